@@ -1,0 +1,87 @@
+# Ricochet: `make` lists the targets. Every target sets up what it needs first.
+VENV ?= .venv
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PYTEST = $(VENV)/bin/python -m pytest
+WORKERS ?= 2
+LOCK_HASH := $(shell cat requirements.lock pyproject.toml | $(PYTHON) -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:16])')
+STAMP = $(VENV)/.ricochet-$(LOCK_HASH)
+
+# Nothing phones home, and small tensors in loops are fastest on one thread.
+export PREFECT_SERVER_ANALYTICS_ENABLED = false
+export DO_NOT_TRACK = true
+export MLFLOW_DISABLE_TELEMETRY = true
+export DVC_NO_ANALYTICS = 1
+export OMP_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-compare setup-robot pull calibrate fast slow test lint types contracts \
+	check benchmark up figures repro format
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## make .venv from requirements.lock, with the `ricochet` command in it
+	@if [ -e $(STAMP) ]; then echo "setup: $(VENV) matches requirements.lock, nothing installed"; \
+	else $(MAKE) --no-print-directory $(STAMP); fi
+
+# An interrupted install is taken up where it stopped: pip keeps what is complete, and a package
+# whose RECORD was never written is put in again.
+$(STAMP):
+	@echo "setup: installing requirements.lock into $(VENV)"
+	@$(VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	@find $(VENV)/lib -name '*.dist-info' ! -exec test -e '{}/RECORD' ';' -prune -exec rm -rf '{}' +
+	$(VENV)/bin/python -m pip install --quiet --no-compile -r requirements.lock
+	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@rm -f $(VENV)/.ricochet-* && touch $@
+	@echo "setup: done"
+
+setup-compare: setup ## add the peers that studies are compared with (sbi)
+	$(VENV)/bin/python -m pip install --quiet -r requirements-compare.lock
+
+setup-robot: setup ## add the driver of a real arm
+	$(VENV)/bin/python -m pip install --quiet -r requirements-robot.lock
+
+pull: setup ## fetch the recordings that data.dvc names
+	@if $(VENV)/bin/dvc status --quiet data.dvc >/dev/null 2>&1; \
+	then echo "pull: data/ matches data.dvc, nothing fetched"; \
+	else $(VENV)/bin/dvc pull --quiet data.dvc && echo "pull: data/ is complete"; fi
+
+calibrate: pull ## recordings to a registered posterior for every ball-surface pair (the main job)
+	$(VENV)/bin/ricochet calibrate data/*/
+
+fast: setup ## tests that take less than two minutes together
+	$(PYTEST) -q -n $(WORKERS)
+
+slow: setup ## the long tests: studies, recovery, crashes, servers
+	$(PYTEST) -q -n $(WORKERS) -m slow
+
+test: fast slow ## all tests
+
+lint: setup ## style and format
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+format: setup ## put the format right
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+types: setup ## static types
+	$(VENV)/bin/mypy
+
+contracts: setup ## the one-way rule of imports
+	$(VENV)/bin/lint-imports --no-cache --no-logo
+
+check: lint types contracts test ## what CI runs
+
+benchmark: setup ## measured tables of speed and accuracy beside what one would pick instead
+	@for file in benchmarks/[a-z]*.py; do name=$$(basename $$file .py); echo "== $$name"; \
+	$(VENV)/bin/python -m benchmarks.$$name || exit 1; done
+
+repro: pull ## reproduce the sample's posteriors, skipping what is unchanged
+	$(VENV)/bin/dvc repro
+
+figures: setup ## the paper's tables and figures at reduced size
+	$(VENV)/bin/ricochet study ball-inference --quick
+
+up: setup ## MLflow, Prefect and a worker on loopback, ready to look at
+	$(VENV)/bin/ricochet up
