@@ -1,0 +1,41 @@
+"""Progress for a person at a terminal, and nothing at all in a pipe or a log."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import TextIO
+
+Progress = Callable[[int, int], None]
+"""Called with the number of steps done and the number in all."""
+
+
+def silent(done: int, total: int) -> None:
+    """Take a report of progress and say nothing."""
+
+
+@contextlib.contextmanager
+def bar(label: str, *, stream: TextIO | None = None) -> Iterator[Progress]:
+    """Show a bar while the block runs, if somebody can see it.
+
+    Args:
+        label: What is being done.
+        stream: Where to draw, by default standard error.
+
+    Yields:
+        The function to call after each step.
+    """
+    stream = sys.stderr if stream is None else stream
+    if not stream.isatty():
+        yield silent
+        return
+    from tqdm import tqdm  # a pipe never pays for it
+
+    with tqdm(desc=label, file=stream, leave=False, dynamic_ncols=True) as drawn:
+
+        def report(done: int, total: int) -> None:
+            drawn.total = total
+            drawn.update(done - drawn.n)
+            if done == total:
+                drawn.refresh()
+
+        yield report

@@ -1,0 +1,88 @@
+"""Settings: one truth in params.yaml, files and overrides on top, every fault one line."""
+
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import pytest
+
+from models.core.bad_input import BadInput
+from tasks import settings
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_the_file_that_ships_fills_every_section():
+    loaded = settings.load()
+    assert loaded.capture.rig == "simulated"
+    assert loaded.simulate.position_sd == 5.35e-3
+
+
+def test_a_later_layer_wins_and_leaves_the_rest(tmp_path):
+    path = write(tmp_path, "capture: {drops: 7, snr: 20}\n")
+    loaded = settings.load(path, ["capture.drops=9", "simulate.time_sd=1e-5"])
+    assert (loaded.capture.drops, loaded.capture.snr) == (9, 20.0)
+    assert loaded.simulate.time_sd == 1e-5
+    assert loaded.density == settings.load().density
+
+
+def test_a_file_equal_to_the_default_changes_nothing(tmp_path):
+    copy = write(tmp_path, settings.PARAMS_FILE.read_text())
+    assert settings.load(copy) == settings.load() == settings.load(write(tmp_path, ""))
+
+
+def test_sections_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        settings.load().capture.drops = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("capture: {dorps: 7}", "'drops'"),
+        ("captrue: {drops: 7}", "'capture'"),
+        ("capture: 7", "keys with values"),
+        ("[1, 2]", "sections with keys"),
+        ("capture: {drops: many}", "of type int"),
+        ("capture: {drops: 2.5}", "of type int"),
+        ("capture: {drops: true}", "of type int"),
+        ("capture: {snr: .nan}", "of type float"),
+        ("capture: {ball: 3}", "of type str"),
+        ("capture: {drops: 0}", "from 1 to inf"),
+        ("capture: {format: mp3}", "one of flac, wav"),
+        ("capture: {restitution: 1.2}", "from 0.01 to 1"),
+        ("capture: {drops: [", "YAML"),
+        ("3: {drops: 1}", "known one"),
+    ],
+)
+def test_a_faulty_file_is_refused_in_one_line_that_names_it(tmp_path, text, says):
+    path = write(tmp_path, text)
+    with pytest.raises(BadInput) as caught:
+        settings.load(path)
+    line = str(caught.value)
+    assert line.startswith(str(path)) and says in line and "\n" not in line
+
+
+@pytest.mark.parametrize(
+    "override", ["drops=3", "capture.drops", "capture.dorps=3", "capture.drops=x", "nope.drops=3"]
+)
+def test_a_faulty_override_is_refused_and_named(override):
+    with pytest.raises(BadInput, match="--set " + override.split("=")[0]):
+        settings.load(None, [override])
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(BadInput, match=r"absent\.yaml: found No such file"):
+        settings.load(tmp_path / "absent.yaml")
+
+
+def test_a_key_that_the_shipped_file_lost_is_named(tmp_path, monkeypatch):
+    lost = settings.PARAMS_FILE.read_text().replace("  drops: 20000\n", "")
+    path = tmp_path / "params.yaml"
+    path.write_text(lost)
+    monkeypatch.setattr(settings, "PARAMS_FILE", path)
+    with pytest.raises(BadInput, match=r"simulate\.drops: found nothing"):
+        settings.load()
