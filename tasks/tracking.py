@@ -2,7 +2,7 @@
 
 A key is a digest of everything that decides a result (recordings, settings, code). It is kept as a
 tag. A finished run with the key is the result; an unfinished one, left by a crash, is taken up
-again under the same id. The store is SQLite under `artifacts/mlflow`; no server is needed to write to it.
+again under the same id. The store is SQLite under `artifacts/mlflow`; it needs no server.
 """
 
 import logging
