@@ -66,7 +66,7 @@ def redirect(
         Vectors of the same lengths.
     """
     x, y, z = vector
-    length = torch.linalg.vector_norm(vector, dim=0)
+    length = (x * x).addcmul_(y, y).addcmul_(z, z).sqrt_()  # vector_norm is 20 times slower here
     fall = _draw_fall(concentration, draw)
     azimuth = torch.rand(fall.shape, generator=draw, dtype=fall.dtype, device=fall.device)
     azimuth.mul_(2.0 * math.pi)

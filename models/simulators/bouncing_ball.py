@@ -20,7 +20,7 @@ from torch import Tensor
 
 from models.probability import von_mises_fisher
 
-_BLOCK = 8192  # drops at a time on a processor: what one step touches then stays in its cache
+_BLOCK = 1 << 15  # drops at a time on a processor, so that what a step touches stays in cache
 _BLOCK_APART = 1 << 22  # on an accelerator, where only memory limits
 
 
