@@ -77,11 +77,12 @@ def connect(uri: str | None = None, *, store: Path = STORE) -> Tracker:
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
     uri = uri or os.environ.get("MLFLOW_TRACKING_URI")
-    artifacts = None
     if uri is None:
         store.mkdir(parents=True, exist_ok=True)
         uri = f"sqlite:///{store.resolve() / 'mlflow.db'}"
-        artifacts = (store.resolve() / "artifacts").as_uri()
+    artifacts = None
+    if uri.startswith("sqlite:///"):
+        artifacts = (Path(uri.removeprefix("sqlite:///")).resolve().parent / "artifacts").as_uri()
     return Tracker(MlflowClient(tracking_uri=uri, registry_uri=uri), uri, artifacts)
 
 

@@ -1,0 +1,307 @@
+"""Figures of a calibration, from arrays; drawn without a display and without global state.
+
+Every function returns a Matplotlib figure that the caller saves or logs. Colours are those of Okabe
+and Ito, which stay apart for readers with any colour vision.
+"""
+
+import io
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+from matplotlib.patches import Ellipse
+from numpy import ndarray
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+RESTITUTION = "restitution"
+CONCENTRATION = "log10 concentration"
+REGION = 4.605
+"""Squared Mahalanobis radius that holds 90 % of a Gaussian in the plane, -2 ln 0.1."""
+
+
+def to_png(figure: Figure) -> bytes:
+    """Draw a figure as PNG.
+
+    Args:
+        figure: The figure.
+
+    Returns:
+        The bytes of the picture, the same for the same figure.
+    """
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=110, metadata={"Software": None})
+    return content.getvalue()
+
+
+def to_pixels(figure: Figure) -> ndarray:
+    """Draw a figure as an array.
+
+    Args:
+        figure: The figure.
+
+    Returns:
+        Colours, shape (height, width, 3), dtype uint8.
+    """
+    colours = imread(io.BytesIO(to_png(figure)))[..., :3]
+    return np.round(255.0 * np.asarray(colours)).astype(np.uint8)
+
+
+def posterior(
+    samples: Float[ndarray, "sample 2"], *, title: str, truth: Mapping[str, float] | None = None
+) -> Figure:
+    """Draw the joint posterior with both marginals.
+
+    Args:
+        samples: Draws of restitution and log10 concentration.
+        title: Name of the pair.
+        truth: The simulated truth by parameter, if there is one.
+
+    Returns:
+        The figure.
+    """
+    figure = Figure(figsize=(6.0, 5.4), layout="constrained")
+    axes = figure.subplot_mosaic(
+        [["first", "."], ["joint", "second"]], width_ratios=(3, 1), height_ratios=(1, 3)
+    )
+    joint = axes["joint"]
+    joint.plot(*samples.T, ",", color=COLOURS[0], alpha=0.5)
+    joint.add_patch(_region(samples.mean(0), np.cov(samples.T), COLOURS[1]))
+    axes["first"].hist(samples[:, 0], bins=50, color=COLOURS[0])
+    axes["second"].hist(samples[:, 1], bins=50, color=COLOURS[0], orientation="horizontal")
+    axes["first"].sharex(joint)
+    axes["second"].sharey(joint)
+    for side in (axes["first"], axes["second"]):
+        side.set_axis_off()
+    if truth is not None:
+        place = (truth[RESTITUTION], truth["log10_concentration"])
+        joint.plot(*place, "+", color=COLOURS[6], markersize=14, label="truth")
+        joint.legend(frameon=False)
+    _name(joint, RESTITUTION, CONCENTRATION)
+    figure.suptitle(f"{title}: posterior, 90 % region")
+    return figure
+
+
+def comparison(posteriors: Mapping[str, Float[ndarray, "sample 2"]]) -> Figure:
+    """Draw the posteriors of several pairs on one plot.
+
+    Args:
+        posteriors: Draws by name of the pair.
+
+    Returns:
+        The figure.
+    """
+    figure = Figure(figsize=(7.0, 5.0), layout="constrained")
+    axes = figure.subplots()
+    for number, (name, samples) in enumerate(sorted(posteriors.items())):
+        colour = COLOURS[number % len(COLOURS)]
+        axes.plot(*samples[::4].T, ",", color=colour, alpha=0.4)
+        axes.add_patch(_region(samples.mean(0), np.cov(samples.T), colour, label=name))
+    axes.autoscale_view()
+    axes.legend(frameon=False, title="90 % regions")
+    _name(axes, RESTITUTION, CONCENTRATION)
+    figure.suptitle("Posterior of each pair")
+    return figure
+
+
+def narrowing(
+    drops: Sequence[int], means: Float[ndarray, "step 2"], deviations: Float[ndarray, "step 2"]
+) -> Figure:
+    """Draw how the posterior narrows as drops accumulate.
+
+    Args:
+        drops: Number of drops at each step.
+        means: Posterior means.
+        deviations: Posterior standard deviations.
+
+    Returns:
+        The figure; the dashed lines fall as one over the square root of the number of drops.
+    """
+    figure = Figure(figsize=(8.0, 5.4), layout="constrained")
+    above, below = figure.subplots(2, 2, sharex=True)
+    number = np.asarray(drops, dtype=float)
+    for column, name in enumerate((RESTITUTION, CONCENTRATION)):
+        mean, deviation = means[:, column], deviations[:, column]
+        above[column].fill_between(
+            number, mean - 1.645 * deviation, mean + 1.645 * deviation, color=COLOURS[5], alpha=0.5
+        )
+        above[column].plot(number, mean, "o-", color=COLOURS[0])
+        _name(above[column], "", f"{name}, 90 %")
+        below[column].loglog(number, deviation, "o-", color=COLOURS[0])
+        below[column].loglog(
+            number, deviation[-1] * np.sqrt(number[-1] / number), "--", color=COLOURS[6]
+        )
+        _name(below[column], "drops", "standard deviation")
+    figure.suptitle("The posterior as drops accumulate")
+    return figure
+
+
+def waveform(
+    samples: Float[ndarray, "channel frame"],
+    sample_rate: float,
+    times: Float[ndarray, " bounce"],
+    *,
+    title: str,
+) -> Figure:
+    """Draw a take with the bounces that were heard in it.
+
+    Args:
+        samples: The sound.
+        sample_rate: Frames a second, Hz.
+        times: When each bounce sounded, s.
+        title: Name of the take.
+
+    Returns:
+        The figure, one row a channel.
+    """
+    figure = Figure(figsize=(9.0, 1.2 + 1.3 * len(samples)), layout="constrained")
+    rows = figure.subplots(len(samples), 1, sharex=True, squeeze=False)[:, 0]
+    clock = np.arange(samples.shape[1]) / sample_rate
+    for number, (axes, channel) in enumerate(zip(rows, samples, strict=True)):
+        low, high, at = _envelope(clock, channel)
+        axes.fill_between(at, low, high, color=COLOURS[0], linewidth=0.4)
+        for time in times:
+            axes.axvline(time, color=COLOURS[1], linewidth=0.9)
+        _name(axes, "", f"channel {number}")
+    rows[-1].set_xlabel("time, s")
+    figure.suptitle(f"{title}: {len(times)} bounces")
+    return figure
+
+
+def localisation_map(
+    microphones: Float[ndarray, "channel 3"],
+    positions: Float[ndarray, "bounce 2"],
+    covariances: Float[ndarray, "bounce 2 2"],
+    outliers: ndarray,
+) -> Figure:
+    """Draw where the bounces were heard.
+
+    Args:
+        microphones: Positions of the microphones, m.
+        positions: Places of the bounces, m.
+        covariances: Their covariances, m^2.
+        outliers: Which places were set aside.
+
+    Returns:
+        The figure, with 90 % ellipses.
+    """
+    figure = Figure(figsize=(6.0, 5.6), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(*microphones[:, :2].T, "^", color=COLOURS[6], markersize=9, label="microphone")
+    kept = ~np.asarray(outliers, dtype=bool)
+    axes.plot(*positions[kept].T, ".", color=COLOURS[0], label="bounce")
+    axes.plot(*positions[~kept].T, "x", color=COLOURS[1], label="set aside")
+    for place, covariance in zip(positions[kept], covariances[kept], strict=True):
+        axes.add_patch(_region(place, covariance, COLOURS[5]))
+    axes.set_aspect("equal")
+    axes.legend(frameon=False)
+    _name(axes, "x, m", "y, m")
+    figure.suptitle("Where the bounces were heard")
+    return figure
+
+
+def ratio_by_bounce(
+    ratios: Sequence[Float[ndarray, " interval"]],
+    *,
+    title: str,
+    interval: tuple[float, float] | None = None,
+) -> Figure:
+    """Draw the ratio of successive intervals, which is the restitution, along each chain.
+
+    Args:
+        ratios: Ratios of one chain of bounces each, first bounce first.
+        title: Name of the recording.
+        interval: 90 % interval of the restitution.
+
+    Returns:
+        The figure; a trend in it is what a constant restitution cannot explain.
+    """
+    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = figure.subplots()
+    if interval is not None:
+        axes.axhspan(*interval, color=COLOURS[5], alpha=0.5, label="restitution, 90 %")
+        axes.legend(frameon=False)
+    for number, chain in enumerate(ratios):
+        colour = COLOURS[number % len(COLOURS)]
+        axes.plot(np.arange(1, len(chain) + 1), chain, ".-", color=colour, linewidth=0.6)
+    _name(axes, "bounce", "ratio of successive intervals")
+    figure.suptitle(f"{title}: ratio by bounce")
+    return figure
+
+
+def rank_histogram(ranks: Mapping[str, Float[ndarray, " case"]], *, bins: int = 20) -> Figure:
+    """Draw the ranks of the truth in its posterior, flat when the posterior is honest.
+
+    Args:
+        ranks: Normalised ranks in [0, 1] by name of the parameter.
+        bins: Number of bars.
+
+    Returns:
+        The figure; 99 % of the bars of an honest posterior lie in the grey band.
+    """
+    figure = Figure(figsize=(8.0, 3.4), layout="constrained")
+    places = figure.subplots(1, len(ranks), squeeze=False)[0]
+    for axes, (name, values) in zip(places, ranks.items(), strict=True):
+        expected = len(values) / bins
+        spread = 2.576 * np.sqrt(expected * (1.0 - 1.0 / bins))
+        axes.axhspan(expected - spread, expected + spread, color="0.85")
+        axes.hist(values, bins=bins, range=(0.0, 1.0), color=COLOURS[0])
+        _name(axes, f"rank of {name}", "cases")
+    figure.suptitle("Rank of the truth")
+    return figure
+
+
+def coverage(
+    levels: Sequence[float], found: Mapping[str, Sequence[float]], *, cases: int
+) -> Figure:
+    """Draw the share of regions that hold the truth against their stated level.
+
+    Args:
+        levels: Stated levels.
+        found: Measured shares by name of the posterior.
+        cases: Number of cases behind each share.
+
+    Returns:
+        The figure; an honest posterior lies on the diagonal, within the grey band of 99 %.
+    """
+    figure = Figure(figsize=(4.8, 4.6), layout="constrained")
+    axes = figure.subplots()
+    line = np.linspace(0.0, 1.0, 101)
+    spread = 2.576 * np.sqrt(line * (1.0 - line) / max(cases, 1))
+    axes.fill_between(line, line - spread, line + spread, color="0.85")
+    axes.plot(line, line, "-", color=COLOURS[6], linewidth=0.8)
+    for colour, (name, shares) in zip(COLOURS, found.items(), strict=False):
+        axes.plot(levels, shares, "o-", color=colour, label=name)
+    axes.legend(frameon=False)
+    _name(axes, "stated level", "share that holds the truth")
+    figure.suptitle("Coverage")
+    return figure
+
+
+def _region(
+    mean: Float[ndarray, " 2"], covariance: Float[ndarray, "2 2"], colour: str, label: str = ""
+) -> Ellipse:
+    values, vectors = np.linalg.eigh(covariance)
+    width, height = 2.0 * np.sqrt(REGION * np.maximum(values, 0.0))
+    angle = np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0]))
+    place = (float(mean[0]), float(mean[1]))
+    return Ellipse(
+        place, width, height, angle=angle, fill=False, color=colour, linewidth=1.6, label=label
+    )
+
+
+def _envelope(
+    clock: Float[ndarray, " frame"], channel: Float[ndarray, " frame"], points: int = 2000
+) -> tuple[ndarray, ndarray, ndarray]:
+    step = max(1, len(channel) // points)
+    whole = len(channel) // step * step
+    blocks = channel[:whole].reshape(-1, step)
+    return blocks.min(1), blocks.max(1), clock[:whole:step]
+
+
+def _name(axes: Axes, below: str, left: str) -> None:
+    axes.set_xlabel(below)
+    axes.set_ylabel(left)
+    axes.spines[["top", "right"]].set_visible(False)
