@@ -30,16 +30,16 @@ $(STAMP):
 	@echo "setup: installing requirements.lock into $(VENV)"
 	@$(VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@find $(VENV)/lib -name '*.dist-info' ! -exec test -e '{}/RECORD' ';' -prune -exec rm -rf '{}' +
-	$(VENV)/bin/python -m pip install --quiet --no-compile -r requirements.lock
-	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	$(VENV)/bin/python -m pip install -qq --no-compile -r requirements.lock
+	$(VENV)/bin/python -m pip install -qq --no-deps --no-build-isolation -e .
 	@rm -f $(VENV)/.ricochet-* && touch $@
 	@echo "setup: done"
 
 setup-compare: setup ## add the peers that studies are compared with (sbi)
-	$(VENV)/bin/python -m pip install --quiet -r requirements-compare.lock
+	$(VENV)/bin/python -m pip install -qq -r requirements-compare.lock
 
 setup-robot: setup ## add the driver of a real arm
-	$(VENV)/bin/python -m pip install --quiet -r requirements-robot.lock
+	$(VENV)/bin/python -m pip install -qq -r requirements-robot.lock
 
 pull: setup ## fetch the recordings that data.dvc names
 	@if $(VENV)/bin/dvc status --quiet data.dvc >/dev/null 2>&1; \
