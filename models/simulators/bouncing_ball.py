@@ -76,7 +76,7 @@ def simulate(
     _check_scalars(bounces, horizontal_sd, gravity, tilt)
     if draw.device.type != place.type:
         raise ValueError(f"draw must be on {place.type}, found one on {draw.device.type}")
-    height = torch.as_tensor(drop_height)
+    height = torch.as_tensor(drop_height, dtype=restitution.dtype)
     start = torch.zeros(3) if start_velocity is None else start_velocity
     columns = _broadcast(restitution, (concentration, height, *start.unbind(-1)), place)
     _check_drops(*columns[:3])
