@@ -1,0 +1,289 @@
+"""The MLflow server, the Prefect server and a worker, started, announced and ended together.
+
+State lies under `artifacts/`: `mlflow/` and `prefect/` keep the databases, which runs without
+servers write too, so that everything done before is there to look at; `servers/` keeps the logs and
+`servers.json`, by which later commands find a running Prefect server.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from models.core.bad_input import BadInput
+from tasks.artefacts import output_folder, write_json
+from tasks.provenance import ROOT
+
+ARTIFACTS = ROOT / "artifacts"
+POOL = "ricochet"
+QUIET = {
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "true",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DVC_NO_ANALYTICS": "1",
+    "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+}
+PATIENCE = 120.0
+"""Longest wait for a server to answer, s."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to start.
+
+    Attributes:
+        host: Address to listen on.
+        mlflow_port: Port of the MLflow server; 0 takes a free one.
+        prefect_port: Port of the Prefect server; 0 takes a free one.
+        deployments: The file that says which flows run when.
+        state: Folder of databases and logs.
+    """
+
+    host: str
+    mlflow_port: int
+    prefect_port: int
+    deployments: Path = ROOT / "prefect.yaml"
+    state: Path = ARTIFACTS
+
+
+@dataclass
+class Children:
+    """Processes started here, ended in the reverse order of their start."""
+
+    logs: Path
+    environment: Mapping[str, str]
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Start a process in a group of its own, its output in a log."""
+        with (self.logs / f"{name}.log").open("wb") as log:
+            child = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=dict(self.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.processes.append(child)
+        return child
+
+    def end(self, *, patience: float = 15.0) -> None:
+        """Ask each to stop, then make it."""
+        for child in reversed(self.processes):
+            _signal_group(child, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(patience)
+            _signal_group(child, signal.SIGKILL)
+            child.wait()
+        self.processes.clear()
+
+
+def defaults() -> dict[str, Any]:
+    """Read `mlflow/server.yaml`.
+
+    Returns:
+        Its keys and values.
+    """
+    with (ROOT / "mlflow" / "server.yaml").open() as file:
+        return dict(yaml.safe_load(file))
+
+
+def prepare_environment() -> None:
+    """Set what Prefect and MLflow read when they are imported, where nobody has set it.
+
+    Runs are kept under `artifacts/`, nothing phones home, and a Prefect server started by
+    `ricochet up` is used where it is alive.
+    """
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    os.environ.setdefault("PREFECT_HOME", str(ARTIFACTS / "prefect"))
+    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
+    alive = find_running(ARTIFACTS)
+    if alive is not None and "PREFECT_API_URL" not in os.environ:
+        os.environ["PREFECT_API_URL"] = f"{alive['prefect']}/api"
+
+
+def find_running(state: Path) -> dict[str, Any] | None:
+    """Look for servers started by `ricochet up`.
+
+    Args:
+        state: Folder of databases and logs.
+
+    Returns:
+        The content of `servers.json` if its process lives, else None.
+    """
+    try:
+        found = json.loads((state / "servers.json").read_text())
+        os.kill(int(found["process"]), 0)
+    except (OSError, ValueError, KeyError):
+        return None
+    return dict(found)
+
+
+def up(request: Request, *, say: Callable[[str], None]) -> None:
+    """Start everything, announce it, and wait until told to stop.
+
+    Args:
+        request: What to start.
+        say: Called with each line for the person at the terminal.
+
+    Raises:
+        BadInput: If a port is taken or servers are up already.
+        RuntimeError: If a child ends by itself or does not answer.
+    """
+    running = find_running(request.state)
+    if running is not None:
+        found = f"servers up already at {running['mlflow']} and {running['prefect']}"
+        raise BadInput(str(request.state), found, "none")
+    with _stoppable(), servers(request) as (addresses, children):
+        say(f"MLflow   {addresses['mlflow']}")
+        say(f"Prefect  {addresses['prefect']}")
+        say("The worker waits for scheduled runs; Ctrl-C ends all.")
+        while all(child.poll() is None for child in children.processes):
+            time.sleep(0.5)
+        raise RuntimeError(f"a server ended by itself; its log is in {children.logs}")
+
+
+@contextlib.contextmanager
+def servers(request: Request) -> Iterator[tuple[dict[str, str], Children]]:
+    """Run both servers and the worker while the block lasts.
+
+    Args:
+        request: What to start.
+
+    Yields:
+        The addresses `mlflow` and `prefect`, once they answer, and the processes.
+
+    Raises:
+        BadInput: If a port is taken.
+        RuntimeError: If a server does not answer.
+    """
+    state = output_folder(request.state)
+    ports = [_port(request.host, port) for port in (request.mlflow_port, request.prefect_port)]
+    mlflow, prefect = (f"http://{_reachable(request.host)}:{port}" for port in ports)
+    children = Children(output_folder(state / "servers"), _environment(state, prefect))
+    try:
+        _start_mlflow(children, request.host, ports[0], state)
+        _start_prefect(children, request.host, ports[1])
+        _await_answer(f"{mlflow}/health", children)
+        _await_answer(f"{prefect}/api/health", children)
+        _deploy(children, request.deployments)
+        children.start("worker", [*_prefect(), "worker", "start", "--pool", POOL])
+        addresses = {"mlflow": mlflow, "prefect": prefect}
+        write_json(state / "servers.json", {**addresses, "process": os.getpid()})
+        yield addresses, children
+    finally:
+        (state / "servers.json").unlink(missing_ok=True)
+        children.end()
+
+
+def _environment(state: Path, prefect: str) -> dict[str, str]:
+    store = output_folder(state / "mlflow")
+    settings = {
+        "PREFECT_HOME": str(state / "prefect"),
+        "PREFECT_API_URL": f"{prefect}/api",
+        "MLFLOW_TRACKING_URI": f"sqlite:///{store / 'mlflow.db'}",
+        "PWD": str(ROOT),
+    }
+    return {**QUIET, "OMP_NUM_THREADS": "1", **os.environ, **settings}
+
+
+def _start_mlflow(children: Children, host: str, port: int, state: Path) -> None:
+    settings = defaults()
+    # A fixed secret only keeps MLflow from warning; nobody logs in on loopback.
+    children.environment = {
+        **children.environment,
+        "MLFLOW_FLASK_SERVER_SECRET_KEY": secrets.token_hex(16),
+    }
+    command = [sys.executable, "-m", "mlflow", "server", "--host", host, "--port", str(port)]
+    command += ["--backend-store-uri", children.environment["MLFLOW_TRACKING_URI"]]
+    command += ["--artifacts-destination", (state / "mlflow" / "artifacts").as_uri()]
+    command += ["--workers", str(settings["workers"])]
+    command += ["--allowed-hosts", ",".join(settings["allowed_hosts"])]
+    children.start("mlflow", command)
+
+
+def _start_prefect(children: Children, host: str, port: int) -> None:
+    command = [*_prefect(), "server", "start", "--host", host, "--port", str(port)]
+    children.start("prefect", [*command, "--analytics-off"])
+
+
+def _deploy(children: Children, deployments: Path) -> None:
+    pool = ["work-pool", "create", POOL, "--type", "process", "--overwrite"]
+    deploy = ["--no-prompt", "deploy", "--all", "--prefect-file", str(deployments)]
+    for name, command in (("pool", pool), ("deploy", deploy)):
+        child = children.start(name, [*_prefect(), *command])
+        child.wait(PATIENCE)
+        children.processes.remove(child)
+        if child.returncode != 0:
+            raise RuntimeError(f"Prefect refused; see {children.logs / name}.log")
+
+
+def _prefect() -> list[str]:
+    return [sys.executable, "-m", "prefect"]
+
+
+def _await_answer(address: str, children: Children) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if any(child.poll() is not None for child in children.processes):
+            break
+        with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=2.0) as answer:
+            if answer.status == 200:
+                return
+        time.sleep(0.2)
+    raise RuntimeError(f"no answer from {address}; see the logs in {children.logs}")
+
+
+def _port(host: str, port: int) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            found = (error.strerror or str(error)).lower()
+            raise BadInput(f"{host}:{port}", found, "a free port, or another by option") from error
+        return int(probe.getsockname()[1])
+
+
+def _reachable(host: str) -> str:
+    return "127.0.0.1" if host == "0.0.0.0" else host
+
+
+def _signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, number)
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[None]:
+    """Turn SIGTERM and Ctrl-C into an orderly end of the block."""
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
