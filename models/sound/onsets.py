@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import signal
+from scipy import ndimage, signal
 
 Array = NDArray[np.float64]
 
@@ -28,12 +28,16 @@ HOP = 0.25e-3
 """Spacing of the instants that are tried, s."""
 BEHIND = 6e-3
 """Length of the window before an instant, s."""
+PEAKS_BEHIND = 12e-3
+"""How far back a pulse as loud as the present one makes it no news, s: voices pulse."""
+PEAK_SHARE = 0.7
+"""Share of the loudest recent pulse that the power behind an instant is at least."""
 AHEAD = 1.5e-3
 """Length of the window after an instant, s."""
 DEAD_TIME = 8e-3
 """Two onsets nearer than this are one, s."""
-LEAST_EVIDENCE = 14.0
-"""Least G of an onset, nats: noise alone passes 14 nats less than once a minute."""
+LEAST_EVIDENCE = 10.0
+"""Least G of an onset, nats: white noise passes 10 nats less than once in two minutes."""
 LOWEST_BAND = 500.0
 """Lower edge of the lowest band, Hz."""
 FRACTION = 0.4
@@ -140,8 +144,10 @@ def novelty(samples: Array, sample_rate: float) -> Array:
     hops = len(power)
     at = np.arange(hops)
     first, last = np.maximum(at - behind_hops, 0), np.minimum(at + ahead_hops, hops)
-    behind = (sums[at] - sums[first]) / np.maximum(at - first, 1)[:, None] + floor
-    ahead = (sums[last] - sums[at]) / (last - at)[:, None] + floor
+    behind = (sums[at] - sums[first]) / np.maximum(at - first, 1)[:, None]
+    ahead = (sums[last] - sums[at]) / (last - at)[:, None]
+    recent = _recent_peak(ahead, ahead_hops=ahead_hops)
+    behind, ahead = np.maximum(behind, PEAK_SHARE * recent) + floor, ahead + floor
     widths = np.array([upper - lower for lower, upper in edges]) * 2.0 * hop / sample_rate
     evidence = evidence_of_rise(behind, ahead, widths * behind_hops, widths * ahead_hops)
     total = evidence.sum(axis=1)
@@ -184,6 +190,14 @@ def _band_power(samples: Array, sample_rate: float, edge: tuple[float, float], h
     power = np.mean(np.square(band[:, : hops * hop].reshape(len(band), hops, hop)), axis=2)
     floor = np.median(power, axis=1, keepdims=True) + 1e-6 * power.max(axis=1, keepdims=True)
     return np.asarray(np.mean(power / np.maximum(floor, 1e-300), axis=0))
+
+
+def _recent_peak(ahead: Array, *, ahead_hops: int) -> Array:
+    """Greatest power of a short window that ended before each hop, per band."""
+    span = max(1, round(PEAKS_BEHIND / HOP) - ahead_hops)
+    ended = np.concatenate([np.zeros((ahead_hops, ahead.shape[1])), ahead])[: len(ahead)]
+    origin = (span - 1) // 2  # the window ends at the present hop
+    return np.asarray(ndimage.maximum_filter1d(ended, span, axis=0, origin=origin, mode="constant"))
 
 
 def _background(evidence: Array) -> Array:

@@ -110,7 +110,8 @@ def _syllable(length: int, rate: float, draw: np.random.Generator) -> Array:
     for formant in (draw.uniform(300, 800), draw.uniform(900, 2200)):
         sections = signal.butter(1, [0.8 * formant, 1.2 * formant], "band", fs=rate, output="sos")
         pulses = pulses + 3 * signal.sosfilt(sections, pulses)
-    voiced = envelope * pulses / 3
+    dull = signal.butter(2, min(4000.0, 0.4 * rate), fs=rate, output="sos")
+    voiced = envelope * signal.sosfilt(dull, pulses) / 3
     if kind == 1:  # a plosive in front of it
         burst = round(0.015 * rate)
         voiced[:burst] += draw.standard_normal(burst) * np.exp(-np.arange(burst) / (0.004 * rate))
