@@ -136,23 +136,40 @@ def novelty(samples: Array, sample_rate: float) -> Array:
         Evidence in nats, shape (hop,); hop h stands for the instant before frame h * hop_length.
     """
     hop = hop_length(sample_rate)
-    behind_hops, ahead_hops = (max(1, round(span / HOP)) for span in (BEHIND, AHEAD))
     edges = bands(sample_rate)
     power = np.stack([_band_power(samples, sample_rate, edge, hop) for edge in edges], axis=-1)
-    sums = np.concatenate([np.zeros((1, len(edges))), np.cumsum(power, axis=0)])
-    floor = 1e-9 * power.max(axis=0) + 1e-300
-    hops = len(power)
-    at = np.arange(hops)
-    first, last = np.maximum(at - behind_hops, 0), np.minimum(at + ahead_hops, hops)
+    evidence = rise_of_power(power, freedoms(sample_rate), floor=1e-9 * power.max(axis=0) + 1e-300)
+    evidence[: min(round(0.5 * BEHIND / HOP), len(evidence))] = 0.0
+    return evidence
+
+
+def freedoms(sample_rate: float) -> Array:
+    """Return the degrees of freedom of one hop's power, shape (band,)."""
+    widths = np.array([upper - lower for lower, upper in bands(sample_rate)])
+    return np.asarray(2.0 * widths * hop_length(sample_rate) / sample_rate)
+
+
+def rise_of_power(power: Array, freedom: Array, *, floor: Array | float) -> Array:
+    """Return the evidence G at every hop from the power of the hops about it.
+
+    Args:
+        power: Mean power of every hop, shape (hop, band).
+        freedom: Degrees of freedom of one hop, shape (band,).
+        floor: Power under which nothing is heard, the unit of `power`.
+
+    Returns:
+        Evidence in nats, shape (hop,).
+    """
+    behind_hops, ahead_hops = round(BEHIND / HOP), round(AHEAD / HOP)
+    sums = np.concatenate([np.zeros((1, power.shape[1])), np.cumsum(power, axis=0)])
+    at = np.arange(len(power))
+    first, last = np.maximum(at - behind_hops, 0), np.minimum(at + ahead_hops, len(power))
     behind = (sums[at] - sums[first]) / np.maximum(at - first, 1)[:, None]
     ahead = (sums[last] - sums[at]) / (last - at)[:, None]
     recent = _recent_peak(ahead, ahead_hops=ahead_hops)
     behind, ahead = np.maximum(behind, PEAK_SHARE * recent) + floor, ahead + floor
-    widths = np.array([upper - lower for lower, upper in edges]) * 2.0 * hop / sample_rate
-    evidence = evidence_of_rise(behind, ahead, widths * behind_hops, widths * ahead_hops)
-    total = evidence.sum(axis=1)
-    total[: min(behind_hops // 2, hops)] = 0.0
-    return np.asarray(total)
+    evidence = evidence_of_rise(behind, ahead, freedom * behind_hops, freedom * ahead_hops)
+    return np.asarray(evidence.sum(axis=1))
 
 
 def pick_peaks(evidence: Array, *, least_evidence: float = LEAST_EVIDENCE) -> NDArray[np.int64]:
@@ -218,10 +235,7 @@ def _arrivals(
     """Earliest arrival over channels: time, its standard deviation, loudness; each (onset,)."""
     if len(splits) == 0:
         return np.zeros(0), np.zeros(0), np.zeros(0)
-    sections = signal.butter(
-        2, min(1000.0, 0.1 * sample_rate), btype="highpass", fs=sample_rate, output="sos"
-    )
-    sharp = signal.sosfilt(sections, samples, axis=1)
+    sharp = sharpened(samples, sample_rate)
     picks = [arrival(channel, sample_rate, splits=splits) for channel in sharp]
     times, time_sd, loudness, quality = (np.stack(part) for part in zip(*picks, strict=True))
     trusted = quality >= np.minimum(6.0, 0.5 * quality.max(axis=0))
@@ -230,8 +244,15 @@ def _arrivals(
     return times[best, onset], time_sd[best, onset], loudness.max(axis=0)
 
 
+def sharpened(samples: Array, sample_rate: float) -> Array:
+    """High-pass sound, shape (channel, frame), so that rumble does not hide a click's start."""
+    corner = min(1000.0, 0.1 * sample_rate)
+    sections = signal.butter(2, corner, btype="highpass", fs=sample_rate, output="sos")
+    return np.asarray(signal.sosfilt(sections, samples, axis=1))
+
+
 def arrival(
-    channel: Array, sample_rate: float, *, splits: NDArray[np.int64]
+    channel: Array, sample_rate: float, *, splits: NDArray[np.int64], after: float = 2.5e-3
 ) -> tuple[Array, Array, Array, Array]:
     """Time the first arrival near each of several frames of one channel.
 
@@ -239,14 +260,15 @@ def arrival(
         channel: High-passed sound, shape (frame,).
         sample_rate: Frames per second, Hz.
         splits: Frames near which a sound begins, shape (onset,).
+        after: How long after such a frame the arrival may be sought, s.
 
     Returns:
         Times in s, their standard deviations in s, root mean square of the rise, and peak over
         noise, each of shape (onset,).
     """
-    before, after = round(3e-3 * sample_rate), round(2.5e-3 * sample_rate)
-    padded = np.pad(channel, (before, after))
-    window = np.arange(before + after)
+    before, ahead = round(3e-3 * sample_rate), round(after * sample_rate)
+    padded = np.pad(channel, (before, ahead))
+    window = np.arange(before + ahead)
     cut = padded[splits[:, None] + window]
     first = _first_arrival(cut, guard=max(4, before // 8))
     fine, noise, slope, peak = _refine(cut, first, rise=max(3, round(0.3e-3 * sample_rate)))
