@@ -1,0 +1,146 @@
+"""The command line: one entry point, `ricochet`, whose verbs are the flows.
+
+Exit 0: done. Exit 1: failed, one line on standard error (the traceback too with RICOCHET_DEBUG=1).
+Exit 2: bad input, one line that says where, what was found and what was expected. Nothing heavy is
+imported before a verb is known, and each verb imports what it needs.
+"""
+
+import argparse
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from flows.verbs import VERBS, Call, Verb
+from models.core.bad_input import BadInput
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse a command line."""
+        complain(f"{self.prog}: {message} (see {self.prog} --help)")
+        raise SystemExit(BAD_INPUT)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one verb.
+
+    Args:
+        words: The words after `ricochet`, by default those of the process.
+
+    Returns:
+        The exit status.
+    """
+    arguments = build_parser().parse_args(words)
+    try:
+        verb: Verb = arguments.verb_found
+        verb.run(_call(verb, arguments))
+    except BadInput as error:
+        complain(str(error))
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        return _failed(error)
+    return DONE
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of all verbs.
+
+    Returns:
+        The parser.
+    """
+    parser = Parser(prog="ricochet", description="Calibrate contact simulators by ear.")
+    places = {(): parser.add_subparsers(title="verbs", metavar="VERB", required=True)}
+    for verb in VERBS:
+        group = verb.words[:-1]
+        if group not in places:
+            above = places[()].add_parser(group[0], help=f"see ricochet {group[0]} --help")
+            places[group] = above.add_subparsers(metavar="NAME", required=True)
+        _add_verb(places[group], verb)
+    return parser
+
+
+def say(line: str) -> None:
+    """Say a line to the person at the terminal, on standard output."""
+    print(line, flush=True)  # noqa: T201 - the one place that prints
+
+
+def complain(line: str) -> None:
+    """Say on standard error, in one line, what is wrong."""
+    sys.stderr.write(" ".join(line.split()) + "\n")
+
+
+def _add_verb(place: "argparse._SubParsersAction[argparse.ArgumentParser]", verb: Verb) -> None:
+    parser = place.add_parser(
+        verb.words[-1],
+        help=verb.summary,
+        description=f"{verb.summary[:1].upper()}{verb.summary[1:]}.",
+        epilog=f"example:\n  {verb.example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(verb_found=verb)
+    verb.add_options(parser)
+    common = parser.add_argument_group("options of every verb")
+    common.add_argument("--params", type=Path, metavar="FILE", help="laid over params.yaml")
+    common.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="overrides",
+        metavar="SECTION.KEY=VALUE",
+        help="one setting of params.yaml; may be repeated",
+    )
+    common.add_argument("--seed", type=_seed, default=0, help="of all randomness (default 0)")
+    default = Path("artifacts", *verb.words)
+    common.add_argument("--out", type=Path, default=default, metavar="DIR", help=f"({default})")
+    common.add_argument(
+        "--no-publish", action="store_true", help="touch neither DVC nor MLflow, start no server"
+    )
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number from 0 to 2^32 - 1")
+    return int(text)
+
+
+def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
+    from tasks import settings
+    from tasks.artefacts import output_folder
+
+    return Call(
+        arguments=arguments,
+        settings=settings.load(arguments.params, arguments.overrides),
+        out=output_folder(arguments.out) if verb.has_output else arguments.out,
+        seed=arguments.seed,
+        publish=not arguments.no_publish,
+        say=say,
+    )
+
+
+def _failed(error: Exception) -> int:
+    if os.environ.get("RICOCHET_DEBUG") == "1":
+        traceback.print_exc()
+    if isinstance(error, OSError) and error.errno in UNWRITABLE:
+        complain(f"{error.filename}: found {error.strerror}, expected a place that can be written")
+        return BAD_INPUT
+    complain(f"ricochet failed: {type(error).__name__}: {error}")
+    return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,295 @@
+"""The verbs of the command line: what each takes, and which flow or task it calls.
+
+With publishing a verb runs its Prefect flow; with `--no-publish` it calls the same steps without
+any server, so that a quick look costs nothing.
+"""
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tasks.settings import Settings
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a verb.
+
+    Attributes:
+        arguments: The command line, parsed.
+        settings: All settings, overrides applied.
+        out: Folder of the results.
+        seed: Seed of all randomness.
+        publish: Whether DVC, MLflow and Prefect may be touched.
+        say: Says a line to the person at the terminal.
+    """
+
+    arguments: argparse.Namespace
+    settings: Settings
+    out: Path
+    seed: int
+    publish: bool
+    say: Callable[[str], None]
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what every flow takes, as values that JSON can hold."""
+        params = self.arguments.params
+        return {
+            "out": str(self.out),
+            "seed": self.seed,
+            "params": None if params is None else str(params.resolve()),
+            "overrides": list(self.arguments.overrides),
+        }
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb.
+
+    Attributes:
+        words: The words after `ricochet`.
+        summary: What it does, for the help.
+        example: A worked example.
+        add_options: Adds its own options to its parser.
+        run: Does it.
+        has_output: Whether it writes a folder of results.
+    """
+
+    words: tuple[str, ...]
+    summary: str
+    example: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[Call], object]
+    has_output: bool = True
+
+
+def calibrate(call: Call) -> None:
+    """Turn recordings into posteriors."""
+    from tasks import calibration, report
+
+    sessions = [str(path) for path in call.arguments.session]
+    density = call.arguments.density
+    if call.publish and not calibration.is_bare(sessions):
+        _prepare_servers()
+        from flows.calibrate import calibrate as flow
+
+        named = None if density is None else str(density)
+        result = flow(sessions=sessions, density=named, **call.parameters())
+    else:
+        order = calibration.Order(call.settings, call.out, call.seed, density=density)
+        result = calibration.run(sessions, order)
+    for line in report.lines(result, call.out):
+        call.say(line)
+
+
+def capture(call: Call) -> None:
+    """Record and seal a session."""
+    _prepare_servers()
+    rig, session = call.arguments.rig or call.settings.capture.rig, call.arguments.session
+    if call.publish:
+        from flows.capture import capture as flow
+
+        result = flow(rig=rig, session=session, **call.parameters())
+    else:
+        from tasks import capturing
+
+        result = capturing.run(call.settings, call.out, rig=rig, session=session, seed=call.seed)
+    call.say(f"{result['session']}: {result['takes']} takes, {result['state']}")
+
+
+def simulate(call: Call) -> None:
+    """Simulate drops without sound."""
+    from tasks import simulation
+
+    result = simulation.run(call.settings.simulate, call.out, seed=call.seed)
+    call.say(f"{result['drops']} drops in {call.out / result['data']}")
+
+
+def train_density(call: Call) -> None:
+    """Train the conditional density and register it."""
+    trials = call.arguments.trials
+    if trials is not None:
+        call.arguments.overrides.append(f"density.trials={trials}")
+    if call.publish:
+        _prepare_servers()
+        from flows.train_density import train_density as flow
+
+        result = flow(**call.parameters())
+    else:
+        from tasks import density, settings
+
+        chosen = settings.load(call.arguments.params, call.arguments.overrides)
+        result = density.run(chosen.density, call.out, seed=call.seed)
+    call.say(f"{result['model']}: held-out {result['held_out']:.3f} nats, {call.out / 'package'}")
+
+
+def nightly(call: Call) -> None:
+    """Capture, train if needed, calibrate, publish."""
+    from models.core.bad_input import BadInput
+
+    if not call.publish:
+        raise BadInput("--no-publish", "nightly", "capture, then calibrate: nightly publishes")
+    _prepare_servers()
+    from flows.nightly import nightly as flow
+
+    result = flow(session=call.arguments.session, **call.parameters())
+    call.say(f"nightly: {result['state']}")
+
+
+def study(call: Call) -> None:
+    """Make one paper's tables and figures."""
+    from importlib import import_module
+
+    from tasks import progress
+    from tasks.artefacts import write_json
+
+    module = import_module(f"flows.studies.{call.arguments.name.replace('-', '_')}")
+    size = {"quick": True} if call.arguments.quick else {}
+    with progress.bar(call.arguments.name) as report:
+        result: Mapping[str, Any] = module.run(call.settings, call.out, report, **size)
+    write_json(call.out / "result.json", result)
+    call.say(f"study {call.arguments.name}: {call.out / 'result.json'}")
+
+
+def doctor(call: Call) -> None:
+    """Close runs that a crash left open."""
+    from tasks.artefacts import write_json
+
+    _prepare_servers()
+    from tasks import tracking
+
+    closed = tracking.close_abandoned(tracking.connect())
+    write_json(call.out / "result.json", {"schema": "ricochet.doctor/1", "closed": closed})
+    call.say(f"{len(closed)} abandoned MLflow runs closed")
+
+
+def up(call: Call) -> None:
+    """Start the servers and the worker."""
+    from flows import servers
+
+    found = servers.defaults()
+    mlflow_port, host = call.arguments.mlflow_port, call.arguments.host
+    request = servers.Request(
+        host=found["host"] if host is None else host,
+        mlflow_port=found["port"] if mlflow_port is None else mlflow_port,
+        prefect_port=call.arguments.prefect_port,
+        deployments=call.arguments.deployments.resolve(),
+        state=call.arguments.state.resolve(),
+    )
+    servers.up(request, say=call.say)
+
+
+def _prepare_servers() -> None:
+    from flows import servers
+
+    servers.prepare_environment()
+
+
+def _calibrate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "session", nargs="*", help="session folders or bare recordings (default: all under data/)"
+    )
+    parser.add_argument(
+        "--density", type=Path, metavar="DIR", help="package of the density network to use"
+    )
+
+
+def _capture_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rig", metavar="NAME", help="a name under hardware/microphones")
+    parser.add_argument("--session", required=True, metavar="ID", help="name of the new session")
+
+
+def _train_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--trials", type=int, metavar="N", help="trials of an Optuna search")
+
+
+def _nightly_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--session", metavar="ID", help="name of the session (default: tonight's)")
+
+
+def _study_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", choices=["ball-inference"], help="the study")
+    parser.add_argument("--quick", action="store_true", help="at reduced size")
+
+
+def _up_options(parser: argparse.ArgumentParser) -> None:
+    from tasks.provenance import ROOT
+
+    parser.add_argument("--host", help="address to listen on (default: loopback)")
+    parser.add_argument("--mlflow-port", type=int, metavar="N", help="default 5000; 0: any free")
+    parser.add_argument(
+        "--prefect-port", type=int, default=4200, metavar="N", help="default 4200; 0: any free"
+    )
+    parser.add_argument(
+        "--deployments", type=Path, default=ROOT / "prefect.yaml", metavar="FILE", help="what runs"
+    )
+    parser.add_argument(
+        "--state", type=Path, default=ROOT / "artifacts", metavar="DIR", help="databases and logs"
+    )
+
+
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    """Add nothing."""
+
+
+VERBS = (
+    Verb(
+        ("calibrate",),
+        "turn recordings into a posterior for each ball-surface pair (the main job)",
+        "ricochet calibrate data/ping-pong-table\n  ricochet calibrate clip.wav --no-publish",
+        _calibrate_options,
+        calibrate,
+    ),
+    Verb(
+        ("capture",),
+        "record and seal a session",
+        "ricochet capture --rig simulated --session monday-1 --set capture.drops=5",
+        _capture_options,
+        capture,
+    ),
+    Verb(
+        ("simulate",),
+        "simulate drops, with measurement noise and without sound",
+        "ricochet simulate --set simulate.drops=1000 --out artifacts/simulate",
+        _no_options,
+        simulate,
+    ),
+    Verb(
+        ("train", "density"),
+        "train the conditional density of the bouncing ball and register it",
+        "ricochet train density --trials 10",
+        _train_options,
+        train_density,
+    ),
+    Verb(
+        ("nightly",),
+        "capture, train if needed, calibrate and publish, as the schedule does",
+        "ricochet nightly --session nightly-2026-11-20",
+        _nightly_options,
+        nightly,
+    ),
+    Verb(
+        ("study",),
+        "make one paper's tables and figures",
+        "ricochet study ball-inference --quick",
+        _study_options,
+        study,
+    ),
+    Verb(
+        ("doctor",),
+        "close MLflow runs that a crash left open",
+        "ricochet doctor",
+        _no_options,
+        doctor,
+    ),
+    Verb(
+        ("up",),
+        "start the MLflow and Prefect servers and a worker, on loopback, until Ctrl-C",
+        "ricochet up --mlflow-port 5001 --prefect-port 4201",
+        _up_options,
+        up,
+        has_output=False,
+    ),
+)
