@@ -64,13 +64,17 @@ def build_parser() -> argparse.ArgumentParser:
         The parser.
     """
     parser = Parser(prog="ricochet", description="Calibrate contact simulators by ear.")
-    places = {(): parser.add_subparsers(title="verbs", metavar="VERB", required=True)}
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    groups: dict[str, argparse._SubParsersAction[Parser]] = {}
     for verb in VERBS:
-        group = verb.words[:-1]
-        if group not in places:
-            above = places[()].add_parser(group[0], help=f"see ricochet {group[0]} --help")
-            places[group] = above.add_subparsers(metavar="NAME", required=True)
-        _add_verb(places[group], verb)
+        place = verbs
+        if len(verb.words) > 1:
+            group = verb.words[0]
+            if group not in groups:
+                above = verbs.add_parser(group, help=f"see ricochet {group} --help")
+                groups[group] = above.add_subparsers(metavar="NAME", required=True)
+            place = groups[group]
+        _add_verb(place, verb)
     return parser
 
 
@@ -84,7 +88,7 @@ def complain(line: str) -> None:
     sys.stderr.write(" ".join(line.split()) + "\n")
 
 
-def _add_verb(place: "argparse._SubParsersAction[argparse.ArgumentParser]", verb: Verb) -> None:
+def _add_verb(place: "argparse._SubParsersAction[Parser]", verb: Verb) -> None:
     parser = place.add_parser(
         verb.words[-1],
         help=verb.summary,

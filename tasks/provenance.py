@@ -2,6 +2,7 @@
 
 import hashlib
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,17 +25,20 @@ def git_commit() -> str:
     return f"{commit}-dirty" if changed else commit
 
 
-def code_digest() -> str:
+def code_digest(packages: Sequence[str] = MADE_OF) -> str:
     """Digest the source files that decide what a result says.
 
     A commit alone would call a result new after a change of the documentation, and old after an
     edit that is not committed.
 
+    Args:
+        packages: The packages that count.
+
     Returns:
         SHA-256 in hexadecimal.
     """
     digest = hashlib.sha256()
-    for package in MADE_OF:
+    for package in packages:
         for path in sorted((ROOT / package).rglob("*.py")):
             digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

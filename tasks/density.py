@@ -1,0 +1,305 @@
+"""The bouncing ball's conditional density as a trained, verified package.
+
+Training pairs are drawn from prior and simulator; the noise of each drop is drawn too, from a wide
+range, so that one network serves a good rig and a poor one. A package holds arrays alone; its
+self-test evaluates log q(theta | x) at fixed inputs.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+
+from models.core.bad_input import BadInput
+from models.inference import density_network
+from models.inference.density_network import ConditionalDensity, Inputs, Training
+from models.probability.coordinates import Coordinates
+from models.systems import bouncing_ball, drop_inputs
+from models.systems.bouncing_ball import Noise
+from tasks.artefacts import digest_of, sha256, write_json
+from tasks.packages import MANIFEST, Arrays, Package, Parameter, read_package, write_package
+from tasks.progress import Progress, silent
+from tasks.provenance import code_digest, git_commit
+from tasks.settings import Density
+
+NAME = "ball-density"
+KIND = "conditional-density"
+TIME_SD = (1e-5, 1e-3)
+"""Range of the timing noise trained for, s."""
+POSITION_SD = (1e-4, 2e-2)
+"""Range of the localisation noise trained for, m per axis."""
+REFERENCES = 16
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained density with the record of its training.
+
+    Attributes:
+        density: The density.
+        held_out: Mean negative log density of held-out pairs, nats.
+        history: The same at each look during training.
+        cpu_time: Processor time, s.
+        settings: What it was trained with.
+        seed: Seed of all randomness.
+    """
+
+    density: ConditionalDensity
+    held_out: float
+    history: tuple[float, ...]
+    cpu_time: float
+    settings: Density
+    seed: int
+
+
+def parameters() -> tuple[Parameter, ...]:
+    """Describe the parameters of the bouncing ball.
+
+    Returns:
+        Names, units and bounds in the order of theta.
+    """
+    prior = bouncing_ball.PRIOR
+    named = zip(bouncing_ball.PARAMETERS, prior.low, prior.high, strict=True)
+    return tuple(Parameter(name, "1", low, high) for name, low, high in named)
+
+
+def training_pairs(count: int, *, draw: torch.Generator) -> tuple[torch.Tensor, Inputs]:
+    """Draw parameters, and what the network is told of a drop of each.
+
+    Args:
+        count: Number of pairs.
+        draw: Source of randomness.
+
+    Returns:
+        Parameters, shape (count, 2), and inputs.
+    """
+    noise = Noise(_log_uniform(TIME_SD, count, draw), _log_uniform(POSITION_SD, count, draw))
+    drops = bouncing_ball.simulate_drops(noise, draw=draw)
+    return drops.theta, drop_inputs.from_both(drops.features, drops.noise)
+
+
+def train(settings: Density, *, seed: int) -> Trained:
+    """Train a density as the settings say.
+
+    Args:
+        settings: Size and schedule.
+        seed: Seed of all randomness; the same seed gives the same density.
+
+    Returns:
+        The density.
+    """
+    torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
+    draw = torch.Generator().manual_seed(seed)
+    theta, inputs = training_pairs(settings.simulations, draw=draw)
+    fit = density_network.fit(
+        theta, inputs, box=bouncing_ball.PRIOR, training=_training(settings), draw=draw
+    )
+    held_out = min(fit.held_out)
+    return Trained(fit.density, held_out, fit.held_out, fit.cpu_time, settings, seed)
+
+
+def key(settings: Density, seed: int) -> str:
+    """Name everything that decides a trained density.
+
+    Args:
+        settings: Size and schedule.
+        seed: Seed of all randomness.
+
+    Returns:
+        A digest.
+    """
+    return digest_of({"settings": asdict(settings), "seed": seed, "code": code_digest(["models"])})
+
+
+def write(trained: Trained, folder: Path) -> None:
+    """Write a density as a package.
+
+    Args:
+        trained: The density.
+        folder: The package to make.
+
+    Raises:
+        BadInput: If the place cannot be written.
+    """
+    draw = torch.Generator().manual_seed(0)
+    theta, inputs = training_pairs(REFERENCES, draw=draw)
+    package = Package(
+        kind=KIND,
+        parameters=parameters(),
+        arrays=density_network.to_arrays(trained.density),
+        inputs={
+            "theta": theta.numpy(),
+            "values": inputs.values.numpy(),
+            "location": inputs.coordinates.location.numpy(),
+            "scale": inputs.coordinates.scale.numpy(),
+        },
+        checks={"held_out": trained.held_out, "history": list(trained.history)},
+        data_digest=key(trained.settings, trained.seed),
+        git_commit=git_commit(),
+        settings={**asdict(trained.settings), "seed": trained.seed},
+    )
+    write_package(folder, package, evaluate=evaluate)
+
+
+def read(folder: Path) -> ConditionalDensity:
+    """Read a density from a verified package.
+
+    Args:
+        folder: The package.
+
+    Returns:
+        The density.
+
+    Raises:
+        BadInput: If the package is not exactly what its manifest promises.
+    """
+    return from_package(read_package(folder, evaluate=evaluate), where=str(folder))
+
+
+def from_package(package: Package, *, where: str) -> ConditionalDensity:
+    """Rebuild a density from a package that was read.
+
+    Args:
+        package: The package.
+        where: Its name, for an error.
+
+    Returns:
+        The density.
+
+    Raises:
+        BadInput: If the package is of another kind.
+    """
+    if package.kind != KIND:
+        raise BadInput(where, f"kind {package.kind}", KIND)
+    return density_network.from_arrays(package.arrays)
+
+
+def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
+    """Evaluate a package of this kind at its reference inputs.
+
+    Args:
+        arrays: The arrays of the density.
+        inputs: `theta`, `values`, `location` and `scale`, one row a case.
+
+    Returns:
+        `log_density`, nats.
+    """
+    tensors = {name: torch.from_numpy(np.array(array)) for name, array in inputs.items()}
+    where = Coordinates(tensors["location"], tensors["scale"])
+    density = density_network.from_arrays(arrays)
+    value = density.log_density(tensors["theta"], Inputs(tensors["values"], where))
+    return {"log_density": value.numpy()}
+
+
+def find_or_train(
+    settings: Density, folder: Path, *, seed: int, progress: Progress = silent
+) -> tuple[Path, bool]:
+    """Return the package of these settings, training it where it is not there yet.
+
+    Args:
+        settings: Size and schedule.
+        folder: Where the package lies or shall lie, as `folder/package`.
+        seed: Seed of all randomness.
+        progress: Told of each trial of a search.
+
+    Returns:
+        The package, and whether it was trained now.
+
+    Raises:
+        BadInput: If the place cannot be written.
+    """
+    package = folder / "package"
+    try:
+        if read_package(package, evaluate=evaluate).data_digest == key(settings, seed):
+            return package, False
+    except (BadInput, SafetensorError):
+        pass  # absent, of another size, or damaged: made again
+    write(_best(settings, folder, seed=seed, progress=progress), package)
+    return package, True
+
+
+def run(
+    settings: Density, folder: Path, *, seed: int, progress: Progress = silent
+) -> dict[str, Any]:
+    """Do what `ricochet train density --no-publish` promises.
+
+    Args:
+        settings: Size and schedule.
+        folder: Folder of the results.
+        seed: Seed of all randomness.
+        progress: Told of each trial of a search.
+
+    Returns:
+        What `result.json` holds.
+    """
+    package, trained = find_or_train(settings, folder, seed=seed, progress=progress)
+    result = summary(package, trained=trained)
+    write_json(folder / "result.json", result)
+    return result
+
+
+def summary(package: Path, *, trained: bool) -> dict[str, Any]:
+    """Describe a package of a density.
+
+    Args:
+        package: The package.
+        trained: Whether it was trained now.
+
+    Returns:
+        What `result.json` holds.
+    """
+    found = read_package(package, evaluate=evaluate)
+    return {
+        "schema": "ricochet.density/1",
+        "model": f"{NAME}/{local_version(package)}",
+        "package": package.name,
+        "trained": trained,
+        "held_out": found.checks["held_out"],
+        "settings": dict(found.settings),
+        "registered": None,
+    }
+
+
+def local_version(package: Path) -> str:
+    """Name a package that is in no registry.
+
+    Args:
+        package: The package.
+
+    Returns:
+        `local-` and the start of its manifest's digest.
+    """
+    return f"local-{sha256(package / MANIFEST)[:12]}"
+
+
+def _best(settings: Density, folder: Path, *, seed: int, progress: Progress) -> Trained:
+    if settings.trials == 0:
+        return train(settings, seed=seed)
+    from tasks import density_search  # Optuna takes a second to import
+
+    best = density_search.search(settings, folder, seed=seed, progress=progress).best
+    trained = train(best, seed=seed)
+    return Trained(
+        trained.density, trained.held_out, trained.history, trained.cpu_time, settings, seed
+    )
+
+
+def _training(settings: Density) -> Training:
+    steps = math.ceil(settings.epochs * settings.simulations / settings.batch)
+    return Training(
+        components=settings.components,
+        hidden=settings.hidden,
+        steps=steps,
+        batch=settings.batch,
+        rate=settings.learning_rate,
+    )
+
+
+def _log_uniform(bounds: tuple[float, float], count: int, draw: torch.Generator) -> torch.Tensor:
+    low, high = (math.log(bound) for bound in bounds)
+    fraction = torch.rand(count, generator=draw, dtype=torch.float64)
+    return torch.exp(low + (high - low) * fraction)
