@@ -1,0 +1,276 @@
+"""Delays between microphones, three ways, each with its uncertainty.
+
+Each estimator returns arrival times t_m whose differences t_m - t_n are the delays of Eq. 9 of Matl
+et al. (STReSSD, appendix C); a shift common to all microphones has no meaning in the first two.
+
+- Correlation over a window of 20 ms or more: t_n - t_m maximises sum_k g_k cos(phi_k + w_k tau)
+  with phi the phase of conj(X_m) X_n. Plain correlation weighs by g = |X_m X_n|, phase correlation
+  by g = 1 (Kuglin 1975). Errors e_k of the phases move the peak by sum g w e / sum g w^2, which
+  gives the variance sum g^2 w^2 sin^2 e / (sum g w^2 cos e)^2. Pairs are joined by least squares.
+- First arrival: where a channel first rises through half of its first peak, between samples. Noise
+  of standard deviation s moves the crossing by s over the slope there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Complex, Float
+from numpy import ndarray
+
+from models.sound.arrays import Microphones
+
+BAND = (300.0, 18000.0)  # Hz; where impacts are louder than rooms
+REFINEMENT = 8  # grid points a sample where a crossing is sought
+BEFORE = 0.4e-3  # s; the onset's own uncertainty
+FIRST_PEAK = 0.35e-3  # s after the first crossing in which the first peak lies
+SETTLED = 4.0  # noise standard deviations that a first arrival exceeds
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Arrival times at every microphone by one estimator.
+
+    Attributes:
+        times: Arrival times, s.
+        sd: Standard deviation of each, independent errors, s.
+        method: Name of the estimator.
+    """
+
+    times: Float[ndarray, " channel"]
+    sd: Float[ndarray, " channel"]
+    method: str
+
+
+def plain_correlation(
+    samples: Float[ndarray, "channel frame"],
+    arrival_time: float,
+    *,
+    microphones: Microphones,
+    window: float = 0.02,
+) -> Arrivals:
+    """Estimate delays by correlating the channels over a window.
+
+    Args:
+        samples: The recording.
+        arrival_time: First arrival at any microphone, s.
+        microphones: The array.
+        window: Length of the window, s.
+
+    Returns:
+        Arrival times about their mean plus `arrival_time`.
+    """
+    spectra = _window(samples, arrival_time, microphones=microphones, window=window)
+    return _correlate(
+        spectra, arrival_time, microphones=microphones, whitening=0.0, method="plain correlation"
+    )
+
+
+def phase_correlation(
+    samples: Float[ndarray, "channel frame"],
+    arrival_time: float,
+    *,
+    microphones: Microphones,
+    window: float = 0.02,
+) -> Arrivals:
+    """Estimate delays by correlating the channels' phases over a window.
+
+    Args:
+        samples: The recording.
+        arrival_time: First arrival at any microphone, s.
+        microphones: The array.
+        window: Length of the window, s; the paper takes 20 ms or more.
+
+    Returns:
+        Arrival times about their mean plus `arrival_time`.
+    """
+    spectra = _window(samples, arrival_time, microphones=microphones, window=window)
+    return _correlate(
+        spectra, arrival_time, microphones=microphones, whitening=1.0, method="phase correlation"
+    )
+
+
+def first_arrival(
+    samples: Float[ndarray, "channel frame"],
+    arrival_time: float,
+    *,
+    microphones: Microphones,
+    share: float = 0.3,
+) -> Arrivals:
+    """Estimate when the sound first reaches each microphone.
+
+    Args:
+        samples: The recording.
+        arrival_time: First arrival at any microphone, s.
+        microphones: The array.
+        share: Share of a channel's largest sample that the direct sound surely reaches.
+
+    Returns:
+        Arrival times; standard deviation infinite where nothing rises above the noise.
+    """
+    rate = microphones.sample_rate
+    noise = background(samples, arrival_time, sample_rate=rate)
+    start = max(round((arrival_time - BEFORE) * rate), 0)
+    stop = round((arrival_time + BEFORE + FIRST_PEAK + longest_delay(microphones)) * rate)
+    fine = refine(samples[:, start : stop + 1])
+    limit = len(fine[0]) - int(FIRST_PEAK * rate * REFINEMENT)
+    crossings = [
+        first_rise(
+            channel, level, share=share, span=int(FIRST_PEAK * rate * REFINEMENT), limit=limit
+        )
+        for channel, level in zip(fine, noise, strict=True)
+    ]
+    times = np.array([crossing for crossing, _ in crossings]) / (rate * REFINEMENT) + start / rate
+    slopes = np.array([slope for _, slope in crossings]) * rate * REFINEMENT
+    sd = np.where(slopes > 0, noise / np.maximum(slopes, 1e-300), np.inf)
+    return Arrivals(times, np.hypot(sd, 0.05 / rate), "first arrival")
+
+
+def longest_delay(microphones: Microphones) -> float:
+    """Give the longest time sound needs between two of the microphones, s."""
+    places = microphones.positions
+    between = np.linalg.norm(places[:, None] - places, axis=2)
+    return float(between.max()) / microphones.speed_of_sound
+
+
+def background(
+    samples: Float[ndarray, "channel frame"], arrival_time: float, *, sample_rate: float
+) -> Float[ndarray, " channel"]:
+    """Estimate the noise just before an arrival.
+
+    Args:
+        samples: The recording.
+        arrival_time: First arrival at any microphone, s.
+        sample_rate: Hz.
+
+    Returns:
+        Standard deviation of each channel over the 8 ms before; never 0.
+    """
+    stop = int((arrival_time - BEFORE) * sample_rate)
+    before = samples[:, max(stop - int(0.008 * sample_rate), 0) : max(stop, 0)]
+    peak = np.abs(samples[:, max(stop, 0) : stop + int(0.005 * sample_rate)]).max(axis=1)
+    floor = 1e-5 * peak + 1e-12
+    if before.shape[1] < 40:
+        return np.asarray(floor + 0.01 * peak)
+    return np.asarray(np.maximum(before.std(axis=1), floor))
+
+
+def refine(samples: Float[ndarray, "*batch frame"]) -> Float[ndarray, "*batch fine"]:
+    """Interpolate band-limited samples REFINEMENT times finer.
+
+    Args:
+        samples: Samples.
+
+    Returns:
+        Finer samples; entry k * REFINEMENT is sample k.
+    """
+    frames = samples.shape[-1]
+    spectrum = np.fft.rfft(samples, 2 * frames)
+    fine = np.fft.irfft(spectrum, 2 * frames * REFINEMENT) * REFINEMENT
+    return np.asarray(fine[..., : frames * REFINEMENT])
+
+
+def first_rise(
+    fine: Float[ndarray, " fine"], noise: float, *, share: float, span: int, limit: int
+) -> tuple[float, float]:
+    """Find where a signal first rises through half of its first peak.
+
+    Args:
+        fine: Finely sampled signal.
+        noise: Its noise's standard deviation.
+        share: Share of the largest value that the first peak surely reaches.
+        span: Points after the first crossing in which the first peak lies.
+        limit: Points in which a crossing may lie.
+
+    Returns:
+        Crossing in points, and the slope there a point; slope 0 where nothing stands out.
+    """
+    size = np.abs(fine)
+    gate = max(share * float(size.max()), SETTLED * noise)
+    above = np.flatnonzero(size[:limit] > gate)
+    if not len(above):
+        return float(size[:limit].argmax()), 0.0
+    first = int(above[0])
+    peak = float(size[first : first + span].max())
+    half = max(0.5 * peak, gate)
+    over = first + int(np.argmax(size[first : first + span] >= half))
+    if over == 0:
+        return 0.0, 0.0
+    rise = float(size[over] - size[over - 1])
+    return over - float(size[over] - half) / rise if rise > 0 else float(over), max(rise, 0.0)
+
+
+def _window(
+    samples: Float[ndarray, "channel frame"],
+    arrival_time: float,
+    *,
+    microphones: Microphones,
+    window: float,
+) -> Complex[ndarray, "channel bin"]:
+    """Spectra of a tapered window that starts just before the first arrival, padded to twice."""
+    frames = round(window * microphones.sample_rate)
+    start = round((arrival_time - 0.05 * window) * microphones.sample_rate)
+    taper = np.clip(
+        np.minimum(
+            np.arange(frames) / (0.04 * frames), (frames - np.arange(frames)) / (0.3 * frames)
+        ),
+        0.0,
+        1.0,
+    )
+    piece = np.zeros((len(samples), frames))
+    low, high = max(start, 0), min(start + frames, samples.shape[1])
+    if low < high:
+        piece[:, low - start : high - start] = samples[:, low:high]
+    padded = 1 << (2 * frames - 1).bit_length()
+    return np.asarray(np.fft.rfft(piece * np.sin(0.5 * np.pi * taper) ** 2, padded))
+
+
+def _correlate(
+    spectra: Complex[ndarray, "channel bin"],
+    arrival_time: float,
+    *,
+    microphones: Microphones,
+    whitening: float,
+    method: str,
+) -> Arrivals:
+    """Join the delays of all pairs into arrival times about `arrival_time`."""
+    rate, places = microphones.sample_rate, microphones.positions
+    count = len(places)
+    frames = 2 * (spectra.shape[1] - 1)
+    frequency = np.arange(spectra.shape[1]) * rate / frames
+    band = (frequency > BAND[0]) & (frequency < min(BAND[1], 0.45 * rate))
+    delays, variances = np.zeros((count, count)), np.zeros((count, count))
+    for first, second in zip(*np.triu_indices(count, 1), strict=True):
+        cross = np.where(band, np.conj(spectra[first]) * spectra[second], 0.0)
+        cross = cross / np.maximum(np.abs(cross), 1e-300) ** whitening
+        apart = float(np.linalg.norm(places[first] - places[second]))
+        bound = apart / microphones.speed_of_sound + 0.5 / rate
+        delay, variance = _peak(cross, frequency, rate=rate, bound=bound)
+        delays[second, first], delays[first, second] = delay, -delay
+        variances[second, first] = variances[first, second] = variance
+    mean = delays.mean(axis=1)
+    closure = (delays - (mean[:, None] - mean)) ** 2
+    each = (variances.sum(axis=1) - variances.sum() / (2 * (count - 1))) / max(count - 2, 1)
+    each = np.maximum(each, 0.1 * variances.sum(axis=1) / count)
+    sd = np.sqrt(each + closure.sum(axis=1) / count)
+    return Arrivals(arrival_time + mean, sd, method)
+
+
+def _peak(
+    cross: Complex[ndarray, " bin"], frequency: Float[ndarray, " bin"], *, rate: float, bound: float
+) -> tuple[float, float]:
+    """Delay of the second channel after the first at the highest peak, and its variance."""
+    frames = 2 * (len(cross) - 1)
+    correlation = np.fft.irfft(cross, 4 * frames)
+    reach = int(bound * rate * 4)
+    lags = np.arange(-reach, reach + 1)
+    delay = float(lags[correlation[lags].argmax()]) / (4 * rate)
+    omega = 2 * np.pi * frequency
+    for _ in range(3):
+        turned = cross * np.exp(1j * omega * delay)
+        slope = -float(np.sum(omega * turned.imag))
+        curvature = float(np.sum(omega**2 * turned.real))
+        if curvature <= 0:
+            break
+        delay += float(np.clip(slope / curvature, -0.5 / rate, 0.5 / rate))
+    spread = float(np.sum((omega * turned.imag) ** 2))
+    return delay, spread / max(curvature, 1e-300) ** 2

@@ -1,0 +1,231 @@
+"""A point of the surface from arrival times: the crossing of hyperbolas, by weighted least squares.
+
+An impact at s = (x, y, 0) emitted at t reaches microphone m at place p_m at
+
+    t_m = t + |s - p_m| / c.
+
+Differences of two arrivals are Eq. 9 of Matl et al. (STReSSD, appendix C); an unknown t says the
+same with errors that stay independent. With errors of standard deviation e_m the estimate minimises
+sum_m (t_m - t - |s - p_m| / c)^2 / e_m^2 by Gauss-Newton from several starts (Eq. 10 may have two
+solutions; both are kept), and its covariance is (J' W J)^-1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
+from models.sound.arrays import Microphones
+
+STEPS = 12  # Gauss-Newton steps; quadratic once near, starts are at most a few decimetres off
+LONGEST_STEP = 0.15  # m
+SAME = 2e-3  # m; solutions closer than this are one
+
+
+@dataclass(frozen=True)
+class Region:
+    """The part of the surface where impacts can be: a rectangle, m."""
+
+    low: tuple[float, float]
+    high: tuple[float, float]
+
+    def holds(self, points: Float[ndarray, "*batch 2"]) -> Bool[ndarray, "*batch"]:
+        """Tell which points lie inside.
+
+        Args:
+            points: Points of the surface, m.
+
+        Returns:
+            True where a point lies inside.
+        """
+        inside = (points >= np.asarray(self.low)) & (points <= np.asarray(self.high))
+        return np.asarray(inside.all(axis=-1))
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One solution of the hyperbolas.
+
+    Attributes:
+        position: Point of the surface, m.
+        emission: Time of the impact on the arrivals' clock, s.
+        covariance: Of (x, y, emission), in m and s.
+        residual: Sum of squared arrival errors over their variances; 0 with three microphones.
+    """
+
+    position: Float[ndarray, " 2"]
+    emission: float
+    covariance: Float[ndarray, "3 3"]
+    residual: float
+
+
+def surroundings(microphones: Microphones, *, margin: float = 0.1) -> Region:
+    """Take the rectangle round the microphones as the place where impacts can be.
+
+    Args:
+        microphones: The array.
+        margin: Added on every side, m.
+
+    Returns:
+        The rectangle.
+    """
+    low = microphones.positions[:, :2].min(axis=0) - margin
+    high = microphones.positions[:, :2].max(axis=0) + margin
+    return Region((float(low[0]), float(low[1])), (float(high[0]), float(high[1])))
+
+
+def plausible(
+    times: Float[ndarray, "*batch channel"], *, microphones: Microphones, slack: float
+) -> Bool[ndarray, "*batch"]:
+    """Tell whether no delay exceeds the time sound needs between two microphones.
+
+    Args:
+        times: Arrival times, s.
+        microphones: The array.
+        slack: Time by which a delay may exceed the bound, s.
+
+    Returns:
+        True where every |t_m - t_n| <= |p_m - p_n| / c + slack.
+    """
+    places = microphones.positions
+    between = np.linalg.norm(places[:, None] - places, axis=2) / microphones.speed_of_sound
+    delays = np.abs(times[..., :, None] - times[..., None, :])
+    return np.asarray((delays <= between + slack).all(axis=(-2, -1)))
+
+
+def solve(
+    times: Float[ndarray, " channel"],
+    sd: Float[ndarray, " channel"],
+    *,
+    microphones: Microphones,
+    region: Region,
+    place_sd: float = 0.0,
+) -> tuple[Fix, ...]:
+    """Find every point of the region that explains the arrival times.
+
+    Args:
+        times: Arrival times, s, on any one clock.
+        sd: Standard deviation of each arrival time, independent errors, s.
+        microphones: The array.
+        region: Where impacts can be.
+        place_sd: How well each microphone's place is known along any direction, m; widens the
+            covariance as an error of each arrival.
+
+    Returns:
+        Distinct local solutions inside the region, least residual first; none where all starts
+        leave the region. Solutions whose residual exceeds the least by 25 are dropped.
+    """
+    error = np.hypot(sd, place_sd / microphones.speed_of_sound)
+    points = _descend(times, error, microphones=microphones, region=region)
+    points = points[region.holds(points)]
+    if not len(points):
+        return ()
+    residuals = _residuals(points, times, error, microphones=microphones)
+    order = np.argsort(residuals)
+    fixes: list[Fix] = []
+    for index in order:
+        if residuals[index] > residuals[order[0]] + 25.0:
+            break
+        if all(np.linalg.norm(points[index] - fix.position) > SAME for fix in fixes):
+            fixes.append(_fix(points[index], times, error, microphones=microphones))
+    return tuple(fixes)
+
+
+def gradients(
+    points: Float[ndarray, "*batch 2"], *, microphones: Microphones
+) -> tuple[Float[ndarray, "*batch channel"], Float[ndarray, "*batch channel 2"]]:
+    """Compute travel times and their gradients.
+
+    Args:
+        points: Points of the surface, m.
+        microphones: The array.
+
+    Returns:
+        Travel times, s, and their derivatives with x and y, s/m.
+    """
+    between = points[..., None, :] - microphones.positions[:, :2]
+    distances = np.sqrt((between**2).sum(axis=-1) + microphones.positions[:, 2] ** 2)
+    speed = microphones.speed_of_sound
+    return distances / speed, between / (distances[..., None] * speed)
+
+
+def bound(
+    point: Float[ndarray, "*batch 2"],
+    sd: Float[ndarray, "*batch channel"],
+    *,
+    microphones: Microphones,
+) -> Float[ndarray, "*batch 3 3"]:
+    """Compute the covariance that arrival errors leave: (J' W J)^-1.
+
+    Args:
+        point: Points of the surface, m.
+        sd: Standard deviation of each arrival time, s.
+        microphones: The array.
+
+    Returns:
+        Covariance of (x, y, emission time), in m and s.
+    """
+    _, slope = gradients(point, microphones=microphones)
+    jacobian = np.concatenate([slope, np.ones((*slope.shape[:-1], 1))], axis=-1) / sd[..., None]
+    scale = np.array([1.0, 1.0, microphones.speed_of_sound])  # metres throughout: well conditioned
+    jacobian = jacobian / scale
+    information = np.swapaxes(jacobian, -1, -2) @ jacobian
+    return np.asarray(np.linalg.inv(information) / (scale[:, None] * scale))
+
+
+def _descend(
+    times: Float[ndarray, " channel"],
+    sd: Float[ndarray, " channel"],
+    *,
+    microphones: Microphones,
+    region: Region,
+) -> Float[ndarray, "start 2"]:
+    """Walk from a grid of starts down to local minima, all at once."""
+    ticks = [
+        np.linspace(low, high, 6)[1:-1] for low, high in zip(region.low, region.high, strict=True)
+    ]
+    points = np.stack(np.meshgrid(*ticks), axis=-1).reshape(-1, 2)
+    weight = (sd.min() / sd) ** 2
+    weight = weight / weight.sum()
+    for _ in range(STEPS):
+        travel, slope = gradients(points, microphones=microphones)
+        late = times - travel
+        late = late - (late @ weight)[:, None]
+        slope = slope - np.einsum("m,pmi->pi", weight, slope)[:, None]
+        weighted = slope * weight[:, None]
+        normal = np.einsum("pmi,pmj->pij", weighted, slope)
+        normal += 1e-9 * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(2)
+        step = np.linalg.solve(normal, np.einsum("pmi,pm->pi", weighted, late)[..., None])[..., 0]
+        size = np.linalg.norm(step, axis=1, keepdims=True)
+        points = points + step * np.minimum(1.0, LONGEST_STEP / np.maximum(size, 1e-12))
+    return np.asarray(points[size[:, 0] < 1e-4])
+
+
+def _residuals(
+    points: Float[ndarray, "point 2"],
+    times: Float[ndarray, " channel"],
+    sd: Float[ndarray, " channel"],
+    *,
+    microphones: Microphones,
+) -> Float[ndarray, " point"]:
+    """Sum of squared arrival errors over their variances at each point."""
+    travel, _ = gradients(points, microphones=microphones)
+    late = times - travel
+    late = late - (np.sum(late / sd**2, axis=1) / np.sum(sd**-2))[:, None]
+    return np.asarray(np.sum((late / sd) ** 2, axis=1))
+
+
+def _fix(
+    point: Float[ndarray, " 2"],
+    times: Float[ndarray, " channel"],
+    sd: Float[ndarray, " channel"],
+    *,
+    microphones: Microphones,
+) -> Fix:
+    """Collect one solution with its emission time and covariance."""
+    travel, _ = gradients(point, microphones=microphones)
+    emission = float(np.sum((times - travel) / sd**2) / np.sum(sd**-2))
+    residual = float(np.sum(((times - travel - emission) / sd) ** 2))
+    covariance = bound(point, sd, microphones=microphones)
+    return Fix(point, emission, covariance, residual)
