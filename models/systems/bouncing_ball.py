@@ -82,8 +82,10 @@ def constant_noise(
     Returns:
         Noise of the batch's shape, double precision.
     """
-    full = {"dtype": torch.float64}
-    return Noise(torch.full(shape, time_sd, **full), torch.full(shape, position_sd, **full))
+    return Noise(
+        torch.full(shape, time_sd, dtype=torch.float64),
+        torch.full(shape, position_sd, dtype=torch.float64),
+    )
 
 
 def measure(
