@@ -1,0 +1,136 @@
+"""A journal of the audio while it is recorded: callback, preallocated ring, writer thread, file.
+
+The callback of a sound card must not allocate, wait or touch a disk: it copies its block into a
+ring. A thread empties the ring into a file and forces it to the disk twice a second, so that a
+kill -9 loses less than a second. A block that does not fit into the ring is dropped, counted and
+located: a disk that cannot keep up degrades the take and never the sound card.
+
+The file is one line of JSON (channels, sample_rate) and then float32 frames, channels interleaved.
+"""
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float32
+from numpy import ndarray
+
+from models.core.bad_input import BadInput
+
+SYNC_PERIOD = 0.5  # s between two syncs
+POLL_PERIOD = 0.02  # s the writer sleeps when the ring is empty
+
+
+class Journal:
+    """An open journal: one thread pushes, one thread of its own writes."""
+
+    def __init__(
+        self, path: Path, *, channels: int, sample_rate: int, seconds_ahead: float = 2.0
+    ) -> None:
+        """Open the file, allocate the ring and start the writer.
+
+        Args:
+            path: The file.
+            channels: Number of channels.
+            sample_rate: Hz.
+            seconds_ahead: Length of the ring, s.
+        """
+        self.gaps: list[int] = []
+        self._ring = np.zeros((max(1, round(seconds_ahead * sample_rate)), channels), np.float32)
+        self._pushed = 0  # frames in the ring since the start; written by the pusher alone
+        self._written = 0  # frames taken out of it; written by the writer alone
+        self._offered = 0
+        self._failure: OSError | None = None
+        self._closing = threading.Event()
+        self._file = path.open("wb", buffering=0)
+        header = json.dumps({"channels": channels, "sample_rate": sample_rate})
+        self._file.write(header.encode() + b"\n")
+        self._writer = threading.Thread(target=self._write, name="journal", daemon=True)
+        self._writer.start()
+
+    def push(self, block: Float32[ndarray, "frame channel"]) -> None:
+        """Copy a block into the ring, or note its frame as a gap where there is no room.
+
+        Args:
+            block: The next frames.
+        """
+        size, start = len(block), self._pushed % len(self._ring)
+        if size > len(self._ring) - (self._pushed - self._written):
+            self.gaps.append(self._offered)
+        else:
+            first = min(size, len(self._ring) - start)
+            self._ring[start : start + first] = block[:first]
+            self._ring[: size - first] = block[first:]
+            self._pushed += size
+        self._offered += size
+
+    def note_gap(self) -> None:
+        """Note that the device itself lost something before the next block."""
+        self.gaps.append(self._offered)
+
+    def close(self) -> None:
+        """Write what is left, force it to the disk and end the writer.
+
+        Raises:
+            OSError: The writer could not write; what it wrote before is intact.
+        """
+        self._closing.set()
+        self._writer.join()
+        self._file.close()
+        if self._failure is not None:
+            raise self._failure
+
+    def _write(self) -> None:
+        """Empty the ring until the journal is closed and the ring is empty."""
+        synced = time.monotonic()
+        try:
+            while True:
+                ending = self._closing.is_set()
+                empty = self._drain() == 0
+                if ending or time.monotonic() - synced > SYNC_PERIOD:
+                    os.fsync(self._file.fileno())
+                    synced = time.monotonic()
+                if ending and empty:
+                    return
+                if empty:
+                    self._closing.wait(POLL_PERIOD)
+        except OSError as error:
+            self._failure = error
+
+    def _drain(self) -> int:
+        """Write the frames up to the end of the ring or to what was pushed; return their number."""
+        start = self._written % len(self._ring)
+        count = min(self._pushed - self._written, len(self._ring) - start)
+        content = memoryview(self._ring[start : start + count].tobytes())
+        while content:
+            content = content[self._file.write(content) or 0 :]
+        self._written += count
+        return count
+
+
+def read(path: Path) -> tuple[Float32[ndarray, "channel frame"], int]:
+    """Read what a journal holds; a frame cut short at its end is left out.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Samples and sample rate in Hz.
+
+    Raises:
+        BadInput: The file cannot be read or is no journal.
+    """
+    try:
+        header, _, content = path.read_bytes().partition(b"\n")
+        meta = json.loads(header)
+        channels, rate = int(meta["channels"]), int(meta["sample_rate"])
+    except OSError as error:
+        raise BadInput(str(path), error.strerror or str(error), "a journal") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(str(path), "no header", "a journal of a recording") from error
+    frames = len(content) // (4 * channels)
+    samples = np.frombuffer(content, np.float32, frames * channels).reshape(frames, channels)
+    return samples.T.copy(), rate
