@@ -59,8 +59,8 @@ def plain_correlation(
     Returns:
         Arrival times about their mean plus `arrival_time`.
     """
-    spectra = _window(samples, arrival_time, microphones=microphones, window=window)
-    return _correlate(
+    spectra = window_spectra(samples, arrival_time, microphones=microphones, window=window)
+    return correlate(
         spectra, arrival_time, microphones=microphones, whitening=0.0, method="plain correlation"
     )
 
@@ -83,8 +83,8 @@ def phase_correlation(
     Returns:
         Arrival times about their mean plus `arrival_time`.
     """
-    spectra = _window(samples, arrival_time, microphones=microphones, window=window)
-    return _correlate(
+    spectra = window_spectra(samples, arrival_time, microphones=microphones, window=window)
+    return correlate(
         spectra, arrival_time, microphones=microphones, whitening=1.0, method="phase correlation"
     )
 
@@ -164,8 +164,9 @@ def refine(samples: Float[ndarray, "*batch frame"]) -> Float[ndarray, "*batch fi
         Finer samples; entry k * REFINEMENT is sample k.
     """
     frames = samples.shape[-1]
-    spectrum = np.fft.rfft(samples, 2 * frames)
-    fine = np.fft.irfft(spectrum, 2 * frames * REFINEMENT) * REFINEMENT
+    padded = 1 << (frames + frames // 4).bit_length()
+    spectrum = np.fft.rfft(samples, padded)
+    fine = np.fft.irfft(spectrum, padded * REFINEMENT) * REFINEMENT
     return np.asarray(fine[..., : frames * REFINEMENT])
 
 
@@ -199,7 +200,7 @@ def first_rise(
     return over - float(size[over] - half) / rise if rise > 0 else float(over), max(rise, 0.0)
 
 
-def _window(
+def window_spectra(
     samples: Float[ndarray, "channel frame"],
     arrival_time: float,
     *,
@@ -224,7 +225,7 @@ def _window(
     return np.asarray(np.fft.rfft(piece * np.sin(0.5 * np.pi * taper) ** 2, padded))
 
 
-def _correlate(
+def correlate(
     spectra: Complex[ndarray, "channel bin"],
     arrival_time: float,
     *,
@@ -260,10 +261,10 @@ def _peak(
 ) -> tuple[float, float]:
     """Delay of the second channel after the first at the highest peak, and its variance."""
     frames = 2 * (len(cross) - 1)
-    correlation = np.fft.irfft(cross, 4 * frames)
-    reach = int(bound * rate * 4)
+    correlation = np.fft.irfft(cross, 2 * frames)
+    reach = int(bound * rate * 2)
     lags = np.arange(-reach, reach + 1)
-    delay = float(lags[correlation[lags].argmax()]) / (4 * rate)
+    delay = float(lags[correlation[lags].argmax()]) / (2 * rate)
     omega = 2 * np.pi * frequency
     for _ in range(3):
         turned = cross * np.exp(1j * omega * delay)

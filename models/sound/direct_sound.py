@@ -2,17 +2,17 @@
 
 Near the first arrivals t_m the channels hold one waveform s, unknown, at unknown strengths,
 
-    x_m(t_m + u) = a_m s(u) + noise,    taper(u) > 0 only from just before u = 0 to `width` after it.
+    x_m(t_m + u) = a_m s(u) + noise,   taper(u) > 0 only from just before u = 0 to `width` after.
 
-Least squares over s, a and t is the best estimator in free field, and it sees no echo that comes later
-than `width`. With S the mean waveform sum_m a_m X_m / sum_m a_m^2 of the aligned channels' spectra,
-a Gauss-Newton step moves t_m by
+Least squares over s, a and t is the best estimator in free field, and it sees no echo that comes
+later than `width`. With S the mean waveform sum_m a_m X_m / sum_m a_m^2 of the aligned channels'
+spectra, a Gauss-Newton step moves t_m by
 
-    sum_k Re[conj(-i w S) (X_m - a_m S)] / (a_m sum_k w^2 |S|^2),
+    sum_k Re[conj(-i w S) (X_m - a_m S)] / (a_m sum_k w^2 |S|^2)
 
-where the mean shift weighted by a_m^2 stays. What the alignment leaves over, R_m = X_m - a_m S, holds
-noise and echoes alike and gives the variance sum_k w^2 |S|^2 |R_m|^2 / (a_m sum_k w^2 |S|^2)^2 times
-the share of freedom that S took.
+and leaves the mean arrival weighted by a_m^2 where it was. An error N_m of the channel has variance
+sum_k w^2 |S|^2 |N_m|^2 / 2 over the square of the denominator: the background's, and that of echoes
+where what is left over, R_m = X_m - a_m S, exceeds what the background explains.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,6 @@ from numpy import ndarray
 FRAMES = 256
 LEAD = 24  # frames before the arrival
 RISE = 0.30e-3  # s before the arrival over which the taper rises
-STEPS = 5
 CHANCE = 2.0  # left-over energy above the noise's own that chance explains
 ECHO = 2.0  # left-over echoes resemble the click and move it more than noise of their energy
 
@@ -55,6 +54,7 @@ def align(
     width: Float[ndarray, " start"],
     sample_rate: float,
     noise: Float[ndarray, " channel"],
+    steps: int = 5,
 ) -> Alignment:
     """Align the direct sound, from several starts and with several widths at once.
 
@@ -64,13 +64,14 @@ def align(
         width: Length of the direct sound that is used, s, up to 4 ms.
         sample_rate: Hz.
         noise: Standard deviation of each channel's background, the least that is believed.
+        steps: Gauss-Newton steps; two suffice close to the solution.
 
     Returns:
         The alignment.
     """
     omega = 2 * np.pi * np.fft.rfftfreq(FRAMES, 1 / sample_rate)
     omega = omega * (omega < 0.9 * np.pi * sample_rate)
-    for _ in range(STEPS):
+    for _ in range(steps):
         spectra = _spectra(samples, times, width=width, sample_rate=sample_rate)
         common, strengths = _common(spectra)
         slope = -1j * omega * common
@@ -123,12 +124,11 @@ def _taper(
 def _common(
     spectra: Complex[ndarray, "start channel bin"],
 ) -> tuple[Complex[ndarray, "start bin"], Float[ndarray, "start channel"]]:
-    """Best waveform common to the channels and each channel's strength, by power iteration."""
+    """Best waveform common to the channels and each channel's strength."""
     products = (np.conj(spectra) @ np.swapaxes(spectra, 1, 2)).real
-    strengths = np.sqrt(np.einsum("smm->sm", products))
-    for _ in range(8):
-        strengths = np.einsum("smn,sn->sm", products, strengths)
-        strengths /= np.maximum(np.sqrt(np.mean(strengths**2, axis=1)), 1e-300)[:, None]
+    _, vectors = np.linalg.eigh(products)
+    strengths = vectors[..., -1] * np.sqrt(products.shape[-1])
+    strengths = strengths * np.where(strengths.sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
     total = np.sum(strengths**2, axis=1)[:, None]
     common = np.einsum("sm,smk->sk", strengths, spectra) / total
     return common, np.where(np.abs(strengths) < 1e-3, 1e-3, strengths)

@@ -101,6 +101,7 @@ def solve(
     microphones: Microphones,
     region: Region,
     place_sd: float = 0.0,
+    start: Float[ndarray, " 2"] | None = None,
 ) -> tuple[Fix, ...]:
     """Find every point of the region that explains the arrival times.
 
@@ -111,13 +112,15 @@ def solve(
         region: Where impacts can be.
         place_sd: How well each microphone's place is known along any direction, m; widens the
             covariance as an error of each arrival.
+        start: A point near the solution; None tries a grid over the region.
 
     Returns:
         Distinct local solutions inside the region, least residual first; none where all starts
         leave the region. Solutions whose residual exceeds the least by 25 are dropped.
     """
     error = np.hypot(sd, place_sd / microphones.speed_of_sound)
-    points = _descend(times, error, microphones=microphones, region=region)
+    starts = _grid(region) if start is None else np.asarray(start)[None]
+    points = _descend(times, error, starts, microphones=microphones)
     points = points[region.holds(points)]
     if not len(points):
         return ()
@@ -174,32 +177,46 @@ def bound(
     return np.asarray(np.linalg.inv(information) / (scale[:, None] * scale))
 
 
+def _grid(region: Region) -> Float[ndarray, "start 2"]:
+    """Starts all over the region."""
+    ends = zip(region.low, region.high, strict=True)
+    ticks = [np.linspace(low, high, 5)[1:-1] for low, high in ends]
+    return np.stack(np.meshgrid(*ticks), axis=-1).reshape(-1, 2)
+
+
 def _descend(
     times: Float[ndarray, " channel"],
     sd: Float[ndarray, " channel"],
+    points: Float[ndarray, "start 2"],
     *,
     microphones: Microphones,
-    region: Region,
 ) -> Float[ndarray, "start 2"]:
-    """Walk from a grid of starts down to local minima, all at once."""
-    ticks = [
-        np.linspace(low, high, 6)[1:-1] for low, high in zip(region.low, region.high, strict=True)
-    ]
-    points = np.stack(np.meshgrid(*ticks), axis=-1).reshape(-1, 2)
+    """Walk from all starts down to local minima at once."""
     weight = (sd.min() / sd) ** 2
     weight = weight / weight.sum()
     for _ in range(STEPS):
         travel, slope = gradients(points, microphones=microphones)
         late = times - travel
         late = late - (late @ weight)[:, None]
-        slope = slope - np.einsum("m,pmi->pi", weight, slope)[:, None]
+        slope = slope - (weight @ slope)[:, None]
         weighted = slope * weight[:, None]
-        normal = np.einsum("pmi,pmj->pij", weighted, slope)
-        normal += 1e-9 * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(2)
-        step = np.linalg.solve(normal, np.einsum("pmi,pm->pi", weighted, late)[..., None])[..., 0]
-        size = np.linalg.norm(step, axis=1, keepdims=True)
+        step = _normal_step(np.swapaxes(weighted, 1, 2) @ slope, late[:, None] @ weighted)
+        size = np.sqrt(np.sum(step**2, axis=1, keepdims=True))
         points = points + step * np.minimum(1.0, LONGEST_STEP / np.maximum(size, 1e-12))
+        if size.max() < 1e-8:
+            break
     return np.asarray(points[size[:, 0] < 1e-4])
+
+
+def _normal_step(
+    normal: Float[ndarray, "start 2 2"], right: Float[ndarray, "start 1 2"]
+) -> Float[ndarray, "start 2"]:
+    """Solve two normal equations in closed form, a little damped."""
+    a, b, d = normal[:, 0, 0], normal[:, 0, 1], normal[:, 1, 1]
+    u, v = right[:, 0, 0], right[:, 0, 1]
+    damping = 1e-9 * (a + d)
+    a, d = a + damping, d + damping
+    return np.stack([d * u - b * v, a * v - b * u], axis=1) / (a * d - b * b)[:, None]
 
 
 def _residuals(
