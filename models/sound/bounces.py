@@ -60,7 +60,7 @@ class Chain:
 
 
 def find_chains(
-    onsets: Onsets, *, law: Law | None = None, least_score: float = -0.5, next_score: float = 6.0
+    onsets: Onsets, *, law: Law | None = None, least_score: float = 1.0, next_score: float = 9.0
 ) -> tuple[Chain, ...]:
     """Find the balls that bounced in a recording.
 
@@ -77,7 +77,7 @@ def find_chains(
     left = _strongest(onsets)
     chains: list[Chain] = []
     while len(left.times) >= LEAST_BOUNCES:
-        path = chain_search.best_path(left, law)
+        path = _settled_path(left, law)
         if path is None or path.score < (next_score if chains else least_score):
             break
         chains.append(_trimmed(_chain(left, path), law))
@@ -142,6 +142,16 @@ def _others(onsets: Onsets, members: Int[ndarray, " bounce"]) -> Int[ndarray, " 
     free = ~echo
     free[members] = False
     return np.flatnonzero(free)
+
+
+def _settled_path(onsets: Onsets, law: Law) -> Path | None:
+    """The best path, clutter being first every onset and then those that the path leaves over."""
+    span = max(onsets.duration, 0.1)
+    path = chain_search.best_path(onsets, law, clutter=(len(onsets.times) + 1.0) / span)
+    if path is None:
+        return None
+    rest = len(onsets.times) - len(path.members)
+    return chain_search.best_path(onsets, law, clutter=(rest + 1.0) / span)
 
 
 def _trimmed(chain: Chain, law: Law) -> Chain:

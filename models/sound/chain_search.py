@@ -14,7 +14,8 @@ score of a chain is the logarithm of the odds of "this ball bounced" against "th
         + sum_n [ log(p(t_{n+1} | past) / clutter) + log(p(loudness | past) / p(loudness)) ]
 
 and a bounce inside it that nobody heard costs log(missed). A pair (previous, current) of onsets
-carries the Kalman estimate of rho along its best past, once for each value of the scatter.
+carries the Kalman estimate of rho along its best past, once for each value of the scatter, and
+may always be the start of a chain instead.
 """
 
 from dataclasses import dataclass
@@ -98,6 +99,7 @@ class _Past:
     """Chains that end in one onset: the interval they end with and their belief about rho."""
 
     sources: Int[ndarray, " source"]
+    fresh: Bool[ndarray, " source"]  # the chain starts with this pair
     score: Float[ndarray, "scatter source 1"]
     interval: Float[ndarray, "scatter source 1"]
     ratio: Float[ndarray, "scatter source 1"]
@@ -116,34 +118,40 @@ class _Next:
 
 @dataclass(frozen=True)
 class _Table:
-    """Best chain that ends in each pair; axes: scatter, current onset, steps back less one."""
+    """Best chain of three or more that ends in each pair, and the score of starting there.
 
+    The axes are the scatter, the current onset, and the steps back to the previous one less one.
+    """
+
+    start: Float[ndarray, "scatter onset back"]
     score: Float[ndarray, "scatter onset back"]
     interval: Float[ndarray, "scatter onset back"]
     ratio: Float[ndarray, "scatter onset back"]
     variance: Float[ndarray, "scatter onset back"]
     source: Int[ndarray, "scatter onset back"]
+    fresh: Bool[ndarray, "scatter onset back"]
     skipped: Bool[ndarray, "scatter onset back"]
 
 
-def best_path(onsets: Onsets, law: Law) -> Path | None:
+def best_path(onsets: Onsets, law: Law, *, clutter: float) -> Path | None:
     """Find the chain of at least three bounces with the highest score.
 
     Args:
         onsets: Onsets in order of time.
         law: How intervals shrink.
+        clutter: Rate of onsets that belong to no ball, per second.
 
     Returns:
         The chain, or None where no three onsets can be one.
     """
-    scene = _scene(onsets, law)
+    scene = _scene(onsets, law, clutter=clutter)
     table = _start(scene, law)
     for middle in range(1, len(scene.times) - 1):
         _advance(table, middle, scene, law)
     return _read(table, law)
 
 
-def _scene(onsets: Onsets, law: Law) -> _Scene:
+def _scene(onsets: Onsets, law: Law, *, clutter: float) -> _Scene:
     """Precompute; clutter is weak beside impacts, and as loud as anything."""
     level = np.log(onsets.loudness + 1e-300)
     spread = max(float(np.std(level)), law.loudness_sd)
@@ -157,12 +165,12 @@ def _scene(onsets: Onsets, law: Law) -> _Scene:
         level=level,
         strength=strength,
         anywhere=anywhere,
-        clutter=(len(onsets.times) + 1.0) / max(onsets.duration, 0.1),
+        clutter=clutter,
     )
 
 
 def _start(scene: _Scene, law: Law) -> _Table:
-    """Table in which every pair of onsets is the first two bounces of a ball."""
+    """Table in which every pair of onsets may be the first two bounces of a ball, no more yet."""
     times, count = scene.times, len(scene.times)
     reach = np.arange(count) - np.searchsorted(times, times - law.longest)
     width = max(1, int(reach.max()))
@@ -176,11 +184,13 @@ def _start(scene: _Scene, law: Law) -> _Table:
     score = score + scene.strength[current] + scene.strength[np.maximum(previous, 0)]
     shape = (len(law.scatters), count, width)
     return _Table(
-        score=np.where(allowed, score, -np.inf) + np.log(law.shares)[:, None, None],
-        interval=np.broadcast_to(interval, shape).copy(),
-        ratio=np.full(shape, np.log(law.ratio)),
-        variance=np.full(shape, law.ratio_sd**2),
+        start=np.where(allowed, score, -np.inf) + np.log(law.shares)[:, None, None],
+        score=np.full(shape, -np.inf),
+        interval=np.ones(shape),
+        ratio=np.zeros(shape),
+        variance=np.zeros(shape),
         source=np.full(shape, -1),
+        fresh=np.zeros(shape, dtype=bool),
         skipped=np.zeros(shape, dtype=bool),
     )
 
@@ -190,18 +200,30 @@ def _advance(table: _Table, middle: int, scene: _Scene, law: Law) -> None:
     width = table.score.shape[2]
     last = int(np.searchsorted(scene.times, scene.times[middle] + law.longest, side="right"))
     later = np.arange(middle + 1, min(last, middle + 1 + width))
-    back = np.flatnonzero(np.isfinite(table.score[:, middle, : min(width, middle)]).any(axis=0))
-    if len(later) == 0 or len(back) == 0:
+    past = _past(table, middle, scene, law)
+    if len(later) == 0 or len(past.sources) == 0:
         return
-    past = _Past(
-        middle - 1 - back,
-        *(
-            part[:, middle, back][..., None]
-            for part in (table.score, table.interval, table.ratio, table.variance)
-        ),
-    )
     for skipped, extend in ((False, _heard), (True, _unheard)):
         _keep_better(table, past, extend(past, middle, later, scene, law), later, middle, skipped)
+
+
+def _past(table: _Table, middle: int, scene: _Scene, law: Law) -> _Past:
+    """Chains that end in onset `middle`, and the pairs that may start one with it."""
+    near = slice(0, min(table.score.shape[2], middle))
+    begun = np.flatnonzero(np.isfinite(table.score[:, middle, near]).any(axis=0))
+    begin = np.flatnonzero(np.isfinite(table.start[0, middle, near]))
+    sources = middle - 1 - np.concatenate([begun, begin])
+    fresh = np.arange(len(sources)) >= len(begun)
+    shape = (len(law.scatters), len(begin))
+    interval = scene.times[middle] - scene.times[middle - 1 - begin]
+    first = (table.start[:, middle, begin], np.broadcast_to(interval, shape))
+    prior = (np.full(shape, np.log(law.ratio)), np.full(shape, law.ratio_sd**2))
+    parts = (table.score, table.interval, table.ratio, table.variance)
+    joined = [
+        np.concatenate([part[:, middle, begun], new], axis=1)[..., None]
+        for part, new in zip(parts, first + prior, strict=True)
+    ]
+    return _Past(sources, fresh, *joined)
 
 
 def _heard(
@@ -283,27 +305,28 @@ def _keep_better(
     table.ratio[target] = extended.ratio[chosen]
     table.variance[target] = extended.variance[chosen]
     table.source[target] = past.sources[best[better]]
+    table.fresh[target] = past.fresh[best[better]]
     table.skipped[target] = skipped
 
 
 def _read(table: _Table, law: Law) -> Path | None:
     """Follow the best chain back from its last pair of onsets."""
-    ends = np.where(table.source >= 0, table.score, -np.inf)
-    place = np.unravel_index(int(np.argmax(ends)), ends.shape)
-    if not np.isfinite(ends[place]):
+    place = np.unravel_index(int(np.argmax(table.score)), table.score.shape)
+    if not np.isfinite(table.score[place]):
         return None
     scatter, current, back = (int(axis) for axis in place)
-    members, heard = [current], []
-    while back >= 0:
-        previous = current - 1 - back
-        members.append(previous)
+    members, heard, fresh = [current], [], False
+    while not fresh:
+        members.append(current - 1 - back)
         heard.append(not table.skipped[scatter, current, back])
+        fresh = bool(table.fresh[scatter, current, back])
         source = int(table.source[scatter, current, back])
-        current, back = previous, previous - 1 - source if source >= 0 else -1
+        current, back = members[-1], members[-1] - 1 - source
+    members, heard = [*members, source], [*heard, True]
     gaps = np.flatnonzero(~np.array(heard[::-1]))
     return Path(
         members=np.array(members[::-1]),
         missing=tuple(int(gap) for gap in gaps),
-        score=float(ends[place]),
+        score=float(table.score[place]),
         scatter=law.scatters[scatter],
     )
