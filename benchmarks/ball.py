@@ -2,9 +2,9 @@
 
     python -m benchmarks.ball
 
-Three bounces a drop, e = 0.8, k = 100 (some exits are drawn again). On the processor one thread runs
-and its own time is counted, on the accelerator the time that passes. A rate is the best of the
-repeats, since other work on the machine only ever slows one down; the middle one stands beside.
+Three bounces a drop, e = 0.8, k = 100 (some exits are drawn again). On the processor one thread
+runs and its own time is counted, on the accelerator the time that passes. A rate is the best of
+the repeats, since other work on the machine only ever slows one down; the middle one is beside it.
 The column of the accelerator stays empty where none is present.
 """
 
