@@ -187,7 +187,9 @@ def servers(request: Request) -> Iterator[tuple[dict[str, str], Children]]:
         _deploy(children, request.deployments)
         children.start("worker", [*_prefect(), "worker", "start", "--pool", POOL])
         addresses = {"mlflow": mlflow, "prefect": prefect}
-        write_json(state / "servers.json", {**addresses, "process": os.getpid()})
+        started = [child.pid for child in children.processes]
+        facts = {**addresses, "process": os.getpid(), "children": started}
+        write_json(state / "servers.json", facts)
         yield addresses, children
     finally:
         (state / "servers.json").unlink(missing_ok=True)

@@ -8,9 +8,12 @@ import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tasks.settings import Settings
+
+if TYPE_CHECKING:
+    from tasks.calibration import Order
 
 
 @dataclass(frozen=True)
@@ -71,14 +74,15 @@ def calibrate(call: Call) -> None:
 
     sessions = [str(path) for path in call.arguments.session]
     density = call.arguments.density
-    if call.publish and not calibration.is_bare(sessions):
-        _prepare_servers()
+    order = calibration.Order(call.settings, call.out, call.seed, density=density)
+    publish = call.publish and not calibration.is_bare(sessions)
+    result = _settled(sessions, order, publish=publish)
+    if result is None and publish:
         from flows.calibrate import calibrate as flow
 
         named = None if density is None else str(density)
         result = flow(sessions=sessions, density=named, **call.parameters())
-    else:
-        order = calibration.Order(call.settings, call.out, call.seed, density=density)
+    elif result is None:
         result = calibration.run(sessions, order)
     for line in report.lines(result, call.out):
         call.say(line)
@@ -179,6 +183,23 @@ def up(call: Call) -> None:
         state=call.arguments.state.resolve(),
     )
     servers.up(request, say=call.say)
+
+
+def _settled(sessions: list[str], order: "Order", *, publish: bool) -> dict[str, Any] | None:
+    """Return the results if all are there already, so that no server starts for nothing."""
+    from tasks import calibration
+
+    before = calibration.unchanged(sessions, order, published=publish)
+    if not publish:
+        return before
+    _prepare_servers()
+    if before is None:
+        return None
+    from tasks import publishing, tracking
+
+    tracker = tracking.connect()
+    kept = all(publishing.is_registered(tracker, entry["result"]) for entry in before.values())
+    return before if kept else None
 
 
 def _prepare_servers() -> None:

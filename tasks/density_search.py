@@ -73,7 +73,7 @@ def search(settings: Density, folder: Path, *, seed: int, progress: Progress = s
 
 def _study(settings: Density, folder: Path, seed: int) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    started = {"hidden": settings.hidden, "components": settings.components}
+    started: dict[str, float] = {"hidden": settings.hidden, "components": settings.components}
     started |= {"learning_rate": settings.learning_rate}
     storage = JournalStorage(JournalFileBackend(str(folder / JOURNAL)))
     study = optuna.create_study(

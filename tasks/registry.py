@@ -95,6 +95,25 @@ def resolve(tracker: Tracker, name: str, alias: str = CANDIDATE) -> Registered |
     return Registered(name, str(found.version))
 
 
+def exists(tracker: Tracker, registered: Registered) -> bool:
+    """Tell whether a version is in the registry.
+
+    Args:
+        tracker: The store.
+        registered: The version.
+
+    Returns:
+        Whether it is there.
+    """
+    try:
+        tracker.client.get_model_version(registered.name, registered.version)
+    except MlflowException as error:
+        if error.error_code not in ABSENT:
+            raise
+        return False
+    return True
+
+
 def fetch(
     tracker: Tracker,
     name: str,

@@ -1,0 +1,155 @@
+"""The command line's contract: help with an example, one line and exit 2 for bad input."""
+
+import argparse
+import dataclasses
+import subprocess
+import sys
+
+import pytest
+
+from flows import cli, verbs
+from models.core.bad_input import BadInput
+
+WORDS = [" ".join(verb.words) for verb in verbs.VERBS]
+
+
+@pytest.fixture
+def verb(monkeypatch):
+    """Replace one verb's action and return a function that sets it."""
+
+    def install(action, has_output=True):
+        made = dataclasses.replace(verbs.VERBS[0], run=action, has_output=has_output)
+        monkeypatch.setattr(cli, "VERBS", (made,))
+
+    return install
+
+
+def test_the_verbs_of_the_contract_are_there():
+    promised = {"calibrate", "capture", "simulate", "train density", "nightly", "study", "up"}
+    assert promised | {"doctor"} <= set(WORDS)
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_every_verb_has_help_with_a_worked_example_that_its_parser_accepts(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main([*words.split(), "--help"])
+    assert end.value.code == 0
+    shown = capsys.readouterr().out
+    examples = [line.strip() for line in shown.splitlines() if line.startswith("  ricochet ")]
+    assert examples
+    for example in examples:
+        cli.build_parser().parse_args(example.split()[1:])
+    for option in ("--params", "--set", "--seed", "--out", "--no-publish"):
+        assert option in shown
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_results_go_to_a_folder_named_after_the_verb(words):
+    extra = {"study": ["ball-inference"], "capture": ["--session", "a"]}.get(words, [])
+    found = cli.build_parser().parse_args([*words.split(), *extra])
+    assert str(found.out) == "artifacts/" + words.replace(" ", "/")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "frobnicate",
+        "calibrate --bogus",
+        "calibrate --seed minus-one",
+        "capture",
+        "study nothing-such",
+        "",
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_exit_two(line, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(line.split())
+    assert end.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--set", "simulate.dops=5"],
+        ["--set", "simulate.drops=many"],
+        ["--set", "nonsense"],
+        ["--params", "absent.yaml"],
+        ["--out", "/dev/null/x"],
+    ],
+)
+def test_bad_input_is_one_line_with_what_was_found_and_expected(arguments, capsys, tmp_path):
+    status = cli.main(["simulate", "--out", str(tmp_path), *arguments])
+    said = capsys.readouterr()
+    assert status == 2
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "found" in said.err
+    assert "expected" in said.err
+
+
+def test_a_failure_is_one_line_and_exit_one(verb, capsys, tmp_path, monkeypatch):
+    def fail(call):
+        raise RuntimeError("the sensor\nis on fire")
+
+    monkeypatch.delenv("RICOCHET_DEBUG", raising=False)
+    verb(fail)
+    assert cli.main(["calibrate", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "ricochet failed: RuntimeError: the sensor is on fire\n"
+
+
+def test_a_failure_shows_its_traceback_when_asked(verb, capsys, tmp_path, monkeypatch):
+    def fail(call):
+        raise RuntimeError("on fire")
+
+    monkeypatch.setenv("RICOCHET_DEBUG", "1")
+    verb(fail)
+    assert cli.main(["calibrate", "--out", str(tmp_path)]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_bad_input(verb, capsys, tmp_path):
+    def fail(call):
+        raise OSError(28, "No space left on device", "/data/x")
+
+    verb(fail)
+    assert cli.main(["calibrate", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("/data/x: found No space left on device, expected")
+
+
+def test_bad_input_from_deep_below_keeps_its_one_line(verb, capsys, tmp_path):
+    def fail(call):
+        raise BadInput("take-0001.wav", "0 frames", "a\nrecording")
+
+    verb(fail)
+    assert cli.main(["calibrate", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == "take-0001.wav: found 0 frames, expected a recording\n"
+
+
+def test_simulate_writes_the_same_bytes_for_the_same_seed(tmp_path):
+    for name in ("a", "b"):
+        line = f"simulate --set simulate.drops=50 --seed 3 --out {tmp_path / name}"
+        assert cli.main(line.split()) == 0
+    for name in ("drops.npz", "result.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_help_imports_nothing_heavy():
+    heavy = {"prefect", "mlflow", "dvc", "torch", "scipy", "matplotlib", "librosa", "numpy"}
+    code = f"import sys, flows.cli as c; c.build_parser(); print({heavy!r} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout.strip() == "set()"
+
+
+def test_every_option_is_explained():
+    def actions(parser):
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for below in action.choices.values():
+                    yield from actions(below)
+            else:
+                yield action
+
+    assert all(action.help for action in actions(cli.build_parser()))
