@@ -190,6 +190,28 @@ def pick_peaks(evidence: Array, *, least_evidence: float = LEAST_EVIDENCE) -> ND
     return np.asarray(peaks[evidence[peaks] > threshold[peaks]], dtype=np.int64)
 
 
+def change_points(cut: Array, *, guard: int) -> NDArray[np.int64]:
+    """Find where each row is split best into a quiet and a loud part (Akaike).
+
+    Args:
+        cut: Sound about an onset, shape (row, frame).
+        guard: Frames at either end that hold no change.
+
+    Returns:
+        First frame of the loud part, shape (row,).
+    """
+    frames = cut.shape[1]
+    power = np.cumsum(np.square(cut), axis=1)
+    floor = 1e-12 * power[:, -1:] + 1e-300
+    count = np.arange(1, frames)
+    left = (power[:, :-1] + floor) / count
+    right = (power[:, -1:] - power[:, :-1] + floor) / (frames - count)
+    criterion = count * np.log(left) + (frames - count) * np.log(right)
+    criterion[:, :guard] = np.inf
+    criterion[:, frames - guard :] = np.inf
+    return np.asarray(np.argmin(criterion, axis=1) + 1)
+
+
 def _check(samples: Array, sample_rate: float) -> None:
     if samples.ndim != 2:
         raise ValueError(f"samples must have shape (channel, frame), got {samples.shape}")
@@ -270,7 +292,7 @@ def arrival(
     padded = np.pad(channel, (before, ahead))
     window = np.arange(before + ahead)
     cut = padded[splits[:, None] + window]
-    first = _first_arrival(cut, guard=max(4, before // 8))
+    first = change_points(cut, guard=max(4, before // 8))
     fine, noise, slope, peak = _refine(cut, first, rise=max(3, round(0.3e-3 * sample_rate)))
     times = (splits - before + fine) / sample_rate
     sd = np.hypot(noise / np.maximum(slope, 1e-300), 0.1) / sample_rate
@@ -278,20 +300,6 @@ def arrival(
     tail = power.sum(axis=1) / np.maximum((window > first[:, None]).sum(axis=1), 1)
     loudness = np.sqrt(np.maximum(tail - noise**2, 1e-300))
     return times, np.minimum(sd, 2e-3), loudness, peak / np.maximum(noise, 1e-300)
-
-
-def _first_arrival(cut: Array, *, guard: int) -> NDArray[np.int64]:
-    """Frame of each row that splits it best into a quiet and a loud part (Akaike)."""
-    frames = cut.shape[1]
-    power = np.cumsum(np.square(cut), axis=1)
-    floor = 1e-12 * power[:, -1:] + 1e-300
-    count = np.arange(1, frames)
-    left = (power[:, :-1] + floor) / count
-    right = (power[:, -1:] - power[:, :-1] + floor) / (frames - count)
-    criterion = count * np.log(left) + (frames - count) * np.log(right)
-    criterion[:, :guard] = np.inf
-    criterion[:, frames - guard :] = np.inf
-    return np.asarray(np.argmin(criterion, axis=1) + 1)
 
 
 def _refine(

@@ -27,6 +27,10 @@ SOUND_SPAN = 0.05
 """Sound kept, s."""
 WINDOW_BEFORE = 0.012
 """Sound before an impact that is looked at to time it, s."""
+CELL = 0.05
+"""Distance of the points from which a position is sought, m."""
+LEAST_RATIO = 4.0
+"""Rise in power by which a channel hears an impact, unless all hear less."""
 HISTORY = 256
 """Hops kept."""
 WAIT = 36
@@ -73,6 +77,8 @@ class Stream:
         sections: Filters of the bands, shape (band, section, 6).
         filters: Their memory, shape (band, section, channel, 2).
         freedom: Degrees of freedom of one hop, shape (band,).
+        cells: Points all over the region from which a position is sought, m, shape (cell, 2).
+        travel: Travel times from each cell, less their mean over channels, s, (cell, channel).
         sound: The last frames, shape (channel, frame).
         rest: Filtered frames of the unfinished hop, shape (band, channel, frame).
         floor: Log power of the background; negative infinity before the first hop.
@@ -90,6 +96,8 @@ class Stream:
     sections: Float[ndarray, "band section 6"]
     filters: Float[ndarray, "band section channel 2"]
     freedom: Float[ndarray, " band"]
+    cells: Float[ndarray, "cell 2"]
+    travel: Float[ndarray, "cell channel"]
     sound: Float[ndarray, "channel frame"]
     rest: Float[ndarray, "band channel hop_frame"]
     floor: Float[ndarray, "band channel"]
@@ -123,9 +131,14 @@ def init(microphones: Microphones, *, region: Region | None = None) -> Stream:
         [signal.butter(2, edge, btype="bandpass", fs=rate, output="sos") for edge in edges]
     )
     hop = onsets.hop_length(rate)
+    region = region or multilateration.surroundings(microphones)
+    cells = _cells(region)
+    travel, _ = multilateration.gradients(cells, microphones=microphones)
     return Stream(
         microphones=microphones,
-        region=region or multilateration.surroundings(microphones),
+        region=region,
+        cells=cells,
+        travel=travel - travel.mean(axis=1, keepdims=True),
         sections=sections,
         filters=np.zeros((len(edges), sections.shape[1], channels, 2)),
         freedom=onsets.freedoms(rate),
@@ -274,41 +287,39 @@ def _event(state: Stream, hop: int) -> BounceEvent:
     window = np.zeros((len(state.sound), before + after))
     window[:, max(-first, 0) :] = state.sound[:, max(first, 0) : first + before + after]
     origin = (split - before) / rate
-    arrival = _first_arrival(window, before, rate)
     ahead = round(onsets.AHEAD / onsets.HOP)
     strength = float(state.evidence[HISTORY + hop - (state.hops - ahead)])
     if len(window) < 3:
-        return BounceEvent(arrival + origin, arrival + origin, None, None, True, strength)
+        picks = [onsets.arrival(each, rate, splits=np.array([before])) for each in window]
+        arrival = origin + min(float(pick[0][0]) for pick in picks)
+        return BounceEvent(arrival, arrival, None, None, True, strength)
+    arrival = _rough_arrival(window, before, rate)
     heard = delays.first_arrival(window, arrival, microphones=state.microphones)
-    return _located(heard, arrival, origin, strength, state)
+    return _located(heard, origin, strength, state)
 
 
-def _first_arrival(window: Float[ndarray, "channel frame"], split: int, rate: float) -> float:
-    """First arrival at any channel of a window, s after its first frame; all channels at once."""
-    channels, frames = window.shape
-    sharp = np.diff(window, axis=1, prepend=window[:, :1])
-    starts = frames * np.arange(channels)
-    times, _, _, quality = onsets.arrival(sharp.ravel(), rate, splits=starts + split)
-    times = times - starts / rate
-    return float(times[quality >= min(6.0, 0.5 * float(quality.max()))].min())
+def _rough_arrival(window: Float[ndarray, "channel frame"], split: int, rate: float) -> float:
+    """Earliest change point of the channels that hear the impact, s after the window's start."""
+    first, last = split - round(3e-3 * rate), split + round(2.5e-3 * rate)
+    sharp = np.diff(window[:, first - 1 : last], axis=1)
+    change = onsets.change_points(sharp, guard=max(4, round(0.4e-3 * rate)))
+    quiet = np.arange(sharp.shape[1]) < change[:, None]
+    power = np.square(sharp)
+    before = (power * quiet).sum(axis=1) / change
+    after = (power * ~quiet).sum(axis=1) / (sharp.shape[1] - change)
+    ratio = after / np.maximum(before, 1e-300)
+    heard = ratio >= min(LEAST_RATIO, 0.1 * float(ratio.max()))
+    return (first + float(change[heard].min())) / rate
 
 
-def _located(
-    heard: delays.Arrivals, arrival: float, origin: float, strength: float, state: Stream
-) -> BounceEvent:
+def _located(heard: delays.Arrivals, origin: float, strength: float, state: Stream) -> BounceEvent:
     """The event at the crossing of the hyperbolas, or without a place where there is none."""
     slack = 2.0 / state.microphones.sample_rate
     whole = bool(np.isfinite(heard.sd).all()) and bool(
         multilateration.plausible(heard.times, microphones=state.microphones, slack=slack)
     )
-    fixes = (
-        multilateration.solve(
-            heard.times, heard.sd, microphones=state.microphones, region=state.region
-        )
-        if whole
-        else ()
-    )
-    first = arrival + origin
+    fixes = _fixes(heard, state) if whole else ()
+    first = float(heard.times.min()) + origin
     if not fixes:
         return BounceEvent(first, first, None, None, True, strength)
     fix = fixes[0]
@@ -319,4 +330,27 @@ def _located(
         fix.covariance[:2, :2],
         len(fixes) > 1,
         strength,
+    )
+
+
+def _cells(region: Region) -> Float[ndarray, "cell 2"]:
+    """Points at most CELL apart all over the region."""
+    ends = zip(region.low, region.high, strict=True)
+    ticks = [np.linspace(low, high, 1 + int(np.ceil((high - low) / CELL))) for low, high in ends]
+    return np.stack(np.meshgrid(*ticks), axis=-1).reshape(-1, 2)
+
+
+def _fixes(heard: delays.Arrivals, state: Stream) -> tuple[multilateration.Fix, ...]:
+    """Solve from the nearest cell alone, unless a cell elsewhere explains the delays as well."""
+    late = heard.times - heard.times.mean()
+    apart = np.abs(state.travel - late).max(axis=1)
+    nearest = state.cells[int(apart.argmin())]
+    likely = state.cells[apart < CELL / state.microphones.speed_of_sound]
+    alone = np.abs(likely - nearest).max(initial=0.0) < 3.0 * CELL
+    return multilateration.solve(
+        heard.times,
+        heard.sd,
+        microphones=state.microphones,
+        region=state.region,
+        start=nearest if alone else None,
     )
