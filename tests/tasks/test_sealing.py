@@ -1,0 +1,258 @@
+"""Sealing: complete or absent, never recorded twice, salvaged after any crash."""
+
+import contextlib
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hardware import locks
+from models.core.bad_input import BadInput
+from tasks import audio, recordings, sealing
+from tests.tasks import sessions
+
+DROPS, DURATION = 3, 0.1
+
+
+def record(folder, rig=None, **options):
+    recorder = rig or sessions.NoiseRig()
+    return sealing.record_session(
+        recorder, sessions.plan(folder), drops=DROPS, duration=DURATION, **options
+    )
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+class CrashError(Exception):
+    """Stands for a kill between two steps."""
+
+
+def crash_at(number):
+    def before(index):
+        if index == number:
+            raise CrashError
+
+    return before
+
+
+def test_a_recorded_session_holds_every_take_and_no_scaffolding(tmp_path):
+    seen = []
+    sealed = record(tmp_path / "a", progress=lambda done, total: seen.append((done, total)))
+    assert sealed.state == "recorded" and len(sealed.session.takes) == DROPS
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    names = {path.name for path in (tmp_path / "a").iterdir()}
+    assert names == {"session.json", "capture.json"} | {f"take-000{n}.flac" for n in range(DROPS)}
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_the_same_id_is_returned_as_it_is(tmp_path):
+    record(tmp_path / "a")
+    before, rig = tree(tmp_path), sessions.NoiseRig()
+    again = record(tmp_path / "a", rig)
+    assert again.state == "unchanged" and rig.takes == 0 and tree(tmp_path) == before
+
+
+def test_what_a_crash_left_is_sealed_as_interrupted_and_not_recorded_again(tmp_path):
+    with pytest.raises(CrashError):
+        record(tmp_path / "a", sessions.NoiseRig(crash_at(2)))
+    assert not (tmp_path / "a").exists()
+    rig = sessions.NoiseRig()
+    sealed = record(tmp_path / "a", rig)
+    assert rig.takes == 0 and sealed.state == "interrupted" and len(sealed.session.takes) == 2
+    assert json.loads((tmp_path / "a" / "capture.json").read_text())["state"] == "interrupted"
+    assert record(tmp_path / "a").state == "unchanged"
+
+
+def test_the_take_in_progress_is_salvaged_from_its_journal(tmp_path, monkeypatch):
+    """The crash comes when the journal is complete and the sound file is not yet written."""
+
+    def fail(*_args, **_options):
+        raise CrashError
+
+    with monkeypatch.context() as patch, pytest.raises(CrashError):
+        patch.setattr(audio, "encode", fail)
+        record(tmp_path / "a")
+    session = record(tmp_path / "a").session
+    (take,) = session.takes
+    assert take.xruns == 1
+    np.testing.assert_array_equal(
+        recordings.load_take(tmp_path / "a" / take.file), sessions.noise(0)
+    )
+
+
+def steps_of_a_session(folder) -> int:
+    """Count the renames by which a session is made."""
+    count, rename = [0], Path.rename
+
+    def counted(path, target):
+        count[0] += 1
+        return rename(path, target)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "rename", counted)
+        record(folder)
+    return count[0]
+
+
+@pytest.mark.parametrize("operation", ["rename", "unlink"])
+@pytest.mark.parametrize("after", [False, True])
+def test_a_crash_at_any_step_leaves_nothing_half_and_loses_no_complete_take(
+    tmp_path, operation, after
+):
+    """Kill at the n-th rename or removal, for every n: the next call seals what there was."""
+    steps = steps_of_a_session(tmp_path / "counted") + DROPS
+    plain = getattr(Path, operation)
+    for step in range(steps):
+        folder, calls, complete = tmp_path / f"s{step}", [0], [0]
+
+        def crashing(path, *arguments, _step=step, _calls=calls, _complete=complete, **options):
+            _calls[0] += 1
+            if _calls[0] == _step + 1 and not after:
+                raise CrashError
+            result = plain(path, *arguments, **options)
+            named = arguments and str(arguments[0]).endswith("takes.json")
+            _complete[0] += bool(operation == "rename" and named)
+            if _calls[0] == _step + 1:
+                raise CrashError
+            return result
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Path, operation, crashing)
+            with contextlib.suppress(CrashError):
+                record(folder)
+        sealed_at_once = folder.exists()
+        rig = sessions.NoiseRig()
+        sealed = record(folder, rig)
+        assert sealed.session.rejected == ()
+        digests = [take.sha256 for take in sealed.session.takes]
+        assert len(set(digests)) == len(digests) and len(digests) >= complete[0]
+        assert rig.takes == 0 or complete[0] == 0
+        assert not sealing.partial_folder(folder).exists()
+        assert sealed.state == "unchanged" or not sealed_at_once
+
+
+def test_a_full_disk_is_one_line_and_keeps_what_was_complete(tmp_path, monkeypatch):
+    """The disk fills at the n-th forced write, for every n; then there is room again."""
+    plain = os.fsync
+    for number in range(12):
+        folder, calls = tmp_path / f"s{number}", [0]
+
+        def full(handle, _calls=calls, _number=number):
+            _calls[0] += 1
+            if _calls[0] == _number + 1:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return plain(handle)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            with pytest.raises(BadInput, match="No space left on device") as caught:
+                record(folder)
+        assert "free space on the disk" in str(caught.value) and "\n" not in str(caught.value)
+        assert record(folder).session.rejected == ()
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "x"
+    audio.write_durably(path, b"old")
+
+    def full(_handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BadInput, match="No space left"):
+        audio.write_durably(path, b"new")
+    assert tree(tmp_path) == {"x": b"old"}
+
+
+def test_an_unwritable_place_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(BadInput, match="expected a folder that can be written"):
+        record(tmp_path / "file" / "a")
+
+
+def test_a_session_in_the_making_is_refused_to_another(tmp_path):
+    def meanwhile(index):
+        if index == 1:
+            with pytest.raises(locks.BusyError):
+                record(tmp_path / "a")
+
+    assert record(tmp_path / "a", sessions.NoiseRig(meanwhile)).state == "recorded"
+
+
+def test_one_rig_has_one_user(tmp_path):
+    rig = sessions.NoiseRig()
+    rig.exclusive = True
+    lock = locks.rig_lock(rig.rig.name, tmp_path)
+    with locks.hold(lock), pytest.raises(locks.BusyError):
+        record(tmp_path / "a", rig, lock_folder=tmp_path)
+
+
+def test_a_session_that_is_there_is_not_written_over(tmp_path):
+    record(tmp_path / "a")
+    with pytest.raises(BadInput, match="does not exist yet"):
+        sealing.write_session(sessions.plan(tmp_path / "a"), [sessions.noise(1)])
+
+
+def test_what_write_session_left_half_is_begun_anew(tmp_path):
+    partial = sealing.partial_folder(tmp_path / "a")
+    partial.mkdir()
+    plan = sessions.plan(tmp_path / "a")
+    sealing.begin(plan)
+    sealing.add_take(partial, sessions.noise(7), sessions.RATE, form="wav")
+    session = sealing.write_session(plan, [sessions.noise(1)])
+    assert [take.file for take in session.takes] == ["take-0000.flac"]
+
+
+CAPTURE = """
+import sys
+from pathlib import Path
+import numpy as np
+from hardware.microphones.interface import default_rig
+from hardware.microphones.simulated import Scene, SimulatedRig
+from tasks import sealing
+from tests.tasks import sessions
+folder = Path(sys.argv[1])
+rig = default_rig("paced")
+scene = Scene(restitution=0.85, log10_concentration=3.5, reverberation_time=0.0)
+recorder = SimulatedRig(rig, scene, draw=np.random.default_rng(1), paced=True)
+print("ready", flush=True)
+sealing.record_session(recorder, sessions.plan(folder, rig=rig), drops=9, duration=1.3)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wait", [0.7, 1.9, 3.1])
+def test_kill_in_mid_capture_loses_less_than_a_second(tmp_path, wait):
+    """Takes of 1.3 s at the pace of a sound card; the audio kept falls short by the time between
+    two drainings of the ring, and by the start of each take."""
+    folder = tmp_path / "a"
+    process = subprocess.Popen(
+        [sys.executable, "-c", CAPTURE, str(folder)],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+    )
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+    partial = sealing.partial_folder(folder)
+    while not list(partial.glob("*.journal")):
+        pass
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(wait)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    session = record(folder).session
+    kept = sum(take.frames for take in session.takes) / 44100
+    assert session.rejected == () and kept > wait - 1.0
+
+
+def test_encoding_is_the_same_twice():
+    first = audio.encode(sessions.noise(1), sample_rate=sessions.RATE, form="flac")
+    assert first == audio.encode(sessions.noise(1), sample_rate=sessions.RATE, form="flac")
