@@ -36,7 +36,7 @@ class Alignment:
         times: Arrival times, s.
         sd: Standard deviation of each against the others, s.
         strengths: Strength a_m of the direct sound, its mean square over channels 1.
-        misfit: Share of the energy that the common waveform leaves unexplained.
+        misfit: Share of a channel's energy that the common waveform leaves unexplained, on average.
         waveform: The common waveform, sampled from LEAD frames before the arrival.
     """
 
@@ -81,12 +81,19 @@ def align(
     rest = spectra - strengths[..., None] * common[:, None]
     since = (np.arange(FRAMES) - LEAD) / sample_rate
     open_frames = np.sum(_taper(since, width=width[:, None]) ** 2, axis=1)
-    energy = np.sum(np.abs(spectra) ** 2, axis=(1, 2))
+    energy = np.sum(np.abs(spectra) ** 2, axis=2)
     return Alignment(
         times,
-        _deviation(slope, rest, strengths=strengths, noise=noise, open_frames=open_frames),
+        _deviation(
+            slope,
+            rest,
+            strengths=strengths,
+            noise=noise,
+            open_frames=open_frames,
+            omega=omega,
+        ),
         strengths,
-        np.sum(np.abs(rest) ** 2, axis=(1, 2)) / np.maximum(energy, 1e-300),
+        np.mean(np.sum(np.abs(rest) ** 2, axis=2) / np.maximum(energy, 1e-300), axis=1),
         np.fft.irfft(common, FRAMES),
     )
 
@@ -141,6 +148,7 @@ def _deviation(
     strengths: Float[ndarray, "start channel"],
     noise: Float[ndarray, " channel"],
     open_frames: Float[ndarray, " start"],
+    omega: Float[ndarray, " bin"],
 ) -> Float[ndarray, "start channel"]:
     """Standard deviation of each arrival: noise, and echoes where more is left over than noise."""
     sharpness = np.sum(np.abs(slope) ** 2, axis=-1)[:, None]
@@ -150,4 +158,7 @@ def _deviation(
     expected = FRAMES * noise**2 * sharpness
     echoes = np.maximum(left - CHANCE * expected, 0.0)
     variance = 0.5 * (expected + ECHO * echoes)  # a real part holds half of a bin's energy
-    return np.asarray(np.sqrt(variance) / (np.abs(strengths) * sharpness))
+    count = strengths.shape[1]
+    blur = open_frames * (strengths**2 @ noise**2) / count**2 * np.sum(omega**2)  # noise within S
+    clear = np.maximum(sharpness - blur[:, None], 0.05 * sharpness)
+    return np.asarray(np.sqrt(variance) / (np.abs(strengths) * clear))

@@ -59,7 +59,7 @@ class Tolerances:
     contact_sd: float = 0.1e-6
     loudness_sd: float = 0.5
     rival: float = 0.1
-    misfit: float = 0.35
+    misfit: float = 0.3
 
 
 SURVEYED = Tolerances(place_sd=1.5e-3, contact_sd=20e-6)  # a real rig, by tape measure
@@ -123,7 +123,7 @@ def locate(
     tolerances = tolerances or Tolerances()
     noise = delays.background(samples, arrival_time, sample_rate=microphones.sample_rate)
     starts = _starts(samples, arrival_time, microphones=microphones)
-    first = starts[0]
+    firsts = np.array([start.times for start in starts[: len(SHARES)]])
     kept = _distinct(starts, arrival_time, microphones=microphones)
     aligned = direct_sound.align(
         samples,
@@ -133,14 +133,14 @@ def locate(
         noise=noise,
     )
     hypotheses = _weigh(
-        kept, aligned, first, microphones=microphones, region=region, tolerances=tolerances
+        kept, aligned, firsts, microphones=microphones, region=region, tolerances=tolerances
     )
-    if not hypotheses or not np.isfinite(first.sd).all():
+    if not hypotheses or not np.isfinite(starts[0].sd).all():
         return _nowhere(arrival_time, channels=len(samples))
     best = min(hypotheses, key=lambda hypothesis: hypothesis.cost)
     doubtful = _rivals(hypotheses, best) > tolerances.rival
     doubtful |= best.misfit > tolerances.misfit
-    doubtful |= bool(np.abs(_centred(best.times - first.times)).max() > 2 * GATE)
+    doubtful |= bool(_astray(best.times, firsts).max() > 2 * GATE)
     return _finish(
         samples,
         best,
@@ -155,7 +155,7 @@ def locate(
 def _starts(
     samples: Float[ndarray, "channel frame"], arrival_time: float, *, microphones: Microphones
 ) -> list[Arrivals]:
-    """All estimators' arrivals on one clock; the first is the first arrival."""
+    """All estimators' arrivals on one clock; the first arrival by each share comes first."""
     firsts = [
         delays.first_arrival(samples, arrival_time, microphones=microphones, share=share)
         for share in SHARES
@@ -193,14 +193,14 @@ def _distinct(
 def _weigh(
     starts: list[Arrivals],
     aligned: Alignment,
-    first: Arrivals,
+    firsts: Float[ndarray, "share channel"],
     *,
     microphones: Microphones,
     region: Region,
     tolerances: Tolerances,
 ) -> list[_Hypothesis]:
     """Solve each aligned start and add up what speaks against it."""
-    channels = len(first.times)
+    channels = firsts.shape[1]
     freedom = JUDGED * microphones.sample_rate * (channels - 1)
     hypotheses = []
     for index, start in enumerate(starts):
@@ -209,7 +209,7 @@ def _weigh(
         fixes = multilateration.solve(
             times, sd, microphones=microphones, region=region, place_sd=tolerances.place_sd
         )
-        away = np.abs(_centred(times - first.times)) / GATE
+        away = _astray(times, firsts) / GATE
         misfit = float(aligned.misfit[index])
         cost = 0.5 * freedom * np.log(misfit + 0.003) + np.sum(
             np.where(away < 1, 0.5 * away**2, away - 0.5)
@@ -269,7 +269,8 @@ def _finish(
     offset, offset_sd = _contact(aligned.waveform[chosen], level, sample_rate=rate)
     freedom = len(samples) - 3
     improbable = freedom > 0 and fix.residual > stats.chi2.ppf(0.999, freedom)
-    variance = fix.covariance[2, 2] + offset_sd**2 + tolerances.contact_sd**2
+    common = 1 / np.sum(sd**-2)  # alignment leaves the common shift to the contact's error
+    variance = fix.covariance[2, 2] - common + offset_sd**2 + tolerances.contact_sd**2
     return Location(
         fix.position,
         fix.covariance[:2, :2],
@@ -313,6 +314,14 @@ def _nowhere(arrival_time: float, *, channels: int) -> Location:
         np.inf,
         f"none of the hypotheses about {channels} channels",
     )
+
+
+def _astray(
+    times: Float[ndarray, " channel"], firsts: Float[ndarray, "share channel"]
+) -> Float[ndarray, " channel"]:
+    """How far each channel is from the nearest idea of its first arrival, common shift aside."""
+    shift = np.median(times - firsts, axis=1, keepdims=True)
+    return np.asarray(np.abs(times - firsts - shift).min(axis=0))
 
 
 def _centred(times: Float[ndarray, " channel"]) -> Float[ndarray, " channel"]:
