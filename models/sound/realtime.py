@@ -7,9 +7,9 @@ recording's medians become exponential means over past hops h, with weights a_f 
     ground_h = ground_{h-1} + a_g (min(G_h, cap) - ground_{h-1}),
 
 and a hop is an impact where G is greatest within +-4 ms, exceeds both LEAST_EVIDENCE and four times
-the ground, and comes a dead time after the last impact. First arrivals of a 10 ms window give the
-delays (the peak times of Matl et al., STReSSD, section 3.3), hyperbolas the position. Everything
-hangs on absolute hops, so the way in which the stream is cut into buffers does not matter.
+the ground, and comes a dead time after the last impact. First arrivals give the delays (the peak
+times of Matl et al., STReSSD, section 3.3), hyperbolas the position. Everything hangs on absolute
+hops, so the way in which the stream is cut into buffers does not matter.
 """
 
 from dataclasses import dataclass, replace
@@ -19,18 +19,15 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy import signal
 
-from models.sound import delays, multilateration, onsets
+from models.sound import onsets, prompt_position
 from models.sound.arrays import Microphones
 from models.sound.multilateration import Region
+from models.sound.prompt_position import Search
 
 SOUND_SPAN = 0.05
 """Sound kept, s."""
 WINDOW_BEFORE = 0.012
 """Sound before an impact that is looked at to time it, s."""
-CELL = 0.05
-"""Distance of the points from which a position is sought, m."""
-LEAST_RATIO = 4.0
-"""Rise in power by which a channel hears an impact, unless all hear less."""
 HISTORY = 256
 """Hops kept."""
 WAIT = 36
@@ -72,13 +69,10 @@ class Stream:
     """State between buffers. All arrays keep their size and are updated in place.
 
     Attributes:
-        microphones: The array.
-        region: Where impacts can be.
+        search: The array and the grid from which positions are sought.
         sections: Filters of the bands, shape (band, section, 6).
         filters: Their memory, shape (band, section, channel, 2).
         freedom: Degrees of freedom of one hop, shape (band,).
-        cells: Points all over the region from which a position is sought, m, shape (cell, 2).
-        travel: Travel times from each cell, less their mean over channels, s, (cell, channel).
         sound: The last frames, shape (channel, frame).
         rest: Filtered frames of the unfinished hop, shape (band, channel, frame).
         floor: Log power of the background; negative infinity before the first hop.
@@ -91,13 +85,10 @@ class Stream:
         last: Last hop that was an impact.
     """
 
-    microphones: Microphones
-    region: Region
+    search: Search
     sections: Float[ndarray, "band section 6"]
     filters: Float[ndarray, "band section channel 2"]
     freedom: Float[ndarray, " band"]
-    cells: Float[ndarray, "cell 2"]
-    travel: Float[ndarray, "cell channel"]
     sound: Float[ndarray, "channel frame"]
     rest: Float[ndarray, "band channel hop_frame"]
     floor: Float[ndarray, "band channel"]
@@ -121,7 +112,8 @@ def init(microphones: Microphones, *, region: Region | None = None) -> Stream:
         The state before the first frame.
 
     Raises:
-        ValueError: If the sample rate is under 8 kHz.
+        ValueError: If the sample rate is under 8 kHz, or if three or more microphones stand so
+            that they cannot fix a point.
     """
     rate = microphones.sample_rate
     if not rate >= 8000.0:
@@ -131,14 +123,8 @@ def init(microphones: Microphones, *, region: Region | None = None) -> Stream:
         [signal.butter(2, edge, btype="bandpass", fs=rate, output="sos") for edge in edges]
     )
     hop = onsets.hop_length(rate)
-    region = region or multilateration.surroundings(microphones)
-    cells = _cells(region)
-    travel, _ = multilateration.gradients(cells, microphones=microphones)
     return Stream(
-        microphones=microphones,
-        region=region,
-        cells=cells,
-        travel=travel - travel.mean(axis=1, keepdims=True),
+        search=prompt_position.prepare(microphones, region=region),
         sections=sections,
         filters=np.zeros((len(edges), sections.shape[1], channels, 2)),
         freedom=onsets.freedoms(rate),
@@ -169,7 +155,7 @@ def step(
     Raises:
         ValueError: If the number of channels is not that of the array, or a sample is not finite.
     """
-    channels = len(state.microphones.positions)
+    channels = len(state.search.microphones.positions)
     if buffer.ndim != 2 or len(buffer) != channels:
         raise ValueError(f"buffer must have shape ({channels}, frame), got {buffer.shape}")
     if not np.isfinite(buffer).all():
@@ -280,77 +266,24 @@ def _due(state: Stream, fresh: int) -> list[int]:
 
 def _event(state: Stream, hop: int) -> BounceEvent:
     """Time and place of the impact at one hop, from a window that hangs on the hop alone."""
-    rate = state.microphones.sample_rate
+    rate = state.search.microphones.sample_rate
     before, after = round(WINDOW_BEFORE * rate), WAIT * onsets.hop_length(rate)
     split = hop * onsets.hop_length(rate)
     first = state.sound.shape[1] - state.frames + split - before
     window = np.zeros((len(state.sound), before + after))
     window[:, max(-first, 0) :] = state.sound[:, max(first, 0) : first + before + after]
+    heard = prompt_position.place(window, before, state.search)
     origin = (split - before) / rate
     ahead = round(onsets.AHEAD / onsets.HOP)
     strength = float(state.evidence[HISTORY + hop - (state.hops - ahead)])
-    if len(window) < 3:
-        picks = [onsets.arrival(each, rate, splits=np.array([before])) for each in window]
-        arrival = origin + min(float(pick[0][0]) for pick in picks)
-        return BounceEvent(arrival, arrival, None, None, True, strength)
-    arrival = _rough_arrival(window, before, rate)
-    heard = delays.first_arrival(window, arrival, microphones=state.microphones)
-    return _located(heard, origin, strength, state)
-
-
-def _rough_arrival(window: Float[ndarray, "channel frame"], split: int, rate: float) -> float:
-    """Earliest change point of the channels that hear the impact, s after the window's start."""
-    first, last = split - round(3e-3 * rate), split + round(2.5e-3 * rate)
-    sharp = np.diff(window[:, first - 1 : last], axis=1)
-    change = onsets.change_points(sharp, guard=max(4, round(0.4e-3 * rate)))
-    quiet = np.arange(sharp.shape[1]) < change[:, None]
-    power = np.square(sharp)
-    before = (power * quiet).sum(axis=1) / change
-    after = (power * ~quiet).sum(axis=1) / (sharp.shape[1] - change)
-    ratio = after / np.maximum(before, 1e-300)
-    heard = ratio >= min(LEAST_RATIO, 0.1 * float(ratio.max()))
-    return (first + float(change[heard].min())) / rate
-
-
-def _located(heard: delays.Arrivals, origin: float, strength: float, state: Stream) -> BounceEvent:
-    """The event at the crossing of the hyperbolas, or without a place where there is none."""
-    slack = 2.0 / state.microphones.sample_rate
-    whole = bool(np.isfinite(heard.sd).all()) and bool(
-        multilateration.plausible(heard.times, microphones=state.microphones, slack=slack)
-    )
-    fixes = _fixes(heard, state) if whole else ()
-    first = float(heard.times.min()) + origin
-    if not fixes:
+    first, fix = origin + heard.arrival, heard.fix
+    if fix is None:
         return BounceEvent(first, first, None, None, True, strength)
-    fix = fixes[0]
     return BounceEvent(
-        fix.emission + origin,
+        origin + fix.emission,
         first,
         fix.position,
         fix.covariance[:2, :2],
-        len(fixes) > 1,
+        heard.outlier,
         strength,
-    )
-
-
-def _cells(region: Region) -> Float[ndarray, "cell 2"]:
-    """Points at most CELL apart all over the region."""
-    ends = zip(region.low, region.high, strict=True)
-    ticks = [np.linspace(low, high, 1 + int(np.ceil((high - low) / CELL))) for low, high in ends]
-    return np.stack(np.meshgrid(*ticks), axis=-1).reshape(-1, 2)
-
-
-def _fixes(heard: delays.Arrivals, state: Stream) -> tuple[multilateration.Fix, ...]:
-    """Solve from the nearest cell alone, unless a cell elsewhere explains the delays as well."""
-    late = heard.times - heard.times.mean()
-    apart = np.abs(state.travel - late).max(axis=1)
-    nearest = state.cells[int(apart.argmin())]
-    likely = state.cells[apart < CELL / state.microphones.speed_of_sound]
-    alone = np.abs(likely - nearest).max(initial=0.0) < 3.0 * CELL
-    return multilateration.solve(
-        heard.times,
-        heard.sd,
-        microphones=state.microphones,
-        region=state.region,
-        start=nearest if alone else None,
     )
