@@ -12,6 +12,7 @@ starts, are averaged as one mixture. The step size follows one cosine; the weigh
 held-out pairs are kept. Network in single precision, density in double.
 """
 
+import itertools
 import math
 import time
 from dataclasses import dataclass
@@ -107,12 +108,12 @@ class ConditionalDensity:
             low, high = self._bounds(inputs.coordinates)
             apart = self._members(self.layers, flat, low, high)
             count = apart.log_weights.shape[0]
-            together = [
+            log_weights, mean, sd, slope = (
                 field.movedim(0, 1).reshape(*batch, -1, *field.shape[3:])
                 for field in (apart.log_weights, apart.mean, apart.sd, apart.slope)
-            ]
-        log_weights = together[0] - math.log(count)
-        return TruncatedMixture(log_weights, *together[1:], low, high, inputs.coordinates)
+            )
+        equal = log_weights - math.log(count)
+        return TruncatedMixture(equal, mean, sd, slope, low, high, inputs.coordinates)
 
     def log_density(
         self, theta: Float[Tensor, "*sample n"], inputs: Inputs
@@ -291,7 +292,7 @@ def _start(
     n, outputs = y.shape[-1], training.components * _size(y.shape[-1])
     sizes = [values.shape[-1], training.hidden, training.hidden, outputs]
     weights, biases = [], []
-    for fan_in, fan_out in zip(sizes[:-1], sizes[1:], strict=True):
+    for fan_in, fan_out in itertools.pairwise(sizes):
         normal = torch.randn((training.members, fan_in, fan_out), generator=draw)
         gain = 0.1 if fan_out == outputs else 1.5
         weights.append(normal * (gain / math.sqrt(fan_in)))

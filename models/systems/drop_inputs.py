@@ -1,7 +1,7 @@
 """What the density network is told of a drop: physics first, so that a small network is enough.
 
-With g, the drop height h and the start speed rho known, the features fix restitution e. Let q be the
-squared vertical speed after bounce 1 and D = d2^2 / r^2 - d1^2. Speed is kept by the redraw, so
+With g, the drop height h and the start speed rho known, the features fix restitution e. Let q be
+the squared vertical speed after bounce 1 and D = d2^2 / r^2 - d1^2. Speed is kept by the redraw, so
 
     S = rho^2 + 2 g h e^2                       squared speed after bounce 1
     q = (S + sqrt(S^2 - g^2 d1^2)) / 2          range equation d1 = S sin(2 beta) / g, steep root
@@ -35,6 +35,8 @@ _TYPICAL_START = 2.0 * HORIZONTAL_SD**2
 _FALL = 2.0 * GRAVITY * DROP_HEIGHT
 _SHARE_OF_START = 0.03
 _FLOOR_TIME, _FLOOR_POSITION = 1e-8, 1e-7
+_RATIO_SD = 0.03
+"""How far t2 / t1 typically is from restitution: the fall-back of rigs too poor for Eq. 6."""
 _CONCENTRATION = (3.0, 2.0)
 """Location and scale of log10 concentration: the middle and half the width of its prior."""
 
@@ -106,11 +108,15 @@ def from_both(features: Features, noise: Noise) -> Inputs:
     axis_variance = noise.position_sd**2
     noise1 = 4.0 * axis_variance / (t1**2 * speed1)
     noise2 = 2.0 * axis_variance * (t1**-2 + t2**-2 + (1 / t1 + 1 / t2) ** 2) / speed2
-    scale = estimate.noise_sd + _SHARE_OF_START * estimate.start_shift.abs() + 1e-9
+    trust = _RATIO_SD**2 / (_RATIO_SD**2 + estimate.noise_sd**2)
+    noise_sd = estimate.noise_sd * trust.sqrt()
+    centre = e + (1.0 - trust) * (features.ratio - e)
+    ratio_noise = noise.time_sd / t1 * (2.0 + 2.0 * features.ratio).sqrt() + 1e-6
+    scale = noise_sd + _SHARE_OF_START * estimate.start_shift.abs() + 1e-9
     columns = (
-        (e - 0.75) / 0.12,
+        (centre - 0.75) / 0.12,
         _log(scale) + 3.0,
-        _log(estimate.noise_sd / (estimate.start_shift.abs() + 1e-9)),
+        _log(noise_sd / (estimate.start_shift.abs() + 1e-9)),
         _log(chord1 + noise1) + 2.0,
         _log(chord2 + noise2) + 2.0,
         _log(chord2 / noise2),
@@ -120,10 +126,12 @@ def from_both(features: Features, noise: Noise) -> Inputs:
         _log(u2) + 0.5,
         torch.asinh(along / speed2.sqrt() / noise2.sqrt()) / 3.0,
         torch.asinh(across / speed2.sqrt() / noise2.sqrt()) / 3.0,
-        (features.ratio / e - 1.0) / 0.1,
+        (features.ratio - e) / 0.1,
+        torch.asinh((features.ratio - e) / ratio_noise) / 3.0,
+        _log(ratio_noise) + 3.0,
     )
     signed = torch.where(estimate.start_shift < 0.0, -scale, scale)
-    return Inputs(_stack(columns), _coordinates(e, signed))
+    return Inputs(_stack(columns), _coordinates(centre, signed))
 
 
 def from_times(features: Features, noise: Noise) -> Inputs:
@@ -216,8 +224,8 @@ def _coordinates(location: Tensor, scale: Tensor) -> Coordinates:
 def _double(features: Features) -> Features:
     return Features(
         features.ratio.double(),
-        features.first_distance.double(),
-        features.second_distance.double(),
+        features.first_distance.double().clamp(min=1e-9),
+        features.second_distance.double().clamp(min=1e-9),
         features.turn.double(),
     )
 
