@@ -15,7 +15,7 @@ export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-compare setup-robot pull calibrate fast slow test lint types contracts \
-	check benchmark up figures repro format
+	check benchmark up figures repro format sample
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,7 +44,8 @@ setup-robot: setup ## add the driver of a real arm
 pull: setup ## fetch the recordings that data.dvc names
 	@if $(VENV)/bin/dvc status --quiet data.dvc >/dev/null 2>&1; \
 	then echo "pull: data/ matches data.dvc, nothing fetched"; \
-	else $(VENV)/bin/dvc pull --quiet data.dvc && echo "pull: data/ is complete"; fi
+	elif $(VENV)/bin/dvc pull --quiet data.dvc || $(VENV)/bin/dvc pull --quiet -r published data.dvc; \
+	then echo "pull: data/ is complete"; else exit 1; fi
 
 calibrate: pull ## recordings to a registered posterior for every ball-surface pair (the main job)
 	$(VENV)/bin/ricochet calibrate data/*/
@@ -76,6 +77,9 @@ check: lint types contracts test ## what CI runs
 benchmark: setup ## measured tables of speed and accuracy beside what one would pick instead
 	@for file in benchmarks/[a-z]*.py; do name=$$(basename $$file .py); echo "== $$name"; \
 	$(VENV)/bin/python -m benchmarks.$$name || exit 1; done
+
+sample: setup ## record the simulated sample anew where it is missing (then: dvc add data, dvc push)
+	$(VENV)/bin/python -m tasks.sample
 
 repro: pull ## reproduce the sample's posteriors, skipping what is unchanged
 	$(VENV)/bin/dvc repro

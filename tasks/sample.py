@@ -1,0 +1,64 @@
+"""The sample that travels with the repository: four simulated pairs of a ball and a surface.
+
+python -m tasks.sample      makes the sessions that are missing under data/
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tasks import capturing, settings
+from tasks.progress import bar
+from tasks.settings import Capture
+
+DATA = Path("data")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A ball on a surface and what is true of it."""
+
+    ball: str
+    surface: str
+    restitution: float
+    log10_concentration: float
+
+    @property
+    def name(self) -> str:
+        """Name of the session."""
+        return f"{self.ball}-{self.surface}"
+
+
+PAIRS = (
+    Pair("ping-pong", "table", 0.85, 3.5),
+    Pair("tennis", "table", 0.72, 3.0),
+    Pair("moon-ball", "table", 0.90, 1.8),
+    Pair("ping-pong", "asphalt", 0.78, 2.3),
+)
+
+
+def make(folder: Path, capture: Capture, *, seed: int = 1) -> tuple[Path, ...]:
+    """Record the sessions that are not there yet.
+
+    Args:
+        folder: Where the sessions' folders lie.
+        capture: How to record; its ball, surface and truth are those of each pair.
+        seed: Seed of the simulated rig.
+
+    Returns:
+        The four sessions' folders.
+    """
+    for pair in PAIRS:
+        with bar(pair.name) as progress:
+            capturing.capture(
+                replace(capture, **vars(pair)),
+                folder,
+                rig=capturing.SIMULATED,
+                session=pair.name,
+                seed=seed,
+                progress=progress,
+            )
+    return tuple(folder / pair.name for pair in PAIRS)
+
+
+if __name__ == "__main__":
+    make(DATA, settings.load().capture)

@@ -1,0 +1,147 @@
+"""Publishing: into one data.dvc, to a remote that is checked by a fresh fetch, idempotently."""
+
+import logging
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from models.core.bad_input import BadInput
+from tasks import publication, recordings, sealing
+from tests.tasks import sessions
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = """[core]
+    analytics = false
+    remote = sample
+['remote "sample"']
+    url = ../recordings
+['remote "published"']
+    url = ../artifacts/published
+"""
+
+
+def dvc(folder, *arguments):
+    environment = os.environ | publication.QUIET
+    command = [sys.executable, "-m", "dvc", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def make(folder, seed):
+    return sealing.write_session(sessions.plan(folder), [sessions.noise(seed)]).folder
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """A repository whose sample of one session lies in the remote that travels with it."""
+    root = tmp_path_factory.mktemp("shipped")
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    dvc(root, "init", "-q")
+    (root / ".dvc" / "config").write_text(CONFIG)
+    make(root / "data" / "first", 1)
+    dvc(root, "add", "-q", "data")
+    dvc(root, "push", "-q")
+    return root
+
+
+@pytest.fixture
+def clone(shipped, tmp_path):
+    """What git would carry: no recordings and no cache."""
+    root = tmp_path / "clone"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (root / ".dvc").mkdir()
+    for name in (".dvc/config", "data.dvc"):
+        shutil.copy(shipped / name, root / name)
+    shutil.copytree(shipped / "recordings", root / "recordings")
+    return root
+
+
+@pytest.mark.slow
+def test_a_clone_pulls_the_sample(clone):
+    publication.pull(clone)
+    assert recordings.read_session(clone / "data" / "first").rejected == ()
+
+
+@pytest.mark.slow
+def test_a_session_is_published_beside_the_sample_that_is_not_at_hand(clone, tmp_path, caplog):
+    sample = files(clone / "recordings")
+    before = recordings.data_digest(clone / "data.dvc")
+    with caplog.at_level(logging.WARNING):
+        digest = publication.publish(make(tmp_path / "b", 2), remote="published", root=clone)
+    assert digest == recordings.data_digest(clone / "data.dvc") != before
+    assert "data.dvc names session b now: commit it" in caplog.text
+    assert files(clone / "recordings") == sample
+
+    caplog.clear()
+    stored = files(clone / "artifacts")
+    again = publication.publish(tmp_path / "b", remote="published", root=clone)
+    assert again == digest and caplog.text == "" and files(clone / "artifacts") == stored
+
+    shutil.rmtree(clone / "data")
+    shutil.rmtree(clone / ".dvc" / "cache")
+    publication.pull(clone)
+    assert sorted(path.name for path in (clone / "data").iterdir()) == ["b", "first"]
+
+
+@pytest.mark.slow
+def test_another_session_of_the_same_name_is_refused(clone, tmp_path):
+    publication.publish(make(tmp_path / "b", 2), remote="published", root=clone)
+    other = make(tmp_path / "other" / "b", 3)
+    with pytest.raises(BadInput, match="another session of this name"):
+        publication.publish(other, remote="published", root=clone)
+
+
+@pytest.mark.slow
+def test_a_remote_that_spoils_what_it_holds_is_found_out(clone, tmp_path, monkeypatch):
+    """DVC itself refuses a file whose content is not its name; that ends in one line."""
+    push = publication._push
+
+    def spoil(root, remote):
+        push(root, remote)
+        stored = [path for path in (clone / "artifacts").rglob("*") if path.is_file()]
+        largest = max(stored, key=lambda path: path.stat().st_size)
+        largest.chmod(0o644)
+        largest.write_bytes(largest.read_bytes()[::-1])
+
+    monkeypatch.setattr(publication, "_push", spoil)
+    with pytest.raises(publication.PublicationError) as caught:
+        publication.publish(make(tmp_path / "b", 2), remote="published", root=clone)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("remote", ["sample", "nowhere"])
+def test_nothing_is_published_into_the_sample_or_to_an_unknown_remote(clone, tmp_path, remote):
+    with pytest.raises(BadInput, match="expected one of published"):
+        publication.publish(make(tmp_path / "b", 2), remote=remote, root=clone)
+    assert not (clone / "data").exists()
+
+
+@pytest.mark.slow
+def test_the_sample_comes_out_of_a_bare_copy_complete_and_small(tmp_path):
+    """What a fresh clone holds is enough: four pairs of about 20 drops, at most 12 MB in all."""
+    (tmp_path / ".dvc").mkdir()
+    for name in (".dvc/config", "data.dvc", ".dvcignore"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "recordings", tmp_path / "recordings")
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    publication.pull(tmp_path)
+    found = [recordings.read_session(path) for path in sorted((tmp_path / "data").iterdir())]
+    assert {(session.ball, session.surface) for session in found} >= {
+        ("ping-pong", "table"),
+        ("tennis", "table"),
+        ("moon-ball", "table"),
+        ("ping-pong", "asphalt"),
+    }
+    assert all(len(session.takes) == 20 and not session.rejected for session in found)
+    assert sum(path.stat().st_size for path in (tmp_path / "data").rglob("*")) < 12e6
