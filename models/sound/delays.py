@@ -122,7 +122,7 @@ def first_arrival(
     times = np.array([crossing for crossing, _ in crossings]) / (rate * REFINEMENT) + start / rate
     slopes = np.array([slope for _, slope in crossings]) * rate * REFINEMENT
     sd = np.where(slopes > 0, noise / np.maximum(slopes, 1e-300), np.inf)
-    return Arrivals(times, np.hypot(sd, 0.05 / rate), "first arrival")
+    return Arrivals(times, np.hypot(sd, 0.02 / rate), "first arrival")
 
 
 def longest_delay(microphones: Microphones) -> float:
@@ -166,6 +166,7 @@ def refine(samples: Float[ndarray, "*batch frame"]) -> Float[ndarray, "*batch fi
     frames = samples.shape[-1]
     padded = 1 << (frames + frames // 4).bit_length()
     spectrum = np.fft.rfft(samples, padded)
+    spectrum[..., -1] *= 0.5  # the highest frequency counts for two
     fine = np.fft.irfft(spectrum, padded * REFINEMENT) * REFINEMENT
     return np.asarray(fine[..., : frames * REFINEMENT])
 
