@@ -5,13 +5,16 @@ left, and so on, as long as the odds favour a ball:
 
     log odds(chain) >= least_score for the first chain, next_score for every other.
 
+This is done for steady chains alone and for all, and the greater sum of log odds wins: a chain with
+much scatter can otherwise be threaded through several drops.
+
 Every second bounce of a chain shrinks steadily as well, but explains half as many onsets and
 loses to the whole. A room answers every bounce alike, so the onsets that follow many bounces of a
 chain at one delay are its echoes and leave with it. A first onset whose interval does not fit the
 law of the bounces after it (a hand that lets go, a word before the drop) is not the ball's.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -25,6 +28,10 @@ LEAST_BOUNCES = 3
 """A chain has at least this many bounces."""
 MOST_ONSETS = 3000
 """Onsets beyond this many are dropped, the weakest first."""
+LAZIEST = 0.98
+"""Greatest mean ratio of successive intervals of a chain."""
+STEADY = 2
+"""Number of the law's scatters with which chains are steady."""
 TRIM = 3.5
 """A first interval off the law of the next five by more standard deviations is not the ball's."""
 ECHO_SPAN = 0.3
@@ -74,14 +81,12 @@ def find_chains(
         The chains in order of their first bounce; no onset is in two of them.
     """
     law = law or Law()
-    left = _strongest(onsets)
-    chains: list[Chain] = []
-    while len(left.times) >= LEAST_BOUNCES:
-        path = _settled_path(left, law)
-        if path is None or path.score < (next_score if chains else least_score):
-            break
-        chains.append(_trimmed(_chain(left, path), law))
-        left = _take(left, _others(left, path.members))
+    kept = _strongest(onsets)
+    steady = replace(law, scatters=law.scatters[:STEADY], shares=law.shares[:STEADY])
+    options = [
+        _peel(kept, each, least_score=least_score, next_score=next_score) for each in (steady, law)
+    ]
+    chains = max(options, key=lambda option: sum(chain.score for chain in option))
     return tuple(sorted(chains, key=lambda chain: float(chain.times[0])))
 
 
@@ -99,6 +104,20 @@ def interval_ratios(chain: Chain) -> Float[ndarray, " ratio"]:
     whole[list(chain.missing)] = False
     both = whole[1:] & whole[:-1]
     return np.asarray((intervals[1:] / intervals[:-1])[both])
+
+
+def _peel(onsets: Onsets, law: Law, *, least_score: float, next_score: float) -> list[Chain]:
+    """Take the best chain and its echoes out until no chain is likely."""
+    chains: list[Chain] = []
+    while len(onsets.times) >= LEAST_BOUNCES:
+        path = _settled_path(onsets, law)
+        if path is None or path.score < (next_score if chains else least_score):
+            break
+        chain = _trimmed(_chain(onsets, path), law)
+        if _shrinks(chain):
+            chains.append(chain)
+        onsets = _take(onsets, _others(onsets, path.members))
+    return chains
 
 
 def _take(onsets: Onsets, index: Int[ndarray, " kept"]) -> Onsets:
@@ -152,6 +171,14 @@ def _settled_path(onsets: Onsets, law: Law) -> Path | None:
         return None
     rest = len(onsets.times) - len(path.members)
     return chain_search.best_path(onsets, law, clutter=(rest + 1.0) / span)
+
+
+def _shrinks(chain: Chain) -> bool:
+    """Tell a ball from a clock: whole intervals shrink by LAZIEST a bounce or faster."""
+    intervals = np.diff(chain.times)
+    whole = np.setdiff1d(np.arange(len(intervals)), chain.missing)
+    steps = float(whole[-1] - whole[0])
+    return bool(intervals[whole[-1]] < LAZIEST**steps * intervals[whole[0]])
 
 
 def _trimmed(chain: Chain, law: Law) -> Chain:

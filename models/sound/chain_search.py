@@ -45,6 +45,7 @@ class Law:
         walk: Standard deviation of the change of the log ratio from bounce to bounce.
         scatters: Standard deviations tried for the log ratio about its mean, one for a whole chain.
         shares: Prior probability of each of these.
+        stray: Most by which a log ratio is off the expected one: beyond it another ball begins.
         missed: Probability that a bounce inside a chain is not heard.
         drops: Expected number of dropped balls, per second.
         timing: Standard deviation of an onset beside its own, s.
@@ -57,8 +58,9 @@ class Law:
     ratio: float = 0.75
     ratio_sd: float = 0.25
     walk: float = 0.008
-    scatters: tuple[float, ...] = (0.004, 0.016, 0.05, 0.13)
-    shares: tuple[float, ...] = (0.5, 0.3, 0.15, 0.05)
+    scatters: tuple[float, ...] = (0.004, 0.016, 0.05, 0.13, 0.3)
+    shares: tuple[float, ...] = (0.5, 0.28, 0.15, 0.05, 0.02)
+    stray: float = 0.7
     missed: float = 0.01
     drops: float = 0.2
     timing: float = 0.2e-3
@@ -241,6 +243,7 @@ def _heard(
     updated = past.ratio + prior / (prior + noise) * surprise
     gain = _gain(surprise, prior + noise, np.minimum(observed, 0.0), middle, later, scene, law)
     possible = (updated > np.log(law.lowest)) & (updated < 0.0) & (ahead >= law.shortest)
+    possible &= np.abs(surprise) < law.stray
     score = np.where(possible, past.score + gain + np.log1p(-law.missed), -np.inf)
     interval = np.broadcast_to(ahead, score.shape)
     return _Next(score, interval, updated, prior * noise / (prior + noise))
@@ -259,7 +262,7 @@ def _unheard(
     surprise = np.log(ahead) - np.log(past.interval * factor * (1.0 + factor))
     gain = _gain(surprise, total, 2.0 * past.ratio, middle, later, scene, law)
     known = past.variance < 0.5 * law.ratio_sd**2
-    possible = known & (ahead >= 2.0 * law.shortest)
+    possible = known & (ahead >= 2.0 * law.shortest) & (np.abs(surprise) < law.stray)
     score = np.where(possible, past.score + gain + np.log(law.missed), -np.inf)
     shape = score.shape
     interval = ahead * factor / (1.0 + factor)

@@ -10,16 +10,17 @@ instant by s over the slope there.
 """
 
 import numpy as np
-from numpy.typing import NDArray
+from jaxtyping import Float, Int
+from numpy import ndarray
 from scipy import signal
-
-Array = NDArray[np.float64]
 
 FRACTION = 0.4
 """Height at which the arrival is timed, as a fraction of the first strong peak."""
 
 
-def sharpened(samples: Array, sample_rate: float) -> Array:
+def sharpened(
+    samples: Float[ndarray, "channel frame"], sample_rate: float
+) -> Float[ndarray, "channel frame"]:
     """High-pass sound, shape (channel, frame), so that rumble does not hide a click's start."""
     corner = min(1000.0, 0.1 * sample_rate)
     sections = signal.butter(2, corner, btype="highpass", fs=sample_rate, output="sos")
@@ -27,8 +28,12 @@ def sharpened(samples: Array, sample_rate: float) -> Array:
 
 
 def arrival(
-    channel: Array, sample_rate: float, *, splits: NDArray[np.int64], after: float = 2.5e-3
-) -> tuple[Array, Array, Array, Array]:
+    channel: Float[ndarray, " frame"],
+    sample_rate: float,
+    *,
+    splits: Int[ndarray, " onset"],
+    after: float = 2.5e-3,
+) -> tuple[Float[ndarray, " onset"], ...]:
     """Time the first arrival near each of several frames of one channel.
 
     Args:
@@ -55,7 +60,7 @@ def arrival(
     return times, np.minimum(sd, 2e-3), loudness, peak / np.maximum(noise, 1e-300)
 
 
-def change_points(cut: Array, *, guard: int) -> NDArray[np.int64]:
+def change_points(cut: Float[ndarray, "row frame"], *, guard: int) -> Int[ndarray, " row"]:
     """Find where each row is split best into a quiet and a loud part (Akaike).
 
     Args:
@@ -78,8 +83,8 @@ def change_points(cut: Array, *, guard: int) -> NDArray[np.int64]:
 
 
 def _refine(
-    cut: Array, first: NDArray[np.int64], *, rise: int, factor: int = 8
-) -> tuple[Array, Array, Array, Array]:
+    cut: Float[ndarray, "row frame"], first: Int[ndarray, " row"], *, rise: int, factor: int = 8
+) -> tuple[Float[ndarray, " onset"], ...]:
     """Crossing of a fraction of the first strong peak: place, noise, slope, height; in frames."""
     rows = np.arange(len(cut))
     lead = 8

@@ -16,12 +16,11 @@ to a fraction of a frame.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from jaxtyping import Float, Int
+from numpy import ndarray
 from scipy import ndimage, signal
 
 from models.sound import first_arrivals
-
-Array = NDArray[np.float64]
 
 HOP = 0.25e-3
 """Spacing of the instants that are tried, s."""
@@ -53,14 +52,19 @@ class Onsets:
         duration: Length of the recording, s.
     """
 
-    times: Array
-    strengths: Array
-    time_sd: Array
-    loudness: Array
+    times: Float[ndarray, " onset"]
+    strengths: Float[ndarray, " onset"]
+    time_sd: Float[ndarray, " onset"]
+    loudness: Float[ndarray, " onset"]
     duration: float
 
 
-def detect(samples: Array, sample_rate: float, *, least_evidence: float = LEAST_EVIDENCE) -> Onsets:
+def detect(
+    samples: Float[ndarray, "channel frame"],
+    sample_rate: float,
+    *,
+    least_evidence: float = LEAST_EVIDENCE,
+) -> Onsets:
     """Find the impact onsets of a recording.
 
     Args:
@@ -103,8 +107,11 @@ def bands(sample_rate: float) -> tuple[tuple[float, float], ...]:
 
 
 def evidence_of_rise(
-    behind: Array, ahead: Array, freedom_behind: Array, freedom_ahead: Array
-) -> Array:
+    behind: Float[ndarray, "*batch band"],
+    ahead: Float[ndarray, "*batch band"],
+    freedom_behind: Float[ndarray, " band"],
+    freedom_ahead: Float[ndarray, " band"],
+) -> Float[ndarray, "*batch band"]:
     """Return the generalised likelihood ratio G of a rise in variance, per band.
 
     Args:
@@ -122,7 +129,7 @@ def evidence_of_rise(
     return np.asarray(0.5 * (total * np.log(pooled) - freedom_ahead * np.log(rise)))
 
 
-def novelty(samples: Array, sample_rate: float) -> Array:
+def novelty(samples: Float[ndarray, "channel frame"], sample_rate: float) -> Float[ndarray, " hop"]:
     """Return the evidence G of a rise in power at every hop.
 
     Args:
@@ -140,13 +147,18 @@ def novelty(samples: Array, sample_rate: float) -> Array:
     return evidence
 
 
-def freedoms(sample_rate: float) -> Array:
+def freedoms(sample_rate: float) -> Float[ndarray, " band"]:
     """Return the degrees of freedom of one hop's power, shape (band,)."""
     widths = np.array([upper - lower for lower, upper in bands(sample_rate)])
     return np.asarray(2.0 * widths * hop_length(sample_rate) / sample_rate)
 
 
-def rise_of_power(power: Array, freedom: Array, *, floor: Array | float) -> Array:
+def rise_of_power(
+    power: Float[ndarray, "hop band"],
+    freedom: Float[ndarray, " band"],
+    *,
+    floor: Float[ndarray, " band"] | float,
+) -> Float[ndarray, " hop"]:
     """Return the evidence G at every hop from the power of the hops about it.
 
     Args:
@@ -169,7 +181,9 @@ def rise_of_power(power: Array, freedom: Array, *, floor: Array | float) -> Arra
     return np.asarray(evidence.sum(axis=1))
 
 
-def pick_peaks(evidence: Array, *, least_evidence: float = LEAST_EVIDENCE) -> NDArray[np.int64]:
+def pick_peaks(
+    evidence: Float[ndarray, " hop"], *, least_evidence: float = LEAST_EVIDENCE
+) -> Int[ndarray, " peak"]:
     """Return the hops at which the evidence peaks above its running background.
 
     Args:
@@ -187,7 +201,7 @@ def pick_peaks(evidence: Array, *, least_evidence: float = LEAST_EVIDENCE) -> ND
     return np.asarray(peaks[evidence[peaks] > threshold[peaks]], dtype=np.int64)
 
 
-def _check(samples: Array, sample_rate: float) -> None:
+def _check(samples: Float[ndarray, "channel frame"], sample_rate: float) -> None:
     if samples.ndim != 2:
         raise ValueError(f"samples must have shape (channel, frame), got {samples.shape}")
     if not np.all(np.isfinite(samples)):
@@ -196,7 +210,12 @@ def _check(samples: Array, sample_rate: float) -> None:
         raise ValueError(f"sample_rate must be at least 8000 Hz, got {sample_rate}")
 
 
-def _band_power(samples: Array, sample_rate: float, edge: tuple[float, float], hop: int) -> Array:
+def _band_power(
+    samples: Float[ndarray, "channel frame"],
+    sample_rate: float,
+    edge: tuple[float, float],
+    hop: int,
+) -> Float[ndarray, " hop"]:
     """Mean power of one band per hop, summed over channels after scaling each to its own floor."""
     sections = signal.butter(2, edge, btype="bandpass", fs=sample_rate, output="sos")
     band = signal.sosfilt(sections, samples, axis=1)
@@ -206,7 +225,9 @@ def _band_power(samples: Array, sample_rate: float, edge: tuple[float, float], h
     return np.asarray(np.mean(power / np.maximum(floor, 1e-300), axis=0))
 
 
-def _recent_peak(ahead: Array, *, ahead_hops: int) -> Array:
+def _recent_peak(
+    ahead: Float[ndarray, "hop band"], *, ahead_hops: int
+) -> Float[ndarray, "hop band"]:
     """Greatest power of a short window that ended before each hop, per band."""
     span = max(1, round(PEAKS_BEHIND / HOP) - ahead_hops)
     ended = np.concatenate([np.zeros((ahead_hops, ahead.shape[1])), ahead])[: len(ahead)]
@@ -214,7 +235,7 @@ def _recent_peak(ahead: Array, *, ahead_hops: int) -> Array:
     return np.asarray(ndimage.maximum_filter1d(ended, span, axis=0, origin=origin, mode="constant"))
 
 
-def _background(evidence: Array) -> Array:
+def _background(evidence: Float[ndarray, " hop"]) -> Float[ndarray, " hop"]:
     """Upper quartile of the evidence in 0.1 s blocks, median of five blocks, per hop."""
     block = round(0.1 / HOP)
     count = max(1, len(evidence) // block)
@@ -227,8 +248,8 @@ def _background(evidence: Array) -> Array:
 
 
 def _arrivals(
-    samples: Array, sample_rate: float, *, splits: NDArray[np.int64]
-) -> tuple[Array, Array, Array]:
+    samples: Float[ndarray, "channel frame"], sample_rate: float, *, splits: Int[ndarray, " onset"]
+) -> tuple[Float[ndarray, " onset"], ...]:
     """Earliest arrival over channels: time, its standard deviation, loudness; each (onset,)."""
     if len(splits) == 0:
         return np.zeros(0), np.zeros(0), np.zeros(0)

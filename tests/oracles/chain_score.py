@@ -48,6 +48,8 @@ def score(onsets, members, missing, law, scatter, share, clutter):
             interval = ahead
             if not math.log(law.lowest) < mean < 0:
                 return -math.inf
+        if abs(surprise) >= law.stray:
+            return -math.inf
         total -= 0.5 * math.log(2 * math.pi * spread_z) + 0.5 * surprise**2 / spread_z
         total -= math.log(ahead * clutter)
         level = float(levels[members[n]])
