@@ -21,7 +21,8 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from models.sound import chain_search
-from models.sound.chain_search import Law, Path
+from models.sound.bounce_law import Law
+from models.sound.chain_search import Path
 from models.sound.onsets import Onsets
 
 LEAST_BOUNCES = 3

@@ -24,47 +24,13 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
+from models.sound.bounce_law import Law
 from models.sound.onsets import Onsets
 
 LEAST_USUAL = 20.0
 """Evidence of clutter in a quiet recording, nats."""
 USUAL_SHARE = 0.12
 """Evidence of clutter as a share of the recording's strong onsets."""
-
-
-@dataclass(frozen=True)
-class Law:
-    """How the intervals of one ball shrink, and how often other things happen.
-
-    Attributes:
-        lowest: Least ratio of successive intervals.
-        longest: Longest interval, s.
-        shortest: Shortest interval, s.
-        ratio: Centre of the prior of the first ratio.
-        ratio_sd: Standard deviation of the logarithm of the first ratio.
-        walk: Standard deviation of the change of the log ratio from bounce to bounce.
-        scatters: Standard deviations tried for the log ratio about its mean, one for a whole chain.
-        shares: Prior probability of each of these.
-        stray: Most by which a log ratio is off the expected one: beyond it another ball begins.
-        missed: Probability that a bounce inside a chain is not heard.
-        drops: Expected number of dropped balls, per second.
-        timing: Standard deviation of an onset beside its own, s.
-        loudness_sd: Standard deviation of the change in log loudness.
-    """
-
-    lowest: float = 0.4
-    longest: float = 1.6
-    shortest: float = 9e-3
-    ratio: float = 0.75
-    ratio_sd: float = 0.25
-    walk: float = 0.008
-    scatters: tuple[float, ...] = (0.004, 0.016, 0.05, 0.13, 0.3)
-    shares: tuple[float, ...] = (0.5, 0.28, 0.15, 0.05, 0.02)
-    stray: float = 0.7
-    missed: float = 0.01
-    drops: float = 0.2
-    timing: float = 0.2e-3
-    loudness_sd: float = 0.7
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ def clicks(times, *, rate=RATE, duration=2.0, noise=0.003, seed=0, channels=1, l
     """Damped sinusoids that begin at given times, later by `lag` from channel to channel."""
     draw = np.random.default_rng(seed)
     samples = noise * draw.standard_normal((channels, round(duration * rate)))
-    frames = np.arange(samples.shape[1]) / rate
     for channel in range(channels):
         for time in np.asarray(times) + channel * lag:
-            after = np.clip(frames - time, 0.0, 0.02)
+            first = int(np.ceil(time * rate))
+            after = np.arange(first, first + round(0.02 * rate)) / rate - time
             wave = np.sin(2 * np.pi * 2900.0 * after) + np.sin(2 * np.pi * 1700.0 * after)
-            samples[channel] += wave * np.exp(-after / 1e-3) * (frames >= time) * (after < 0.02)
+            samples[channel, first : first + len(after)] += wave * np.exp(-after / 1e-3)
     return samples
 
 
