@@ -18,8 +18,8 @@ from models.core.bad_input import BadInput
 from models.inference import density_network
 from models.inference.density_network import ConditionalDensity, Inputs, Training
 from models.probability.coordinates import Coordinates
-from models.systems import bouncing_ball, drop_inputs
-from models.systems.bouncing_ball import Noise
+from models.systems import bouncing_ball, drop_density, drop_inputs
+from models.systems.drop_density import NoiseRange
 from tasks.artefacts import digest_of, sha256, write_json
 from tasks.packages import MANIFEST, Arrays, Package, Parameter, read_package, write_package
 from tasks.progress import Progress, silent
@@ -28,10 +28,6 @@ from tasks.settings import Density
 
 NAME = "ball-density"
 KIND = "conditional-density"
-TIME_SD = (1e-5, 1e-3)
-"""Range of the timing noise trained for, s."""
-POSITION_SD = (1e-4, 2e-2)
-"""Range of the localisation noise trained for, m per axis."""
 REFERENCES = 16
 
 
@@ -77,7 +73,7 @@ def training_pairs(count: int, *, draw: torch.Generator) -> tuple[torch.Tensor, 
     Returns:
         Parameters, shape (count, 2), and inputs.
     """
-    noise = Noise(_log_uniform(TIME_SD, count, draw), _log_uniform(POSITION_SD, count, draw))
+    noise = drop_density.draw_noise(NoiseRange(), count, draw=draw)
     drops = bouncing_ball.simulate_drops(noise, draw=draw)
     return drops.theta, drop_inputs.from_both(drops.features, drops.noise)
 
@@ -297,9 +293,3 @@ def _training(settings: Density) -> Training:
         batch=settings.batch,
         rate=settings.learning_rate,
     )
-
-
-def _log_uniform(bounds: tuple[float, float], count: int, draw: torch.Generator) -> torch.Tensor:
-    low, high = (math.log(bound) for bound in bounds)
-    fraction = torch.rand(count, generator=draw, dtype=torch.float64)
-    return torch.exp(low + (high - low) * fraction)

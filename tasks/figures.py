@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from matplotlib.patches import Ellipse
+from matplotlib.ticker import MaxNLocator
 from numpy import ndarray
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -226,6 +227,7 @@ def ratio_by_bounce(
     for number, chain in enumerate(ratios):
         colour = COLOURS[number % len(COLOURS)]
         axes.plot(np.arange(1, len(chain) + 1), chain, ".-", color=colour, linewidth=0.6)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _name(axes, "bounce", "ratio of successive intervals")
     figure.suptitle(f"{title}: ratio by bounce")
     return figure

@@ -7,8 +7,9 @@
 
 Reading needs numpy and safetensors alone and runs no code from the package: the four names are the
 only ones allowed, links are not followed, every byte is digested before it is parsed, and the size
-of a header is bounded before it is trusted. The kind `grid` is a log density p(theta) on a regular
-grid, read between its points by multilinear interpolation.
+of a header is bounded before it is trusted. The kind `grid` is a log density of two parameters
+(a, b) on rows of constant b, each with evenly spaced points over its own interval of a; between the
+points both the intervals and the log density are read by linear interpolation.
 """
 
 import hashlib
@@ -78,29 +79,26 @@ def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
     """Evaluate a posterior of kind `grid`.
 
     Args:
-        arrays: `axis_0`, `axis_1`, ... ascending and evenly spaced, and `log_density` over them.
-        inputs: `theta`, shape (point, parameter).
+        arrays: `rows`, ascending and evenly spaced values of b; `low` and `high`, the interval of a
+            in each row; `log_density` over them, shape (row, column).
+        inputs: `theta`, the points (a, b), shape (point, 2).
 
     Returns:
         `log_density` in nats, shape (point,); minus infinity outside the grid.
     """
-    theta, table = inputs["theta"], arrays["log_density"]
-    axes = [arrays[f"axis_{number}"] for number in range(table.ndim)]
-    total = np.zeros(len(theta))
-    inside = np.ones(len(theta), dtype=bool)
-    lower, share = [], []
-    for axis, values in zip(axes, theta.T, strict=True):
-        inside &= (values >= axis[0]) & (values <= axis[-1])
-        place = np.clip((values - axis[0]) / (axis[1] - axis[0]), 0.0, len(axis) - 1)
-        lower.append(np.minimum(place.astype(int), len(axis) - 2))
-        share.append(place - lower[-1])
-    for corner in np.ndindex(*(2,) * table.ndim):
-        index = tuple(low + step for low, step in zip(lower, corner, strict=True))
-        weight = np.prod(
-            [part if step else 1.0 - part for part, step in zip(share, corner, strict=True)], axis=0
-        )
-        total += np.where(weight > 0.0, weight, 0.0) * np.where(weight > 0.0, table[index], 0.0)
-    return {"log_density": np.where(inside, total, -np.inf)}
+    a, b = inputs["theta"][:, 0], inputs["theta"][:, 1]
+    rows, table = arrays["rows"], arrays["log_density"]
+    low, high = np.interp(b, rows, arrays["low"]), np.interp(b, rows, arrays["high"])
+    inside = (b >= rows[0]) & (b <= rows[-1]) & (a >= low) & (a <= high)
+    row, upward = _cell((b - rows[0]) / (rows[1] - rows[0]), len(rows))
+    column, rightward = _cell((a - low) / (high - low) * (table.shape[1] - 1), table.shape[1])
+    values = np.zeros(len(a))
+    for step, part in ((0, 1.0 - upward), (1, upward)):
+        for across, share in ((0, 1.0 - rightward), (1, rightward)):
+            weight = part * share
+            corner = table[row + step, column + across]
+            values += np.where(weight > 0.0, weight * np.where(weight > 0.0, corner, 0.0), 0.0)
+    return {"log_density": np.where(inside, values, -np.inf)}
 
 
 def write_package(
@@ -161,6 +159,12 @@ def read_package(folder: Path, *, evaluate: Evaluate = grid_log_density) -> Pack
     )
     _self_test(folder, package, _unprefixed("output.", reference), evaluate)
     return package
+
+
+def _cell(place: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    inside = np.clip(place, 0.0, count - 1)
+    index = np.minimum(inside.astype(int), count - 2)
+    return index, inside - index
 
 
 def _manifest(package: Package, folder: Path) -> dict[str, Any]:

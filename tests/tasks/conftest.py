@@ -14,14 +14,20 @@ def tracker(tmp_path_factory):
 @pytest.fixture
 def package():
     restitution, concentration = np.linspace(0.55, 0.95, 9), np.linspace(1.0, 5.0, 5)
-    plane = np.add.outer(2.0 * restitution, 3.0 * concentration)
+    plane = np.add.outer(3.0 * concentration, 2.0 * restitution)
+    ones = np.ones_like(concentration)
     return Package(
         kind="grid",
         parameters=(
             Parameter("restitution", "1", 0.55, 0.95),
             Parameter("log10_concentration", "1", 1.0, 5.0),
         ),
-        arrays={"axis_0": restitution, "axis_1": concentration, "log_density": plane},
+        arrays={
+            "rows": concentration,
+            "low": 0.55 * ones,
+            "high": 0.95 * ones,
+            "log_density": plane,
+        },
         inputs={"theta": np.array([[0.61, 1.2], [0.777, 3.14], [0.95, 5.0]])},
         checks={"coverage": {"0.9": 0.9}},
         data_digest="0123456789abcdef0123456789abcdef.dir",

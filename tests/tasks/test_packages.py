@@ -48,11 +48,23 @@ def test_a_package_returns_as_written(written, package):
 
 def test_the_grid_reader_equals_an_independent_interpolator(package):
     draw = np.random.default_rng(1)
-    arrays = package.arrays | {"log_density": draw.normal(size=(9, 5))}
+    arrays = package.arrays | {"log_density": draw.normal(size=(5, 9))}
     theta = np.column_stack([draw.uniform(0.55, 0.95, 200), draw.uniform(1.0, 5.0, 200)])
-    oracle = RegularGridInterpolator((arrays["axis_0"], arrays["axis_1"]), arrays["log_density"])
+    axes = (arrays["rows"], np.linspace(0.55, 0.95, 9))
+    oracle = RegularGridInterpolator(axes, arrays["log_density"])
     found = packages.grid_log_density(arrays, {"theta": theta})["log_density"]
-    np.testing.assert_allclose(found, oracle(theta), atol=1e-12)
+    np.testing.assert_allclose(found, oracle(theta[:, ::-1]), atol=1e-12)
+
+
+def test_rows_may_have_intervals_of_their_own():
+    """A function linear in the place within the row is read exactly, at any width of the rows."""
+    rows = np.array([1.0, 2.0, 3.0])
+    low, high = np.array([0.8, 0.7, 0.6]), np.array([0.81, 0.75, 0.9])
+    table = np.add.outer(rows, np.linspace(0.0, 1.0, 11))
+    arrays = {"rows": rows, "low": low, "high": high, "log_density": table}
+    theta = np.array([[0.8 + 0.25 * 0.01, 1.0], [0.75 + 0.5 * 0.03, 1.5], [0.6, 3.0], [0.9, 1.0]])
+    found = packages.grid_log_density(arrays, {"theta": theta})["log_density"]
+    np.testing.assert_allclose(found, [1.25, 2.0, 3.0, -np.inf], atol=1e-12)
 
 
 def test_there_is_no_density_outside_the_grid(package):

@@ -1,0 +1,115 @@
+"""The flow that records and seals a session; hardware never repeats by itself.
+
+No retries and no cache: a second run of the same id returns what is there. A run that starts too
+long after its scheduled time ends as skipped, so that late captures do not fire hours later.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.runtime import flow_run
+
+from tasks import capturing, publication, settings
+from tasks.artefacts import output_folder, write_json
+from tasks.settings import Settings
+
+
+@flow(name="capture", retries=0, persist_result=False, result_serializer="json")
+def capture(
+    session: str,
+    rig: str | None = None,
+    out: str = "artifacts/capture",
+    seed: int = 0,
+    params: str | None = None,
+    overrides: list[str] | None = None,
+) -> dict[str, Any]:
+    """Record a session, seal it and publish it.
+
+    Args:
+        session: Id of the session.
+        rig: Name of the rig; None takes that of the settings.
+        out: Folder of the results.
+        seed: Seed of a simulated rig.
+        params: YAML file laid over params.yaml.
+        overrides: Texts `section.key=value`.
+
+    Returns:
+        What `result.json` holds.
+    """
+    wanted = settings.load(None if params is None else Path(params), overrides or ())
+    folder = output_folder(Path(out))
+    late = lateness()
+    if late > wanted.capture.max_lateness:
+        return skipped(folder, session, late)
+    result = record(wanted, folder, rig or wanted.capture.rig, session, seed)
+    result |= {"published": publish(Path(result["folder"]), wanted.capture.remote)}
+    write_json(folder / "result.json", result)
+    return result
+
+
+@task(name="record and seal", cache_policy=NO_CACHE, retries=0)
+def record(wanted: Settings, folder: Path, rig: str, session: str, seed: int) -> dict[str, Any]:
+    """Record and seal a session, or return the one that is there.
+
+    Args:
+        wanted: All settings.
+        folder: Folder of the results.
+        rig: Name of the rig.
+        session: Id of the session.
+        seed: Seed of a simulated rig.
+
+    Returns:
+        What `result.json` holds.
+    """
+    return capturing.run(wanted, folder, rig=rig, session=session, seed=seed)
+
+
+@task(name="publish", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+def publish(session: Path, remote: str) -> str | None:
+    """Put a sealed session under `data/` and into the DVC remote.
+
+    Args:
+        session: The session's folder.
+        remote: Name of the remote.
+
+    Returns:
+        The digest of all recordings.
+    """
+    return publication.publish(session, remote=remote)
+
+
+def lateness() -> float:
+    """Return how long after its scheduled start this flow run began, s; 0 where nothing is known.
+
+    Returns:
+        The delay.
+    """
+    planned = flow_run.scheduled_start_time
+    if not isinstance(planned, datetime):
+        return 0.0
+    return max(0.0, (datetime.now(UTC) - planned).total_seconds())
+
+
+def skipped(folder: Path, session: str, late: float) -> dict[str, Any]:
+    """Write down that a capture was too late to start.
+
+    Args:
+        folder: Folder of the results.
+        session: Id of the session.
+        late: The delay, s.
+
+    Returns:
+        What `result.json` holds.
+    """
+    result = {
+        "schema": "ricochet.capture/1",
+        "session": session,
+        "state": f"skipped, {late:.0f} s after its scheduled start",
+        "takes": 0,
+        "published": None,
+    }
+    write_json(folder / "result.json", result)
+    return result

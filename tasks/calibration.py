@@ -1,0 +1,266 @@
+"""Recordings to posteriors: the steps of `ricochet calibrate`, free of any server.
+
+    sessions -> pairs -> heard drops -> posterior -> files under DIR
+
+A pair is a ball on a surface; its sessions are taken together. One pair writes into DIR itself,
+several into DIR/<ball>-<surface>, with an index in DIR. What decides a result is digested to a key,
+and a folder that holds the result of the same key is left as it is. `result.json` comes last.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from models.core.bad_input import BadInput
+from tasks.artefacts import digest_of, output_folder, write_json
+from tasks.progress import Progress, bar, silent
+from tasks.provenance import ROOT, code_digest
+from tasks.settings import Settings
+
+SCHEMA = "ricochet.calibration/1"
+INDEX = "ricochet.calibration-index/1"
+DATA = ROOT / "data"
+SOUNDS = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".mp3")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is wanted of a calibration.
+
+    Attributes:
+        settings: The numbers of the run.
+        out: Folder of the results.
+        seed: Seed of all randomness.
+        density: Package of the density network; None finds or trains one under `artifacts/`.
+        model: Name of that package in `result.json`; None names it by its digest.
+    """
+
+    settings: Settings
+    out: Path
+    seed: int = 0
+    density: Path | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A ball on a surface, and the sessions that recorded it.
+
+    Attributes:
+        name: `<ball>-<surface>`, or the name of a bare recording.
+        sources: The session folders, or the one bare recording.
+        folder: Where its results go.
+        digest: Digest of the recordings.
+        bare: Whether it is a recording without a session.
+    """
+
+    name: str
+    sources: tuple[Path, ...]
+    folder: Path
+    digest: str
+    bare: bool = False
+
+
+def is_bare(sessions: Sequence[str]) -> bool:
+    """Tell whether all that was named are recordings without a session.
+
+    Args:
+        sessions: Paths as the person gave them.
+
+    Returns:
+        True if there is something, and nothing of it is a folder.
+    """
+    return bool(sessions) and all(_looks_bare(Path(session)) for session in sessions)
+
+
+def pairs(sessions: Sequence[str], out: Path) -> tuple[Pair, ...]:
+    """Group sessions by ball and surface.
+
+    Args:
+        sessions: Session folders and bare recordings; nothing means all sessions under `data/`.
+        out: Folder of the results.
+
+    Returns:
+        The pairs in order of their names.
+
+    Raises:
+        BadInput: If there is no session, or one cannot be read.
+    """
+    found: dict[str, list[tuple[Path, str]]] = {}
+    bare = []
+    for path in _sources(sessions):
+        if _looks_bare(path):
+            bare.append(path)
+        else:
+            name, digest = _identity(path)
+            found.setdefault(name, []).append((path, digest))
+    several = len(found) + len(bare) > 1
+    place = (lambda name: out / name) if several else (lambda name: out)
+    grouped = [
+        Pair(name, tuple(p for p, _ in parts), place(name), digest_of(sorted(d for _, d in parts)))
+        for name, parts in sorted(found.items())
+    ]
+    return (*grouped, *(_bare_pair(path, place(path.stem)) for path in bare))
+
+
+def key(pair: Pair, order: Order) -> str:
+    """Name everything that decides the result of a pair.
+
+    Args:
+        pair: The pair.
+        order: What is wanted.
+
+    Returns:
+        A digest.
+    """
+    facts: dict[str, Any] = {"pair": pair.name, "data": pair.digest, "seed": order.seed}
+    facts |= {"code": code_digest(), "calibrate": asdict(order.settings.calibrate)}
+    if not pair.bare:
+        named = order.density is not None and order.model is None
+        facts["density"] = str(order.density) if named else asdict(order.settings.density)
+    return digest_of(facts)
+
+
+def earlier(pair: Pair, order: Order) -> dict[str, Any] | None:
+    """Return the result of an earlier run of the same key.
+
+    Args:
+        pair: The pair.
+        order: What is wanted.
+
+    Returns:
+        What its `result.json` holds, or None where there is none.
+    """
+    try:
+        details = json.loads((pair.folder / "details.json").read_text())
+        result = json.loads((pair.folder / "result.json").read_text())
+    except (OSError, ValueError):
+        return None
+    return dict(result) if details.get("key") == key(pair, order) else None
+
+
+def calibrate_pair(pair: Pair, order: Order, *, progress: Progress = silent) -> dict[str, Any]:
+    """Calibrate one pair and write its files, all but `result.json`.
+
+    Args:
+        pair: The pair.
+        order: What is wanted.
+        progress: Told of each take.
+
+    Returns:
+        What `result.json` shall hold, nothing being registered yet.
+
+    Raises:
+        BadInput: If the recordings cannot be used.
+    """
+    output_folder(pair.folder)
+    (pair.folder / "result.json").unlink(missing_ok=True)
+    if pair.bare:
+        from tasks import bare
+
+        return bare.calibrate(pair, order)
+    from tasks import posteriors
+
+    return posteriors.calibrate(pair, order, progress=progress)
+
+
+def unchanged(
+    sessions: Sequence[str], order: Order, *, published: bool
+) -> dict[str, dict[str, Any]] | None:
+    """Return the earlier results, if every pair has one.
+
+    Args:
+        sessions: Session folders and bare recordings; nothing means all sessions under `data/`.
+        order: What is wanted.
+        published: Whether an earlier result counts only if it is registered.
+
+    Returns:
+        The results by name of the pair, or None where something is left to do.
+
+    Raises:
+        BadInput: If a session cannot be read.
+    """
+    before = {pair.name: _settled(pair, order, published) for pair in pairs(sessions, order.out)}
+    if any(result is None for result in before.values()):
+        return None
+    return {name: {"result": result, "unchanged": True} for name, result in before.items()}
+
+
+def run(
+    sessions: Sequence[str],
+    order: Order,
+    *,
+    do: Callable[[Pair, Order], Mapping[str, Any]] | None = None,
+    published: bool = False,
+) -> dict[str, Any]:
+    """Calibrate every pair and write every `result.json`.
+
+    Args:
+        sessions: Session folders and bare recordings; nothing means all sessions under `data/`.
+        order: What is wanted.
+        do: Does one pair and returns its result; by default the steps here, nothing published.
+        published: Whether an earlier result counts only if it is registered.
+
+    Returns:
+        The results by name of the pair, with `unchanged` for those that were there already.
+
+    Raises:
+        BadInput: If the recordings cannot be used.
+    """
+    work = do or _alone
+    results: dict[str, Any] = {}
+    found = pairs(sessions, order.out)
+    for pair in found:
+        before = _settled(pair, order, published)
+        result = dict(before or work(pair, order))
+        if before is None:
+            write_json(pair.folder / "result.json", result)
+        results[pair.name] = {"result": result, "unchanged": before is not None}
+    if len(found) > 1:
+        index = {pair.name: f"{pair.name}/result.json" for pair in found}
+        write_json(order.out / "result.json", {"schema": INDEX, "pairs": index})
+    return results
+
+
+def _alone(pair: Pair, order: Order) -> dict[str, Any]:
+    with bar(pair.name) as progress:
+        return calibrate_pair(pair, order, progress=progress)
+
+
+def _settled(pair: Pair, order: Order, published: bool) -> dict[str, Any] | None:
+    before = earlier(pair, order)
+    if before is not None and published and not pair.bare and before["registered"] is None:
+        return None
+    return before
+
+
+def _sources(sessions: Sequence[str]) -> list[Path]:
+    if sessions:
+        return [Path(session) for session in sessions]
+    found = sorted(path.parent for path in DATA.glob("*/session.json"))
+    if not found:
+        raise BadInput(str(DATA), "no session", "session folders; `make pull` fetches the sample")
+    return found
+
+
+def _looks_bare(path: Path) -> bool:
+    return path.is_file() or (not path.is_dir() and path.suffix.lower() in SOUNDS)
+
+
+def _bare_pair(path: Path, folder: Path) -> Pair:
+    from tasks.artefacts import sha256
+
+    if not path.is_file():
+        raise BadInput(str(path), "nothing", "a recording")
+    return Pair(path.stem, (path,), folder, sha256(path), bare=True)
+
+
+def _identity(folder: Path) -> tuple[str, str]:
+    from tasks import recordings
+    from tasks.artefacts import sha256
+
+    manifest = folder / recordings.MANIFEST
+    session, _ = recordings.parse(recordings.load_json(manifest), manifest)
+    return f"{session.ball}-{session.surface}", sha256(manifest)

@@ -1,0 +1,148 @@
+"""Recording a session with a rig by name: what is dropped, who records, where it is sealed.
+
+The session's id is a parameter and the same id is never recorded twice; that, the rig's lock and
+the salvage of an interrupted session are kept by `tasks.sealing`.
+"""
+
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardware.microphones import interface
+from hardware.microphones.interface import Recorder, Rig
+from models.core.bad_input import BadInput
+from tasks import sealing
+from tasks.artefacts import write_json
+from tasks.progress import Progress, bar
+from tasks.recordings import Session, Truth
+from tasks.settings import Capture, Settings
+
+SIMULATED = "simulated"
+
+
+def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) -> dict[str, Any]:
+    """Record and seal a session under `folder/<session>`, and write `result.json`.
+
+    Args:
+        settings: All settings, of which `capture` counts.
+        folder: Folder of the results.
+        rig: Name of the rig.
+        session: Id of the session.
+        seed: Seed of a simulated rig; the id is mixed in, so that two sessions differ.
+
+    Returns:
+        What `result.json` holds.
+
+    Raises:
+        BadInput: If the rig is unknown, the id cannot name a folder, or the disk is full.
+        BusyError: If another process uses the rig.
+    """
+    with bar(session) as progress:
+        sealed = capture(
+            settings.capture, folder, rig=rig, session=session, seed=seed, progress=progress
+        )
+    result = {
+        "schema": "ricochet.capture/1",
+        "session": session,
+        "folder": str(sealed.session.folder),
+        "state": sealed.state,
+        "takes": len(sealed.session.takes),
+        "rejected": [vars(entry) for entry in sealed.session.rejected],
+        "published": None,
+    }
+    write_json(folder / "result.json", result)
+    return result
+
+
+def capture(
+    settings: Capture, folder: Path, *, rig: str, session: str, seed: int, progress: Progress
+) -> sealing.Sealed:
+    """Record and seal a session under `folder/<session>`.
+
+    Args:
+        settings: What is dropped and how it is recorded.
+        folder: Folder of the session's folder.
+        rig: Name of the rig.
+        session: Id of the session.
+        seed: Seed of a simulated rig.
+        progress: Told of each take.
+
+    Returns:
+        The session and how it came there.
+    """
+    if session != Path(session).name or session.startswith("."):
+        raise BadInput("--session", repr(session), "a plain name, as of a folder")
+    recorder = open_rig(rig, settings, seed=seed ^ zlib.crc32(session.encode()))
+    return sealing.record_session(
+        recorder,
+        _plan(settings, folder / session, recorder.rig, simulated=rig == SIMULATED),
+        drops=settings.drops,
+        duration=settings.duration,
+        form=settings.format,
+        progress=progress,
+    )
+
+
+def open_rig(name: str, settings: Capture, *, seed: int) -> Recorder:
+    """Open a rig by its name.
+
+    Args:
+        name: A name under `hardware/microphones`.
+        settings: What a simulated rig drops, and the rate.
+        seed: Seed of a simulated rig.
+
+    Returns:
+        The recorder.
+
+    Raises:
+        BadInput: If there is no such rig.
+    """
+    if name not in RIGS:
+        raise BadInput("--rig", repr(name), "one of " + ", ".join(RIGS))
+    rig = interface.default_rig(
+        name, sample_rate=settings.sample_rate, temperature=settings.temperature
+    )
+    return RIGS[name](rig, settings, seed)
+
+
+def _simulated(rig: Rig, settings: Capture, seed: int) -> Recorder:
+    from hardware.microphones.simulated import Scene, SimulatedRig
+
+    scene = Scene(
+        restitution=settings.restitution,
+        log10_concentration=settings.log10_concentration,
+        drop_height=settings.drop_height,
+        reverberation_time=settings.reverberation_time,
+        snr=settings.snr,
+        noise_steps=settings.noise_steps,
+    )
+    return SimulatedRig(rig, scene, draw=np.random.default_rng(seed))
+
+
+def _sound_device(rig: Rig, settings: Capture, seed: int) -> Recorder:
+    from hardware.microphones.sound_device import SoundCard
+
+    return SoundCard(rig)
+
+
+RIGS: dict[str, Callable[[Rig, Capture, int], Recorder]] = {
+    SIMULATED: _simulated,
+    "sound_device": _sound_device,
+}
+
+
+def _plan(settings: Capture, folder: Path, rig: Rig, *, simulated: bool) -> Session:
+    truth = Truth(settings.restitution, settings.log10_concentration) if simulated else None
+    return Session(
+        folder=folder,
+        identity=folder.name,
+        started_at=interface.now(),
+        rig=rig,
+        ball=settings.ball,
+        surface=settings.surface,
+        drop_height=settings.drop_height,
+        truth=truth,
+    )

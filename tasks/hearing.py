@@ -1,0 +1,140 @@
+"""Sessions to heard takes: what each recording of a drop says about times and places of bounces.
+
+One bad take never ends a session: whatever is wrong with it becomes its reason to be set aside.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+
+from models.core.bad_input import BadInput
+from models.sound import takes as sound
+from models.sound.takes import HeardTake
+from models.systems.ball_calibration import MeasuredDrops
+from tasks import recordings
+from tasks.progress import Progress, silent
+from tasks.recordings import Rejected, Session
+
+BOUNCES = 3
+"""Bounces of a drop that the features need."""
+
+
+@dataclass(frozen=True)
+class NamedTake:
+    """A take that was heard.
+
+    Attributes:
+        file: `<session>/<file>`.
+        path: Where the recording lies.
+        heard: What was heard in it.
+    """
+
+    file: str
+    path: Path
+    heard: HeardTake
+
+
+@dataclass(frozen=True)
+class Heard:
+    """All takes of the sessions of a pair.
+
+    Attributes:
+        sessions: The sessions.
+        takes: The takes that can be used.
+        rejected: Those that cannot.
+        placed: Whether the rig tells where a bounce was.
+    """
+
+    sessions: tuple[Session, ...]
+    takes: tuple[NamedTake, ...]
+    rejected: tuple[Rejected, ...]
+    placed: bool
+
+
+def hear(folders: Sequence[Path], *, progress: Progress = silent) -> Heard:
+    """Hear every take of some sessions.
+
+    Args:
+        folders: The session folders.
+        progress: Told of each take.
+
+    Returns:
+        What was heard.
+
+    Raises:
+        BadInput: If a session as a whole cannot be read.
+    """
+    sessions = tuple(recordings.read_session(folder) for folder in folders)
+    placed = all(len(session.rig.microphones) >= 3 for session in sessions)
+    total = sum(len(session.takes) for session in sessions)
+    heard: list[NamedTake] = []
+    rejected = [
+        Rejected(f"{session.identity}/{entry.file}", entry.reason)
+        for session in sessions
+        for entry in session.rejected
+    ]
+    done = 0
+    for session in sessions:
+        for take in session.takes:
+            result = _hear_take(session, take.file, placed=placed)
+            heard.append(result) if isinstance(result, NamedTake) else rejected.append(result)
+            done += 1
+            progress(done, total)
+    return Heard(sessions, tuple(heard), tuple(rejected), placed)
+
+
+def measured(heard: Heard) -> MeasuredDrops:
+    """Give the drops the form that the calibration takes.
+
+    Args:
+        heard: Takes of a rig that tells places.
+
+    Returns:
+        First three bounces of each, with their noise, and all later times.
+    """
+    takes = [take.heard for take in heard.takes]
+    return MeasuredDrops(
+        times=_stack([take.times[:BOUNCES] for take in takes]),
+        positions=_stack([_places(take)[:BOUNCES] for take in takes]),
+        time_sd=_stack([_pooled(take.time_sd[:BOUNCES]) for take in takes]),
+        position_sd=_stack([_position_sd(take) for take in takes]),
+        later_times=tuple(take.times for take in takes),
+        names=tuple(take.file for take in heard.takes),
+    )
+
+
+def _hear_take(session: Session, file: str, *, placed: bool) -> NamedTake | Rejected:
+    name, path = f"{session.identity}/{file}", session.folder / file
+    try:
+        heard = sound.hear(recordings.load_take(path), session.rig.array())
+    except (BadInput, ValueError) as error:
+        return Rejected(name, str(error))
+    if placed and bool(np.any(heard.outliers[:BOUNCES])):
+        return Rejected(name, f"one of its first {BOUNCES} bounces could not be placed")
+    return NamedTake(name, path, heard)
+
+
+def _places(take: HeardTake) -> Float[ndarray, "bounce 2"]:
+    if take.positions is None:
+        raise ValueError("positions must be known, got a take of times alone")
+    return take.positions
+
+
+def _position_sd(take: HeardTake) -> Float[ndarray, ""]:
+    if take.covariances is None:
+        raise ValueError("covariances must be known, got a take of times alone")
+    variance = np.trace(take.covariances[:BOUNCES], axis1=1, axis2=2) / 2.0
+    return np.sqrt(variance.mean())
+
+
+def _pooled(deviations: Float[ndarray, " bounce"]) -> Float[ndarray, ""]:
+    return np.sqrt(np.mean(np.square(deviations)))
+
+
+def _stack(parts: Sequence[ndarray]) -> torch.Tensor:
+    return torch.from_numpy(np.stack([np.asarray(part, dtype=np.float64) for part in parts]))

@@ -1,0 +1,88 @@
+"""What a calibration says at the terminal: the numbers, what was set aside, ratio by bounce."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+WIDTH = 40
+SHOWN = 3
+"""Rejected takes that are named; the rest is counted."""
+
+
+def lines(results: Mapping[str, Mapping[str, Any]], out: Path) -> list[str]:
+    """Describe the results of a run.
+
+    Args:
+        results: By name of the pair: `result`, and whether it is `unchanged`.
+        out: Folder of the results.
+
+    Returns:
+        Lines for the terminal.
+    """
+    said: list[str] = []
+    for name, entry in results.items():
+        said += _pair(name, entry["result"], unchanged=bool(entry["unchanged"]))
+    return [*said, f"results and figures in {out}"]
+
+
+def bars(ratios: Sequence[float], *, most: int = 24) -> list[str]:
+    """Draw ratio by bounce with characters.
+
+    Args:
+        ratios: Ratios of successive intervals, first bounce first.
+        most: Lines at most; the rest is counted.
+
+    Returns:
+        One line a bounce.
+    """
+    values = np.asarray(ratios, dtype=np.float64)
+    if values.size == 0:
+        return []
+    low, high = float(values.min()), float(values.max())
+    step = max(high - low, 1e-9)
+    said = [f"  bounce  ratio   {low:.3f} {'-' * (WIDTH - 12)} {high:.3f}"]
+    for number, value in enumerate(values[:most], start=1):
+        place = round((value - low) / step * (WIDTH - 1))
+        said.append(f"  {number:6d}  {value:.4f}  {' ' * place}*")
+    left = len(values) - most
+    return [*said, f"  and {left} more in ratio-by-bounce.png"] if left > 0 else said
+
+
+def _pair(name: str, result: Mapping[str, Any], *, unchanged: bool) -> list[str]:
+    said = [f"{name}:{' unchanged, skipped' if unchanged else ''}"]
+    unknown = result.get("unknown", [])
+    spread = np.sqrt(np.diag(np.asarray(result["covariance"], dtype=np.float64)))
+    for parameter, mean, deviation in zip(
+        result["parameters"], result["mean"], spread, strict=True
+    ):
+        low, high = result["region_90"][parameter]
+        if parameter in unknown:
+            said.append(f"  {parameter} cannot be known from fewer than three microphones")
+        else:
+            digits = max(4, min(8, 1 - math.floor(math.log10(max(deviation, 1e-12)))))
+            said.append(
+                f"  {parameter} {mean:.{digits}f} +- {deviation:.{digits}f}"
+                f"   90 %: {low:.{digits}f} to {high:.{digits}f}"
+            )
+    said += _takes(result["takes"])
+    said += [f"  ! {sentence}" for sentence in result.get("findings", [])]
+    if "ratios" in result:
+        said += [line for chain in result["ratios"] for line in bars(chain)]
+    if result["registered"] is not None:
+        said.append(
+            f"  registered as {result['registered']['name']}, version "
+            f"{result['registered']['version']}, alias candidate"
+        )
+    return said
+
+
+def _takes(takes: Mapping[str, Any]) -> list[str]:
+    rejected = takes["rejected"]
+    said = [f"  takes used {takes['used']}, set aside {len(rejected)}"]
+    said += [f"    {entry['file']}: {entry['reason']}" for entry in rejected[:SHOWN]]
+    if len(rejected) > SHOWN:
+        said.append(f"    and {len(rejected) - SHOWN} more in result.json")
+    return said
