@@ -4,11 +4,16 @@ For each kind of recording: the share of true bounces that a chain holds (within
 the chains' onsets that are true bounces, the share of drops found whole (one chain holds at least
 80 % of the bounces, 90 % of it true), chains of nothing per recording, the error of the median
 interval ratio where the drop was found, and the time per second of sound. Beside it, what a user
-would write first: peaks of the envelope above a threshold, all of them one chain.
+would write first: peaks of the envelope above a threshold, all of them one chain. At last a real
+ping-pong ball, where the recording is at hand (RICOCHET_REAL_DATA or ../shared/data).
 """
 
 import argparse
+import csv
+import os
+import pathlib
 import time
+import wave
 
 import numpy as np
 from scipy import signal
@@ -96,6 +101,31 @@ def main() -> None:
             print(f"{kind:22s}{name:10s}" + _line(rows) + f"{1e3 * spent / seconds:13.1f}")
     for name, rows in sums.items():
         print(f"{'all (' + str(len(rows)) + ')':22s}{name:10s}" + _line(rows))
+    _print_real()
+
+
+def _print_real() -> None:
+    """Print how a real ping-pong ball's bounces agree with its author's table."""
+    data = pathlib.Path(os.environ.get("RICOCHET_REAL_DATA", "../shared/data"))
+    folder = data / "bounce_audio" / "eeps_pingpong"
+    if not folder.is_dir():
+        print(f"real ping-pong ball: {folder} is missing")
+        return
+    with wave.open(str(folder / "pingpong.wav")) as file:
+        rate = float(file.getframerate())
+        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")[None].astype(float)
+    with (folder / "30 bounces.csv").open() as table:
+        marks = np.array([float(row["time"]) / 1e3 for row in csv.DictReader(table)])
+    start = time.perf_counter()
+    (chain, *others) = bounces.find_chains(onsets.detect(samples, rate))
+    spent = time.perf_counter() - start
+    late = marks - chain.times[np.abs(chain.times - marks[:, None] + 2e-3).argmin(axis=1)]
+    ratio = float(np.median(bounces.interval_ratios(chain)))
+    print(
+        f"real ping-pong ball: {len(chain.times)} bounces, {len(others)} other chains, median ratio "
+        f"{ratio:.4f}, {spent:.3f} s; the author's marks come {1e3 * late.mean():.2f} ms late, within "
+        f"3 ms of that {np.sum(np.abs(late - late.mean()) < 3e-3)} of {len(marks)}"
+    )
 
 
 def _line(rows: list[dict[str, float]]) -> str:
