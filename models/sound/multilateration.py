@@ -6,11 +6,12 @@ An impact at s = (x, y, 0) emitted at t reaches microphone m at place p_m at
 
 Differences of two arrivals are Eq. 9 of Matl et al. (STReSSD, appendix C); an unknown t says the
 same with errors that stay independent. With errors of standard deviation e_m the estimate minimises
-sum_m (t_m - t - |s - p_m| / c)^2 / e_m^2 by Gauss-Newton from several starts (Eq. 10 may have two
-solutions; both are kept), and its covariance is (J' W J)^-1.
+sum_m (t_m - t - |s - p_m| / c)^2 / e_m^2 by Gauss-Newton from the closed-form solutions of three
+microphones at a time (Eq. 10 may have two; both are kept), and its covariance is (J' W J)^-1.
 """
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -20,6 +21,9 @@ from models.sound.arrays import Microphones
 
 STEPS = 12  # Gauss-Newton steps; quadratic once near, starts are at most a few decimetres off
 LONGEST_STEP = 0.15  # m
+MOST_TRIPLES = 20  # of microphones whose closed form gives starts
+LEAST_AREA = 1e-4  # m^2 spanned by three microphones, twice
+FARTHEST = 10.0  # m
 SAME = 2e-3  # m; solutions closer than this are one
 
 
@@ -29,6 +33,18 @@ class Region:
 
     low: tuple[float, float]
     high: tuple[float, float]
+
+    def grown(self, margin: float) -> "Region":
+        """Add a margin on every side.
+
+        Args:
+            margin: Width added, m.
+
+        Returns:
+            The larger rectangle.
+        """
+        low, high = np.subtract(self.low, margin), np.add(self.high, margin)
+        return Region((float(low[0]), float(low[1])), (float(high[0]), float(high[1])))
 
     def holds(self, points: Float[ndarray, "*batch 2"]) -> Bool[ndarray, "*batch"]:
         """Tell which points lie inside.
@@ -70,9 +86,8 @@ def surroundings(microphones: Microphones, *, margin: float = 0.1) -> Region:
     Returns:
         The rectangle.
     """
-    low = microphones.positions[:, :2].min(axis=0) - margin
-    high = microphones.positions[:, :2].max(axis=0) + margin
-    return Region((float(low[0]), float(low[1])), (float(high[0]), float(high[1])))
+    low, high = microphones.positions[:, :2].min(axis=0), microphones.positions[:, :2].max(axis=0)
+    return Region((low[0], low[1]), (high[0], high[1])).grown(margin)
 
 
 def plausible(
@@ -112,14 +127,14 @@ def solve(
         region: Where impacts can be.
         place_sd: How well each microphone's place is known along any direction, m; widens the
             covariance as an error of each arrival.
-        start: A point near the solution; None tries a grid over the region.
+        start: A point near the solution; None tries the closed form.
 
     Returns:
         Distinct local solutions inside the region, least residual first; none where all starts
         leave the region. Solutions whose residual exceeds the least by 25 are dropped.
     """
     error = np.hypot(sd, place_sd / microphones.speed_of_sound)
-    starts = _grid(region) if start is None else np.asarray(start)[None]
+    starts = _starts(times, microphones=microphones) if start is None else np.asarray(start)[None]
     points = _descend(times, error, starts, microphones=microphones)
     points = points[region.holds(points)]
     if not len(points):
@@ -177,11 +192,31 @@ def bound(
     return np.asarray(np.linalg.inv(information) / (scale[:, None] * scale))
 
 
-def _grid(region: Region) -> Float[ndarray, "start 2"]:
-    """Starts all over the region."""
-    ends = zip(region.low, region.high, strict=True)
-    ticks = [np.linspace(low, high, 5)[1:-1] for low, high in ends]
-    return np.stack(np.meshgrid(*ticks), axis=-1).reshape(-1, 2)
+def _starts(
+    times: Float[ndarray, " channel"], *, microphones: Microphones
+) -> Float[ndarray, "start 2"]:
+    """Solve Eq. 10 in closed form for every three microphones, both roots.
+
+    With D_m = c (t_m - t_1) and d_m = |s - p_m|, d_m^2 - d_1^2 = D_m^2 + 2 D_m d_1 is linear in s
+    and d_1: s = u + v d_1, and d_1^2 = |s - p_1|^2 is quadratic. Noise may make its roots complex;
+    their real part is then a good start.
+    """
+    triples = np.array(list(combinations(range(len(times)), 3))[:MOST_TRIPLES])
+    places, late = microphones.positions[triples], times[triples] * microphones.speed_of_sound
+    across = places[:, 1:, :2] - places[:, :1, :2]
+    flat = np.abs(np.linalg.det(across)) > LEAST_AREA
+    places, late, across = places[flat], late[flat], across[flat]
+    further = late[:, 1:] - late[:, :1]
+    square = np.sum(places**2, axis=2)
+    right = np.stack([0.5 * (square[:, 1:] - square[:, :1] - further**2), -further], axis=-1)
+    u, v = np.moveaxis(np.linalg.solve(across, right), -1, 0)
+    u_near = u - places[:, 0, :2]
+    a, b = np.sum(v**2, axis=1) - 1, np.sum(u_near * v, axis=1)
+    c = np.sum(u_near**2, axis=1) + places[:, 0, 2] ** 2
+    root = np.sqrt(np.maximum(b**2 - a * c, 0.0))
+    a = np.where(np.abs(a) < 1e-9, 1e-9, a)
+    distance = np.clip(np.concatenate([(-b + root) / a, (-b - root) / a]), 0.0, FARTHEST)
+    return np.tile(u, (2, 1)) + np.tile(v, (2, 1)) * distance[:, None]
 
 
 def _descend(

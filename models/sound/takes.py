@@ -18,10 +18,14 @@ from numpy import ndarray
 from models.sound import arrays, bounces, multilateration, onsets, position
 from models.sound.arrays import Microphones
 from models.sound.bounces import Chain
+from models.sound.hypotheses import Tolerances
 from models.sound.multilateration import Region
-from models.sound.position import Location, Tolerances
+from models.sound.position import Location
 
 FEWEST = 3  # bounces that make a ratio of intervals
+MARGIN = (
+    0.6  # m round the microphones where bounces are placed: a ball of concentration 10 gets there
+)
 HELD = 4  # equal samples at a channel's extreme that only a clipped recording holds
 NEAR = (-1e-3, 5e-3)  # s about an arrival where clipping spoils its delays
 
@@ -66,7 +70,7 @@ def hear(
     Args:
         samples: The recording, one row a microphone.
         microphones: The array.
-        region: Where impacts can be; None is the microphones' surroundings.
+        region: Where impacts can be; None is MARGIN round the microphones.
         tolerances: What the stated uncertainty adds to noise and echoes; None takes the defaults.
         most: Number of bounces from the first that are kept; None keeps all.
 
@@ -98,13 +102,14 @@ def hear(
             len(heard),
         )
     _check_clipping(samples, chain.times[:count], sample_rate=microphones.sample_rate)
-    region = region or multilateration.surroundings(microphones)
-    located = [
-        position.locate(
-            samples, float(time), microphones=microphones, region=region, tolerances=tolerances
-        )
-        for time in chain.times[:count]
-    ]
+    region = region or multilateration.surroundings(microphones, margin=MARGIN)
+    located = _locate_all(
+        samples,
+        chain.times[:count],
+        microphones=microphones,
+        region=region,
+        tolerances=tolerances or Tolerances(),
+    )
     times, time_sd = _emissions(located, chain, microphones=microphones, region=region)
     return HeardTake(
         times,
@@ -154,6 +159,45 @@ def _check_clipping(
             raise ValueError(
                 f"samples are clipped at a bounce: channel {channel} at {frame / sample_rate:.4f} s"
             )
+
+
+def _locate_all(
+    samples: Float[ndarray, "channel frame"],
+    times: Float[ndarray, " bounce"],
+    *,
+    microphones: Microphones,
+    region: Region,
+    tolerances: Tolerances,
+) -> list[Location]:
+    """Locate every bounce; where loudness contradicts or is needed, again with the gains known.
+
+    Outside the triangle of three microphones two places may explain the same delays. The clear
+    bounces show the microphones' gains, and then loudness tells the two apart.
+    """
+
+    def locate(time: float, gains: Float[ndarray, " channel"] | None) -> Location:
+        return position.locate(
+            samples,
+            time,
+            microphones=microphones,
+            region=region,
+            tolerances=tolerances,
+            gains=gains,
+        )
+
+    located = [locate(float(time), None) for time in times]
+    among = multilateration.surroundings(microphones, margin=0.0)
+    sure = [location for location in located if not location.outlier]
+    inner = [location for location in sure if among.holds(location.position)]
+    clear = [location.gains for location in inner or sure]
+    if not clear:
+        return located
+    gains = np.median(clear, axis=0)
+    limit = 4 * tolerances.directivity_sd
+    for index, location in enumerate(located):
+        if location.outlier or np.abs(location.gains - gains).max() > limit:
+            located[index] = locate(float(times[index]), gains)
+    return located
 
 
 def _emissions(

@@ -3,7 +3,7 @@ import pytest
 
 from models.sound import position, synthesis
 from models.sound.arrays import Microphones
-from models.sound.position import Tolerances
+from models.sound.hypotheses import Tolerances
 from models.sound.rooms import Room
 from models.sound.synthesis import Background
 
