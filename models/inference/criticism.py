@@ -1,0 +1,77 @@
+"""Statistics that tell a model's failures apart, and their posterior predictive tail chances.
+
+A statistic of the data is compared with the same statistic of data simulated from the posterior
+(Gelman, Meng and Stern 1996): p = (1 + #{replicates at least as extreme}) / (1 + replicates).
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from scipy.stats import spearmanr
+
+
+def tail_probability(
+    observed: Float[ndarray, "..."], replicated: Float[ndarray, "replicate ..."]
+) -> Float[ndarray, "..."]:
+    """Return the chance of a replicate at least as large as what was observed.
+
+    Args:
+        observed: The statistic of the data.
+        replicated: The statistic of each replicate.
+
+    Returns:
+        Chances in [1 / (1 + replicates), 1].
+    """
+    larger = (replicated >= observed).sum(0)
+    return (1.0 + larger) / (1.0 + len(replicated))
+
+
+def two_sided(
+    observed: Float[ndarray, "..."], replicated: Float[ndarray, "replicate ..."]
+) -> Float[ndarray, "..."]:
+    """Return twice the smaller tail chance, at most one."""
+    upper = tail_probability(observed, replicated)
+    lower = tail_probability(-np.asarray(observed), -replicated)
+    return np.minimum(1.0, 2.0 * np.minimum(upper, lower))
+
+
+def overdispersion(
+    values: Float[ndarray, "*batch drop"], errors: Float[ndarray, "*batch drop"]
+) -> Float[ndarray, "..."]:
+    """Return the median squared standardised deviation from the median.
+
+    Medians, because a few drops (flat flights) have values that say nothing.
+    """
+    centre = np.median(values, axis=-1, keepdims=True)
+    return np.median(((values - centre) / errors) ** 2, axis=-1)
+
+
+def separation(values: Float[ndarray, "*batch drop"]) -> Float[ndarray, "..."]:
+    """Return the largest share of the variance that a cut into two groups explains.
+
+    Near 0.64 for many draws from one Gaussian and near one for two clear groups. Each group holds
+    at least two values and at least a tenth of them, so that a single odd value is no group.
+
+    Raises:
+        ValueError: If there are fewer than four values.
+    """
+    count = values.shape[-1]
+    if count < 4:
+        raise ValueError(f"values: need at least four, got {count}")
+    ordered = np.sort(values, axis=-1)
+    ordered = ordered - ordered.mean(-1, keepdims=True)
+    smallest = max(2, count // 10)
+    left = np.arange(1, count)
+    below = np.cumsum(ordered, -1)[..., :-1]  # the groups' sums are below and -below
+    between = below**2 * (1.0 / left + 1.0 / (count - left))
+    allowed = (left >= smallest) & (left <= count - smallest)
+    total = np.maximum((ordered**2).sum(-1), 1e-300)
+    return between[..., allowed].max(-1) / total
+
+
+def trend(values: Float[ndarray, " drop"]) -> float:
+    """Return the chance of a rank correlation with the order at least as strong as this one.
+
+    Drops that are exchangeable under the model need no replicates: any order is equally likely.
+    """
+    return float(spearmanr(np.arange(len(values)), values).pvalue)

@@ -1,0 +1,197 @@
+"""From the measured drops of a session to the posterior of its ball-surface pair (Sec. 4.2).
+
+    features (Eqs. 5, 7, 8) -> criticism of each take -> exact posterior of all the takes kept
+
+A take that the model cannot have made (its features' density is lower than that of nearly all
+simulated ones) is set aside with its reason instead of being averaged in; what does not sit with
+single takes - a drift, two groups of takes - is reported as a finding beside the posterior.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from numpy import ndarray
+from torch import Tensor
+
+from models.inference.grids import GridDensity
+from models.systems import ball_criticism, ball_posterior, bouncing_ball
+from models.systems.ball_criticism import Criticism, Finding
+from models.systems.bouncing_ball import Features, Noise
+
+SAMPLES = 4000
+_ROUNDS = 3
+_LARGEST_SHARE = 0.34
+_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class MeasuredDrops:
+    """What was heard of each take of a session.
+
+    Attributes:
+        times: Times of the first three bounces, s.
+        positions: Their places on the plane, m.
+        time_sd: Standard deviation of one bounce's time, s.
+        position_sd: Standard deviation of one bounce's position per axis, m.
+        later_times: All bounce times of each take, s.
+        names: Name of each take.
+    """
+
+    times: Float[Tensor, "drop 3"]
+    positions: Float[Tensor, "drop 3 2"]
+    time_sd: Float[Tensor, " drop"]
+    position_sd: Float[Tensor, " drop"]
+    later_times: tuple[Float[ndarray, " bounce"], ...]
+    names: tuple[str, ...]
+
+    @property
+    def features(self) -> Features:
+        """The four features of each take."""
+        return bouncing_ball.features(self.times.double(), self.positions.double())
+
+    @property
+    def noise(self) -> Noise:
+        """The measurement noise of each take."""
+        return Noise(self.time_sd.double(), self.position_sd.double())
+
+    def keep(self, chosen: Bool[ndarray, " drop"]) -> "MeasuredDrops":
+        """Return the chosen takes."""
+        rows = torch.from_numpy(np.asarray(chosen))
+        return MeasuredDrops(
+            times=self.times[rows],
+            positions=self.positions[rows],
+            time_sd=self.time_sd[rows],
+            position_sd=self.position_sd[rows],
+            later_times=tuple(t for t, yes in zip(self.later_times, chosen, strict=True) if yes),
+            names=tuple(n for n, yes in zip(self.names, chosen, strict=True) if yes),
+        )
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The posterior of (restitution, log10 concentration) and what the model could not explain.
+
+    Attributes:
+        samples: Draws from the posterior.
+        mean: Posterior mean.
+        covariance: Posterior covariance.
+        region_90: Central 90 % interval of each parameter, rows (low, high).
+        density: The posterior on a grid.
+        narrowing: Posteriors of the first 1, 2, 5, ... takes, with their number.
+        predictive_p_value: Chance of a session at least as unlikely under the model.
+        findings: What the model does not explain.
+        used: Names of the takes in the posterior.
+        set_aside: Names of the takes left out, each with its reason.
+    """
+
+    samples: Float[ndarray, "sample 2"]
+    mean: Float[ndarray, " 2"]
+    covariance: Float[ndarray, "2 2"]
+    region_90: Float[ndarray, "2 2"]
+    density: GridDensity
+    narrowing: tuple[tuple[int, GridDensity], ...]
+    predictive_p_value: float
+    findings: tuple[Finding, ...]
+    used: tuple[str, ...]
+    set_aside: tuple[tuple[str, str], ...]
+
+
+def calibrate(
+    drops: MeasuredDrops, *, draw: torch.Generator, progress: Progress | None = None
+) -> Calibration:
+    """Infer restitution and concentration from the drops of one session.
+
+    Args:
+        drops: What was heard of each take.
+        draw: Source of randomness, for criticism and for the posterior's draws.
+        progress: Called with (steps done, steps in all).
+
+    Returns:
+        The posterior of all takes that the model explains, and the findings.
+
+    Raises:
+        ValueError: If there is no take, or the features are not finite.
+    """
+    count = len(drops.names)
+    sizes = [size for size in _STEPS if size < count]
+    report = _counter(progress, _ROUNDS + 1 + len(sizes))
+    kept, criticism, density = _explained(drops, draw, report)
+    numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
+    samples = density.sample(SAMPLES, draw=numbers)
+    good = drops.keep(kept)
+    narrowing = []
+    for size in [size for size in sizes if size < len(good.names)]:
+        narrowing.append((size, _posterior(good.keep(np.arange(len(good.names)) < size))))
+        report()
+    narrowing.append((len(good.names), density))
+    return Calibration(
+        samples=samples,
+        mean=density.mean,
+        covariance=density.covariance,
+        region_90=density.interval(0.9),
+        density=density,
+        narrowing=tuple(narrowing),
+        predictive_p_value=criticism.predictive_p_value,
+        findings=criticism.findings + _take_finding(drops, kept),
+        used=good.names,
+        set_aside=tuple(
+            (name, "its bounces do not fit the model that the other takes agree on")
+            for name, yes in zip(drops.names, kept, strict=True)
+            if not yes
+        ),
+    )
+
+
+def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done = min(done + 1, total)
+        if progress is not None:
+            progress(done, total)
+
+    return step
+
+
+def _posterior(drops: MeasuredDrops) -> GridDensity:
+    return ball_posterior.posterior(drops.features, drops.noise)
+
+
+def _explained(
+    drops: MeasuredDrops, draw: torch.Generator, report: Callable[[], None]
+) -> tuple[Bool[ndarray, " drop"], Criticism, GridDensity]:
+    """Set aside the takes that the model cannot have made, at most a third of them."""
+    kept = np.ones(len(drops.names), dtype=bool)
+    for _ in range(_ROUNDS + 1):
+        part = drops.keep(kept)
+        density = _posterior(part)
+        numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
+        criticism = ball_criticism.criticise(
+            part.features,
+            part.noise,
+            density.sample(400, draw=numbers),
+            later_times=part.later_times,
+            draw=draw,
+        )
+        report()
+        odd = np.flatnonzero(kept)[np.asarray(criticism.odd_takes, dtype=bool)]
+        if len(odd) == 0 or (~kept).sum() + len(odd) > _LARGEST_SHARE * len(kept):
+            break
+        kept[odd] = False
+    else:
+        density = _posterior(drops.keep(kept))
+    return kept, criticism, density
+
+
+def _take_finding(drops: MeasuredDrops, kept: Bool[ndarray, " drop"]) -> tuple[Finding, ...]:
+    names = tuple(name for name, yes in zip(drops.names, kept, strict=True) if not yes)
+    if not names:
+        return ()
+    sentence = f"{len(names)} of {len(kept)} takes do not fit the model and were set aside"
+    return (Finding("take", sentence, 0.01, names),)

@@ -1,0 +1,144 @@
+"""Exact joint posterior of restitution and concentration, given any number of drops.
+
+    p(theta | X_1 .. X_n)  proportional to  p(theta) prod_i p(X_i | theta),
+
+the honest form of the product of Sec. 4.2 of Matl et al.: the prior enters once, and each factor
+is the exact likelihood of `models.simulators.ball_likelihood`, so no error of a fitted density
+can add up over the drops. The density lives on a grid (`models.inference.grids`).
+"""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+from torch import Tensor
+
+from models.inference import grids
+from models.inference.grids import GridDensity, LogDensity, Window
+from models.simulators import ball_likelihood
+from models.simulators.ball_likelihood import DropFeatures, Quadrature, Release
+from models.systems import bouncing_ball, drop_inputs
+from models.systems.bouncing_ball import PRIOR, Features, Noise
+
+RELEASE = Release(bouncing_ball.DROP_HEIGHT, bouncing_ball.HORIZONTAL_SD, bouncing_ball.GRAVITY)
+_ROUGH = Quadrature(points=8, heights=6)
+_FEW = Quadrature(points=128, heights=12)
+_MANY = Quadrature(points=32, heights=10)
+_FINER = 256  # nodes for a drop that is hard to integrate
+_TOLERANCE = 0.15  # nats between two sets of nodes, above which a drop is integrated more finely
+_SMALLEST_TIME_SD = 1e-6
+_SMALLEST_POSITION_SD = 2e-5
+
+
+def posterior(
+    features: Features, noise: Noise, *, quadrature: Quadrature | None = None
+) -> GridDensity:
+    """Return the exact posterior of all the drops together.
+
+    Args:
+        features: The four features of each drop, shape (drop,).
+        noise: The measurement noise of each drop, shape (drop,). Below a microsecond or 0.02 mm
+            it is taken as that much.
+        quadrature: Size of the integration of each drop's likelihood; by default smaller the more
+            drops there are, since their integration errors are independent.
+
+    Returns:
+        The posterior under the uniform prior, on a grid that its mass fills.
+
+    Raises:
+        ValueError: If a feature is not finite or there is no drop.
+    """
+    drops = joined(features, noise)
+    if len(drops.ratio) == 0:
+        raise ValueError("features holds no drop")
+    few = len(drops.ratio) < 10
+    bounds = np.array([PRIOR.low, PRIOR.high])
+    window = grids.locate(
+        lambda theta: log_likelihood(drops, theta, _ROUGH).sum(0),
+        _start(features, noise),
+        bounds,
+        rows=17 if few else 13,
+    )
+    exact = _refined(drops, quadrature or (_FEW if few else _MANY), _probes(window))
+    return grids.tabulate(exact, window, bounds)
+
+
+def _probes(window: Window) -> Float[ndarray, "point 2"]:
+    """Three points along the window's middle."""
+    rows = np.quantile(window.rows, [0.25, 0.5, 0.75])
+    here = window.at(rows)
+    return np.stack([0.5 * (here.low + here.high), rows], axis=-1)
+
+
+def _refined(drops: DropFeatures, quadrature: Quadrature, probes: ndarray) -> LogDensity:
+    """Return the summed log likelihood, with more nodes for the drops that need them.
+
+    A drop needs them where two independent sets of nodes disagree at any of the probes.
+    """
+    other = replace(quadrature, seed=quadrature.seed + 1)
+    twice = [log_likelihood(drops, probes, rule) for rule in (quadrature, other)]
+    with np.errstate(invalid="ignore"):
+        hard = ~(np.abs(twice[0] - twice[1]) < _TOLERANCE).all(1)
+    finer = replace(quadrature, points=max(quadrature.points, _FINER))
+    easy, rest = _rows(drops, ~hard), _rows(drops, hard)
+
+    def total(theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
+        plain = log_likelihood(easy, theta, quadrature).sum(0)
+        return plain + log_likelihood(rest, theta, finer).sum(0)
+
+    return total
+
+
+def _rows(drops: DropFeatures, keep: ndarray) -> DropFeatures:
+    chosen = torch.from_numpy(keep)
+    return DropFeatures(**{f.name: getattr(drops, f.name)[chosen] for f in fields(drops)})
+
+
+def log_likelihood(
+    drops: DropFeatures, theta: Float[ndarray, "point 2"], quadrature: Quadrature
+) -> Float[ndarray, "drop point"]:
+    """Evaluate each drop's log likelihood at rows of (restitution, log10 concentration)."""
+    points = torch.from_numpy(np.ascontiguousarray(theta))
+    rows = ball_likelihood.log_likelihood(
+        drops, points[:, 0], 10.0 ** points[:, 1], release=RELEASE, quadrature=quadrature
+    )
+    return rows.numpy()
+
+
+def joined(features: Features, noise: Noise) -> DropFeatures:
+    """Put features and noise side by side, in double precision, one row a drop."""
+
+    def column(values: Tensor) -> Tensor:
+        return values.double().reshape(-1)
+
+    return DropFeatures(
+        ratio=column(features.ratio),
+        first_distance=column(features.first_distance),
+        second_distance=column(features.second_distance),
+        turn=column(features.turn),
+        time_sd=column(noise.time_sd).clamp(min=_SMALLEST_TIME_SD),
+        position_sd=column(noise.position_sd).clamp(min=_SMALLEST_POSITION_SD),
+    )
+
+
+def _start(features: Features, noise: Noise) -> tuple[float, float]:
+    """Choose a first interval of restitution by the speed equation, robustly over the drops."""
+    point = drop_inputs.point_estimate(features, noise)
+    estimates = (point.restitution + point.start_shift).double().reshape(-1)
+    errors = torch.hypot(point.noise_sd, point.start_shift).double().reshape(-1).clamp(min=1e-6)
+    weight = 1 / errors
+    centre = _weighted_median(estimates, weight)
+    scatter = _weighted_median((estimates - centre).abs(), weight)
+    reach = max(12 * float((weight**2).sum() ** -0.5), 8 * scatter / len(errors) ** 0.5, 1e-3)
+    centre = float(np.clip(centre, PRIOR.low[0] + reach / 2, PRIOR.high[0] - reach / 2))
+    low = max(centre - reach, PRIOR.low[0])
+    high = min(centre + reach, PRIOR.high[0])
+    return low, high
+
+
+def _weighted_median(values: Float[Tensor, " drop"], weight: Float[Tensor, " drop"]) -> float:
+    order = torch.argsort(values)
+    below = torch.cumsum(weight[order], 0) / weight.sum()
+    return float(values[order[int(torch.searchsorted(below, 0.5))]])
