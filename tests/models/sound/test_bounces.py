@@ -52,6 +52,18 @@ def test_search_finds_the_best_of_all_subsets():
     assert same == 4
 
 
+def test_search_prices_a_bounce_that_was_not_heard_as_the_oracle_does():
+    for seed in range(2):
+        truth = drop(9, ratio=0.85, scatter=0.01, seed=seed)
+        given = heard(np.delete(truth, 4))
+        found = chain_search.best_path(given, Law(), clutter=1.0)
+        score, members = chain_score.best(given, Law(), 1.0)
+        assert found is not None
+        assert found.missing == (3,)
+        assert tuple(found.members) == members == tuple(range(8))
+        assert found.score == pytest.approx(score, abs=1e-9)
+
+
 @pytest.mark.parametrize("ratio", [0.6, 0.75, 0.9, 0.95])
 def test_the_whole_chain_beats_every_second_bounce_of_it(ratio):
     truth = drop(14 if ratio > 0.7 else 8, ratio=ratio)
