@@ -2,9 +2,9 @@
 
 The best of the hypotheses about its arrivals (`hypotheses`) is aligned over longer and longer
 windows and the one of least stated variance is taken: in free field that uses the whole click, near
-a wall the part before the echo. A bounce is an outlier when it lies outside the region, when a rival
-elsewhere holds a notable weight, when the winner leaves much unexplained, when it strays from the
-first arrivals, or when the residual is improbable.
+a wall the part before the echo. A bounce is an outlier when it lies outside the region, when a
+rival elsewhere holds a notable weight, when the winner leaves much unexplained, when it strays from
+the first arrivals, or when the residual is improbable.
 """
 
 from dataclasses import dataclass

@@ -169,7 +169,7 @@ def _locate_all(
     region: Region,
     tolerances: Tolerances,
 ) -> list[Location]:
-    """Locate every bounce; where loudness contradicts or is needed, again with the gains known.
+    """Locate every bounce; those in doubt or outside the array again with the gains known.
 
     Outside the triangle of three microphones two places may explain the same delays. The clear
     bounces show the microphones' gains, and then loudness tells the two apart.
@@ -193,9 +193,8 @@ def _locate_all(
     if not clear:
         return located
     gains = np.median(clear, axis=0)
-    limit = 4 * tolerances.directivity_sd
     for index, location in enumerate(located):
-        if location.outlier or np.abs(location.gains - gains).max() > limit:
+        if location.outlier or not among.holds(location.position):
             located[index] = locate(float(times[index]), gains)
     return located
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from models.sound import position, synthesis
+from models.sound import multilateration, position, synthesis
 from models.sound.arrays import Microphones
 from models.sound.hypotheses import Tolerances
 from models.sound.rooms import Room
@@ -143,3 +143,18 @@ def test_doubt_about_the_microphones_places_is_stated():
     )
     np.testing.assert_allclose(tape.position, sure.position, atol=1e-6)
     assert np.sqrt(np.trace(tape.covariance)) > 1e-3 > np.sqrt(np.trace(sure.covariance))
+
+
+def test_known_gains_choose_between_the_two_solutions():
+    """At (0.37, -0.245) the delays also fit (0.82, -0.49); a gain of its own tips the balance."""
+    place, wide = (0.3716, -0.2452), multilateration.surroundings(THREE, margin=0.6)
+    samples, arrival = render(place, draw=np.random.default_rng(6), snr=28.0)
+    gains = np.array([0.5, -0.5, 0.0])
+    samples *= np.exp(gains)[:, None]
+    unknown, known = (
+        position.locate(samples, arrival, microphones=THREE, region=wide, gains=each)
+        for each in (None, gains)
+    )
+    assert unknown.outlier
+    assert not known.outlier
+    assert np.linalg.norm(known.position - place) < 1e-3
