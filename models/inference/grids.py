@@ -125,9 +125,9 @@ class GridDensity:
         tails = [0.5 * (1 - level), 0.5 * (1 + level)]
         weights, values = self.weights.ravel(), self.points[..., 0].ravel()
         order = np.argsort(values)
-        across = (values[order], weights[order])
-        along = (self.window.rows, self.weights.sum(1))
-        return np.array([_quantiles(*marginal, tails) for marginal in (across, along)])
+        across = _quantiles(values[order], weights[order], tails)
+        along = _quantiles(self.window.rows, self.weights.sum(1), tails)
+        return np.array([across, along])
 
 
 def tabulate(

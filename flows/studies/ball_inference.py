@@ -1,0 +1,201 @@
+"""The study of the bouncing ball's inference: Fig. 5 and Sec. 4.1-4.2 of Matl et al., measured.
+
+    noise       methods on the same cases, with the default timing and localisation errors
+    paper       the same without noise and with the paper's 6000 simulations
+    ablation    times, places or both (the table of Fig. 5a), in the paper's setting
+    product     coverage of the joint posterior of many drops, over the prior and for three balls
+
+About 40 minutes on two cores at full size, 4 with `--quick` (a tenth of every number).
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from flows.studies import exact_rows, method_rows, product_rows, sbi_rows
+from flows.studies.method_rows import Method
+from flows.studies.product_rows import BALLS, Session
+from models.inference.density_network import ConditionalDensity
+from models.systems import bouncing_ball, drop_density, drop_inputs
+from models.systems.bouncing_ball import DEFAULT_POSITION_SD, DEFAULT_TIME_SD, Drops
+from tasks import figures
+from tasks.progress import Progress
+from tasks.settings import Settings, Study
+
+SEED = 1000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One noise level with its number of simulations."""
+
+    time_sd: float
+    position_sd: float
+    simulations: int
+
+    def drops(self, count: int, seed: int) -> Drops:
+        """Simulate drops from the prior."""
+        draw = torch.Generator().manual_seed(seed)
+        noise = bouncing_ball.constant_noise(
+            (count,), time_sd=self.time_sd, position_sd=self.position_sd
+        )
+        return bouncing_ball.simulate_drops(noise, draw=draw)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the noise and the simulations as the result states them."""
+        noise = {"time_s": self.time_sd, "position_m": self.position_sd}
+        return {"noise": noise, "simulations": self.simulations}
+
+
+def run(
+    settings: Settings, out: Path, progress: Progress, *, quick: bool = False
+) -> dict[str, Any]:
+    """Make the tables and figures of the study.
+
+    Args:
+        settings: The sizes, in its section `study`.
+        out: Folder for the figures.
+        progress: Called with the steps done and the steps in all.
+        quick: Whether to take only the share `study.quick` of every size.
+
+    Returns:
+        Every number of the tables.
+    """
+    torch.set_num_threads(1)
+    study = shrunk(settings.study) if quick else settings.study
+    noisy = Setting(DEFAULT_TIME_SD, DEFAULT_POSITION_SD, study.simulations)
+    paper = Setting(0.0, 0.0, study.paper_simulations)
+    steps = _steps(study, progress)
+    general = drop_density.train_general(
+        simulations=5 * study.simulations, draw=torch.Generator().manual_seed(SEED)
+    )
+    steps(1)
+    result = {
+        "quick": quick,
+        **noisy.describe(),
+        "cases": study.cases,
+        "methods": _methods(noisy, study, general.density, general.cpu_time, steps),
+        "paper": {**paper.describe(), "methods": _paper_methods(paper, study, steps)},
+        "ablation": _ablation(paper, study, steps),
+        "product": _product(study, general.density, steps),
+    }
+    _draw(result, out)
+    return result
+
+
+def shrunk(study: Study) -> Study:
+    """Return the study at the share of its size that `--quick` takes."""
+    sizes = {
+        name: max(1, round(value * study.quick))
+        for name, value in asdict(study).items()
+        if name in ("simulations", "cases", "sessions", "repeats")
+    }
+    return replace(study, **sizes)
+
+
+def _steps(study: Study, progress: Progress) -> Callable[[int], None]:
+    total = study.sessions + len(BALLS) * study.repeats + 12
+    done = 0
+
+    def step(count: int) -> None:
+        nonlocal done
+        done = min(done + count, total)
+        progress(done, total)
+
+    return step
+
+
+def _methods(
+    setting: Setting,
+    study: Study,
+    general: ConditionalDensity,
+    general_cpu_s: float,
+    steps: Callable[[int], None],
+) -> dict[str, Any]:
+    training = setting.drops(setting.simulations, SEED + 1)
+    cases = setting.drops(study.cases, SEED + 2)
+    draw = torch.Generator().manual_seed(SEED + 3)
+    mdn = method_rows.train_network(training, training=drop_density.GENERAL, draw=draw)
+    methods: dict[str, Method] = {
+        "mdn": mdn,
+        "mdn-every-rig": method_rows.network_method(general, train_cpu_s=general_cpu_s),
+        "exact": Method(exact_rows.answer),
+    }
+    rows = _rows(methods, cases, steps)
+    return rows | _peer(training, cases, steps)
+
+
+def _paper_methods(setting: Setting, study: Study, steps: Callable[[int], None]) -> dict[str, Any]:
+    training = setting.drops(setting.simulations, SEED + 4)
+    cases = setting.drops(study.cases, SEED + 5)
+    draw = torch.Generator().manual_seed(SEED + 6)
+    rows = _rows({"mdn": method_rows.train_network(training, draw=draw)}, cases, steps)
+    return rows | _peer(training, cases, steps)
+
+
+def _rows(methods: dict[str, Method], cases: Drops, steps: Callable[[int], None]) -> dict[str, Any]:
+    rows = {}
+    for name, method in methods.items():
+        rows[name] = method_rows.evaluate(method, cases)
+        steps(1)
+    return rows
+
+
+def _peer(training: Drops, cases: Drops, steps: Callable[[int], None]) -> dict[str, Any]:
+    """Return the row of the `sbi` package on the same simulations, or why there is none."""
+    reason = sbi_rows.absent()
+    row = {"absent": reason} if reason else method_rows.evaluate(sbi_rows.train(training), cases)
+    steps(1)
+    return {"sbi-mdn": row}
+
+
+def _ablation(setting: Setting, study: Study, steps: Callable[[int], None]) -> dict[str, Any]:
+    training = setting.drops(setting.simulations, SEED + 4)
+    cases = setting.drops(study.cases, SEED + 5)
+    rows = {}
+    for name, hearing in (
+        ("time", drop_inputs.from_times),
+        ("position", drop_inputs.from_places),
+        ("both", drop_inputs.from_both),
+    ):
+        draw = torch.Generator().manual_seed(SEED + 7)
+        method = method_rows.train_network(training, hearing=hearing, draw=draw)
+        rows[name] = method_rows.evaluate(method, cases)
+        steps(1)
+    return rows
+
+
+def _product(
+    study: Study, network: ConditionalDensity, steps: Callable[[int], None]
+) -> dict[str, Any]:
+    def run_all(sessions: list[Session]) -> list[product_rows.Outcome]:
+        return product_rows.outcomes(sessions, network=network, progress=lambda *_: steps(1))
+
+    prior = [Session(SEED * 10 + i, study.drops) for i in range(study.sessions)]
+    rows = {"prior": product_rows.prior_row(run_all(prior), study.drops)}
+    for place, (ball, truth) in enumerate(BALLS.items(), start=1):
+        first = SEED * (10 + 10 * place)
+        sessions = [Session(first + i, study.drops, truth) for i in range(study.repeats)]
+        rows[ball] = product_rows.ball_row(run_all(sessions), study.drops)
+    return rows
+
+
+def _draw(result: dict[str, Any], out: Path) -> None:
+    """Write coverage of one drop and of products beside the diagonal."""
+    out.mkdir(parents=True, exist_ok=True)
+    found = {
+        name: list(row["coverage"].values())
+        for name, row in result["methods"].items()
+        if "coverage" in row
+    }
+    levels = (0.5, 0.8, 0.9, 0.95)
+    one = figures.coverage(levels, found, cases=result["cases"])
+    (out / "coverage-one-drop.png").write_bytes(figures.to_png(one))
+    product = result["product"]["prior"]
+    many = figures.coverage(
+        levels, {"product": list(product["coverage"].values())}, cases=product["sessions"]
+    )
+    (out / "coverage-product.png").write_bytes(figures.to_png(many))
