@@ -108,10 +108,10 @@ def test_a_remote_that_spoils_what_it_holds_is_found_out(clone, tmp_path, monkey
 
     def spoil(root, remote):
         push(root, remote)
-        stored = [path for path in (clone / "artifacts").rglob("*") if path.is_file()]
-        largest = max(stored, key=lambda path: path.stat().st_size)
-        largest.chmod(0o644)
-        largest.write_bytes(largest.read_bytes()[::-1])
+        for path in (clone / "artifacts").rglob("*"):
+            if path.is_file() and path.suffix != ".dir":
+                path.chmod(0o644)
+                path.write_bytes(path.read_bytes()[::-1])
 
     monkeypatch.setattr(publication, "_push", spoil)
     with pytest.raises(publication.PublicationError) as caught:
