@@ -42,8 +42,8 @@ class Tolerances:
     Attributes:
         place_sd: How well a microphone's place is known along any direction, m: nothing for a
             simulated rig; with a tape measure 1e-3 to 2e-3 is honest, and dominates.
-        arrival_sd: Error of an arrival that no model explains, s: sound goes 0.02 mm in 0.05 us,
-            about what interpolation leaves.
+        arrival_sd: Error of an arrival that no model explains, s: sound goes 0.007 mm in 0.02 us,
+            more than interpolation leaves.
         contact_sd: Error of the contact's time within the click, s: next to nothing where every
             bounce clicks alike; a real ball's contact changes with its speed, and 20e-6 is honest.
         loudness_sd: Spread of the microphones' unknown gains, nepers.
@@ -53,8 +53,8 @@ class Tolerances:
     """
 
     place_sd: float = 0.0
-    arrival_sd: float = 0.05e-6
-    contact_sd: float = 0.1e-6
+    arrival_sd: float = 0.02e-6
+    contact_sd: float = 0.05e-6
     loudness_sd: float = 0.5
     directivity_sd: float = 0.1
     rival: float = 0.1
@@ -174,9 +174,8 @@ def _gather(
         )
         for whitening, method in ((0.0, "plain correlation"), (1.0, "phase correlation"))
     ]
-    middle = np.median(firsts[0].times)
     return firsts + [
-        replace(long, times=long.times - np.median(long.times) + middle) for long in longs
+        replace(long, times=long.times + np.median(firsts[0].times - long.times)) for long in longs
     ]
 
 
