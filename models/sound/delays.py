@@ -23,6 +23,7 @@ BAND = (300.0, 18000.0)  # Hz; where impacts are louder than rooms
 REFINEMENT = 8  # grid points a sample where a crossing is sought
 BEFORE = 0.4e-3  # s; the onset's own uncertainty
 FIRST_PEAK = 0.35e-3  # s after the first crossing in which the first peak lies
+LEAST_CROSSING = 0.02  # frames; what a crossing strays without noise
 SETTLED = 4.0  # noise standard deviations that a first arrival exceeds
 
 
@@ -107,22 +108,46 @@ def first_arrival(
     Returns:
         Arrival times; standard deviation infinite where nothing rises above the noise.
     """
+    return first_arrivals(samples, arrival_time, microphones=microphones, shares=(share,))[0]
+
+
+def first_arrivals(
+    samples: Float[ndarray, "channel frame"],
+    arrival_time: float,
+    *,
+    microphones: Microphones,
+    shares: tuple[float, ...],
+) -> list[Arrivals]:
+    """Estimate first arrivals by several ideas of what is direct sound; see `first_arrival`.
+
+    Args:
+        samples: The recording.
+        arrival_time: First arrival at any microphone, s.
+        microphones: The array.
+        shares: Shares of a channel's largest sample that the direct sound surely reaches.
+
+    Returns:
+        Arrival times for each share.
+    """
     rate = microphones.sample_rate
     noise = background(samples, arrival_time, sample_rate=rate)
     start = max(round((arrival_time - BEFORE) * rate), 0)
     stop = round((arrival_time + BEFORE + FIRST_PEAK + longest_delay(microphones)) * rate)
     fine = refine(samples[:, start : stop + 1])
-    limit = len(fine[0]) - int(FIRST_PEAK * rate * REFINEMENT)
-    crossings = [
-        first_rise(
-            channel, level, share=share, span=int(FIRST_PEAK * rate * REFINEMENT), limit=limit
+    span = int(FIRST_PEAK * rate * REFINEMENT)
+    found = []
+    for share in shares:
+        rises = np.array(
+            [
+                first_rise(channel, level, share=share, span=span, limit=len(channel) - span)
+                for channel, level in zip(fine, noise, strict=True)
+            ]
         )
-        for channel, level in zip(fine, noise, strict=True)
-    ]
-    times = np.array([crossing for crossing, _ in crossings]) / (rate * REFINEMENT) + start / rate
-    slopes = np.array([slope for _, slope in crossings]) * rate * REFINEMENT
-    sd = np.where(slopes > 0, noise / np.maximum(slopes, 1e-300), np.inf)
-    return Arrivals(times, np.hypot(sd, 0.02 / rate), "first arrival")
+        slopes = rises[:, 1] * rate * REFINEMENT
+        sd = np.where(slopes > 0, noise / np.maximum(slopes, 1e-300), np.inf)
+        times = rises[:, 0] / (rate * REFINEMENT) + start / rate
+        found.append(Arrivals(times, np.hypot(sd, LEAST_CROSSING / rate), "first arrival"))
+    return found
 
 
 def longest_delay(microphones: Microphones) -> float:

@@ -163,10 +163,7 @@ def _gather(
     samples: Float[ndarray, "channel frame"], arrival_time: float, *, microphones: Microphones
 ) -> list[Arrivals]:
     """All estimators' arrivals on one clock; the first arrival by each share comes first."""
-    firsts = [
-        delays.first_arrival(samples, arrival_time, microphones=microphones, share=share)
-        for share in SHARES
-    ]
+    firsts = delays.first_arrivals(samples, arrival_time, microphones=microphones, shares=SHARES)
     spectra = delays.window_spectra(samples, arrival_time, microphones=microphones, window=0.02)
     longs = [
         delays.correlate(
