@@ -24,9 +24,8 @@ import yaml
 
 from models.core.bad_input import BadInput
 from tasks.artefacts import output_folder, write_json
-from tasks.provenance import ROOT
+from tasks.provenance import ROOT, artifacts
 
-ARTIFACTS = ROOT / "artifacts"
 POOL = "ricochet"
 QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -57,7 +56,7 @@ class Request:
     mlflow_port: int
     prefect_port: int
     deployments: Path = ROOT / "prefect.yaml"
-    state: Path = ARTIFACTS
+    state: Path = field(default_factory=artifacts)
 
 
 @dataclass
@@ -112,10 +111,10 @@ def prepare_environment() -> None:
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    os.environ.setdefault("PREFECT_HOME", str(ARTIFACTS / "prefect"))
+    os.environ.setdefault("PREFECT_HOME", str(artifacts() / "prefect"))
     os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
-    alive = find_running(ARTIFACTS)
+    alive = find_running(artifacts())
     if alive is not None and "PREFECT_API_URL" not in os.environ:
         os.environ["PREFECT_API_URL"] = f"{alive['prefect']}/api"
 
@@ -199,6 +198,7 @@ def servers(request: Request) -> Iterator[tuple[dict[str, str], Children]]:
 def _environment(state: Path, prefect: str) -> dict[str, str]:
     store = output_folder(state / "mlflow")
     settings = {
+        "RICOCHET_ARTIFACTS": str(state),
         "PREFECT_HOME": str(state / "prefect"),
         "PREFECT_API_URL": f"{prefect}/api",
         "MLFLOW_TRACKING_URI": f"sqlite:///{store / 'mlflow.db'}",

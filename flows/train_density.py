@@ -10,16 +10,14 @@ from prefect.runtime import flow_run
 from tasks import density, publishing, settings, tracking
 from tasks.artefacts import output_folder, write_json
 from tasks.progress import bar
-from tasks.provenance import ROOT
+from tasks.provenance import artifacts
 from tasks.settings import Density
 from tasks.tracking import Tracker
-
-FOLDER = ROOT / "artifacts" / "train" / "density"
 
 
 @flow(name="train-density", retries=0, persist_result=False, result_serializer="json")
 def train_density(
-    out: str = str(FOLDER),
+    out: str = "artifacts/train/density",
     seed: int = 0,
     params: str | None = None,
     overrides: list[str] | None = None,
@@ -88,6 +86,6 @@ def ready(tracker: Tracker, wanted: Density, *, seed: int) -> tuple[Path, str]:
     Returns:
         The package, and its name and version in the registry.
     """
-    folder = output_folder(FOLDER)
+    folder = output_folder(artifacts() / "train" / "density")
     train(folder, wanted, seed)
     return folder / "package", f"{density.NAME}/{register(tracker, folder)}"

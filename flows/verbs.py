@@ -236,7 +236,7 @@ def _study_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _up_options(parser: argparse.ArgumentParser) -> None:
-    from tasks.provenance import ROOT
+    from tasks.provenance import ROOT, artifacts
 
     parser.add_argument("--host", help="address to listen on (default: loopback)")
     parser.add_argument("--mlflow-port", type=int, metavar="N", help="default 5000; 0: any free")
@@ -247,7 +247,7 @@ def _up_options(parser: argparse.ArgumentParser) -> None:
         "--deployments", type=Path, default=ROOT / "prefect.yaml", metavar="FILE", help="what runs"
     )
     parser.add_argument(
-        "--state", type=Path, default=ROOT / "artifacts", metavar="DIR", help="databases and logs"
+        "--state", type=Path, default=artifacts(), metavar="DIR", help="databases and logs"
     )
 
 

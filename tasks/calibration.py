@@ -8,6 +8,7 @@ and a folder that holds the result of the same key is left as it is. `result.jso
 """
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -156,11 +157,11 @@ def calibrate_pair(pair: Pair, order: Order, *, progress: Progress = silent) -> 
         BadInput: If the recordings cannot be used.
     """
     output_folder(pair.folder)
-    (pair.folder / "result.json").unlink(missing_ok=True)
+    _clear(pair.folder)
     if pair.bare:
-        from tasks import bare
+        from tasks import timing
 
-        return bare.calibrate(pair, order)
+        return timing.calibrate(pair, order)
     from tasks import posteriors
 
     return posteriors.calibrate(pair, order, progress=progress)
@@ -182,10 +183,14 @@ def unchanged(
     Raises:
         BadInput: If a session cannot be read.
     """
-    before = {pair.name: _settled(pair, order, published) for pair in pairs(sessions, order.out)}
-    if any(result is None for result in before.values()):
-        return None
-    return {name: {"result": result, "unchanged": True} for name, result in before.items()}
+    found = pairs(sessions, order.out)
+    before = [(pair, _settled(pair, order, published)) for pair in found]
+    entries = {
+        pair.name: _entry(pair, result, unchanged=True)
+        for pair, result in before
+        if result is not None
+    }
+    return entries if len(entries) == len(before) else None
 
 
 def run(
@@ -204,7 +209,7 @@ def run(
         published: Whether an earlier result counts only if it is registered.
 
     Returns:
-        The results by name of the pair, with `unchanged` for those that were there already.
+        By name of the pair: `result`, `folder`, and whether it was there `unchanged`.
 
     Raises:
         BadInput: If the recordings cannot be used.
@@ -217,11 +222,19 @@ def run(
         result = dict(before or work(pair, order))
         if before is None:
             write_json(pair.folder / "result.json", result)
-        results[pair.name] = {"result": result, "unchanged": before is not None}
+        results[pair.name] = _entry(pair, result, unchanged=before is not None)
     if len(found) > 1:
         index = {pair.name: f"{pair.name}/result.json" for pair in found}
         write_json(order.out / "result.json", {"schema": INDEX, "pairs": index})
     return results
+
+
+def _clear(folder: Path) -> None:
+    """Take away what an earlier run left, the result first."""
+    for name in ("result.json", "details.json", "samples.npz"):
+        (folder / name).unlink(missing_ok=True)
+    for name in ("package", "figures"):
+        shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def _alone(pair: Pair, order: Order) -> dict[str, Any]:
@@ -231,9 +244,12 @@ def _alone(pair: Pair, order: Order) -> dict[str, Any]:
 
 def _settled(pair: Pair, order: Order, published: bool) -> dict[str, Any] | None:
     before = earlier(pair, order)
-    if before is not None and published and not pair.bare and before["registered"] is None:
-        return None
-    return before
+    lacking = published and before is not None and before["registered"] is None
+    return None if lacking and (pair.folder / "package").is_dir() else before
+
+
+def _entry(pair: Pair, result: Mapping[str, Any], *, unchanged: bool) -> dict[str, Any]:
+    return {"result": dict(result), "unchanged": unchanged, "folder": str(pair.folder)}
 
 
 def _sources(sessions: Sequence[str]) -> list[Path]:

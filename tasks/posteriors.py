@@ -19,11 +19,11 @@ from models.systems import ball_calibration, bouncing_ball, drop_inputs
 from models.systems.ball_calibration import Calibration, MeasuredDrops
 from tasks import calibration as steps
 from tasks import density, hearing, pictures, timing
-from tasks.artefacts import write_arrays, write_json
+from tasks.artefacts import output_folder, write_arrays, write_json
 from tasks.hearing import Heard
 from tasks.packages import Package, write_package
 from tasks.progress import Progress, silent
-from tasks.provenance import ROOT, git_commit
+from tasks.provenance import artifacts, git_commit
 
 GRID = 121
 """Points an axis of the packaged density; straight lines between them err by under 1e-2 nats."""
@@ -65,7 +65,7 @@ def calibrate(
     heard = hearing.hear(pair.sources, progress=progress)
     _check(pair, heard, order.settings.calibrate.fewest_takes)
     if not heard.placed:
-        return timing.calibrate(pair, order, heard)
+        return timing.calibrate_heard(pair, order, heard)
     drops = hearing.measured(heard)
     found = infer(drops, draw=torch.Generator().manual_seed(order.seed))
     network = find_network(order)
@@ -89,8 +89,7 @@ def find_network(order: "steps.Order") -> Network:
     """
     folder = order.density
     if folder is None:
-        place = ROOT / "artifacts" / "train" / "density"
-        place.mkdir(parents=True, exist_ok=True)
+        place = output_folder(artifacts() / "train" / "density")
         folder, _ = density.find_or_train(order.settings.density, place, seed=0)
     name = order.model or f"{density.NAME}/{density.local_version(folder)}"
     return Network(folder, name)

@@ -1,15 +1,28 @@
 """What made a result: the commit, the state of the science code, and where outputs live."""
 
+import functools
 import hashlib
+import os
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 """The repository, or the folder that holds the packages where there is none."""
 
+ARTIFACTS = "RICOCHET_ARTIFACTS"
+"""Variable of the environment that names another folder of outputs than `artifacts/`."""
+
 MADE_OF = ("models", "tasks", "hardware")
 """The packages whose code decides what a result says."""
+
+
+def artifacts() -> Path:
+    """Return the folder of databases, trained densities and logs.
+
+    Returns:
+        What `RICOCHET_ARTIFACTS` names, else `artifacts/` of the repository.
+    """
+    return Path(os.environ.get(ARTIFACTS) or ROOT / "artifacts").resolve()
 
 
 def git_commit() -> str:
@@ -25,8 +38,9 @@ def git_commit() -> str:
     return f"{commit}-dirty" if changed else commit
 
 
-def code_digest(packages: Sequence[str] = MADE_OF) -> str:
-    """Digest the source files that decide what a result says.
+@functools.cache
+def code_digest(packages: tuple[str, ...] = MADE_OF) -> str:
+    """Digest the source files that decide what a result says, once in a process.
 
     A commit alone would call a result new after a change of the documentation, and old after an
     edit that is not committed.

@@ -97,10 +97,10 @@ def publish_pair(
         "prefect.flow_run_id": flow_run,
     }
     run = tracking.open_run(tracker, EXPERIMENT, details["key"], name=pair.name, tags=tags)
-    version = registry.register(
-        tracker, pair.name, pair.folder / "package", run_id=run.run_id, tags=tags
-    )
-    published = {**result, "registered": asdict(version)}
+    published, package = dict(result), pair.folder / "package"
+    if package.is_dir():
+        version = registry.register(tracker, pair.name, package, run_id=run.run_id, tags=tags)
+        published["registered"] = asdict(version)
     if not run.finished:
         _log_pair(tracker, run, pair, order, details, digest)
         tracker.client.log_dict(run.run_id, published, "result.json")

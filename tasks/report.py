@@ -1,5 +1,6 @@
 """What a calibration says at the terminal: the numbers, what was set aside, ratio by bounce."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ def lines(results: Mapping[str, Mapping[str, Any]], out: Path) -> list[str]:
     """Describe the results of a run.
 
     Args:
-        results: By name of the pair: `result`, and whether it is `unchanged`.
+        results: By name of the pair: `result`, `folder`, and whether it is `unchanged`.
         out: Folder of the results.
 
     Returns:
@@ -24,7 +25,8 @@ def lines(results: Mapping[str, Mapping[str, Any]], out: Path) -> list[str]:
     """
     said: list[str] = []
     for name, entry in results.items():
-        said += _pair(name, entry["result"], unchanged=bool(entry["unchanged"]))
+        details = json.loads((Path(entry["folder"]) / "details.json").read_text())
+        said += _pair(name, entry["result"], details, unchanged=bool(entry["unchanged"]))
     return [*said, f"results and figures in {out}"]
 
 
@@ -51,7 +53,9 @@ def bars(ratios: Sequence[float], *, most: int = 24) -> list[str]:
     return [*said, f"  and {left} more in ratio-by-bounce.png"] if left > 0 else said
 
 
-def _pair(name: str, result: Mapping[str, Any], *, unchanged: bool) -> list[str]:
+def _pair(
+    name: str, result: Mapping[str, Any], details: Mapping[str, Any], *, unchanged: bool
+) -> list[str]:
     said = [f"{name}:{' unchanged, skipped' if unchanged else ''}"]
     unknown = result.get("unknown", [])
     spread = np.sqrt(np.diag(np.asarray(result["covariance"], dtype=np.float64)))
@@ -68,9 +72,8 @@ def _pair(name: str, result: Mapping[str, Any], *, unchanged: bool) -> list[str]
                 f"   90 %: {low:.{digits}f} to {high:.{digits}f}"
             )
     said += _takes(result["takes"])
-    said += [f"  ! {sentence}" for sentence in result.get("findings", [])]
-    if "ratios" in result:
-        said += [line for chain in result["ratios"] for line in bars(chain)]
+    said += [f"  ! {finding['sentence']}" for finding in details.get("findings", [])]
+    said += [line for chain in details.get("ratios", []) for line in bars(chain)]
     if result["registered"] is not None:
         said.append(
             f"  registered as {result['registered']['name']}, version "

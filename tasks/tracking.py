@@ -26,11 +26,11 @@ from mlflow.entities import (
     ViewType,
 )
 
-from tasks.provenance import ROOT, git_commit
+from tasks.artefacts import output_folder
+from tasks.provenance import artifacts, git_commit
 
 KEY = "ricochet.key"
 PROCESS = "ricochet.process"
-STORE = ROOT / "artifacts" / "mlflow"
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class OpenRun:
     finished: bool
 
 
-def connect(uri: str | None = None, *, store: Path = STORE) -> Tracker:
+def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
     """Open the store of runs.
 
     Args:
         uri: Address of a tracking server or a database; by default `MLFLOW_TRACKING_URI` from the
             environment, else SQLite in `store`.
-        store: Folder of the local store.
+        store: Folder of the local store; by default `artifacts/mlflow`.
 
     Returns:
         The tracker.
@@ -78,12 +78,12 @@ def connect(uri: str | None = None, *, store: Path = STORE) -> Tracker:
         logging.getLogger(name).setLevel(logging.WARNING)
     uri = uri or os.environ.get("MLFLOW_TRACKING_URI")
     if uri is None:
-        store.mkdir(parents=True, exist_ok=True)
-        uri = f"sqlite:///{store.resolve() / 'mlflow.db'}"
-    artifacts = None
+        place = output_folder(store or artifacts() / "mlflow")
+        uri = f"sqlite:///{place / 'mlflow.db'}"
+    files = None
     if uri.startswith("sqlite:///"):
-        artifacts = (Path(uri.removeprefix("sqlite:///")).resolve().parent / "artifacts").as_uri()
-    return Tracker(MlflowClient(tracking_uri=uri, registry_uri=uri), uri, artifacts)
+        files = (Path(uri.removeprefix("sqlite:///")).resolve().parent / "artifacts").as_uri()
+    return Tracker(MlflowClient(tracking_uri=uri, registry_uri=uri), uri, files)
 
 
 def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:

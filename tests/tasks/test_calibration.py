@@ -54,6 +54,7 @@ def stand_in(calls):
         pair.folder.mkdir(parents=True, exist_ok=True)
         details = {"key": calibration.key(pair, order)}
         (pair.folder / "details.json").write_text(json.dumps(details))
+        (pair.folder / "package").mkdir(exist_ok=True)
         return RESULT
 
     return do
@@ -151,11 +152,15 @@ def test_a_recording_that_is_not_there_is_bad_input(tmp_path):
         calibration.pairs([str(tmp_path / "absent.wav")], tmp_path / "out")
 
 
-def test_the_report_names_what_was_set_aside_and_draws_ratios():
+def test_the_report_names_what_was_set_aside_and_draws_ratios(tmp_path):
     rejected = [{"file": f"take-{n}.wav", "reason": "silent"} for n in range(5)]
-    result = RESULT | {"takes": {"used": 1, "rejected": rejected}, "ratios": [[0.9, 0.95, 0.93]]}
-    said = "\n".join(report.lines({"clip": {"result": result, "unchanged": False}}, Path("out")))
+    result = RESULT | {"takes": {"used": 1, "rejected": rejected}}
+    details = {"ratios": [[0.9, 0.95, 0.93]], "findings": [{"sentence": "it drifts"}]}
+    (tmp_path / "details.json").write_text(json.dumps(details))
+    entry = {"result": result, "unchanged": False, "folder": str(tmp_path)}
+    said = "\n".join(report.lines({"clip": entry}, Path("out")))
     assert "restitution 0.8500 +- 0.0010" in said
     assert "take-2.wav: silent" in said
     assert "and 2 more" in said
+    assert "! it drifts" in said
     assert said.count("*") == 3

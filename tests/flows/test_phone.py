@@ -1,0 +1,96 @@
+"""One microphone and no server: what a telephone's recording gives, and what it does not import."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from models.sound import synthesis
+from models.sound.arrays import Microphones
+
+DATA = os.environ.get("RICOCHET_REAL_DATA") or Path(__file__).parents[3] / "shared" / "data"
+REAL = Path(DATA) / "bounce_audio" / "eeps_pingpong" / "pingpong.wav"
+SERVERS = {"prefect", "mlflow", "dvc", "librosa", "optuna"}
+TRACE = f"""
+import sys
+from flows import cli
+status = cli.main(sys.argv[1:])
+print("HEAVY", sorted(set({sorted(SERVERS)!r}) & set(sys.modules)))
+sys.exit(status)
+"""
+
+
+def calibrate(*words):
+    command = [sys.executable, "-c", TRACE, "calibrate", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def clip(path, *, restitution, bounces=14, seed=5):
+    """Write a mono recording of a ball that bounces straight up and down."""
+    intervals = 0.45 * restitution ** np.arange(bounces - 1)
+    times = 0.3 + np.concatenate([[0.0], np.cumsum(intervals)])
+    samples = synthesis.render(
+        times,
+        np.tile([0.5, 0.0, 0.0], (bounces, 1)),
+        0.3 * restitution ** np.arange(bounces),
+        microphones=Microphones(np.zeros((1, 3)), sample_rate=44100.0),
+        duration=float(times[-1]) + 0.5,
+        draw=np.random.default_rng(seed),
+        noise=synthesis.Background(snr=30.0),
+    )
+    soundfile.write(path, samples.T, 44100, subtype="PCM_16")
+
+
+@pytest.mark.slow
+def test_a_mono_recording_gives_restitution_and_starts_no_server(tmp_path):
+    clip(tmp_path / "clip.wav", restitution=0.87)
+    found = calibrate(tmp_path / "clip.wav", "--out", tmp_path / "out")
+    assert found.returncode == 0, found.stderr
+    assert "HEAVY []" in found.stdout
+    assert "log10_concentration cannot be known" in found.stdout
+    assert found.stdout.count("*") >= 10
+    assert found.stderr == ""
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    low, high = result["region_90"]["restitution"]
+    assert result["mean"][0] == pytest.approx(0.87, abs=0.005)
+    assert high - low < 0.03
+    assert result["unknown"] == ["log10_concentration"]
+    assert result["registered"] is None
+    with np.load(tmp_path / "out" / result["samples"]) as arrays:
+        assert arrays["theta"].shape == (4000, 2)
+        assert arrays["theta"].dtype == np.float64
+        assert arrays["theta"][:, 0].mean() == pytest.approx(result["mean"][0], abs=1e-3)
+    assert (tmp_path / "out" / "figures" / "ratio-by-bounce.png").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.exists(), reason="the real recording is not at hand")
+def test_the_real_recording_gives_its_published_restitution(tmp_path):
+    """Its author's table gives 0.9457; 0.006 is the drift of the ratio over its 52 bounces."""
+    found = calibrate(REAL, "--no-publish", "--out", tmp_path)
+    assert found.returncode == 0, found.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["mean"][0] == pytest.approx(0.9457, abs=0.006)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("content", ["silence", "noise", "text", "empty"])
+def test_what_is_no_recording_of_bounces_is_one_line_and_exit_two(tmp_path, content):
+    path = tmp_path / "clip.wav"
+    if content in ("silence", "noise"):
+        scale = 0.0 if content == "silence" else 0.01
+        samples = np.random.default_rng(0).normal(scale=scale, size=22050)
+        soundfile.write(path, samples, 22050)
+    else:
+        path.write_text("no sound" if content == "text" else "")
+    found = calibrate(path, "--no-publish", "--out", tmp_path / "out")
+    assert found.returncode == 2, found.stdout
+    assert found.stderr.count("\n") == 1
+    assert str(path) in found.stderr
+    assert "expected" in found.stderr
+    assert not (tmp_path / "out" / "result.json").exists()
