@@ -86,7 +86,7 @@ def _answer(trained: Any, cases: Drops, logarithms: bool) -> Answers:
 
 
 def _columns(features: Features, logarithms: bool) -> Tensor:
-    lengths = (features.ratio, features.first_distance, features.second_distance)
+    columns = [features.ratio, features.first_distance, features.second_distance]
     if logarithms:
-        lengths = tuple(length.clamp(min=1e-9).log() for length in lengths)
-    return torch.stack((*lengths, features.turn), -1).float()
+        columns = [length.clamp(min=1e-9).log() for length in columns]
+    return torch.stack([*columns, features.turn], -1).float()
