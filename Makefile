@@ -3,8 +3,9 @@ VENV ?= .venv
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PYTEST = $(VENV)/bin/python -m pytest
 WORKERS ?= 2
-LOCK_HASH := $(shell cat requirements.lock pyproject.toml | $(PYTHON) -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:16])')
-STAMP = $(VENV)/.ricochet-$(LOCK_HASH)
+digest = $(shell $(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(1)").read_bytes()).hexdigest()[:16])')
+PACKAGES = $(VENV)/.packages-$(call digest,requirements.lock)
+PROJECT = $(VENV)/.project-$(call digest,pyproject.toml)
 
 # Nothing phones home, and small tensors in loops are fastest on one thread.
 export PREFECT_SERVER_ANALYTICS_ENABLED = false
@@ -12,27 +13,35 @@ export DO_NOT_TRACK = true
 export MLFLOW_DISABLE_TELEMETRY = true
 export DVC_NO_ANALYTICS = 1
 export OMP_NUM_THREADS ?= 1
+export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-compare setup-robot pull calibrate fast slow test lint types contracts \
+.PHONY: help setup packages setup-compare setup-robot pull calibrate fast slow test lint types contracts \
 	check benchmark up figures repro format sample
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## make .venv from requirements.lock, with the `ricochet` command in it
-	@if [ -e $(STAMP) ]; then echo "setup: $(VENV) matches requirements.lock, nothing installed"; \
-	else $(MAKE) --no-print-directory $(STAMP); fi
+setup: packages ## make .venv from requirements.lock, with the `ricochet` command in it
+	@if [ -e $(PROJECT) ]; then echo "setup: the ricochet command is in $(VENV), nothing installed"; \
+	else $(MAKE) --no-print-directory $(PROJECT); fi
+
+packages: ## make .venv from requirements.lock, without the project
+	@if [ -e $(PACKAGES) ]; then echo "packages: $(VENV) matches requirements.lock, nothing installed"; \
+	else $(MAKE) --no-print-directory $(PACKAGES); fi
 
 # An interrupted install is taken up where it stopped: pip keeps what is complete, and a package
 # whose RECORD was never written is put in again.
-$(STAMP):
-	@echo "setup: installing requirements.lock into $(VENV)"
+$(PACKAGES):
+	@echo "packages: installing requirements.lock into $(VENV)"
 	@$(VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@find $(VENV)/lib -name '*.dist-info' ! -exec test -e '{}/RECORD' ';' -prune -exec rm -rf '{}' +
 	$(VENV)/bin/python -m pip install -qq --no-compile -r requirements.lock
+	@rm -f $(VENV)/.packages-* && touch $@
+
+$(PROJECT):
 	$(VENV)/bin/python -m pip install -qq --no-deps --no-build-isolation -e .
-	@rm -f $(VENV)/.ricochet-* && touch $@
+	@rm -f $(VENV)/.project-* && touch $@
 	@echo "setup: done"
 
 setup-compare: setup ## add the peers that studies are compared with (sbi)
