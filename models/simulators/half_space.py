@@ -48,7 +48,7 @@ def log_upward_probability(
     nodes, weights = (torch.from_numpy(a) for a in np.polynomial.legendre.leggauss(_NODES))
     reach = 9 / kappa.sqrt()
     low = (gamma - reach).clamp(min=0.0)
-    high = torch.minimum(gamma + reach, torch.as_tensor(np.pi / 2))
+    high = (gamma + reach).clamp(max=np.pi / 2)
     polar = 0.5 * (low + high) + 0.5 * (high - low) * nodes
     b = kappa * torch.sin(polar) * torch.sin(gamma)
     exponent = kappa * (torch.cos(polar - gamma) - 1)  # b is moved from i0e's factor into it
