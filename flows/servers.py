@@ -112,6 +112,7 @@ def prepare_environment() -> None:
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     os.environ.setdefault("PREFECT_HOME", str(artifacts() / "prefect"))
+    output_folder(Path(os.environ["PREFECT_HOME"]))  # Prefect makes no parents, and waits in vain
     os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
     alive = find_running(artifacts())

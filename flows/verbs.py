@@ -101,6 +101,7 @@ def capture(call: Call) -> None:
 
         result = capturing.run(call.settings, call.out, rig=rig, session=session, seed=call.seed)
     call.say(f"{result['session']}: {result['takes']} takes, {result['state']}")
+    _say_published(call, result["published"])
 
 
 def simulate(call: Call) -> None:
@@ -139,7 +140,8 @@ def nightly(call: Call) -> None:
     from flows.nightly import nightly as flow
 
     result = flow(session=call.arguments.session, **call.parameters())
-    call.say(f"nightly: {result['state']}")
+    call.say(f"nightly: {result['session']} {result['state']}, {len(result['pairs'])} pairs")
+    _say_published(call, result["published"])
 
 
 def study(call: Call) -> None:
@@ -200,6 +202,11 @@ def _settled(sessions: list[str], order: "Order", *, publish: bool) -> dict[str,
     tracker = tracking.connect()
     kept = all(publishing.is_registered(tracker, entry["result"]) for entry in before.values())
     return before if kept else None
+
+
+def _say_published(call: Call, digest: str | None) -> None:
+    if digest is not None:
+        call.say(f"published as {digest}; data.dvc has changed, to be committed by a person")
 
 
 def _prepare_servers() -> None:

@@ -15,8 +15,9 @@ import torch
 from safetensors import SafetensorError
 
 from models.core.bad_input import BadInput
-from models.inference import density_network
+from models.inference import checks, density_network
 from models.inference.density_network import ConditionalDensity, Inputs, Training
+from models.probability import truncated_mixtures
 from models.probability.coordinates import Coordinates
 from models.systems import bouncing_ball, drop_density, drop_inputs
 from models.systems.drop_density import NoiseRange
@@ -29,6 +30,8 @@ from tasks.settings import Density
 NAME = "ball-density"
 KIND = "conditional-density"
 REFERENCES = 16
+CASES, DRAWS = 1000, 200
+"""Drops on which a density is checked, and draws for each."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,7 @@ def write(trained: Trained, folder: Path) -> None:
     """
     draw = torch.Generator().manual_seed(0)
     theta, inputs = training_pairs(REFERENCES, draw=draw)
+    checked = check(trained.density, seed=trained.seed)
     package = Package(
         kind=KIND,
         parameters=parameters(),
@@ -133,12 +137,44 @@ def write(trained: Trained, folder: Path) -> None:
             "location": inputs.coordinates.location.numpy(),
             "scale": inputs.coordinates.scale.numpy(),
         },
-        checks={"held_out": trained.held_out, "history": list(trained.history)},
+        checks={"held_out": trained.held_out, "history": list(trained.history), **checked},
         data_digest=key(trained.settings, trained.seed),
         git_commit=git_commit(),
         settings={**asdict(trained.settings), "seed": trained.seed},
     )
     write_package(folder, package, evaluate=evaluate)
+
+
+def check(density: ConditionalDensity, *, seed: int, cases: int = CASES) -> dict[str, Any]:
+    """Measure on fresh simulated drops whether the density is honest.
+
+    Args:
+        density: The density.
+        seed: Seed of the drops, which are not those of the training.
+        cases: Number of drops.
+
+    Returns:
+        `cases`, `ranks` of the truth by parameter, and `coverage` by level.
+    """
+    draw = torch.Generator().manual_seed(seed + 2**32)
+    theta, inputs = training_pairs(cases, draw=draw)
+    mixture = density.mixture(inputs)
+    samples = truncated_mixtures.sample(mixture, DRAWS, draw=draw)
+    levels = checks.credibility(
+        truncated_mixtures.log_density(mixture, samples).T.numpy(),
+        truncated_mixtures.log_density(mixture, theta).numpy(),
+    )
+    ranks = checks.ranks(
+        samples.transpose(0, 1).numpy(), theta.numpy(), draw=np.random.default_rng(seed)
+    )
+    names = bouncing_ball.PARAMETERS
+    return {
+        "cases": cases,
+        "ranks": {
+            name: np.round(row, 4).tolist() for name, row in zip(names, ranks.T, strict=True)
+        },
+        "coverage": {str(row.nominal): row.found for row in checks.coverage(levels)},
+    }
 
 
 def read(folder: Path) -> ConditionalDensity:

@@ -51,6 +51,7 @@ def publish_density(
             tracking.log_numbers(
                 tracker, run.run_id, parameters={}, metrics={"held_out_history": value}, step=step
             )
+        _log_checks(tracker, run, package.checks)
         tracking.log_numbers(
             tracker,
             run.run_id,
@@ -195,6 +196,21 @@ def _log_pair(
         parameters={**numbers, "seed": order.seed, "pair": pair.name},
         metrics=details["metrics"],
     )
+
+
+def _log_checks(tracker: Tracker, run: OpenRun, checks: Mapping[str, Any]) -> None:
+    """Record how honest the density is on fresh drops: rank histogram and coverage."""
+    ranks = {name: np.asarray(values) for name, values in checks["ranks"].items()}
+    found = checks["coverage"]
+    levels, shares = [float(level) for level in found], list(found.values())
+    drawn = {
+        "rank-histogram": figures.rank_histogram(ranks),
+        "coverage": figures.coverage(levels, {"one drop": shares}, cases=checks["cases"]),
+    }
+    for name, figure in drawn.items():
+        tracker.client.log_figure(run.run_id, figure, f"figures/{name}.png")
+    metrics = {f"coverage_{round(100 * float(level))}": share for level, share in found.items()}
+    tracking.log_numbers(tracker, run.run_id, parameters={}, metrics=metrics)
 
 
 def _log_search(tracker: Tracker, run: OpenRun, folder: Path, settings: dict[str, Any]) -> None:
