@@ -118,6 +118,8 @@ def _simulated(rig: Rig, settings: Capture, seed: int) -> Recorder:
         reverberation_time=settings.reverberation_time,
         snr=settings.snr,
         noise_steps=settings.noise_steps,
+        survey_sd=settings.survey_sd,
+        contact_sd=settings.contact_sd,
     )
     return SimulatedRig(rig, scene, draw=np.random.default_rng(seed))
 

@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from models.core.bad_input import BadInput
 from models.sound import takes as sound
+from models.sound.hypotheses import Tolerances
 from models.sound.takes import HeardTake
 from models.systems.ball_calibration import MeasuredDrops
 from tasks import recordings
@@ -56,11 +57,14 @@ class Heard:
     placed: bool
 
 
-def hear(folders: Sequence[Path], *, progress: Progress = silent) -> Heard:
+def hear(
+    folders: Sequence[Path], *, tolerances: Tolerances | None = None, progress: Progress = silent
+) -> Heard:
     """Hear every take of some sessions.
 
     Args:
         folders: The session folders.
+        tolerances: How well the rig is known; None is a perfect one.
         progress: Told of each take.
 
     Returns:
@@ -81,7 +85,7 @@ def hear(folders: Sequence[Path], *, progress: Progress = silent) -> Heard:
     done = 0
     for session in sessions:
         for take in session.takes:
-            result = _hear_take(session, take.file, placed=placed)
+            result = _hear_take(session, take.file, placed=placed, tolerances=tolerances)
             heard.append(result) if isinstance(result, NamedTake) else rejected.append(result)
             done += 1
             progress(done, total)
@@ -108,10 +112,13 @@ def measured(heard: Heard) -> MeasuredDrops:
     )
 
 
-def _hear_take(session: Session, file: str, *, placed: bool) -> NamedTake | Rejected:
+def _hear_take(
+    session: Session, file: str, *, placed: bool, tolerances: Tolerances | None
+) -> NamedTake | Rejected:
     name, path = f"{session.identity}/{file}", session.folder / file
     try:
-        heard = sound.hear(recordings.load_take(path), session.rig.array())
+        samples = recordings.load_take(path)
+        heard = sound.hear(samples, session.rig.array(), tolerances=tolerances)
     except (BadInput, ValueError) as error:
         return Rejected(name, str(error))
     if placed and bool(np.any(heard.outliers[:BOUNCES])):

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from models.core.bad_input import BadInput
+from models.sound.hypotheses import Tolerances
 from models.systems import ball_calibration, bouncing_ball, drop_inputs
 from models.systems.ball_calibration import Calibration, MeasuredDrops
 from tasks import calibration as steps
@@ -62,8 +63,10 @@ def calibrate(
         BadInput: If too few takes can be used.
     """
     torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
-    heard = hearing.hear(pair.sources, progress=progress)
-    _check(pair, heard, order.settings.calibrate.fewest_takes)
+    rules = order.settings.calibrate
+    known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
+    heard = hearing.hear(pair.sources, tolerances=known, progress=progress)
+    _check(pair, heard, rules.fewest_takes)
     if not heard.placed:
         return timing.calibrate_heard(pair, order, heard)
     drops = hearing.measured(heard)

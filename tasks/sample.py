@@ -42,19 +42,19 @@ def make(folder: Path, capture: Capture, *, seed: int = 1) -> tuple[Path, ...]:
     Args:
         folder: Where the sessions' folders lie.
         capture: How to record; its ball, surface and truth are those of each pair.
-        seed: Seed of the simulated rig.
+        seed: Seed of the first pair's simulated rig; the others' follow.
 
     Returns:
         The four sessions' folders.
     """
-    for pair in PAIRS:
+    for place, pair in enumerate(PAIRS):
         with bar(pair.name) as progress:
             capturing.capture(
                 replace(capture, **vars(pair)),
                 folder,
                 rig=capturing.SIMULATED,
                 session=pair.name,
-                seed=seed,
+                seed=seed + place,
                 progress=progress,
             )
     return tuple(folder / pair.name for pair in PAIRS)

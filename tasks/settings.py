@@ -60,6 +60,8 @@ class Capture:
     snr: Annotated[float, Range(-20.0, 120.0)]
     reverberation_time: Annotated[float, Range(0.0, 5.0)]
     noise_steps: Size
+    survey_sd: Amount
+    contact_sd: Amount
     format: Annotated[str, Choice(("flac", "wav"))]
     remote: str
     max_lateness: Amount
@@ -92,6 +94,8 @@ class Calibrate:
     """From sessions to a posterior."""
 
     fewest_takes: Count
+    survey_sd: Amount
+    contact_sd: Amount
     significance: Share
 
 

@@ -23,6 +23,7 @@ from models.systems import bouncing_ball, drop_density, drop_inputs
 from models.systems.bouncing_ball import DEFAULT_POSITION_SD, DEFAULT_TIME_SD, Drops
 from tasks import figures
 from tasks.progress import Progress
+from tasks.provenance import code_digest
 from tasks.settings import Settings, Study
 
 SEED = 1000
@@ -80,7 +81,7 @@ def run(
         "methods": _methods(noisy, study, general.density, general.cpu_time, steps),
         "paper": {**paper.describe(), "methods": _paper_methods(paper, study, steps)},
         "ablation": _ablation(paper, study, steps),
-        "product": _product(study, general.density, steps),
+        "product": _product(study, general.density, out, steps),
     }
     _draw(result, out)
     return result
@@ -169,10 +170,15 @@ def _ablation(setting: Setting, study: Study, steps: Callable[[int], None]) -> d
 
 
 def _product(
-    study: Study, network: ConditionalDensity, steps: Callable[[int], None]
+    study: Study, network: ConditionalDensity, out: Path, steps: Callable[[int], None]
 ) -> dict[str, Any]:
+    out.mkdir(parents=True, exist_ok=True)
+    journal = out / f"sessions-{code_digest()[:12]}.jsonl"
+
     def run_all(sessions: list[Session]) -> list[product_rows.Outcome]:
-        return product_rows.outcomes(sessions, network=network, progress=lambda *_: steps(1))
+        return product_rows.outcomes(
+            sessions, network=network, journal=journal, progress=lambda: steps(1)
+        )
 
     prior = [Session(SEED * 10 + i, study.drops) for i in range(study.sessions)]
     rows = {"prior": product_rows.prior_row(run_all(prior), study.drops)}

@@ -1,14 +1,17 @@
 """Coverage of products over many drops: sessions simulated, multiplied and compared with the truth.
 
 Each session is a job of its own with its own seed, so that the rows do not depend on how many
-processors share the work.
+processors share the work. Finished sessions are noted in a journal, a line each: a study that was
+stopped goes on where it was.
 """
 
+import json
 import multiprocessing
 import os
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,18 +89,60 @@ def outcomes(
     sessions: list[Session],
     *,
     network: ConditionalDensity | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    journal: Path | None = None,
+    progress: Callable[[], None] | None = None,
 ) -> list[Outcome]:
-    """Run sessions on all processors, in any order, and return them in theirs."""
-    found: list[Outcome | None] = [None] * len(sessions)
+    """Run sessions on all processors and return their outcomes in order.
+
+    Args:
+        sessions: What to simulate.
+        network: Density network for the paper's rule.
+        journal: File of finished sessions, read first and added to.
+        progress: Called after each session.
+
+    Returns:
+        The outcomes.
+    """
+    found = _noted(journal)
+    left = [each for each in sessions if each not in found]
+    for _ in range(len(sessions) - len(left)):
+        if progress:
+            progress()
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
-        jobs = {pool.submit(outcome, each, network): i for i, each in enumerate(sessions)}
-        for done, job in enumerate(as_completed(jobs), start=1):
+        jobs = {pool.submit(outcome, each, network): each for each in left}
+        for job in as_completed(jobs):
             found[jobs[job]] = job.result()
+            _note(journal, jobs[job], job.result())
             if progress:
-                progress(done, len(sessions))
-    return [each for each in found if each is not None]
+                progress()
+    return [found[each] for each in sessions]
+
+
+def _noted(journal: Path | None) -> dict[Session, Outcome]:
+    if journal is None or not journal.exists():
+        return {}
+    found = {}
+    for line in journal.read_text().splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:  # the last line of a run that was killed
+            continue
+        session, values = entry["session"], entry["outcome"]
+        truth = session["truth"] and tuple(session["truth"])
+        key = Session(session["seed"], session["drops"], truth)
+        found[key] = Outcome(
+            **{k: np.array(v) if isinstance(v, list) else v for k, v in values.items()}
+        )
+    return found
+
+
+def _note(journal: Path | None, session: Session, result: Outcome) -> None:
+    if journal is None:
+        return
+    values = {k: v.tolist() if isinstance(v, ndarray) else v for k, v in vars(result).items()}
+    with journal.open("a") as file:
+        file.write(json.dumps({"session": vars(session), "outcome": values}) + "\n")
 
 
 def prior_row(results: list[Outcome], drops: int) -> dict[str, Any]:

@@ -5,11 +5,14 @@ A take is one drop by `models.simulators.bouncing_ball` of which every bounce is
 speed of the first impact. The gain is set once, so that the first impact of a ball that falls
 straight down at the origin has the stated signal-to-noise ratio; later bounces are fainter, as real
 ones are. Samples are rounded to the steps of a 16 bit sound card.
+
+Nobody knows a rig exactly: the microphones that hear stand a little off the places that the session
+states, for as long as the rig lives, and the instant at which a contact clicks scatters.
 """
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +44,8 @@ class Scene:
         snr: Direct click of the first bounce over the background, dB.
         noise_steps: Standard deviation of the background, in steps of 16 bit.
         loudness_sd: Scatter of the logarithm of each bounce's loudness.
+        survey_sd: Error of each coordinate of a microphone's stated place, m.
+        contact_sd: Scatter of the instant at which a contact clicks, s.
     """
 
     restitution: float
@@ -50,6 +55,8 @@ class Scene:
     snr: float = 28.0
     noise_steps: float = 6.0
     loudness_sd: float = 0.1
+    survey_sd: float = 1.5e-3
+    contact_sd: float = 20e-6
 
 
 class SimulatedRig:
@@ -73,6 +80,9 @@ class SimulatedRig:
         self._draw = draw
         self._paced = paced
         self._gain = _gain(rig, scene)
+        stated = rig.array()
+        error = scene.survey_sd * draw.standard_normal(stated.positions.shape)
+        self._array = replace(stated, positions=stated.positions + error)
 
     def record(self, duration: float, *, journal: Path | None = None) -> Recording:
         """Drop the ball once and record it; see `interface.Recorder`.
@@ -93,11 +103,12 @@ class SimulatedRig:
         release = self._draw.uniform(0.02, 0.06)
         times, positions, speeds = self._drop(duration - release)
         scatter = np.exp(scene.loudness_sd * self._draw.standard_normal(len(times)))
+        late = scene.contact_sd * self._draw.standard_normal(len(times))
         samples = synthesis.render(
-            times + release,
+            times + release + late,
             positions,
             self._gain * _loudness(speeds, scene.drop_height) * scatter,
-            microphones=self.rig.array(),
+            microphones=self._array,
             duration=duration,
             draw=self._draw,
             room=_room(scene),

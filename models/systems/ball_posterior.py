@@ -26,10 +26,10 @@ RELEASE = Release(bouncing_ball.DROP_HEIGHT, bouncing_ball.HORIZONTAL_SD, bounci
 _ROUGH = Quadrature(points=8, heights=6)
 _FEW = Quadrature(points=128, heights=12)
 _MANY = Quadrature(points=32, heights=10)
-_FINER = 256  # nodes for a drop that is hard to integrate
+_FINER = 512  # nodes for a drop that is hard to integrate
 _TOLERANCE = 0.15  # nats between two sets of nodes, above which a drop is integrated more finely
-_SMALLEST_TIME_SD = 1e-6
-_SMALLEST_POSITION_SD = 2e-5
+_SMALLEST_TIME_SD = 2e-5  # s, m: the integration is proved down to here
+_SMALLEST_POSITION_SD = 5e-4
 
 
 def posterior(
@@ -39,8 +39,8 @@ def posterior(
 
     Args:
         features: The four features of each drop, shape (drop,).
-        noise: The measurement noise of each drop, shape (drop,). Below a microsecond or 0.02 mm
-            it is taken as that much.
+        noise: The measurement noise of each drop, shape (drop,). Below 20 us or 0.5 mm it
+            is taken as that much.
         quadrature: Size of the integration of each drop's likelihood; by default smaller the more
             drops there are, since their integration errors are independent.
 
