@@ -131,9 +131,11 @@ def _noted(journal: Path | None) -> dict[Session, Outcome]:
         session, values = entry["session"], entry["outcome"]
         truth = session["truth"] and tuple(session["truth"])
         key = Session(session["seed"], session["drops"], truth)
-        found[key] = Outcome(
-            **{k: np.array(v) if isinstance(v, list) else v for k, v in values.items()}
-        )
+        arrays: dict[str, Any] = {
+            name: np.array(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        }
+        found[key] = Outcome(**arrays)
     return found
 
 
