@@ -7,12 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from prefect import flow
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from flows import calibrate as calibration
 from flows import capture as capturing
-from tasks import settings
+from tasks import publication, settings
 from tasks.artefacts import output_folder, write_json
 
 
@@ -49,6 +50,7 @@ def nightly(
             params=params,
             overrides=[*(overrides or ()), f"capture.drops={wanted.nightly.drops}"],
         )
+    fetch()
     results = calibration.calibrate(
         out=str(folder / "calibrate"), seed=seed, params=params, overrides=overrides
     )
@@ -61,6 +63,12 @@ def nightly(
     }
     write_json(folder / "result.json", result)
     return result
+
+
+@task(name="fetch recordings", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+def fetch() -> None:
+    """Have all recordings at hand that `data.dvc` names, not tonight's alone."""
+    publication.pull()
 
 
 def tonight() -> str:
