@@ -60,7 +60,7 @@ calibrate: pull ## recordings to a registered posterior for every ball-surface p
 	$(VENV)/bin/ricochet calibrate data/*/
 
 fast: setup ## tests that take less than two minutes together
-	$(PYTEST) -q -n $(WORKERS)
+	$(PYTEST) -q -n $(WORKERS) --jaxtyping-packages=models.simulators,beartype.beartype
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
 	$(PYTEST) -q -n $(WORKERS) -m slow
