@@ -219,11 +219,12 @@ def _follow(
         width = window.high - window.low
         step = width / (columns - 1)
         live = values > values.max(1, keepdims=True) - _DEPTH
+        below = live[:, 0] & (window.low > bounds[0])  # mass goes on outside: widen, do not shrink
+        above = live[:, -1] & (window.high < bounds[1])
         low = window.low + (live.argmax(1) - 1) * step
         high = window.low + (columns - live[:, ::-1].argmax(1)) * step
-        peak = values.argmax(1)
-        low = np.where(peak == 0, low - 0.5 * width, low)
-        high = np.where(peak == columns - 1, high + 0.5 * width, high)
+        low = np.where(below, window.low - width, np.where(above, window.low, low))
+        high = np.where(above, window.high + width, np.where(below, window.high, high))
         low, high = np.clip(low, *bounds), np.clip(high, *bounds)
         change = np.maximum(np.abs(low - window.low), np.abs(high - window.high)) / width
         window = Window(window.rows, low, high)
@@ -253,7 +254,9 @@ def _row_moments(
 ) -> tuple[Float[ndarray, " m"], Float[ndarray, " m"]]:
     """Mean and standard deviation of a in each row, at least a fifth of a column apart."""
     a = window.points(values.shape[1])[..., 0]
-    weights = np.exp(values - values.max(1, keepdims=True))
+    peak = values.max(1, keepdims=True)
+    live = np.isfinite(peak)  # a row without mass keeps its window
+    weights = np.where(live, np.exp(values - np.where(live, peak, 0.0)), 1.0)
     weights /= weights.sum(1, keepdims=True)
     centre = (weights * a).sum(1)
     spread = np.sqrt((weights * (a - centre[:, None]) ** 2).sum(1))
