@@ -7,17 +7,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from models.inference.checks import coverage
+from models.systems import ball_criticism, bouncing_ball
 from models.systems.ball_calibration import Calibration
-from tasks import figures, recordings
+from models.systems.ball_checks import ProductChecks
+from tasks import criticism_figures, figures, recordings
 from tasks.artefacts import output_folder, write_bytes
-from tasks.hearing import Heard, NamedTake
+from tasks.hearing import Heard, NamedTake, measured
 
 if TYPE_CHECKING:
     from tasks.calibration import Pair
 
 
 def draw(
-    pair: "Pair", heard: Heard, found: Calibration, details: Mapping[str, Any], *, folder: Path
+    pair: "Pair",
+    heard: Heard,
+    found: Calibration,
+    details: Mapping[str, Any],
+    checks: ProductChecks,
+    *,
+    folder: Path,
 ) -> None:
     """Draw every figure of a pair into a folder.
 
@@ -26,6 +35,7 @@ def draw(
         heard: Its takes.
         found: Its posterior.
         details: What `details.json` holds.
+        checks: Simulated sessions at the posterior.
         folder: Where the pictures go.
 
     Raises:
@@ -39,6 +49,9 @@ def draw(
         "ratio-by-bounce": _ratios(pair, heard, found),
         "localisation": _localisation(heard),
         "waveform": _waveform(heard, heard.takes[0]),
+        "restitution-by-take": _by_take(heard, found),
+        "rank-histogram": _ranks(checks),
+        "coverage": _coverage(checks),
     }
     for name, figure in drawn.items():
         write_bytes(folder / f"{name}.png", figures.to_png(figure))
@@ -55,6 +68,33 @@ def _ratios(pair: "Pair", heard: Heard, found: Calibration) -> Figure:
     ratios = [np.diff(times)[1:] / np.diff(times)[:-1] for times in chains]
     low, high = (float(value) for value in np.asarray(found.region_90)[0])
     return figures.ratio_by_bounce(ratios, title=pair.name, interval=(low, high))
+
+
+def _by_take(heard: Heard, found: Calibration) -> Figure:
+    drops = measured(heard)
+    values, errors = ball_criticism.restitution_by_take(drops.features, drops.noise)
+    low, high = (float(value) for value in found.region_90[0])
+    return criticism_figures.restitution_by_take(
+        drops.names,
+        values,
+        errors,
+        interval=(low, high),
+        set_aside=[name for name, _ in found.set_aside],
+        notes=[finding.sentence for finding in found.findings],
+    )
+
+
+def _ranks(checks: ProductChecks) -> Figure:
+    columns = zip(bouncing_ball.PARAMETERS, checks.ranks.T, strict=True)
+    return figures.rank_histogram(dict(columns), bins=max(4, len(checks.levels) // 5))
+
+
+def _coverage(checks: ProductChecks) -> Figure:
+    rows = coverage(checks.levels)
+    name = f"{checks.drops} drops"
+    return figures.coverage(
+        [row.nominal for row in rows], {name: [row.found for row in rows]}, cases=rows[0].cases
+    )
 
 
 def _localisation(heard: Heard) -> Figure:

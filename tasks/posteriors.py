@@ -15,9 +15,11 @@ import numpy as np
 import torch
 
 from models.core.bad_input import BadInput
+from models.inference.checks import coverage
 from models.sound.hypotheses import Tolerances
-from models.systems import ball_calibration, bouncing_ball, drop_inputs
+from models.systems import ball_calibration, ball_checks, bouncing_ball, drop_inputs
 from models.systems.ball_calibration import Calibration, MeasuredDrops
+from models.systems.ball_checks import ProductChecks
 from tasks import calibration as steps
 from tasks import density, hearing, pictures, timing
 from tasks.artefacts import output_folder, write_arrays, write_json
@@ -73,10 +75,12 @@ def calibrate(
     found = infer(drops, draw=torch.Generator().manual_seed(order.seed))
     network = find_network(order)
     result = _result(heard, found, network)
+    checked = _check_product(order, drops, found, progress)
     details = _details(pair, order, heard, found, drops, network)
+    details["metrics"] |= _coverage_metrics(checked)
     write_arrays(pair.folder / "samples.npz", {"theta": _theta(found)})
-    write_package(pair.folder / "package", _package(pair, order, found, details))
-    pictures.draw(pair, heard, found, details, folder=pair.folder / "figures")
+    write_package(pair.folder / "package", _package(pair, order, found, details, checked))
+    pictures.draw(pair, heard, found, details, checked, folder=pair.folder / "figures")
     write_json(pair.folder / "details.json", details)
     return result
 
@@ -186,8 +190,49 @@ def _network_log_density(network: Network, drops: MeasuredDrops, found: Calibrat
     return float(finite.median()) if len(finite) else -1e3
 
 
+def _check_product(
+    order: "steps.Order", drops: MeasuredDrops, found: Calibration, progress: Progress
+) -> ProductChecks:
+    """Simulate sessions at the posterior, with the noise of the takes in it."""
+    used = drops.keep(np.isin(drops.names, found.used))
+    return ball_checks.check(
+        _theta(found),
+        used.noise,
+        sessions=order.settings.calibrate.check_sessions,
+        draw=torch.Generator().manual_seed(order.seed + 1),
+        progress=progress,
+    )
+
+
+def _coverage_metrics(checked: ProductChecks) -> dict[str, float]:
+    return {
+        f"product_coverage_{round(100 * row.nominal)}": row.found
+        for row in coverage(checked.levels)
+    }
+
+
+def _product_checks(checked: ProductChecks) -> dict[str, Any]:
+    names = bouncing_ball.PARAMETERS
+    return {
+        "drops": checked.drops,
+        "sessions": len(checked.levels),
+        "coverage": {f"{row.nominal:g}": row.found for row in coverage(checked.levels)},
+        "coverage_90_interval": next(
+            [row.low, row.high] for row in coverage(checked.levels) if row.nominal == 0.9
+        ),
+        "ranks": {
+            name: np.round(ranks, 4).tolist()
+            for name, ranks in zip(names, checked.ranks.T, strict=True)
+        },
+    }
+
+
 def _package(
-    pair: "steps.Pair", order: "steps.Order", found: Calibration, details: dict[str, Any]
+    pair: "steps.Pair",
+    order: "steps.Order",
+    found: Calibration,
+    details: dict[str, Any],
+    checked: ProductChecks,
 ) -> Package:
     coarse = found.density.window
     window = coarse.at(np.linspace(coarse.rows[0], coarse.rows[-1], GRID))
@@ -209,6 +254,7 @@ def _package(
         checks={
             "predictive_p_value": float(found.predictive_p_value),
             "findings": details["findings"],
+            "product": _product_checks(checked),
         },
         data_digest=pair.digest,
         git_commit=git_commit(),

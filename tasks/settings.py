@@ -36,7 +36,6 @@ class Choice:
     words: tuple[str, ...]
 
 
-Share = Annotated[float, Range(0.0, 1.0)]
 Amount = Annotated[float, Range(0.0)]
 Size = Annotated[float, Range(1e-9)]
 Count = Annotated[int, Range(1)]
@@ -96,7 +95,7 @@ class Calibrate:
     fewest_takes: Count
     survey_sd: Amount
     contact_sd: Amount
-    significance: Share
+    check_sessions: Count
 
 
 @dataclass(frozen=True)

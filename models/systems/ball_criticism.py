@@ -116,8 +116,8 @@ def _session_findings(
 ) -> list[Finding]:
     if features.ratio.numel() < 6:
         return []
-    values, errors = _restitution(features, noise)
-    simulated, simulated_errors = _restitution(replicas, many)
+    values, errors = restitution_by_take(features, noise)
+    simulated, simulated_errors = restitution_by_take(replicas, many)
     findings = []
     slope = criticism.trend(values)
     if slope <= _ALARM:
@@ -140,7 +140,18 @@ def _session_findings(
     return findings
 
 
-def _restitution(features: Features, noise: Noise) -> tuple[ndarray, ndarray]:
+def restitution_by_take(
+    features: Features, noise: Noise
+) -> tuple[Float[ndarray, "*batch"], Float[ndarray, "*batch"]]:
+    """Return each take's restitution by the speed equation, and its standard error.
+
+    Args:
+        features: The four features of each take.
+        noise: The measurement noise of each take.
+
+    Returns:
+        Estimates and standard errors, without unit.
+    """
     estimate = drop_inputs.point_estimate(features, noise)
     values = (estimate.restitution + estimate.start_shift).numpy()
     errors = torch.hypot(estimate.noise_sd, estimate.start_shift).clamp(min=1e-5).numpy()
