@@ -124,7 +124,7 @@ def log_likelihood(
     """
     release = release or Release()
     quadrature = quadrature or Quadrature()
-    _check(features)
+    check(features)
     kappa = concentration.double()
     points = _Points(restitution.double()[:, None], kappa[:, None], half_space.table(kappa))
     nodes = _normal_nodes(len(features.ratio), quadrature)
@@ -144,7 +144,15 @@ def log_likelihood(
     return result
 
 
-def _check(features: DropFeatures) -> None:
+def check(features: DropFeatures) -> None:
+    """Refuse drops that have no density.
+
+    Args:
+        features: The drops.
+
+    Raises:
+        ValueError: If a noise level is not positive, or a feature is not finite.
+    """
     for name in ("time_sd", "position_sd"):
         if not bool((getattr(features, name) > 0).all()):
             raise ValueError(f"{name} must be positive; use the noise-free likelihood for zero")

@@ -53,6 +53,7 @@ def posterior(
     drops = joined(features, noise)
     if len(drops.ratio) == 0:
         raise ValueError("features holds no drop")
+    ball_likelihood.check(drops)
     few = len(drops.ratio) < 10
     bounds = np.array([PRIOR.low, PRIOR.high])
     window = grids.locate(
