@@ -98,7 +98,7 @@ def shrunk(study: Study) -> Study:
 
 
 def _steps(study: Study, progress: Progress) -> Callable[[int], None]:
-    total = study.sessions + len(BALLS) * study.repeats + 12
+    total = study.sessions + len(BALLS) * study.repeats + 10
     done = 0
 
     def step(count: int) -> None:

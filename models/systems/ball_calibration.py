@@ -119,7 +119,8 @@ def calibrate(
     """
     count = len(drops.names)
     sizes = [size for size in _STEPS if size < count]
-    report = _counter(progress, _ROUNDS + 1 + len(sizes))
+    total = _ROUNDS + 1 + len(sizes)
+    report = _counter(progress, total)
     kept, criticism, density = _explained(drops, draw, report)
     numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
     samples = density.sample(SAMPLES, draw=numbers)
@@ -129,6 +130,8 @@ def calibrate(
         narrowing.append((size, _posterior(good.keep(np.arange(len(good.names)) < size))))
         report()
     narrowing.append((len(good.names), density))
+    if progress is not None:
+        progress(total, total)
     return Calibration(
         samples=samples,
         mean=density.mean,

@@ -60,6 +60,8 @@ BRUTE = [
     (MOON, POOR_RIG),
     ((0.7, 1.0), (1e-3, 1.5e-2)),
     (WILD, POOR_RIG),
+    ((0.8, 4.5), (1e-3, 5.35e-3)),  # the ratio's scatter is all timing
+    ((0.9, 0.0), (2e-3, 3e-2)),  # kappa = 1: a third of the draws point into the plane
 ]
 
 
@@ -87,7 +89,7 @@ def test_it_is_the_mean_measurement_density_at_other_parameters_too(
     theta: tuple[float, float], noise: tuple[float, float], shift: tuple[float, float]
 ) -> None:
     drops = _drops(theta, 4, 4, noise)
-    at = (theta[0] + shift[0], max(1.0, theta[1] + shift[1]))
+    at = (theta[0] + shift[0], theta[1] + shift[1])
     ours = _evaluate(drops, at, quadrature=FINE)[:, 0].numpy()
     score = []
     for index in range(4):
@@ -126,7 +128,7 @@ def test_likelihood_ratios_average_to_one_under_the_law(
     truth: tuple[float, float], other: tuple[float, float], noise: tuple[float, float]
 ) -> None:
     # E_{x ~ p(.|a)} [p(x | b) / p(x | a)] = 1: fails when mass is lost or the law is another
-    _check_identity(truth, other, noise, Quadrature(), count=150)
+    _check_identity(truth, other, noise, Quadrature(), count=150, seed=11)
 
 
 @pytest.mark.slow
@@ -134,7 +136,7 @@ def test_likelihood_ratios_average_to_one_under_the_law(
 def test_likelihood_ratios_average_to_one_under_the_law_over_many_drops(
     truth: tuple[float, float], other: tuple[float, float], noise: tuple[float, float]
 ) -> None:
-    _check_identity(truth, other, noise, Quadrature(1024, 16), count=1000)
+    _check_identity(truth, other, noise, Quadrature(1024, 16), count=1000, seed=21)
 
 
 def _check_identity(
@@ -144,8 +146,9 @@ def _check_identity(
     rule: Quadrature,
     *,
     count: int,
+    seed: int,
 ) -> None:
-    logs = _evaluate(_drops(truth, count, 21, noise), truth, other, quadrature=rule)
+    logs = _evaluate(_drops(truth, count, seed, noise), truth, other, quadrature=rule)
     ratio = (logs[:, 1] - logs[:, 0]).exp()
     error = float(ratio.std()) / math.sqrt(count)
     assert error < 0.1
