@@ -232,14 +232,25 @@ def _propose(
     determinant = ma * mc - mb**2
     g1, g2 = (a * mc - b * mb) / determinant, (b * ma - a * mb) / determinant
     variance = (a - g1 * a - g2 * b).clamp(min=1e-14) * 1.1
-    x1 = g1 * drop.first + g2 * drop.second[0] + variance.sqrt() * nodes[..., 0]
-    y1 = g2 * drop.second[1] + variance.sqrt() * nodes[..., 1]
+    centre = (g1 * drop.first + g2 * drop.second[0], g2 * drop.second[1])
+    within = _within_reach(centre, variance, scale / release.gravity)
+    x1 = within * centre[0] + variance.sqrt() * nodes[..., 0]
+    y1 = within * centre[1] + variance.sqrt() * nodes[..., 1]
     precision = 1 / start + 1 / kick
     share = (1 / kick) / precision / t1
     spread = (1.1 / precision).sqrt()
     x0, y0 = share * x1 + spread * nodes[..., 2], share * y1 + spread * nodes[..., 3]
     log_density = -0.5 * (nodes**2).sum(-1) - torch.log(4 * math.pi**2 * variance * spread**2)
     return (x1, y1), (x0, y0), -log_density
+
+
+def _within_reach(centre: tuple[Tensor, Tensor], variance: Tensor, reach: Tensor) -> Tensor:
+    """Return the factor that draws p1's proposal back to where a flight can land.
+
+    A flight lands at most s1^2 / g away; a place measured beyond that must be drawn from inside.
+    """
+    length = torch.sqrt(centre[0] ** 2 + centre[1] ** 2).clamp(min=1e-12)
+    return ((reach - 0.5 * variance.sqrt()).clamp(min=0) / length).clamp(max=1.0)
 
 
 def _branch(

@@ -23,7 +23,8 @@ from models.systems import bouncing_ball, drop_inputs
 from models.systems.bouncing_ball import PRIOR, Features, Noise
 
 RELEASE = Release(bouncing_ball.DROP_HEIGHT, bouncing_ball.HORIZONTAL_SD, bouncing_ball.GRAVITY)
-_ROUGH = Quadrature(points=8, heights=6)
+_ROUGH = Quadrature(points=16, heights=6)
+_DOUBT = 20.0  # nats that one drop may speak against a point in the search
 _FEW = Quadrature(points=128, heights=12)
 _MANY = Quadrature(points=32, heights=10)
 _FINER = 512  # nodes for a drop that is hard to integrate
@@ -57,13 +58,19 @@ def posterior(
     few = len(drops.ratio) < 10
     bounds = np.array([PRIOR.low, PRIOR.high])
     window = grids.locate(
-        lambda theta: log_likelihood(drops, theta, _ROUGH).sum(0),
+        lambda theta: _rough(drops, theta),
         _start(features, noise),
         bounds,
         rows=17 if few else 13,
     )
     exact = _refined(drops, quadrature or (_FEW if few else _MANY), _probes(window))
     return grids.tabulate(exact, window, bounds)
+
+
+def _rough(drops: DropFeatures, theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
+    """Sum cheap log likelihoods; no drop rules out a point alone, as few nodes may miss its law."""
+    rows = log_likelihood(drops, theta, _ROUGH)
+    return np.maximum(rows, rows.max(1, keepdims=True) - _DOUBT).sum(0)
 
 
 def _probes(window: Window) -> Float[ndarray, "point 2"]:
