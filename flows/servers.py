@@ -35,6 +35,7 @@ QUIET = {
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # seven idle processes for language models
 }
 PATIENCE = 120.0
 """Longest wait for a server to answer, s."""
@@ -277,12 +278,18 @@ def _signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> Non
 
 @contextlib.contextmanager
 def _stoppable() -> Iterator[None]:
-    """Turn SIGTERM and Ctrl-C into an orderly end of the block."""
+    """Turn Ctrl-C, SIGTERM and a closed terminal into an orderly end of the block.
+
+    Only the first counts: a second Ctrl-C must not cut short the ending of the children.
+    """
+    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def stop(number: int, frame: object) -> None:
+        for later in wanted:
+            signal.signal(later, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.signal(number, stop) for number in wanted}
     try:
         yield
     except KeyboardInterrupt:

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import time
 import urllib.request
 from pathlib import Path
 
@@ -52,6 +53,21 @@ def test_a_child_that_ignores_the_first_request_is_ended_all_the_same(tmp_path):
     children.end(patience=0.2)
     assert child.returncode == -signal.SIGKILL
     assert not alive(child.pid)
+
+
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_second_interrupt_does_not_cut_short_the_ending(first):
+    """Two times Ctrl-C left both servers running."""
+    ended = False
+    with servers._stoppable():
+        try:
+            os.kill(os.getpid(), first)
+            time.sleep(5.0)
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+            ended = True
+    assert ended
 
 
 def test_the_configuration_folder_holds_no_code():
