@@ -87,7 +87,8 @@ def pairs(sessions: Sequence[str], out: Path) -> tuple[Pair, ...]:
         The pairs in order of their names.
 
     Raises:
-        BadInput: If there is no session, or one cannot be read.
+        BadInput: If there is no session, one cannot be read or is named twice, or a recording has
+            the name of another result.
     """
     found: dict[str, list[tuple[Path, str]]] = {}
     bare = []
@@ -96,7 +97,13 @@ def pairs(sessions: Sequence[str], out: Path) -> tuple[Pair, ...]:
             bare.append(path)
         else:
             name, digest = _identity(path)
+            if any(digest == other for _, other in found.get(name, ())):
+                raise BadInput(str(path), "a session named already", "each session once")
             found.setdefault(name, []).append((path, digest))
+    names = [*found, *(path.stem for path in bare)]
+    for path in bare:
+        if names.count(path.stem) > 1:
+            raise BadInput(str(path), f"two results named {path.stem!r}", "names that differ")
     several = len(found) + len(bare) > 1
     place = (lambda name: out / name) if several else (lambda name: out)
     grouped = [
@@ -119,8 +126,8 @@ def key(pair: Pair, order: Order) -> str:
     facts: dict[str, Any] = {"pair": pair.name, "data": pair.digest, "seed": order.seed}
     facts |= {"code": code_digest(), "calibrate": asdict(order.settings.calibrate)}
     if not pair.bare:
-        named = order.density is not None and order.model is None
-        facts["density"] = str(order.density) if named else asdict(order.settings.density)
+        named = order.density if order.model is None else None
+        facts["density"] = _digest(named) if named else asdict(order.settings.density)
     return digest_of(facts)
 
 
@@ -271,6 +278,18 @@ def _bare_pair(path: Path, folder: Path) -> Pair:
     if not path.is_file():
         raise BadInput(str(path), "nothing", "a recording")
     return Pair(path.stem, (path,), folder, sha256(path), bare=True)
+
+
+def _digest(package: Path) -> str:
+    """Digest a density that was named, by its manifest, which holds the digests of the rest."""
+    from tasks.artefacts import sha256
+    from tasks.packages import MANIFEST
+
+    try:
+        return sha256(package / MANIFEST)
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise BadInput(f"--density {package / MANIFEST}", found, "a density's package") from error
 
 
 def _identity(folder: Path) -> tuple[str, str]:

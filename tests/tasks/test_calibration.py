@@ -117,7 +117,6 @@ def test_what_is_not_registered_is_done_again_when_publishing(tmp_path, order):
     "change",
     [
         lambda order, monkeypatch: dataclasses.replace(order, seed=1),
-        lambda order, monkeypatch: dataclasses.replace(order, density=Path("elsewhere")),
         lambda order, monkeypatch: dataclasses.replace(
             order, settings=settings.load(None, ["calibrate.fewest_takes=9"])
         ),
@@ -125,7 +124,7 @@ def test_what_is_not_registered_is_done_again_when_publishing(tmp_path, order):
             monkeypatch.setattr(calibration, "code_digest", lambda: "other") or order
         ),
     ],
-    ids=["seed", "density", "settings", "code"],
+    ids=["seed", "settings", "code"],
 )
 def test_whatever_decides_a_result_changes_its_key(tmp_path, order, change, monkeypatch):
     (pair,) = calibration.pairs([write(tmp_path / "a")], tmp_path / "out")
@@ -164,3 +163,31 @@ def test_the_report_names_what_was_set_aside_and_draws_ratios(tmp_path):
     assert "and 2 more" in said
     assert "! it drifts" in said
     assert said.count("*") == 3
+
+
+def test_a_session_named_twice_is_refused_since_it_would_count_twice(tmp_path):
+    folder = write(tmp_path / "a")
+    with pytest.raises(BadInput, match="each session once"):
+        calibration.pairs([folder, f"{folder}/"], tmp_path / "out")
+
+
+def test_recordings_whose_results_would_share_a_folder_are_refused(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "clip.wav").write_bytes(name.encode())
+    clips = [str(tmp_path / name / "clip.wav") for name in ("a", "b")]
+    with pytest.raises(BadInput, match="two results named 'clip'"):
+        calibration.pairs(clips, tmp_path / "out")
+
+
+def test_another_network_in_the_same_place_makes_another_key(tmp_path, order):
+    (pair,) = calibration.pairs([write(tmp_path / "a")], order.out)
+    manifest = tmp_path / "posterior.json"
+    keys = {calibration.key(pair, order)}
+    for content in ("{}", "[]"):
+        manifest.write_text(content)
+        keys.add(calibration.key(pair, dataclasses.replace(order, density=tmp_path)))
+    assert len(keys) == 3
+    manifest.unlink()
+    with pytest.raises(BadInput, match="a density's package"):
+        calibration.key(pair, dataclasses.replace(order, density=tmp_path))
