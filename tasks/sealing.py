@@ -79,6 +79,7 @@ def record_session(
     """
     if (plan.folder / recordings.MANIFEST).exists():
         return Sealed(recordings.read_session(plan.folder), "unchanged")
+    _check(plan)
     partial = partial_folder(plan.folder)
     _make(partial)
     with locks.hold(partial):
@@ -111,6 +112,7 @@ def write_session(
     """
     if plan.folder.exists():
         raise BadInput(str(plan.folder), "a session", "a folder that does not exist yet")
+    _check(plan)
     partial = partial_folder(plan.folder)
     shutil.rmtree(partial, ignore_errors=True)
     _make(partial)
@@ -192,6 +194,11 @@ def seal(folder: Path, *, state: str) -> Session:
     _write_json(partial / REPORT, report)
     _write_json(partial / recordings.MANIFEST, recordings.to_json(plan, takes))
     return _name(folder)
+
+
+def _check(plan: Session) -> None:
+    """Refuse what could not be sealed before anything is recorded."""
+    recordings.parse(recordings.to_json(plan, ()), plan.folder / recordings.MANIFEST)
 
 
 def _name(folder: Path) -> Session:

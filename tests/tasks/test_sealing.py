@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +178,13 @@ def test_an_unwritable_place_is_one_line(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(BadInput, match="expected a folder that can be written"):
         record(tmp_path / "file" / "a")
+
+
+def test_what_could_not_be_sealed_is_refused_before_anything_is_recorded(tmp_path):
+    plan = replace(sessions.plan(tmp_path / "a"), ball="ping pong")
+    with pytest.raises(BadInput, match=r"object\.ball: found 'ping pong'"):
+        sealing.record_session(None, plan, drops=1, duration=0.1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_session_in_the_making_is_refused_to_another(tmp_path):
