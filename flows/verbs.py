@@ -124,9 +124,11 @@ def train_density(call: Call) -> None:
         result = flow(**call.parameters())
     else:
         from tasks import density, settings
+        from tasks.progress import bar
 
         chosen = settings.load(call.arguments.params, call.arguments.overrides)
-        result = density.run(chosen.density, call.out, seed=call.seed)
+        with bar("density") as progress:
+            result = density.run(chosen.density, call.out, seed=call.seed, progress=progress)
     call.say(f"{result['model']}: held-out {result['held_out']:.3f} nats, {call.out / 'package'}")
 
 

@@ -6,7 +6,7 @@ self-test evaluates log q(theta | x) at fixed inputs.
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ from tasks.settings import Density
 NAME = "ball-density"
 KIND = "conditional-density"
 REFERENCES = 16
+SEARCHED = ("hidden", "components", "learning_rate")
+"""Settings that a search may choose."""
 CASES, DRAWS = 1000, 200
 """Drops on which a density is checked, and draws for each."""
 
@@ -44,6 +46,7 @@ class Trained:
         history: The same at each look during training.
         cpu_time: Processor time, s.
         settings: What it was trained with.
+        asked: What was asked for; a search chose `settings` starting from it.
         seed: Seed of all randomness.
     """
 
@@ -52,6 +55,7 @@ class Trained:
     history: tuple[float, ...]
     cpu_time: float
     settings: Density
+    asked: Density
     seed: int
 
 
@@ -98,7 +102,7 @@ def train(settings: Density, *, seed: int) -> Trained:
         theta, inputs, box=bouncing_ball.PRIOR, training=_training(settings), draw=draw
     )
     held_out = min(fit.held_out)
-    return Trained(fit.density, held_out, fit.held_out, fit.cpu_time, settings, seed)
+    return Trained(fit.density, held_out, fit.held_out, fit.cpu_time, settings, settings, seed)
 
 
 def key(settings: Density, seed: int) -> str:
@@ -138,9 +142,13 @@ def write(trained: Trained, folder: Path) -> None:
             "scale": inputs.coordinates.scale.numpy(),
         },
         checks={"held_out": trained.held_out, "history": list(trained.history), **checked},
-        data_digest=key(trained.settings, trained.seed),
+        data_digest=key(trained.asked, trained.seed),
         git_commit=git_commit(),
-        settings={**asdict(trained.settings), "seed": trained.seed},
+        settings={
+            **asdict(trained.asked),
+            "seed": trained.seed,
+            "chosen": {name: getattr(trained.settings, name) for name in SEARCHED},
+        },
     )
     write_package(folder, package, evaluate=evaluate)
 
@@ -314,10 +322,7 @@ def _best(settings: Density, folder: Path, *, seed: int, progress: Progress) -> 
     from tasks import density_search  # Optuna takes a second to import
 
     best = density_search.search(settings, folder, seed=seed, progress=progress).best
-    trained = train(best, seed=seed)
-    return Trained(
-        trained.density, trained.held_out, trained.history, trained.cpu_time, settings, seed
-    )
+    return replace(train(best, seed=seed), asked=settings)
 
 
 def _training(settings: Density) -> Training:

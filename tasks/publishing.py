@@ -55,7 +55,7 @@ def publish_density(
         tracking.log_numbers(
             tracker,
             run.run_id,
-            parameters=package.settings,
+            parameters=_trained_with(package.settings),
             metrics={"held_out": package.checks["held_out"]},
         )
     version = registry.register(
@@ -213,6 +213,12 @@ def _log_checks(tracker: Tracker, run: OpenRun, checks: Mapping[str, Any]) -> No
     tracking.log_numbers(tracker, run.run_id, parameters={}, metrics=metrics)
 
 
+def _trained_with(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a density, those that a search chose in place of those asked for."""
+    asked = {name: value for name, value in settings.items() if name != "chosen"}
+    return asked | settings["chosen"]
+
+
 def _log_search(tracker: Tracker, run: OpenRun, folder: Path, settings: dict[str, Any]) -> None:
     """Record each trial of a search as a child of the density's run."""
     if not settings.get("trials"):
@@ -221,6 +227,7 @@ def _log_search(tracker: Tracker, run: OpenRun, folder: Path, settings: dict[str
     from tasks.settings import Density
 
     seed = int(settings.pop("seed"))
+    del settings["chosen"]
     found = density_search.search(Density(**settings), folder, seed=seed)
     for attempt in found.attempts:
         child = tracking.open_run(
