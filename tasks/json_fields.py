@@ -60,9 +60,9 @@ class Fields:
         value = self.text(key)
         try:
             moment = datetime.fromisoformat(value)
-        except ValueError as error:
+            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (ValueError, OverflowError) as error:
             raise self._fault(key, repr(value), "a time like 2026-11-20T20:13:00Z") from error
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def count(self, key: str, *, least: int = 0) -> int:
         """Return a whole number, `least` or more."""
@@ -97,7 +97,12 @@ class Fields:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 def _kind(value: Any) -> str:

@@ -27,6 +27,7 @@ SCHEMA = "ricochet.session/1"
 MANIFEST = "session.json"
 DATA_FILE = Path("data.dvc")
 LOCATABLE = 3  # microphones from which a bounce has a place
+LEAST_RATE = 8000  # Hz; below it clicks are not heard apart
 
 
 @dataclass(frozen=True)
@@ -142,9 +143,11 @@ def load_clip(path: Path) -> tuple[Float[ndarray, "channel frame"], int]:
         Samples, and the sample rate in Hz.
 
     Raises:
-        BadInput: The file is unreadable, cut short, empty, not finite or silent.
+        BadInput: The file is unreadable, cut short, empty, not finite or silent, or too coarse.
     """
     found = audio.read(path)
+    if found.sample_rate < LEAST_RATE:
+        raise BadInput(str(path), f"{found.sample_rate} Hz", f"at least {LEAST_RATE} Hz")
     return found.samples, found.sample_rate
 
 
@@ -276,7 +279,7 @@ def _rig(content: Any, where: str) -> Rig:
             raise BadInput(f"{where}.microphones", str(error), "a triangle at least") from error
     return Rig(
         name=entries.name("name"),
-        sample_rate=entries.count("sample_rate", least=1000),
+        sample_rate=entries.count("sample_rate", least=LEAST_RATE),
         temperature=entries.number("temperature", above=-100.0, below=100.0),
         microphones=tuple(microphones),
     )

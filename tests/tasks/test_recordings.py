@@ -204,6 +204,8 @@ BAD_SESSIONS = {
     "one file twice": (put("takes", 0, "file", "take-0001.wav"), "one file twice"),
     "no digest": (put("takes", 0, "sha256", "abc"), "64 hexadecimal"),
     "no time": (put("started_at", "yesterday"), "a time like"),
+    "a time that is none in UTC": (put("started_at", "0001-01-01T00:00:00+14:00"), "a time like"),
+    "a number past all floats": (put("object", "drop_height", 10**400), "object.drop_height"),
     "no microphones": (put("rig", "microphones", []), "channels []"),
     "a missing channel": (put("rig", "microphones", 2, "channel", 3), "channels [0, 1, 3]"),
     "a channel twice": (put("rig", "microphones", 2, "channel", 1), "channels [0, 1, 1]"),
