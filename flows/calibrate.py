@@ -16,12 +16,13 @@ from prefect.artifacts import create_link_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from flows.servers import defaults
+from flows.servers import defaults, find_running
 from flows.train_density import ready
 from tasks import calibration, publishing, settings, tracking
 from tasks.artefacts import output_folder
 from tasks.calibration import Order, Pair
 from tasks.progress import bar
+from tasks.provenance import artifacts
 from tasks.tracking import OpenRun, Tracker
 
 
@@ -127,8 +128,8 @@ def link(run: OpenRun, text: str, *, key: str) -> None:
         text: What the link says.
         key: Key of the artifact.
     """
-    server = defaults()
-    address = f"http://{server['host']}:{server['port']}"
+    server, running = defaults(), find_running(artifacts())
+    address = running["mlflow"] if running else f"http://{server['host']}:{server['port']}"
     place = f"{address}/#/experiments/{run.experiment_id}/runs/{run.run_id}"
     create_link_artifact(link=place, link_text=text, key=key)
 

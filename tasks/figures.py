@@ -101,7 +101,7 @@ def comparison(posteriors: Mapping[str, Float[ndarray, "sample 2"]]) -> Figure:
         axes.plot(*samples[::4].T, ",", color=colour, alpha=0.4)
         axes.add_patch(_region(samples.mean(0), np.cov(samples.T), colour, label=name))
     axes.autoscale_view()
-    axes.legend(frameon=False, title="90 % regions")
+    figure.legend(frameon=False, title="90 % regions", loc="outside right upper")
     _name(axes, RESTITUTION, CONCENTRATION)
     figure.suptitle("Posterior of each pair")
     return figure
