@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 
-from models.inference import checks
+from models.inference import checks, density_network
 from models.inference.density_network import ConditionalDensity
 from models.inference.products import gaussian_product
 from models.probability import boxes, truncated_mixtures
@@ -70,8 +70,16 @@ def simulate(session: Session) -> tuple[Float[ndarray, " 2"], Features, Noise]:
     return truth.numpy(), bouncing_ball.simulate_features(theta, noise, draw=draw), noise
 
 
-def outcome(session: Session, network: ConditionalDensity | None = None) -> Outcome:
-    """Simulate a session, infer, and compare with the truth."""
+def outcome(session: Session, network: dict[str, ndarray] | None = None) -> Outcome:
+    """Simulate a session, infer, and compare with the truth.
+
+    Args:
+        session: What to simulate.
+        network: Arrays of a density network, for the paper's rule.
+
+    Returns:
+        The comparison.
+    """
     torch.set_num_threads(1)
     truth, features, noise = simulate(session)
     density = ball_posterior.posterior(features, noise)
@@ -108,9 +116,10 @@ def outcomes(
     for _ in range(len(sessions) - len(left)):
         if progress:
             progress()
+    arrays = None if network is None else density_network.to_arrays(network)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
-        jobs = {pool.submit(outcome, each, network): each for each in left}
+        jobs = {pool.submit(outcome, each, arrays): each for each in left}
         for job in as_completed(jobs):
             found[jobs[job]] = job.result()
             _note(journal, jobs[job], job.result())
@@ -189,10 +198,11 @@ def _share(results: list[Outcome]) -> float | None:
 
 
 def _paper_level(
-    network: ConditionalDensity | None, features: Features, noise: Noise, truth: ndarray
+    network: dict[str, ndarray] | None, features: Features, noise: Noise, truth: ndarray
 ) -> float:
     if network is None:
         return float("nan")
-    mixture = drop_density.posterior(network, features, noise)
+    density = density_network.from_arrays(network)
+    mixture = drop_density.posterior(density, features, noise)
     means, covariances = truncated_mixtures.moments(mixture)
     return gaussian_product(means.numpy(), covariances.numpy()).content_above(truth)

@@ -112,7 +112,7 @@ def test_a_table_of_bounce_times_made_by_ear_gives_its_authors_restitution() -> 
 @pytest.mark.slow
 def test_regions_of_ninety_per_cent_hold_the_truth_as_often() -> None:
     draw = torch.Generator().manual_seed(5)
-    held, count = 0, 150
+    held, count = 0, 60
     for index in range(count):
         uniform = torch.rand(2, generator=draw).tolist()
         truth, kappa = 0.6 + 0.35 * uniform[0], 10.0 ** (1.0 + 4.0 * uniform[1])
@@ -121,5 +121,5 @@ def test_regions_of_ninety_per_cent_hold_the_truth_as_often() -> None:
         times = times[: max(3, ends[0] + 1)] if len(ends) else times
         found = bare_recording.listen_times([times])
         held += found.region_90[0] <= truth <= found.region_90[1]
-    # binomial standard error sqrt(0.9 * 0.1 / 150) = 0.0245; three of them
-    assert abs(held / count - 0.9) < 0.074
+    # binomial standard error sqrt(0.9 * 0.1 / 60) = 0.0387; three of them
+    assert abs(held / count - 0.9) < 0.116
