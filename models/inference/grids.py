@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 from scipy.interpolate import RectBivariateSpline
 
@@ -200,7 +200,16 @@ def locate(
         if shrunk > 0.8:
             break
         window = window.at(np.linspace(low, high, rows))
-    return window
+    return _beside(window, live)
+
+
+def _beside(window: Window, live: Int[ndarray, " k"]) -> Window:
+    """Give rows without mass the interval of the nearest row that has some.
+
+    Nothing tells where they should look, and one that looks elsewhere bends the spline beside it.
+    """
+    nearest = live[np.abs(np.arange(len(window.rows))[:, None] - live).argmin(1)]
+    return Window(window.rows, window.low[nearest], window.high[nearest])
 
 
 def normalise(window: Window, values: Float[ndarray, "m n"]) -> GridDensity:

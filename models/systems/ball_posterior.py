@@ -24,7 +24,7 @@ from models.systems.bouncing_ball import PRIOR, Features, Noise
 
 RELEASE = Release(bouncing_ball.DROP_HEIGHT, bouncing_ball.HORIZONTAL_SD, bouncing_ball.GRAVITY)
 _ROUGH = Quadrature(points=16, heights=6)
-_DOUBT = 20.0  # nats that one drop may speak against a point in the search
+_DOUBT = 40.0  # nats that one drop may speak against a point in the search; over twice its depth
 _FEW = Quadrature(points=128, heights=12)
 _MANY = Quadrature(points=32, heights=10)
 _FINER = 512  # nodes for a drop that is hard to integrate

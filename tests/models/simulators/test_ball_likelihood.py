@@ -90,8 +90,8 @@ def test_it_is_the_mean_measurement_density_at_other_parameters_too(
 ) -> None:
     drops = _drops(theta, 4, 4, noise)
     at = (theta[0] + shift[0], theta[1] + shift[1])
-    ours = _evaluate(drops, at, quadrature=Quadrature(16384, 24))[:, 0].numpy()
-    score = []
+    ours = _evaluate(drops, at, quadrature=FINE)[:, 0].numpy()
+    score, slack = [], 0.015 if theta[1] > 1.5 else 0.05  # the caustic's heavy tail in the nodes
     for index in range(4):
         brute, error = one_drop.log_likelihood(
             _row(drops, index),
@@ -100,7 +100,7 @@ def test_it_is_the_mean_measurement_density_at_other_parameters_too(
             draw=np.random.default_rng(5),
         )
         if error < 0.15:  # with fewer hits than 50 the brute force has no normal error
-            score.append((ours[index] - brute) / math.hypot(error, 0.015))
+            score.append((ours[index] - brute) / math.hypot(error, slack))
     assert len(score) >= 2
     # 60 comparisons in all at a chance of 6e-5 each: one false alarm in three hundred runs
     assert np.abs(score).max() < 4.0

@@ -130,7 +130,9 @@ def test_a_session_without_drops_is_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theta, seed", [((0.9, 1.8), 2), ((0.85, 3.5), 12), (TENNIS, 7)])
+@pytest.mark.parametrize(
+    "theta, seed", [((0.9, 1.8), 2), ((0.85, 3.5), 12), (TENNIS, 7), (TENNIS, 4)]
+)
 def test_one_drop_has_the_moments_of_a_plain_dense_grid(
     theta: tuple[float, float], seed: int
 ) -> None:
