@@ -11,7 +11,12 @@ import pytest
 
 from tasks import registry, tracking
 
-SMALL = ["density.simulations=1500", "density.epochs=3", "density.hidden=16"]
+SMALL = [
+    "density.simulations=1500",
+    "density.epochs=3",
+    "density.hidden=16",
+    "calibrate.check_sessions=2",
+]
 BALLS = {"ping-pong": (0.85, 3.5), "tennis": (0.72, 3.0)}
 
 
