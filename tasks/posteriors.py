@@ -71,9 +71,8 @@ def calibrate(
     _check(pair, heard, rules.fewest_takes)
     if not heard.placed:
         return timing.calibrate_heard(pair, order, heard)
-    drops = hearing.measured(heard)
+    drops, network = hearing.measured(heard), find_network(order)
     found = infer(drops, draw=torch.Generator().manual_seed(order.seed))
-    network = find_network(order)
     result = _result(heard, found, network)
     checked = _check_product(order, drops, found, progress)
     details = _details(pair, order, heard, found, drops, network)
@@ -93,8 +92,13 @@ def find_network(order: "steps.Order") -> Network:
 
     Returns:
         The network; trained now, under `artifacts/`, where there is none yet.
+
+    Raises:
+        BadInput: If what was asked for is no package of a density.
     """
     folder = order.density
+    if folder is not None:
+        density.read(folder)
     if folder is None:
         place = output_folder(artifacts() / "train" / "density")
         folder, _ = density.find_or_train(order.settings.density, place, seed=0)
