@@ -94,16 +94,22 @@ def comparison(posteriors: Mapping[str, Float[ndarray, "sample 2"]]) -> Figure:
     Returns:
         The figure.
     """
-    figure = Figure(figsize=(7.0, 5.0), layout="constrained")
-    axes = figure.subplots()
+    figure = Figure(figsize=(8.0, 6.4), layout="constrained")
+    above, below = np.ravel(np.asarray(figure.subfigures(2, 1, height_ratios=(1.25, 1.0))))
+    axes, close = above.subplots(), below.subplots(1, len(posteriors), squeeze=False)[0]
     for number, (name, samples) in enumerate(sorted(posteriors.items())):
-        colour = COLOURS[number % len(COLOURS)]
-        axes.plot(*samples[::4].T, ",", color=colour, alpha=0.4)
-        axes.add_patch(_region(samples.mean(0), np.cov(samples.T), colour, label=name))
-    axes.autoscale_view()
-    figure.legend(frameon=False, title="90 % regions", loc="outside right upper")
+        colour, mean = COLOURS[number % len(COLOURS)], samples.mean(0)
+        axes.plot(*mean, "o", color=colour)
+        axes.annotate(name, tuple(mean), (8, 6), textcoords="offset points", color=colour)
+        for place in (axes, close[number]):
+            place.plot(*samples[::4].T, ",", color=colour, alpha=0.4)
+            place.add_patch(_region(mean, np.cov(samples.T), colour, label=name))
+        close[number].set_title(name, fontsize=9, color=colour)
+        close[number].xaxis.set_major_locator(MaxNLocator(2))
+        _name(close[number], RESTITUTION, CONCENTRATION if number == 0 else "")
+    axes.margins(0.16)
     _name(axes, RESTITUTION, CONCENTRATION)
-    figure.suptitle("Posterior of each pair")
+    figure.suptitle("Posterior of each pair; below, each on its own scale (90 % regions)")
     return figure
 
 

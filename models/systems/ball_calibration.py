@@ -121,7 +121,7 @@ def calibrate(
     sizes = [size for size in _STEPS if size < count]
     total = _ROUNDS + 1 + len(sizes)
     report = _counter(progress, total)
-    kept, criticism, density = _explained(drops, draw, report)
+    kept, criticism, density, misfits = _explained(drops, draw, report)
     numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
     samples = density.sample(SAMPLES, draw=numbers)
     good = drops.keep(kept)
@@ -140,7 +140,7 @@ def calibrate(
         density=density,
         narrowing=tuple(narrowing),
         predictive_p_value=criticism.predictive_p_value,
-        findings=criticism.findings + _take_finding(drops, kept),
+        findings=criticism.findings + misfits,
         used=good.names,
         set_aside=tuple(
             (name, "its bounces do not fit the model that the other takes agree on")
@@ -168,10 +168,10 @@ def _posterior(drops: MeasuredDrops) -> GridDensity:
 
 def _explained(
     drops: MeasuredDrops, draw: torch.Generator, report: Callable[[], None]
-) -> tuple[Bool[ndarray, " drop"], Criticism, GridDensity]:
+) -> tuple[Bool[ndarray, " drop"], Criticism, GridDensity, tuple[Finding, ...]]:
     """Set aside the takes that the model cannot have made, at most a third of them."""
-    kept = np.ones(len(drops.names), dtype=bool)
-    for _ in range(_ROUNDS + 1):
+    kept, chances = np.ones(len(drops.names), dtype=bool), []
+    for last in (False,) * _ROUNDS + (True,):
         part = drops.keep(kept)
         density = _posterior(part)
         numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
@@ -183,18 +183,32 @@ def _explained(
             draw=draw,
         )
         report()
-        odd = np.flatnonzero(kept)[np.asarray(criticism.odd_takes, dtype=bool)]
-        if len(odd) == 0 or (~kept).sum() + len(odd) > _LARGEST_SHARE * len(kept):
+        odd = np.asarray(criticism.odd_takes, dtype=bool)
+        too_many = (~kept).sum() + odd.sum() > _LARGEST_SHARE * len(kept)
+        if last or too_many or not odd.any():
             break
-        kept[odd] = False
-    else:
-        density = _posterior(drops.keep(kept))
-    return kept, criticism, density
+        chances += list(criticism.take_p_values[odd] * len(odd))
+        kept[np.flatnonzero(kept)[odd]] = False
+    misfits = _misfits(part, criticism) if odd.any() else ()
+    return kept, criticism, density, _set_aside(drops, kept, chances) + misfits
 
 
-def _take_finding(drops: MeasuredDrops, kept: Bool[ndarray, " drop"]) -> tuple[Finding, ...]:
+def _set_aside(
+    drops: MeasuredDrops, kept: Bool[ndarray, " drop"], chances: list[float]
+) -> tuple[Finding, ...]:
     names = tuple(name for name, yes in zip(drops.names, kept, strict=True) if not yes)
     if not names:
         return ()
     sentence = f"{len(names)} of {len(kept)} takes do not fit the model and were set aside"
-    return (Finding("take", sentence, 0.01, names),)
+    return (Finding("take", sentence, float(min(1.0, *chances, 1.0)), names),)
+
+
+def _misfits(part: MeasuredDrops, criticism: Criticism) -> tuple[Finding, ...]:
+    odd = np.asarray(criticism.odd_takes, dtype=bool)
+    names = tuple(name for name, yes in zip(part.names, odd, strict=True) if yes)
+    sentence = (
+        f"{len(names)} of {len(part.names)} takes in the posterior do not fit the model: "
+        "too many to set aside"
+    )
+    chance = float(min(1.0, criticism.take_p_values[odd].min() * len(odd)))
+    return (Finding("take", sentence, chance, names),)

@@ -1,0 +1,47 @@
+"""The flow that simulates a data set of drops without sound."""
+
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+
+from tasks import settings, simulation
+from tasks.settings import Simulate
+
+
+@flow(name="simulate", retries=0, persist_result=False, result_serializer="json")
+def simulate(
+    out: str = "artifacts/simulate",
+    seed: int = 0,
+    params: str | None = None,
+    overrides: list[str] | None = None,
+) -> dict[str, Any]:
+    """Simulate the drops of the settings; the same seed gives the same bytes.
+
+    Args:
+        out: Folder of the results.
+        seed: Seed of all randomness.
+        params: YAML file laid over params.yaml.
+        overrides: Texts `section.key=value`.
+
+    Returns:
+        What `result.json` holds.
+    """
+    wanted = settings.load(None if params is None else Path(params), overrides or ()).simulate
+    return drops(Path(out), wanted, seed)
+
+
+@task(name="simulate drops", cache_policy=NO_CACHE, retries=0)
+def drops(folder: Path, wanted: Simulate, seed: int) -> dict[str, Any]:
+    """Simulate all drops in one batch.
+
+    Args:
+        folder: Folder of the results.
+        wanted: How many drops, and the noise of measuring one bounce.
+        seed: Seed of all randomness.
+
+    Returns:
+        What `result.json` holds.
+    """
+    return simulation.run(wanted, folder, seed=seed)
