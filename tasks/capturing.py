@@ -4,8 +4,9 @@ The session's id is a parameter and the same id is never recorded twice; that, t
 the salvage of an interrupted session are kept by `tasks.sealing`.
 """
 
+import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,9 +104,26 @@ def open_rig(name: str, settings: Capture, *, seed: int) -> Recorder:
     if name not in RIGS:
         raise BadInput("--rig", repr(name), "one of " + ", ".join(RIGS))
     rig = interface.default_rig(
-        name, sample_rate=settings.sample_rate, temperature=settings.temperature
+        name,
+        sample_rate=settings.sample_rate,
+        temperature=settings.temperature,
+        places=_places(settings.microphones),
     )
     return RIGS[name](rig, settings, seed)
+
+
+def _places(stated: Sequence[Any]) -> list[interface.Position]:
+    """Check the stated places of the microphones."""
+    places = []
+    for number, place in enumerate(stated):
+        numbers = isinstance(place, list) and all(isinstance(x, int | float) for x in place)
+        if not numbers or len(place) != 3 or not all(math.isfinite(x) for x in place):
+            where = f"capture.microphones, entry {number}"
+            raise BadInput(where, repr(place)[:60], "three finite numbers, metres")
+        places.append((float(place[0]), float(place[1]), float(place[2])))
+    if not places:
+        raise BadInput("capture.microphones", "no place", "one for each channel")
+    return places
 
 
 def _simulated(rig: Rig, settings: Capture, seed: int) -> Recorder:
@@ -127,7 +145,7 @@ def _simulated(rig: Rig, settings: Capture, seed: int) -> Recorder:
 def _sound_device(rig: Rig, settings: Capture, seed: int) -> Recorder:
     from hardware.microphones.sound_device import SoundCard
 
-    return SoundCard(rig)
+    return SoundCard(rig, device=settings.device or None)
 
 
 RIGS: dict[str, Callable[[Rig, Capture, int], Recorder]] = {

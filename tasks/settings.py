@@ -47,6 +47,8 @@ class Capture:
     """One recording session; the comments in params.yaml give units."""
 
     rig: str
+    microphones: list[Any]
+    device: str
     ball: str
     surface: str
     restitution: Annotated[float, Range(0.01, 1.0)]
@@ -227,6 +229,7 @@ def _convert(section: str, key: Any, value: Any, where: str) -> Any:
     _known(key, list(hints), where)
     annotated = get_origin(hints[key]) is Annotated
     kind, *limits = get_args(hints[key]) if annotated else (hints[key],)
+    kind = get_origin(kind) or kind
     converted = _typed(kind, value)
     if converted is None:
         raise BadInput(where, repr(value), f"a value of type {kind.__name__}")

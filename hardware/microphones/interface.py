@@ -4,6 +4,7 @@ A rig is a named array of microphones, one a channel of its recorder. A recorder
 given length; what it could not keep up with is counted and located, never filled in unsaid.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,15 +101,25 @@ class Recorder(Protocol):
         ...
 
 
-def default_rig(name: str, *, sample_rate: int = 44100, temperature: float = 21.5) -> Rig:
-    """Return three microphones round a table of 0.55 m, its centre the origin.
+TABLE = ((-0.30, -0.25, 0.0762), (0.30, -0.25, 0.0762), (0.0, 0.32, 0.0762))
+"""Three microphones round a table of 0.55 m, its centre the origin, m."""
+
+
+def default_rig(
+    name: str,
+    *,
+    sample_rate: int = 44100,
+    temperature: float = 21.5,
+    places: Sequence[Position] = TABLE,
+) -> Rig:
+    """Return a rig whose channels are numbered in the order of its microphones.
 
     Args:
         name: Name of the rig.
         sample_rate: Hz.
         temperature: Degrees Celsius.
+        places: Where each microphone stands, m.
     """
-    places = ((-0.30, -0.25, 0.0762), (0.30, -0.25, 0.0762), (0.0, 0.32, 0.0762))
     microphones = tuple(Microphone(channel, place) for channel, place in enumerate(places))
     return Rig(name, sample_rate, temperature, microphones)
 
