@@ -207,8 +207,12 @@ def _settled(sessions: list[str], order: "Order", *, publish: bool) -> dict[str,
 
 
 def _say_published(call: Call, digest: str | None) -> None:
-    if digest is not None:
-        call.say(f"published as {digest}; data.dvc has changed, to be committed by a person")
+    if digest is None:
+        return
+    from tasks import publication
+
+    changed = "; data.dvc has changed, to be committed by a person"
+    call.say(f"published as {digest}{changed if publication.awaits_commit() else ''}")
 
 
 def _prepare_servers() -> None:

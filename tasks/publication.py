@@ -87,6 +87,23 @@ def remotes(root: Path) -> dict[str, str]:
     return {key[7:-4]: value for key, value in found.items() if key.endswith(".url")}
 
 
+def awaits_commit(root: Path | None = None) -> bool:
+    """Tell whether `data.dvc` differs from what Git holds, so that a person has to commit it.
+
+    Args:
+        root: Folder of `data.dvc`; the current one when absent.
+
+    Returns:
+        True if Git says so; False where there is no Git to commit to.
+    """
+    command = ["git", "status", "--porcelain", "--", str(recordings.DATA_FILE)]
+    try:
+        answer = subprocess.run(command, cwd=root or Path(), capture_output=True, check=False)
+    except OSError:
+        return False
+    return answer.returncode == 0 and bool(answer.stdout.strip())
+
+
 def manifest(folder: Path) -> dict[str, str]:
     """Return the sha256 of each file of a session.
 

@@ -66,6 +66,29 @@ def clone(shipped, tmp_path):
     return root
 
 
+def test_data_dvc_awaits_a_commit_only_while_git_holds_another(tmp_path):
+    def git(*words):
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *who, *words], cwd=tmp_path, check=True)
+
+    named = tmp_path / "data.dvc"
+    named.write_text("one")
+    git("init", "-q")
+    assert publication.awaits_commit(tmp_path)
+    git("add", "data.dvc")
+    git("commit", "-q", "-m", "One")
+    assert not publication.awaits_commit(tmp_path)
+    (tmp_path / "other").write_text("not of the recordings")
+    assert not publication.awaits_commit(tmp_path)
+    named.write_text("two")
+    assert publication.awaits_commit(tmp_path)
+    git("add", "data.dvc")
+    assert publication.awaits_commit(tmp_path)
+    named.write_text("one")
+    git("add", "data.dvc")
+    assert not publication.awaits_commit(tmp_path)
+
+
 @pytest.mark.slow
 def test_a_clone_pulls_the_sample(clone):
     publication.pull(clone)
