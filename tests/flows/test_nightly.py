@@ -1,0 +1,269 @@
+"""The night: late captures are skipped, nothing is recorded or registered twice, crashes closed."""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from flows import capture, nightly, verbs
+from models.core.bad_input import BadInput
+from tasks import capturing, publication, settings, tracking
+from tests.tasks import sessions
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("flows", "tasks", "hardware", "models", "mlflow", "params.yaml")
+SETTINGS = [
+    "capture.remote=published",
+    "nightly.drops=3",
+    "density.simulations=1500",
+    "density.epochs=3",
+    "density.hidden=16",
+    "calibrate.check_sessions=1",
+    "calibrate.fewest_takes=2",
+]
+REMOTE = """[core]
+    analytics = false
+    remote = published
+['remote "published"']
+    url = ../artifacts/published
+"""
+SHORT = ["capture.drops=2", "capture.duration=0.1"]
+
+
+@pytest.fixture
+def rig(monkeypatch):
+    """A rig that counts its takes, in place of the simulated one."""
+    counting = sessions.NoiseRig()
+    monkeypatch.setitem(capturing.RIGS, "simulated", lambda *_: counting)
+    return counting
+
+
+@pytest.fixture
+def published(monkeypatch):
+    """Tasks without a server and DVC: the folders that were published."""
+    folders = []
+    monkeypatch.setattr(capture, "record", capture.record.fn)
+    monkeypatch.setattr(capture, "publish", lambda folder, remote: folders.append(folder))
+    return folders
+
+
+@pytest.fixture
+def begin_late(monkeypatch):
+    """Pretend that the flow run was scheduled a number of seconds ago."""
+
+    def begin(seconds):
+        planned = datetime.now(UTC) - timedelta(seconds=seconds)
+        run = SimpleNamespace(scheduled_start_time=planned)
+        monkeypatch.setattr(capture, "flow_run", run)
+        monkeypatch.setattr(nightly, "flow_run", run)
+        return planned
+
+    return begin
+
+
+def files(folder):
+    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_capture_that_starts_too_late_is_skipped_and_records_nothing(
+    tmp_path, rig, published, begin_late
+):
+    begin_late(1000)
+    result = capture.capture.fn(session="late", out=str(tmp_path), overrides=SHORT)
+    assert result["state"].startswith("skipped, 1000 s after")
+    assert (result["takes"], result["published"]) == (0, None)
+    assert (rig.takes, published) == (0, [])
+    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+    assert json.loads((tmp_path / "result.json").read_text()) == result
+
+
+def test_the_limit_of_lateness_is_that_of_the_settings(tmp_path, rig, published, begin_late):
+    begin_late(1000)
+    allowed = [*SHORT, "capture.max_lateness=1100"]
+    result = capture.capture.fn(session="late", out=str(tmp_path), overrides=allowed)
+    assert (result["state"], result["takes"], rig.takes) == ("recorded", 2, 2)
+    assert published == [tmp_path / "late"]
+
+
+def test_a_capture_that_starts_early_or_at_an_unknown_time_is_not_late(monkeypatch, begin_late):
+    begin_late(-60)
+    assert capture.lateness() == 0
+    monkeypatch.setattr(capture, "flow_run", SimpleNamespace(scheduled_start_time=None))
+    assert capture.lateness() == 0
+
+
+def test_a_second_capture_of_a_session_records_nothing(tmp_path, rig, published, begin_late):
+    begin_late(0)
+    first = capture.capture.fn(session="once", out=str(tmp_path), overrides=SHORT)
+    kept = files(tmp_path / "once")
+    second = capture.capture.fn(session="once", out=str(tmp_path), overrides=SHORT, seed=1)
+    assert (first["state"], second["state"]) == ("recorded", "unchanged")
+    assert rig.takes == first["takes"] == second["takes"] == 2
+    assert files(tmp_path / "once") == kept
+    other = capture.capture.fn(session="twice", out=str(tmp_path), overrides=SHORT)
+    assert (other["state"], rig.takes) == ("recorded", 4)
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """Fakes of what a night consists of; the steps taken, in order."""
+    taken = []
+
+    def record(**words):
+        taken.append(("capture", words["session"], words["overrides"][-1]))
+        return {"state": "recorded", "published": "digest"}
+
+    def calibrate(**words):
+        taken.append(("calibrate",))
+        return {"ping-pong-table": {"unchanged": True}}
+
+    monkeypatch.setattr(nightly.capturing, "capture", record)
+    monkeypatch.setattr(nightly, "fetch", lambda: taken.append(("fetch",)))
+    monkeypatch.setattr(nightly.calibration, "calibrate", calibrate)
+    return taken
+
+
+def test_a_night_records_under_the_scheduled_time_then_fetches_then_calibrates(
+    tmp_path, steps, begin_late
+):
+    planned = begin_late(5)
+    result = nightly.nightly.fn(out=str(tmp_path), overrides=["nightly.drops=7"])
+    name = f"nightly-{planned:%Y%m%dT%H%M%S}"
+    assert steps == [("capture", name, "capture.drops=7"), ("fetch",), ("calibrate",)]
+    assert (result["session"], result["published"]) == (name, "digest")
+    assert result["pairs"] == {"ping-pong-table": True}
+    assert json.loads((tmp_path / "result.json").read_text()) == result
+
+
+def test_a_night_too_late_records_nothing_and_calibrates_what_is_there(tmp_path, steps, begin_late):
+    begin_late(4000)
+    result = nightly.nightly.fn(session="late", out=str(tmp_path))
+    assert steps == [("fetch",), ("calibrate",)]
+    assert result["state"].startswith("skipped, 4000 s after")
+    assert result["published"] is None
+
+
+def call(verb, place, *, publish=True):
+    """Return a call of a verb and what it says."""
+    said = []
+    arguments = argparse.Namespace(session="s", params=None, overrides=[])
+    return verbs.Call(arguments, settings.load(), place, 0, publish, said.append), said
+
+
+def test_a_night_that_shall_not_publish_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="--no-publish"):
+        verbs.nightly(call("nightly", tmp_path, publish=False)[0])
+
+
+@pytest.mark.parametrize("changed", [True, False])
+def test_a_person_is_asked_to_commit_only_what_git_does_not_hold(tmp_path, monkeypatch, changed):
+    monkeypatch.setattr(publication, "awaits_commit", lambda: changed)
+    asked, said = call("capture", tmp_path)
+    verbs._say_published(asked, "digest")
+    assert len(said) == 1 and "published as digest" in said[0]
+    assert ("to be committed" in said[0]) == changed
+
+
+@pytest.mark.slow
+def test_doctor_closes_runs_left_running_and_leaves_the_others(tmp_path, monkeypatch):
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setattr(verbs, "_prepare_servers", lambda: None)
+    tracker = tracking.connect()
+    runs = {
+        key: tracking.open_run(tracker, "calibrate", key, name=key, tags={}).run_id
+        for key in ("finished", "failed", "alive", "abandoned")
+    }
+    tracking.finish(tracker, runs["finished"])
+    tracking.fail(tracker, runs["failed"])
+    host, number, _ = tracker.client.get_run(runs["alive"]).data.tags[tracking.PROCESS].split()
+    for key in ("finished", "failed", "abandoned"):  # by a process whose number went to another
+        tracker.client.set_tag(runs[key], tracking.PROCESS, f"{host} {number} 1")
+    asked, said = call("doctor", tmp_path)
+    verbs.doctor(asked)
+    states = {key: tracker.client.get_run(run).info.status for key, run in runs.items()}
+    assert states == {
+        "finished": "FINISHED",
+        "failed": "FAILED",
+        "alive": "RUNNING",
+        "abandoned": "KILLED",
+    }
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result == {"schema": "ricochet.doctor/1", "closed": [runs["abandoned"]]}
+    verbs.doctor(asked)
+    assert said == ["1 abandoned MLflow runs closed", "0 abandoned MLflow runs closed"]
+
+
+def run(root, *command):
+    """Run a command as a person would in a checkout, everything it keeps under its folder."""
+    kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": str(root)}
+    kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")} | publication.QUIET
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
+    found = subprocess.run(
+        [*map(str, command)], cwd=root, capture_output=True, text=True, env=inherited | kept
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def commit(root, *paths):
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    run(root, "git", "add", *paths)
+    run(root, "git", *who, "commit", "-q", "-m", "Data")
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """The program under Git and DVC, with one session to which the night's is added."""
+    root = tmp_path / "checkout"
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, root / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, root / name)
+    (root / ".gitignore").write_text("/artifacts/\n/data\n__pycache__/\n")
+    run(root, "git", "init", "-q")
+    (root / ".dvc").mkdir()
+    (root / ".dvc" / "config").write_text(REMOTE)
+    words = ["--no-publish", "--out", "data", "--set", "capture.drops=2"]
+    run(root, sys.executable, "-m", "flows.cli", "capture", "--session", "sample", *words)
+    (root / "data" / "result.json").unlink()  # of the verb, beside the session
+    run(root, sys.executable, "-m", "dvc", "add", "-q", "data")
+    commit(root, ".")
+    return root
+
+
+def census(root):
+    """Count runs and versions; name sessions."""
+    client = tracking.connect(store=root / "artifacts" / "mlflow").client
+    places = [found.experiment_id for found in client.search_experiments()]
+    names = [model.name for model in client.search_registered_models()]
+    versions = {name: len(client.search_model_versions(f"name = '{name}'")) for name in names}
+    return len(client.search_runs(places)), versions, files(root / "data")
+
+
+@pytest.mark.slow
+def test_a_second_run_of_a_night_adds_no_run_no_version_and_no_session(checkout):
+    words = [word for setting in SETTINGS for word in ("--set", setting)]
+    night = [sys.executable, "-m", "flows.cli", "nightly", "--session", "tonight", *words]
+    first = run(checkout, *night)
+    assert "nightly: tonight recorded, 1 pairs" in first
+    assert "data.dvc has changed, to be committed by a person" in first
+    before = census(checkout)
+    assert before[1] == {"ball-density": 1, "ping-pong-table": 1}
+    assert {path.parts[0] for path in before[2]} == {"sample", "tonight"}
+    commit(checkout, "data.dvc")
+    second = run(checkout, *night)
+    assert "nightly: tonight unchanged, 1 pairs" in second
+    assert "published as" in second and "has changed" not in second
+    result = json.loads((checkout / "artifacts" / "nightly" / "result.json").read_text())
+    assert result["pairs"] == {"ping-pong-table": True}
+    assert census(checkout) == before
