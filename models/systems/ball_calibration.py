@@ -24,6 +24,7 @@ from models.systems.bouncing_ball import Features, Noise
 SAMPLES = 4000
 _ROUNDS = 3
 _LARGEST_SHARE = 0.34
+_NEAR = 6.0  # standard errors, or scatters of the takes, within which a take's restitution agrees
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 Progress = Callable[[int, int], None]
@@ -118,6 +119,8 @@ def calibrate(
         ValueError: If there is no take, or the features are not finite.
     """
     count = len(drops.names)
+    if count == 0:
+        raise ValueError("drops holds no drop")
     sizes = [size for size in _STEPS if size < count]
     total = _ROUNDS + 1 + len(sizes)
     report = _counter(progress, total)
@@ -169,38 +172,56 @@ def _posterior(drops: MeasuredDrops) -> GridDensity:
 def _explained(
     drops: MeasuredDrops, draw: torch.Generator, report: Callable[[], None]
 ) -> tuple[Bool[ndarray, " drop"], Criticism, GridDensity, tuple[Finding, ...]]:
-    """Set aside the takes that the model cannot have made, at most a third of them."""
-    kept, chances = np.ones(len(drops.names), dtype=bool), []
-    for last in (False,) * _ROUNDS + (True,):
-        part = drops.keep(kept)
-        density = _posterior(part)
-        numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
-        criticism = ball_criticism.criticise(
-            part.features,
-            part.noise,
-            density.sample(400, draw=numbers),
-            later_times=part.later_times,
-            draw=draw,
-        )
+    """Set aside the takes that the model cannot have made, at most a third of them.
+
+    The first posterior is that of the takes whose restitution agrees, since a few bad ones would
+    teach it a concentration so low that nothing looks odd; then every take is judged by it.
+    """
+    kept, chances = _agreeing(drops), np.ones(len(drops.names))
+    for _ in range(_ROUNDS):
+        density = _posterior(drops.keep(kept))
+        judged = _criticise(drops, density, draw)
         report()
-        odd = np.asarray(criticism.odd_takes, dtype=bool)
-        too_many = (~kept).sum() + odd.sum() > _LARGEST_SHARE * len(kept)
-        if last or too_many or not odd.any():
+        odd, chances = np.asarray(judged.odd_takes, dtype=bool), judged.take_p_values
+        fits = ~odd if odd.sum() <= _LARGEST_SHARE * len(odd) else np.ones_like(odd)
+        if (fits == kept).all():
             break
-        chances += list(criticism.take_p_values[odd] * len(odd))
-        kept[np.flatnonzero(kept)[odd]] = False
-    misfits = _misfits(part, criticism) if odd.any() else ()
+        kept = fits
+    density = _posterior(drops.keep(kept))
+    criticism = _criticise(drops.keep(kept), density, draw)
+    report()
+    misfits = _misfits(drops.keep(kept), criticism) if criticism.odd_takes.any() else ()
     return kept, criticism, density, _set_aside(drops, kept, chances) + misfits
 
 
+def _agreeing(drops: MeasuredDrops) -> Bool[ndarray, " drop"]:
+    """Mark the takes whose own restitution lies near the median, or all if too few do."""
+    values, errors = ball_criticism.restitution_by_take(drops.features, drops.noise)
+    distance = np.abs(values - np.median(values))
+    near = distance <= _NEAR * np.maximum(errors, 1.4826 * np.median(distance))
+    return near if (~near).sum() <= _LARGEST_SHARE * len(near) else np.ones_like(near)
+
+
+def _criticise(drops: MeasuredDrops, density: GridDensity, draw: torch.Generator) -> Criticism:
+    numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
+    return ball_criticism.criticise(
+        drops.features,
+        drops.noise,
+        density.sample(400, draw=numbers),
+        later_times=drops.later_times,
+        draw=draw,
+    )
+
+
 def _set_aside(
-    drops: MeasuredDrops, kept: Bool[ndarray, " drop"], chances: list[float]
+    drops: MeasuredDrops, kept: Bool[ndarray, " drop"], chances: Float[ndarray, " drop"]
 ) -> tuple[Finding, ...]:
     names = tuple(name for name, yes in zip(drops.names, kept, strict=True) if not yes)
     if not names:
         return ()
     sentence = f"{len(names)} of {len(kept)} takes do not fit the model and were set aside"
-    return (Finding("take", sentence, float(min(1.0, *chances, 1.0)), names),)
+    chance = float(min(1.0, chances[~kept].min() * len(kept)))
+    return (Finding("take", sentence, chance, names),)
 
 
 def _misfits(part: MeasuredDrops, criticism: Criticism) -> tuple[Finding, ...]:
