@@ -27,7 +27,9 @@ _ROUGH = Quadrature(points=16, heights=6)
 _DOUBT = 40.0  # nats that one drop may speak against a point in the search; over twice its depth
 _FEW = Quadrature(points=128, heights=12)
 _MANY = Quadrature(points=32, heights=10)
-_FINER = 512  # nodes for a drop that is hard to integrate
+_CAREFUL = Quadrature(points=256, heights=10)
+_ROUGH_SURFACE = 1.4  # log10 concentration below which many flights end near the longest range
+_FINER = 1024  # nodes for a drop that is hard to integrate
 _TOLERANCE = 0.15  # nats between two sets of nodes, above which a drop is integrated more finely
 _SMALLEST_TIME_SD = 2e-5  # s, m: the integration is proved down to here
 _SMALLEST_POSITION_SD = 5e-4
@@ -56,21 +58,26 @@ def posterior(
         raise ValueError("features holds no drop")
     ball_likelihood.check(drops)
     few = len(drops.ratio) < 10
+    start, exact = _start(features, noise), _FEW if few else _MANY
+    window = _window(drops, start, _ROUGH)
+    if np.mean(window.rows) < _ROUGH_SURFACE:  # drops near the longest range need care
+        window, exact = _window(drops, start, _CAREFUL), _CAREFUL
     bounds = np.array([PRIOR.low, PRIOR.high])
-    window = grids.locate(
-        lambda theta: _rough(drops, theta),
-        _start(features, noise),
-        bounds,
-        rows=17 if few else 13,
-    )
-    exact = _refined(drops, quadrature or (_FEW if few else _MANY), _probes(window))
-    return grids.tabulate(exact, window, bounds)
+    return grids.tabulate(_refined(drops, quadrature or exact, _probes(window)), window, bounds)
 
 
-def _rough(drops: DropFeatures, theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
-    """Sum cheap log likelihoods; no drop rules out a point alone, as few nodes may miss its law."""
-    rows = log_likelihood(drops, theta, _ROUGH)
-    return np.maximum(rows, rows.max(1, keepdims=True) - _DOUBT).sum(0)
+def _window(drops: DropFeatures, start: tuple[float, float], quadrature: Quadrature) -> Window:
+    """Find where the drops' posterior lives, by a cheap integration.
+
+    No drop rules out a point alone, as few nodes may miss what its law allows.
+    """
+
+    def log_density(theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
+        rows = log_likelihood(drops, theta, quadrature)
+        return np.maximum(rows, rows.max(1, keepdims=True) - _DOUBT).sum(0)
+
+    bounds = np.array([PRIOR.low, PRIOR.high])
+    return grids.locate(log_density, start, bounds, rows=17 if len(drops.ratio) < 10 else 13)
 
 
 def _probes(window: Window) -> Float[ndarray, "point 2"]:
