@@ -5,7 +5,7 @@
     ablation    times, places or both (the table of Fig. 5a), in the paper's setting
     product     coverage of the joint posterior of many drops, over the prior and for three balls
 
-About 40 minutes on two cores at full size, 4 with `--quick` (a tenth of every number).
+`--quick` takes a tenth of every number.
 """
 
 from collections.abc import Callable
