@@ -22,6 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from models.inference.descent import AdamW
 from models.probability import boxes, coordinates, truncated_mixtures
 from models.probability.boxes import Box
 from models.probability.coordinates import Coordinates
@@ -328,19 +329,13 @@ def _train(
     """Run AdamW under one cosine and keep each member's best weights."""
     variables = [w.requires_grad_() for w in (*start.layers.weights, *start.layers.biases)]
     layers, record = start.layers, list[float]()
-    optimiser = torch.optim.AdamW(variables, lr=training.rate, weight_decay=training.decay)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, max_lr=training.rate, total_steps=training.steps, pct_start=0.1
-    )
+    optimiser = AdamW(variables, peak=training.rate, decay=training.decay, steps=training.steps)
     best, kept = torch.full((training.members,), math.inf, dtype=torch.float64), _copy(layers)
     look, stale = max(1, training.steps // 40), 0
     for step in range(1, training.steps + 1):
         chosen = torch.randint(len(data[0]), (training.batch,), generator=draw)
-        optimiser.zero_grad()
-        _loss(start, layers, tuple(table[chosen] for table in data)).sum().backward()
-        torch.nn.utils.clip_grad_norm_(variables, 5.0)
-        optimiser.step()
-        schedule.step()
+        loss = _loss(start, layers, tuple(table[chosen] for table in data)).sum()
+        optimiser.descend(loss, clip=5.0)
         if step % look == 0 or step == training.steps:
             with torch.no_grad():
                 now = _loss(start, layers, held)

@@ -99,8 +99,7 @@ def simulate(
 def _broadcast(first: Tensor, others: tuple[Tensor, ...], place: torch.device) -> list[Tensor]:
     """Bring all tensors to one shape, one device and the type of the first."""
     tensors = [tensor.detach().to(place, first.dtype) for tensor in (first, *others)]
-    shape = torch.broadcast_shapes(*(tensor.shape for tensor in tensors))
-    return [tensor.expand(shape) for tensor in tensors]
+    return list(torch.broadcast_tensors(*tensors))
 
 
 @dataclass(frozen=True)

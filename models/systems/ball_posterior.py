@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
 
@@ -29,7 +29,7 @@ _FEW = Quadrature(points=128, heights=12)
 _MANY = Quadrature(points=32, heights=10)
 _CAREFUL = Quadrature(points=256, heights=10)
 _ROUGH_SURFACE = 1.4  # log10 concentration below which many flights end near the longest range
-_FINER = 1024  # nodes for a drop that is hard to integrate
+_FINER = (1024, 4096)  # nodes for drops that are hard to integrate, and for those that stay hard
 _TOLERANCE = 0.15  # nats between two sets of nodes, above which a drop is integrated more finely
 _SMALLEST_TIME_SD = 2e-5  # s, m: the integration is proved down to here
 _SMALLEST_POSITION_SD = 5e-4
@@ -92,18 +92,30 @@ def _refined(drops: DropFeatures, quadrature: Quadrature, probes: ndarray) -> Lo
 
     A drop needs them where two independent sets of nodes disagree at any of the probes.
     """
-    other = replace(quadrature, seed=quadrature.seed + 1)
-    twice = [log_likelihood(drops, probes, rule) for rule in (quadrature, other)]
-    with np.errstate(invalid="ignore"):
-        hard = ~(np.abs(twice[0] - twice[1]) < _TOLERANCE).all(1)
-    finer = replace(quadrature, points=max(quadrature.points, _FINER))
-    easy, rest = _rows(drops, ~hard), _rows(drops, hard)
+    parts = []
+    for points in _FINER:
+        hard = _disagrees(drops, quadrature, probes)
+        parts.append((_rows(drops, ~hard), quadrature))
+        drops = _rows(drops, hard)
+        quadrature = replace(quadrature, points=max(quadrature.points, points))
+    parts.append((drops, quadrature))
 
     def total(theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
-        plain = log_likelihood(easy, theta, quadrature).sum(0)
-        return plain + log_likelihood(rest, theta, finer).sum(0)
+        return sum(
+            (log_likelihood(some, theta, rule).sum(0) for some, rule in parts),
+            start=np.zeros(len(theta)),
+        )
 
     return total
+
+
+def _disagrees(
+    drops: DropFeatures, quadrature: Quadrature, probes: ndarray
+) -> Bool[ndarray, " drop"]:
+    other = replace(quadrature, seed=quadrature.seed + 1)
+    one, two = (log_likelihood(drops, probes, rule) for rule in (quadrature, other))
+    with np.errstate(invalid="ignore"):
+        return ~(np.abs(one - two) < _TOLERANCE).all(1)
 
 
 def _rows(drops: DropFeatures, keep: ndarray) -> DropFeatures:
