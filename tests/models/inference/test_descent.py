@@ -1,5 +1,7 @@
 """Our AdamW against torch's, step by step."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -39,8 +41,8 @@ def test_the_rate_rises_to_its_peak_and_falls(steps: int) -> None:
     rates = [rate(step, steps) for step in range(steps)]
     top = rates.index(max(rates))
     assert max(rates) <= 1.0
-    assert all(b > a for a, b in zip(rates[:top], rates[1 : top + 1], strict=True))
-    assert all(b < a for a, b in zip(rates[top:-1], rates[top + 1 :], strict=True))
+    assert all(b > a for a, b in itertools.pairwise(rates[: top + 1]))
+    assert all(b < a for a, b in itertools.pairwise(rates[top:]))
 
 
 def test_a_step_lessens_the_loss() -> None:
