@@ -30,8 +30,8 @@ WINDOW_BEFORE = 0.012
 """Sound before an impact that is looked at to time it, s."""
 HISTORY = 256
 """Hops kept."""
-WAIT = 36
-"""Hops heard after an impact before it is decided: 9 ms."""
+WAIT = 24
+"""Hops heard after an impact before it is decided: 6 ms."""
 LONGEST_CHUNK = 512
 """Frames taken in at once; longer buffers are cut."""
 FLOOR_SPAN = 1.0
@@ -143,7 +143,7 @@ def step(
     """Take in one buffer and return the impacts that it decided.
 
     The state's arrays are updated in place: a state may be stepped once only. An impact is decided
-    9 ms after its first arrival, so its event comes with the buffer that holds that instant.
+    6 ms after its first arrival, so its event comes with the buffer that holds that instant.
 
     Args:
         state: State before the buffer.
