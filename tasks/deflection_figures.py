@@ -1,0 +1,141 @@
+"""Pictures of how three controllers met tossed balls: figures 7, 13 and 14 of Matl et al."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tasks.figures import COLOURS
+
+Balls = Mapping[str, Mapping[str, Mapping[str, Any]]]
+"""Ball, controller, row of `models.systems.ball_tracking.row`."""
+
+KINDS = {
+    "success": ("touched", COLOURS[2]),
+    "outliers": ("outliers", COLOURS[1]),
+    "missed": ("missed otherwise", COLOURS[4]),
+    "boundaries": ("outside the boundaries", "#BBBBBB"),
+}
+SHORT = {"intercept": "Alg. 1", "cautious_intercept": "Alg. 2", "belief": "belief"}
+
+
+def shares(balls: Balls) -> Figure:
+    """Draw success and failures of the tosses within the boundaries, and energies (Fig. 7).
+
+    Args:
+        balls: The rows by ball and controller.
+
+    Returns:
+        The figure; bars carry 95 % intervals.
+    """
+    figure = Figure(figsize=(10.0, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    _stack(left, balls, ("success", "outliers", "missed"), of=_share)
+    _whiskers(left, balls)
+    left.set_ylabel("share of tosses within the boundaries")
+    _energies(right, balls)
+    return figure
+
+
+def all_tosses(balls: Balls) -> Figure:
+    """Draw how every toss ended, those outside the boundaries too (Fig. 13).
+
+    Args:
+        balls: The rows by ball and controller.
+
+    Returns:
+        The figure.
+    """
+    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = figure.subplots()
+    _stack(axes, balls, tuple(KINDS), of=lambda row, kind: row["counts"][kind])
+    axes.set_ylabel("tosses")
+    return figure
+
+
+def outliers_by_bounce(balls: Balls) -> Figure:
+    """Draw failures due to outliers by the bounce that was mislocated first (Fig. 14).
+
+    Args:
+        balls: The rows by ball and controller.
+
+    Returns:
+        The figure.
+    """
+    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = figure.subplots()
+    places = _places(balls)
+    bottom = np.zeros(len(places))
+    for colour, when in zip(COLOURS, ("first", "second", "later"), strict=False):
+        heights = [row["outliers_by_bounce"][when] for row in _rows(balls)]
+        label = f"{when} bounce" if when != "later" else "a later bounce"
+        axes.bar(places, heights, bottom=bottom, color=colour, width=0.8, label=label)
+        bottom += heights
+    _name(axes, balls)
+    axes.set_ylabel("failures due to outliers")
+    axes.legend(frameon=False)
+    return figure
+
+
+def _rows(balls: Balls) -> list[Mapping[str, Any]]:
+    return [row for rows in balls.values() for row in rows.values()]
+
+
+def _places(balls: Balls) -> np.ndarray:
+    """Bars stand in groups, a ball each."""
+    places, start = [], 0.0
+    for rows in balls.values():
+        places += [start + index for index in range(len(rows))]
+        start += len(rows) + 0.8
+    return np.array(places)
+
+
+def _share(row: Mapping[str, Any], kind: str) -> float:
+    return float(row[kind])
+
+
+def _stack(axes: Axes, balls: Balls, kinds: tuple[str, ...], *, of: Any) -> None:
+    places = _places(balls)
+    bottom = np.zeros(len(places))
+    for kind in kinds:
+        heights = np.array([of(row, kind) for row in _rows(balls)])
+        label, colour = KINDS[kind]
+        axes.bar(places, heights, bottom=bottom, color=colour, width=0.8, label=label)
+        bottom += heights
+    _name(axes, balls)
+    axes.legend(frameon=False, ncols=len(kinds), loc="lower left", bbox_to_anchor=(0.0, 1.0))
+
+
+def _whiskers(axes: Axes, balls: Balls) -> None:
+    rows = _rows(balls)
+    share = np.array([row["success"] for row in rows])
+    ends = np.array([row["success_interval"] for row in rows])
+    length = np.abs(ends.T - share)
+    axes.errorbar(_places(balls), share, length, fmt="none", ecolor="black", capsize=3)
+
+
+def _energies(axes: Axes, balls: Balls) -> None:
+    places = _places(balls)
+    kinds = (
+        ("energy", "all tosses", COLOURS[0], -0.2),
+        ("energy_successes", "touched", COLOURS[5], 0.2),
+    )
+    for key, label, colour, shift in kinds:
+        means = np.array([row[key] or 0.0 for row in _rows(balls)])
+        errors = np.array([1.96 * (row[f"{key}_error"] or 0.0) for row in _rows(balls)])
+        axes.bar(places + shift, means, 0.4, yerr=errors, color=colour, label=label, capsize=2)
+    _name(axes, balls)
+    axes.set_ylabel("energy over mass, m$^2$/s")
+    axes.legend(frameon=False)
+
+
+def _name(axes: Axes, balls: Balls) -> None:
+    labels = [
+        f"{SHORT.get(name, name)}\n{ball}" if index == len(rows) // 2 else SHORT.get(name, name)
+        for ball, rows in balls.items()
+        for index, name in enumerate(rows)
+    ]
+    axes.set_xticks(_places(balls), labels)
+    axes.spines[["top", "right"]].set_visible(False)
