@@ -1,6 +1,8 @@
 """Sessions to heard takes: what each recording of a drop says about times and places of bounces.
 
 One bad take never ends a session: whatever is wrong with it becomes its reason to be set aside.
+Neither does a poor session spoil the good ones: places come before times, so that a session of
+fewer than three microphones counts only where no session of the pair tells places.
 """
 
 from collections.abc import Sequence
@@ -23,6 +25,7 @@ from tasks.recordings import Rejected, Session
 
 BOUNCES = 3
 """Bounces of a drop that the features need."""
+LEFT_OUT = "fewer than three microphones: times alone, left out beside sessions that tell places"
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,10 @@ class Heard:
     """All takes of the sessions of a pair.
 
     Attributes:
-        sessions: The sessions.
+        sessions: The sessions that were heard.
         takes: The takes that can be used.
-        rejected: Those that cannot.
-        placed: Whether the rig tells where a bounce was.
+        rejected: Those that cannot, those of sessions left out among them.
+        placed: Whether the rigs of these sessions tell where a bounce was.
     """
 
     sessions: tuple[Session, ...]
@@ -73,14 +76,16 @@ def hear(
     Raises:
         BadInput: If a session as a whole cannot be read.
     """
-    sessions = tuple(recordings.read_session(folder) for folder in folders)
-    placed = all(len(session.rig.microphones) >= 3 for session in sessions)
+    named = tuple(recordings.read_session(folder) for folder in folders)
+    sessions, left_out = _best(named)
+    placed = _tells_places(sessions[0])
     total = sum(len(session.takes) for session in sessions)
     heard: list[NamedTake] = []
-    rejected = [
-        Rejected(f"{session.identity}/{entry.file}", entry.reason)
-        for session in sessions
-        for entry in session.rejected
+    rejected = [entry for session in named for entry in _rejected(session)]
+    rejected += [
+        Rejected(f"{session.identity}/{take.file}", LEFT_OUT)
+        for session in left_out
+        for take in session.takes
     ]
     done = 0
     for session in sessions:
@@ -110,6 +115,24 @@ def measured(heard: Heard) -> MeasuredDrops:
         later_times=tuple(take.times for take in takes),
         names=tuple(take.file for take in heard.takes),
     )
+
+
+def _best(named: tuple[Session, ...]) -> tuple[tuple[Session, ...], tuple[Session, ...]]:
+    """Split sessions into those to hear and those to leave out: places come before times."""
+    telling = tuple(session for session in named if _tells_places(session))
+    if not telling:
+        return named, ()
+    return telling, tuple(session for session in named if not _tells_places(session))
+
+
+def _tells_places(session: Session) -> bool:
+    return len(session.rig.microphones) >= recordings.LOCATABLE
+
+
+def _rejected(session: Session) -> list[Rejected]:
+    return [
+        Rejected(f"{session.identity}/{entry.file}", entry.reason) for entry in session.rejected
+    ]
 
 
 def _hear_take(
