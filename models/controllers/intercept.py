@@ -152,9 +152,10 @@ def predict(state: State, before: Bounce, last: Bounce) -> Prediction | None:
 
 
 def _target(prediction: Prediction, bounced: float, now: float) -> MotionTarget | None:
-    """Turn a prediction into a target, unless it is due already."""
+    """Turn a prediction into a target, unless it is due already or too large for a number."""
     duration = bounced + prediction.due - now
-    if not duration > 0.0:
+    numbers = (prediction.y, prediction.z or 0.0, duration)
+    if not (duration > 0.0 and all(math.isfinite(number) for number in numbers)):
         return None
     reason = "crosses in this flight" if prediction.crosses else "crosses later: go to its y"
     return MotionTarget(now, prediction.y, prediction.z, duration, reason)
