@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Float32
 from numpy import ndarray
 
+from hardware.microphones.ring import Ring
 from models.core.bad_input import BadInput
 
 SYNC_PERIOD = 0.5  # s between two syncs
@@ -38,11 +39,7 @@ class Journal:
             sample_rate: Hz.
             seconds_ahead: Length of the ring, s.
         """
-        self.gaps: list[int] = []
-        self._ring = np.zeros((max(1, round(seconds_ahead * sample_rate)), channels), np.float32)
-        self._pushed = 0  # frames in the ring since the start; written by the pusher alone
-        self._written = 0  # frames taken out of it; written by the writer alone
-        self._offered = 0
+        self._ring = Ring(round(seconds_ahead * sample_rate), channels)
         self._failure: OSError | None = None
         self._closing = threading.Event()
         self._file = path.open("wb", buffering=0)
@@ -51,25 +48,22 @@ class Journal:
         self._writer = threading.Thread(target=self._write, name="journal", daemon=True)
         self._writer.start()
 
+    @property
+    def gaps(self) -> list[int]:
+        """Frames at which something was lost, counted over all frames offered."""
+        return [gap.frame for gap in self._ring.gaps]
+
     def push(self, block: Float32[ndarray, "frame channel"]) -> None:
         """Copy a block into the ring, or note its frame as a gap where there is no room.
 
         Args:
             block: The next frames.
         """
-        size, start = len(block), self._pushed % len(self._ring)
-        if size > len(self._ring) - (self._pushed - self._written):
-            self.gaps.append(self._offered)
-        else:
-            first = min(size, len(self._ring) - start)
-            self._ring[start : start + first] = block[:first]
-            self._ring[: size - first] = block[first:]
-            self._pushed += size
-        self._offered += size
+        self._ring.push(block)
 
     def note_gap(self) -> None:
         """Note that the device itself lost something before the next block."""
-        self.gaps.append(self._offered)
+        self._ring.note_gap()
 
     def close(self) -> None:
         """Write what is left, force it to the disk and end the writer.
@@ -101,14 +95,12 @@ class Journal:
             self._failure = error
 
     def _drain(self) -> int:
-        """Write the frames up to the end of the ring or to what was pushed; return their number."""
-        start = self._written % len(self._ring)
-        count = min(self._pushed - self._written, len(self._ring) - start)
-        content = memoryview(self._ring[start : start + count].tobytes())
+        """Write what was pushed so far; return the number of frames."""
+        frames = self._ring.take(self._ring.ready)
+        content = memoryview(frames.tobytes())
         while content:
             content = content[self._file.write(content) or 0 :]
-        self._written += count
-        return count
+        return len(frames)
 
 
 def read(path: Path) -> tuple[Float32[ndarray, "channel frame"], int]:

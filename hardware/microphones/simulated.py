@@ -1,18 +1,12 @@
 """A simulated rig: balls dropped on a surface in a room, heard by microphones.
 
-A take is one drop by `models.simulators.bouncing_ball` of which every bounce is rendered by
-`models.sound.synthesis`. A bounce at normal speed w is as loud as (w / w_0)^1.2, w_0 being the
-speed of the first impact. The gain is set once, so that the first impact of a ball that falls
-straight down at the origin has the stated signal-to-noise ratio; later bounces are fainter, as real
-ones are. Samples are rounded to the steps of a 16 bit sound card.
-
-Nobody knows a rig exactly: the microphones that hear stand a little off the places that the session
-states, for as long as the rig lives, and the instant at which a contact clicks scatters.
+A take is one drop by `models.simulators.bouncing_ball` of which every bounce is heard as
+`acoustics` says, the first impact being its reference.
 """
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,32 +14,30 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 
+from hardware.microphones import acoustics
+from hardware.microphones.acoustics import GRAVITY, Acoustics
 from hardware.microphones.interface import Recording, Rig, now
 from hardware.microphones.journal import Journal
 from models.simulators import bouncing_ball
-from models.sound import rooms, synthesis
 
-STEP = 2.0**-15  # one step of 16 bit, full scale 1
-LOUDNESS_POWER = 1.2
-GRAVITY = 9.81
 BLOCK = 512  # frames given to the journal at once
 FEWEST_BOUNCES, MOST_BOUNCES = 3, 16
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What is dropped and where.
+    """What is dropped and how it sounds; for the last six see `Acoustics`.
 
     Attributes:
         restitution: Exit over entry normal speed.
         log10_concentration: Decimal logarithm of the exit direction's concentration.
         drop_height: Height of the release, m.
-        reverberation_time: Time in which the room's sound falls by 60 dB, s; 0 is a free field.
-        snr: Direct click of the first bounce over the background, dB.
-        noise_steps: Standard deviation of the background, in steps of 16 bit.
-        loudness_sd: Scatter of the logarithm of each bounce's loudness.
-        survey_sd: Error of each coordinate of a microphone's stated place, m.
-        contact_sd: Scatter of the instant at which a contact clicks, s.
+        reverberation_time: s.
+        snr: dB, of the first bounce.
+        noise_steps: Steps of 16 bit.
+        loudness_sd: Of a logarithm.
+        survey_sd: m.
+        contact_sd: s.
     """
 
     restitution: float
@@ -57,6 +49,17 @@ class Scene:
     loudness_sd: float = 0.1
     survey_sd: float = 1.5e-3
     contact_sd: float = 20e-6
+
+    def acoustics(self) -> Acoustics:
+        """Return how it sounds."""
+        return Acoustics(
+            self.reverberation_time,
+            self.snr,
+            self.noise_steps,
+            self.loudness_sd,
+            self.survey_sd,
+            self.contact_sd,
+        )
 
 
 class SimulatedRig:
@@ -79,10 +82,9 @@ class SimulatedRig:
         self._scene = scene
         self._draw = draw
         self._paced = paced
-        self._gain = _gain(rig, scene)
-        stated = rig.array()
-        error = scene.survey_sd * draw.standard_normal(stated.positions.shape)
-        self._array = replace(stated, positions=stated.positions + error)
+        self._ears = acoustics.set_up(
+            rig, scene.acoustics(), drop_height=scene.drop_height, draw=draw
+        )
 
     def record(self, duration: float, *, journal: Path | None = None) -> Recording:
         """Drop the ball once and record it; see `interface.Recorder`.
@@ -99,22 +101,12 @@ class SimulatedRig:
 
     def _render(self, duration: float) -> Float[ndarray, "channel frame"]:
         """Simulate and render one drop."""
-        scene = self._scene
         release = self._draw.uniform(0.02, 0.06)
         times, positions, speeds = self._drop(duration - release)
-        scatter = np.exp(scene.loudness_sd * self._draw.standard_normal(len(times)))
-        late = scene.contact_sd * self._draw.standard_normal(len(times))
-        samples = synthesis.render(
-            times + release + late,
-            positions,
-            self._gain * _loudness(speeds, scene.drop_height) * scatter,
-            microphones=self._array,
-            duration=duration,
-            draw=self._draw,
-            room=_room(scene),
-            noise=synthesis.Background(level=scene.noise_steps * STEP),
-        )
-        return np.clip(np.round(samples / STEP) * STEP, -1.0, 1.0 - STEP).astype(np.float32)
+        ears, draw = self._ears, self._draw
+        heard = acoustics.clicks(times + release, positions, speeds, ears=ears, draw=draw)
+        samples = acoustics.render(heard, ears=ears, duration=duration, draw=draw)
+        return acoustics.converted(samples)
 
     def _drop(
         self, duration: float
@@ -149,29 +141,3 @@ class SimulatedRig:
                 journal.push(samples[:, first : first + BLOCK].T)
         if journal is not None:
             journal.close()
-
-
-def _loudness(speeds: Float[ndarray, " bounce"], height: float) -> Float[ndarray, " bounce"]:
-    """Return each bounce's loudness over that of the first."""
-    return np.asarray((speeds / math.sqrt(2 * GRAVITY * height)) ** LOUDNESS_POWER)
-
-
-def _room(scene: Scene) -> rooms.Room | None:
-    """Return the room, None for a free field."""
-    if scene.reverberation_time == 0.0:
-        return None
-    return rooms.Room(reverberation_time=scene.reverberation_time)
-
-
-def _gain(rig: Rig, scene: Scene) -> float:
-    """Return the loudness at 1 m, full scale 1, of the first bounce at the origin."""
-    array = rig.array()
-    distances = np.linalg.norm(array.positions, axis=1)[None]
-    level = synthesis.noise_level(
-        scene.snr,
-        np.ones(1),
-        distances,
-        click=synthesis.Click(),
-        sample_rate=array.sample_rate,
-    )
-    return scene.noise_steps * STEP / level

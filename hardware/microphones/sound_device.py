@@ -37,7 +37,7 @@ class SoundCard:
         """
         self.rig = rig
         self._device = device
-        self._driver = driver if driver is not None else _sounddevice()
+        self._driver = driver if driver is not None else sounddevice()
 
     def record(self, duration: float, *, journal: Path | None = None) -> Recording:
         """Record one take; see `interface.Recorder`.
@@ -67,14 +67,14 @@ class SoundCard:
         sink = journals.Journal(path, channels=channels, sample_rate=self.rig.sample_rate)
         started = now()
         try:
-            self._stream(sink, channels=channels, wanted=wanted)
+            self._stream(sink, wanted=wanted)
         finally:
             sink.close()
         samples, _ = journals.read(path)
         order = [microphone.channel for microphone in self.rig.microphones]
         return Recording(samples[order, :wanted], started, tuple(sorted(set(sink.gaps))))
 
-    def _stream(self, sink: journals.Journal, *, channels: int, wanted: int) -> None:
+    def _stream(self, sink: journals.Journal, *, wanted: int) -> None:
         """Feed the journal from the card until enough frames came."""
         full, seen = threading.Event(), [0]
 
@@ -87,30 +87,53 @@ class SoundCard:
                 full.set()
 
         patience = wanted / self.rig.sample_rate + PATIENCE
-        with self._open(channels, callback):
+        with open_input(self.rig, callback, driver=self._driver, device=self._device):
             if not full.wait(patience):
                 raise RuntimeError(f"{self.rig.name}: {seen[0]} of {wanted} frames came, then none")
 
-    def _open(self, channels: int, callback: Any) -> Any:
-        """Open the input stream; the driver's refusals are bad input."""
-        try:
-            return self._driver.InputStream(
-                device=self._device,
-                channels=channels,
-                samplerate=self.rig.sample_rate,
-                dtype="float32",
-                callback=callback,
-            )
-        except (ValueError, self._driver.PortAudioError) as error:
-            expected = f"an input device with {channels} channels at {self.rig.sample_rate} Hz"
-            raise BadInput(f"sound card {self._device!r}", str(error), expected) from error
 
+def open_input(
+    rig: Rig, callback: Any, *, driver: Any, device: str | int | None, frames: int = 0
+) -> Any:
+    """Open an input stream; the driver's refusals are bad input.
 
-def _sounddevice() -> Any:
-    """Import the driver late: it loads PortAudio."""
+    Args:
+        rig: The microphones and the rate at which to sample them.
+        callback: Called with each block, as PortAudio does.
+        driver: A module like sounddevice.
+        device: Name or number of the input device; the system's default when absent.
+        frames: Frames of a block; 0 leaves them to the driver.
+
+    Returns:
+        The stream, to be entered.
+
+    Raises:
+        BadInput: The device does not exist, has too few channels or not the rate.
+    """
+    channels = 1 + max(microphone.channel for microphone in rig.microphones)
     try:
-        import sounddevice
+        return driver.InputStream(
+            device=device,
+            channels=channels,
+            samplerate=rig.sample_rate,
+            blocksize=frames,
+            dtype="float32",
+            callback=callback,
+        )
+    except (ValueError, driver.PortAudioError) as error:
+        expected = f"an input device with {channels} channels at {rig.sample_rate} Hz"
+        raise BadInput(f"sound card {device!r}", str(error), expected) from error
+
+
+def sounddevice() -> Any:
+    """Import the driver late: it loads PortAudio.
+
+    Raises:
+        BadInput: sounddevice or PortAudio is missing.
+    """
+    try:
+        import sounddevice as driver
     except (ImportError, OSError) as error:
         expected = "the extra `capture` and the system library PortAudio (libportaudio2)"
         raise BadInput("sounddevice", str(error), expected) from error
-    return sounddevice
+    return driver

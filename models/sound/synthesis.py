@@ -211,6 +211,29 @@ def render(
     return samples
 
 
+def add_arrivals(
+    channel: Float[ndarray, " frame"],
+    times: Float[ndarray, " arrival"],
+    heights: Float[ndarray, " arrival"],
+    *,
+    click: Click,
+    sample_rate: float,
+) -> None:
+    """Add a click for each arrival at one microphone, in place, dropping what lies outside.
+
+    Args:
+        channel: Samples of the microphone.
+        times: When each contact's sound arrives, s after the first sample.
+        heights: Peak of each click; a negative one takes an arrival away.
+        click: The click.
+        sample_rate: Hz.
+    """
+    whole = np.floor(times * sample_rate).astype(int)
+    clicks = waveform(click, times - whole / sample_rate, sample_rate=sample_rate)
+    for start, piece in zip(whole, heights[:, None] * clicks, strict=True):
+        _add(channel, piece, start=int(start) - LEAD)
+
+
 def _peak(still: Float[ndarray, " bin"]) -> float:
     """Largest size of the click's waveform on a grid eight times finer than the samples."""
     fine = np.zeros(4 * BLOCK + 1, dtype=complex)
@@ -228,14 +251,16 @@ def _add_direct(
     microphones: Microphones,
 ) -> None:
     """Add every impact's direct sound to the samples, in place."""
-    rate = microphones.sample_rate
     arrivals = times[:, None] + distances / microphones.speed_of_sound
-    whole = np.floor(arrivals * rate).astype(int)
-    clicks = waveform(click, arrivals - whole / rate, sample_rate=rate)
-    clicks *= (loudness[:, None] / distances)[..., None]
-    for impact, channel in np.ndindex(*whole.shape):
-        start = int(whole[impact, channel]) - LEAD
-        _add(samples[channel], clicks[impact, channel], start=start)
+    heights = loudness[:, None] / distances
+    for channel, row in enumerate(samples):
+        add_arrivals(
+            row,
+            arrivals[:, channel],
+            heights[:, channel],
+            click=click,
+            sample_rate=microphones.sample_rate,
+        )
 
 
 def _add_room(

@@ -1,60 +1,17 @@
 """Every recorder keeps one contract; the simulated one sounds as its scene says."""
 
 import math
-import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from hardware.microphones import journal, simulated
+from hardware.microphones import acoustics, journal, simulated
 from hardware.microphones.interface import default_rig
 from hardware.microphones.sound_device import SoundCard
 from models.core.bad_input import BadInput
+from tests.hardware.sound_card import Driver
 
 DURATION = 0.5
-
-
-class Driver:
-    """A sound card that plays noise from a thread, and overflows at chosen blocks."""
-
-    class PortAudioError(Exception):
-        pass
-
-    def __init__(self, *, overflow=(), blocks=10_000, channels=3):
-        self.overflow, self.blocks, self.channels = overflow, blocks, channels
-        self.sent = []
-
-    def InputStream(self, *, channels, callback, **_):  # noqa: N802
-        if channels > self.channels:
-            raise self.PortAudioError("Invalid number of channels")
-        return _Stream(self, channels, callback)
-
-
-class _Stream:
-    def __init__(self, driver, channels, callback):
-        self.driver, self.channels, self.callback = driver, channels, callback
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.run)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop.set()
-        self.thread.join()
-
-    def run(self):
-        draw = np.random.default_rng(1)
-        for number in range(self.driver.blocks):
-            if self.stop.is_set():
-                return
-            block = draw.uniform(-0.1, 0.1, (480, self.channels)).astype(np.float32)
-            self.driver.sent.append(block)
-            status = SimpleNamespace(input_overflow=number in self.driver.overflow)
-            self.callback(block, len(block), None, status)
-            self.stop.wait(0.0005)
 
 
 def simulated_rig(seed=5, **scene):
@@ -126,7 +83,7 @@ def test_the_background_has_the_stated_steps():
     the standard error of a standard deviation is 1 / sqrt(2 n) = 0.4 %, three of them 1.2 %;
     rounding adds 1/12 of a step squared to 36, 0.1 %."""
     take = simulated_rig(noise_steps=6.0).record(DURATION).samples
-    quiet = take[:, : round(0.235 * 44100)] / simulated.STEP
+    quiet = take[:, : round(0.235 * 44100)] / acoustics.STEP
     np.testing.assert_array_equal(quiet, np.round(quiet))
     assert math.isclose(float(quiet.std()), 6.0, rel_tol=0.014)
 

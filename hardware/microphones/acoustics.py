@@ -1,0 +1,177 @@
+"""What simulated microphones hear of the contacts of a ball with the table.
+
+A contact at normal speed w clicks as loud as (w / w_0)^1.2, w_0 being the normal speed of a stated
+reference drop; `models.sound.synthesis` renders it. The gain is set once, so that the reference
+drop, straight down at the origin, has the stated signal-to-noise ratio; slower contacts are
+fainter, as real ones are. Samples are rounded to the steps of a 16 bit sound card.
+
+Nobody knows a rig exactly: the microphones that hear stand a little off the places that are stated,
+for as long as the rig lives, and the instant at which a contact clicks scatters.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Float32
+from numpy import ndarray
+
+from hardware.microphones.interface import Rig
+from models.sound import rooms, synthesis
+from models.sound.arrays import Microphones
+
+STEP = 2.0**-15  # one step of 16 bit, full scale 1
+LOUDNESS_POWER = 1.2
+GRAVITY = 9.81
+
+
+@dataclass(frozen=True)
+class Acoustics:
+    """The room, the sound card and what is not known exactly.
+
+    Attributes:
+        reverberation_time: Time in which the room's sound falls by 60 dB, s; 0 is a free field.
+        snr: Direct click of the reference drop over the background, dB.
+        noise_steps: Standard deviation of the background, in steps of 16 bit.
+        loudness_sd: Scatter of the logarithm of each contact's loudness.
+        survey_sd: Error of each coordinate of a microphone's stated place, m.
+        contact_sd: Scatter of the instant at which a contact clicks, s.
+    """
+
+    reverberation_time: float = 0.35
+    snr: float = 28.0
+    noise_steps: float = 6.0
+    loudness_sd: float = 0.1
+    survey_sd: float = 1.5e-3
+    contact_sd: float = 20e-6
+
+
+@dataclass(frozen=True)
+class Clicks:
+    """Contacts as they sound.
+
+    Attributes:
+        times: When each clicks, s after the recording's start.
+        positions: Where, m.
+        loudness: Peak at 1 m, full scale 1.
+    """
+
+    times: Float[ndarray, " contact"]
+    positions: Float[ndarray, "contact 3"]
+    loudness: Float[ndarray, " contact"]
+
+
+@dataclass(frozen=True)
+class Ears:
+    """Microphones as they stand.
+
+    Attributes:
+        array: The microphones, their true places.
+        acoustics: What is round them.
+        gain: Loudness at 1 m of the reference drop's first contact, full scale 1.
+        reference_speed: Its normal speed, m/s.
+    """
+
+    array: Microphones
+    acoustics: Acoustics
+    gain: float
+    reference_speed: float
+
+
+def set_up(
+    rig: Rig, acoustics: Acoustics, *, drop_height: float = 0.26, draw: np.random.Generator
+) -> Ears:
+    """Put the microphones where they are, a little off the stated places, and set the gain.
+
+    Args:
+        rig: The microphones as stated.
+        acoustics: What is round them.
+        drop_height: Height of the reference drop, m.
+        draw: Source of the survey's error.
+
+    Returns:
+        The ears.
+    """
+    stated = rig.array()
+    error = acoustics.survey_sd * draw.standard_normal(stated.positions.shape)
+    array = replace(stated, positions=stated.positions + error)
+    speed = math.sqrt(2 * GRAVITY * drop_height)
+    return Ears(array, acoustics, _gain(stated, acoustics), speed)
+
+
+def clicks(
+    times: Float[ndarray, " contact"],
+    positions: Float[ndarray, "contact 3"],
+    speeds: Float[ndarray, " contact"],
+    *,
+    ears: Ears,
+    draw: np.random.Generator,
+) -> Clicks:
+    """Turn contacts into clicks, each a little louder and later than the law says.
+
+    Args:
+        times: When the contacts happen, s.
+        positions: Where, m.
+        speeds: Normal speed before each, m/s.
+        ears: Who hears them.
+        draw: Source of the scatter.
+
+    Returns:
+        The clicks.
+    """
+    louder = np.exp(ears.acoustics.loudness_sd * draw.standard_normal(len(times)))
+    late = ears.acoustics.contact_sd * draw.standard_normal(len(times))
+    law = np.asarray((speeds / ears.reference_speed) ** LOUDNESS_POWER)
+    return Clicks(times + late, positions, ears.gain * law * louder)
+
+
+def render(
+    heard: Clicks, *, ears: Ears, duration: float, draw: np.random.Generator
+) -> Float[ndarray, "channel frame"]:
+    """Render clicks, the room and the background, before the sound card.
+
+    Args:
+        heard: The clicks.
+        ears: Who hears them.
+        duration: Length of the recording, s.
+        draw: Source of the background.
+
+    Returns:
+        Samples, full scale 1.
+    """
+    acoustics = ears.acoustics
+    reverberation = acoustics.reverberation_time
+    return synthesis.render(
+        heard.times,
+        heard.positions,
+        heard.loudness,
+        microphones=ears.array,
+        duration=duration,
+        draw=draw,
+        room=rooms.Room(reverberation_time=reverberation) if reverberation else None,
+        noise=synthesis.Background(level=acoustics.noise_steps * STEP),
+    )
+
+
+def converted(samples: Float[ndarray, "channel frame"]) -> Float32[ndarray, "channel frame"]:
+    """Round samples to the sound card's steps and clip them at full scale.
+
+    Args:
+        samples: Samples, full scale 1.
+
+    Returns:
+        What the sound card gives.
+    """
+    return np.clip(np.round(samples / STEP) * STEP, -1.0, 1.0 - STEP).astype(np.float32)
+
+
+def _gain(array: Microphones, acoustics: Acoustics) -> float:
+    """Return the loudness at 1 m, full scale 1, of the reference drop at the origin."""
+    level = synthesis.noise_level(
+        acoustics.snr,
+        np.ones(1),
+        np.linalg.norm(array.positions, axis=1)[None],
+        click=synthesis.Click(),
+        sample_rate=array.sample_rate,
+    )
+    return acoustics.noise_steps * STEP / level
