@@ -1,16 +1,20 @@
 """Which bounce events a controller takes, and the last ones it took.
 
 A bad event moves nothing: the controller keeps its state and gains one line that says what was
-found. Bad is an event whose time or place is not finite, or that is not later than the one before,
-or that is known before it happened; and a paddle that does not know where it is.
+found. Bad is an event whose time or place is not finite or absurdly far, that is not later than the
+one before, or that is known before it happened; and a paddle that does not know where it is.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from models.sound.realtime import BounceEvent
+
+FARTHEST = 100.0
+"""Distance along an axis from the table's centre beyond which a place is no place, m."""
+LATEST = 1e9
+"""Time, before or after the stream's start, that is no time, s."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +40,19 @@ def fault(
     Returns:
         One line, or None for an event that can be used; one without a place can.
     """
-    if not math.isfinite(event.time):
-        return f"bounce event: time must be finite, got {event.time}"
-    if not math.isfinite(now) or now < event.time:
+    if not abs(event.time) < LATEST:
+        return f"bounce event: time must be finite and within {LATEST:.0e} s, got {event.time}"
+    if not now < LATEST or now < event.time:
         return f"bounce event at {event.time:.4f} s: known at {now} s, expected a later time"
-    if event.position is not None and not np.isfinite(event.position).all():
+    if event.position is not None and not (np.abs(event.position) < FARTHEST).all():
         place = np.asarray(event.position).tolist()
-        return f"bounce event at {event.time:.4f} s: position must be finite, got {place}"
+        return (
+            f"bounce event at {event.time:.4f} s: position must be within {FARTHEST} m, got {place}"
+        )
     if last is not None and event.time <= last:
         return f"bounce event at {event.time:.4f} s: expected one after {last:.4f} s"
-    if not all(math.isfinite(number) for number in paddle):
-        return f"paddle: position must be finite, got {paddle}"
+    if not all(abs(number) < FARTHEST for number in paddle):
+        return f"paddle: position must be within {FARTHEST} m, got {paddle}"
     return None
 
 

@@ -29,13 +29,11 @@ from dataclasses import dataclass, replace
 
 from models.controllers import bounce_events
 from models.controllers.bounce_events import Bounce
-from models.controllers.workspace import MotionTarget, Workspace
+from models.controllers.workspace import FIRST_MOVE, MotionTarget, Workspace
 from models.sound.realtime import BounceEvent
 
 GRAVITY = 9.81
 """m/s^2."""
-FIRST_MOVE = 0.3
-"""Time for the move of the first bounce, s; the paper gives none. About one flight."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ limits reject and never clamp. A target that is not finite cannot be made.
 import math
 from dataclasses import dataclass
 
+FIRST_MOVE = 0.3
+"""Time for the move after a first bounce, s, about one flight; the paper gives none."""
+
 
 @dataclass(frozen=True)
 class Workspace:

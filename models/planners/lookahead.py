@@ -138,7 +138,7 @@ def sample(
             the time not positive.
     """
     _check(last, plane, depth, branches)
-    balls = _Balls(*(np.array([n]) for n in (0.0, *last.place, last.time, *last.step)))
+    balls = _start(last)
     found, next_event = [], 0.0
     for flight in range(1, depth + 1):
         after = _fly(balls, next_bounces, branches, draw)
@@ -155,6 +155,28 @@ def sample(
     crossed = float(weight.sum())
     missed = len(balls.x) * float(branches) ** -flight
     return LookAhead(time, y, z, weight, flights.astype(int), crossed, missed, next_event)
+
+
+def next_places(
+    last: LastBounces, next_bounces: Law, *, count: int, draw: np.random.Generator
+) -> Float[ndarray, "sample 2"]:
+    """Sample the place of the next bounce.
+
+    Args:
+        last: The last two bounces.
+        next_bounces: The law of the next bounce.
+        count: Number of samples.
+        draw: Source of randomness.
+
+    Returns:
+        Places on the table, m.
+
+    Raises:
+        ValueError: If a number is not finite or the time not positive.
+    """
+    _check(last, 0.0, 1, count)
+    after = _fly(_start(last), next_bounces, count, draw)
+    return np.stack((after.x, after.y), axis=-1)
 
 
 def spread(ahead: LookAhead) -> Spread | None:
@@ -175,6 +197,10 @@ def spread(ahead: LookAhead) -> Spread | None:
     return Spread(
         (float(mean[0]), float(mean[1])), (float(variance[0]) ** 0.5, float(variance[1]) ** 0.5)
     )
+
+
+def _start(last: LastBounces) -> _Balls:
+    return _Balls(*(np.array([n]) for n in (0.0, *last.place, last.time, *last.step)))
 
 
 def _fly(balls: _Balls, law: Law, branches: int, draw: np.random.Generator) -> _Balls:
