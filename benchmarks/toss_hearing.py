@@ -77,7 +77,7 @@ def _row(when: float, where: np.ndarray, events: list[BounceEvent]) -> tuple[flo
 def main() -> None:
     """Print the table."""
     tosses = int(sys.argv[1]) if len(sys.argv) > 1 else 40
-    for occlusion in (0.0, 0.07, 0.14, 0.21, 0.28):
+    for occlusion in (0.0, 0.05, 0.10, 0.15, 0.20, 0.30):
         for ball in BALLS.values():
             found = measure(ball, Obstacles(occlusion=occlusion), tosses=tosses)
             cells = "  ".join(f"{name} {value:.3f}" for name, value in found.items())

@@ -103,13 +103,25 @@ def open_rig(name: str, settings: Capture, *, seed: int) -> Recorder:
     """
     if name not in RIGS:
         raise BadInput("--rig", repr(name), "one of " + ", ".join(RIGS))
-    rig = interface.default_rig(
+    return RIGS[name](stated_rig(name, settings), settings, seed)
+
+
+def stated_rig(name: str, settings: Capture) -> Rig:
+    """Return the microphones as the settings state them.
+
+    Args:
+        name: Name of the rig.
+        settings: Rate, temperature and places.
+
+    Raises:
+        BadInput: If a place is not three finite numbers.
+    """
+    return interface.default_rig(
         name,
         sample_rate=settings.sample_rate,
         temperature=settings.temperature,
         places=_places(settings.microphones),
     )
-    return RIGS[name](rig, settings, seed)
 
 
 def _places(stated: Sequence[Any]) -> list[interface.Position]:

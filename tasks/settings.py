@@ -101,6 +101,20 @@ class Calibrate:
 
 
 @dataclass(frozen=True)
+class Toss:
+    """Balls tossed at a robot, and what makes them hard to hear."""
+
+    tosses: Count
+    occlusion: Annotated[float, Range(0.0, 1.0)]
+    attenuation: Amount
+    shortest_detour: Size
+    longest_detour: Size
+    detour_share: Amount
+    robot_noise: Annotated[float, Range(-60.0, 60.0)]
+    look_ahead: list[Any]
+
+
+@dataclass(frozen=True)
 class Nightly:
     """What the scheduled flow records, and how late it may start."""
 
@@ -129,6 +143,7 @@ class Settings:
     simulate: Simulate
     density: Density
     calibrate: Calibrate
+    toss: Toss
     nightly: Nightly
     study: Study
 

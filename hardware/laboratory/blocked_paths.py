@@ -35,10 +35,10 @@ class Obstacles:
         share: Height of the detour's arrival over that of an open path of its length.
     """
 
-    occlusion: float = 0.14
+    occlusion: float = 0.15
     attenuation: float = 25.0
     shortest: float = 0.10
-    longest: float = 0.40
+    longest: float = 0.30
     share: float = 0.7
 
     def __post_init__(self) -> None:

@@ -1,0 +1,101 @@
+"""The twin laboratory as the settings describe it, and what its tosses need to know of them."""
+
+import zlib
+from collections.abc import Callable
+
+import numpy as np
+
+from hardware.laboratory.blocked_paths import Obstacles
+from hardware.laboratory.twin import Laboratory, Surroundings
+from hardware.microphones import stream
+from hardware.microphones.acoustics import Acoustics
+from models.core.bad_input import BadInput
+from models.systems.ball_toss import BALLS, Ball
+from tasks import capturing
+from tasks.settings import Capture, Toss
+
+
+def ball(name: str) -> Ball:
+    """Look a ball up.
+
+    Args:
+        name: Its name.
+
+    Raises:
+        BadInput: If there is no such ball.
+    """
+    if name not in BALLS:
+        raise BadInput("ball", repr(name), "one of " + ", ".join(BALLS))
+    return BALLS[name]
+
+
+def open_laboratory(
+    capture: Capture,
+    toss: Toss,
+    *,
+    ball_name: str,
+    seed: int,
+    pace: Callable[[], Callable[[float], None]] = lambda: stream.at_once,
+) -> Laboratory:
+    """Set up the twin laboratory.
+
+    Args:
+        capture: The microphones, the room and the sound card.
+        toss: What makes tosses hard to hear.
+        ball_name: Name of the ball.
+        seed: Seed of the laboratory; another ball has other tosses.
+        pace: How the sound is played; at once, or `stream.in_real_time`.
+
+    Returns:
+        The laboratory.
+
+    Raises:
+        BadInput: An unknown ball, bad places of microphones, detours out of order.
+    """
+    if toss.longest_detour < toss.shortest_detour:
+        expected = f"at least toss.shortest_detour = {toss.shortest_detour}"
+        raise BadInput("toss.longest_detour", repr(toss.longest_detour), expected)
+    return Laboratory(
+        capturing.stated_rig("twin", capture),
+        ball(ball_name),
+        _surroundings(capture, toss),
+        pace=pace,
+        draw=np.random.default_rng((seed, zlib.crc32(ball_name.encode()))),
+    )
+
+
+def look_ahead(toss: Toss, ball_name: str) -> int:
+    """Return how many bounces to look ahead for a ball (Appendix E of Matl et al.).
+
+    Args:
+        toss: The settings.
+        ball_name: Name of the ball.
+
+    Raises:
+        BadInput: An unknown ball, or not one whole number of 1 or more a ball.
+    """
+    numbers = dict(zip(BALLS, toss.look_ahead, strict=False))
+    whole = all(type(number) is int and number >= 1 for number in toss.look_ahead)
+    if len(toss.look_ahead) != len(BALLS) or not whole:
+        expected = f"{len(BALLS)} whole numbers of 1 or more"
+        raise BadInput("toss.look_ahead", repr(toss.look_ahead), expected)
+    return numbers[ball(ball_name).name]
+
+
+def _surroundings(capture: Capture, toss: Toss) -> Surroundings:
+    """Collect what makes hearing hard."""
+    acoustics = Acoustics(
+        reverberation_time=capture.reverberation_time,
+        snr=capture.snr,
+        noise_steps=capture.noise_steps,
+        survey_sd=capture.survey_sd,
+        contact_sd=capture.contact_sd,
+    )
+    obstacles = Obstacles(
+        occlusion=toss.occlusion,
+        attenuation=toss.attenuation,
+        shortest=toss.shortest_detour,
+        longest=toss.longest_detour,
+        share=toss.detour_share,
+    )
+    return Surroundings(acoustics, obstacles, toss.robot_noise)
