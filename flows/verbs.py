@@ -244,7 +244,7 @@ def _nightly_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _study_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", choices=["ball-inference"], help="the study")
+    parser.add_argument("name", choices=["ball-inference", "cup"], help="the study")
     parser.add_argument("--quick", action="store_true", help="at reduced size")
 
 
