@@ -2,28 +2,29 @@
 
 State lies under `artifacts/`: `mlflow/` and `prefect/` keep the databases, which runs without
 servers write too, so that everything done before is there to look at; `servers/` keeps the logs and
-`servers.json`, by which later commands find a running Prefect server.
+`servers.json`, by which later commands find a running Prefect server, and the next `up` what a
+killed one left behind.
 """
 
 import contextlib
-import json
 import os
 import secrets
 import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from flows import children
+from flows.children import Children
 from models.core.bad_input import BadInput
-from tasks.artefacts import output_folder, write_json
+from tasks.artefacts import output_folder
 from tasks.provenance import ROOT, artifacts
 
 POOL = "ricochet"
@@ -60,40 +61,6 @@ class Request:
     state: Path = field(default_factory=artifacts)
 
 
-@dataclass
-class Children:
-    """Processes started here, ended in the reverse order of their start."""
-
-    logs: Path
-    environment: Mapping[str, str]
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-
-    def start(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Start a process in a group of its own, its output in a log."""
-        with (self.logs / f"{name}.log").open("wb") as log:
-            child = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=dict(self.environment),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        self.processes.append(child)
-        return child
-
-    def end(self, *, patience: float = 15.0) -> None:
-        """Ask each to stop, then make it."""
-        for child in reversed(self.processes):
-            _signal_group(child, signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(patience)
-            _signal_group(child, signal.SIGKILL)
-            child.wait()
-        self.processes.clear()
-
-
 def defaults() -> dict[str, Any]:
     """Read `mlflow/server.yaml`.
 
@@ -128,14 +95,10 @@ def find_running(state: Path) -> dict[str, Any] | None:
         state: Folder of databases and logs.
 
     Returns:
-        The content of `servers.json` if its process lives, else None.
+        The content of `servers.json` if its process lives and the servers answered, else None.
     """
-    try:
-        found = json.loads((state / "servers.json").read_text())
-        os.kill(int(found["process"]), 0)
-    except (OSError, ValueError, KeyError):
-        return None
-    return dict(found)
+    found = children.owner(state)
+    return found if found is not None and "prefect" in found else None
 
 
 def up(request: Request, *, say: Callable[[str], None]) -> None:
@@ -149,17 +112,16 @@ def up(request: Request, *, say: Callable[[str], None]) -> None:
         BadInput: If a port is taken or servers are up already.
         RuntimeError: If a child ends by itself or does not answer.
     """
-    running = find_running(request.state)
-    if running is not None:
-        found = f"servers up already at {running['mlflow']} and {running['prefect']}"
-        raise BadInput(str(request.state), found, "none")
-    with _stoppable(), servers(request) as (addresses, children):
+    _refuse_a_second(request.state)
+    if left := children.end_orphans(request.state):
+        say(f"ended {left} processes that an `up` which was killed had left running")
+    with _stoppable(), servers(request) as (addresses, started):
         say(f"MLflow   {addresses['mlflow']}")
         say(f"Prefect  {addresses['prefect']}")
         say("The worker waits for scheduled runs; Ctrl-C ends all.")
-        while all(child.poll() is None for child in children.processes):
+        while all(child.poll() is None for child in started.processes):
             time.sleep(0.5)
-        raise RuntimeError(f"a server ended by itself; its log is in {children.logs}")
+        raise RuntimeError(f"a server ended by itself; its log is in {started.logs}")
 
 
 @contextlib.contextmanager
@@ -179,22 +141,28 @@ def servers(request: Request) -> Iterator[tuple[dict[str, str], Children]]:
     state = output_folder(request.state)
     ports = [_port(request.host, port) for port in (request.mlflow_port, request.prefect_port)]
     mlflow, prefect = (f"http://{_reachable(request.host)}:{port}" for port in ports)
-    children = Children(output_folder(state / "servers"), _environment(state, prefect))
+    started = Children(state, output_folder(state / "servers"), _environment(state, prefect))
     try:
-        _start_mlflow(children, request.host, ports[0], state)
-        _start_prefect(children, request.host, ports[1])
-        _await_answer(f"{mlflow}/health", children)
-        _await_answer(f"{prefect}/api/health", children)
-        _deploy(children, request.deployments)
-        children.start("worker", [*_prefect(), "worker", "start", "--pool", POOL])
+        _start_mlflow(started, request.host, ports[0], state)
+        _start_prefect(started, request.host, ports[1])
+        _await_answer(f"{mlflow}/health", started)
+        _await_answer(f"{prefect}/api/health", started)
+        _deploy(started, request.deployments)
+        started.start("worker", [*_prefect(), "worker", "start", "--pool", POOL])
         addresses = {"mlflow": mlflow, "prefect": prefect}
-        started = [child.pid for child in children.processes]
-        facts = {**addresses, "process": os.getpid(), "children": started}
-        write_json(state / "servers.json", facts)
-        yield addresses, children
+        started.write_down(addresses)
+        yield addresses, started
     finally:
-        (state / "servers.json").unlink(missing_ok=True)
-        children.end()
+        started.end()
+
+
+def _refuse_a_second(state: Path) -> None:
+    running = children.owner(state)
+    if running is None:
+        return
+    places = [running[name] for name in ("mlflow", "prefect") if name in running]
+    where = f"up already at {' and '.join(places)}" if places else "being started already"
+    raise BadInput(str(state), f"servers {where}", "none")
 
 
 def _environment(state: Path, prefect: str) -> dict[str, str]:
@@ -209,51 +177,51 @@ def _environment(state: Path, prefect: str) -> dict[str, str]:
     return {**QUIET, "OMP_NUM_THREADS": "1", **os.environ, **settings}
 
 
-def _start_mlflow(children: Children, host: str, port: int, state: Path) -> None:
+def _start_mlflow(started: Children, host: str, port: int, state: Path) -> None:
     settings = defaults()
     # A fixed secret only keeps MLflow from warning; nobody logs in on loopback.
-    children.environment = {
-        **children.environment,
+    started.environment = {
+        **started.environment,
         "MLFLOW_FLASK_SERVER_SECRET_KEY": secrets.token_hex(16),
     }
     command = [sys.executable, "-m", "mlflow", "server", "--host", host, "--port", str(port)]
-    command += ["--backend-store-uri", children.environment["MLFLOW_TRACKING_URI"]]
+    command += ["--backend-store-uri", started.environment["MLFLOW_TRACKING_URI"]]
     command += ["--artifacts-destination", (state / "mlflow" / "artifacts").as_uri()]
     command += ["--workers", str(settings["workers"])]
     command += ["--allowed-hosts", ",".join(settings["allowed_hosts"])]
-    children.start("mlflow", command)
+    started.start("mlflow", command)
 
 
-def _start_prefect(children: Children, host: str, port: int) -> None:
+def _start_prefect(started: Children, host: str, port: int) -> None:
     command = [*_prefect(), "server", "start", "--host", host, "--port", str(port)]
-    children.start("prefect", [*command, "--analytics-off"])
+    started.start("prefect", [*command, "--analytics-off"])
 
 
-def _deploy(children: Children, deployments: Path) -> None:
+def _deploy(started: Children, deployments: Path) -> None:
     pool = ["work-pool", "create", POOL, "--type", "process", "--overwrite"]
     deploy = ["--no-prompt", "deploy", "--all", "--prefect-file", str(deployments)]
     for name, command in (("pool", pool), ("deploy", deploy)):
-        child = children.start(name, [*_prefect(), *command])
+        child = started.start(name, [*_prefect(), *command])
         child.wait(PATIENCE)
-        children.processes.remove(child)
+        started.processes.remove(child)
         if child.returncode != 0:
-            raise RuntimeError(f"Prefect refused; see {children.logs / name}.log")
+            raise RuntimeError(f"Prefect refused; see {started.logs / name}.log")
 
 
 def _prefect() -> list[str]:
     return [sys.executable, "-m", "prefect"]
 
 
-def _await_answer(address: str, children: Children) -> None:
+def _await_answer(address: str, started: Children) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        if any(child.poll() is not None for child in children.processes):
+        if any(child.poll() is not None for child in started.processes):
             break
         with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=2.0) as answer:
             if answer.status == 200:
                 return
         time.sleep(0.2)
-    raise RuntimeError(f"no answer from {address}; see the logs in {children.logs}")
+    raise RuntimeError(f"no answer from {address}; see the logs in {started.logs}")
 
 
 def _port(host: str, port: int) -> int:
@@ -269,11 +237,6 @@ def _port(host: str, port: int) -> int:
 
 def _reachable(host: str) -> str:
     return "127.0.0.1" if host == "0.0.0.0" else host
-
-
-def _signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, number)
 
 
 @contextlib.contextmanager

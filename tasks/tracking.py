@@ -7,7 +7,6 @@ again under the same id. The store is SQLite under `artifacts/mlflow`; it needs 
 
 import logging
 import os
-import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from mlflow.entities import (
     ViewType,
 )
 
+from tasks import processes
 from tasks.artefacts import output_folder
 from tasks.provenance import artifacts, git_commit
 
@@ -128,7 +128,7 @@ def open_run(
     run = find_run(tracker, experiment, key)
     if run is not None and run.info.status == "FINISHED":
         return OpenRun(run.info.run_id, run.info.experiment_id, finished=True)
-    tags = {**tags, "git.commit": git_commit(), KEY: key, PROCESS: _process(os.getpid())}
+    tags = {**tags, "git.commit": git_commit(), KEY: key, PROCESS: processes.name_of(os.getpid())}
     if run is None:
         experiment_id = _experiment(tracker, experiment)
         run = tracker.client.create_run(experiment_id, tags=tags, run_name=name)
@@ -213,7 +213,7 @@ def close_abandoned(tracker: Tracker) -> list[str]:
     closed = []
     for run in running:
         process = run.data.tags.get(PROCESS)
-        if process is not None and _is_gone(process):
+        if process is not None and processes.is_gone(process):
             tracker.client.set_terminated(run.info.run_id, status="KILLED")
             closed.append(run.info.run_id)
     return closed
@@ -230,28 +230,3 @@ def _experiment(tracker: Tracker, name: str) -> str:
 def _log_batch(tracker: Tracker, run_id: str, **values: Any) -> None:
     tags = [RunTag(name, value) for name, value in values.pop("tags", {}).items()]
     tracker.client.log_batch(run_id, tags=tags, **values)
-
-
-def _process(number: int) -> str:
-    return f"{socket.gethostname()} {number} {_started(number)}"
-
-
-def _started(number: int) -> str:
-    try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return "unknown"
-
-
-def _is_gone(process: str) -> bool:
-    host, _, rest = process.partition(" ")
-    number, _, started = rest.partition(" ")
-    if host != socket.gethostname() or not number.isdecimal():
-        return False
-    try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return started != _started(int(number))

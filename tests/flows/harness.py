@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -46,12 +47,13 @@ class Running:
 
 
 @contextlib.contextmanager
-def started(folder):
+def started(folder, *, state=None):
     """Run `ricochet up` with a deployment that fires every five seconds, until the block ends."""
+    state = state or folder / "state"
     (folder / "tick.py").write_text(TICK)
     (folder / "deployments.yaml").write_text(DEPLOYMENTS % (folder, folder))
     command = [sys.executable, "-m", "flows.cli", "up", "--mlflow-port", "0", "--prefect-port", "0"]
-    command += ["--deployments", str(folder / "deployments.yaml"), "--state", str(folder / "state")]
+    command += ["--deployments", str(folder / "deployments.yaml"), "--state", str(state)]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_API")}
     with (folder / "up.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
@@ -62,6 +64,19 @@ def started(folder):
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
         process.wait(60)
+
+
+def members(group):
+    """Return the numbers of the processes of a group that are no zombies."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
 
 
 def announced(log, process):

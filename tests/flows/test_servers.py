@@ -1,5 +1,6 @@
 """`ricochet up`: both servers answer, a schedule fires by itself, and nothing is left behind."""
 
+import contextlib
 import json
 import os
 import signal
@@ -12,19 +13,8 @@ import pytest
 
 from flows import cli, servers
 from models.core.bad_input import BadInput
-from tests.flows.harness import started, wait_for
-
-
-def alive(group):
-    """Tell whether a process group has a member that is no zombie."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[2]) == group and fields[0] != "Z":
-            return True
-    return False
+from tasks import processes
+from tests.flows.harness import members, started, wait_for
 
 
 def test_a_port_in_use_is_bad_input_and_starts_nothing(tmp_path):
@@ -39,20 +29,37 @@ def test_a_port_in_use_is_bad_input_and_starts_nothing(tmp_path):
             assert children.processes == []
 
 
-def test_servers_of_a_process_that_is_gone_are_not_found(tmp_path):
-    (tmp_path / "servers.json").write_text(json.dumps({"process": 2**22 + 1, "prefect": "x"}))
-    assert servers.find_running(tmp_path) is None
+def write_ledger(folder, process, **addresses):
+    facts = {"process": process, "children": [], **addresses}
+    (folder / "servers.json").write_text(json.dumps(facts))
+
+
+def test_servers_of_a_process_that_is_gone_or_only_has_its_number_are_not_found(tmp_path):
+    host, number, started = processes.name_of(os.getpid()).split()
+    for process, found in [
+        (f"{host} {number} {started}", True),
+        (f"{host} {number} {int(started) - 1}", False),
+        (f"{host} {2**22 + 1} {started}", False),
+        (f"elsewhere {number} {started}", False),
+    ]:
+        write_ledger(tmp_path, process, mlflow="http://a", prefect="http://b")
+        assert (servers.find_running(tmp_path) is not None) == found
     (tmp_path / "servers.json").write_text("{half")
     assert servers.find_running(tmp_path) is None
 
 
+def test_servers_that_do_not_answer_yet_are_not_found(tmp_path):
+    write_ledger(tmp_path, processes.name_of(os.getpid()))
+    assert servers.find_running(tmp_path) is None
+
+
 def test_a_child_that_ignores_the_first_request_is_ended_all_the_same(tmp_path):
-    children = servers.Children(tmp_path, {"PATH": "/usr/bin:/bin"})
+    children = servers.Children(tmp_path, tmp_path, {"PATH": "/usr/bin:/bin"})
     child = children.start("stubborn", ["sh", "-c", "trap '' TERM; echo up; sleep 60 & wait; wait"])
     wait_for(lambda: "up" in (tmp_path / "stubborn.log").read_text(), seconds=5)
     children.end(patience=0.2)
     assert child.returncode == -signal.SIGKILL
-    assert not alive(child.pid)
+    assert not members(child.pid)
 
 
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -74,11 +81,15 @@ def test_the_configuration_folder_holds_no_code():
     assert list((servers.ROOT / "mlflow").rglob("*.py")) == []
 
 
-def test_a_second_up_says_that_servers_are_up(tmp_path, capsys):
-    found = {"process": os.getpid(), "mlflow": "http://a", "prefect": "http://b"}
-    (tmp_path / "servers.json").write_text(json.dumps(found))
+@pytest.mark.parametrize(
+    "addresses", [{"mlflow": "http://a", "prefect": "http://b"}, {}], ids=["up", "starting"]
+)
+def test_a_second_up_says_that_servers_are_up(tmp_path, capsys, addresses):
+    write_ledger(tmp_path, processes.name_of(os.getpid()), **addresses)
     assert cli.main(["up", "--state", str(tmp_path)]) == 2
-    assert "http://a" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert ("http://a" in said) == bool(addresses) == ("being started" not in said)
 
 
 @pytest.mark.slow
@@ -94,9 +105,50 @@ def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
         found = servers.find_running(tmp_path / "state")
         assert (found["mlflow"], found["prefect"]) == (running.mlflow, running.prefect)
         assert len(found["children"]) == 3
-        assert all(alive(group) for group in found["children"])
+        groups = [processes.number_of(name) for name in found["children"]]
+        assert all(members(group) for group in groups)
         wait_for((tmp_path / "ticks").exists, seconds=90)
         running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(60) == 0
-        assert not any(alive(group) for group in found["children"])
+        assert not any(members(group) for group in groups)
         assert servers.find_running(tmp_path / "state") is None
+
+
+@pytest.mark.slow
+def test_a_killed_up_leaves_nothing_and_what_its_guard_missed_the_next_up_ends(tmp_path):
+    """Its children used to survive kill -9, and to hold their ports."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir(), second.mkdir()
+    with started(first, state=tmp_path / "state") as running:
+        before = groups_of(tmp_path / "state")
+        (guard,) = children_of(running.process.pid, named="sh")
+        os.kill(guard, signal.SIGKILL)
+        running.process.kill()
+        running.process.wait()
+    assert servers.find_running(tmp_path / "state") is None
+    assert len(before) == 3 and all(members(group) for group in before)
+    with started(second, state=tmp_path / "state") as running:
+        assert (second / "up.log").read_text().startswith("ended 3 processes that an `up`")
+        assert not any(members(group) for group in before)
+        after = groups_of(tmp_path / "state")
+        assert all(members(group) for group in after)
+        running.process.kill()
+        running.process.wait()
+    wait_for(lambda: not any(members(group) for group in after), seconds=30)
+
+
+def groups_of(state):
+    """Return the process groups that the ledger names."""
+    named = servers.find_running(state)["children"]
+    return [processes.number_of(name) for name in named]
+
+
+def children_of(parent, *, named):
+    """Return the numbers of a process's children that run a program of this name."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            head, _, tail = stat.read_text().rpartition(")")
+            if int(tail.split()[1]) == parent and head.endswith(f"({named}"):
+                found.append(int(stat.parent.name))
+    return found
