@@ -15,7 +15,6 @@ class Driver:
     def __init__(self, *, overflow=(), blocks=10_000, channels=3, size=480):
         self.overflow, self.blocks, self.channels, self.size = overflow, blocks, channels, size
         self.sent = []
-        self.done = threading.Event()
 
     def InputStream(self, *, channels, callback, **_):  # noqa: N802
         if channels > self.channels:
@@ -47,4 +46,3 @@ class _Stream:
             status = SimpleNamespace(input_overflow=number in self.driver.overflow)
             self.callback(block, len(block), None, status)
             self.stop.wait(0.0005)
-        self.driver.done.set()

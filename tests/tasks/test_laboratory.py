@@ -1,0 +1,47 @@
+"""The settings open the laboratory they describe, and refuse what cannot be."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from models.core.bad_input import BadInput
+from tasks import laboratory, settings
+
+LOADED = settings.load()
+
+
+def opened(seed=1, name="tennis", **changes):
+    return laboratory.open_laboratory(
+        LOADED.capture, replace(LOADED.toss, **changes), ball_name=name, seed=seed
+    )
+
+
+def test_the_settings_open_a_laboratory_whose_tosses_hang_on_seed_and_ball():
+    def first(*arguments, **changes):
+        twin = opened(*arguments, **changes)
+        twin.toss()
+        return twin.truth_for_evaluation()
+
+    one, again, other = first(1), first(1, occlusion=0.0), first(2)
+    np.testing.assert_array_equal(one.toss.positions, again.toss.positions)
+    assert one.toss.times[0] != other.toss.times[0]
+    assert one.toss.ball.name == "tennis" and (again.blocked.channels == -1).all()
+
+
+def test_each_ball_is_looked_ahead_as_far_as_stated():
+    assert laboratory.look_ahead(LOADED.toss, "ping-pong") == 4
+    assert laboratory.look_ahead(LOADED.toss, "moon ball") == 2
+
+
+@pytest.mark.parametrize("numbers", [[4, 3], [4, 3, 0], [4, 3, 2.5], [4, 3, True]])
+def test_a_look_ahead_that_is_not_one_number_a_ball_is_bad_input(numbers):
+    with pytest.raises(BadInput, match=r"toss\.look_ahead.*3 whole numbers"):
+        laboratory.look_ahead(replace(LOADED.toss, look_ahead=numbers), "tennis")
+
+
+def test_an_unknown_ball_and_detours_out_of_order_are_bad_input():
+    with pytest.raises(BadInput, match="one of ping-pong, tennis, moon ball"):
+        opened(name="medicine ball")
+    with pytest.raises(BadInput, match=r"toss\.longest_detour.*at least"):
+        opened(longest_detour=0.01)
