@@ -52,9 +52,7 @@ def fit(
     count, n = samples.shape
     if count < 5 * n or not np.isfinite(samples).all():
         raise ValueError(f"samples: need {5 * n} finite ones or more, got {count}")
-    centre = np.median(samples, axis=0)
-    scale = np.median(np.abs(samples - centre), axis=0)
-    near = _nearest(((samples - centre) / np.where(scale > 0.0, scale, 1.0)) ** 2 @ np.ones(n))
+    near = np.ones(count, dtype=bool)
     for _ in range(_STEPS):
         mean, covariance = _moments(samples, near)
         again = _nearest(_squared(samples - mean, covariance))
