@@ -4,7 +4,7 @@ Each ball is calibrated on a session of 100 simulated drops, heard with the defa
 posterior then predicts how many of 100 drops end in the cup, at one drop position and over a map
 of them. The twin drops the ball with the truth: through MuJoCo at the one position, which is where
 a simulator without noise says to drop, and by the vectorised law, with random numbers of its own,
-over the map. Ten sessions tell how the share of counts inside their predicted 90 % intervals
+over the map. Five sessions tell how the share of counts inside their predicted 90 % intervals
 varies from one calibration to another; `--quick` takes one.
 """
 
@@ -19,10 +19,11 @@ from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from flows.studies import product_rows
-from flows.studies.product_rows import BALLS, Session
+from flows.studies.product_rows import Session
 from models.inference.grids import GridDensity
 from models.simulators import mujoco_ball
 from models.systems import ball_posterior, bouncing_ball, cup
+from models.systems.ball_toss import BALLS
 from models.systems.cup import Prediction
 from tasks import cup_figures, figures
 from tasks.artefacts import output_folder, write_bytes
@@ -31,8 +32,6 @@ from tasks.progress import Progress
 from tasks.settings import Settings
 
 SEED = 43_000
-RADII = {"ping-pong": 0.020, "tennis": 0.0335, "moon ball": 0.030}
-"""Radius of each ball, m."""
 PAPER = {
     "real": {"ping-pong": 75, "moon ball": 35},
     "source": "Matl et al., Section 4.3: real balls into the cup, of 100; the cup's size and the "
@@ -80,7 +79,7 @@ def run(
         Every number of the study.
     """
     torch.set_num_threads(1)
-    sessions = 1 if quick else max(1, round(settings.study.repeats / 10))
+    sessions = 1 if quick else max(1, round(settings.study.repeats / 20))
     places = cup.positions()
     rows, maps = {}, {}
     for i, ball in enumerate(BALLS):
@@ -96,15 +95,15 @@ def run(
 
 def _try(ball: str, places: Float[ndarray, "row column 2"], drops: int, *, seed: int) -> Trial:
     """Calibrate a ball on one session, predict the map and let the twin count it."""
-    truth, features, noise = product_rows.simulate(Session(seed, drops, BALLS[ball]))
+    truth, features, noise = product_rows.simulate(Session(seed, drops, _truth(ball)))
     start = time.perf_counter()
     density = ball_posterior.posterior(features, noise)
     inferred = time.perf_counter()
     theta = density.sample(cup.DRAWS, draw=np.random.default_rng(seed + 1))
     predicting, counting = (torch.Generator().manual_seed(seed + k) for k in (2, 3))
-    prediction = cup.predict(theta, places, ball_radius=RADII[ball], draw=predicting)
+    prediction = cup.predict(theta, places, ball_radius=BALLS[ball].radius, draw=predicting)
     seconds = {"posterior": inferred - start, "map": time.perf_counter() - inferred}
-    counted = cup.count(truth, places, ball_radius=RADII[ball], draw=counting)
+    counted = cup.count(truth, places, ball_radius=BALLS[ball].radius, draw=counting)
     return Trial(density, theta, prediction, counted, seconds)
 
 
@@ -113,13 +112,13 @@ def _row(
 ) -> tuple[dict[str, Any], SuccessMaps]:
     """Return a ball's numbers and maps; the first session's where one is shown."""
     first = trials[0]
-    mean, radius = first.density.mean, RADII[ball]
+    mean, radius = first.density.mean, BALLS[ball].radius
     drop = cup.aim(mean[0], ball_radius=radius)
     plain = cup.deterministic(mean[0], places, ball_radius=radius)
     maps = SuccessMaps(places, first.prediction.mean, first.counted, plain, first.inside, drop)
     row = {
         **_at_one_drop(ball, drop, first, seed=seed),
-        "truth": _named(np.array(BALLS[ball])),
+        "truth": _named(np.array(_truth(ball))),
         "posterior": {
             "mean": _named(mean),
             "sd": _named(np.sqrt(np.diag(first.density.covariance))),
@@ -134,13 +133,13 @@ def _at_one_drop(
     ball: str, drop: Float[ndarray, " 2"], trial: Trial, *, seed: int
 ) -> dict[str, Any]:
     """Compare the prediction at one drop position with the twin's count, through MuJoCo."""
-    radius = RADII[ball]
+    radius = BALLS[ball].radius
     draw = torch.Generator().manual_seed(seed)
     predicted = cup.predict(trial.theta, drop, ball_radius=radius, draw=draw)
     plain = cup.deterministic(trial.density.mean[0], drop, ball_radius=radius)
     return {
         "drop": drop.tolist(),
-        "twin": _counted_in_mujoco(BALLS[ball], drop, radius, seed=seed + 1),
+        "twin": _counted_in_mujoco(_truth(ball), drop, radius, seed=seed + 1),
         "predicted": float(predicted.mean),
         "predicted_sd": float(predicted.sd),
         "predicted_90": [int(predicted.interval.low), int(predicted.interval.high)],
@@ -197,8 +196,12 @@ def _setting(settings: Settings) -> dict[str, Any]:
         "trials": cup.TRIALS,
         "draws": cup.DRAWS,
         "drops_of_a_session": settings.study.drops,
-        "radii": RADII,
+        "radii": {name: ball.radius for name, ball in BALLS.items()},
     }
+
+
+def _truth(ball: str) -> tuple[float, float]:
+    return BALLS[ball].restitution, BALLS[ball].log10_concentration
 
 
 def _named(theta: Float[ndarray, " 2"]) -> dict[str, float]:
