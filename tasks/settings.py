@@ -115,6 +115,14 @@ class Toss:
 
 
 @dataclass(frozen=True)
+class Gate:
+    """The size of the checks before `champion`."""
+
+    sessions: Count
+    draws: Count
+
+
+@dataclass(frozen=True)
 class Nightly:
     """What the scheduled flow records, and how late it may start."""
 
@@ -143,6 +151,7 @@ class Settings:
     simulate: Simulate
     density: Density
     calibrate: Calibrate
+    gate: Gate
     toss: Toss
     nightly: Nightly
     study: Study

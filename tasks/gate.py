@@ -1,0 +1,276 @@
+"""The gate before `champion`: every check is measured here, none is read from the package.
+
+    package     levels of draws of the exact posterior, computed again from the recordings, in the
+                packaged density: share within 50/80/90/95 % inside the exact binomial 99.9 %
+                interval; packaged draws: levels and ranks under the exact posterior, distance
+                from the diagonal at most 0.08; packaged mean within 0.2 exact standard
+                deviations, variances within a factor of 1.3
+    method      sessions simulated at the posterior and inferred anew: rank statistics uniform
+                (Kolmogorov, p at least 0.0025 each), product coverage inside the exact binomial
+                99.8 % interval at each of 50/80/90/95 %
+    predictive  chance of a session at least as unlikely at least 0.005
+    twin        tosses met and cups predicted, on the same seeds as the champion: refused where
+                the exact one-sided test of the discordant pairs (McNemar 1947, without its normal
+                law) has p < 0.025, that is, where the difference lies beyond its 95 % interval;
+                cups inside the predicted 90 % interval not fewer than chance allows (p < 0.025)
+
+Each limit is the chance with which a sound candidate fails that check; all together a sound one is
+refused in less than 8 % of all cases, half of that by its luck with the tosses and cups. A variance
+divided by four is refused by the first line alone: 0.44 instead of 0.90.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import stats
+
+from models.inference import checks
+from models.inference.checks import LEVELS
+from models.systems.ball_audit import Agreement
+from models.systems.ball_checks import ProductChecks
+from models.systems.bouncing_ball import PARAMETERS
+from tasks.twin_result import Paired, TwinResult
+
+RANK_CHANCE = 0.0025
+COVERAGE_CHANCE = 0.002
+PACKAGE_CHANCE = 0.001
+PREDICTIVE_CHANCE = 0.005
+TWIN_CHANCE = 0.025
+LARGEST_DISTANCE = 0.08
+LARGEST_SHIFT = 0.2
+LARGEST_RATIO = 1.3
+FEWEST_TOSSES, FEWEST_POSITIONS = 60, 30
+CUP_LEVEL = 0.9
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured again about a candidate.
+
+    Attributes:
+        agreement: The package beside the exact posterior of the recordings.
+        product: Simulated sessions, inferred anew.
+        predictive_p_value: Chance of a session at least as unlikely under the model.
+    """
+
+    agreement: Agreement
+    product: ProductChecks
+    predictive_p_value: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check: what it is called, whether it passed, what was found and what was expected."""
+
+    name: str
+    passed: bool
+    found: str
+    expected: str
+
+    @property
+    def line(self) -> str:
+        """The check in one line."""
+        return f"{self.name}: found {self.found}, expected {self.expected}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All checks of a candidate."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed, and there was one."""
+        return bool(self.checks) and all(check.passed for check in self.checks)
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """One line for each check that failed."""
+        return tuple(check.line for check in self.checks if not check.passed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        return {"passed": self.passed, "checks": [asdict(check) for check in self.checks]}
+
+
+def judge(evidence: Evidence, twin: TwinResult | None) -> Verdict:
+    """Judge a candidate by everything.
+
+    Args:
+        evidence: What was measured again.
+        twin: What the rig saw; None where no validation was run, which is a refusal.
+
+    Returns:
+        The verdict.
+    """
+    return Verdict((*judge_evidence(evidence), *judge_twin(twin)))
+
+
+def judge_evidence(evidence: Evidence) -> tuple[Check, ...]:
+    """Judge what was measured again.
+
+    Args:
+        evidence: The measurements.
+
+    Returns:
+        The checks.
+    """
+    p_value = evidence.predictive_p_value
+    return (
+        *_package(evidence.agreement),
+        *_method(evidence.product),
+        Check(
+            "predictive check",
+            bool(p_value >= PREDICTIVE_CHANCE),
+            f"p-value {p_value:.4f}",
+            f"at least {PREDICTIVE_CHANCE}",
+        ),
+    )
+
+
+def judge_twin(twin: TwinResult | None) -> tuple[Check, ...]:
+    """Judge what the rig saw.
+
+    Args:
+        twin: The trials; None where there were none.
+
+    Returns:
+        The checks.
+    """
+    if twin is None:
+        wanted = "a finished `ricochet validate` of this version against the present champion"
+        return (Check("validation", False, "none", wanted),)
+    return (
+        _enough("tosses", len(twin.seeds), FEWEST_TOSSES),
+        not_worse("tracking", twin.success),
+        _enough("cup positions", len(twin.positions), FEWEST_POSITIONS),
+        _cup(twin.inside_90),
+        not_worse("cup", twin.inside_90),
+    )
+
+
+def not_worse(name: str, paired: Paired) -> Check:
+    """Compare a candidate with the champion on the same trials.
+
+    Of the trials that only one of the two won, half fall to each if they are equally good. The
+    candidate fails where so many fell to the champion that their chance is below 0.025.
+
+    Args:
+        name: Name of the check.
+        paired: The outcomes.
+
+    Returns:
+        The check; passed where there is no champion.
+    """
+    shares = paired.shares()
+    found = ", ".join(f"{role} {share:.3f}" for role, share in shares.items())
+    if paired.champion is None:
+        return Check(f"{name} beside champion", True, found or "nothing", "no champion to beat")
+    pairs = list(zip(paired.candidate, paired.champion, strict=True))
+    lost, won = pairs.count((False, True)), pairs.count((True, False))
+    chance = 1.0
+    if lost + won:
+        chance = float(stats.binomtest(lost, lost + won, 0.5, alternative="greater").pvalue)
+    return Check(
+        f"{name} beside champion",
+        chance >= TWIN_CHANCE,
+        f"{found} ({won} won and {lost} lost of {len(pairs)} pairs, p {chance:.4f})",
+        f"not worse: p at least {TWIN_CHANCE}",
+    )
+
+
+def _package(agreement: Agreement) -> list[Check]:
+    held = [
+        _coverage("package's regions", agreement.levels, level, chance=PACKAGE_CHANCE)
+        for level in LEVELS
+    ]
+    columns = {"levels": agreement.sample_levels}
+    columns |= dict(zip(PARAMETERS, agreement.sample_ranks.T, strict=True))
+    return [
+        *held,
+        *(_close(name, values) for name, values in columns.items()),
+        *_moments(agreement),
+    ]
+
+
+def _close(name: str, values: Float[ndarray, " sample"]) -> Check:
+    distance = float(stats.kstest(values, "uniform").statistic)
+    return Check(
+        f"package's draws, {name}",
+        distance <= LARGEST_DISTANCE,
+        f"distance {distance:.3f} from uniform",
+        f"at most {LARGEST_DISTANCE}",
+    )
+
+
+def _moments(agreement: Agreement) -> list[Check]:
+    low, high = agreement.variance_ratios
+    shift = agreement.mean_distance
+    return [
+        Check(
+            "package's mean",
+            shift <= LARGEST_SHIFT,
+            f"{shift:.3f} standard deviations from the recordings' own",
+            f"at most {LARGEST_SHIFT}",
+        ),
+        Check(
+            "package's covariance",
+            low >= 1.0 / LARGEST_RATIO and high <= LARGEST_RATIO,
+            f"{low:.3f} to {high:.3f} of the recordings' own",
+            f"{1.0 / LARGEST_RATIO:.2f} to {LARGEST_RATIO}",
+        ),
+    ]
+
+
+def _method(product: ProductChecks) -> list[Check]:
+    columns = {"levels": product.levels}
+    columns |= dict(zip(PARAMETERS, product.ranks.T, strict=True))
+    uniform = [_uniform(name, values) for name, values in columns.items()]
+    return uniform + [
+        _coverage("product coverage", product.levels, level, chance=COVERAGE_CHANCE)
+        for level in LEVELS
+    ]
+
+
+def _uniform(name: str, values: Float[ndarray, " session"]) -> Check:
+    chance = checks.uniformity(np.clip(values, 0.0, 1.0)).kolmogorov_p_value
+    return Check(
+        f"rank statistics, {name}",
+        bool(chance >= RANK_CHANCE),
+        f"p-value {chance:.4f} of {len(values)} simulated sessions",
+        f"at least {RANK_CHANCE}",
+    )
+
+
+def _coverage(
+    name: str, levels: Float[ndarray, " case"], nominal: float, *, chance: float
+) -> Check:
+    held, cases = int((levels < nominal).sum()), len(levels)
+    interval = stats.binomtest(held, cases).proportion_ci(1.0 - chance, method="exact")
+    return Check(
+        f"{name} at {100 * nominal:g} %",
+        bool(interval.low <= nominal <= interval.high),
+        f"{held / cases:.3f} of {cases} ({interval.low:.3f} to {interval.high:.3f})",
+        f"{nominal:g} inside that {100 * (1 - chance):g} % interval",
+    )
+
+
+def _enough(name: str, count: int, fewest: int) -> Check:
+    return Check(f"number of {name}", count >= fewest, str(count), f"at least {fewest}")
+
+
+def _cup(paired: Paired) -> Check:
+    held, cases = sum(paired.candidate), len(paired.candidate)
+    chance = 0.0
+    if cases:
+        chance = float(stats.binomtest(held, cases, CUP_LEVEL, alternative="less").pvalue)
+    return Check(
+        "cup predictions",
+        chance >= TWIN_CHANCE,
+        f"{held} of {cases} positions inside their 90 % interval (p {chance:.4f})",
+        f"p at least {TWIN_CHANCE} for a share of {CUP_LEVEL}",
+    )

@@ -1,0 +1,151 @@
+"""What a validation saw: candidate and champion on the same seeds, toss by toss, cup by cup.
+
+    {"schema": "ricochet.twin/1", "name": .., "candidate": "3", "champion": "2" or null, "rig": ..,
+     "seeds": [..], "success": {"candidate": [true, ..], "champion": [..] or null},
+     "positions": [[x, y], ..], "inside_90": {"candidate": [..], "champion": [..] or null}}
+
+`success[i]`: was the toss of `seeds[i]` met? `inside_90[i]`: did the success counted at
+`positions[i]` lie within the posterior's predicted 90 % interval? The pairs are what the gate
+compares, so both roles must have seen the very same seeds and positions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from models.core.bad_input import BadInput
+
+SCHEMA = "ricochet.twin/1"
+CANDIDATE, CHAMPION = "candidate", "champion"
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The same trials with candidate and champion.
+
+    Attributes:
+        candidate: Outcome of each trial.
+        champion: Outcome of the same trials; None where there is no champion yet.
+    """
+
+    candidate: tuple[bool, ...]
+    champion: tuple[bool, ...] | None
+
+    def shares(self) -> dict[str, float]:
+        """Return the share of good outcomes by role."""
+        roles = {CANDIDATE: self.candidate, CHAMPION: self.champion}
+        return {role: sum(good) / len(good) for role, good in roles.items() if good}
+
+
+@dataclass(frozen=True)
+class TwinResult:
+    """What a rig saw of a candidate and of the champion.
+
+    Attributes:
+        name: Name in the registry, `<ball>-<surface>`.
+        candidate: Version on trial.
+        champion: Version it was compared with; None where there is none yet.
+        rig: The rig, simulated or real.
+        seeds: Seed of each toss.
+        success: Whether each toss was met.
+        positions: Places from which the ball was dropped towards the cup, m.
+        inside_90: Whether the success counted at each place lay in the predicted 90 % interval.
+    """
+
+    name: str
+    candidate: str
+    champion: str | None
+    rig: str
+    seeds: tuple[int, ...]
+    success: Paired
+    positions: tuple[tuple[float, ...], ...]
+    inside_90: Paired
+
+    def __post_init__(self) -> None:
+        """Refuse trials that are not paired.
+
+        Raises:
+            BadInput: If a role did not see every seed and every position, or the champion is named
+                and did not run, or ran and is not named.
+        """
+        for key, paired, trials in (
+            ("success", self.success, len(self.seeds)),
+            ("inside_90", self.inside_90, len(self.positions)),
+        ):
+            if (paired.champion is None) != (self.champion is None):
+                raise BadInput(f"twin result: {key}", "a champion half there", "both or neither")
+            for role in (paired.candidate, paired.champion):
+                if role is not None and len(role) != trials:
+                    raise BadInput(f"twin result: {key}", f"{len(role)} outcomes", f"{trials}")
+
+
+def to_json(result: TwinResult) -> dict[str, Any]:
+    """Return a result as JSON can hold it.
+
+    Args:
+        result: The result.
+
+    Returns:
+        The mapping.
+    """
+    return {
+        "schema": SCHEMA,
+        "name": result.name,
+        "candidate": result.candidate,
+        "champion": result.champion,
+        "rig": result.rig,
+        "seeds": list(result.seeds),
+        "success": _paired_to_json(result.success),
+        "positions": [list(place) for place in result.positions],
+        "inside_90": _paired_to_json(result.inside_90),
+    }
+
+
+def from_json(content: Mapping[str, Any], *, where: str) -> TwinResult:
+    """Read a result.
+
+    Args:
+        content: The mapping.
+        where: Where it came from, for an error.
+
+    Returns:
+        The result.
+
+    Raises:
+        BadInput: If it is none.
+    """
+    if content.get("schema") != SCHEMA:
+        raise BadInput(where, f"schema {content.get('schema')!r}", SCHEMA)
+    try:
+        champion = content["champion"]
+        return TwinResult(
+            name=str(content["name"]),
+            candidate=str(content["candidate"]),
+            champion=None if champion is None else str(champion),
+            rig=str(content["rig"]),
+            seeds=tuple(int(seed) for seed in content["seeds"]),
+            success=_paired(content["success"]),
+            positions=tuple(tuple(map(float, place)) for place in content["positions"]),
+            inside_90=_paired(content["inside_90"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, BadInput):
+            raise
+        found = f"a result that cannot be read ({type(error).__name__}: {error})"
+        raise BadInput(where, found, f"the keys and kinds of {SCHEMA}") from error
+
+
+def _paired_to_json(paired: Paired) -> dict[str, Any]:
+    champion = None if paired.champion is None else list(paired.champion)
+    return {CANDIDATE: list(paired.candidate), CHAMPION: champion}
+
+
+def _paired(content: Mapping[str, Any]) -> Paired:
+    champion = content[CHAMPION]
+    return Paired(_outcomes(content[CANDIDATE]), None if champion is None else _outcomes(champion))
+
+
+def _outcomes(values: Sequence[object]) -> tuple[bool, ...]:
+    if not all(isinstance(value, bool) for value in values):
+        raise TypeError("an outcome is true or false")
+    return tuple(bool(value) for value in values)

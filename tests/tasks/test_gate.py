@@ -1,0 +1,165 @@
+"""The gate's size and power: a sound candidate passes, a variance divided by four does not."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from models.core.bad_input import BadInput
+from models.systems.ball_audit import Agreement
+from models.systems.ball_checks import ProductChecks
+from tasks import gate, twin_result
+from tasks.gate import Evidence
+from tasks.twin_result import Paired, TwinResult
+
+SESSIONS, DRAWS = 40, 500
+
+
+def evidence(draw, *, method=1.0, package=1.0) -> Evidence:
+    """What is measured of a posterior whose variance was divided, by the law of a Gaussian."""
+    product = ProductChecks(
+        levels=1 - (1 - draw.random(SESSIONS)) ** method, ranks=draw.random((SESSIONS, 2)), drops=20
+    )
+    agreement = Agreement(
+        levels=1 - (1 - draw.random(DRAWS)) ** package,
+        sample_levels=1 - (1 - draw.random(4000)) ** (1 / package),
+        sample_ranks=draw.random((4000, 2)),
+        mean_distance=0.01,
+        variance_ratios=(1.0 / package, 1.0 / package),
+    )
+    return Evidence(agreement, product, float(draw.random()))
+
+
+def twin(draw=None, *, tosses=100, candidate=0.7, champion=0.7, cups=0.95) -> TwinResult:
+    draw = draw or np.random.default_rng(5)
+    return TwinResult(
+        name="ping-pong-table",
+        candidate="2",
+        champion="1",
+        rig="simulated",
+        seeds=tuple(range(tosses)),
+        success=Paired(outcomes(draw, tosses, candidate), outcomes(draw, tosses, champion)),
+        positions=tuple((0.1 * place, 0.0) for place in range(40)),
+        inside_90=Paired(outcomes(draw, 40, cups), outcomes(draw, 40, 0.95)),
+    )
+
+
+def outcomes(draw, count, share):
+    return tuple(bool(value) for value in draw.random(count) < share)
+
+
+def refused(verdict) -> set[str]:
+    return {line.partition(":")[0] for line in verdict.refusals}
+
+
+def test_a_sound_candidate_is_refused_as_rarely_as_the_gate_says():
+    """Measured alone: 3 rank tests of 0.0025, 4 coverages of 0.002 and 4 of 0.001, one of 0.005:
+    at most 0.0245. Of 400 that is 10 with a standard error of 3.1; refuse 20 or more."""
+    draw = np.random.default_rng(1)
+    fates = [all(check.passed for check in gate.judge_evidence(evidence(draw))) for _ in range(400)]
+    assert fates.count(False) < 20
+
+
+@pytest.mark.parametrize("which", ["method", "package"])
+def test_a_variance_divided_by_four_is_refused_every_time(which):
+    draw = np.random.default_rng(2)
+    for _ in range(40):
+        failed = [
+            c.name for c in gate.judge_evidence(evidence(draw, **{which: 4.0})) if not c.passed
+        ]
+        assert (
+            f"{ {'method': 'product coverage', 'package': 'package' + chr(39) + 's regions'}[which] } at 90 %"
+            in failed
+        )
+
+
+def test_a_package_too_wide_is_refused_too():
+    found = gate.judge_evidence(evidence(np.random.default_rng(3), package=0.25))
+    assert "package's covariance" in {check.name for check in found if not check.passed}
+
+
+def test_draws_that_differ_from_a_right_density_are_refused():
+    sound = evidence(np.random.default_rng(4))
+    narrow = replace(sound.agreement, sample_levels=1 - (1 - sound.agreement.sample_levels) ** 0.25)
+    found = gate.judge_evidence(replace(sound, agreement=narrow))
+    assert [check.name for check in found if not check.passed] == ["package's draws, levels"]
+
+
+def test_an_unlikely_session_is_refused_in_one_line_of_what_was_found_and_expected():
+    sound = replace(evidence(np.random.default_rng(4)), predictive_p_value=0.001)
+    verdict = gate.judge(sound, twin())
+    line = "predictive check: found p-value 0.0010, expected at least 0.005"
+    assert not verdict.passed and verdict.refusals == (line,)
+    assert json.loads(json.dumps(verdict.to_json()))["passed"] is False
+
+
+def test_a_candidate_without_a_validation_is_refused():
+    verdict = gate.judge(evidence(np.random.default_rng(4)), None)
+    assert refused(verdict) == {"validation"}
+
+
+def test_equal_candidates_pass_as_often_as_the_test_says_and_much_worse_ones_fail():
+    """Exact tests are refused at most 0.025 of the time; 12 of 200 is 3.2 standard errors above.
+    Success 20 points lower, independent tosses: 100 pairs refuse about 9 of 10."""
+    draw = np.random.default_rng(6)
+    equal = [gate.not_worse("tracking", twin(draw).success).passed for _ in range(200)]
+    worse = [
+        gate.not_worse("tracking", twin(draw, candidate=0.5).success).passed for _ in range(200)
+    ]
+    assert equal.count(False) <= 12
+    assert worse.count(False) > 150
+
+
+def test_the_paired_test_is_the_binomial_tail_in_closed_form():
+    paired = Paired((True, False, False, False, False, False), (True, *[True] * 5))
+    check = gate.not_worse("tracking", paired)
+    assert "0 won and 5 lost of 6 pairs, p 0.0312" in check.found and check.passed  # 2^-5
+    six = Paired((False,) * 6, (True,) * 6)
+    assert not gate.not_worse("tracking", six).passed  # 2^-6 = 0.016
+
+
+def test_only_pairs_that_differ_count_and_their_order_does_not():
+    first = Paired((True, False, True, False), (False, True, True, False))
+    more = Paired(first.candidate + (True,) * 50, first.champion + (True,) * 50)
+    turned = Paired(first.candidate[::-1], first.champion[::-1])
+    p_values = [gate.not_worse("x", p).found.rpartition("p ")[2] for p in (first, more, turned)]
+    assert len(set(p_values)) == 1
+
+
+def test_too_few_tosses_or_bad_cups_are_refused():
+    sound = evidence(np.random.default_rng(4))
+    assert refused(gate.judge(sound, twin(tosses=10))) == {"number of tosses"}
+    assert "cup predictions" in refused(gate.judge(sound, twin(cups=0.5)))
+    alone = replace(
+        twin(),
+        champion=None,
+        success=Paired((True,) * 100, None),
+        inside_90=Paired((True,) * 40, None),
+    )
+    assert gate.judge(sound, alone).passed
+
+
+def test_a_twin_result_returns_as_written():
+    result = twin()
+    content = json.loads(json.dumps(twin_result.to_json(result)))
+    assert twin_result.from_json(content, where="x") == result
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("schema", "ricochet.twin/9"),
+        ("seeds", [1, 2]),
+        ("champion", None),
+        ("success", {"candidate": [1], "champion": None}),
+        ("success", None),
+        ("positions", 3),
+        ("inside_90", {"candidate": []}),
+    ],
+)
+def test_a_broken_twin_result_is_refused_in_one_line(key, value):
+    content = twin_result.to_json(twin()) | {key: value}
+    with pytest.raises(BadInput) as refusal:
+        twin_result.from_json(content, where="twin.json")
+    assert "\n" not in str(refusal.value)
