@@ -1,4 +1,4 @@
-"""The laboratory as a MuJoCo scene: table, cup, microphones, a ball to show, the arm with its paddle.
+"""The laboratory as a MuJoCo scene: table, cup, microphones, a ball to show, and the arm.
 
 The table's surface is z = 0 and its middle the origin. A tilted table turns about the y axis and
 descends towards -x, away from the robot; the cup then stands at the level of its foot, the

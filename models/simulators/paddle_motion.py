@@ -2,18 +2,18 @@
 
 From (p0, v0) to rest at a goal, two motions run at once and add up, each over its own time:
 
-    braking, over B:   v(s) = v0 (1 - 3 s^2 + 2 s^3),                s = t / B,
-                       which ends at rest at  p1 = p0 + B v0 / 2
-    reaching, over T:  p(s) = (goal - p1) (10 s^3 - 15 s^4 + 6 s^5),  s = t / T,
+    braking, over b:   v(s) = v0 (1 - 3 s^2 + 2 s^3),                s = t / b,
+                       which ends at rest at  p1 = p0 + b v0 / 2
+    reaching, over d:  p(s) = (goal - p1) (10 s^3 - 15 s^4 + 6 s^5),  s = t / d,
 
 the second being the motion of least jerk between two points at rest (Flash and Hogan 1985). The sum
 starts with the position and the velocity that the paddle has, so a new target may come at any time;
-with B short, what is left of the old motion does not carry the paddle far, and with B = T the sum
+with b short, what is left of the old motion does not carry the paddle far, and with b = d the sum
 is the quintic from (p0, v0) that starts and ends without acceleration. From rest it is a straight
 line of least jerk.
 
-Of the B tried the shortest is taken with which no joint is faster than `SPEED` nor accelerates more
-than `ACCELERATION`; where none will do, T is stretched. Universal Robots publish no acceleration
+Of the b tried the shortest is taken with which no joint is faster than `SPEED` nor accelerates more
+than `ACCELERATION`; where none will do, d is stretched. Universal Robots publish no acceleration
 limit for the UR5; ur_rtde accepts up to 40 rad/s^2. Half of it is taken: it asks at most half of
 the largest torques of the arm's model (tests/models/simulators/test_paddle_arm.py) and leaves the
 rest to the rotors, which the model lacks. It is a limit of ours: where braking alone needs more,
@@ -32,8 +32,8 @@ from models.simulators import ur5
 SPEED = ur5.JOINT_SPEED  # rad/s
 ACCELERATION = 20.0  # rad/s^2
 PLANNED = 0.95  # share of the limits that plans use; the rest is for what lies between samples
-BRAKINGS = (0.7, 0.9, 1.1, 1.4, 1.8)  # B tried, in units of 1.5 speed / ACCELERATION
-COARSE, FINE = 8, 6  # T tried between the duration asked for and `LONGEST`, then between two
+BRAKINGS = (0.7, 0.9, 1.1, 1.4, 1.8)  # b tried, in units of 1.5 speed / ACCELERATION
+COARSE, FINE = 8, 6  # d tried between the duration asked for and `LONGEST`, then between two
 LONGEST = 2.5  # s; a motion is stretched no further
 SHORTEST = 1e-3  # s, of braking
 SAMPLES = 17  # of braking and of reaching, at which a plan is compared with the limits
@@ -48,9 +48,9 @@ class Plan:
         start: When the motion starts, s.
         position: Where the paddle is then, m.
         velocity: Its velocity then, m/s.
-        braking: B, s.
+        braking: b, s.
         goal: Where it comes to rest, m.
-        duration: T, s.
+        duration: d, s.
     """
 
     plane: float
@@ -100,7 +100,7 @@ def reference(plan: Plan, times: Float[ndarray, "*batch"]) -> Reference:
         times: When, s.
     """
     elapsed = np.maximum(np.asarray(times, np.float64) - plan.start, 0.0)
-    return _follow(plan, elapsed, np.float64(plan.braking), np.float64(plan.duration), plan.goal)
+    return _follow(plan, elapsed, np.array(plan.braking), np.array(plan.duration), plan.goal)
 
 
 def joint_reference(
@@ -173,8 +173,8 @@ def demand(
 
     Args:
         plan: Where and how fast the motions start.
-        brakings: B of each, s.
-        durations: T of each, s.
+        brakings: b of each, s.
+        durations: d of each, s.
         goals: Where each ends, m.
 
     Returns:
@@ -194,7 +194,7 @@ def demand(
 
 def _under_way(plan: Plan, now: float) -> tuple[Plan, Float[ndarray, " plan"]]:
     """Return a plan that starts with the present motion, and the times of braking to try, s."""
-    found = reference(plan, np.float64(now))
+    found = reference(plan, np.array(now))
     _, speeds = _joints(plan.plane, found)
     quickest = max(1.5 * float(np.abs(speeds).max()) / ACCELERATION, SHORTEST)
     start = Plan(plan.plane, now, found.position, found.velocity, quickest, plan.goal, quickest)
@@ -208,11 +208,11 @@ def _shortest_braking(
     durations: Float[ndarray, " duration"],
 ) -> tuple[Plan, float]:
     """Return the first motion within the limits, durations first, and its demand; or the least."""
-    T = np.repeat(durations, len(brakings))
-    B = np.minimum(np.tile(brakings, len(durations)), T)
-    asked = demand(start, B, T, np.broadcast_to(goal, (len(T), 2)))
+    d = np.repeat(durations, len(brakings))
+    b = np.minimum(np.tile(brakings, len(durations)), d)
+    asked = demand(start, b, d, np.broadcast_to(goal, (len(d), 2)))
     best = int(np.argmin(np.maximum(asked, 1.0)))
-    return _with(start, float(B[best]), goal, float(T[best])), float(asked[best])
+    return _with(start, float(b[best]), goal, float(d[best])), float(asked[best])
 
 
 def _with(start: Plan, braking: float, goal: Float[ndarray, "2"], duration: float) -> Plan:
@@ -223,21 +223,21 @@ def _with(start: Plan, braking: float, goal: Float[ndarray, "2"], duration: floa
 def _follow(
     plan: Plan,
     t: Float[ndarray, "*batch"],
-    B: Float[ndarray, "*#batch"],
-    T: Float[ndarray, "*#batch"],
+    b: Float[ndarray, "*#batch"],
+    d: Float[ndarray, "*#batch"],
     goal: Float[ndarray, "*#batch 2"],
 ) -> Reference:
     """Return position and velocity of braking plus reaching."""
-    s, u = np.minimum(t / B, 1.0)[..., None], np.minimum(t / T, 1.0)[..., None]
-    B, T = B[..., None], T[..., None]
-    way = goal - plan.position - 0.5 * B * plan.velocity
+    s, u = np.minimum(t / b, 1.0)[..., None], np.minimum(t / d, 1.0)[..., None]
+    b, d = b[..., None], d[..., None]
+    way = goal - plan.position - 0.5 * b * plan.velocity
     position = (
         plan.position
-        + B * plan.velocity * s * (1.0 - s**2 + 0.5 * s**3)
+        + b * plan.velocity * s * (1.0 - s**2 + 0.5 * s**3)
         + way * u**3 * (10.0 - 15.0 * u + 6.0 * u**2)
     )
     brake = plan.velocity * (1.0 - s**2 * (3.0 - 2.0 * s))
-    return Reference(position, brake + way / T * 30.0 * u**2 * (1.0 - u) ** 2)
+    return Reference(position, brake + way / d * 30.0 * u**2 * (1.0 - u) ** 2)
 
 
 def _joints(plane: float, wanted: Reference) -> tuple[ndarray, ndarray]:

@@ -8,9 +8,9 @@ user manual (CB3, version 3.13), the largest torques those of the article "Max. 
 The face of the paddle looks towards -x and its roll does not matter (a disc), so three joints do
 all the work. With the wrist's centre p5 = paddle + (mount + d6) along +x, seen from the base,
 
-    A sin q1 - B cos q1 = d4,        (A, B) = horizontal place of p5
-    X = A cos q1 + B sin q1,         V = height of p5 + d5 over the shoulder
-    X = a2 cos q2 + a3 cos(q2 + q3), V = a2 sin q2 + a3 sin(q2 + q3)
+    a sin q1 - b cos q1 = d4,        (a, b) = horizontal place of p5
+    u = a cos q1 + b sin q1,         w = height of p5 + d5 over the shoulder
+    u = a2 cos q2 + a3 cos(q2 + q3), w = a2 sin q2 + a3 sin(q2 + q3)
     q4 = -q2 - q3,   q5 = pi/2 + q1,   q6 = 0
 
 (the general solution, e.g. Hawkins, "Analytic inverse kinematics for the Universal Robots", with
@@ -75,12 +75,12 @@ def inverse(point: Float[ndarray, "*batch 3"]) -> Float[ndarray, "*batch 6"]:
         Joint angles, rad; NaN where the arm is too short or the point too near its axis.
     """
     x, y, z = (np.asarray(point, np.float64)[..., axis] - BASE[axis] for axis in range(3))
-    A, B, V = x + MOUNT + D6, y, z - D1 + D5
+    a, b, w = x + MOUNT + D6, y, z - D1 + D5
     with np.errstate(invalid="ignore"):
-        q1 = np.arctan2(-B, -A) - np.arcsin(D4 / np.hypot(A, B))
-        X = -np.sqrt(A**2 + B**2 - D4**2)
-        q3 = np.arccos((X**2 + V**2 - A2**2 - A3**2) / (2.0 * A2 * A3))
-    q2 = np.arctan2(-V, -X) - np.arctan2(-A3 * np.sin(q3), -A2 - A3 * np.cos(q3))
+        q1 = np.arctan2(-b, -a) - np.arcsin(D4 / np.hypot(a, b))
+        u = -np.sqrt(a**2 + b**2 - D4**2)
+        q3 = np.arccos((u**2 + w**2 - A2**2 - A3**2) / (2.0 * A2 * A3))
+    q2 = np.arctan2(-w, -u) - np.arctan2(-A3 * np.sin(q3), -A2 - A3 * np.cos(q3))
     return np.stack((q1, q2, q3, -q2 - q3, 0.5 * math.pi + q1, 0.0 * q1), -1)
 
 
@@ -89,7 +89,7 @@ def joint_speeds(
 ) -> Float[ndarray, "*batch 6"]:
     """Return the joint speeds that move the upright paddle within the robot's plane.
 
-    The derivative of `inverse`: dq1 = dy cos q1 / X, and so on down the chain.
+    The derivative of `inverse`: dq1 = dy cos q1 / u, and so on down the chain.
 
     Args:
         joints: Joint angles of an upright paddle, as `inverse` gives them, rad.
@@ -99,19 +99,19 @@ def joint_speeds(
         Joint speeds, rad/s.
     """
     q1, q2, q3 = joints[..., 0], joints[..., 1], joints[..., 2]
-    dy, dV = velocity[..., 0], velocity[..., 1]
+    dy, dw = velocity[..., 0], velocity[..., 1]
     c2, s2, c23, s23 = np.cos(q2), np.sin(q2), np.cos(q2 + q3), np.sin(q2 + q3)
     dq1 = dy * np.cos(q1) / (A2 * c2 + A3 * c23)
-    dX = dy * np.sin(q1) - D4 * dq1
-    dq2 = (dX * c23 + dV * s23) / (A2 * np.sin(q3))
-    dq23 = -(dX * c2 + dV * s2) / (A3 * np.sin(q3))
+    du = dy * np.sin(q1) - D4 * dq1
+    dq2 = (du * c23 + dw * s23) / (A2 * np.sin(q3))
+    dq23 = -(du * c2 + dw * s2) / (A3 * np.sin(q3))
     return np.stack((dq1, dq2, dq23 - dq2, -dq23, dq1, 0.0 * dq1), -1)
 
 
 def spread(joints: Float[ndarray, "*batch 6"]) -> Float[ndarray, "*batch"]:
     """Return how far an upright arm is from its singularities, m.
 
-    The smallest of: distance of the wrist from the first axis's plane |X|, and the elbow's
+    The smallest of: distance of the wrist from the first axis's plane |u|, and the elbow's
     leverage |a sin q3| with a the shorter link. At zero some paddle velocity in the plane needs
     infinite joint speed. The base stands where, over the workspace y in [-0.35, 0.35] and z in
     [0.03, 0.50] m, this stays over 0.35 m and a paddle speed of 1 m/s asks for at most 3.4 rad/s.
@@ -120,8 +120,8 @@ def spread(joints: Float[ndarray, "*batch 6"]) -> Float[ndarray, "*batch"]:
         joints: Joint angles of an upright paddle, rad.
     """
     q2, q3 = joints[..., 1], joints[..., 2]
-    X = A2 * np.cos(q2) + A3 * np.cos(q2 + q3)
-    return np.minimum(np.abs(X), np.abs(A3 * np.sin(q3)))
+    u = A2 * np.cos(q2) + A3 * np.cos(q2 + q3)
+    return np.minimum(np.abs(u), np.abs(A3 * np.sin(q3)))
 
 
 def _frames(joints: Float[ndarray, "*batch 6"]) -> list[Float[ndarray, "*batch 4 4"]]:
