@@ -1,6 +1,6 @@
 """How well the real-time ears hear tossed balls, against how often a path is blocked.
 
-    python -m benchmarks.toss_hearing [TOSSES]
+    python -m benchmarks.toss_hearing [TOSSES [OCCLUSION ...]]
 
 A bounce is heard by the event within 20 ms of it, missed where there is none; an event without a
 bounce is invented. It is an outlier where its event is flagged, has no position, or is more than
@@ -53,7 +53,7 @@ def measure(ball: Ball, obstacles: Obstacles, *, tosses: int, seed: int = 1) -> 
         "unflagged": (wrong & (flagged == 0)).mean(),
         "without place": (wrong & np.isinf(error)).mean(),
         "spoilt": len(set(np.array(number)[wrong])) / tosses,
-        "inliers' mean mm": 1e3 * float(np.mean(error[good])),
+        "inliers' mean mm": 1e3 * float(np.mean(error[good])) if good.any() else np.nan,
         "placed outliers' median mm": _median(1e3 * error[wrong & np.isfinite(error)]),
         "ms a toss": 1e3 * spent / tosses,
     }
@@ -77,9 +77,10 @@ def _row(when: float, where: np.ndarray, events: list[BounceEvent]) -> tuple[flo
 def main() -> None:
     """Print the table."""
     tosses = int(sys.argv[1]) if len(sys.argv) > 1 else 40
-    for occlusion in (0.0, 0.05, 0.10, 0.15, 0.20, 0.30):
-        for ball in BALLS.values():
-            found = measure(ball, Obstacles(occlusion=occlusion), tosses=tosses)
+    shares = [float(text) for text in sys.argv[2:]] or [0.0, 0.05, 0.10, 0.15, 0.20, 0.30]
+    for occlusion in shares:
+        for seed, ball in enumerate(BALLS.values()):
+            found = measure(ball, Obstacles(occlusion=occlusion), tosses=tosses, seed=seed)
             cells = "  ".join(f"{name} {value:.3f}" for name, value in found.items())
             print(f"{occlusion:4.2f}  {ball.name:10s}  {cells}")
 
