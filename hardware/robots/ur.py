@@ -1,0 +1,272 @@
+"""A real UR5 with a paddle, through ur_rtde (SDU Robotics): `servoJ` every period, all else checks.
+
+Not safety-rated: the robot's own safety settings and a person with the emergency stop are. Nothing
+moves unless the driver was made with `arm=True`, which a person must have confirmed. Before a
+motion the controller is asked whether the pose is within its safety limits, and joint and workspace
+limits reject. While it moves, in every period: a robot that is stopped, gone, or does not follow
+stops the motion, and the first such fault is what every later call answers.
+
+Joint i follows while it lies between the least and the largest angle that it was sent during the
+last `LAG` seconds, widened by `BOUND`: `servoJ` trails by its look-ahead, by design.
+
+The controller's watchdog is kicked once a period: when this process hangs or dies, the controller
+ends the motion by itself. Calls go out from one thread: ur_rtde is not thread safe. The robot's
+base frame must lie where `models.simulators.ur5.BASE` says, its axes parallel to the table's.
+What is known of ur_rtde is its documentation and its 1.6.5 binding; no robot has run this driver.
+"""
+
+import contextlib
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from scipy.spatial.transform import Rotation
+
+from hardware.robots.interface import ArmState, Point, Refusal, refuse_target
+from models.controllers.workspace import Workspace
+from models.core.bad_input import BadInput
+from models.simulators import paddle_motion, ur5
+
+FREQUENCY = 125.0  # Hz, of RTDE on the CB3 series
+WATCHDOG = 10.0  # Hz, at least; the controller stops without
+LOOK_AHEAD = 0.05  # s, of servoJ; it takes 0.03 to 0.2
+GAIN = 500.0  # of servoJ; it takes 100 to 2000
+DECELERATION = 5.0  # m/s^2, of the tool, when stopped
+LAG = 0.2  # s
+BOUND = 0.05  # rad
+START = 0.01  # rad, off upright when a motion starts from rest
+RUNNING, NORMAL, REDUCED = 7, 1, 2  # robot mode; safety modes in which it may move
+
+Factory = Callable[..., Any]
+
+
+class UniversalRobot:
+    """One UR5 at an address."""
+
+    exclusive = True
+
+    def __init__(
+        self,
+        host: str,
+        workspace: Workspace | None = None,
+        *,
+        arm: bool = False,
+        frequency: float = FREQUENCY,
+        control: Factory | None = None,
+        receive: Factory | None = None,
+    ) -> None:
+        """Connect; with `arm`, take control.
+
+        Args:
+            host: Address of the controller.
+            workspace: Where targets may lie; the standard one when absent.
+            arm: Whether it may move; a person must have said so.
+            frequency: Periods a second, Hz.
+            control: Makes a RTDEControlInterface; ur_rtde's when absent.
+            receive: Makes a RTDEReceiveInterface; ur_rtde's when absent.
+
+        Raises:
+            BadInput: ur_rtde is missing, the robot cannot be reached, cannot move, or does not
+                hold the paddle upright in the workspace.
+        """
+        self.workspace = Workspace() if workspace is None else workspace
+        self._period = 1.0 / frequency
+        self._where = f"robot {host}"
+        self._receive = self._connect(receive or _late("rtde_receive"), host, frequency)
+        self._control: Any = None
+        self._fault: Refusal | None = None
+        self._time = self._energy = 0.0
+        fault = self._unable() or self._misplaced()
+        if fault is not None:
+            raise BadInput(f"{self._where}, {fault.what}", fault.found, fault.expected)
+        self._plan = paddle_motion.rest(self.state().paddle[1:], plane=self.workspace.x)
+        self._sent: deque[ndarray] = deque(maxlen=max(round(LAG * frequency), 1))
+        self._resting = True
+        if arm:
+            self._control = self._connect(control or _late("rtde_control"), host, frequency)
+            self._control.setTcp([0.0, 0.0, ur5.MOUNT, 0.0, 0.0, 0.0])
+            self._control.setWatchdog(WATCHDOG)
+
+    def state(self) -> ArmState:
+        """Return what the robot reports, its paddle by this model's kinematics."""
+        joints = np.array(self._receive.getActualQ())
+        speeds = np.array(self._receive.getActualQd())
+        place, rates = ur5.paddle(joints)
+        return ArmState(
+            self._time,
+            tuple(joints.tolist()),
+            tuple(speeds.tolist()),
+            tuple(place.tolist()),
+            tuple((rates @ speeds).tolist()),
+            self._energy,
+        )
+
+    def move(self, point: Point, duration: float) -> Refusal | None:
+        """Turn to a new target; see `interface.Arm`."""
+        refusal = self._fault or refuse_target(point, duration, self.workspace)
+        refusal = refusal or self._unarmed() or self._unable() or self._unsafe(point)
+        if refusal is None and self._resting:
+            refusal = self._misplaced()
+        if refusal is None:
+            if self._resting:
+                self._start_from_rest()
+            goal = (float(point[1]), float(point[2]))
+            self._plan = paddle_motion.replan(self._plan, goal, now=self._time, duration=duration)
+        return refusal
+
+    def advance(self, seconds: float) -> Refusal | None:
+        """Steer and watch the robot for so long; see `interface.Arm`."""
+        refusal = self._fault or self._unarmed()
+        for _ in range(round(seconds / self._period)):
+            if refusal is not None:
+                break
+            refusal = self._one_period()
+        return refusal
+
+    def stop(self) -> None:
+        """Brake now and stay; the next motion starts where the robot then is."""
+        self._resting = True
+        if self._control is not None:
+            self._control.servoStop(DECELERATION)
+
+    def close(self) -> None:
+        """Stop, end the controller's script and disconnect; may be called twice."""
+        if self._control is not None:
+            self._control.servoStop(DECELERATION)
+            self._control.stopScript()
+            self._control.disconnect()
+            self._control = None
+        self._receive.disconnect()
+
+    def _one_period(self) -> Refusal | None:
+        """Send one target, kick the watchdog, look at the robot."""
+        begun = self._control.initPeriod()
+        self._time += self._period
+        fault = self._unable()
+        if fault is None and not self._resting:
+            fault = self._send() or self._strayed()
+        if fault is None and not self._control.kickWatchdog():
+            fault = Refusal("watchdog", "not kicked", "kicked once a period")
+        self._control.waitPeriod(begun)
+        return self._fail(fault)
+
+    def _send(self) -> Refusal | None:
+        """Send where the joints shall be now."""
+        joints, speeds = paddle_motion.joint_reference(self._plan, np.array(self._time))
+        fault = self._beyond(joints, speeds)
+        if fault is not None:
+            return fault
+        self._sent.append(joints)
+        target = [float(angle) for angle in joints]
+        if not self._control.servoJ(target, 0.0, 0.0, self._period, LOOK_AHEAD, GAIN):
+            return Refusal("servoJ", "refused by the controller", "accepted")
+        return None
+
+    def _start_from_rest(self) -> None:
+        """Let the plan begin where the robot is."""
+        state = self.state()
+        self._plan = paddle_motion.rest(state.paddle[1:], plane=self.workspace.x, now=self._time)
+        self._sent.clear()
+        self._sent.append(np.array(state.joints))
+        self._resting = False
+
+    def _fail(self, fault: Refusal | None) -> Refusal | None:
+        """Stop for good on a fault."""
+        if fault is not None:
+            self._fault = replace(fault, expected=f"{fault.expected}; the robot is stopped")
+            with contextlib.suppress(RuntimeError, OSError):  # the fault itself is what is told
+                self.stop()
+        return self._fault
+
+    def _unarmed(self) -> Refusal | None:
+        if self._control is None:
+            return Refusal("real motion", "not armed", "arm=True, after a person has confirmed it")
+        return None
+
+    def _unable(self) -> Refusal | None:
+        """Tell whether the robot can move at all, by what it says of itself."""
+        robot = self._receive
+        if not robot.isConnected():
+            return Refusal("connection", "lost", "a connection to the robot")
+        if robot.isEmergencyStopped() or robot.isProtectiveStopped():
+            kind = "emergency" if robot.isEmergencyStopped() else "protective"
+            return Refusal("safety", f"{kind} stop", "a robot that is free to move")
+        if robot.getRobotMode() != RUNNING or robot.getSafetyMode() not in (NORMAL, REDUCED):
+            found = f"robot mode {robot.getRobotMode()}, safety mode {robot.getSafetyMode()}"
+            return Refusal("mode", found, f"robot mode {RUNNING}, safety mode {NORMAL}")
+        if not np.isfinite(robot.getActualQ()).all():
+            return Refusal("joints", str(robot.getActualQ()), "six finite angles")
+        return None
+
+    def _misplaced(self) -> Refusal | None:
+        """Tell whether the arm holds the paddle elsewhere than the plans assume."""
+        state = self.state()
+        refusal = refuse_target((self.workspace.x, *state.paddle[1:]), 1.0, self.workspace)
+        upright = ur5.inverse(np.array((self.workspace.x, *state.paddle[1:])))
+        off = float(np.abs(upright - state.joints).max()) if refusal is None else math.nan
+        if off <= START:
+            return None
+        found = f"paddle at {tuple(round(x, 3) for x in state.paddle)} m, joints {off:.3f} rad off"
+        expected = f"upright in the workspace within {START} rad; bring it there by hand"
+        return Refusal("start", found, expected)
+
+    def _unsafe(self, point: Point) -> Refusal | None:
+        """Ask the arm's model and then the controller whether the target is safe."""
+        joints = ur5.inverse(np.array(point))
+        if not (np.abs(joints) <= ur5.JOINT_RANGE).all():
+            return Refusal("joints", str(joints.round(3).tolist()), "angles within +-2 pi rad")
+        if not self._control.isPoseWithinSafetyLimits(_pose(joints)):
+            return Refusal("target", f"{tuple(point)} m", "a pose within the robot's safety limits")
+        return None
+
+    def _beyond(self, joints: ndarray, speeds: ndarray) -> Refusal | None:
+        """Check the very angles that would be sent."""
+        step = np.abs(joints - self._sent[-1]).max() / self._period
+        fastest = max(float(np.abs(speeds).max()), float(step))
+        if not (fastest <= ur5.JOINT_SPEED and (np.abs(joints) <= ur5.JOINT_RANGE).all()):
+            found = f"{joints.round(3).tolist()} rad at {fastest:.2f} rad/s"
+            return Refusal("joints to send", found, "within +-2 pi rad and pi rad/s")
+        return None
+
+    def _strayed(self) -> Refusal | None:
+        """Tell whether the robot is where it was sent lately, and count its energy."""
+        state, sent = self.state(), np.array(self._sent)
+        self._energy += 0.5 * self._period * sum(v * v for v in state.paddle_velocity)
+        joints = np.array(state.joints)
+        off = float(np.maximum(sent.min(0) - joints, joints - sent.max(0)).max())
+        if off <= BOUND:
+            return None
+        found = f"a joint {off:.3f} rad off what it was sent, at {self._time:.3f} s"
+        return Refusal("robot does not follow", found, f"at most {BOUND} rad")
+
+    def _connect(self, make: Factory, host: str, frequency: float) -> Any:
+        """Make one interface; what ur_rtde raises when there is no robot is bad input."""
+        try:
+            return make(host, frequency)
+        except (RuntimeError, OSError, ValueError) as error:
+            expected = "a robot in remote control that answers RTDE"
+            raise BadInput(self._where, str(error), expected) from error
+
+
+def _pose(joints: Float[ndarray, "6"]) -> list[float]:
+    """Return the paddle's pose in the robot's base: place, m, and rotation vector, rad."""
+    pose = ur5.forward(joints)
+    turn = Rotation.from_matrix(pose[:3, :3]).as_rotvec()
+    return [*(pose[:3, 3] - ur5.BASE).tolist(), *turn.tolist()]
+
+
+def _late(module: str) -> Factory:
+    """Import one of ur_rtde's interfaces when it is needed."""
+    try:
+        if module == "rtde_control":
+            from rtde_control import RTDEControlInterface as Interface
+        else:
+            from rtde_receive import RTDEReceiveInterface as Interface
+    except ImportError as error:
+        raise BadInput("ur_rtde", str(error), "the extra `robot` (make setup-robot)") from error
+    return Interface
