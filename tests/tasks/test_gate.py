@@ -61,17 +61,14 @@ def test_a_sound_candidate_is_refused_as_rarely_as_the_gate_says():
     assert fates.count(False) < 20
 
 
-@pytest.mark.parametrize("which", ["method", "package"])
-def test_a_variance_divided_by_four_is_refused_every_time(which):
+@pytest.mark.parametrize(
+    ("which", "check"), [("method", "product coverage"), ("package", "package's regions")]
+)
+def test_a_variance_divided_by_four_is_refused_every_time(which, check):
     draw = np.random.default_rng(2)
     for _ in range(40):
-        failed = [
-            c.name for c in gate.judge_evidence(evidence(draw, **{which: 4.0})) if not c.passed
-        ]
-        assert (
-            f"{ {'method': 'product coverage', 'package': 'package' + chr(39) + 's regions'}[which] } at 90 %"
-            in failed
-        )
+        found = gate.judge_evidence(evidence(draw, **{which: 4.0}))
+        assert f"{check} at 90 %" in {entry.name for entry in found if not entry.passed}
 
 
 def test_a_package_too_wide_is_refused_too():

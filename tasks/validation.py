@@ -1,0 +1,173 @@
+"""A validation in MLflow: candidate and champion on one page, and what the gate will read again.
+
+The run of a validation holds one figure with both posteriors and both success rates, the trials
+(`validation.json`), the gate's checks (`gate.json`) and the rig's files (telemetry, pictures). Its
+two children, one a role, hold the same metric names, so that MLflow's own comparison lays them side
+by side; the parent repeats them as `candidate/..` and `champion/..`.
+"""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from mlflow.artifacts import download_artifacts
+
+from tasks import tracking, twin_result, validation_figures
+from tasks.artefacts import digest_of
+from tasks.gate import Verdict
+from tasks.packages import Package
+from tasks.tracking import OpenRun, Tracker
+from tasks.twin_result import CANDIDATE, TwinResult
+
+EXPERIMENT = "validate"
+TRIALS, CHECKS = "validation.json", "gate.json"
+
+Numbers = Mapping[str, Mapping[str, float]]
+"""Metrics by role (`candidate`, `champion`) and name; the same names for both."""
+
+
+def publish_validation(
+    tracker: Tracker,
+    result: TwinResult,
+    *,
+    packages: Mapping[str, Package],
+    verdict: Verdict,
+    numbers: Numbers | None = None,
+    files: Path | None = None,
+    flow_run: str = "",
+) -> OpenRun:
+    """Record a validation; the same one again adds nothing.
+
+    Args:
+        tracker: The store.
+        result: The trials.
+        packages: The packages by role; the champion's only where there is one.
+        verdict: What the gate says.
+        numbers: Further metrics by role, such as energy and latency.
+        files: Folder of what the rig left, recorded as it is.
+        flow_run: Id of the Prefect flow run, if there is one.
+
+    Returns:
+        The run.
+    """
+    content, judged = twin_result.to_json(result), verdict.to_json()
+    key = digest_of([content, judged])
+    tags = _tags(result, verdict) | {"prefect.flow_run_id": flow_run}
+    run = tracking.open_run(tracker, EXPERIMENT, key, name=f"{result.name} validation", tags=tags)
+    if run.finished:
+        return run
+    measured = {
+        role: _posterior(package) | _shares(result, role) | dict((numbers or {}).get(role, {}))
+        for role, package in packages.items()
+    }
+    samples = {role: package.arrays["samples"] for role, package in packages.items()}
+    drawn = validation_figures.comparison(result.name, samples, result)
+    tracker.client.log_figure(run.run_id, drawn, "figures/candidate-and-champion.png")
+    for name, value in ((TRIALS, content), (CHECKS, judged)):
+        tracker.client.log_dict(run.run_id, value, name)
+    if files is not None:
+        tracker.client.log_artifacts(run.run_id, str(files), "rig")
+    both = {f"{role}/{name}": v for role, row in measured.items() for name, v in row.items()}
+    parameters = {"name": result.name, "rig": result.rig, "tosses": len(result.seeds)}
+    tracking.log_numbers(tracker, run.run_id, parameters=parameters, metrics=both)
+    for role, row in measured.items():
+        _record_role(tracker, run, result, role, row)
+    tracking.finish(tracker, run.run_id)
+    return run
+
+
+def find_validation(
+    tracker: Tracker, name: str, candidate: str, champion: str | None
+) -> tuple[str, TwinResult] | None:
+    """Look up the last finished validation of a version against the champion there is now.
+
+    Args:
+        tracker: The store.
+        name: Name in the registry.
+        candidate: The version on trial.
+        champion: The present champion; None where there is none.
+
+    Returns:
+        The run and its trials, or None.
+
+    Raises:
+        BadInput: If what the run holds is no validation.
+    """
+    found = tracker.client.get_experiment_by_name(EXPERIMENT)
+    if found is None:
+        return None
+    wanted = {"ricochet.name": name, "ricochet.candidate": candidate}
+    wanted["ricochet.champion"] = champion or "none"
+    conditions = [f"tags.`{key}` = '{value}'" for key, value in wanted.items()]
+    runs = tracker.client.search_runs(
+        [found.experiment_id],
+        " and ".join([*conditions, "attributes.status = 'FINISHED'"]),
+        order_by=["attributes.start_time DESC"],
+        max_results=1,
+    )
+    if not runs:
+        return None
+    run_id = runs[0].info.run_id
+    return run_id, twin_result.from_json(load_json(tracker, run_id, TRIALS), where=f"run {run_id}")
+
+
+def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, object]:
+    """Read a JSON file of a run.
+
+    Args:
+        tracker: The store.
+        run_id: The run.
+        name: The file.
+
+    Returns:
+        Its content.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        path = download_artifacts(
+            run_id=run_id, artifact_path=name, dst_path=place, tracking_uri=tracker.uri
+        )
+        return dict(json.loads(Path(path).read_text()))
+
+
+def _record_role(
+    tracker: Tracker, parent: OpenRun, result: TwinResult, role: str, row: Mapping[str, float]
+) -> None:
+    version = result.candidate if role == CANDIDATE else result.champion
+    child = tracking.open_run(
+        tracker,
+        EXPERIMENT,
+        f"{parent.run_id}-{role}",
+        name=f"{result.name} {role}, version {version}",
+        tags={"mlflow.parentRunId": parent.run_id, "ricochet.role": role},
+    )
+    if not child.finished:
+        parameters = {"name": result.name, "version": version, "rig": result.rig}
+        tracking.log_numbers(tracker, child.run_id, parameters=parameters, metrics=row)
+        tracking.finish(tracker, child.run_id)
+
+
+def _tags(result: TwinResult, verdict: Verdict) -> dict[str, str]:
+    return {
+        "ricochet.name": result.name,
+        "ricochet.candidate": result.candidate,
+        "ricochet.champion": result.champion or "none",
+        "ricochet.gate": "passed" if verdict.passed else "refused",
+    }
+
+
+def _shares(result: TwinResult, role: str) -> dict[str, float]:
+    rows = {"success": result.success, "cup_inside_90": result.inside_90}
+    return {name: paired.shares()[role] for name, paired in rows.items() if role in paired.shares()}
+
+
+def _posterior(package: Package) -> dict[str, float]:
+    names = [parameter.name for parameter in package.parameters]
+    spread = np.sqrt(np.diag(package.arrays["covariance"]))
+    rows = zip(names, package.arrays["mean"], spread, strict=True)
+    return {
+        key: float(value)
+        for name, mean, deviation in rows
+        for key, value in ((f"{name}_mean", mean), (f"{name}_sd", deviation))
+    }
