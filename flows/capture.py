@@ -25,6 +25,7 @@ def capture(
     seed: int = 0,
     params: str | None = None,
     overrides: list[str] | None = None,
+    publishing: bool = True,
 ) -> dict[str, Any]:
     """Record a session, seal it and publish it.
 
@@ -35,6 +36,7 @@ def capture(
         seed: Seed of a simulated rig.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
+        publishing: Whether to publish it; a night does that itself.
 
     Returns:
         What `result.json` holds.
@@ -45,7 +47,8 @@ def capture(
     if late > wanted.capture.max_lateness:
         return skipped(folder, session, late)
     result = record(wanted, folder, rig or wanted.capture.rig, session, seed)
-    result |= {"published": publish(Path(result["folder"]), wanted.capture.remote)}
+    if publishing:
+        result |= {"published": publish(Path(result["folder"]), wanted.capture.remote)}
     write_json(folder / "result.json", result)
     return result
 
@@ -68,7 +71,7 @@ def record(wanted: Settings, folder: Path, rig: str, session: str, seed: int) ->
 
 
 @task(name="publish", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
-def publish(session: Path, remote: str) -> str | None:
+def publish(session: Path, remote: str) -> str:
     """Put a sealed session under `data/` and into the DVC remote.
 
     Args:

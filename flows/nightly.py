@@ -1,6 +1,8 @@
-"""The scheduled flow: capture, train if needed, calibrate every pair, publish.
+"""The scheduled flow: capture, publish, train if needed, calibrate every pair.
 
-Each part finds its own earlier result, so a second run of the same night adds nothing.
+Each part finds its own earlier result, so a second run of the same night adds nothing. A DVC remote
+that is away ends no night: the sealed session stays, what is at hand is calibrated, the result says
+why nothing was published, and the next night publishes what was left over.
 """
 
 from datetime import datetime
@@ -13,8 +15,10 @@ from prefect.runtime import flow_run
 
 from flows import calibrate as calibration
 from flows import capture as capturing
+from models.core.bad_input import BadInput
 from tasks import publication, settings
 from tasks.artefacts import output_folder, write_json
+from tasks.publication import PublicationError
 
 
 @flow(name="nightly", retries=0, persist_result=False, result_serializer="json")
@@ -49,8 +53,13 @@ def nightly(
             seed=seed,
             params=params,
             overrides=[*(overrides or ()), f"capture.drops={wanted.nightly.drops}"],
+            publishing=False,
         )
-    fetch()
+    published, reasons = publish(folder / "capture", name, wanted.capture.remote)
+    try:
+        fetch()
+    except PublicationError as error:
+        reasons.append(str(error))
     results = calibration.calibrate(
         out=str(folder / "calibrate"), seed=seed, params=params, overrides=overrides
     )
@@ -58,11 +67,44 @@ def nightly(
         "schema": "ricochet.nightly/1",
         "state": recorded["state"],
         "session": name,
-        "published": recorded["published"],
+        "published": published.get(name),
+        "reason": "; ".join(reasons) or None,
         "pairs": {pair: entry["unchanged"] for pair, entry in results.items()},
     }
     write_json(folder / "result.json", result)
     return result
+
+
+def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], list[str]]:
+    """Publish tonight's session, then what earlier nights could not.
+
+    Args:
+        folder: Where sessions were sealed.
+        tonight: Id of tonight's session, which is published again if it was before.
+        remote: Name of the DVC remote.
+
+    Returns:
+        The digest of all recordings by session that was published now, and why others were not.
+
+    Raises:
+        BadInput: If tonight's session cannot be published by a fault of the input.
+    """
+    done: dict[str, str] = {}
+    reasons: list[str] = []
+    own = [folder / tonight] if (folder / tonight).is_dir() else []
+    for session in [*own, *(left for left in publication.waiting(folder) if left not in own)]:
+        try:
+            done[session.name] = capturing.publish(session, remote)
+            publication.remember(session, done[session.name])
+        except PublicationError as error:
+            reasons.append(str(error))
+            if not done:
+                break  # the remote is away; the others would fail alike, each after its retries
+        except BadInput as error:
+            if session in own:
+                raise
+            reasons.append(str(error))
+    return done, reasons
 
 
 @task(name="fetch recordings", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)

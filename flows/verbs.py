@@ -144,6 +144,8 @@ def nightly(call: Call) -> None:
     result = flow(session=call.arguments.session, **call.parameters())
     call.say(f"nightly: {result['session']} {result['state']}, {len(result['pairs'])} pairs")
     _say_published(call, result["published"])
+    if result["reason"] is not None:
+        call.say(f"not all is published or at hand: {result['reason']}")
 
 
 def study(call: Call) -> None:

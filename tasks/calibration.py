@@ -262,7 +262,7 @@ def _entry(pair: Pair, result: Mapping[str, Any], *, unchanged: bool) -> dict[st
 def _sources(sessions: Sequence[str]) -> list[Path]:
     if sessions:
         return [Path(session) for session in sessions]
-    found = sorted(path.parent for path in DATA.glob("*/session.json"))
+    found = sorted(path.parent for path in DATA.glob("[!.]*/session.json"))
     if not found:
         raise BadInput(str(DATA), "no session", "session folders; `make pull` fetches the sample")
     return found

@@ -3,7 +3,11 @@
 There is one writer and one `data.dvc`: the session is added to it by itself, whether or not the
 other recordings are at hand. The remote then holds all that `data.dvc` names. DVC's word is not
 taken for it: the session is fetched into an empty folder and compared with its own digests. A
-person commits `data.dvc`.
+person commits `data.dvc`. It is the checkout's own, from wherever a command is called, as the
+recordings that are calibrated are those of the checkout.
+
+A remote may be away for some nights. What is sealed stays, and `published.json` beside the sealed
+sessions says which of them have been published, so that the others are not forgotten.
 """
 
 import json
@@ -17,10 +21,13 @@ from pathlib import Path
 
 from models.core.bad_input import BadInput
 from tasks import audio, recordings
+from tasks.artefacts import write_json
+from tasks.provenance import ROOT
 
 logger = logging.getLogger(__name__)
 
 DATA = "data"
+PUBLISHED = "published.json"
 SAMPLE_REMOTE = "sample"
 QUIET = {"DVC_NO_ANALYTICS": "1", "DO_NOT_TRACK": "true"}
 
@@ -35,7 +42,7 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
     Args:
         session: The session's folder.
         remote: Name of the DVC remote; never the sample's, which travels with the repository.
-        root: Folder of `data.dvc`; the current one when absent.
+        root: Folder of `data.dvc`; the checkout when absent.
 
     Returns:
         The digest by which DVC names all recordings, this session among them.
@@ -44,7 +51,7 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
         BadInput: The folder is no session, another session has its name, or the remote is wrong.
         PublicationError: DVC failed, or the remote gave back something else.
     """
-    root = (root or Path()).resolve()
+    root = (root or ROOT).resolve()
     if remote not in remotes(root) or remote == SAMPLE_REMOTE:
         known = [name for name in remotes(root) if name != SAMPLE_REMOTE]
         raise BadInput("remote", repr(remote), "one of " + (", ".join(known) or "none yet"))
@@ -62,16 +69,41 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
     return digest
 
 
+def waiting(folder: Path) -> list[Path]:
+    """Find the sealed sessions that are not known to be published.
+
+    Args:
+        folder: Where sessions were sealed.
+
+    Returns:
+        Their folders, in order of their names.
+    """
+    done = _published(folder)
+    sealed = (path.parent for path in folder.glob(f"[!.]*/{recordings.MANIFEST}"))
+    return sorted(path for path in sealed if path.name not in done)
+
+
+def remember(session: Path, digest: str) -> None:
+    """Write down that a session is published.
+
+    Args:
+        session: The session's folder.
+        digest: The digest of all recordings, this session among them.
+    """
+    done = _published(session.parent) | {session.name: digest}
+    write_json(session.parent / PUBLISHED, dict(sorted(done.items())))
+
+
 def pull(root: Path | None = None) -> None:
     """Fetch what `data.dvc` names, from the sample's remote and then from the others.
 
     Args:
-        root: Folder of `data.dvc`; the current one when absent.
+        root: Folder of `data.dvc`; the checkout when absent.
 
     Raises:
         PublicationError: No remote has all of it.
     """
-    root = (root or Path()).resolve()
+    root = (root or ROOT).resolve()
     _gather(root)
     _dvc(root, "checkout", str(recordings.DATA_FILE))
 
@@ -91,14 +123,14 @@ def awaits_commit(root: Path | None = None) -> bool:
     """Tell whether `data.dvc` differs from what Git holds, so that a person has to commit it.
 
     Args:
-        root: Folder of `data.dvc`; the current one when absent.
+        root: Folder of `data.dvc`; the checkout when absent.
 
     Returns:
         True if Git says so; False where there is no Git to commit to.
     """
     command = ["git", "status", "--porcelain", "--", str(recordings.DATA_FILE)]
     try:
-        answer = subprocess.run(command, cwd=root or Path(), capture_output=True, check=False)
+        answer = subprocess.run(command, cwd=root or ROOT, capture_output=True, check=False)
     except OSError:
         return False
     return answer.returncode == 0 and bool(answer.stdout.strip())
@@ -112,6 +144,14 @@ def manifest(folder: Path) -> dict[str, str]:
     """
     files = sorted(path for path in folder.iterdir() if path.is_file())
     return {path.name: audio.sha256(path.read_bytes()) for path in files}
+
+
+def _published(folder: Path) -> dict[str, str]:
+    """Read what was published; without the file nothing was, and doing it again does no harm."""
+    try:
+        return dict(json.loads((folder / PUBLISHED).read_text()))
+    except (OSError, ValueError, TypeError):
+        return {}
 
 
 def _place(session: Path, target: Path) -> None:

@@ -117,26 +117,33 @@ def steps(monkeypatch):
     taken = []
 
     def record(**words):
+        assert words["publishing"] is False
         taken.append(("capture", words["session"], words["overrides"][-1]))
-        return {"state": "recorded", "published": "digest"}
+        return {"state": "recorded", "published": None}
+
+    def publish(folder, session, remote):
+        taken.append(("publish", session))
+        return ({session: "digest"} if len(taken) > 1 else {}), []
 
     def calibrate(**words):
         taken.append(("calibrate",))
         return {"ping-pong-table": {"unchanged": True}}
 
     monkeypatch.setattr(nightly.capturing, "capture", record)
+    monkeypatch.setattr(nightly, "publish", publish)
     monkeypatch.setattr(nightly, "fetch", lambda: taken.append(("fetch",)))
     monkeypatch.setattr(nightly.calibration, "calibrate", calibrate)
     return taken
 
 
-def test_a_night_records_under_the_scheduled_time_then_fetches_then_calibrates(
+def test_a_night_records_under_its_time_then_publishes_then_fetches_then_calibrates(
     tmp_path, steps, begin_late
 ):
     planned = begin_late(5)
     result = nightly.nightly.fn(out=str(tmp_path), overrides=["nightly.drops=7"])
     name = f"nightly-{planned:%Y%m%dT%H%M%S}"
-    assert steps == [("capture", name, "capture.drops=7"), ("fetch",), ("calibrate",)]
+    captured = ("capture", name, "capture.drops=7")
+    assert steps == [captured, ("publish", name), ("fetch",), ("calibrate",)]
     assert (result["session"], result["published"]) == (name, "digest")
     assert result["pairs"] == {"ping-pong-table": True}
     assert json.loads((tmp_path / "result.json").read_text()) == result
@@ -145,7 +152,7 @@ def test_a_night_records_under_the_scheduled_time_then_fetches_then_calibrates(
 def test_a_night_too_late_records_nothing_and_calibrates_what_is_there(tmp_path, steps, begin_late):
     begin_late(4000)
     result = nightly.nightly.fn(session="late", out=str(tmp_path))
-    assert steps == [("fetch",), ("calibrate",)]
+    assert steps == [("publish", "late"), ("fetch",), ("calibrate",)]
     assert result["state"].startswith("skipped, 4000 s after")
     assert result["published"] is None
 
@@ -201,13 +208,20 @@ def test_doctor_closes_runs_left_running_and_leaves_the_others(tmp_path, monkeyp
     assert said == ["1 abandoned MLflow runs closed", "0 abandoned MLflow runs closed"]
 
 
-def run(root, *command):
-    """Run a command as a person would in a checkout, everything it keeps under its folder."""
+def run(root, *command, folder=None):
+    """Run a command as a person would in a checkout, everything it keeps under its folder.
+
+    It is called from the checkout, or from another folder.
+    """
     kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": str(root)}
     kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")} | publication.QUIET
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
     found = subprocess.run(
-        [*map(str, command)], cwd=root, capture_output=True, text=True, env=inherited | kept
+        [*map(str, command)],
+        cwd=folder or root,
+        capture_output=True,
+        text=True,
+        env=inherited | kept,
     )
     assert found.returncode == 0, found.stderr
     return found.stdout
@@ -261,7 +275,10 @@ def test_a_second_run_of_a_night_adds_no_run_no_version_and_no_session(checkout)
     assert before[1] == {"ball-density": 1, "ping-pong-table": 1}
     assert {path.parts[0] for path in before[2]} == {"sample", "tonight"}
     commit(checkout, "data.dvc")
-    second = run(checkout, *night)
+    outside = checkout.parent / "outside"
+    outside.mkdir()
+    second = run(checkout, *night, "--out", checkout / "artifacts" / "nightly", folder=outside)
+    assert list(outside.iterdir()) == []
     assert "nightly: tonight unchanged, 1 pairs" in second
     assert "published as" in second and "has changed" not in second
     result = json.loads((checkout / "artifacts" / "nightly" / "result.json").read_text())
