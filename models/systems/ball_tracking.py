@@ -3,7 +3,7 @@
 Matl et al., section 4.4, appendices E.1 and E.2. A toss is one of
 
     success     within the boundaries the paddle touches the ball as it crosses the robot's plane
-    boundaries  the ball crosses outside the workspace, or never crosses (a property of the toss)
+    boundaries  no paddle in the workspace could touch it, or it never crosses
     outliers    no touch, and a bounce before the crossing was mislocated or not heard
     missed      no touch, for any other reason
 
@@ -73,15 +73,26 @@ def judge(
     if crossing is None:
         return "boundaries", np.inf
     distance = float(np.hypot(*(crossing - paddle)))
-    inside = all(
-        low <= value <= high
-        for value, (low, high) in zip(crossing, (workspace.y, workspace.z), strict=True)
-    )
-    if not inside:
+    reach = workspace.paddle_radius + ball_radius
+    if beyond(crossing, workspace) > reach:
         return "boundaries", distance
-    if distance <= workspace.paddle_radius + ball_radius:
+    if distance <= reach:
         return "success", distance
     return ("outliers" if outliers else "missed"), distance
+
+
+def beyond(crossing: Float[ndarray, " 2"], workspace: Workspace) -> float:
+    """Return how far a crossing is from where the paddle's centre may be.
+
+    Args:
+        crossing: Place (y, z) in the robot's plane, m.
+        workspace: Where the paddle may be.
+
+    Returns:
+        The distance, m; zero within.
+    """
+    low, high = np.array((workspace.y, workspace.z)).T
+    return float(np.hypot(*(crossing - np.clip(crossing, low, high))))
 
 
 def mislocated(

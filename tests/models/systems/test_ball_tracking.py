@@ -28,8 +28,11 @@ def _judge(crossing: tuple[float, float] | None, outliers: tuple[int, ...] = ())
         ((0.0, 0.2 + 1.001 * REACH), (), "missed"),
         ((0.0, 0.2 + 1.001 * REACH), (2,), "outliers"),
         ((0.6 * REACH, 0.2 - 0.79 * REACH), (1,), "success"),
-        ((0.36, 0.2), (), "boundaries"),
-        ((0.0, 0.02), (3,), "boundaries"),
+        ((0.35 + 1.001 * REACH, 0.2), (), "boundaries"),
+        ((0.35 + 0.999 * REACH, 0.2), (), "missed"),
+        ((0.0, 0.03 - 1.001 * REACH), (3,), "boundaries"),
+        ((0.0, 0.03 - 0.999 * REACH), (3,), "outliers"),
+        ((0.35 + 0.8 * REACH, 0.5 + 0.8 * REACH), (), "boundaries"),
         (None, (), "boundaries"),
     ],
 )
