@@ -1,4 +1,4 @@
-"""The champion in a controller: verified, swapped whole, kept when the registry is away or wrong."""
+"""The champion in a controller: verified, swapped whole, kept when the registry is away."""
 
 import dataclasses
 import json

@@ -1,0 +1,1 @@
+from tests.tasks.conftest import package  # noqa: F401

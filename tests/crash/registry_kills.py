@@ -1,0 +1,144 @@
+"""Registry steps killed one by one, in processes of their own; prints what each kill left.
+
+    python -m tests.crash.registry_kills {register,promote,rollback} FOLDER
+
+The parent never opens the store, since no connection survives a fork: every state is read, and
+every repetition is run, by a child that connects afresh. One JSON line a kill:
+
+    {"step": 3, "killed": true, "after_kill": STATE, "after_again": STATE, "after_third": STATE}
+"""
+
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from models.core.bad_input import BadInput
+from tasks import packages, promotion, promotion_log, registry, tracking
+from tasks.gate import Check, Verdict
+from tasks.packages import Package, Parameter
+from tasks.registry import Registered
+from tests.crash import kill
+
+PASSED = Verdict((Check("all", True, "well", "well"),))
+CLIENT_STEPS = {
+    "register": ("log_artifacts", "create_registered_model", "create_model_version"),
+    "promote": (),
+    "rollback": (),
+}
+ALIAS_STEPS = ("set_registered_model_alias", "delete_registered_model_alias")
+
+
+def package(number: int) -> Package:
+    ones = np.ones(5)
+    return Package(
+        kind="grid",
+        parameters=(Parameter("a", "1", 0.0, 1.0), Parameter("b", "1", 1.0, 5.0)),
+        arrays={
+            "rows": np.linspace(1.0, 5.0, 5),
+            "low": 0.0 * ones,
+            "high": ones,
+            "log_density": np.full((5, 9), float(number)),
+        },
+        inputs={"theta": np.array([[0.5, 2.0], [0.7, 4.0]])},
+        checks={"n": number},
+        data_digest="0" * 32,
+        git_commit="unknown",
+    )
+
+
+def state(folder: Path, name: str) -> dict[str, object]:
+    """Aliases, whether what they point at is whole, versions, runs and the log's last line."""
+    tracker = tracking.connect(store=folder / "mlflow")
+    aliases, whole = {}, {}
+    for alias in ("candidate", "champion", "previous"):
+        found = registry.resolve(tracker, name, alias)
+        aliases[alias] = None if found is None else found.version
+        if found is not None:
+            try:
+                registry.load(tracker, found)
+                whole[alias] = True
+            except BadInput:
+                whole[alias] = False
+    entries = promotion_log.read(folder / "log.jsonl", name)
+    return {
+        "aliases": aliases,
+        "whole": whole,
+        "versions": len(tracker.client.search_model_versions(f"name = '{name}'")),
+        "log": [f"{entry.action} {entry.step}" for entry in entries],
+    }
+
+
+def prepare(folder: Path, name: str, verb: str) -> None:
+    """Register two versions and promote as far as the verb needs it."""
+    tracker = tracking.connect(store=folder / "mlflow")
+    for number in (1, 2):
+        register(folder, name, number)
+        if number == 1 or verb == "rollback":
+            promote(tracker, folder, name, str(number))
+
+
+def register(folder: Path, name: str, number: int) -> None:
+    tracker = tracking.connect(store=folder / "mlflow")
+    run = tracking.open_run(tracker, "crash", f"{name}-{number}", name=name, tags={})
+    made = folder / f"package-{number}"
+    packages.write_package(made, package(number))
+    registry.register(tracker, name, made, run_id=run.run_id, tags={})
+
+
+def promote(tracker: tracking.Tracker, folder: Path, name: str, version: str) -> None:
+    promotion.promote(
+        tracker,
+        Registered(name, version),
+        verdict=PASSED,
+        validation="run",
+        reason="a test",
+        log=folder / "log.jsonl",
+    )
+
+
+def act(folder: Path, name: str, verb: str, number: int | None = None) -> None:
+    """Do what the verb says, dying at the n-th step where a number is given."""
+    if number is not None:
+        client, log = tracking.MlflowClient, promotion_log
+        names = (*CLIENT_STEPS[verb], *ALIAS_STEPS)
+        steps = SimpleNamespace(**{step: getattr(client, step) for step in names})
+        steps.append = log.append
+        kill.before_and_after(steps, (*names, "append"), number=number)
+        for step in names:
+            setattr(client, step, getattr(steps, step))
+        log.append = steps.append
+    tracker = tracking.connect(store=folder / "mlflow")
+    if verb == "register":
+        register(folder, name, 1)
+    elif verb == "promote":
+        promote(tracker, folder, name, "2")
+    else:
+        promotion.rollback(tracker, name, reason="a test", log=folder / "log.jsonl")
+
+
+def main(verb: str, folder: Path) -> None:
+    for number in range(1, 40):
+        name = f"ball-{number}"
+        if verb != "register":
+            assert kill.forked(lambda name=name: prepare(folder, name, verb)) == 0
+        status = kill.forked(lambda name=name, n=number: act(folder, name, verb, n))
+        row = {"step": number, "killed": status != 0, "after_kill": seen(folder, name)}
+        for key in ("after_again", "after_third"):
+            assert kill.forked(lambda name=name: act(folder, name, verb)) == 0
+            row[key] = seen(folder, name)
+        sys.stdout.write(json.dumps(row) + "\n")
+        if status == 0:
+            return
+
+
+def seen(folder: Path, name: str) -> object:
+    place = folder / "state.json"
+    assert kill.forked(lambda: place.write_text(json.dumps(state(folder, name)))) == 0
+    return json.loads(place.read_text())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
