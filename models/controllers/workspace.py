@@ -27,7 +27,7 @@ class Workspace:
 
     x: float = 0.30
     y: tuple[float, float] = (-0.35, 0.35)
-    z: tuple[float, float] = (0.03, 0.50)
+    z: tuple[float, float] = (0.0, 0.50)
     paddle_radius: float = 0.05715
     home: tuple[float, float] = (0.0, 0.20)
 

@@ -35,6 +35,7 @@ JOINT_TORQUE = (150.0, 150.0, 150.0, 28.0, 28.0, 28.0)  # N m
 
 BASE = (0.88, 0.10915, 0.26)  # m, its axes parallel to the table's; chosen by a scan, see `spread`
 MOUNT = 0.05  # m, from the flange to the paddle's face
+PADDLE_RADIUS = 0.05715  # m, 4.5 inches across
 
 
 def forward(joints: Float[ndarray, "*batch 6"]) -> Float[ndarray, "*batch 4 4"]:
@@ -63,6 +64,16 @@ def paddle(
         rates[..., 1, i] = axis[..., 2] * arm[..., 0] - axis[..., 0] * arm[..., 2]
         rates[..., 2, i] = axis[..., 0] * arm[..., 1] - axis[..., 1] * arm[..., 0]
     return centre, rates
+
+
+def joint_places(joints: Float[ndarray, "6"]) -> Float[ndarray, "8 3"]:
+    """Return where the base, the ends of the six links and the paddle's centre are, m.
+
+    Args:
+        joints: Joint angles, rad.
+    """
+    frames = [*_frames(joints), forward(joints)]
+    return np.stack([frame[:3, 3] for frame in frames])
 
 
 def inverse(point: Float[ndarray, "*batch 3"]) -> Float[ndarray, "*batch 6"]:
@@ -114,7 +125,7 @@ def spread(joints: Float[ndarray, "*batch 6"]) -> Float[ndarray, "*batch"]:
     The smallest of: distance of the wrist from the first axis's plane |u|, and the elbow's
     leverage |a sin q3| with a the shorter link. At zero some paddle velocity in the plane needs
     infinite joint speed. The base stands where, over the workspace y in [-0.35, 0.35] and z in
-    [0.03, 0.50] m, this stays over 0.35 m and a paddle speed of 1 m/s asks for at most 3.4 rad/s.
+    [0, 0.50] m, this stays over 0.35 m and a paddle speed of 1 m/s asks for at most 3.5 rad/s.
 
     Args:
         joints: Joint angles of an upright paddle, rad.

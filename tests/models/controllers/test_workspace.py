@@ -10,9 +10,9 @@ from models.controllers.workspace import MotionTarget, Workspace
 
 def test_bounds_belong_to_the_workspace_and_nan_does_not() -> None:
     place = Workspace()
-    assert workspace.contains(place, 0.35, 0.03) and workspace.contains(place, *place.home)
+    assert workspace.contains(place, 0.35, 0.0) and workspace.contains(place, *place.home)
     assert not workspace.contains(place, 0.3501, 0.2)
-    assert not workspace.contains(place, 0.0, 0.0299)
+    assert not workspace.contains(place, 0.0, -0.0001)
     assert not workspace.contains(place, math.nan, 0.2)
 
 

@@ -14,7 +14,7 @@ def travel(seed: int, targets: int = 4) -> list[tuple[paddle_arm.Motion, paddle_
     draw = np.random.default_rng(seed)
     motion, legs = paddle_arm.at_rest((0.0, 0.2), plane=PLANE), []
     for _ in range(targets):
-        goal = (draw.uniform(-0.35, 0.35), draw.uniform(0.03, 0.5))
+        goal = (draw.uniform(-0.35, 0.35), draw.uniform(0.0, 0.5))
         motion = paddle_arm.retarget(motion, goal, duration=draw.uniform(0.1, 0.5))
         motion, track = paddle_arm.advance(ARM, motion, draw.uniform(0.1, 0.5))
         legs.append((motion, track))

@@ -78,12 +78,12 @@ def test_one_branch_covers_the_workspace_away_from_singularities_and_limits():
     assert np.isfinite(ur5.inverse(grid(margin=0.1))).all()
 
 
-def test_a_metre_a_second_in_the_workspace_asks_at_most_3_4_rad_a_second():
+def test_a_metre_a_second_in_the_workspace_asks_at_most_3_5_rad_a_second():
     joints = ur5.inverse(grid(36, 24))
     angles = np.linspace(0.0, np.pi, 37)
     for velocity in np.stack((np.cos(angles), np.sin(angles)), -1):
         speeds = ur5.joint_speeds(joints, np.broadcast_to(velocity, (*joints.shape[:-1], 2)))
-        assert np.abs(speeds).max() < 3.4
+        assert np.abs(speeds).max() < 3.5
 
 
 def test_joint_speeds_give_the_velocity_and_nothing_else():
