@@ -1,0 +1,181 @@
+"""Strips of pictures: what a toss and the arm looked like, frame beside frame.
+
+The scene is drawn by MuJoCo without a window (EGL, on the processor where there is no card). Where
+EGL is missing the same frames are drawn as lines from the same geometry, so a strip is always made.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+from jaxtyping import Float, UInt8
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy import ndarray
+
+from models.simulators import laboratory, ur5
+
+SIZE = (420, 315)  # pixels of one picture, across and down
+CAMERAS = ("front", "top")
+_LARGEST = 400  # parts of one picture
+_PURPLE = np.array((0.75, 0.05, 0.75, 1.0), np.float32)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One instant.
+
+    Attributes:
+        time: s.
+        joints: The arm's joint angles, rad.
+        ball: Centre of the ball, m; None when it is not shown.
+    """
+
+    time: float
+    joints: Float[ndarray, "6"]
+    ball: tuple[float, float, float] | None
+
+
+def strip(
+    frames: Sequence[Frame],
+    *,
+    title: str,
+    ball_radius: float = 0.02,
+    microphones: Sequence[tuple[float, float, float]] = (),
+) -> Figure:
+    """Draw frames side by side, seen from the front and from above, with the ball's trail.
+
+    Args:
+        frames: Instants in order; up to eight read well.
+        title: What is shown, in a line.
+        ball_radius: m.
+        microphones: Places, m; the scene's own when empty.
+
+    Returns:
+        The figure; `figures.to_png` saves it.
+
+    Raises:
+        ValueError: There are no frames.
+    """
+    if not frames:
+        raise ValueError("frames: there are none")
+    model = laboratory.build(ball_radius=ball_radius, microphones=microphones)
+    pictures = render(model, frames)
+    figure = Figure(figsize=(2.6 * len(frames), 4.6), layout="constrained")
+    figure.suptitle(title)
+    axes = figure.subplots(len(CAMERAS), len(frames), squeeze=False)
+    for column, frame in enumerate(frames):
+        axes[0, column].set_title(f"{frame.time:.2f} s", fontsize=9)
+        for row, camera in enumerate(CAMERAS):
+            axis = axes[row, column]
+            axis.set_xticks([]), axis.set_yticks([])
+            if pictures is not None:
+                axis.imshow(pictures[column, row])
+            else:
+                _sketch(axis, frames[: column + 1], from_above=camera == "top")
+    return figure
+
+
+def render(
+    model: mujoco.MjModel, frames: Sequence[Frame]
+) -> UInt8[ndarray, "frame camera down across 3"] | None:
+    """Draw each frame with each camera.
+
+    Args:
+        model: A scene of `laboratory.build`.
+        frames: Instants in order.
+
+    Returns:
+        The pictures, or None where EGL is not to be had.
+    """
+    context = _context()
+    if context is None:
+        return None
+    context.make_current()
+    try:
+        return _draw(model, frames)
+    finally:
+        context.free()
+
+
+def _draw(
+    model: mujoco.MjModel, frames: Sequence[Frame]
+) -> UInt8[ndarray, "frame camera down across 3"]:
+    """Draw each frame with each camera into the context that is current."""
+    across, down = SIZE
+    pictures = np.zeros((len(frames), len(CAMERAS), down, across, 3), np.uint8)
+    surface = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, surface)
+    scene, data = mujoco.MjvScene(model, _LARGEST), mujoco.MjData(model)
+    whole = mujoco.MjrRect(0, 0, across, down)
+    for i, frame in enumerate(frames):
+        _pose(model, data, frame)
+        for j, name in enumerate(CAMERAS):
+            _look(model, data, scene, name)
+            _trail(scene, frames[: i + 1])
+            mujoco.mjr_render(whole, scene, surface)
+            mujoco.mjr_readPixels(pictures[i, j], None, whole, surface)
+    surface.free()
+    return pictures[:, :, ::-1]
+
+
+def _context() -> Any:
+    """Return a context to draw in without a window, or None."""
+    try:
+        from mujoco.egl import GLContext
+
+        return GLContext(*SIZE)
+    except (ImportError, AttributeError, RuntimeError, OSError):
+        return None
+
+
+def _pose(model: mujoco.MjModel, data: mujoco.MjData, frame: Frame) -> None:
+    """Put arm and ball in place; a ball that is not shown goes under the floor."""
+    data.qpos[:] = frame.joints
+    data.mocap_pos[0] = (0.0, 0.0, -2.0) if frame.ball is None else frame.ball
+    mujoco.mj_forward(model, data)
+
+
+def _look(model: mujoco.MjModel, data: mujoco.MjData, scene: mujoco.MjvScene, name: str) -> None:
+    """Fill the scene as one of the fixed cameras sees it."""
+    camera = mujoco.MjvCamera()
+    camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
+    camera.fixedcamid = model.camera(name).id
+    every = mujoco.mjtCatBit.mjCAT_ALL.value
+    mujoco.mjv_updateScene(model, data, mujoco.MjvOption(), None, camera, every, scene)
+
+
+def _trail(scene: mujoco.MjvScene, frames: Sequence[Frame]) -> None:
+    """Add a small sphere wherever the ball has been."""
+    for place in (frame.ball for frame in frames):
+        if place is None or scene.ngeom >= scene.maxgeom:
+            continue
+        mujoco.mjv_initGeom(
+            scene.geoms[scene.ngeom],
+            mujoco.mjtGeom.mjGEOM_SPHERE,
+            np.full(3, 0.011),
+            np.array(place),
+            np.eye(3).ravel(),
+            _PURPLE,
+        )
+        scene.ngeom += 1
+
+
+def _sketch(axis: Axes, frames: Sequence[Frame], *, from_above: bool) -> None:
+    """Draw table, arm, paddle and trail as lines: x across, y or z up."""
+    up = 1 if from_above else 2
+    half = laboratory.HALF_TABLE
+    edge = np.array(((-half, half, half, -half, -half), (-half, -half, half, half, -half)))
+    axis.plot(edge[0], edge[1] if from_above else 0.0 * edge[1], color="peru")
+    links = ur5.joint_places(frames[-1].joints)
+    axis.plot(links[:, 0], links[:, up], color="slategray", lw=3, marker="o", ms=3)
+    across = ur5.PADDLE_RADIUS * np.array((-1.0, 1.0))
+    centre = links[-1]
+    axis.plot(np.full(2, centre[0]), centre[up] + across, color="seagreen", lw=3)
+    been = np.array([frame.ball for frame in frames if frame.ball is not None]).reshape(-1, 3)
+    axis.plot(been[:, 0], been[:, up], ".", color="purple")
+    if frames[-1].ball is not None:
+        axis.plot(been[-1:, 0], been[-1:, up], "o", color="darkorange")
+    axis.set(xlim=(-0.55, 1.0), ylim=(-0.5, 0.5) if from_above else (-0.2, 0.9), aspect="equal")

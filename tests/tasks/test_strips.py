@@ -1,0 +1,53 @@
+"""Strips show the arm where it is and the ball where it was, with and without EGL."""
+
+import numpy as np
+import pytest
+
+from models.simulators import laboratory, ur5
+from tasks import strips
+from tasks.figures import to_png
+from tasks.strips import Frame
+
+
+def frames() -> list[Frame]:
+    """Return four frames of a ball that crosses the table and an arm that follows in y."""
+    places = [(-0.25, 0.0, 0.25), (-0.05, 0.05, 0.02), (0.12, 0.08, 0.16), (0.29, 0.12, 0.2)]
+    joints = [ur5.inverse(np.array((0.3, y, 0.2))) for y in (0.0, 0.04, 0.08, 0.12)]
+    return [Frame(0.2 * i, q, p) for i, (q, p) in enumerate(zip(joints, places, strict=True))]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(strips, "SIZE", (240, 180))
+
+
+def purple(picture: np.ndarray) -> int:
+    """Count pixels of the trail's colour."""
+    red, green, blue = (picture[..., channel].astype(int) for channel in range(3))
+    return int(((blue > green + 40) & (red > green + 40)).sum())
+
+
+def test_a_picture_shows_the_trail_the_ball_and_the_arm():
+    first, _, third, _ = frames()
+    gone = Frame(third.time, third.joints, None)
+    pictures = strips.render(laboratory.build(), [gone, first, third])
+    if pictures is None:
+        pytest.skip("no EGL here")
+    before, _, after = pictures[:, 1]
+    assert purple(after) >= purple(before) + 5  # two places the ball has been, seen from above
+    changed = np.abs(after.astype(int) - before).max(-1) > 40
+    assert 20 < changed.sum() < 0.1 * changed.size
+
+
+@pytest.mark.parametrize("egl", [True, False])
+def test_a_strip_has_a_column_a_frame_and_is_a_picture(egl, monkeypatch):
+    if not egl:
+        monkeypatch.setattr(strips, "_context", lambda: None)
+    figure = strips.strip(frames(), title="ping-pong")
+    assert len(figure.axes) == 2 * 4
+    assert to_png(figure)[:4] == b"\x89PNG"
+
+
+def test_no_frames_no_strip():
+    with pytest.raises(ValueError, match="there are none"):
+        strips.strip([], title="nothing")
