@@ -1,0 +1,207 @@
+r"""Meet a bouncing ball by a belief about it: simulation in the loop (Matl et al., section 5).
+
+Every event updates a mixture of Gaussians over place, velocity, theta and which events to believe
+(models.filters.bounce_belief); the belief is continued to the robot's plane by simulation
+(models.planners.continuations); the paddle goes where it will touch the ball at the least expected
+energy (models.planners.least_energy). So an outlier in the first or second bounce is one of two
+histories, and the third bounce says which; an uncertain crossing moves the paddle slowly and only
+as far as the disc needs.
+
+After a single bounce the belief is as wide as tosses are and the paddle moves little or not at all.
+Crossings outside the workspace are not waited for, and targets lie inside it.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+
+from models.controllers import bounce_events
+from models.controllers.workspace import MotionTarget, Workspace
+from models.filters import bounce_belief
+from models.filters.bounce_belief import Belief, Ears, Heard, Toss
+from models.planners import continuations, least_energy
+from models.planners.continuations import Continuations
+from models.planners.least_energy import Choice, Crossings, Reach
+from models.sound.realtime import BounceEvent
+
+DRAWS = 16
+"""Draws of theta that the belief keeps."""
+SAMPLES = 256
+"""Continuations of the ball."""
+HEARING = 0.020
+"""From a contact until its event can move the arm, s: a buffer of 11 ms, 6 ms of wait, the work."""
+MARGIN = 0.008
+"""By how much nearer than a touch the paddle is wanted, m."""
+PRICE = 0.2
+"""Energy that a touch is worth, m^2/s."""
+LEAST_MOVE = 2e-3
+"""Moves shorter than this are not made, m."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What the controller knows.
+
+    Attributes:
+        theta: Draws of restitution and log10 concentration, shape (draw, 2).
+        workspace: The robot's plane.
+        touch: Distance of centres at which paddle and ball touch, m.
+        seed: Seed of the samples.
+        toss: Where tosses come from.
+        ears: How the ears err.
+        reach: How fast the arm is.
+        price: Energy that a touch is worth, m^2/s.
+        belief: After the last event; None before the first.
+        heard: Time of the last good event, s; None before the first.
+        bounces: Good events so far.
+        refused: One line for every event that was refused.
+    """
+
+    theta: Float[ndarray, "draw 2"]
+    workspace: Workspace
+    touch: float
+    seed: int
+    toss: Toss
+    ears: Ears
+    reach: Reach
+    price: float
+    belief: Belief | None = None
+    heard: float | None = None
+    bounces: int = 0
+    refused: tuple[str, ...] = ()
+
+
+def init(
+    theta: Float[ndarray, "sample 2"],
+    workspace: Workspace,
+    *,
+    ball_radius: float,
+    seed: int = 0,
+    toss: Toss | None = None,
+    ears: Ears | None = None,
+    reach: Reach | None = None,
+    price: float = PRICE,
+) -> State:
+    """Prepare the controller.
+
+    Args:
+        theta: Samples of the calibrated posterior: restitution and log10 concentration.
+        workspace: The robot's plane.
+        ball_radius: m.
+        seed: Seed of the samples; the same seed and events give the same targets.
+        toss: Where tosses come from.
+        ears: How the ears err.
+        reach: How fast the arm is.
+        price: Energy that a touch is worth, m^2/s.
+
+    Returns:
+        The state before the first bounce.
+
+    Raises:
+        ValueError: If theta has no rows, a row that is not finite or a restitution outside (0, 1],
+            or if the radius or the price is not positive.
+    """
+    good = theta.ndim == 2 and theta.shape[1] == 2 and len(theta) and np.isfinite(theta).all()
+    if not (good and ((theta[:, 0] > 0.0) & (theta[:, 0] <= 1.0)).all()):
+        raise ValueError(f"theta: need finite rows (e in (0, 1], log10 k), got {theta.shape}")
+    if not (0.0 < ball_radius < math.inf and 0.0 < price < math.inf):
+        raise ValueError(f"ball_radius and price must be positive, got {ball_radius} and {price}")
+    chosen = np.random.default_rng(seed).choice(len(theta), DRAWS, replace=len(theta) < DRAWS)
+    return State(
+        np.array(theta[chosen], float),
+        workspace,
+        workspace.paddle_radius + ball_radius,
+        seed,
+        toss or Toss(),
+        ears or Ears(),
+        reach or Reach(),
+        price,
+    )
+
+
+def step(
+    state: State, event: BounceEvent, *, now: float, paddle: tuple[float, float]
+) -> tuple[State, MotionTarget | None]:
+    """Take in one bounce and say where to go.
+
+    Args:
+        state: The state before it.
+        event: The bounce.
+        now: When it became known, s in the stream's clock.
+        paddle: Present (y, z) of the paddle, m.
+
+    Returns:
+        The state after it, and a target or None. A bad event leaves the state as it was but for
+        one line in `refused`.
+    """
+    wrong = bounce_events.fault(event, now=now, paddle=paddle, last=state.heard)
+    if wrong:
+        return replace(state, refused=(*state.refused, wrong)), None
+    heard = Heard(event.time, event.arrival, event.position, event.covariance, event.outlier)
+    laws = {"toss": state.toss, "ears": state.ears}
+    if state.belief is None:
+        belief = bounce_belief.begin(state.theta, heard, **laws)
+    else:
+        belief = bounce_belief.update(state.belief, heard, **laws)
+    state = replace(state, belief=belief, heard=event.time, bounces=state.bounces + 1)
+    ahead = continuations.sample(
+        belief,
+        plane=state.workspace.x,
+        count=SAMPLES,
+        toss=state.toss,
+        draw=torch.Generator().manual_seed(1000 * state.seed + state.bounces),
+    )
+    return state, _target(state, belief, ahead, now, paddle)
+
+
+def _target(
+    state: State, belief: Belief, ahead: Continuations, now: float, paddle: tuple[float, float]
+) -> MotionTarget | None:
+    """Go where the ball is touched at the least expected energy, unless here is as good."""
+    crossings = _crossings(state.workspace, ahead, now)
+    if crossings is None:
+        return None
+    choice = least_energy.choose(
+        crossings,
+        paddle,
+        touch=state.touch - MARGIN,
+        price=state.price,
+        reach=state.reach,
+        bounds=(state.workspace.y, state.workspace.z),
+    )
+    if np.hypot(*(choice.point - paddle)) < LEAST_MOVE:
+        return None
+    y, z = choice.point.tolist()
+    return MotionTarget(now, y, z, choice.duration, _reason(belief, crossings, choice))
+
+
+def _crossings(workspace: Workspace, ahead: Continuations, now: float) -> Crossings | None:
+    """Keep the crossings that can still be met."""
+    (left, right), (bottom, top) = workspace.y, workspace.z
+    with np.errstate(invalid="ignore"):
+        inside = (ahead.y >= left) & (ahead.y <= right) & (ahead.z >= bottom) & (ahead.z <= top)
+        kept = ahead.crosses & inside & (ahead.time > now)
+    if not kept.any():
+        return None
+    event = np.maximum(ahead.next_contact[kept] + HEARING - now, 1e-3)
+    wait = ahead.time[kept] - now
+    return Crossings(
+        points=np.stack((ahead.y[kept], ahead.z[kept]), axis=-1),
+        wait=wait,
+        soon=(ahead.flight[kept] == 1) | (wait <= event),
+        event=event,
+        share=float(kept.mean()),
+    )
+
+
+def _reason(belief: Belief, crossings: Crossings, choice: Choice) -> str:
+    doubt = bounce_belief.wrong_probability(belief)
+    doubted = ", ".join(f"{number:.0%}" for number in doubt)
+    return (
+        f"{crossings.share:.0%} can be met, {crossings.share * crossings.soon.mean():.0%} in this "
+        f"flight, {choice.touched:.0%} of those touched; events wrong: {doubted}"
+    )

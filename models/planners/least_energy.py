@@ -1,0 +1,178 @@
+r"""Where a paddle shall wait for a ball whose crossing is known by samples, with little energy.
+
+A motion of least jerk from rest to rest over a distance D in a time T costs
+
+    integral of v^2 / 2 dt = (5 / 7) D^2 / T,       v = 30 (D / T) s^2 (1 - s)^2,  s = t / T,
+
+and cut into pieces in proportion it costs the same: nothing is lost by stopping at every event, and
+slow motion is cheap. A place c for the paddle's centre after a time T is judged by
+
+    J(c) = (5 / 7) |c - paddle|^2 / T
+         + mean over samples that cross before the next event is heard of  price [not touched]
+         + mean over the later ones of   min(price, (5 / 7) max(|q - c'| - r, 0)^2 / T'),
+
+with r the distance at which paddle and ball touch, q the crossing, c' where the paddle has got by
+the next event and T' the time from then to the crossing: a stochastic programme of two stages with
+recourse (Dantzig 1955, doi 10.1287/mnsc.1.3-4.197), whose second stage takes the crossing as known.
+`Reach` says how fast the arm can be: what it cannot do in T it does late, what it cannot do in T'
+costs the price. J is searched on a grid and on a finer one about its best point.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
+LEAST_JERK = 5.0 / 7.0
+"""Energy of a motion of least jerk in D^2 / T."""
+_GRID, _FINE = 15, 9
+_TAILS = (0.03, 0.97)
+_EARLY = 0.2
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How fast the arm moves its paddle along motions of least jerk.
+
+    Attributes:
+        speed: Largest, m/s.
+        acceleration: Largest, m/s^2.
+    """
+
+    speed: float = 1.0
+    acceleration: float = 6.0
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """Samples of where and when the ball crosses the robot's plane.
+
+    Attributes:
+        points: (y, z), m.
+        wait: Time from now, s; positive.
+        soon: Whether it crosses before the next event is heard.
+        event: Time from now until the next event is heard, s; of meaning for the others.
+        share: Of all samples of the ball, those that are here: probability that it can be met.
+    """
+
+    points: Float[ndarray, "sample 2"]
+    wait: Float[ndarray, " sample"]
+    soon: Bool[ndarray, " sample"]
+    event: Float[ndarray, " sample"]
+    share: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Where to be.
+
+    Attributes:
+        point: (y, z), m.
+        duration: Time in which to be there, s.
+        touched: Share of the samples that cross soon that touch; NaN where none does.
+    """
+
+    point: Float[ndarray, " 2"]
+    duration: float
+    touched: float
+
+
+def choose(
+    crossings: Crossings,
+    paddle: tuple[float, float],
+    *,
+    touch: float,
+    price: float,
+    reach: Reach,
+    bounds: tuple[tuple[float, float], tuple[float, float]],
+) -> Choice:
+    """Choose the place of least expected cost.
+
+    Args:
+        crossings: The samples, at least one.
+        paddle: Where the paddle is (y, z), m.
+        touch: Distance of centres at which paddle and ball touch, m.
+        price: What a miss costs, m^2/s.
+        reach: The arm's limits.
+        bounds: Lowest and highest y and z of the paddle's centre, m.
+
+    Returns:
+        The place and the time in which to be there.
+    """
+    here = np.array(paddle)
+    duration = _duration(crossings)
+    low, high = np.array(bounds).T
+    ends = np.quantile(crossings.points, _TAILS, axis=0)
+    first = np.minimum(ends[0], here).clip(low, high)
+    last = np.maximum(ends[1], here).clip(low, high)
+    best = here.clip(low, high)
+    for count in (_GRID, _FINE):
+        grid = _grid(first, last, count)
+        candidates = np.concatenate((best[None], grid))
+        costs = _cost(candidates, here, duration, crossings, touch, price, reach)
+        best = candidates[int(costs.argmin())]
+        cell = (last - first) / (count - 1)
+        first, last = (best - cell).clip(low, high), (best + cell).clip(low, high)
+    distance = np.hypot(*(crossings.points[crossings.soon] - best).T)
+    touched = float((distance <= touch).mean()) if len(distance) else np.nan
+    return Choice(best, duration, touched)
+
+
+def _duration(crossings: Crossings) -> float:
+    """Until the next event is heard, or an early one of the crossings before it."""
+    soon = crossings.soon
+    times = [float(np.median(crossings.event[~soon]))] if not soon.all() else []
+    if soon.mean() > 0.05:
+        times.append(float(np.quantile(crossings.wait[soon], _EARLY)))
+    return min(times)
+
+
+def _grid(
+    first: Float[ndarray, " 2"], last: Float[ndarray, " 2"], count: int
+) -> Float[ndarray, "point 2"]:
+    axes = np.linspace(first, last, count).T
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def _cost(
+    candidates: Float[ndarray, "point 2"],
+    here: Float[ndarray, " 2"],
+    duration: float,
+    crossings: Crossings,
+    touch: float,
+    price: float,
+    reach: Reach,
+) -> Float[ndarray, " point"]:
+    """J of each candidate."""
+    way = candidates - here
+    length = np.hypot(*way.T)
+    lasts = np.maximum(duration, least_time(length, reach))
+    when = np.where(crossings.soon, crossings.wait, crossings.event)
+    share = _progress(np.minimum(when / lasts[:, None], 1.0))
+    y = crossings.points[:, 0] - here[0] - share * way[:, :1]
+    z = crossings.points[:, 1] - here[1] - share * way[:, 1:]
+    short = np.maximum(np.sqrt(y * y + z * z) - touch, 0.0)
+    left = np.maximum(crossings.wait - crossings.event, 1e-3)
+    later = np.where(least_time(short, reach) <= left, LEAST_JERK * short**2 / left, price)
+    loss = np.where(crossings.soon, price * (short > 0.0), np.minimum(later, price))
+    return LEAST_JERK * length**2 / lasts + crossings.share * loss.mean(axis=1)
+
+
+def least_time(distance: Float[ndarray, "*batch"], reach: Reach) -> Float[ndarray, "*batch"]:
+    """Return the shortest time of a motion of least jerk, s.
+
+    Its greatest speed is 15/8 D/T, its greatest acceleration 10/sqrt(3) D/T^2.
+
+    Args:
+        distance: m.
+        reach: The arm's limits.
+    """
+    return np.maximum(
+        1.875 * distance / reach.speed, np.sqrt(5.7735 * distance / reach.acceleration)
+    )
+
+
+def _progress(s: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch"]:
+    """Share of the way that a motion of least jerk has gone at a share of its time."""
+    return s * s * s * (10.0 - 15.0 * s + 6.0 * s * s)
