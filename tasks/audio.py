@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import soundfile
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 
 from models.core.bad_input import BadInput
@@ -23,7 +23,9 @@ from models.core.bad_input import BadInput
 STEP = 2.0**-15
 SILENCE = 3 * STEP  # a channel that never leaves this range holds no sound
 CEILING = 0.999  # full scale, less what a recorder's filter leaves
-FLAT_TOP = 3  # frames at the ceiling in a row that make a clip
+LEAST_CUT = 3  # frames at the extreme of a channel that make a clip; its own peaks are two
+SPREAD = 2 * STEP  # over which a dithered conversion spreads the extreme
+BELOW = 0.01  # of the extreme, beneath which frames of sound that fits are spread evenly
 STUCK_SHARE = 0.5  # of a take in one unchanged value
 SUBTYPES = ("PCM_16", "PCM_24", "FLOAT")
 UNKNOWN_LENGTH = (0, 0xFFFFFFFF)  # what a recorder writes that could not go back to its header
@@ -120,27 +122,46 @@ def _check_channel(where: str, track: Float[ndarray, " frame"]) -> None:
     longest, value = longest_run(track)
     if longest > STUCK_SHARE * len(track) or np.ptp(track) <= SILENCE:
         raise BadInput(where, f"stuck at {value:.4g} for {longest} frames", "sound")
-    longest, _ = longest_run(np.abs(track) >= CEILING, only=True)
-    if longest >= FLAT_TOP:
-        raise BadInput(where, f"clipped, {longest} frames in a row at full scale", "a lower gain")
+    cut = clipped_frames(track)
+    if len(cut):
+        raise BadInput(where, f"clipped, {len(cut)} frames at full scale", "a lower gain")
 
 
-def longest_run(values: ndarray, *, only: bool | None = None) -> tuple[int, float]:
+def clipped_frames(track: Float[ndarray, " frame"]) -> Int[ndarray, " cut"]:
+    """Find where a channel is cut off at full scale, however short its flat tops are.
+
+    Clicks ring at up to 16 kHz, and a flat top is then one or two frames long: its length tells
+    little. Where the cut frames lie tells more. Of the frames of a tone that are within BELOW of
+    its peak, a share sqrt(SPREAD / BELOW) = 0.08 is within SPREAD of it, and of noise a smaller
+    one; cutting off piles up on the extreme all that was above. A channel is clipped when LEAST_CUT
+    frames or more lie at its extremes, and they are more than half of those within BELOW of them.
+
+    Args:
+        track: Samples of one channel, full scale 1.
+
+    Returns:
+        The frames at full scale, in order; none where the channel is not clipped.
+    """
+    tops = [sign * track for sign in (1.0, -1.0) if (sign * track).max() >= CEILING]
+    cut = [np.flatnonzero(top >= top.max() - SPREAD) for top in tops]
+    near = sum(int((top >= (1.0 - BELOW) * top.max()).sum()) for top in tops)
+    frames = np.sort(np.concatenate([*cut, np.empty(0, np.intp)]))
+    return frames if len(frames) >= LEAST_CUT and len(frames) > near / 2 else frames[:0]
+
+
+def longest_run(values: ndarray) -> tuple[int, float]:
     """Find the longest run of one value.
 
     Args:
         values: The row to search.
-        only: The value to look for; any when absent.
 
     Returns:
-        Length of the run and its value; (0, 0) where there is none.
+        Length of the run and its value.
     """
     starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
     lengths = np.diff(np.append(starts, len(values)))
-    if only is not None:
-        lengths = np.where(values[starts] == only, lengths, 0)
     best = int(lengths.argmax())
-    return int(lengths[best]), float(values[starts[best]]) if lengths[best] else 0.0
+    return int(lengths[best]), float(values[starts[best]])
 
 
 def encode(samples: Float[ndarray, "channel frame"], *, sample_rate: int, form: str) -> bytes:

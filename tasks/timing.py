@@ -22,8 +22,8 @@ from models.core.bad_input import BadInput
 from models.sound import bounces, onsets
 from models.systems import bare_recording, bouncing_ball
 from models.systems.bare_recording import BareCalibration
+from tasks import audio, recordings
 from tasks import calibration as steps
-from tasks import recordings
 from tasks.artefacts import output_folder, write_arrays, write_bytes, write_json
 from tasks.provenance import git_commit
 
@@ -63,7 +63,7 @@ def calibrate(pair: "steps.Pair", order: "steps.Order") -> dict[str, Any]:
         "sessions": [path.name],
         "takes": {"used": len(heard), "rejected": []},
     }
-    return _conclude(pair, order, heard, time_sd, facts)
+    return _conclude(pair, order, heard, time_sd, facts, notes=_overdriven(samples, rate))
 
 
 def calibrate_heard(pair: "steps.Pair", order: "steps.Order", heard: "Heard") -> dict[str, Any]:
@@ -96,6 +96,20 @@ def calibrate_heard(pair: "steps.Pair", order: "steps.Order", heard: "Heard") ->
     return _conclude(pair, order, chains, time_sd, facts)
 
 
+def _overdriven(samples: Float[ndarray, "channel frame"], rate: int) -> list[dict[str, Any]]:
+    """Say that a bare recording is clipped: its times still stand, so that it is not refused."""
+    notes = []
+    for channel, track in enumerate(samples):
+        cut = audio.clipped_frames(track)
+        if len(cut):
+            sentence = (
+                f"channel {channel} is clipped, {len(cut)} frames at full scale from "
+                f"{cut[0] / rate:.2f} s on: times stand, a lower gain tells them better"
+            )
+            notes.append({"name": "clipped", "sentence": sentence, "channel": channel})
+    return notes
+
+
 def _whole(times: Times, missing: Sequence[int]) -> list[Times]:
     """Cut a chain where a bounce was not heard, since no ratio is made across it."""
     parts = np.split(times, [index + 1 for index in missing])
@@ -108,8 +122,10 @@ def _conclude(
     chains: Sequence[Times],
     time_sd: float,
     facts: dict[str, Any],
+    *,
+    notes: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Infer restitution from the chains and write the files."""
+    """Infer restitution from the chains and write the files; notes are findings of the ear."""
     torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
     found = bare_recording.listen_times(
         chains, time_sd, draw=torch.Generator().manual_seed(order.seed)
@@ -132,7 +148,9 @@ def _conclude(
     }
     write_arrays(pair.folder / "samples.npz", {"theta": theta})
     _draw(pair, found)
-    write_json(pair.folder / "details.json", _details(pair, order, found, len(chains)))
+    details = _details(pair, order, found, len(chains))
+    details["findings"] += notes
+    write_json(pair.folder / "details.json", details)
     return result
 
 

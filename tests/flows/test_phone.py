@@ -30,8 +30,8 @@ def calibrate(*words):
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def clip(path, *, restitution, bounces=14, seed=5):
-    """Write a mono recording of a ball that bounces straight up and down."""
+def clip(path, *, restitution, bounces=14, seed=5, peak=None):
+    """Write a mono recording of a ball that bounces straight up and down, of a given peak."""
     intervals = 0.45 * restitution ** np.arange(bounces - 1)
     times = 0.3 + np.concatenate([[0.0], np.cumsum(intervals)])
     samples = synthesis.render(
@@ -43,6 +43,8 @@ def clip(path, *, restitution, bounces=14, seed=5):
         draw=np.random.default_rng(seed),
         noise=synthesis.Background(snr=30.0),
     )
+    if peak is not None:
+        samples = np.clip(samples * peak / np.abs(samples).max(), -1.0, 1.0 - 2.0**-15)
     soundfile.write(path, samples.T, 44100, subtype="PCM_16")
 
 
@@ -66,6 +68,19 @@ def test_a_mono_recording_gives_restitution_and_starts_no_server(tmp_path):
         assert arrays["theta"].dtype == np.float64
         assert arrays["theta"][:, 0].mean() == pytest.approx(result["mean"][0], abs=1e-3)
     assert (tmp_path / "out" / "figures" / "ratio-by-bounce.png").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("overdrive", "warned"), [(0.9999, False), (1.5, True), (10.0, True)])
+def test_an_overdriven_recording_is_answered_and_said_to_be_clipped(tmp_path, overdrive, warned):
+    clip(tmp_path / "clip.wav", restitution=0.87, peak=overdrive)
+    found = calibrate(tmp_path / "clip.wav", "--no-publish", "--out", tmp_path / "out")
+    assert found.returncode == 0, found.stderr
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert result["mean"][0] == pytest.approx(0.87, abs=0.005)
+    assert ("  ! channel 0 is clipped" in found.stdout) == warned
+    findings = json.loads((tmp_path / "out" / "details.json").read_text())["findings"]
+    assert ("clipped" in [finding["name"] for finding in findings]) == warned
 
 
 @pytest.mark.slow
