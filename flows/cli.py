@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from flows.verbs import VERBS, Call, Verb
+from flows.call import Call, Verb
+from flows.verbs import VERBS
 from models.core.bad_input import BadInput
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130

@@ -5,67 +5,15 @@ any server, so that a quick look costs nothing.
 """
 
 import argparse
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tasks.settings import Settings
+from flows import registry_verbs
+from flows.call import Call, Verb
 
 if TYPE_CHECKING:
     from tasks.calibration import Order
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call of a verb.
-
-    Attributes:
-        arguments: The command line, parsed.
-        settings: All settings, overrides applied.
-        out: Folder of the results.
-        seed: Seed of all randomness.
-        publish: Whether DVC, MLflow and Prefect may be touched.
-        say: Says a line to the person at the terminal.
-    """
-
-    arguments: argparse.Namespace
-    settings: Settings
-    out: Path
-    seed: int
-    publish: bool
-    say: Callable[[str], None]
-
-    def parameters(self) -> dict[str, Any]:
-        """Return what every flow takes, as values that JSON can hold."""
-        params = self.arguments.params
-        return {
-            "out": str(self.out),
-            "seed": self.seed,
-            "params": None if params is None else str(params.resolve()),
-            "overrides": list(self.arguments.overrides),
-        }
-
-
-@dataclass(frozen=True)
-class Verb:
-    """A verb.
-
-    Attributes:
-        words: The words after `ricochet`.
-        summary: What it does, for the help.
-        example: A worked example.
-        add_options: Adds its own options to its parser.
-        run: Does it.
-        has_output: Whether it writes a folder of results.
-    """
-
-    words: tuple[str, ...]
-    summary: str
-    example: str
-    add_options: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[Call], object]
-    has_output: bool = True
 
 
 def calibrate(call: Call) -> None:
@@ -161,18 +109,6 @@ def study(call: Call) -> None:
         result: Mapping[str, Any] = module.run(call.settings, call.out, report, **size)
     write_json(call.out / "result.json", result)
     call.say(f"study {call.arguments.name}: {call.out / 'result.json'}")
-
-
-def doctor(call: Call) -> None:
-    """Close runs that a crash left open."""
-    from tasks.artefacts import write_json
-
-    _prepare_servers()
-    from tasks import tracking
-
-    closed = tracking.close_abandoned(tracking.connect())
-    write_json(call.out / "result.json", {"schema": "ricochet.doctor/1", "closed": closed})
-    call.say(f"{len(closed)} abandoned MLflow runs closed")
 
 
 def up(call: Call) -> None:
@@ -313,13 +249,7 @@ VERBS = (
         _study_options,
         study,
     ),
-    Verb(
-        ("doctor",),
-        "close MLflow runs that a crash left open",
-        "ricochet doctor",
-        _no_options,
-        doctor,
-    ),
+    *registry_verbs.VERBS,
     Verb(
         ("up",),
         "start the MLflow and Prefect servers and a worker, on loopback, until Ctrl-C",

@@ -136,6 +136,19 @@ def awaits_commit(root: Path | None = None) -> bool:
     return answer.returncode == 0 and bool(answer.stdout.strip())
 
 
+def differs(root: Path | None = None) -> bool:
+    """Tell whether `data/` differs from what `data.dvc` names.
+
+    Args:
+        root: Folder of `data.dvc`; the checkout when absent.
+
+    Raises:
+        PublicationError: If DVC cannot say.
+    """
+    status = _dvc((root or ROOT).resolve(), "status", "--json", str(recordings.DATA_FILE))
+    return bool(json.loads(status or "{}"))
+
+
 def manifest(folder: Path) -> dict[str, str]:
     """Return the sha256 of each file of a session.
 

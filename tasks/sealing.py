@@ -122,6 +122,23 @@ def write_session(
     return seal(plan.folder, state="recorded")
 
 
+def salvage(folder: Path) -> Sealed:
+    """Seal what a crash left of a session, recording nothing.
+
+    Args:
+        folder: Where the session will lie; beside it is the hidden folder that was left.
+
+    Returns:
+        The session.
+
+    Raises:
+        BusyError: If a process is recording it.
+        BadInput: If what was left cannot be read.
+    """
+    with locks.hold(partial_folder(folder)):
+        return _salvage(folder)
+
+
 def partial_folder(folder: Path) -> Path:
     """Return the hidden folder in which a session is made.
 

@@ -10,6 +10,7 @@ import json
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from mlflow.artifacts import download_artifacts
@@ -113,7 +114,7 @@ def find_validation(
     return run_id, twin_result.from_json(load_json(tracker, run_id, TRIALS), where=f"run {run_id}")
 
 
-def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, object]:
+def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, Any]:
     """Read a JSON file of a run.
 
     Args:

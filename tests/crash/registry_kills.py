@@ -28,6 +28,8 @@ CLIENT_STEPS = {
     "promote": (),
     "rollback": (),
 }
+KILLS = 8
+"""Four steps, each killed before and after; one more run is left to end by itself."""
 ALIAS_STEPS = ("set_registered_model_alias", "delete_registered_model_alias")
 
 
@@ -75,9 +77,25 @@ def prepare(folder: Path, name: str, verb: str) -> None:
     """Register two versions and promote as far as the verb needs it."""
     tracker = tracking.connect(store=folder / "mlflow")
     for number in (1, 2):
-        register(folder, name, number)
+        _version(folder, name, number)
         if number == 1 or verb == "rollback":
             promote(tracker, folder, name, str(number))
+
+
+def _version(folder: Path, name: str, number: int) -> None:
+    """Make a version of a package that all names share, without the steps that are tested."""
+    tracker = tracking.connect(store=folder / "mlflow")
+    run = tracking.open_run(tracker, "crash", f"shared-{number}", name="shared", tags={})
+    if not run.finished:
+        packages.write_package(folder / f"package-{number}", package(number))
+        source = str(folder / f"package-{number}")
+        tracker.client.log_artifacts(run.run_id, source, registry.FOLDER)
+        tracking.finish(tracker, run.run_id)
+    if number == 1:
+        tracker.client.create_registered_model(name)
+    tracker.client.create_model_version(
+        name, source=f"runs:/{run.run_id}/{registry.FOLDER}", run_id=run.run_id
+    )
 
 
 def register(folder: Path, name: str, number: int) -> None:
@@ -119,25 +137,33 @@ def act(folder: Path, name: str, verb: str, number: int | None = None) -> None:
         promotion.rollback(tracker, name, reason="a test", log=folder / "log.jsonl")
 
 
+def after(folder: Path, name: str, verb: str) -> list[object]:
+    """Look at what a kill left, repeat the action twice, and look each time."""
+    seen = [state(folder, name)]
+    for _ in range(2):
+        act(folder, name, verb)
+        seen.append(state(folder, name))
+    return seen
+
+
 def main(verb: str, folder: Path) -> None:
-    for number in range(1, 40):
-        name = f"ball-{number}"
-        if verb != "register":
-            assert kill.forked(lambda name=name: prepare(folder, name, verb)) == 0
-        status = kill.forked(lambda name=name, n=number: act(folder, name, verb, n))
-        row = {"step": number, "killed": status != 0, "after_kill": seen(folder, name)}
-        for key in ("after_again", "after_third"):
-            assert kill.forked(lambda name=name: act(folder, name, verb)) == 0
-            row[key] = seen(folder, name)
-        sys.stdout.write(json.dumps(row) + "\n")
-        if status == 0:
-            return
+    def prepare_all() -> None:
+        tracking.connect(store=folder / "mlflow")
+        for number in range(1, KILLS + 2 if verb != "register" else 0):
+            prepare(folder, f"ball-{number}", verb)
 
-
-def seen(folder: Path, name: str) -> object:
+    assert kill.forked(prepare_all) == 0
     place = folder / "state.json"
-    assert kill.forked(lambda: place.write_text(json.dumps(state(folder, name)))) == 0
-    return json.loads(place.read_text())
+    for number in range(1, KILLS + 2):
+        name = f"ball-{number}"
+        status = kill.forked(lambda name=name, n=number: act(folder, name, verb, n))
+        again = kill.forked(
+            lambda name=name: place.write_text(json.dumps(after(folder, name, verb)))
+        )
+        assert again == 0, f"{verb} after kill {number}"
+        keys = ("after_kill", "after_again", "after_third")
+        row = dict(zip(keys, json.loads(place.read_text()), strict=True))
+        sys.stdout.write(json.dumps(row | {"step": number, "killed": status != 0}) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from flows import capture, nightly, verbs
+from flows.call import Call
 from models.core.bad_input import BadInput
 from tasks import capturing, publication, settings, tracking
 from tests.tasks import sessions
@@ -27,6 +28,7 @@ SETTINGS = [
     "density.hidden=16",
     "calibrate.check_sessions=1",
     "calibrate.fewest_takes=2",
+    "nightly.validate=false",
 ]
 REMOTE = """[core]
     analytics = false
@@ -132,18 +134,26 @@ def steps(monkeypatch):
     monkeypatch.setattr(nightly.capturing, "capture", record)
     monkeypatch.setattr(nightly, "publish", publish)
     monkeypatch.setattr(nightly, "fetch", lambda: taken.append(("fetch",)))
+
+    def validate(**words):
+        taken.append(("validate", words["name"]))
+        return {"unchanged": False, "promoted": True}
+
     monkeypatch.setattr(nightly.calibration, "calibrate", calibrate)
+    monkeypatch.setattr(nightly.validation, "validate", validate)
     return taken
 
 
-def test_a_night_records_under_its_time_then_publishes_then_fetches_then_calibrates(
+def test_a_night_records_publishes_fetches_calibrates_and_validates_in_this_order(
     tmp_path, steps, begin_late
 ):
     planned = begin_late(5)
     result = nightly.nightly.fn(out=str(tmp_path), overrides=["nightly.drops=7"])
     name = f"nightly-{planned:%Y%m%dT%H%M%S}"
     captured = ("capture", name, "capture.drops=7")
-    assert steps == [captured, ("publish", name), ("fetch",), ("calibrate",)]
+    last = ("validate", "ping-pong-table")
+    assert steps == [captured, ("publish", name), ("fetch",), ("calibrate",), last]
+    assert result["validated"] == {"ping-pong-table": "promoted"}
     assert (result["session"], result["published"]) == (name, "digest")
     assert result["pairs"] == {"ping-pong-table": True}
     assert json.loads((tmp_path / "result.json").read_text()) == result
@@ -151,17 +161,42 @@ def test_a_night_records_under_its_time_then_publishes_then_fetches_then_calibra
 
 def test_a_night_too_late_records_nothing_and_calibrates_what_is_there(tmp_path, steps, begin_late):
     begin_late(4000)
-    result = nightly.nightly.fn(session="late", out=str(tmp_path))
+    result = nightly.nightly.fn(
+        session="late", out=str(tmp_path), overrides=["nightly.validate=false"]
+    )
     assert steps == [("publish", "late"), ("fetch",), ("calibrate",)]
     assert result["state"].startswith("skipped, 4000 s after")
     assert result["published"] is None
+
+
+@pytest.mark.parametrize(
+    "outcome, line",
+    [
+        ({"unchanged": True}, "champion already"),
+        ({"unchanged": False, "promoted": False}, "refused by the gate"),
+        (BadInput("ball", "'club'", "one of balls"), "ball: found 'club', expected one of balls"),
+    ],
+)
+def test_what_goes_wrong_with_one_validation_ends_no_night(
+    tmp_path, steps, begin_late, monkeypatch, outcome, line
+):
+    begin_late(5)
+
+    def validate(**words):
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(nightly.validation, "validate", validate)
+    result = nightly.nightly.fn(out=str(tmp_path))
+    assert result["validated"] == {"ping-pong-table": line}
 
 
 def call(verb, place, *, publish=True):
     """Return a call of a verb and what it says."""
     said = []
     arguments = argparse.Namespace(session="s", params=None, overrides=[])
-    return verbs.Call(arguments, settings.load(), place, 0, publish, said.append), said
+    return Call(arguments, settings.load(), place, 0, publish, said.append), said
 
 
 def test_a_night_that_shall_not_publish_is_refused(tmp_path):
@@ -176,36 +211,6 @@ def test_a_person_is_asked_to_commit_only_what_git_does_not_hold(tmp_path, monke
     verbs._say_published(asked, "digest")
     assert len(said) == 1 and "published as digest" in said[0]
     assert ("to be committed" in said[0]) == changed
-
-
-@pytest.mark.slow
-def test_doctor_closes_runs_left_running_and_leaves_the_others(tmp_path, monkeypatch):
-    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.setattr(verbs, "_prepare_servers", lambda: None)
-    tracker = tracking.connect()
-    runs = {
-        key: tracking.open_run(tracker, "calibrate", key, name=key, tags={}).run_id
-        for key in ("finished", "failed", "alive", "abandoned")
-    }
-    tracking.finish(tracker, runs["finished"])
-    tracking.fail(tracker, runs["failed"])
-    host, number, _ = tracker.client.get_run(runs["alive"]).data.tags[tracking.PROCESS].split()
-    for key in ("finished", "failed", "abandoned"):  # by a process whose number went to another
-        tracker.client.set_tag(runs[key], tracking.PROCESS, f"{host} {number} 1")
-    asked, said = call("doctor", tmp_path)
-    verbs.doctor(asked)
-    states = {key: tracker.client.get_run(run).info.status for key, run in runs.items()}
-    assert states == {
-        "finished": "FINISHED",
-        "failed": "FAILED",
-        "alive": "RUNNING",
-        "abandoned": "KILLED",
-    }
-    result = json.loads((tmp_path / "result.json").read_text())
-    assert result == {"schema": "ricochet.doctor/1", "closed": [runs["abandoned"]]}
-    verbs.doctor(asked)
-    assert said == ["1 abandoned MLflow runs closed", "0 abandoned MLflow runs closed"]
 
 
 def run(root, *command, folder=None):

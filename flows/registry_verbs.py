@@ -1,0 +1,183 @@
+"""The verbs that move aliases and keep house: promote, rollback, doctor.
+
+A candidate that the gate refuses is bad input: every refusal is a line on standard output, all
+checks are in `result.json`, and the exit status is 2.
+"""
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flows.call import Call, Verb
+
+if TYPE_CHECKING:
+    from tasks.candidates import Judged
+    from tasks.promotion import Moved
+
+PROMOTION, ROLLBACK, DOCTOR = "ricochet.promotion/1", "ricochet.rollback/1", "ricochet.doctor/1"
+
+
+def promote(call: Call) -> None:
+    """Judge a version and, if it passes, make it the champion."""
+    from models.core.bad_input import BadInput
+
+    name, version = call.arguments.name, call.arguments.version
+    if call.arguments.log:
+        _show_log(call, name)
+        return
+    if version is None:
+        raise BadInput("VERSION", "none", "the version to promote, or --log")
+    _prepare()
+    from tasks import candidates, progress, promotion, tracking
+    from tasks.registry import Registered
+
+    tracker, registered = tracking.connect(), Registered(name, version)
+    with progress.bar(f"{name} {version}") as report:
+        judged = candidates.judge(
+            tracker,
+            registered,
+            call.arguments.session,
+            settings=call.settings,
+            seed=call.seed,
+            progress=report,
+        )
+    for line in judged.verdict.refusals:
+        call.say(f"refused: {line}")
+    moved: Moved | None = None
+    if call.publish and judged.verdict.passed:
+        moved = promotion.promote(
+            tracker,
+            registered,
+            verdict=judged.verdict,
+            validation=judged.validation,
+            reason=call.arguments.reason,
+        )
+    _write(call, _promotion(registered.version, judged, moved) | {"name": name})
+    if not judged.verdict.passed:
+        found = f"{len(judged.verdict.refusals)} of {len(judged.verdict.checks)} checks failed"
+        raise BadInput(f"{name} version {version}", found, "a candidate that passes the gate")
+    call.say(f"{name} version {version}: passes the gate" if moved is None else _moved(moved))
+
+
+def rollback(call: Call) -> None:
+    """Restore the aliases that there were before the last promotion."""
+    from models.core.bad_input import BadInput
+
+    if not call.publish:
+        raise BadInput("--no-publish", "rollback", "none: rolling back is moving aliases")
+    _prepare()
+    from tasks import promotion, tracking
+
+    tracker, name = tracking.connect(), call.arguments.name
+    moved = promotion.rollback(tracker, name, reason=call.arguments.reason)
+    _write(call, {"schema": ROLLBACK, **asdict(moved)})
+    call.say(_moved(moved))
+
+
+def doctor(call: Call) -> None:
+    """Find what crashes left behind and mend what cannot be mended wrongly."""
+    _prepare()
+    from flows import children
+    from tasks import housekeeping, promotion_log, tracking
+    from tasks.housekeeping import Finding
+    from tasks.provenance import ROOT, artifacts
+
+    tracker, found = tracking.connect(), []
+    if ended := children.end_orphans(artifacts()):
+        line = f"servers.json: {ended} processes of an `up` that was killed, ended"
+        found.append(Finding(line, True))
+    found += housekeeping.runs(tracker)
+    found += housekeeping.folders(artifacts(), ROOT / "data")
+    found += housekeeping.aliases(tracker)
+    found += housekeeping.recordings()
+    for finding in found:
+        call.say(f"{'mended' if finding.mended else 'found'}: {finding.line}")
+    mended = sum(finding.mended for finding in found)
+    entries = promotion_log.read(promotion_log.place())
+    _write(call, {"schema": DOCTOR, "findings": [asdict(finding) for finding in found]})
+    call.say(f"{mended} mended, {len(found) - mended} for a person; {len(entries)} lines of log")
+
+
+def _show_log(call: Call, name: str) -> None:
+    from tasks import promotion_log
+
+    entries = promotion_log.read(promotion_log.place(), name)
+    for entry in entries:
+        call.say(entry.line)
+    _write(call, {"schema": PROMOTION, "name": name, "log": [asdict(entry) for entry in entries]})
+    if not entries:
+        call.say(f"{name}: never promoted")
+
+
+def _promotion(version: str, judged: "Judged", moved: "Moved | None") -> dict[str, Any]:
+    return {
+        "schema": PROMOTION,
+        "version": version,
+        "validation": judged.validation or None,
+        "gate": judged.verdict.to_json(),
+        "promoted": moved is not None,
+        "changed": moved is not None and moved.changed,
+    }
+
+
+def _moved(moved: "Moved") -> str:
+    pair = moved.pair
+    where = f"champion {pair.champion or 'none'}, previous {pair.previous or 'none'}"
+    return f"{moved.name}: {where}{'' if moved.changed else ', unchanged'}"
+
+
+def _write(call: Call, result: dict[str, Any]) -> None:
+    from tasks.artefacts import write_json
+
+    write_json(call.out / "result.json", result)
+
+
+def _prepare() -> None:
+    from flows import servers
+
+    servers.prepare_environment()
+
+
+def _promote_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="<ball>-<surface>")
+    parser.add_argument("version", nargs="?", metavar="VERSION", help="version in the registry")
+    parser.add_argument(
+        "session", nargs="*", type=Path, help="its recordings (default: those its run names)"
+    )
+    parser.add_argument("--log", action="store_true", help="show the log of promotions instead")
+    parser.add_argument("--reason", default="by hand", metavar="TEXT", help="kept in the log")
+
+
+def _rollback_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="<ball>-<surface>")
+    parser.add_argument("--reason", default="by hand", metavar="TEXT", help="kept in the log")
+
+
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    """Add nothing."""
+
+
+VERBS = (
+    Verb(
+        ("promote",),
+        "judge a version by the gate and make it the champion; --no-publish only judges",
+        "ricochet promote ping-pong-table 3\n  ricochet promote ping-pong-table --log",
+        _promote_options,
+        promote,
+    ),
+    Verb(
+        ("rollback",),
+        "restore the champion and previous of before the last promotion",
+        "ricochet rollback ping-pong-table --reason misses-every-second-ball",
+        _rollback_options,
+        rollback,
+    ),
+    Verb(
+        ("doctor",),
+        "find what crashes left behind, mend what cannot be mended wrongly, say the rest",
+        "ricochet doctor",
+        _no_options,
+        doctor,
+    ),
+)

@@ -1,0 +1,93 @@
+"""A version on trial: its package, its recordings, its last validation, and what the gate says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlflow.exceptions import MlflowException
+
+from models.core.bad_input import BadInput
+from tasks import auditing, gate, promotion, registry, validation
+from tasks.calibration import DATA
+from tasks.gate import Verdict
+from tasks.progress import Progress, silent
+from tasks.registry import Registered
+from tasks.settings import Settings
+from tasks.tracking import Tracker
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the gate says of a version, and the run of the validation it looked at."""
+
+    verdict: Verdict
+    validation: str
+
+
+def judge(
+    tracker: Tracker,
+    registered: Registered,
+    sessions: Sequence[Path] = (),
+    *,
+    settings: Settings,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Judged:
+    """Measure a version again and look up how it fared beside the present champion.
+
+    Args:
+        tracker: The store.
+        registered: The version.
+        sessions: Folders of its recordings; none takes those under `data/` that its run names.
+        settings: How well the rig is known, and the size of the checks.
+        seed: Seed of all randomness.
+        progress: Told of each take and of each simulated session.
+
+    Returns:
+        The verdict.
+
+    Raises:
+        BadInput: If the version is not there or not whole, or its recordings are not at hand.
+    """
+    where = f"{registered.name} version {registered.version}"
+    if not registry.exists(tracker, registered):
+        raise BadInput(where, "nothing in the registry", "a version")
+    package = registry.load(tracker, registered)
+    champion = promotion.present(tracker, registered.name).champion
+    found = validation.find_validation(tracker, registered.name, registered.version, champion)
+    evidence = auditing.audit(
+        package,
+        list(sessions) or recordings_of(tracker, registered),
+        settings=settings,
+        seed=seed,
+        progress=progress,
+    )
+    run, twin = found or ("", None)
+    return Judged(gate.judge(evidence, twin), run)
+
+
+def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:
+    """Find the recordings that a version was learnt from.
+
+    Args:
+        tracker: The store.
+        registered: The version.
+
+    Returns:
+        The sessions under `data/` that the version's run names.
+
+    Raises:
+        BadInput: If one of them is not at hand.
+    """
+    where = f"{registered.name} version {registered.version}"
+    run_id = tracker.client.get_model_version(registered.name, registered.version).run_id
+    try:
+        named = validation.load_json(tracker, str(run_id), "result.json")["sessions"]
+    except (MlflowException, OSError, KeyError) as error:
+        found = "a run that names no sessions"
+        raise BadInput(where, found, "the folders of its recordings after VERSION") from error
+    folders = [DATA / Path(str(name)).name for name in named]
+    for folder in folders:
+        if not folder.is_dir():
+            raise BadInput(str(folder), "nothing", f"a recording of {where}; `make pull`")
+    return folders
