@@ -1,4 +1,4 @@
-"""The scheduled flow: capture, publish, train if needed, calibrate every pair.
+"""The scheduled flow: capture, publish, train if needed, calibrate every pair, validate.
 
 Each part finds its own earlier result, so a second run of the same night adds nothing. A DVC remote
 that is away ends no night: the sealed session stays, what is at hand is calibrated, the result says
@@ -15,6 +15,7 @@ from prefect.runtime import flow_run
 
 from flows import calibrate as calibration
 from flows import capture as capturing
+from flows import validate as validation
 from models.core.bad_input import BadInput
 from tasks import publication, settings
 from tasks.artefacts import output_folder, write_json
@@ -70,7 +71,13 @@ def nightly(
         "published": published.get(name),
         "reason": "; ".join(reasons) or None,
         "pairs": {pair: entry["unchanged"] for pair, entry in results.items()},
+        "validated": {},
     }
+    if wanted.nightly.validate:
+        result["validated"] = {
+            pair: validated(pair, folder / "validate" / pair, seed, params, overrides)
+            for pair in results
+        }
     write_json(folder / "result.json", result)
     return result
 
@@ -105,6 +112,32 @@ def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], li
                 raise
             reasons.append(str(error))
     return done, reasons
+
+
+def validated(
+    pair: str, folder: Path, seed: int, params: str | None, overrides: list[str] | None
+) -> str:
+    """Validate the candidate of a pair; what goes wrong with one pair ends no night.
+
+    Args:
+        pair: `<ball>-<surface>`.
+        folder: Folder of the results.
+        seed: Seed of all randomness.
+        params: YAML file laid over params.yaml.
+        overrides: Texts `section.key=value`.
+
+    Returns:
+        What came of it, in one line.
+    """
+    try:
+        result = validation.validate(
+            name=pair, out=str(folder), seed=seed, params=params, overrides=overrides
+        )
+    except (BadInput, RuntimeError) as error:
+        return " ".join(str(error).split())
+    if result["unchanged"]:
+        return "champion already"
+    return "promoted" if result["promoted"] else "refused by the gate"
 
 
 @task(name="fetch recordings", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)

@@ -1,4 +1,4 @@
-"""The verbs that move aliases and keep house: promote, rollback, doctor.
+"""The verbs that move aliases and keep house: validate, promote, rollback, doctor.
 
 A candidate that the gate refuses is bad input: every refusal is a line on standard output, all
 checks are in `result.json`, and the exit status is 2.
@@ -58,6 +58,31 @@ def promote(call: Call) -> None:
         found = f"{len(judged.verdict.refusals)} of {len(judged.verdict.checks)} checks failed"
         raise BadInput(f"{name} version {version}", found, "a candidate that passes the gate")
     call.say(f"{name} version {version}: passes the gate" if moved is None else _moved(moved))
+
+
+def validate(call: Call) -> None:
+    """Try the candidate on the rig and, if it passes the gate, make it the champion."""
+    from models.core.bad_input import BadInput
+
+    if not call.publish:
+        raise BadInput("--no-publish", "validate", "none: a validation is recorded and may promote")
+    _prepare()
+    from flows.validate import validate as flow
+
+    result = flow(name=call.arguments.name, **call.parameters())
+    name = result["name"]
+    if result["unchanged"]:
+        call.say(f"{name}: the candidate is the champion already")
+        return
+    for check in result["gate"]["checks"]:
+        if not check["passed"]:
+            call.say(
+                f"refused: {check['name']}: found {check['found']}, expected {check['expected']}"
+            )
+    met, inside = result["success"]["candidate"], result["inside_90"]["candidate"]
+    call.say(f"{name}: met {met:.2f} of the tosses, {inside:.2f} of the cups as predicted")
+    verdict = "promoted to champion" if result["promoted"] else "not promoted"
+    call.say(f"{name} version {result['versions']['candidate']}: {verdict}; run {result['run']}")
 
 
 def rollback(call: Call) -> None:
@@ -149,6 +174,10 @@ def _promote_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", default="by hand", metavar="TEXT", help="kept in the log")
 
 
+def _validate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="<ball>-<surface>")
+
+
 def _rollback_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="<ball>-<surface>")
     parser.add_argument("--reason", default="by hand", metavar="TEXT", help="kept in the log")
@@ -159,6 +188,13 @@ def _no_options(parser: argparse.ArgumentParser) -> None:
 
 
 VERBS = (
+    Verb(
+        ("validate",),
+        "try a candidate on the rig beside the champion; what passes the gate becomes champion",
+        "ricochet validate ping-pong-table",
+        _validate_options,
+        validate,
+    ),
     Verb(
         ("promote",),
         "judge a version by the gate and make it the champion; --no-publish only judges",

@@ -6,6 +6,7 @@ any server, so that a quick look costs nothing.
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ from flows.call import Call, Verb
 
 if TYPE_CHECKING:
     from tasks.calibration import Order
+
+
+STUDIES = Path("artifacts", "study")
 
 
 def calibrate(call: Call) -> None:
@@ -101,14 +105,21 @@ def study(call: Call) -> None:
     from importlib import import_module
 
     from tasks import progress
-    from tasks.artefacts import write_json
+    from tasks.artefacts import output_folder, write_json
 
-    module = import_module(f"flows.studies.{call.arguments.name.replace('-', '_')}")
+    name, out = call.arguments.name, call.out
+    if out == STUDIES:  # nobody chose a folder: one study must not overwrite another's
+        out = output_folder(out / name)
+    module = import_module(f"flows.studies.{name.replace('-', '_')}")
+    settings = call.settings
+    if call.arguments.tosses is not None:
+        chosen = replace(settings.toss, tosses=call.arguments.tosses)
+        settings = replace(settings, toss=chosen)
     size = {"quick": True} if call.arguments.quick else {}
-    with progress.bar(call.arguments.name) as report:
-        result: Mapping[str, Any] = module.run(call.settings, call.out, report, **size)
-    write_json(call.out / "result.json", result)
-    call.say(f"study {call.arguments.name}: {call.out / 'result.json'}")
+    with progress.bar(name) as report:
+        result: Mapping[str, Any] = module.run(settings, out, report, **size)
+    write_json(out / "result.json", result)
+    call.say(f"study {name}: {out / 'result.json'}")
 
 
 def up(call: Call) -> None:
@@ -182,8 +193,16 @@ def _nightly_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _study_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", choices=["ball-inference", "cup"], help="the study")
+    names = ["ball-inference", "cup", "ball-tracking"]
+    parser.add_argument("name", choices=names, help="the study")
+    parser.add_argument("--tosses", type=_count, metavar="N", help="of each ball (ball-tracking)")
     parser.add_argument("--quick", action="store_true", help="at reduced size")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number of 1 or more")
+    return int(text)
 
 
 def _up_options(parser: argparse.ArgumentParser) -> None:
@@ -245,7 +264,7 @@ VERBS = (
     Verb(
         ("study",),
         "make one paper's tables and figures",
-        "ricochet study ball-inference --quick",
+        "ricochet study ball-inference --quick\n  ricochet study ball-tracking --tosses 300",
         _study_options,
         study,
     ),

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,29 +12,34 @@ from hardware.microphones import stream
 from hardware.microphones.acoustics import Acoustics
 from models.core.bad_input import BadInput
 from models.systems.ball_toss import BALLS, Ball
-from tasks import capturing
+from tasks import capturing, sample
 from tasks.settings import Capture, Toss
 
 
-def ball(name: str) -> Ball:
-    """Look a ball up.
+def ball_of(pair: str) -> Ball:
+    """Return what the twin tosses for a ball-surface pair.
 
     Args:
-        name: Its name.
+        pair: `<ball>-<surface>`.
 
     Raises:
-        BadInput: If there is no such ball.
+        BadInput: If the twin has no such ball on such a surface.
     """
-    if name not in BALLS:
-        raise BadInput("ball", repr(name), "one of " + ", ".join(BALLS))
-    return BALLS[name]
+    known = {each.name: each for each in sample.PAIRS}
+    if pair not in known:
+        raise BadInput("ball and surface", repr(pair), "one of " + ", ".join(known))
+    truth = known[pair]
+    kind = BALLS[truth.ball.replace("moon-ball", "moon ball")]
+    return replace(
+        kind, restitution=truth.restitution, log10_concentration=truth.log10_concentration
+    )
 
 
 def open_laboratory(
     capture: Capture,
     toss: Toss,
     *,
-    ball_name: str,
+    ball: Ball,
     seed: int,
     pace: Callable[[], Callable[[float], None]] = lambda: stream.at_once,
 ) -> Laboratory:
@@ -42,7 +48,7 @@ def open_laboratory(
     Args:
         capture: The microphones, the room and the sound card.
         toss: What makes tosses hard to hear.
-        ball_name: Name of the ball.
+        ball: What is tossed.
         seed: Seed of the laboratory; another ball has other tosses.
         pace: How the sound is played; at once, or `stream.in_real_time`.
 
@@ -50,17 +56,17 @@ def open_laboratory(
         The laboratory.
 
     Raises:
-        BadInput: An unknown ball, bad places of microphones, detours out of order.
+        BadInput: Bad places of microphones, detours out of order.
     """
     if toss.longest_detour < toss.shortest_detour:
         expected = f"at least toss.shortest_detour = {toss.shortest_detour}"
         raise BadInput("toss.longest_detour", repr(toss.longest_detour), expected)
     return Laboratory(
         capturing.stated_rig("twin", capture),
-        ball(ball_name),
+        ball,
         _surroundings(capture, toss),
         pace=pace,
-        draw=np.random.default_rng((seed, zlib.crc32(ball_name.encode()))),
+        draw=np.random.default_rng((seed, zlib.crc32(ball.name.encode()))),
     )
 
 
@@ -74,12 +80,14 @@ def look_ahead(toss: Toss, ball_name: str) -> int:
     Raises:
         BadInput: An unknown ball, or not one whole number of 1 or more a ball.
     """
+    if ball_name not in BALLS:
+        raise BadInput("ball", repr(ball_name), "one of " + ", ".join(BALLS))
     numbers = dict(zip(BALLS, toss.look_ahead, strict=False))
     whole = all(type(number) is int and number >= 1 for number in toss.look_ahead)
     if len(toss.look_ahead) != len(BALLS) or not whole:
         expected = f"{len(BALLS)} whole numbers of 1 or more"
         raise BadInput("toss.look_ahead", repr(toss.look_ahead), expected)
-    return numbers[ball(ball_name).name]
+    return numbers[ball_name]
 
 
 def _surroundings(capture: Capture, toss: Toss) -> Surroundings:

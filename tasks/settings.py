@@ -123,11 +123,20 @@ class Gate:
 
 
 @dataclass(frozen=True)
+class Validate:
+    """The size of a validation on the rig."""
+
+    tosses: Count
+    positions: Count
+
+
+@dataclass(frozen=True)
 class Nightly:
     """What the scheduled flow records, and how late it may start."""
 
     drops: Count
     max_lateness: Amount
+    validate: bool
 
 
 @dataclass(frozen=True)
@@ -152,6 +161,7 @@ class Settings:
     density: Density
     calibrate: Calibrate
     gate: Gate
+    validate: Validate
     toss: Toss
     nightly: Nightly
     study: Study

@@ -26,7 +26,7 @@ def verb(monkeypatch):
 
 def test_the_verbs_of_the_contract_are_there():
     promised = {"calibrate", "capture", "simulate", "train density", "nightly", "study", "up"}
-    assert promised | {"promote", "rollback", "doctor"} <= set(WORDS)
+    assert promised | {"validate", "promote", "rollback", "doctor"} <= set(WORDS)
 
 
 @pytest.mark.parametrize("words", WORDS)
@@ -47,6 +47,7 @@ def test_every_verb_has_help_with_a_worked_example_that_its_parser_accepts(words
 def test_results_go_to_a_folder_named_after_the_verb(words):
     needed = {"study": ["ball-inference"], "capture": ["--session", "a"]}
     needed |= {"promote": ["ball-table", "1"], "rollback": ["ball-table"]}
+    needed["validate"] = ["ball-table"]
     extra = needed.get(words, [])
     found = cli.build_parser().parse_args([*words.split(), *extra])
     assert str(found.out) == "artifacts/" + words.replace(" ", "/")

@@ -20,7 +20,12 @@ CONFIG = """[core]
 ['remote "published"']
     url = ../away/store
 """
-SHORT = ["capture.remote=published", "nightly.drops=2", "capture.duration=0.1"]
+SHORT = [
+    "capture.remote=published",
+    "nightly.drops=2",
+    "capture.duration=0.1",
+    "nightly.validate=false",
+]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from models.core.bad_input import BadInput
+from models.systems.ball_toss import BALLS
 from tasks import laboratory, settings
 
 LOADED = settings.load()
@@ -13,7 +14,7 @@ LOADED = settings.load()
 
 def opened(seed=1, name="tennis", **changes):
     return laboratory.open_laboratory(
-        LOADED.capture, replace(LOADED.toss, **changes), ball_name=name, seed=seed
+        LOADED.capture, replace(LOADED.toss, **changes), ball=BALLS[name], seed=seed
     )
 
 
@@ -34,6 +35,13 @@ def test_each_ball_is_looked_ahead_as_far_as_stated():
     assert laboratory.look_ahead(LOADED.toss, "moon ball") == 2
 
 
+def test_a_pair_names_a_ball_with_the_nature_that_its_surface_gives():
+    table, asphalt = map(laboratory.ball_of, ("moon-ball-table", "ping-pong-asphalt"))
+    assert table == BALLS["moon ball"]
+    assert asphalt.radius == BALLS["ping-pong"].radius
+    assert asphalt.log10_concentration < BALLS["ping-pong"].log10_concentration
+
+
 @pytest.mark.parametrize("numbers", [[4, 3], [4, 3, 0], [4, 3, 2.5], [4, 3, True]])
 def test_a_look_ahead_that_is_not_one_number_a_ball_is_bad_input(numbers):
     with pytest.raises(BadInput, match=r"toss\.look_ahead.*3 whole numbers"):
@@ -42,6 +50,8 @@ def test_a_look_ahead_that_is_not_one_number_a_ball_is_bad_input(numbers):
 
 def test_an_unknown_ball_and_detours_out_of_order_are_bad_input():
     with pytest.raises(BadInput, match="one of ping-pong, tennis, moon ball"):
-        opened(name="medicine ball")
+        laboratory.look_ahead(LOADED.toss, "medicine ball")
+    with pytest.raises(BadInput, match="one of ping-pong-table, tennis-table"):
+        laboratory.ball_of("medicine ball-table")
     with pytest.raises(BadInput, match=r"toss\.longest_detour.*at least"):
         opened(longest_detour=0.01)

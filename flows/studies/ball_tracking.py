@@ -1,0 +1,203 @@
+"""The study of ball tracking: Figs. 7, 13 and 14 and Sec. 4.4 of Matl et al., in the twin.
+
+Each ball is calibrated on a session of simulated drops heard with the default noise. Then it is
+tossed; each toss is heard once by the real-time path, and every controller meets the same toss with
+the same arm. Nothing but sound reaches a controller. Each toss is a job of its own with its own
+seed, so that the numbers do not depend on how many processors share the work.
+
+    intercept               Algorithm 1 as printed
+    intercept_frictionless  Algorithm 1 told that a contact leaves the horizontal speed as it is
+    cautious_intercept      Algorithm 2 as printed
+    belief                  ours
+"""
+
+import multiprocessing
+import os
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from flows.studies import product_rows
+from flows.studies.product_rows import Session
+from hardware.robots.simulated import SimulatedArm
+from models.controllers.workspace import Workspace
+from models.systems import ball_posterior, ball_toss, ball_tracking
+from models.systems.ball_tracking import Outcome
+from tasks import deflection, deflection_figures, figures, steering, trials
+from tasks.artefacts import output_folder, write_bytes
+from tasks.laboratory import open_laboratory
+from tasks.progress import Progress
+from tasks.settings import Settings
+
+SEED = 70_000
+CONTROLLERS = ("intercept", "intercept_frictionless", "cautious_intercept", "belief")
+SAMPLES = 2000
+"""Draws of the posterior that a controller is given."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One toss.
+
+    Attributes:
+        ball: Name of the ball.
+        number: Which toss of the ball.
+        settings: All settings.
+        knowledge: What calibration told about the ball.
+    """
+
+    ball: str
+    number: int
+    settings: Settings
+    knowledge: steering.Knowledge
+
+
+@dataclass(frozen=True)
+class Met:
+    """One toss met by every controller.
+
+    Attributes:
+        outcomes: How it ended, by controller.
+        bounces: Bounces on the table before the crossing.
+        outliers: How many of them were mislocated or not heard.
+        latencies: From the sound of a bounce to the new target, s, by controller.
+    """
+
+    outcomes: dict[str, Outcome]
+    bounces: int
+    outliers: int
+    latencies: dict[str, list[float]]
+
+
+def run(
+    settings: Settings, out: Path, progress: Progress, *, quick: bool = False
+) -> dict[str, Any]:
+    """Toss the balls, meet them and count.
+
+    Args:
+        settings: Tosses and acoustics, in the section `toss`.
+        out: Folder for the figures.
+        progress: Called with the tosses done and all tosses.
+        quick: Whether to take only the share `study.quick` of the tosses.
+
+    Returns:
+        Every number of the study.
+    """
+    torch.set_num_threads(1)
+    tosses = settings.toss.tosses
+    tosses = max(1, round(tosses * settings.study.quick)) if quick else tosses
+    known = {ball: _calibrated(ball, settings, seed) for seed, ball in enumerate(ball_toss.BALLS)}
+    jobs = [Job(ball, i, settings, known[ball]) for ball in known for i in range(tosses)]
+    met: dict[str, list[Met]] = {ball: [] for ball in known}
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
+        for done, (job, result) in enumerate(
+            zip(jobs, pool.map(meet, jobs, chunksize=5), strict=True), start=1
+        ):
+            met[job.ball].append(result)
+            progress(done, len(jobs))
+    found = summarise(met) | {"quick": quick, "tosses": tosses}
+    _draw(found["balls"], output_folder(out))
+    return found
+
+
+def meet(job: Job) -> Met:
+    """Toss a ball once and let every controller meet it.
+
+    Args:
+        job: Which toss.
+
+    Returns:
+        How it ended.
+    """
+    torch.set_num_threads(1)
+    ball, workspace = ball_toss.BALLS[job.ball], Workspace()
+    about = job.settings
+    laboratory = open_laboratory(about.capture, about.toss, ball=ball, seed=SEED + job.number)
+    heard = list(deflection.listen(laboratory.toss()))
+    toss = laboratory.truth_for_evaluation().toss
+    before = toss.times < (toss.crossing_time or np.inf)
+    end = float(toss.times[-1]) if toss.crossing_time is None else toss.crossing_time
+    outcomes, latencies = {}, {}
+    for name in CONTROLLERS:
+        controller = steering.controller(
+            name, job.knowledge, workspace, ball, about.toss, seed=job.number
+        )
+        done = deflection.deflect(controller, heard, SimulatedArm(workspace), until=end)
+        outcomes[name] = trials.judged(done, toss, heard)
+        latencies[name] = [decision.latency for decision in done.decisions]
+    wrong = outcomes[CONTROLLERS[0]].outliers
+    return Met(outcomes, int(before.sum()), len(wrong), latencies)
+
+
+def summarise(met: Mapping[str, list[Met]]) -> dict[str, Any]:
+    """Count what was met.
+
+    Args:
+        met: The tosses of each ball.
+
+    Returns:
+        Rows by ball and controller, means over the balls, gains, latencies and outlier rates.
+    """
+    balls = {
+        ball: {
+            name: ball_tracking.row([each.outcomes[name] for each in tosses])
+            for name in CONTROLLERS
+        }
+        for ball, tosses in met.items()
+    }
+    rates = {
+        ball: sum(each.outliers for each in tosses) / max(sum(each.bounces for each in tosses), 1)
+        for ball, tosses in met.items()
+    }
+    everything = [each for tosses in met.values() for each in tosses]
+    waits = {
+        name: [wait for each in everything for wait in each.latencies[name]] for name in CONTROLLERS
+    }
+    return {
+        "balls": balls,
+        "mean": {name: _mean_row(balls, name) for name in CONTROLLERS},
+        "outlier_rate": rates | {"mean": float(np.mean(list(rates.values())))},
+        "latency_ms": _latency([wait for each in waits.values() for wait in each])
+        | {name: _latency(each) for name, each in waits.items()},
+    }
+
+
+def _mean_row(balls: Mapping[str, Any], name: str) -> dict[str, float]:
+    """Means over the balls, as the paper's."""
+    keys = ("success", "outliers", "boundaries", "missed", "energy", "energy_successes")
+    return {
+        key: float(np.mean([rows[name][key] or 0.0 for rows in balls.values()])) for key in keys
+    }
+
+
+def _latency(waits: list[float]) -> dict[str, float]:
+    values = 1e3 * np.array(waits or [np.nan])
+    return {"median": float(np.median(values)), "p99": float(np.quantile(values, 0.99))}
+
+
+def _calibrated(ball: str, settings: Settings, seed: int) -> steering.Knowledge:
+    """Calibrate a ball on a session of drops of its own."""
+    truth = ball_toss.BALLS[ball]
+    session = Session(
+        SEED + seed, settings.study.drops, (truth.restitution, truth.log10_concentration)
+    )
+    _, features, noise = product_rows.simulate(session)
+    density = ball_posterior.posterior(features, noise)
+    theta = density.sample(SAMPLES, draw=np.random.default_rng(SEED + seed))
+    return steering.learn(theta, draw=torch.Generator().manual_seed(SEED + seed))
+
+
+def _draw(balls: deflection_figures.Balls, out: Path) -> None:
+    pictures = {
+        "figure-7": deflection_figures.shares(balls),
+        "figure-13": deflection_figures.all_tosses(balls),
+        "figure-14": deflection_figures.outliers_by_bounce(balls),
+    }
+    for name, figure in pictures.items():
+        write_bytes(out / f"{name}.png", figures.to_png(figure))

@@ -1,0 +1,262 @@
+"""The flow that lets a posterior become `champion`: measured again, tried on the rig, judged.
+
+    load the candidate -> audit -> tosses and cups, candidate and champion alike -> gate -> aliases
+
+Everything is recorded whether it passes or not. Only a candidate that passes every check moves an
+alias; one that is the champion already is left as it is.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.runtime import flow_run
+
+from flows.calibrate import link
+from models.core.bad_input import BadInput
+from tasks import (
+    auditing,
+    candidates,
+    gate,
+    laboratory,
+    promotion,
+    registry,
+    settings,
+    steering,
+    tracking,
+    trials,
+    twin_result,
+    validation,
+)
+from tasks.artefacts import output_folder, write_json
+from tasks.gate import Evidence, Verdict
+from tasks.packages import Package
+from tasks.progress import bar
+from tasks.registry import Registered
+from tasks.settings import Settings
+from tasks.tracking import OpenRun, Tracker
+from tasks.trials import Met
+from tasks.twin_result import CANDIDATE, CHAMPION, Paired, TwinResult
+
+SCHEMA = "ricochet.validation/1"
+RIG = "simulated"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Who is on trial.
+
+    Attributes:
+        name: `<ball>-<surface>`.
+        versions: The versions by role; the champion's only where there is one.
+        packages: Their packages, verified.
+    """
+
+    name: str
+    versions: dict[str, str]
+    packages: dict[str, Package]
+
+
+@flow(name="validate", retries=0, persist_result=False, result_serializer="json")
+def validate(
+    name: str,
+    out: str = "artifacts/validate",
+    seed: int = 0,
+    params: str | None = None,
+    overrides: list[str] | None = None,
+) -> dict[str, Any]:
+    """Validate the candidate of a ball-surface pair and, if it passes, make it the champion.
+
+    Args:
+        name: `<ball>-<surface>`.
+        out: Folder of the results.
+        seed: Seed of all randomness.
+        params: YAML file laid over params.yaml.
+        overrides: Texts `section.key=value`.
+
+    Returns:
+        What `result.json` holds.
+    """
+    wanted = settings.load(None if params is None else Path(params), overrides or ())
+    laboratory.ball_of(name)
+    tracker, folder = tracking.connect(), output_folder(Path(out))
+    trial = load(tracker, name)
+    if trial is None:
+        result = _unchanged(tracker, name)
+    else:
+        evidence = audit(tracker, trial, wanted, seed)
+        twin, met = try_on_rig(trial, wanted, seed, folder)
+        verdict = gate.judge(evidence, twin)
+        run = record(tracker, trial, twin, met, verdict, folder)
+        moved = verdict.passed and move(tracker, trial, verdict, run)
+        result = _result(trial, twin, met, verdict, run) | {"promoted": bool(moved)}
+    write_json(folder / "result.json", result)
+    return result
+
+
+@task(name="load as a controller would", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+def load(tracker: Tracker, name: str) -> Trial | None:
+    """Fetch and verify candidate and champion.
+
+    Args:
+        tracker: The store.
+        name: Name in the registry.
+
+    Returns:
+        Who is on trial; None where the candidate is the champion already.
+
+    Raises:
+        BadInput: If there is no candidate, or a package is not whole.
+    """
+    found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
+    if found[CANDIDATE] is None:
+        raise BadInput(name, "no candidate in the registry", "one; ricochet calibrate makes it")
+    if found[CANDIDATE] == found[CHAMPION]:
+        return None
+    there = {role: version for role, version in found.items() if version is not None}
+    packages = {role: registry.load(tracker, version) for role, version in there.items()}
+    return Trial(name, {role: version.version for role, version in there.items()}, packages)
+
+
+@task(name="measure again", cache_policy=NO_CACHE, retries=0)
+def audit(tracker: Tracker, trial: Trial, wanted: Settings, seed: int) -> Evidence:
+    """Measure the candidate again from its recordings.
+
+    Args:
+        tracker: The store.
+        trial: Who is on trial.
+        wanted: The settings.
+        seed: Seed of all randomness.
+
+    Returns:
+        What was measured.
+    """
+    registered = Registered(trial.name, trial.versions[CANDIDATE])
+    sessions = candidates.recordings_of(tracker, registered)
+    with bar(f"{trial.name} audit") as progress:
+        return auditing.audit(
+            trial.packages[CANDIDATE], sessions, settings=wanted, seed=seed, progress=progress
+        )
+
+
+@task(name="try on the rig", cache_policy=NO_CACHE, retries=0)
+def try_on_rig(trial: Trial, wanted: Settings, seed: int, folder: Path) -> tuple[TwinResult, Met]:
+    """Meet tosses and predict cups, with candidate and champion on the same seeds.
+
+    Args:
+        trial: Who is on trial.
+        wanted: The settings.
+        seed: Seed of all randomness.
+        folder: Where telemetry and pictures go.
+
+    Returns:
+        The trials, and how the tosses were met.
+    """
+    torch.set_num_threads(1)
+    ball, rules = laboratory.ball_of(trial.name), wanted.validate
+    theta = {role: _samples(package) for role, package in trial.packages.items()}
+    learning = torch.Generator().manual_seed(seed)
+    known = {role: steering.learn(rows, draw=learning) for role, rows in theta.items()}
+    seeds = tuple(seed * rules.tosses + i for i in range(rules.tosses))
+    with bar(f"{trial.name} rig") as progress:
+        met = trials.meet_tosses(
+            ball, known, settings=wanted, seeds=seeds, folder=folder, progress=progress
+        )
+    places = trials.cup_positions(rules.positions)
+    inside = trials.predict_cups(ball, theta, places, seed=seed)
+    twin = TwinResult(
+        name=trial.name,
+        candidate=trial.versions[CANDIDATE],
+        champion=trial.versions.get(CHAMPION),
+        rig=RIG,
+        seeds=seeds,
+        success=Paired(met.success[CANDIDATE], met.success.get(CHAMPION)),
+        positions=tuple((float(x), float(y)) for x, y in places),
+        inside_90=Paired(inside[CANDIDATE], inside.get(CHAMPION)),
+    )
+    return twin, met
+
+
+@task(name="record", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+def record(
+    tracker: Tracker, trial: Trial, twin: TwinResult, met: Met, verdict: Verdict, folder: Path
+) -> OpenRun:
+    """Record the validation in MLflow, passed or not, and link the two runs.
+
+    Args:
+        tracker: The store.
+        trial: Who was on trial.
+        twin: The trials.
+        met: How the tosses were met.
+        verdict: What the gate says.
+        folder: What the rig left.
+
+    Returns:
+        The run.
+    """
+    numbers = {
+        role: {"energy": met.energy[role], "latency_p99": met.latency[role]}
+        for role in trial.versions
+    }
+    run = validation.publish_validation(
+        tracker,
+        twin,
+        packages=trial.packages,
+        verdict=verdict,
+        numbers=numbers,
+        files=folder,
+        flow_run=str(flow_run.id or ""),
+    )
+    link(run, f"{trial.name}: validation in MLflow", key="mlflow-validation")
+    return run
+
+
+@task(name="move the aliases", cache_policy=NO_CACHE, retries=0)
+def move(tracker: Tracker, trial: Trial, verdict: Verdict, run: OpenRun) -> bool:
+    """Make the candidate the champion.
+
+    Args:
+        tracker: The store.
+        trial: Who was on trial.
+        verdict: A verdict that passed.
+        run: The validation.
+
+    Returns:
+        Whether an alias moved.
+    """
+    registered = Registered(trial.name, trial.versions[CANDIDATE])
+    return promotion.promote(
+        tracker, registered, verdict=verdict, validation=run.run_id, reason="validated"
+    ).changed
+
+
+def _samples(package: Package) -> np.ndarray:
+    return np.asarray(package.arrays["samples"], dtype=np.float64)
+
+
+def _unchanged(tracker: Tracker, name: str) -> dict[str, Any]:
+    pair = promotion.present(tracker, name)
+    return {"schema": SCHEMA, "name": name, "unchanged": True, "aliases": asdict(pair)}
+
+
+def _result(
+    trial: Trial, twin: TwinResult, met: Met, verdict: Verdict, run: OpenRun
+) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "name": trial.name,
+        "unchanged": False,
+        "versions": trial.versions,
+        "run": run.run_id,
+        "gate": verdict.to_json(),
+        "success": twin.success.shares(),
+        "inside_90": twin.inside_90.shares(),
+        "energy": dict(met.energy),
+        "latency_p99": dict(met.latency),
+        "refused": {role: list(lines) for role, lines in met.refused.items()},
+        "trials": twin_result.to_json(twin),
+    }
