@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -169,6 +170,14 @@ def test_a_session_named_twice_is_refused_since_it_would_count_twice(tmp_path):
     folder = write(tmp_path / "a")
     with pytest.raises(BadInput, match="each session once"):
         calibration.pairs([folder, f"{folder}/"], tmp_path / "out")
+
+
+def test_a_copy_that_a_crash_left_half_made_is_no_session(tmp_path, monkeypatch):
+    """Publishing copies under a hidden name first; it counted as the same session twice."""
+    monkeypatch.setattr(calibration, "DATA", tmp_path)
+    shutil.copytree(write(tmp_path / "a"), tmp_path / ".a.partial")
+    (pair,) = calibration.pairs([], tmp_path / "out")
+    assert [path.name for path in pair.sources] == ["a"]
 
 
 def test_recordings_whose_results_would_share_a_folder_are_refused(tmp_path):
