@@ -13,7 +13,7 @@ from typing import Any
 
 from hardware.microphones import stream
 from hardware.microphones.stream import Listener
-from hardware.robots.interface import Arm, ArmState, Refusal
+from hardware.robots.interface import Arm, ArmState
 from models.controllers.workspace import MotionTarget
 from models.sound.realtime import BounceEvent
 
@@ -21,6 +21,10 @@ DECISION = 3e-3
 """Time from the end of a buffer to the arm's new target that a simulated run allows, s."""
 
 Step = Callable[..., tuple[Any, MotionTarget | None]]
+
+
+class StreamEndedError(RuntimeError):
+    """The microphones stopped; the text is one line."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,9 @@ def listen(listener: Listener) -> Iterator[Known]:
 
     Yields:
         The events as they become known.
+
+    Raises:
+        StreamEndedError: If the microphones stopped.
     """
     began = time.perf_counter()
     for buffer, events in stream.events(listener):
@@ -99,6 +106,8 @@ def listen(listener: Listener) -> Iterator[Known]:
         for event in events:
             yield Known(buffer.time, event, cost)
         began = time.perf_counter()
+    if listener.fault is not None:
+        raise StreamEndedError(listener.fault)
 
 
 def deflect(
@@ -119,33 +128,37 @@ def deflect(
         record: Called with the arm's state after every motion.
 
     Returns:
-        What was decided, refused and done. A refusal never moves the arm.
+        What was decided, refused and done. A refusal never moves the arm; microphones that stop
+        stop it.
     """
     state, decisions, stopped = controller.state, list[Decision](), None
-    for known in heard:
-        now = known.time + DECISION
-        if until is not None and now >= until:
-            break
-        stopped = _pass(arm, now, record)
-        if stopped is not None:
-            break
-        state, decision = _decide(controller.step, state, known, now, arm)
-        decisions.append(decision)
+    try:
+        for known in heard:
+            now = known.time + DECISION
+            if until is not None and now >= until:
+                break
+            stopped = _pass(arm, now, record)
+            if stopped is not None:
+                break
+            state, decision = _decide(controller.step, state, known, now, arm)
+            decisions.append(decision)
+    except StreamEndedError as error:
+        arm.stop()
+        stopped = str(error)
     if until is not None and stopped is None:
         stopped = _pass(arm, until, record)
     lines = [*state.refused, *(each.refusal for each in decisions if each.refusal)]
-    lines += [str(stopped)] if stopped is not None else []
-    return Run(tuple(decisions), arm.state(), tuple(lines))
+    return Run(tuple(decisions), arm.state(), (*lines, *([stopped] if stopped else [])))
 
 
 def _pass(
     arm: Arm, until: float, record: Callable[[ArmState], None] | None, *, step: float = 0.02
-) -> Refusal | None:
-    """Let the arm's time pass, in steps where somebody looks on."""
+) -> str | None:
+    """Let the arm's time pass, in steps where somebody looks on; say why it stopped."""
     while (left := until - arm.state().time) > 1e-9:
         refusal = arm.advance(left if record is None else min(step, left))
         if refusal is not None:
-            return refusal
+            return str(refusal)
         if record is not None:
             record(arm.state())
     return None

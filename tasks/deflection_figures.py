@@ -18,7 +18,13 @@ KINDS = {
     "missed": ("missed otherwise", COLOURS[4]),
     "boundaries": ("outside the boundaries", "#BBBBBB"),
 }
-SHORT = {"intercept": "Alg. 1", "cautious_intercept": "Alg. 2", "belief": "belief"}
+SHORT = {
+    "stay": "stay",
+    "intercept": "Alg. 1",
+    "intercept_frictionless": "Alg. 1, no friction",
+    "cautious_intercept": "Alg. 2",
+    "belief": "belief",
+}
 
 
 def shares(balls: Balls) -> Figure:
@@ -132,10 +138,13 @@ def _energies(axes: Axes, balls: Balls) -> None:
 
 
 def _name(axes: Axes, balls: Balls) -> None:
-    labels = [
-        f"{SHORT.get(name, name)}\n{ball}" if index == len(rows) // 2 else SHORT.get(name, name)
-        for ball, rows in balls.items()
-        for index, name in enumerate(rows)
-    ]
-    axes.set_xticks(_places(balls), labels)
+    """Name each bar below it, and each group below its bars."""
+    places = _places(balls)
+    labels = [SHORT.get(name, name) for rows in balls.values() for name in rows]
+    axes.set_xticks(places, labels, rotation=60, ha="right", rotation_mode="anchor", fontsize=8)
+    first = 0
+    for ball, rows in balls.items():
+        middle = places[first : first + len(rows)].mean()
+        axes.text(middle, -0.32, ball, transform=axes.get_xaxis_transform(), ha="center", va="top")
+        first += len(rows)
     axes.spines[["top", "right"]].set_visible(False)

@@ -9,13 +9,17 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from models.controllers import belief, cautious_intercept, intercept
+from models.controllers.intercept import State
 from models.controllers.workspace import Workspace
+from models.sound.realtime import BounceEvent
 from models.systems import bounce_sampler, bounce_transition
 from models.systems.ball_toss import Ball
 from models.systems.bounce_sampler import Table
 from tasks.deflection import Controller
 from tasks.laboratory import look_ahead
 from tasks.settings import Toss
+
+Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def controller(
     """Make a controller.
 
     Args:
-        name: `intercept`, `intercept_frictionless`, `cautious_intercept` or `belief`.
+        name: `stay`, `intercept`, `intercept_frictionless`, `cautious_intercept` or `belief`.
         knowledge: What is known of the ball.
         workspace: The robot's plane.
         ball: The ball; only its name and its radius are read.
@@ -70,6 +74,8 @@ def controller(
     Raises:
         ValueError: If there is no controller of the name.
     """
+    if name == "stay":
+        return Controller(intercept.init(1.0, workspace), _stay)
     if name in ("intercept", "intercept_frictionless"):
         share = None if name == "intercept" else 1.0
         restitution = float(knowledge.theta[:, 0].mean())
@@ -84,3 +90,8 @@ def controller(
         believed = belief.init(knowledge.theta, workspace, ball_radius=ball.radius, seed=seed)
         return Controller(believed, belief.step)
     raise ValueError(f"controller: found {name!r}, expected one of models/controllers")
+
+
+def _stay(state: State, event: BounceEvent, *, now: float, paddle: Place) -> tuple[State, None]:
+    """Hear and do nothing."""
+    return state, None

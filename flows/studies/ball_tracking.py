@@ -5,6 +5,7 @@ tossed; each toss is heard once by the real-time path, and every controller meet
 the same arm. Nothing but sound reaches a controller. Each toss is a job of its own with its own
 seed, so that the numbers do not depend on how many processors share the work.
 
+    stay                    never moves: what chance alone touches
     intercept               Algorithm 1 as printed
     intercept_frictionless  Algorithm 1 told that a contact leaves the horizontal speed as it is
     cautious_intercept      Algorithm 2 as printed
@@ -35,7 +36,7 @@ from tasks.progress import Progress
 from tasks.settings import Settings
 
 SEED = 70_000
-CONTROLLERS = ("intercept", "intercept_frictionless", "cautious_intercept", "belief")
+CONTROLLERS = ("stay", "intercept", "intercept_frictionless", "cautious_intercept", "belief")
 SAMPLES = 2000
 """Draws of the posterior that a controller is given."""
 

@@ -22,14 +22,14 @@ class Workspace:
         y: Lowest and highest y of the paddle's centre, m.
         z: Lowest and highest z of the paddle's centre, m.
         paddle_radius: Radius of the paddle (a disc of 4.5 inches), m.
-        home: Where the paddle waits, (y, z), m.
+        home: Where the paddle waits, (y, z), m; its lower edge just clears the table's height.
     """
 
     x: float = 0.30
     y: tuple[float, float] = (-0.35, 0.35)
     z: tuple[float, float] = (0.0, 0.50)
     paddle_radius: float = 0.05715
-    home: tuple[float, float] = (0.0, 0.20)
+    home: tuple[float, float] = (0.0, 0.06)
 
     def __post_init__(self) -> None:
         """Refuse bounds that span no area, a paddle without size, a home outside."""

@@ -10,7 +10,7 @@ from models.controllers.workspace import Workspace
 
 def test_it_starts_at_home_and_goes_where_it_is_sent():
     arm = SimulatedArm()
-    assert arm.state().paddle == pytest.approx((0.3, 0.0, 0.2), abs=1e-9)
+    assert arm.state().paddle == pytest.approx((0.3, 0.0, 0.06), abs=1e-9)
     assert arm.move((0.3, -0.2, 0.35), 0.6) is None
     assert arm.advance(0.8) is None
     state = arm.state()
@@ -39,7 +39,7 @@ def test_limits_reject_and_never_clamp():
     arm = SimulatedArm(Workspace(y=(-0.1, 0.1)))
     assert "y in [-0.1, 0.1] m" in str(arm.move((0.3, 0.2, 0.2), 0.5))
     arm.advance(0.5)
-    assert arm.state().paddle == pytest.approx((0.3, 0.0, 0.2), abs=1e-5)
+    assert arm.state().paddle == pytest.approx((0.3, 0.0, 0.06), abs=1e-5)
 
 
 def test_an_arm_that_seizes_says_so_and_stays_stopped():
