@@ -117,7 +117,7 @@ def begin(log, name, before, after):
 
 @pytest.mark.slow
 def test_a_promotion_that_never_moved_champion_is_dropped(tracker, versions, log):
-    first, second, third = versions
+    first, second, _ = versions
     for version in (first, second):
         promote(tracker, version, log)
     begin(log, first.name, Pair("2", "1"), Pair("3", "2"))
@@ -129,7 +129,7 @@ def test_a_promotion_that_never_moved_champion_is_dropped(tracker, versions, log
 
 @pytest.mark.slow
 def test_a_promotion_that_moved_champion_is_done(tracker, versions, log):
-    first, second, _ = versions
+    first, *_ = versions
     promote(tracker, first, log)
     begin(log, first.name, Pair("1", None), Pair("2", "1"))
     for alias, version in (("previous", "1"), ("champion", "2")):

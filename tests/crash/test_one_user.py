@@ -1,0 +1,65 @@
+"""One rig, one user: two processes, and the holder killed."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from hardware import locks
+from tasks import promotion
+from tasks.gate import Check, Verdict
+from tasks.registry import Registered
+from tests.tasks import sessions
+from tests.tasks.test_sealing import record
+
+HOLDER = (
+    "import sys, time; from pathlib import Path; from hardware import locks\n"
+    "with locks.hold(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
+)
+
+
+def test_a_killed_holder_frees_the_lock(tmp_path):
+    path = locks.rig_lock("rig", tmp_path)
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+        with pytest.raises(locks.BusyError), locks.hold(path):
+            pass
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        with locks.hold(path):
+            pass
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+def test_a_rig_that_another_process_holds_records_nothing_until_that_is_killed(tmp_path):
+    rig = sessions.NoiseRig()
+    rig.exclusive = True
+    path = locks.rig_lock(rig.rig.name, tmp_path)
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+        with pytest.raises(locks.BusyError, match="in use by another process"):
+            record(tmp_path / "a", rig, lock_folder=tmp_path)
+        assert rig.takes == 0
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        assert not (tmp_path / "a").exists()
+        record(tmp_path / "b", rig, lock_folder=tmp_path)
+        assert rig.takes == 3
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+def test_two_promotions_at_once_are_refused(tmp_path):
+    passed = Verdict((Check("all", True, "well", "well"),))
+    log = tmp_path / "promotions.jsonl"
+    with locks.hold(tmp_path), pytest.raises(locks.BusyError):
+        promotion.promote(
+            None, Registered("b", "1"), verdict=passed, validation="", reason="", log=log
+        )
+    assert not log.exists()
