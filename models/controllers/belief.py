@@ -28,15 +28,15 @@ from models.planners.continuations import Continuations
 from models.planners.least_energy import Choice, Crossings, Reach
 from models.sound.realtime import BounceEvent
 
-DRAWS = 16
+DRAWS = 12
 """Draws of theta that the belief keeps."""
-SAMPLES = 256
+SAMPLES = 200
 """Continuations of the ball."""
 HEARING = 0.020
 """From a contact until its event can move the arm, s: a buffer of 11 ms, 6 ms of wait, the work."""
 MARGIN = 0.008
 """By how much nearer than a touch the paddle is wanted, m."""
-PRICE = 0.2
+PRICE = 0.6
 """Energy that a touch is worth, m^2/s."""
 LEAST_MOVE = 2e-3
 """Moves shorter than this are not made, m."""
@@ -141,12 +141,7 @@ def step(
     wrong = bounce_events.fault(event, now=now, paddle=paddle, last=state.heard)
     if wrong:
         return replace(state, refused=(*state.refused, wrong)), None
-    heard = Heard(event.time, event.arrival, event.position, event.covariance, event.outlier)
-    laws = {"toss": state.toss, "ears": state.ears}
-    if state.belief is None:
-        belief = bounce_belief.begin(state.theta, heard, **laws)
-    else:
-        belief = bounce_belief.update(state.belief, heard, **laws)
+    belief = _believe(state, event)
     state = replace(state, belief=belief, heard=event.time, bounces=state.bounces + 1)
     ahead = continuations.sample(
         belief,
@@ -158,11 +153,18 @@ def step(
     return state, _target(state, belief, ahead, now, paddle)
 
 
+def _believe(state: State, event: BounceEvent) -> Belief:
+    heard = Heard(event.time, event.arrival, event.position, event.covariance, event.outlier)
+    if state.belief is None:
+        return bounce_belief.begin(state.theta, heard, toss=state.toss, ears=state.ears)
+    return bounce_belief.update(state.belief, heard, toss=state.toss, ears=state.ears)
+
+
 def _target(
     state: State, belief: Belief, ahead: Continuations, now: float, paddle: tuple[float, float]
 ) -> MotionTarget | None:
     """Go where the ball is touched at the least expected energy, unless here is as good."""
-    crossings = _crossings(state.workspace, ahead, now)
+    crossings = _crossings(state, ahead, now)
     if crossings is None:
         return None
     choice = least_energy.choose(
@@ -179,18 +181,18 @@ def _target(
     return MotionTarget(now, y, z, choice.duration, _reason(belief, crossings, choice))
 
 
-def _crossings(workspace: Workspace, ahead: Continuations, now: float) -> Crossings | None:
-    """Keep the crossings that can still be met."""
-    (left, right), (bottom, top) = workspace.y, workspace.z
-    with np.errstate(invalid="ignore"):
-        inside = (ahead.y >= left) & (ahead.y <= right) & (ahead.z >= bottom) & (ahead.z <= top)
-        kept = ahead.crosses & inside & (ahead.time > now)
+def _crossings(state: State, ahead: Continuations, now: float) -> Crossings | None:
+    """Keep the crossings that the paddle can still touch."""
+    points = np.stack((ahead.y, ahead.z), axis=-1)
+    low, high = np.array((state.workspace.y, state.workspace.z)).T
+    kept = ahead.crosses & (ahead.time > now)
+    kept[kept] = np.hypot(*(points - points.clip(low, high))[kept].T) <= state.touch
     if not kept.any():
         return None
     event = np.maximum(ahead.next_contact[kept] + HEARING - now, 1e-3)
     wait = ahead.time[kept] - now
     return Crossings(
-        points=np.stack((ahead.y[kept], ahead.z[kept]), axis=-1),
+        points=points[kept],
         wait=wait,
         soon=(ahead.flight[kept] == 1) | (wait <= event),
         event=event,

@@ -34,10 +34,11 @@ from numpy import ndarray
 from scipy import special
 
 GRAVITY = 9.81
-MOST_HISTORIES = 16
+MOST_HISTORIES = 8
 TRAVEL = 0.8e-3
 """Time from a contact to the first microphone where the place is unknown, s; at most twice this."""
 _SLOWEST = 0.05  # m/s; below, a heading means nothing
+_LARGE = 1e4  # concentration; what the series leaves out is below 1e-13
 _STEEPEST = 2.0  # bound of the map's two slopes, where v or |u| is near 0
 
 GOOD, WRONG, INVENTED, AFTER_MISSED, WRONG_AFTER_MISSED = range(5)
@@ -189,7 +190,8 @@ def wrong_probability(belief: Belief) -> Float[ndarray, " event"]:
         belief: The belief.
     """
     weight = np.exp(belief.log_weight).sum(axis=1)
-    return weight @ np.isin(belief.verdicts, (WRONG, INVENTED, WRONG_AFTER_MISSED))
+    doubted = (belief.verdicts != GOOD) & (belief.verdicts != AFTER_MISSED)
+    return weight @ doubted
 
 
 def turn(
@@ -219,7 +221,7 @@ def turn(
     energy = before**2 + rise**2
     after = np.sqrt(np.maximum(energy - exit_speed**2, _SLOWEST**2))
     c = np.maximum(concentration * before * after / energy, 1e-9)
-    A = special.ive(1, c) / special.ive(0, c)  # noqa: N806  as in the equations
+    A = _mean_cosine(c)  # noqa: N806  as in the equations
     d = u / np.maximum(before, 1e-12)[..., None]
     along = d[..., :, None] * d[..., None, :]
     across = np.eye(2) - along
@@ -234,6 +236,13 @@ def turn(
     turned = map_ @ covariance @ np.swapaxes(map_, -1, -2)
     turned[..., 2:, 2:] += spread[..., None, None] * along + sideways[..., None, None] * across
     return np.concatenate((mean[..., :2], (after * A)[..., None] * d), axis=-1), turned
+
+
+def _mean_cosine(c: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch"]:
+    """I_1(c) / I_0(c), the mean cosine of the von Mises law; by its series where c is large."""
+    small = np.minimum(c, _LARGE)
+    series = 1.0 - 0.5 / np.maximum(c, _LARGE) * (1.0 + 0.25 / np.maximum(c, _LARGE))
+    return np.where(c < _LARGE, special.ive(1, small) / special.ive(0, small), series)
 
 
 def locate(

@@ -5,8 +5,9 @@ A sample draws a component of the belief, (p, u) and theta; at every contact the
 
     p(s) = p + u s,    z(s) = w s - g s^2 / 2,    0 <= s <= T = 2 w / g.
 
-It crosses where p_x(s) = x_R for an s <= T. It is lost where it lands off the table (|x| or |y|
-above 0.275 m) or has not crossed after `MOST_FLIGHTS`.
+It crosses where p_x(s) = x_R for an s <= T. Where it would land between the table's far edge and
+the plane it flies on and crosses below the table's height. It is lost where it lands off the table
+(|x| or |y| above 0.275 m) otherwise, or has not crossed after `MOST_FLIGHTS`.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from models.probability import von_mises_fisher
 
 HALF_TABLE = 0.275
 """m."""
-MOST_FLIGHTS = 10
+MOST_FLIGHTS = 6
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def sample(
         landing = place + velocity[:2] * duration
         if flight == 1:
             found[4] = time + duration
-        crosses = landing[0] >= plane
+        crosses = _is_over(landing, plane)
         wait = (plane - place[0, crosses]) / velocity[0, crosses]
         found[:4, active[crosses]] = (
             np.full(len(wait), flight),
@@ -84,6 +85,12 @@ def sample(
         velocity = _bounce(velocity[:, on], theta, draw)
     crosses = np.isfinite(found[0])
     return Continuations(crosses, np.nan_to_num(found[0]).astype(int), *found[1:])
+
+
+def _is_over(landing: Float[ndarray, "2 sample"], plane: float) -> Bool[ndarray, " sample"]:
+    """Tell which flights end beyond the far edge, and so meet the plane."""
+    level = np.abs(landing[1]) <= HALF_TABLE
+    return (landing[0] > HALF_TABLE) & ((landing[0] >= plane) | level)
 
 
 def _start(

@@ -26,7 +26,7 @@ from numpy import ndarray
 
 LEAST_JERK = 5.0 / 7.0
 """Energy of a motion of least jerk in D^2 / T."""
-_GRID, _FINE = 15, 9
+_GRID, _FINE = 13, 7
 _TAILS = (0.03, 0.97)
 _EARLY = 0.2
 
@@ -40,8 +40,8 @@ class Reach:
         acceleration: Largest, m/s^2.
     """
 
-    speed: float = 1.0
-    acceleration: float = 6.0
+    speed: float = 1.1
+    acceleration: float = 8.0
 
 
 @dataclass(frozen=True)
@@ -145,18 +145,37 @@ def _cost(
     reach: Reach,
 ) -> Float[ndarray, " point"]:
     """J of each candidate."""
-    way = candidates - here
-    length = np.hypot(*way.T)
+    length = np.hypot(*(candidates - here).T)
     lasts = np.maximum(duration, least_time(length, reach))
-    when = np.where(crossings.soon, crossings.wait, crossings.event)
-    share = _progress(np.minimum(when / lasts[:, None], 1.0))
-    y = crossings.points[:, 0] - here[0] - share * way[:, :1]
-    z = crossings.points[:, 1] - here[1] - share * way[:, 1:]
-    short = np.maximum(np.sqrt(y * y + z * z) - touch, 0.0)
-    left = np.maximum(crossings.wait - crossings.event, 1e-3)
-    later = np.where(least_time(short, reach) <= left, LEAST_JERK * short**2 / left, price)
-    loss = np.where(crossings.soon, price * (short > 0.0), np.minimum(later, price))
-    return LEAST_JERK * length**2 / lasts + crossings.share * loss.mean(axis=1)
+    ways = candidates - here, lasts
+    soon, points = crossings.soon, crossings.points - here
+    now = _short(*ways, points[soon], crossings.wait[soon], touch)
+    loss = price * np.count_nonzero(now, axis=1)
+    later = _short(*ways, points[~soon], crossings.event[~soon], touch)
+    left = np.maximum(crossings.wait[~soon] - crossings.event[~soon], 1e-3)
+    recourse = np.minimum(LEAST_JERK * later**2 / left, price)
+    recourse[later > _farthest(left, reach)] = price
+    mean = (loss + recourse.sum(axis=1)) / len(soon)
+    return LEAST_JERK * length**2 / lasts + crossings.share * mean
+
+
+def _short(
+    way: Float[ndarray, "point 2"],
+    lasts: Float[ndarray, " point"],
+    points: Float[ndarray, "sample 2"],
+    when: Float[ndarray, " sample"],
+    touch: float,
+) -> Float[ndarray, "point sample"]:
+    """By how much a paddle on its way to each place misses each sample at its time, m."""
+    s = np.minimum(when / lasts[:, None], 1.0)
+    share = s * s * s * (10.0 - s * (15.0 - 6.0 * s))  # of the way, by a motion of least jerk
+    y, z = points[:, 0] - share * way[:, :1], points[:, 1] - share * way[:, 1:]
+    return np.maximum(np.sqrt(y * y + z * z) - touch, 0.0)
+
+
+def _farthest(time: Float[ndarray, "*batch"], reach: Reach) -> Float[ndarray, "*batch"]:
+    """Return the longest way that takes no longer than a time: `least_time` the other way round."""
+    return np.minimum(time * reach.speed / 1.875, time * time * reach.acceleration / 5.7735)
 
 
 def least_time(distance: Float[ndarray, "*batch"], reach: Reach) -> Float[ndarray, "*batch"]:
@@ -171,8 +190,3 @@ def least_time(distance: Float[ndarray, "*batch"], reach: Reach) -> Float[ndarra
     return np.maximum(
         1.875 * distance / reach.speed, np.sqrt(5.7735 * distance / reach.acceleration)
     )
-
-
-def _progress(s: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch"]:
-    """Share of the way that a motion of least jerk has gone at a share of its time."""
-    return s * s * s * (10.0 - 15.0 * s + 6.0 * s * s)
