@@ -66,7 +66,7 @@ CHANNELS: Mapping[str, Mapping[str, Any]] = {
     },
     "target": {"y": NUMBER, "z": {"type": ["number", "null"]}, "duration": NUMBER, "reason": TEXT},
     "refusal": {"reason": TEXT},
-    "bounce": {"time": NUMBER, "position": {"type": ["array", "null"], "items": NUMBER}},
+    "bounce": {"contact_time": NUMBER, "position": {"type": ["array", "null"], "items": NUMBER}},
     "toss": {"seed": {"type": "integer"}, "outcome": TEXT},
 }
 """The channels of a robot that meets a ball, each with its fields; SI units, angles in radians."""

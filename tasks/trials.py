@@ -211,14 +211,15 @@ def _record(
     for decision in run.decisions:
         event, target = decision.known.event, decision.target
         place = None if event.position is None else event.position.tolist()
-        rows.append((decision.known.time, "bounce", {"time": event.time, "position": place}))
+        fields = {"contact_time": event.time, "position": place}
+        rows.append((decision.known.time, "bounce", fields))
         if target is not None:
             wish = {"y": target.y, "z": target.z, "duration": target.duration}
             rows.append((target.issued, "target", {**wish, "reason": target.reason}))
     rows += [(run.final.time, "refusal", {"reason": line}) for line in run.refused]
     rows.append((run.final.time, "toss", {"seed": seed, "outcome": kind}))
-    for when, channel, fields in sorted(rows, key=lambda row: row[0]):
-        log.write(channel, time=start + when, **fields)
+    for when, channel, content in sorted(rows, key=lambda row: row[0]):
+        log.write(channel, time=start + when, **content)
 
 
 def _picture(

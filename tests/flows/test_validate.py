@@ -1,0 +1,91 @@
+"""The validation flow: what moves an alias, what does not, and what is recorded."""
+
+import json
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+
+from flows import validate
+from models.core.bad_input import BadInput
+from tasks.gate import Check, Verdict
+from tasks.tracking import OpenRun
+from tasks.trials import Met
+from tasks.twin_result import Paired, TwinResult
+
+NAME = "tennis-table"
+PASSED = Verdict((Check("a check", True, "good", "good"),))
+REFUSED = Verdict((Check("a check", False, "bad", "good"),))
+
+
+@dataclass
+class Steps:
+    """What the flow did."""
+
+    recorded: list
+    moved: list
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """The flow with its tasks replaced, all but the order in which they are called."""
+    done = Steps([], [])
+    trial = validate.Trial(NAME, {"candidate": "2", "champion": "1"}, {})
+    twin = TwinResult(
+        NAME, "2", "1", "simulated", (0,), Paired((True,), (False,)), (), Paired((), ())
+    )
+    met = Met({"candidate": (True,)}, {"candidate": 0.02}, {"candidate": 0.018}, {"candidate": ()})
+
+    def record(tracker, trial, twin, met, verdict, folder):
+        done.recorded.append(verdict)
+        return OpenRun("run", "0", False)
+
+    monkeypatch.setattr(validate.tracking, "connect", lambda: SimpleNamespace())
+    monkeypatch.setattr(validate, "load", lambda tracker, name: trial)
+    monkeypatch.setattr(validate, "audit", lambda *words: None)
+    monkeypatch.setattr(validate, "try_on_rig", lambda *words: (twin, met))
+    monkeypatch.setattr(validate, "record", record)
+    monkeypatch.setattr(validate, "move", lambda *words: done.moved.append(words[2]) or True)
+    return done
+
+
+def run(monkeypatch, folder, verdict):
+    monkeypatch.setattr(validate.gate, "judge", lambda evidence, twin: verdict)
+    return validate.validate.fn(name=NAME, out=str(folder))
+
+
+def test_what_passes_the_gate_is_recorded_and_promoted(tmp_path, steps, monkeypatch):
+    result = run(monkeypatch, tmp_path, PASSED)
+    assert steps.recorded == [PASSED] and steps.moved == [PASSED]
+    assert result["promoted"] and result["success"] == {"candidate": 1.0, "champion": 0.0}
+    assert json.loads((tmp_path / "result.json").read_text()) == result
+
+
+def test_what_the_gate_refuses_is_recorded_and_moves_nothing(tmp_path, steps, monkeypatch):
+    result = run(monkeypatch, tmp_path, REFUSED)
+    assert steps.recorded == [REFUSED] and steps.moved == []
+    assert not result["promoted"] and result["gate"]["passed"] is False
+
+
+def test_a_candidate_that_is_the_champion_already_is_left_as_it_is(tmp_path, steps, monkeypatch):
+    monkeypatch.setattr(validate, "load", lambda tracker, name: None)
+    monkeypatch.setattr(validate, "_unchanged", lambda tracker, name: {"unchanged": True})
+    assert run(monkeypatch, tmp_path, PASSED) == {"unchanged": True}
+    assert steps.recorded == steps.moved == []
+
+
+def test_an_unknown_ball_is_bad_input_before_anything_starts(tmp_path, steps):
+    with pytest.raises(BadInput, match="one of ping-pong-table"):
+        validate.validate.fn(name="club-table", out=str(tmp_path))
+    assert steps.recorded == []
+
+
+@pytest.mark.parametrize("candidate", [None, "same"])
+def test_who_is_on_trial_is_looked_up_first(monkeypatch, candidate):
+    found = {"candidate": candidate, "champion": "same"}
+    monkeypatch.setattr(validate.registry, "resolve", lambda tracker, name, role: found[role])
+    if candidate is None:
+        with pytest.raises(BadInput, match="no candidate in the registry"):
+            validate.load.fn(None, NAME)
+    else:
+        assert validate.load.fn(None, NAME) is None
