@@ -1,0 +1,81 @@
+"""A controller survives the registry's absence: the server killed, the controller killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tasks import packages
+from tasks.champion import DAY, Champion
+from tasks.champion_sources import Folder, Server
+from tests.crash import kill
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "ping-pong-table"
+SERVER = """
+import sys, threading, time
+from pathlib import Path
+from tests.tasks.registry_server import Registry, serving
+with serving(Registry(("1", Path(sys.argv[1])), registered=time.time())) as address:
+    print(address, flush=True)
+    threading.Event().wait(300.0)
+"""
+
+
+@pytest.fixture
+def shelf(tmp_path, package):
+    """A folder with two packages that take turns as the champion."""
+    changed = package.arrays | {"log_density": package.arrays["log_density"] + 1.0}
+    packages.write_package(tmp_path / "one" / NAME, package)
+    other = type(package)(**(vars(package) | {"arrays": changed}))
+    packages.write_package(tmp_path / "two" / NAME, other)
+    return tmp_path
+
+
+def test_a_killed_server_leaves_the_last_good_package_in_use_and_is_said_aloud(shelf):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", SERVER, str(shelf / "one" / NAME)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
+    said = []
+    try:
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
+        source = Server(address, patience=2.0)
+        held = Champion(NAME, source, shelf / "kept", oldest=DAY, say=said.append)
+        assert held.refresh() and said == []
+        before = held.current()
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+        assert not held.refresh() and held.current() is before
+        again = Champion(NAME, source, shelf / "kept", oldest=DAY, say=said.append)
+        assert not again.refresh() and again.current().digest == before.digest
+    finally:
+        server.kill()
+        server.wait()
+    assert len(said) == 2
+    assert all("no answer" in line and "last good version 1" in line for line in said)
+    assert all("\n" not in line for line in said)
+
+
+@pytest.mark.slow
+def test_a_controller_killed_at_any_step_of_a_swap_finds_a_whole_package_again(shelf):
+    kept = shelf / "kept"
+    first = Champion(NAME, Folder(shelf / "one"), kept, oldest=DAY)
+    first.refresh()
+    digests = {first.current().digest}
+
+    def swap(_step):
+        Champion(NAME, Folder(shelf / "two"), kept, oldest=DAY).refresh()
+
+    for _ in kill.at_every_step(kept, swap):
+        said = []
+        found = Champion(NAME, Folder(shelf / "absent"), kept, oldest=DAY, say=said.append)
+        digests.add(found.current().digest)
+        assert said == [] and len(digests) <= 2
+        assert found.current(now=time.time()).package.kind == "grid"
+        Champion(NAME, Folder(shelf / "one"), kept, oldest=DAY).refresh()
+    assert len(digests) == 2
