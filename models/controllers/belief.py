@@ -21,8 +21,9 @@ from numpy import ndarray
 
 from models.controllers import bounce_events
 from models.controllers.workspace import MotionTarget, Workspace
-from models.filters import bounce_belief
+from models.filters import bounce_belief, late_arrivals
 from models.filters.bounce_belief import Belief, Ears, Heard, Toss
+from models.filters.late_arrivals import Detour
 from models.planners import continuations, least_energy
 from models.planners.continuations import Continuations
 from models.planners.least_energy import Choice, Crossings, Reach
@@ -36,7 +37,7 @@ HEARING = 0.020
 """From a contact until its event can move the arm, s: a buffer of 11 ms, 6 ms of wait, the work."""
 MARGIN = 0.008
 """By how much nearer than a touch the paddle is wanted, m."""
-PRICE = 0.6
+PRICE = 1.2
 """Energy that a touch is worth, m^2/s."""
 LEAST_MOVE = 2e-3
 """Moves shorter than this are not made, m."""
@@ -55,6 +56,7 @@ class State:
         ears: How the ears err.
         reach: How fast the arm is.
         price: Energy that a touch is worth, m^2/s.
+        microphones: Their places, m, where there are three; None if unknown.
         belief: After the last event; None before the first.
         heard: Time of the last good event, s; None before the first.
         bounces: Good events so far.
@@ -69,6 +71,7 @@ class State:
     ears: Ears
     reach: Reach
     price: float
+    microphones: Float[ndarray, "3 3"] | None = None
     belief: Belief | None = None
     heard: float | None = None
     bounces: int = 0
@@ -85,6 +88,7 @@ def init(
     ears: Ears | None = None,
     reach: Reach | None = None,
     price: float = PRICE,
+    microphones: Float[ndarray, "microphone 3"] | None = None,
 ) -> State:
     """Prepare the controller.
 
@@ -97,6 +101,8 @@ def init(
         ears: How the ears err.
         reach: How fast the arm is.
         price: Energy that a touch is worth, m^2/s.
+        microphones: Their places, m. With three, a wrong place tells where the contact may have
+            been if one of them heard it late; with None or another number it tells nothing.
 
     Returns:
         The state before the first bounce.
@@ -120,6 +126,7 @@ def init(
         ears or Ears(),
         reach or Reach(),
         price,
+        microphones if microphones is not None and len(microphones) == 3 else None,
     )
 
 
@@ -154,7 +161,10 @@ def step(
 
 
 def _believe(state: State, event: BounceEvent) -> Belief:
-    heard = Heard(event.time, event.arrival, event.position, event.covariance, event.outlier)
+    late: tuple[late_arrivals.Place, ...] = ()
+    if state.microphones is not None and event.position is not None:
+        late = late_arrivals.places(event.position, state.microphones, detour=Detour())
+    heard = Heard(event.time, event.arrival, event.position, event.covariance, event.outlier, late)
     if state.belief is None:
         return bounce_belief.begin(state.theta, heard, toss=state.toss, ears=state.ears)
     return bounce_belief.update(state.belief, heard, toss=state.toss, ears=state.ears)

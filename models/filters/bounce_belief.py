@@ -18,7 +18,8 @@ and p_{i+1} = p_i + u_{i+1} t. A Kalman filter over (p, u) with these moments (i
 from u_i is A [(|u_i| / v) d d^T + (v / |u_i|) n n^T]) takes in places with the localiser's
 covariance. Before a first flight nothing is known but where tosses come from (`Toss`).
 
-Ears err (`Ears`): an event's place is wrong with a probability, then anywhere; rarely an event is
+Ears err (`Ears`): an event's place is wrong with a probability, then where one late arrival puts it
+(`late_arrivals`) or anywhere; rarely an event is
 invented or a contact missed. Every event splits each history of such verdicts, and Bayes' rule
 weighs them, jointly with draws of theta; the heaviest `MOST_HISTORIES` are kept. So the belief is a
 mixture of Gaussians, one for each history and draw. Robust Kalman filters by mixtures: Alspach and
@@ -33,6 +34,8 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from scipy import special
 
+from models.filters.late_arrivals import Place
+
 GRAVITY = 9.81
 MOST_HISTORIES = 8
 TRAVEL = 0.8e-3
@@ -41,8 +44,9 @@ _SLOWEST = 0.05  # m/s; below, a heading means nothing
 _LARGE = 1e4  # concentration; what the series leaves out is below 1e-13
 _STEEPEST = 2.0  # bound of the map's two slopes, where v or |u| is near 0
 
-GOOD, WRONG, INVENTED, AFTER_MISSED, WRONG_AFTER_MISSED = range(5)
-"""Verdicts on an event. A missed contact is one between the event and the one before."""
+GOOD, WRONG, INVENTED, AFTER_MISSED, WRONG_AFTER_MISSED, LATE = range(6)
+"""Verdicts on an event. A missed contact is one between the event and the one before; a late event
+is one that a microphone heard late (`late_arrivals`)."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,8 @@ class Ears:
     Attributes:
         wrong: Probability that an event's place is wrong.
         wrong_flagged: The same where the localiser doubts it.
-        area: Area over which wrong places spread, m^2.
+        late: Share of wrong places that come of one late arrival, where that can be told.
+        area: Area over which the other wrong places spread, m^2.
         invented: Probability that an event is no contact.
         missed: Probability that a contact makes no event.
         survey_sd: Error of a place through the microphones' own places, m, beside its covariance.
@@ -83,6 +88,7 @@ class Ears:
 
     wrong: float = 0.15
     wrong_flagged: float = 0.9
+    late: float = 0.8
     area: float = 0.4
     invented: float = 0.003
     missed: float = 0.003
@@ -101,6 +107,7 @@ class Heard:
         place: m, or None.
         covariance: Of the place, m^2, or None.
         flagged: Whether the localiser doubts the place.
+        late: Where the contact may have been if a microphone heard it late.
     """
 
     time: float
@@ -108,6 +115,7 @@ class Heard:
     place: Float[ndarray, " 2"] | None
     covariance: Float[ndarray, "2 2"] | None
     flagged: bool
+    late: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -160,7 +168,7 @@ def begin(theta: Float[ndarray, "draw 2"], heard: Heard, *, toss: Toss, ears: Ea
         np.full((1, draws), -math.log(draws)),
         np.zeros((1, 0), dtype=int),
     )
-    return _weigh([_verdict(before, heard, kind, ears) for kind in (GOOD, WRONG)])
+    return _weigh([_verdict(before, heard, *kind, ears) for kind in _verdicts(heard)])
 
 
 def update(belief: Belief, heard: Heard, *, toss: Toss, ears: Ears) -> Belief:
@@ -175,12 +183,21 @@ def update(belief: Belief, heard: Heard, *, toss: Toss, ears: Ears) -> Belief:
     Returns:
         The belief after it.
     """
-    invented = _verdict(belief, heard, INVENTED, ears)
-    parts = [replace(invented, log_weight=invented.log_weight + math.log(1.0 / toss.flight))]
-    for kind in (GOOD, WRONG, AFTER_MISSED, WRONG_AFTER_MISSED):
-        part = _fly(belief, heard, kind, toss=toss, ears=ears)
-        parts.append(_verdict(part, heard, kind, ears))
+    invented = _verdict(belief, heard, INVENTED, None, ears)
+    parts = [replace(invented, log_weight=invented.log_weight - math.log(toss.flight))]
+    flown = {
+        kind: _fly(belief, heard, kind, toss=toss, ears=ears)
+        for kind in (GOOD, WRONG, AFTER_MISSED, WRONG_AFTER_MISSED)
+    }
+    flown[LATE] = flown[GOOD]
+    verdicts = (*_verdicts(heard), (AFTER_MISSED, None), (WRONG_AFTER_MISSED, None))
+    parts += [_verdict(flown[kind], heard, kind, late, ears) for kind, late in verdicts]
     return _weigh(parts)
+
+
+def _verdicts(heard: Heard) -> tuple[tuple[int, Place | None], ...]:
+    """What an event may be if no contact was missed."""
+    return ((GOOD, None), (WRONG, None), *((LATE, place) for place in heard.late))
 
 
 def wrong_probability(belief: Belief) -> Float[ndarray, " event"]:
@@ -355,29 +372,31 @@ def _glide(
     return (map_ @ mean[..., None])[..., 0], map_ @ covariance @ np.swapaxes(map_, -1, -2)
 
 
-def _verdict(belief: Belief, heard: Heard, kind: int, ears: Ears) -> Belief:
+def _verdict(belief: Belief, heard: Heard, kind: int, late: Place | None, ears: Ears) -> Belief:
     """Judge an event's place in every component that has been brought to it."""
     wrong = ears.wrong_flagged if heard.flagged else ears.wrong
+    lates = ears.late if heard.late else 0.0
     mean, covariance = belief.mean, belief.covariance
-    if kind in (GOOD, AFTER_MISSED):
-        noise = _noise(heard, ears)
-        if heard.place is None:
-            gained = np.full(belief.log_weight.shape, -np.inf)
-        else:
-            mean, covariance, gained = locate(mean, covariance, heard.place, noise)
-            gained = gained + math.log1p(-wrong)
+    gained = np.zeros(belief.log_weight.shape)
+    if late is not None:
+        mean, covariance, gained = locate(mean, covariance, late.mean, late.covariance)
+        odds = wrong * lates / len(heard.late) * math.exp(late.log_stretch)
+    elif kind in (GOOD, AFTER_MISSED) and heard.place is not None:
+        mean, covariance, gained = locate(mean, covariance, heard.place, _noise(heard, ears))
+        odds = 1.0 - wrong
+    elif kind in (GOOD, AFTER_MISSED):
+        odds = 0.0
     else:
-        spread = 0.0 if heard.place is None else -math.log(ears.area)
-        odds = ears.invented if kind == INVENTED else wrong
-        gained = np.full(belief.log_weight.shape, math.log(odds) + spread)
+        odds = ears.invented if kind == INVENTED else wrong * (1.0 - lates)
+        odds /= 1.0 if heard.place is None else ears.area
     if kind != INVENTED:
-        gained = gained + math.log1p(-ears.invented)
+        odds *= 1.0 - ears.invented
     verdicts = np.full((len(belief.verdicts), 1), kind)
     return replace(
         belief,
         mean=mean,
         covariance=covariance,
-        log_weight=belief.log_weight + gained,
+        log_weight=belief.log_weight + gained + (math.log(odds) if odds > 0.0 else -math.inf),
         verdicts=np.concatenate((belief.verdicts, verdicts), axis=1),
     )
 
