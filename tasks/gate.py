@@ -14,8 +14,8 @@
                 law) has p < 0.025, that is, where the difference lies beyond its 95 % interval;
                 cups inside the predicted 90 % interval not fewer than chance allows (p < 0.025)
 
-Each limit is the chance with which a sound candidate fails that check; all together a sound one is
-refused in less than 8 % of all cases, half of that by its luck with the tosses and cups. A variance
+Each limit is the chance with which a sound candidate fails that check. Simulated, a sound one is
+refused in 2 % of all cases by what is measured and in 2 % by its luck with the tosses and cups. A variance
 divided by four is refused by the first line alone: 0.44 instead of 0.90.
 """
 

@@ -98,14 +98,15 @@ def test_a_candidate_without_a_validation_is_refused():
 
 def test_equal_candidates_pass_as_often_as_the_test_says_and_much_worse_ones_fail():
     """Exact tests are refused at most 0.025 of the time; 12 of 200 is 3.2 standard errors above.
-    Success 20 points lower, independent tosses: 100 pairs refuse about 9 of 10."""
+    Success 20 points lower, independent tosses: 100 pairs refuse 0.77 of the time; 130 of 200
+    is 4 standard errors below."""
     draw = np.random.default_rng(6)
     equal = [gate.not_worse("tracking", twin(draw).success).passed for _ in range(200)]
     worse = [
         gate.not_worse("tracking", twin(draw, candidate=0.5).success).passed for _ in range(200)
     ]
     assert equal.count(False) <= 12
-    assert worse.count(False) > 150
+    assert worse.count(False) > 130
 
 
 def test_the_paired_test_is_the_binomial_tail_in_closed_form():
