@@ -15,8 +15,8 @@
                 cups inside the predicted 90 % interval not fewer than chance allows (p < 0.025)
 
 Each limit is the chance with which a sound candidate fails that check. Simulated, a sound one is
-refused in 2 % of all cases by what is measured and in 2 % by its luck with the tosses and cups. A variance
-divided by four is refused by the first line alone: 0.44 instead of 0.90.
+refused in 2 % of all cases by what is measured and in 2 % by its luck with the tosses and cups. A
+variance divided by four is refused by the first line alone: 0.44 instead of 0.90.
 """
 
 from dataclasses import asdict, dataclass
