@@ -1,6 +1,7 @@
 """Controllers by name, made from a calibrated posterior."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +58,7 @@ def controller(
     settings: Toss,
     *,
     seed: int,
+    microphones: Sequence[Sequence[float]] | None = None,
 ) -> Controller:
     """Make a controller.
 
@@ -67,6 +69,7 @@ def controller(
         ball: The ball; only its name and its radius are read.
         settings: How far to look ahead.
         seed: Seed of its samples.
+        microphones: Where the microphones are said to be, m; only `belief` reads them.
 
     Returns:
         The controller at rest.
@@ -87,7 +90,13 @@ def controller(
         cautious = cautious_intercept.init(law, workspace, look_ahead=ahead, seed=seed)
         return Controller(cautious, cautious_intercept.step)
     if name == "belief":
-        believed = belief.init(knowledge.theta, workspace, ball_radius=ball.radius, seed=seed)
+        believed = belief.init(
+            knowledge.theta,
+            workspace,
+            ball_radius=ball.radius,
+            seed=seed,
+            microphones=None if microphones is None else np.array(microphones, float),
+        )
         return Controller(believed, belief.step)
     raise ValueError(f"controller: found {name!r}, expected one of models/controllers")
 

@@ -183,7 +183,13 @@ def _play(
 ) -> tuple[Run, list[ArmState]]:
     workspace, states = Workspace(), list[ArmState]()
     controller = steering.controller(
-        CONTROLLER, knowledge, workspace, ball, settings.toss, seed=seed
+        CONTROLLER,
+        knowledge,
+        workspace,
+        ball,
+        settings.toss,
+        seed=seed,
+        microphones=settings.capture.microphones,
     )
     arm = SimulatedArm(workspace)
     end = float(toss.times[-1]) if toss.crossing_time is None else toss.crossing_time

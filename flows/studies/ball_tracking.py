@@ -127,7 +127,13 @@ def meet(job: Job) -> Met:
     outcomes, latencies = {}, {}
     for name in CONTROLLERS:
         controller = steering.controller(
-            name, job.knowledge, workspace, ball, about.toss, seed=job.number
+            name,
+            job.knowledge,
+            workspace,
+            ball,
+            about.toss,
+            seed=job.number,
+            microphones=about.capture.microphones,
         )
         done = deflection.deflect(controller, heard, SimulatedArm(workspace), until=end)
         outcomes[name] = trials.judged(done, toss, heard)

@@ -37,7 +37,7 @@ HEARING = 0.020
 """From a contact until its event can move the arm, s: a buffer of 11 ms, 6 ms of wait, the work."""
 MARGIN = 0.008
 """By how much nearer than a touch the paddle is wanted, m."""
-PRICE = 1.2
+PRICE = 0.6
 """Energy that a touch is worth, m^2/s."""
 LEAST_MOVE = 2e-3
 """Moves shorter than this are not made, m."""
