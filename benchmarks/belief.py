@@ -18,6 +18,9 @@ from models.systems import ball_toss
 from models.systems.ball_toss import BALLS, Ball, Toss
 
 
+MICROPHONES = np.array([[-0.30, -0.25, 0.0762], [0.30, -0.25, 0.0762], [0.0, 0.32, 0.0762]])
+
+
 def events(toss: Toss, draw: np.random.Generator) -> list[BounceEvent]:
     """What is heard of a toss."""
     found = []
@@ -39,7 +42,9 @@ def costs(ball: Ball, tosses: int, draw: np.random.Generator) -> list[tuple[int,
     rows = []
     source = torch.Generator().manual_seed(1)
     for seed, toss in enumerate(ball_toss.tosses(ball, tosses, draw=source)):
-        state = belief.init(theta, Workspace(), ball_radius=ball.radius, seed=seed)
+        state = belief.init(
+            theta, Workspace(), ball_radius=ball.radius, seed=seed, microphones=MICROPHONES
+        )
         for number, event in enumerate(events(toss, draw), start=1):
             wall, thread = time.perf_counter(), time.thread_time()
             state, _ = belief.step(state, event, now=event.time + 0.015, paddle=(0.0, 0.2))
