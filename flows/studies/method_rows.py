@@ -64,7 +64,8 @@ def evaluate(
 
     Returns:
         A row with keys mae_mean, mae_peak, negative_log_posterior, coverage, train_cpu_s and
-        answer_cpu_s (of one case).
+        answer_cpu_s (of one case). A truth to which the method gives no density at all makes its
+        mean infinite: then it is None, and `without_density` says how many there are.
     """
     began, count = time.process_time(), len(cases.theta)
     parts = []
@@ -78,12 +79,17 @@ def evaluate(
     return {
         "mae_mean": _by_parameter(mean),
         "mae_peak": _by_parameter(peak),
-        "negative_log_posterior": float(loss.mean()),
-        "negative_log_posterior_error": float(loss.std() / count**0.5),
+        "negative_log_posterior": _finite(loss.mean()),
+        "negative_log_posterior_error": _finite(loss.std() / count**0.5),
+        "without_density": int((~torch.isfinite(loss)).sum()),
         "coverage": {f"{row.nominal:g}": row.found for row in rows},
         "train_cpu_s": method.train_cpu_s,
         "answer_cpu_s": (time.process_time() - began) / count,
     }
+
+
+def _finite(value: Tensor) -> float | None:
+    return float(value) if bool(torch.isfinite(value)) else None
 
 
 def network_method(

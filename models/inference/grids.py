@@ -154,11 +154,14 @@ def tabulate(
         ValueError: If the density is zero, or not a number, all over the window.
     """
     values = _values(log_density, window, columns)
+    _check(values)
     centre, spread = _row_moments(window, values)
     low = np.maximum(centre - _REACH * spread, bounds[0, 0])
     high = np.minimum(centre + _REACH * spread, bounds[1, 0])
     window = Window(window.rows, low, high)
-    values = np.maximum(_values(log_density, window, columns), -1e300)
+    values = _values(log_density, window, columns)
+    _check(values)
+    values = np.maximum(values, -1e300)
     values = np.maximum(values, values.max() - 30.0)
     finer = window.at(np.linspace(window.rows[0], window.rows[-1], refined))
     spline = RectBivariateSpline(window.rows, np.linspace(0, 1, columns), values)
@@ -192,8 +195,9 @@ def locate(
     window = Window(b, np.full(rows, float(start[0])), np.full(rows, float(start[1])))
     for _ in range(_ROUNDS):
         window = _follow(log_density, window, bounds[:, 0], columns)
-        profile = _row_mass(window, _values(log_density, window, columns))
-        live = np.flatnonzero(profile > profile.max() - _DEPTH)
+        values = _values(log_density, window, columns)
+        _check(values)
+        window, live = _spread(log_density, window, _row_mass(window, values), bounds[:, 0])
         step = window.rows[1] - window.rows[0]
         low, high = np.clip(window.rows[live[[0, -1]]] + [-step, step], *bounds[:, 1])
         shrunk = (high - low) / (window.rows[-1] - window.rows[0])
@@ -201,6 +205,36 @@ def locate(
             break
         window = window.at(np.linspace(low, high, rows))
     return _beside(window, live)
+
+
+def _spread(
+    log_density: LogDensity,
+    window: Window,
+    profile: Float[ndarray, " m"],
+    bounds: Float[ndarray, " 2"],
+    *,
+    columns: int = 33,
+) -> tuple[Window, Int[ndarray, " k"]]:
+    """Let rows beside those with mass look where their neighbours have it, while that finds some.
+
+    A narrow row is easily missed: all points of its first interval may lie beside it.
+    """
+    profile, tried = profile.copy(), set[int]()
+    while True:
+        live = np.flatnonzero(profile > profile.max() - _DEPTH)
+        edge = {i for row in live for i in (row - 1, row + 1)} - set(live) - tried
+        rows = np.array(sorted(i for i in edge if 0 <= i < len(profile)), dtype=int)
+        if not len(rows):
+            return window, live
+        near = _beside(window, live)
+        some = Window(near.rows[rows], near.low[rows], near.high[rows])
+        some = _follow(log_density, some, bounds, columns)
+        mass = _row_mass(some, _values(log_density, some, columns))
+        found = rows[mass > profile[rows]]
+        low, high = window.low.copy(), window.high.copy()
+        low[found], high[found] = (end[mass > profile[rows]] for end in (some.low, some.high))
+        profile[found] = mass[mass > profile[rows]]
+        window, tried = Window(window.rows, low, high), tried | set(rows)
 
 
 def _beside(window: Window, live: Int[ndarray, " k"]) -> Window:
@@ -245,9 +279,14 @@ def _follow(
 def _values(log_density: LogDensity, window: Window, columns: int) -> Float[ndarray, "m n"]:
     points = window.points(columns)
     values = np.asarray(log_density(points.reshape(-1, 2))).reshape(points.shape[:2])
-    if np.isnan(values).any() or not np.isfinite(values).any():
-        raise ValueError("log_density is not finite anywhere in the window")
+    if np.isnan(values).any():
+        raise ValueError("log_density is not finite: not a number somewhere in the window")
     return values
+
+
+def _check(values: Float[ndarray, "m n"]) -> None:
+    if not np.isfinite(values).any():
+        raise ValueError("log_density is not finite anywhere in the window")
 
 
 def _row_mass(window: Window, values: Float[ndarray, "m n"]) -> Float[ndarray, " m"]:
