@@ -108,7 +108,7 @@ def study(call: Call) -> None:
     from tasks.artefacts import output_folder, write_json
 
     name, out = call.arguments.name, call.out
-    if out == STUDIES:  # nobody chose a folder: one study must not overwrite another's
+    if call.arguments.out == STUDIES:  # nobody chose: a study must not overwrite another's
         out = output_folder(out / name)
     module = import_module(f"flows.studies.{name.replace('-', '_')}")
     settings = call.settings

@@ -30,9 +30,9 @@ def test_means_over_the_balls_weigh_each_ball_alike() -> None:
 
 
 def test_latencies_are_in_milliseconds_by_controller_and_together() -> None:
-    result = study.summarise({"one": [_met({}, wait=0.010)] * 50})
-    assert result["latency_ms"]["belief"]["median"] == pytest.approx(15.0)
-    assert result["latency_ms"]["p99"] == pytest.approx(20.0)
+    result = study.latencies([_met({}, wait=0.010)] * 50)
+    assert result["belief"]["median"] == pytest.approx(15.0)
+    assert result["p99"] == pytest.approx(20.0)
 
 
 @pytest.mark.slow
