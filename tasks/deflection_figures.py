@@ -21,7 +21,7 @@ KINDS = {
 SHORT = {
     "stay": "stay",
     "intercept": "Alg. 1",
-    "intercept_frictionless": "Alg. 1, no friction",
+    "intercept_frictionless": "Alg. 1b",
     "cautious_intercept": "Alg. 2",
     "belief": "belief",
 }
@@ -111,7 +111,9 @@ def _stack(axes: Axes, balls: Balls, kinds: tuple[str, ...], *, of: Any) -> None
         axes.bar(places, heights, bottom=bottom, color=colour, width=0.8, label=label)
         bottom += heights
     _name(axes, balls)
-    axes.legend(frameon=False, ncols=len(kinds), loc="lower left", bbox_to_anchor=(0.0, 1.0))
+    axes.legend(
+        frameon=False, ncols=min(3, len(kinds)), loc="lower left", bbox_to_anchor=(0.0, 1.0)
+    )
 
 
 def _whiskers(axes: Axes, balls: Balls) -> None:
@@ -145,6 +147,6 @@ def _name(axes: Axes, balls: Balls) -> None:
     first = 0
     for ball, rows in balls.items():
         middle = places[first : first + len(rows)].mean()
-        axes.text(middle, -0.32, ball, transform=axes.get_xaxis_transform(), ha="center", va="top")
+        axes.text(middle, -0.22, ball, transform=axes.get_xaxis_transform(), ha="center", va="top")
         first += len(rows)
     axes.spines[["top", "right"]].set_visible(False)
