@@ -99,7 +99,7 @@ def reference(plan: Plan, times: Float[ndarray, "*batch"]) -> Reference:
         plan: The motion.
         times: When, s.
     """
-    elapsed = np.maximum(np.asarray(times, np.float64) - plan.start, 0.0)
+    elapsed = np.asarray(np.maximum(np.asarray(times, np.float64) - plan.start, 0.0))
     return _follow(plan, elapsed, np.array(plan.braking), np.array(plan.duration), plan.goal)
 
 
