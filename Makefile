@@ -54,7 +54,11 @@ pull: setup ## fetch the recordings that data.dvc names
 	@if $(VENV)/bin/dvc status --quiet data.dvc >/dev/null 2>&1; \
 	then echo "pull: data/ matches data.dvc, nothing fetched"; \
 	elif $(VENV)/bin/dvc pull --quiet data.dvc || $(VENV)/bin/dvc pull --quiet -r published data.dvc; \
-	then echo "pull: data/ is complete"; else exit 1; fi
+	then echo "pull: data/ is complete"; \
+	else echo "data/: found files that differ from data.dvc, expected those it names:" >&2; \
+	$(VENV)/bin/dvc data status --granular >&2; \
+	echo "'$(VENV)/bin/dvc checkout --force data.dvc' brings them back; 'ricochet calibrate' takes what is there" >&2; \
+	exit 2; fi
 
 calibrate: pull ## recordings to a registered posterior for every ball-surface pair (the main job)
 	$(VENV)/bin/ricochet calibrate data/*/

@@ -197,7 +197,10 @@ def unchanged(
         for pair, result in before
         if result is not None
     }
-    return entries if len(entries) == len(before) else None
+    if len(entries) < len(before):
+        return None
+    _write_index(found, order)
+    return entries
 
 
 def run(
@@ -230,10 +233,15 @@ def run(
         if before is None:
             write_json(pair.folder / "result.json", result)
         results[pair.name] = _entry(pair, result, unchanged=before is not None)
+    _write_index(found, order)
+    return results
+
+
+def _write_index(found: Sequence[Pair], order: Order) -> None:
+    """Say where the results of several pairs are; one pair's result lies in the folder itself."""
     if len(found) > 1:
         index = {pair.name: f"{pair.name}/result.json" for pair in found}
         write_json(order.out / "result.json", {"schema": INDEX, "pairs": index})
-    return results
 
 
 def _clear(folder: Path) -> None:
@@ -293,9 +301,20 @@ def _digest(package: Path) -> str:
 
 
 def _identity(folder: Path) -> tuple[str, str]:
+    """Return a session's pair and its digest: that of its manifest, which names its takes' digests.
+
+    Where a take is not what the manifest says, the digest is another, so that it is heard again.
+    """
     from tasks import recordings
     from tasks.artefacts import sha256
 
     manifest = folder / recordings.MANIFEST
-    session, _ = recordings.parse(recordings.load_json(manifest), manifest)
-    return f"{session.ball}-{session.surface}", sha256(manifest)
+    session, takes = recordings.parse(recordings.load_json(manifest), manifest)
+    there = {
+        entry.file: sha256(folder / entry.file) if (folder / entry.file).is_file() else "missing"
+        for entry in takes
+    }
+    digest = sha256(manifest)
+    if any(there[entry.file] != entry.sha256 for entry in takes):
+        digest = digest_of([digest, there])
+    return f"{session.ball}-{session.surface}", digest

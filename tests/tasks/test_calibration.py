@@ -86,6 +86,21 @@ def test_the_digest_ignores_the_order_of_sessions_and_sees_their_content(tmp_pat
     assert digests[0] == digests[1] != digests[2]
 
 
+@pytest.mark.parametrize("harm", ["flip", "remove"])
+def test_a_take_that_changed_since_is_heard_again(tmp_path, order, harm):
+    folder, calls = write(tmp_path / "a"), []
+    calibration.run([folder], order, do=stand_in(calls))
+    take = sorted((tmp_path / "a").glob("take-*"))[0]
+    content = bytearray(take.read_bytes())
+    take.unlink()
+    if harm == "flip":
+        content[len(content) // 2] ^= 1
+        take.write_bytes(content)
+    assert calibration.unchanged([folder], order, published=False) is None
+    calibration.run([folder], order, do=stand_in(calls))
+    assert calls == ["ping-pong-table"] * 2
+
+
 def test_a_second_run_does_nothing_and_says_so(tmp_path, order):
     folders, calls = [write(tmp_path / "a"), write(tmp_path / "b", "tennis")], []
     first = calibration.run(folders, order, do=stand_in(calls))
@@ -105,6 +120,9 @@ def test_several_pairs_leave_an_index(tmp_path, order):
     index = json.loads((tmp_path / "out" / "result.json").read_text())
     assert index["pairs"]["tennis-table"] == "tennis-table/result.json"
     assert (tmp_path / "out" / index["pairs"]["tennis-table"]).exists()
+    (tmp_path / "out" / "result.json").write_text("{}")  # as one pair alone, in this folder, does
+    assert calibration.unchanged(folders, order, published=False) is not None
+    assert json.loads((tmp_path / "out" / "result.json").read_text()) == index
 
 
 def test_what_is_not_registered_is_done_again_when_publishing(tmp_path, order):
