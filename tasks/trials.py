@@ -108,6 +108,15 @@ def meet_tosses(
     )
 
 
+def end_of(toss: Toss) -> float:
+    """Return when a toss is over: at the crossing, or at the last bounce of one without, s.
+
+    Args:
+        toss: The truth.
+    """
+    return float(toss.times[-1]) if toss.crossing_time is None else toss.crossing_time
+
+
 def judged(run: Run, toss: Toss, heard: Sequence[Known]) -> ball_tracking.Outcome:
     """Tell how a toss ended, by what truly happened.
 
@@ -192,8 +201,7 @@ def _play(
         microphones=settings.capture.microphones,
     )
     arm = SimulatedArm(workspace)
-    end = float(toss.times[-1]) if toss.crossing_time is None else toss.crossing_time
-    run = deflection.deflect(controller, heard, arm, until=end, record=states.append)
+    run = deflection.deflect(controller, heard, arm, until=end_of(toss), record=states.append)
     return run, states
 
 

@@ -126,7 +126,7 @@ def meet(job: Job) -> Met:
     heard = list(deflection.listen(laboratory.toss()))
     toss = laboratory.truth_for_evaluation().toss
     before = toss.times < (toss.crossing_time or np.inf)
-    end = float(toss.times[-1]) if toss.crossing_time is None else toss.crossing_time
+    end = trials.end_of(toss)
     outcomes, latencies = {}, {}
     for name in CONTROLLERS:
         controller = steering.controller(

@@ -42,9 +42,10 @@ def test_a_package_is_whole_or_absent(tmp_path, package):
         tmp_path, lambda step: packages.write_package(tmp_path / f"p{step}", package)
     ):
         if (tmp_path / f"p{step}").exists():
-            packages.read_package(tmp_path / f"p{step}")
+            left = packages.read_package(tmp_path / f"p{step}")
+            assert left.data_digest == package.data_digest
         packages.write_package(tmp_path / f"p{step}", package)
-        packages.read_package(tmp_path / f"p{step}")
+        assert packages.read_package(tmp_path / f"p{step}").data_digest == package.data_digest
 
 
 @pytest.mark.parametrize("before", [None, b'{"old": 1}\n'])

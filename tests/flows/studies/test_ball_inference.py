@@ -92,7 +92,7 @@ def test_the_result_holds_the_products(study) -> None:
 
 @pytest.mark.slow
 def test_the_result_can_be_written_as_strict_json(study) -> None:
-    json.dumps(study[0], allow_nan=False)
+    assert json.loads(json.dumps(study[0], allow_nan=False))["cases"] == study[0]["cases"]
 
 
 @pytest.mark.slow
