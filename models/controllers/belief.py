@@ -15,7 +15,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from numpy import ndarray
 
@@ -29,9 +28,9 @@ from models.planners.continuations import Continuations
 from models.planners.least_energy import Choice, Crossings, Reach
 from models.sound.realtime import BounceEvent
 
-DRAWS = 12
+DRAWS = 8
 """Draws of theta that the belief keeps."""
-SAMPLES = 200
+SAMPLES = 160
 """Continuations of the ball."""
 HEARING = 0.020
 """From a contact until its event can move the arm, s: a buffer of 11 ms, 6 ms of wait, the work."""
@@ -155,7 +154,7 @@ def step(
         plane=state.workspace.x,
         count=SAMPLES,
         toss=state.toss,
-        draw=torch.Generator().manual_seed(1000 * state.seed + state.bounces),
+        draw=np.random.default_rng((state.seed, state.bounces)),
     )
     return state, _target(state, belief, ahead, now, paddle)
 

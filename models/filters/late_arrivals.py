@@ -21,6 +21,7 @@ from numpy import ndarray
 
 _STEPS = 12
 _CONVERGED = 1e-4  # m
+_FARTHEST = 0.2  # m, of one step
 _FLATTEST = 0.05  # least |det J|; below, ranges do not tell a place
 
 
@@ -67,42 +68,48 @@ def places(
     Returns:
         A place for each microphone that may have been late; none where no place fits.
     """
-    found = (_place(heard, np.roll(microphones, shift, axis=0), detour) for shift in range(3))
+    x, y = heard.tolist()
+    rows: list[list[float]] = microphones.tolist()
+    found = (_place(x, y, rows[-turn:] + rows[:-turn], detour) for turn in range(3))
     return tuple(place for place in found if place is not None)
 
 
-def _place(
-    heard: Float[ndarray, " 2"], microphones: Float[ndarray, "3 3"], detour: Detour
-) -> Place | None:
-    """Solve for the place if the last microphone was late, by Newton's method."""
-    ranges, first = _differences(heard, microphones)
-    wanted = ranges - np.array([0.0, detour.mean])
-    point = heard
+def _place(x: float, y: float, microphones: list[list[float]], detour: Detour) -> Place | None:
+    """Solve for the place if the last microphone was late, by Newton's method.
+
+    In plain floats: in arrays of two, the calls cost ten times what the arithmetic does.
+    """
+    first, second, heard_slopes = _differences(x, y, microphones)
+    second -= detour.mean
     for _ in range(_STEPS):
-        ranges, jacobian = _differences(point, microphones)
-        if abs(_determinant(jacobian)) < _FLATTEST:
+        f, g, (a, b, c, d) = _differences(x, y, microphones)
+        determinant = a * d - b * c
+        if abs(determinant) < _FLATTEST:
             return None
-        step = np.linalg.solve(jacobian, wanted - ranges)
-        point = point + step * min(1.0, 0.2 / max(math.hypot(*step), 1e-12))
-        if math.hypot(*step) < _CONVERGED:
+        f, g = first - f, second - g
+        dx, dy = (d * f - b * g) / determinant, (a * g - c * f) / determinant
+        length = math.hypot(dx, dy)
+        part = min(1.0, _FARTHEST / max(length, 1e-12))
+        x, y = x + part * dx, y + part * dy
+        if length < _CONVERGED:
             break
     else:
         return None
-    inverse = np.linalg.inv(jacobian)
-    spread = inverse @ np.diag([detour.range_sd**2, detour.sd**2]) @ inverse.T
-    stretch = abs(_determinant(first)) / abs(_determinant(jacobian))
-    return Place(point, spread, math.log(max(stretch, 1e-12)))
+    inverse = np.array([[d, -b], [-c, a]]) / determinant
+    spread = (inverse * (detour.range_sd**2, detour.sd**2)) @ inverse.T
+    a, b, c, d = heard_slopes
+    stretch = abs((a * d - b * c) / determinant)
+    return Place(np.array([x, y]), spread, math.log(max(stretch, 1e-12)))
 
 
 def _differences(
-    point: Float[ndarray, " 2"], microphones: Float[ndarray, "3 3"]
-) -> tuple[Float[ndarray, " 2"], Float[ndarray, "2 2"]]:
+    x: float, y: float, microphones: list[list[float]]
+) -> tuple[float, float, tuple[float, float, float, float]]:
     """Ranges to the second and third microphone less that to the first, m, and their Jacobian."""
-    away = np.array([point[0], point[1], 0.0]) - microphones
-    ranges = np.sqrt((away**2).sum(axis=1))
-    towards = away[:, :2] / ranges[:, None]
-    return ranges[1:] - ranges[0], towards[1:] - towards[0]
-
-
-def _determinant(matrix: Float[ndarray, "2 2"]) -> float:
-    return float(matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0])
+    away = [(x - p, y - q, z) for p, q, z in microphones]
+    ranges = [math.hypot(*way) for way in away]
+    east, north = (
+        [way[axis] / length for way, length in zip(away, ranges, strict=True)] for axis in (0, 1)
+    )
+    slopes = (east[1] - east[0], north[1] - north[0], east[2] - east[0], north[2] - north[0])
+    return ranges[1] - ranges[0], ranges[2] - ranges[0], slopes

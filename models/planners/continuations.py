@@ -13,7 +13,6 @@ the plane it flies on and crosses below the table's height. It is lost where it 
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
@@ -47,7 +46,7 @@ class Continuations:
 
 
 def sample(
-    belief: Belief, *, plane: float, count: int, toss: Toss, draw: torch.Generator
+    belief: Belief, *, plane: float, count: int, toss: Toss, draw: np.random.Generator
 ) -> Continuations:
     """Sample how the ball goes on.
 
@@ -94,16 +93,18 @@ def _is_over(landing: Float[ndarray, "2 sample"], plane: float) -> Bool[ndarray,
 
 
 def _start(
-    belief: Belief, count: int, toss: Toss, draw: torch.Generator
+    belief: Belief, count: int, toss: Toss, draw: np.random.Generator
 ) -> tuple[ndarray, ndarray, ndarray, ndarray]:
     """Draw time, place and velocity on leaving the last contact, and theta."""
     draws = len(belief.restitution)
-    weight = torch.from_numpy(np.exp(belief.log_weight).ravel())
-    chosen = torch.multinomial(weight, count, replacement=True, generator=draw).numpy()
-    history, theta = np.divmod(chosen, draws)
-    normal = torch.randn((5, count), generator=draw, dtype=torch.float64).numpy()
+    heights = np.cumsum(np.exp(belief.log_weight))
+    chosen = np.searchsorted(heights, heights[-1] * draw.random(count), side="right")
+    used, component = np.unique(chosen, return_inverse=True)
+    history, theta = np.divmod(used, draws)
+    normal = draw.standard_normal((5, count))
     root = np.linalg.cholesky(belief.covariance[history, theta] + 1e-12 * np.eye(4))
-    state = belief.mean[history, theta] + (root @ normal[:4].T[..., None])[..., 0]
+    history, theta = history[component], theta[component]
+    state = belief.mean[history, theta] + (root[component] @ normal[:4].T[..., None])[..., 0]
     pair = np.stack((belief.restitution[theta], belief.concentration[theta]))
     entry = belief.entry[history, theta]
     first = np.isnan(entry)
@@ -116,12 +117,14 @@ def _start(
 
 
 def _bounce(
-    velocity: Float[ndarray, "3 sample"], theta: Float[ndarray, "2 sample"], draw: torch.Generator
+    velocity: Float[ndarray, "3 sample"],
+    theta: Float[ndarray, "2 sample"],
+    draw: np.random.Generator,
 ) -> Float[ndarray, "3 sample"]:
     """Redraw velocities at a contact; those that would enter the table are drawn again."""
-    risen = torch.from_numpy(np.concatenate((velocity[:2], theta[:1] * np.abs(velocity[2:]))))
-    concentration = torch.from_numpy(theta[1])
-    drawn = von_mises_fisher.redirect(risen, concentration, draw=draw)
-    while bool((down := drawn[2] <= 0.0).any()):
-        drawn[:, down] = von_mises_fisher.redirect(risen[:, down], concentration[down], draw=draw)
-    return drawn.numpy()
+    risen = np.concatenate((velocity[:2], theta[:1] * np.abs(velocity[2:])))
+    drawn = von_mises_fisher.redirect_few(risen, theta[1], draw=draw)
+    while (down := drawn[2] <= 0.0).any():
+        again = von_mises_fisher.redirect_few(risen[:, down], theta[1, down], draw=draw)
+        drawn[:, down] = again
+    return drawn

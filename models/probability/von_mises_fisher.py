@@ -16,8 +16,10 @@ pole, (0, 0, +-1), to a vector v of length L along the shortest arc takes the dr
 
 import math
 
+import numpy as np
 import torch
 from jaxtyping import Float
+from numpy import ndarray
 from torch import Tensor
 
 _SERIES = (1 / 3, -1 / 45, 2 / 945, -1 / 4725, 2 / 93555, -1382 / 638512875)
@@ -81,6 +83,34 @@ def redirect(
     torch.addcmul(y * stretch, length, second, out=redirected[1])
     torch.sub(z * cosine, torch.copysign(across, across * z), out=redirected[2])
     return redirected
+
+
+def redirect_few(
+    vector: Float[ndarray, " 3 batch"],
+    concentration: Float[ndarray, " batch"],
+    *,
+    draw: np.random.Generator,
+) -> Float[ndarray, " 3 batch"]:
+    """Do what `redirect` does, for some hundreds of vectors: numpy's calls cost half of torch's.
+
+    Args:
+        vector: Vectors of any length above zero, in any unit.
+        concentration: Concentration k, positive or infinite.
+        draw: Source of randomness.
+
+    Returns:
+        Vectors of the same lengths.
+    """
+    x, y, z = vector
+    uniform, turn = draw.random((2, len(z)))
+    length = np.sqrt(x * x + y * y + z * z)
+    fall = -np.log1p(uniform * np.expm1(-2.0 * concentration)) / concentration
+    side, azimuth, cosine = np.sqrt(fall * (2.0 - fall)), 2.0 * math.pi * turn, 1.0 - fall
+    first, second = side * np.cos(azimuth), side * np.sin(azimuth)
+    across = x * first + y * second
+    stretch = cosine - across / (length + np.abs(z))
+    turned = z * cosine - np.copysign(across, across * z)
+    return np.stack((x * stretch + length * first, y * stretch + length * second, turned))
 
 
 def log_density(

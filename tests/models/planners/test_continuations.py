@@ -31,7 +31,7 @@ def sure(place: tuple[float, float], velocity: tuple[float, float], entry: float
 
 
 def go_on(belief: Belief, count: int = 50, seed: int = 0) -> Continuations:
-    draw = torch.Generator().manual_seed(seed)
+    draw = np.random.default_rng(seed)
     return continuations.sample(belief, plane=PLANE, count=count, toss=PRIOR, draw=draw)
 
 
