@@ -55,6 +55,7 @@ class State:
         ears: How the ears err.
         reach: How fast the arm is.
         price: Energy that a touch is worth, m^2/s.
+        detour: By how much late arrivals are late.
         microphones: Their places, m, where there are three; None if unknown.
         belief: After the last event; None before the first.
         heard: Time of the last good event, s; None before the first.
@@ -70,6 +71,7 @@ class State:
     ears: Ears
     reach: Reach
     price: float
+    detour: Detour
     microphones: Float[ndarray, "3 3"] | None = None
     belief: Belief | None = None
     heard: float | None = None
@@ -87,6 +89,7 @@ def init(
     ears: Ears | None = None,
     reach: Reach | None = None,
     price: float = PRICE,
+    detour: Detour | None = None,
     microphones: Float[ndarray, "microphone 3"] | None = None,
 ) -> State:
     """Prepare the controller.
@@ -100,6 +103,7 @@ def init(
         ears: How the ears err.
         reach: How fast the arm is.
         price: Energy that a touch is worth, m^2/s.
+        detour: By how much late arrivals are late.
         microphones: Their places, m. With three, a wrong place tells where the contact may have
             been if one of them heard it late; with None or another number it tells nothing.
 
@@ -125,6 +129,7 @@ def init(
         ears or Ears(),
         reach or Reach(),
         price,
+        detour or Detour(),
         microphones if microphones is not None and len(microphones) == 3 else None,
     )
 
@@ -162,7 +167,7 @@ def step(
 def _believe(state: State, event: BounceEvent) -> Belief:
     late: tuple[late_arrivals.Place, ...] = ()
     if state.microphones is not None and event.position is not None:
-        late = late_arrivals.places(event.position, state.microphones, detour=Detour())
+        late = late_arrivals.places(event.position, state.microphones, detour=state.detour)
     heard = Heard(event.time, event.arrival, event.position, event.covariance, event.outlier, late)
     if state.belief is None:
         return bounce_belief.begin(state.theta, heard, toss=state.toss, ears=state.ears)

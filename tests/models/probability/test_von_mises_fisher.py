@@ -170,3 +170,30 @@ def test_concentration_that_is_not_positive_is_refused(value: float) -> None:
         von_mises_fisher.sample(
             torch.tensor([[0.0, 0.0, 1.0]]), torch.tensor([value]), draw=torch.Generator()
         )
+
+
+@pytest.mark.parametrize("mean", [(0.3, -0.4, 1.2), (0.0, 0.0, -2.0), (-1.0, 0.5, -0.2)])
+@pytest.mark.parametrize("concentration", [0.5, 8.0, 900.0])
+def test_few_redirected_have_the_law_of_many(
+    mean: tuple[float, float, float], concentration: float
+) -> None:
+    """Means of 20,000 directions by either, within 5 standard errors of their difference."""
+    vectors = np.repeat(np.array(mean)[:, None], 20_000, axis=1)
+    about = np.full(20_000, concentration)
+    few = von_mises_fisher.redirect_few(vectors, about, draw=np.random.default_rng(2))
+    many = von_mises_fisher.redirect(
+        torch.from_numpy(vectors), torch.from_numpy(about), draw=torch.Generator().manual_seed(2)
+    ).numpy()
+    np.testing.assert_allclose(np.linalg.norm(few, axis=0), np.linalg.norm(mean), rtol=1e-12)
+    error = np.sqrt((few.var(axis=1) + many.var(axis=1)) / 20_000)
+    assert (np.abs(few.mean(axis=1) - many.mean(axis=1)) < 5.0 * error + 1e-12).all()
+    gap = np.cov(few) - np.cov(many)
+    assert np.abs(gap).max() < 5.0 * np.cov(many).max() * np.sqrt(4.0 / 20_000)
+
+
+def test_few_stay_where_the_concentration_is_infinite() -> None:
+    vectors = np.random.default_rng(0).normal(size=(3, 50))
+    stayed = von_mises_fisher.redirect_few(
+        vectors, np.full(50, np.inf), draw=np.random.default_rng(1)
+    )
+    np.testing.assert_allclose(stayed, vectors, rtol=1e-12)
