@@ -1,0 +1,79 @@
+r"""A Gaussian whose mean is linear in what it is conditioned on.
+
+    y | x ~ N(Theta x + theta, Sigma)                                                  (Eqs. 1-3)
+
+fitted by conditioning the joint Gaussian of samples of (y, x):
+
+    Theta = S_yx S_xx^-1,   theta = m_y - Theta m_x,   Sigma = S_yy - Theta S_yx^T,    (Eqs. 4-5)
+
+of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air Hockey".
+Sigma is scaled here by N / (N - n - 1): with as few samples as there are contacts in a minute of
+play, that of Eq. 5 is too small, because Theta was fitted to the same samples.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+
+@dataclass(frozen=True)
+class LinearGaussian:
+    """A conditional Gaussian.
+
+    Attributes:
+        matrix: Theta, units of y per unit of x.
+        offset: theta, units of y.
+        covariance: Sigma, squared units of y.
+    """
+
+    matrix: Float[ndarray, "m n"]
+    offset: Float[ndarray, " m"]
+    covariance: Float[ndarray, "m m"]
+
+
+def fit(
+    outputs: Float[ndarray, "sample m"],
+    inputs: Float[ndarray, "sample n"],
+    *,
+    freedom: int | None = None,
+) -> LinearGaussian:
+    """Return y given x, fitted to samples (Eqs. 4-5).
+
+    Args:
+        outputs: y of each sample.
+        inputs: x of each sample.
+        freedom: Independent samples less fitted numbers a row, which the covariance is divided by;
+            N - n - 1 when absent.
+
+    Raises:
+        ValueError: Too few samples, a number that is not finite, or inputs that do not span x.
+    """
+    count, width = inputs.shape
+    freedom = count - width - 1 if freedom is None else freedom
+    if freedom < 1:
+        raise ValueError(f"inputs: {count} samples are too few for {width} inputs and an offset")
+    if not (np.isfinite(outputs).all() and np.isfinite(inputs).all()):
+        raise ValueError("outputs, inputs: every number must be finite")
+    mean_y, mean_x = outputs.mean(0), inputs.mean(0)
+    x = inputs - mean_x
+    if np.linalg.matrix_rank(x) < width:
+        raise ValueError(f"inputs: the samples do not span {width} dimensions")
+    matrix = np.linalg.lstsq(x, outputs - mean_y, rcond=None)[0].T
+    residual = outputs - mean_y - x @ matrix.T
+    return LinearGaussian(matrix, mean_y - matrix @ mean_x, residual.T @ residual / freedom)
+
+
+def mean(model: LinearGaussian, given: Float[ndarray, "*batch n"]) -> Float[ndarray, "*batch m"]:
+    """Return the mean of y given x."""
+    return given @ model.matrix.T + model.offset
+
+
+def sample(
+    model: LinearGaussian, given: Float[ndarray, "*batch n"], *, draw: np.random.Generator
+) -> Float[ndarray, "*batch m"]:
+    """Return one y for each x."""
+    expected = mean(model, given)
+    root = np.linalg.cholesky(model.covariance + 1e-18 * np.eye(len(model.offset)))
+    return expected + draw.standard_normal(expected.shape) @ root.T

@@ -1,0 +1,349 @@
+r"""How a puck moves: a mixture of linear-Gaussian modes, and one period of it as moments.
+
+The state is s = (x, y, vx, vy, ax, ay): place, velocity and airflow, a constant acceleration with
+prior N(0, airflow_sd^2 I) which the paper does not have (as white process noise, a steady drift
+would be understated). With the period h, modes 1 and 2 of Sec. III-A and their system (Eqs. 6-8) are
+
+    floating   v' = Theta_1 v + theta_1 + h (I + Theta_1) a / 2 + w,     w ~ N(0, Sigma_1),
+               x' = x + h (v + v') / 2,    a' = a;
+    bank       v+ = Theta_2 v- + theta_2 + w   in (n, t), n the wall's outward normal,
+
+and mode 3, the strike, is the velocity after the mallet's touch, in (n, t), n from mallet to puck:
+
+    v+ = Theta_3p v- + Theta_3m v_mallet + theta_3 + w,      w ~ N(0, Sigma_3).
+
+A bank happens within a period: with o the overshoot of the wall behind x', it was r = o / v_n ago,
+so x'' = x' - r (v' - v+). The covariance follows by this map's Jacobian (so that a doubtful place
+or time of the bank widens the prediction), as it does for the strike, whose contact is soft: its
+instant is `delay` after the touch, and a touch off by d turns the normal by d / contact radius.
+
+Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
+Hockey", Sec. III.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
+from models.core.hockey_table import Table
+from models.probability.linear_gaussians import LinearGaussian
+
+PERIOD = 0.02  # s
+_LEAP = 100  # periods that a flight is tabled for
+_TURN = np.array([[0.0, -1.0], [1.0, 0.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class PuckModes:
+    """The three modes and the airflow.
+
+    Attributes:
+        floating: Velocity after a period given that before, m/s, in the table's axes.
+        wall: Velocity after a bank given that before, m/s, in (outward normal, tangent).
+        mallet: Velocity after a strike given puck's and mallet's, m/s, in (normal, tangent) each.
+        airflow_sd: Of each axis of the airflow's acceleration, m/s^2.
+        delay: From the first touch of the mallet to the instant at which a sudden change of the
+            velocity would lead to the same path, s.
+    """
+
+    floating: LinearGaussian
+    wall: LinearGaussian
+    mallet: LinearGaussian
+    airflow_sd: float
+    delay: float = 0.0
+
+    @cached_property
+    def transition(self) -> LinearGaussian:
+        """One period of floating, for the state."""
+        h, eye, zero = PERIOD, np.eye(2), np.zeros((2, 2))
+        drag, gain = self.floating.matrix, h * (np.eye(2) + self.floating.matrix) / 2.0
+        matrix = np.block([[eye, h * (eye + drag) / 2.0, h * gain / 2.0], [zero, drag, gain],
+                           [zero, zero, eye]])  # fmt: skip
+        into = np.concatenate((h / 2.0 * eye, eye, zero))
+        offset = into @ self.floating.offset
+        return LinearGaussian(matrix, offset, into @ self.floating.covariance @ into.T)
+
+    @cached_property
+    def flights(self) -> "Flights":
+        """Floating for 0, 1, 2.. periods."""
+        one, matrices, offsets = self.transition, [np.eye(6)], [np.zeros(6)]
+        noises = [np.zeros((6, 6))]
+        for _ in range(_LEAP):
+            matrices.append(one.matrix @ matrices[-1])
+            offsets.append(one.matrix @ offsets[-1] + one.offset)
+            noises.append(one.matrix @ noises[-1] @ one.matrix.T + one.covariance)
+        return Flights(np.stack(matrices), np.stack(offsets), np.stack(noises))
+
+
+@dataclass(frozen=True)
+class Flights:
+    """Floating for k periods, k = 0, 1, 2..: s_k ~ N(matrix_k s_0 + offset_k, covariance_k)."""
+
+    matrix: Float[ndarray, "period 6 6"]
+    offset: Float[ndarray, "period 6"]
+    covariance: Float[ndarray, "period 6 6"]
+
+
+@dataclass(frozen=True)
+class Strike:
+    """Velocity after a strike, in the table's axes.
+
+    Attributes:
+        mean: m/s.
+        covariance: Of the strike alone, m^2/s^2.
+        gain: Derivative of the mean by the puck's velocity before, no unit.
+        turning: Derivative of the mean by the angle of the normal, m/s per rad.
+    """
+
+    mean: Float[ndarray, "*batch 2"]
+    covariance: Float[ndarray, "*batch 2 2"]
+    gain: Float[ndarray, "*batch 2 2"]
+    turning: Float[ndarray, "*batch 2"]
+
+
+def step(
+    modes: PuckModes,
+    mean: Float[ndarray, "*batch 6"],
+    covariance: Float[ndarray, "*batch 6 6"],
+    table: Table,
+) -> tuple[Float[ndarray, "*batch 6"], Float[ndarray, "*batch 6 6"]]:
+    """Return mean and covariance of the state one period later (Eq. 8), banks included.
+
+    The mode is that of the mean.
+
+    Args:
+        modes: The learnt modes.
+        mean: m, m/s, m/s^2.
+        covariance: Of the state.
+        table: Where the walls are.
+    """
+    one = modes.transition
+    shape, flat = mean.shape, mean.reshape(-1, 6)
+    after = flat @ one.matrix.T + one.offset
+    spread = _congruent(one.matrix, covariance.reshape(-1, 6, 6)) + one.covariance
+    bank(modes, after, spread, table)
+    return after.reshape(shape), spread.reshape(*shape, 6)
+
+
+def leap(
+    modes: PuckModes,
+    mean: Float[ndarray, " 6"],
+    covariance: Float[ndarray, "6 6"],
+    *,
+    steps: int,
+    table: Table,
+) -> tuple[Float[ndarray, " 6"], Float[ndarray, "6 6"]]:
+    """Return what `steps` times `step` would, going from bank to bank by tabled flights."""
+    flights, left = modes.flights, steps
+    while left > 0:
+        most = min(left, _LEAP)
+        path = flights.matrix[1 : most + 1, :4] @ mean + flights.offset[1 : most + 1, :4]
+        over = beyond(path, table).any(-1)
+        k = int(over.argmax()) + 1 if over.any() else most
+        matrix = flights.matrix[k]
+        mean = matrix @ mean + flights.offset[k]
+        covariance = matrix @ covariance @ matrix.T + flights.covariance[k]
+        if k <= len(over) and over[k - 1]:
+            after, spread = mean[None].copy(), covariance[None].copy()
+            bank(modes, after, spread, table)
+            mean, covariance = after[0], spread[0]
+        left -= k
+    return mean, covariance
+
+
+def beyond(states: Float[ndarray, "*batch n"], table: Table) -> Bool[ndarray, "*batch 2"]:
+    """Return whether a puck went beyond an end wall, a long rim, at the end of a period.
+
+    An end wall is open where the puck crosses it within the goal mouth. Only the first four
+    numbers of a state are read.
+    """
+    x, y, vx, vy = (states[..., i] for i in range(4))
+    deep, wide = np.abs(x) - table.wall_x, np.abs(y) - table.wall_y
+    ends, rims = (deep > 0.0) & (x * vx > 0.0), (wide > 0.0) & (y * vy > 0.0)
+    if ends.any():
+        ago = deep / np.where(ends, np.abs(vx), 1.0)
+        ends = ends & (np.abs(y - ago * vy) >= table.goal_half_width)
+    return np.stack((ends, rims), -1)
+
+
+def bank(
+    modes: PuckModes,
+    mean: Float[ndarray, "batch 6"],
+    covariance: Float[ndarray, "batch 6 6"],
+    table: Table,
+) -> None:
+    """Turn back, in place, the states of which the mean went beyond a wall in this period."""
+    for axis, limit in ((1, table.wall_y), (0, table.wall_x)):
+        hit = np.flatnonzero(beyond(mean, table)[:, axis])
+        if len(hit):
+            _bounce(modes.wall, mean, covariance, hit, axis=axis, limit=limit)
+
+
+def strike(
+    modes: PuckModes,
+    mean: Float[ndarray, "*batch 6"],
+    mallet_velocity: Float[ndarray, "*batch 2"],
+    normal: Float[ndarray, "*batch 2"],
+) -> Strike:
+    """Return the velocity of the puck after the mallet's touch (Eq. 3).
+
+    Args:
+        modes: The learnt modes.
+        mean: State of the puck at the touch, of which the velocity is read.
+        mallet_velocity: m/s.
+        normal: Unit vector from the mallet's centre to the puck's.
+    """
+    law = modes.mallet
+    frame = frames(normal)
+    before = np.concatenate(
+        (_apply(frame, mean[..., 2:4]), _apply(frame, mallet_velocity)), axis=-1
+    )
+    back = frame.swapaxes(-1, -2)
+    after = _apply(back, before @ law.matrix.T + law.offset)
+    turned = np.concatenate((before[..., :2] @ _TURN.T, before[..., 2:] @ _TURN.T), axis=-1)
+    turning = after @ _TURN.T - _apply(back, turned @ law.matrix.T)
+    return Strike(after, back @ law.covariance @ frame, back @ law.matrix[:, :2] @ frame, turning)
+
+
+def struck(
+    modes: PuckModes,
+    mean: Float[ndarray, "*batch 6"],
+    covariance: Float[ndarray, "*batch 6 6"],
+    mallet_velocity: Float[ndarray, "*batch 2"],
+    normal: Float[ndarray, "*batch 2"],
+    *,
+    table: Table,
+) -> tuple[Float[ndarray, "*batch 6"], Float[ndarray, "*batch 6 6"]]:
+    """Return the state after the touch, as if the velocity had changed at once.
+
+    Doubt about the puck's place across the normal becomes doubt about the direction.
+
+    Args:
+        modes: The learnt modes.
+        mean: State at the touch.
+        covariance: Of that state; add the mallet's own placing error to that of the place.
+        mallet_velocity: m/s.
+        normal: Unit vector from the mallet's centre to the puck's.
+        table: The radii.
+    """
+    hit = strike(modes, mean, mallet_velocity, normal)
+    tangent = normal @ _TURN.T
+    jacobian = np.zeros((*mean.shape, 6)) + np.eye(6)
+    jacobian[..., 2:4, 0:2] = hit.turning[..., :, None] * tangent[..., None, :]
+    jacobian[..., 2:4, 0:2] /= table.contact_radius
+    jacobian[..., 2:4, 2:4] = hit.gain
+    jacobian[..., 0:2, 0:2] -= modes.delay * jacobian[..., 2:4, 0:2]
+    jacobian[..., 0:2, 2:4] = modes.delay * (np.eye(2) - hit.gain)
+    after = mean.copy()
+    after[..., 2:4] = hit.mean
+    after[..., 0:2] += modes.delay * (mean[..., 2:4] - hit.mean)
+    into = np.concatenate((-modes.delay * np.eye(2), np.eye(2), np.zeros((2, 2))))
+    spread = jacobian @ covariance @ jacobian.swapaxes(-1, -2)
+    return after, spread + into @ hit.covariance @ into.T
+
+
+def frames(normal: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2 2"]:
+    """Return the matrices with rows n and t, t being n turned left."""
+    return np.stack((normal, normal @ _TURN.T), axis=-2)
+
+
+def to_arrays(modes: PuckModes) -> dict[str, ndarray]:
+    """Return the modes as named arrays."""
+    parts = {"floating": modes.floating, "wall": modes.wall, "mallet": modes.mallet}
+    arrays = {
+        f"{name}.{field}": getattr(part, field)
+        for name, part in parts.items()
+        for field in ("matrix", "offset", "covariance")
+    }
+    return arrays | {"airflow": np.array([modes.airflow_sd]), "delay": np.array([modes.delay])}
+
+
+def from_arrays(arrays: Mapping[str, ndarray]) -> PuckModes:
+    """Return the modes of named arrays, as `to_arrays` gives them.
+
+    Raises:
+        ValueError: An array is missing, of another shape, not finite, or no covariance.
+    """
+    laws = [_law(arrays, "floating", 2), _law(arrays, "wall", 2), _law(arrays, "mallet", 4)]
+    airflow, delay = (float(_named(arrays, name, (1,))[0]) for name in ("airflow", "delay"))
+    if airflow < 0.0 or delay < 0.0:
+        raise ValueError(f"airflow, delay: must not be negative, got {airflow}, {delay}")
+    return PuckModes(*laws, airflow_sd=airflow, delay=delay)
+
+
+def _law(arrays: Mapping[str, ndarray], name: str, width: int) -> LinearGaussian:
+    """Return one mode of named arrays."""
+    shapes = {"matrix": (2, width), "offset": (2,), "covariance": (2, 2)}
+    law = LinearGaussian(*(_named(arrays, f"{name}.{f}", shape) for f, shape in shapes.items()))
+    covariance = law.covariance
+    if not np.allclose(covariance, covariance.T) or np.linalg.eigvalsh(covariance)[0] < -1e-15:
+        raise ValueError(f"{name}.covariance: is no covariance: {covariance.tolist()}")
+    return law
+
+
+def _named(arrays: Mapping[str, ndarray], name: str, shape: tuple[int, ...]) -> ndarray:
+    """Return one named array in double precision."""
+    if name not in arrays:
+        raise ValueError(f"{name}: is missing")
+    array = np.asarray(arrays[name], dtype=np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"{name}: must be finite and of shape {shape}, got {array.shape}")
+    return array
+
+
+def _bounce(
+    law: LinearGaussian,
+    mean: Float[ndarray, "batch 6"],
+    covariance: Float[ndarray, "batch 6 6"],
+    hit: ndarray,
+    *,
+    axis: int,
+    limit: float,
+) -> None:
+    """Turn back, in place, the states at the rows `hit`, which are beyond a wall across `axis`."""
+    state = mean[hit]
+    side = np.sign(state[:, axis])
+    normal = np.zeros((len(hit), 2))
+    normal[:, axis] = side
+    frame = frames(normal)
+    back = frame.swapaxes(-1, -2)
+    before = state[:, 2:4]
+    after = _apply(back, _apply(frame, before) @ law.matrix.T + law.offset)
+    speed = side * before[:, axis]
+    ago = np.minimum((side * state[:, axis] - limit) / speed, PERIOD)  # more: an estimate beyond
+    jacobian = np.zeros((len(hit), 6, 6)) + np.eye(6)
+    later = (before - after)[:, :, None] * normal[:, None, :] / speed[:, None, None]
+    jacobian[:, 2:4, 2:4] = back @ law.matrix @ frame
+    jacobian[:, 0:2, 0:2] -= later
+    jacobian[:, 0:2, 2:4] = ago[:, None, None] * (jacobian[:, 2:4, 2:4] - np.eye(2) + later)
+    into = np.zeros((len(hit), 6, 2))
+    into[:, 0:2] = ago[:, None, None] * back
+    into[:, 2:4] = back
+    state[:, 0:2] -= ago[:, None] * (before - after)
+    state[:, 2:4] = after
+    mean[hit] = state
+    covariance[hit] = jacobian @ covariance[hit] @ jacobian.swapaxes(-1, -2) + (
+        into @ law.covariance @ into.swapaxes(-1, -2)
+    )
+
+
+def _apply(
+    matrix: Float[ndarray, "*batch 2 2"], vector: Float[ndarray, "*batch 2"]
+) -> Float[ndarray, "*batch 2"]:
+    """Return matrix times vector."""
+    return (matrix @ vector[..., None])[..., 0]
+
+
+def _congruent(
+    matrix: Float[ndarray, "6 6"], covariance: Float[ndarray, "batch 6 6"]
+) -> Float[ndarray, "batch 6 6"]:
+    """Return A P A^T for symmetric P."""
+    if len(covariance) == 1:
+        return (matrix @ covariance[0] @ matrix.T)[None]
+    half = (covariance.reshape(-1, 6) @ matrix.T).reshape(-1, 6, 6)
+    turned = np.ascontiguousarray(half.swapaxes(-1, -2)).reshape(-1, 6)
+    return (turned @ matrix.T).reshape(-1, 6, 6)

@@ -1,0 +1,165 @@
+"""One period of the modes: against many small steps, many samples, and a mirror."""
+
+import numpy as np
+import pytest
+
+from models.core.hockey_table import Table
+from models.probability import puck_modes
+from models.probability.linear_gaussians import LinearGaussian
+from models.probability.puck_modes import PERIOD, PuckModes
+
+TABLE = Table()
+MODES = PuckModes(
+    floating=LinearGaussian(0.99 * np.eye(2), np.zeros(2), 1e-6 * np.eye(2)),
+    wall=LinearGaussian(np.diag([-0.75, 0.84]), np.zeros(2), np.diag([0.03, 0.02]) ** 2),
+    mallet=LinearGaussian(
+        np.array([[-0.43, 0.0, 1.43, 0.0], [0.0, 0.8, 0.0, 0.2]]),
+        np.zeros(2),
+        np.diag([0.05, 0.03]) ** 2,
+    ),
+    airflow_sd=0.07,
+    delay=0.009,
+)
+SPREAD = np.diag([0.002, 0.003, 0.02, 0.03, 0.07, 0.07]) ** 2
+
+
+def states(count: int, seed: int = 0) -> np.ndarray:
+    draw = np.random.default_rng(seed)
+    place = draw.uniform(-1.0, 1.0, (count, 2)) * (TABLE.wall_x, TABLE.wall_y)
+    return np.hstack((place, draw.normal(0.0, 2.0, (count, 2)), draw.normal(0.0, 0.1, (count, 2))))
+
+
+def noiseless(state: np.ndarray) -> np.ndarray:
+    """The mean's map alone, s -> s after a period."""
+    return puck_modes.step(MODES, state, np.zeros((*state.shape, 6)), TABLE)[0]
+
+
+def test_floating_follows_the_drag_in_closed_form():
+    """v' = a - d v with d = -log(0.99) / h: after a second, and 50 periods, to 1e-5."""
+    start = np.array([-0.5, 0.1, 0.4, -0.1, 0.1, 0.05])
+    drag = -np.log(0.99) / PERIOD
+    mean, spread = start, np.zeros((6, 6))
+    for _ in range(50):
+        mean, spread = puck_modes.step(MODES, mean, spread, TABLE)
+    decay = np.exp(-drag)
+    still = start[4:] / drag
+    np.testing.assert_allclose(mean[2:4], still + (start[2:4] - still) * decay, atol=1e-5)
+    path = start[:2] + still + (start[2:4] - still) * (1.0 - decay) / drag
+    np.testing.assert_allclose(mean[:2], path, atol=1e-5)
+
+
+def test_a_bank_is_at_its_instant_within_the_period():
+    """From 10 mm before the rim at 1 m/s: 10 ms to it, 10 ms back at 0.75 of the speed."""
+    start = np.array([0.0, TABLE.wall_y - 0.01, 0.5, 1.0, 0.0, 0.0])
+    mean = noiseless(start)
+    np.testing.assert_allclose(mean[2:4], [0.5 * 0.84, -0.75], rtol=0.011)
+    np.testing.assert_allclose(mean[1], TABLE.wall_y - 0.0075, atol=1.5e-4)
+    np.testing.assert_allclose(mean[0], 0.005 + 0.0042, atol=1.5e-4)
+
+
+def test_covariance_is_the_jacobian_of_the_mean():
+    """Central differences, where mode and wall are the same on both sides."""
+    mean = states(1500)
+    after, spread = puck_modes.step(MODES, mean, np.broadcast_to(SPREAD, (1500, 6, 6)), TABLE)
+    noise = puck_modes.step(MODES, mean, np.zeros((1500, 6, 6)), TABLE)[1]
+    small = 1e-7 * np.eye(6)
+    moved = np.stack([noiseless(mean + d) - noiseless(mean - d) for d in small], -1) / 2e-7
+    calm = np.abs(moved).max((1, 2)) < 10.0  # no other mode within the difference
+    banked = (after[:, 2:4] * mean[:, 2:4]).min(-1) < 0.0
+    assert (calm & banked).sum() > 20
+    expected = moved @ SPREAD @ moved.swapaxes(1, 2) + noise
+    np.testing.assert_allclose(spread[calm], expected[calm], atol=1e-8)
+
+
+def test_a_batch_equals_its_members():
+    mean = states(60).reshape(3, 20, 6)
+    spread = np.broadcast_to(SPREAD, (3, 20, 6, 6))
+    after, wide = puck_modes.step(MODES, mean, spread, TABLE)
+    for i in np.ndindex(3, 20):
+        one, narrow = puck_modes.step(MODES, mean[i], spread[i], TABLE)
+        np.testing.assert_allclose(after[i], one, atol=1e-14)
+        np.testing.assert_allclose(wide[i], narrow, atol=1e-14)
+
+
+def test_the_mirrored_table_plays_the_mirrored_game():
+    mean, mirror = states(200), np.diag([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    spread = np.broadcast_to(SPREAD, (200, 6, 6))
+    after, wide = puck_modes.step(MODES, mean, spread, TABLE)
+    other, mirrored = puck_modes.step(MODES, mean @ mirror, mirror @ spread @ mirror, TABLE)
+    np.testing.assert_allclose(other, after @ mirror, atol=1e-13)
+    np.testing.assert_allclose(mirrored, mirror @ wide @ mirror, atol=1e-13)
+
+
+def test_the_goal_is_open_and_the_end_wall_is_not():
+    towards = np.array([0.93, 0.05, 2.0, 0.0, 0.0, 0.0])
+    assert noiseless(towards)[0] > TABLE.wall_x
+    towards[1] = 0.2
+    assert noiseless(towards)[2] < 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_leap_equals_its_steps(seed):
+    mean, spread = states(1, seed)[0], SPREAD
+    for steps in (1, 7, 60, 130):
+        one, wide = mean, spread
+        for _ in range(steps):
+            one, wide = puck_modes.step(MODES, one, wide, TABLE)
+        leapt, leapt_wide = puck_modes.leap(MODES, mean, spread, steps=steps, table=TABLE)
+        np.testing.assert_allclose(leapt, one, atol=1e-10)
+        np.testing.assert_allclose(leapt_wide, wide, atol=1e-9)
+
+
+def test_a_head_on_strike_follows_the_law_and_turns_with_the_table():
+    mean = np.array([0.0, 0.0, -0.2, 0.0, 0.0, 0.0])
+    angles = np.linspace(-1.3, 1.3, 5)
+    normal = np.stack((np.cos(angles), np.sin(angles)), -1)
+    turn = puck_modes.frames(normal).swapaxes(-1, -2)
+    velocity = (turn @ np.array([-0.2, 0.0])[:, None])[..., 0]
+    struck = puck_modes.strike(
+        MODES, np.concatenate((np.zeros((5, 2)), velocity, np.zeros((5, 2))), -1), normal, normal
+    )
+    np.testing.assert_allclose(struck.mean, (1.43 + 0.43 * 0.2) * normal, atol=1e-12)
+    plain = puck_modes.strike(MODES, mean, np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+    turned = turn @ plain.covariance @ turn.swapaxes(-1, -2)
+    np.testing.assert_allclose(struck.covariance, turned, atol=1e-12)
+
+
+def test_doubt_after_a_strike_is_the_jacobian_of_where_the_puck_is():
+    """The mallet stays, the puck moves: central differences of the whole state."""
+    mean = np.array([0.1, -0.2, 0.1, 0.3, 0.05, -0.02])
+    velocity, angle = np.array([1.2, 0.5]), 0.4
+    mallet = mean[:2] - TABLE.contact_radius * np.array([np.cos(angle), np.sin(angle)])
+
+    def after(state: np.ndarray) -> np.ndarray:
+        normal = (state[:2] - mallet) / np.linalg.norm(state[:2] - mallet)
+        return puck_modes.struck(MODES, state, np.zeros((6, 6)), velocity, normal, table=TABLE)[0]
+
+    moved = np.stack([(after(mean + d) - after(mean - d)) / 2e-6 for d in 1e-6 * np.eye(6)], -1)
+    normal = np.array([np.cos(angle), np.sin(angle)])
+    found = puck_modes.struck(MODES, mean, SPREAD, velocity, normal, table=TABLE)[1]
+    noise = puck_modes.struck(MODES, mean, np.zeros((6, 6)), velocity, normal, table=TABLE)[1]
+    np.testing.assert_allclose(found, moved @ SPREAD @ moved.T + noise, atol=1e-9)
+
+
+def test_arrays_hold_the_modes():
+    again = puck_modes.from_arrays(puck_modes.to_arrays(MODES))
+    for name, array in puck_modes.to_arrays(MODES).items():
+        np.testing.assert_array_equal(puck_modes.to_arrays(again)[name], array)
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("wall.matrix", np.eye(3)),
+        ("mallet.offset", np.array([np.nan, 0.0])),
+        ("floating.covariance", -np.eye(2)),
+        ("airflow", np.array([-1.0])),
+    ],
+)
+def test_arrays_that_hold_no_modes_are_refused(name, array):
+    arrays = puck_modes.to_arrays(MODES) | {name: array}
+    with pytest.raises(ValueError, match=name):
+        puck_modes.from_arrays(arrays)
+    del arrays[name]
+    with pytest.raises(ValueError, match="missing"):
+        puck_modes.from_arrays(arrays)
