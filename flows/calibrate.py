@@ -23,7 +23,7 @@ from tasks.artefacts import output_folder
 from tasks.calibration import Order, Pair
 from tasks.progress import bar
 from tasks.provenance import artifacts
-from tasks.tracking import OpenRun, Tracker
+from tasks.tracking import TRAINING, OpenRun, Tracker
 
 
 @flow(name="calibrate", retries=0, persist_result=False, result_serializer="json")
@@ -130,7 +130,7 @@ def link(run: OpenRun, text: str, *, key: str) -> None:
     """
     server, running = defaults(), find_running(artifacts())
     address = running["mlflow"] if running else f"http://{server['host']}:{server['port']}"
-    place = f"{address}/#/experiments/{run.experiment_id}/runs/{run.run_id}"
+    place = f"{address}/#/experiments/{run.experiment_id}/runs/{run.run_id}?{TRAINING}"
     create_link_artifact(link=place, link_text=text, key=key)
 
 

@@ -31,6 +31,8 @@ from tasks.provenance import artifacts, git_commit
 
 KEY = "ricochet.key"
 PROCESS = "ricochet.process"
+TRAINING = "workflowType=machine_learning"
+"""In an address, what makes MLflow show its pages for training, not those for language models."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 The run of a validation holds one figure with both posteriors and both success rates, the trials
 (`validation.json`), the gate's checks (`gate.json`) and the rig's files (telemetry, pictures). Its
-two children, one a role, hold the same metric names, so that MLflow's own comparison lays them side
-by side; the parent repeats them as `candidate/..` and `champion/..`.
+description says it all in one place, and that of the candidate in the registry leads there. Its two
+children, one a role, hold the same metric names, so that MLflow's own comparison lays them side by
+side; the parent repeats them as `candidate/..` and `champion/..`.
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from mlflow.artifacts import download_artifacts
 
-from tasks import tracking, twin_result, validation_figures
+from tasks import tracking, twin_result, validation_figures, validation_page
 from tasks.artefacts import digest_of
 from tasks.gate import Verdict
 from tasks.packages import Package
@@ -24,6 +25,7 @@ from tasks.twin_result import CANDIDATE, TwinResult
 
 EXPERIMENT = "validate"
 TRIALS, CHECKS = "validation.json", "gate.json"
+DESCRIPTION = "mlflow.note.content"
 
 Numbers = Mapping[str, Mapping[str, float]]
 """Metrics by role (`candidate`, `champion`) and name; the same names for both."""
@@ -56,7 +58,8 @@ def publish_validation(
     content, judged = twin_result.to_json(result), verdict.to_json()
     key = digest_of([content, judged])
     tags = _tags(result, verdict) | {"prefect.flow_run_id": flow_run}
-    run = tracking.open_run(tracker, EXPERIMENT, key, name=f"{result.name} validation", tags=tags)
+    title = validation_page.title(result, verdict)
+    run = tracking.open_run(tracker, EXPERIMENT, key, name=title, tags=tags)
     if run.finished:
         return run
     measured = {
@@ -65,7 +68,7 @@ def publish_validation(
     }
     samples = {role: package.arrays["samples"] for role, package in packages.items()}
     drawn = validation_figures.comparison(result.name, samples, result)
-    tracker.client.log_figure(run.run_id, drawn, "figures/candidate-and-champion.png")
+    tracker.client.log_figure(run.run_id, drawn, validation_page.FIGURE)
     for name, value in ((TRIALS, content), (CHECKS, judged)):
         tracker.client.log_dict(run.run_id, value, name)
     if files is not None:
@@ -73,8 +76,13 @@ def publish_validation(
     both = {f"{role}/{name}": v for role, row in measured.items() for name, v in row.items()}
     parameters = {"name": result.name, "rig": result.rig, "tosses": len(result.seeds)}
     tracking.log_numbers(tracker, run.run_id, parameters=parameters, metrics=both)
-    for role, row in measured.items():
-        _record_role(tracker, run, result, role, row)
+    children = {
+        role: _record_role(tracker, run, result, role, row) for role, row in measured.items()
+    }
+    page = validation_page.describe(run, result, verdict, measured=measured, children=children)
+    tracker.client.set_tag(run.run_id, DESCRIPTION, page)
+    said = validation_page.describe_version(run, result, verdict, packages[CANDIDATE])
+    tracker.client.update_model_version(result.name, result.candidate, said)
     tracking.finish(tracker, run.run_id)
     return run
 
@@ -134,7 +142,7 @@ def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, Any]:
 
 def _record_role(
     tracker: Tracker, parent: OpenRun, result: TwinResult, role: str, row: Mapping[str, float]
-) -> None:
+) -> str:
     version = result.candidate if role == CANDIDATE else result.champion
     child = tracking.open_run(
         tracker,
@@ -147,6 +155,7 @@ def _record_role(
         parameters = {"name": result.name, "version": version, "rig": result.rig}
         tracking.log_numbers(tracker, child.run_id, parameters=parameters, metrics=row)
         tracking.finish(tracker, child.run_id)
+    return child.run_id
 
 
 def _tags(result: TwinResult, verdict: Verdict) -> dict[str, str]:

@@ -30,7 +30,7 @@ def comparison(
     Returns:
         The figure; regions hold 90 %, bars are exact 95 % intervals.
     """
-    figure = Figure(figsize=(10.0, 4.6), layout="constrained")
+    figure = Figure(figsize=(8.6, 4.3), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.4, 1.0))
     for role, theta in samples.items():
         left.plot(*theta[::2].T, ",", color=ROLES[role], alpha=0.4)
@@ -43,7 +43,8 @@ def comparison(
     for place, paired in enumerate(rows.values()):
         _bars(right, place, paired)
     right.set_xticks(range(len(rows)), list(rows))
-    right.set_ylim(0.0, 1.0)
+    right.set_xlim(-0.5, len(rows) - 0.3)  # room for the last label
+    right.set_ylim(0.0, 1.03)  # a share of one is seen whole
     right.set_title(f"{len(result.seeds)} tosses, {len(result.positions)} cup positions")
     champion = "none" if result.champion is None else f"version {result.champion}"
     figure.suptitle(f"{name}: candidate version {result.candidate}, champion {champion}")
@@ -59,9 +60,9 @@ def _bars(axes: Axes, place: int, paired: Paired) -> None:
         found = stats.binomtest(sum(outcomes), len(outcomes))
         interval, share = found.proportion_ci(0.95), found.statistic
         reach = [[share - interval.low], [interval.high - share]]
-        where = place + 0.2 * step - 0.1
+        where = place + 0.4 * step - 0.2
         axes.errorbar([where], [share], yerr=reach, fmt="o", capsize=4, color=ROLES[role])
-        axes.annotate(f"{share:.2f}", (where, share), (7, -3), textcoords="offset points")
+        axes.annotate(f"{share:.3g}", (where, share), (7, -3), textcoords="offset points")
 
 
 def _region(theta: Float[ndarray, "sample 2"], colour: str, label: str) -> Ellipse:

@@ -148,6 +148,10 @@ def check_page(tracker, run):
     ]
     assert len({tuple(sorted(found.data.metrics)) for found in roles}) == 1
     assert {"success", "cup_inside_90", "restitution_mean"} <= set(roles[0].data.metrics)
+    page = tracker.client.get_run(run.run_id).data.tags["mlflow.note.content"]
+    assert page.startswith("**Passed by the gate**") and f"run_uuid={run.run_id}" in page
+    said = tracker.client.get_model_version(NAME, "1").description
+    assert f"runs/{run.run_id}" in said and f"{NAME} 1 passed" in said
 
 
 def check_doctor(place, tracker, capsys):
