@@ -2,7 +2,7 @@ r"""How a puck moves: a mixture of linear-Gaussian modes, and one period of it a
 
 The state is s = (x, y, vx, vy, ax, ay): place, velocity and airflow, a constant acceleration with
 prior N(0, airflow_sd^2 I) which the paper does not have (as white process noise, a steady drift
-would be understated). With the period h, modes 1 and 2 of Sec. III-A and their system (Eqs. 6-8) are
+would be understated). With the period h, modes 1 and 2 (Sec. III-A) and their system (Eqs. 6-8):
 
     floating   v' = Theta_1 v + theta_1 + h (I + Theta_1) a / 2 + w,     w ~ N(0, Sigma_1),
                x' = x + h (v + v') / 2,    a' = a;
@@ -314,7 +314,8 @@ def _bounce(
     before = state[:, 2:4]
     after = _apply(back, _apply(frame, before) @ law.matrix.T + law.offset)
     speed = side * before[:, axis]
-    ago = np.minimum((side * state[:, axis] - limit) / speed, PERIOD)  # more: an estimate beyond
+    ago = (side * state[:, axis] - limit) / speed
+    ago = np.minimum(ago, 2.0 * PERIOD)  # a longer one is an estimate behind the wall
     jacobian = np.zeros((len(hit), 6, 6)) + np.eye(6)
     later = (before - after)[:, :, None] * normal[:, None, :] / speed[:, None, None]
     jacobian[:, 2:4, 2:4] = back @ law.matrix @ frame
