@@ -29,7 +29,7 @@ from typing import Any
 from models.core.bad_input import BadInput
 from tasks.artefacts import sha256, whole_folder, write_json
 from tasks.champion_sources import Pointer, Source, UnreachableError
-from tasks.packages import MANIFEST, Evaluate, Package, grid_log_density, read_package
+from tasks.packages import GRID, Package, Reader, read_package
 
 DAY = 86400.0
 """Seconds of a day."""
@@ -70,7 +70,7 @@ class Champion:
         *,
         oldest: float,
         say: Callable[[str], None] = lambda line: None,
-        evaluate: Evaluate = grid_log_density,
+        reader: Reader = GRID,
     ) -> None:
         """Take up the last good package, if there is one.
 
@@ -80,7 +80,7 @@ class Champion:
             kept: Folder of the packages kept.
             oldest: Age, s since its registration, past which a posterior must not be used.
             say: Told in one line of everything that is not as it should be.
-            evaluate: The reader of this kind of package.
+            reader: The reader of this kind of package, which the source names too.
 
         Raises:
             ValueError: If the name could leave the folder.
@@ -88,7 +88,7 @@ class Champion:
         if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
             raise ValueError(f"name: need letters, digits, - and _, got {name!r}")
         self._name, self._source, self._place = name, source, kept / name
-        self._oldest, self._say, self._evaluate = oldest, say, evaluate
+        self._oldest, self._say, self._reader = oldest, say, reader
         self._refreshing = threading.Lock()
         self._held = self._last_good()
 
@@ -154,11 +154,11 @@ class Champion:
             folder = Path(place) / "package"
             folder.mkdir()
             self._source.download(pointer, folder)
-            digest = sha256(folder / MANIFEST)
+            digest = sha256(folder / self._reader.manifest)
             if pointer.digest is not None and digest != pointer.digest:
                 where = f"version {pointer.version}"
                 raise BadInput(where, f"manifest sha256 {digest}", pointer.digest)
-            package = _frozen(read_package(folder, evaluate=self._evaluate))
+            package = _frozen(read_package(folder, reader=self._reader))
             if not self._has(digest):
                 with whole_folder(self._place / digest) as partial:
                     shutil.copytree(folder, partial, dirs_exist_ok=True)
@@ -181,8 +181,8 @@ class Champion:
 
     def _kept(self, digest: str) -> Package:
         folder = self._place / Path(digest).name
-        package = _frozen(read_package(folder, evaluate=self._evaluate))
-        if sha256(folder / MANIFEST) != digest:
+        package = _frozen(read_package(folder, reader=self._reader))
+        if sha256(folder / self._reader.manifest) != digest:
             raise BadInput(str(folder), "another manifest", f"sha256 {digest}")
         return package
 

@@ -17,9 +17,8 @@ from typing import Any, Protocol
 
 from models.core.bad_input import BadInput
 from tasks.artefacts import sha256
-from tasks.packages import CONTENT, LARGEST_FILE, MANIFEST
+from tasks.packages import GRID, LARGEST_FILE, Reader
 
-NAMES = (MANIFEST, *CONTENT)
 LARGEST_ANSWER = 2**20
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -64,12 +63,14 @@ class Server:
         alias: The alias to follow.
         package: Folder of the package among the files of its run.
         patience: Longest wait for an answer, s.
+        reader: The kind of its packages.
     """
 
     address: str
     alias: str = "champion"
     package: str = "package"
     patience: float = 5.0
+    reader: Reader = GRID
 
     def __post_init__(self) -> None:
         """Refuse an address over which anyone could answer.
@@ -116,7 +117,7 @@ class Server:
         Raises:
             UnreachableError: If the server does not give one of them.
         """
-        for name in NAMES:
+        for name in (self.reader.manifest, *self.reader.content):
             words = {"run_uuid": pointer.run, "path": f"{self.package}/{name}"}
             (folder / name).write_bytes(self._read("get-artifact", words, LARGEST_FILE))
 
@@ -143,9 +144,11 @@ class Folder:
 
     Attributes:
         place: The folder.
+        reader: The kind of its packages.
     """
 
     place: Path
+    reader: Reader = GRID
 
     def resolve(self, name: str) -> Pointer:
         """Look up the package of a name.
@@ -159,7 +162,7 @@ class Folder:
         Raises:
             UnreachableError: If there is none.
         """
-        manifest = self.place / name / MANIFEST
+        manifest = self.place / name / self.reader.manifest
         try:
             digest, made = sha256(manifest), manifest.stat().st_mtime
         except OSError as error:
@@ -176,7 +179,7 @@ class Folder:
         Raises:
             UnreachableError: If one of them cannot be read.
         """
-        for name in NAMES:
+        for name in (self.reader.manifest, *self.reader.content):
             try:
                 shutil.copyfile(self.place / pointer.run / name, folder / name)
             except OSError as error:

@@ -21,13 +21,22 @@ from models.probability import truncated_mixtures
 from models.probability.coordinates import Coordinates
 from models.systems import bouncing_ball, drop_density, drop_inputs
 from models.systems.drop_density import NoiseRange
+from tasks import package_kinds
 from tasks.artefacts import digest_of, sha256, write_json
-from tasks.packages import MANIFEST, Arrays, Package, Parameter, read_package, write_package
+from tasks.packages import (
+    MANIFEST,
+    Arrays,
+    Package,
+    Parameter,
+    Reader,
+    read_package,
+    write_package,
+)
 from tasks.progress import Progress, silent
 from tasks.provenance import code_digest, git_commit
 from tasks.settings import Density
 
-NAME = "ball-density"
+NAME = package_kinds.DENSITY
 KIND = "conditional-density"
 REFERENCES = 16
 SEARCHED = ("hidden", "components", "learning_rate")
@@ -150,7 +159,7 @@ def write(trained: Trained, folder: Path) -> None:
             "chosen": {name: getattr(trained.settings, name) for name in SEARCHED},
         },
     )
-    write_package(folder, package, evaluate=evaluate)
+    write_package(folder, package, reader=READER)
 
 
 def check(density: ConditionalDensity, *, seed: int, cases: int = CASES) -> dict[str, Any]:
@@ -197,7 +206,7 @@ def read(folder: Path) -> ConditionalDensity:
     Raises:
         BadInput: If the package is not exactly what its manifest promises.
     """
-    return from_package(read_package(folder, evaluate=evaluate), where=str(folder))
+    return from_package(read_package(folder, reader=READER), where=str(folder))
 
 
 def from_package(package: Package, *, where: str) -> ConditionalDensity:
@@ -235,6 +244,10 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     return {"log_density": value.numpy()}
 
 
+READER = Reader(evaluate)
+"""The reader of this kind."""
+
+
 def find_or_train(
     settings: Density, folder: Path, *, seed: int, progress: Progress = silent
 ) -> tuple[Path, bool]:
@@ -254,7 +267,7 @@ def find_or_train(
     """
     package = folder / "package"
     try:
-        if read_package(package, evaluate=evaluate).data_digest == key(settings, seed):
+        if read_package(package, reader=READER).data_digest == key(settings, seed):
             return package, False
     except (BadInput, SafetensorError):
         pass  # absent, of another size, or damaged: made again
@@ -292,7 +305,7 @@ def summary(package: Path, *, trained: bool) -> dict[str, Any]:
     Returns:
         What `result.json` holds.
     """
-    found = read_package(package, evaluate=evaluate)
+    found = read_package(package, reader=READER)
     return {
         "schema": "ricochet.density/1",
         "model": f"{NAME}/{local_version(package)}",

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from hardware import locks
 from models.core.bad_input import BadInput
-from tasks import density, promotion, promotion_log, publication, registry, sealing, tracking
-from tasks.packages import Evaluate, grid_log_density
+from tasks import promotion, promotion_log, publication, registry, sealing, tracking
 from tasks.promotion_log import Pair
 from tasks.publication import PublicationError
 from tasks.registry import CANDIDATE
@@ -156,10 +155,9 @@ def _against_packages(tracker: Tracker, name: str) -> list[Finding]:
 
 
 def _fault(tracker: Tracker, name: str, version: str) -> str | None:
-    evaluate: Evaluate = density.evaluate if name == density.NAME else grid_log_density
     with tempfile.TemporaryDirectory() as place:
         try:
-            registry.fetch(tracker, name, version, folder=Path(place), evaluate=evaluate)
+            registry.fetch(tracker, name, version, folder=Path(place))
         except Exception as error:  # whatever the store raises for files that are gone
             return " ".join(str(error).split())
     return None

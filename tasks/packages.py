@@ -41,6 +41,31 @@ Evaluate = Callable[[Arrays, Arrays], Arrays]
 
 
 @dataclass(frozen=True)
+class Reader:
+    """How packages of one kind are named and evaluated.
+
+    Attributes:
+        evaluate: Evaluates the arrays at the reference inputs.
+        schema: What the manifest names.
+        stem: Name, without ending, of the manifest and of the arrays.
+    """
+
+    evaluate: Evaluate
+    schema: str = SCHEMA
+    stem: str = "posterior"
+
+    @property
+    def manifest(self) -> str:
+        """Name of the manifest."""
+        return f"{self.stem}.json"
+
+    @property
+    def content(self) -> tuple[str, str, str]:
+        """Names of the arrays, the checks and the reference."""
+        return (f"{self.stem}.safetensors", *CONTENT[1:])
+
+
+@dataclass(frozen=True)
 class Parameter:
     """A parameter with its unit (`1` if it has none) and the bounds of its prior."""
 
@@ -101,15 +126,17 @@ def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
     return {"log_density": np.where(inside, values, -np.inf)}
 
 
-def write_package(
-    folder: Path, package: Package, *, evaluate: Evaluate = grid_log_density
-) -> dict[str, Any]:
+GRID = Reader(grid_log_density)
+"""The reader of the kind `grid`."""
+
+
+def write_package(folder: Path, package: Package, *, reader: Reader = GRID) -> dict[str, Any]:
     """Write a package, whole or absent, and read it back.
 
     Args:
         folder: The folder to make; an older package there is replaced.
         package: The posterior.
-        evaluate: The reader of this kind, for the reference outputs.
+        reader: The reader of this kind, for the reference outputs.
 
     Returns:
         The manifest as written.
@@ -117,24 +144,25 @@ def write_package(
     Raises:
         BadInput: If the place cannot be written, or reading back disagrees.
     """
-    outputs = evaluate(package.arrays, package.inputs)
+    outputs = reader.evaluate(package.arrays, package.inputs)
+    arrays, checks, expected = reader.content
     reference = _prefixed("input.", package.inputs) | _prefixed("output.", outputs)
     with whole_folder(folder) as partial:
-        write_bytes(partial / CONTENT[0], _serialized(package.arrays))
-        write_json(partial / CONTENT[1], package.checks)
-        write_bytes(partial / CONTENT[2], _serialized(reference))
-        manifest = _manifest(package, partial)
-        write_json(partial / MANIFEST, manifest)
-        read_package(partial, evaluate=evaluate)
+        write_bytes(partial / arrays, _serialized(package.arrays))
+        write_json(partial / checks, package.checks)
+        write_bytes(partial / expected, _serialized(reference))
+        manifest = _manifest(package, partial, reader)
+        write_json(partial / reader.manifest, manifest)
+        read_package(partial, reader=reader)
     return manifest
 
 
-def read_package(folder: Path, *, evaluate: Evaluate = grid_log_density) -> Package:
+def read_package(folder: Path, *, reader: Reader = GRID) -> Package:
     """Read a package after checking names, sizes, digests and the self-test.
 
     Args:
         folder: The package.
-        evaluate: The reader of the kind expected.
+        reader: The reader of the kind expected.
 
     Returns:
         The posterior.
@@ -142,22 +170,24 @@ def read_package(folder: Path, *, evaluate: Evaluate = grid_log_density) -> Pack
     Raises:
         BadInput: If anything in the folder is not exactly what the manifest promises.
     """
-    _check_names(folder)
-    manifest = _parse_manifest(folder / MANIFEST)
-    content = {name: _verified(folder / name, manifest["files"][name]) for name in CONTENT}
-    arrays = _parse_arrays(folder / CONTENT[0], content[CONTENT[0]])
-    reference = _parse_arrays(folder / CONTENT[2], content[CONTENT[2]])
+    _check_names(folder, reader)
+    manifest = _parse_manifest(folder / reader.manifest, reader)
+    numbers, checks, expected = (
+        (folder / name, _verified(folder / name, manifest["files"][name]))
+        for name in reader.content
+    )
+    reference = _parse_arrays(*expected)
     package = Package(
         kind=manifest["kind"],
         parameters=tuple(Parameter(**entry) for entry in manifest["parameters"]),
-        arrays=arrays,
+        arrays=_parse_arrays(*numbers),
         inputs=_unprefixed("input.", reference),
-        checks=_parse_json(folder / CONTENT[1], content[CONTENT[1]]),
+        checks=_parse_json(*checks),
         data_digest=manifest["data_digest"],
         git_commit=manifest["git_commit"],
         settings=manifest["settings"],
     )
-    _self_test(folder, package, _unprefixed("output.", reference), evaluate)
+    _self_test(folder, package, _unprefixed("output.", reference), reader.evaluate)
     return package
 
 
@@ -167,9 +197,9 @@ def _cell(place: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
     return index, inside - index
 
 
-def _manifest(package: Package, folder: Path) -> dict[str, Any]:
+def _manifest(package: Package, folder: Path, reader: Reader) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
+        "schema": reader.schema,
         "kind": package.kind,
         "parameters": [vars(parameter) for parameter in package.parameters],
         "prior": {
@@ -181,29 +211,32 @@ def _manifest(package: Package, folder: Path) -> dict[str, Any]:
         "git_commit": package.git_commit,
         "settings": dict(package.settings),
         "files": {
-            name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in CONTENT
+            name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            for name in reader.content
         },
     }
 
 
-def _check_names(folder: Path) -> None:
+def _check_names(folder: Path, reader: Reader) -> None:
     if not folder.is_dir():
-        raise BadInput(str(folder), "no folder", f"a package with {MANIFEST}")
+        raise BadInput(str(folder), "no folder", f"a package with {reader.manifest}")
     found = sorted(entry.name for entry in folder.iterdir())
-    if found != sorted((MANIFEST, *CONTENT)):
-        raise BadInput(str(folder), ", ".join(found), f"only {MANIFEST}, {', '.join(CONTENT)}")
+    names = (reader.manifest, *reader.content)
+    if found != sorted(names):
+        raise BadInput(str(folder), ", ".join(found), f"only {', '.join(names)}")
 
 
-def _parse_manifest(path: Path) -> dict[str, Any]:
+def _parse_manifest(path: Path, reader: Reader) -> dict[str, Any]:
     manifest = _parse_json(path, _read_file(path))
-    if manifest.get("schema") != SCHEMA:
-        raise BadInput(str(path), f"schema {manifest.get('schema')!r}", SCHEMA)
+    if manifest.get("schema") != reader.schema:
+        raise BadInput(str(path), f"schema {manifest.get('schema')!r}", reader.schema)
     wanted = {"schema", "kind", "parameters", "prior", "data_digest", "git_commit", "settings"}
     if set(manifest) != wanted | {"files"}:
         raise BadInput(str(path), f"keys {sorted(manifest)}", f"keys {sorted(wanted | {'files'})}")
     files = manifest["files"]
-    if not isinstance(files, dict) or sorted(files) != sorted(CONTENT):
-        raise BadInput(str(path), f"files {files!r}", f"digests of {', '.join(CONTENT)} alone")
+    if not isinstance(files, dict) or sorted(files) != sorted(reader.content):
+        names = ", ".join(reader.content)
+        raise BadInput(str(path), f"files {files!r}", f"digests of {names} alone")
     fields = set(Parameter.__dataclass_fields__)
     entries = manifest["parameters"]
     if not all(isinstance(entry, dict) and set(entry) == fields for entry in entries):

@@ -17,7 +17,6 @@ from models.core.bad_input import BadInput
 from tasks import promotion_log, registry
 from tasks.artefacts import output_folder
 from tasks.gate import Verdict
-from tasks.packages import Evaluate, grid_log_density
 from tasks.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, Entry, Pair
 from tasks.registry import Registered
 from tasks.tracking import Tracker
@@ -61,7 +60,6 @@ def promote(
     validation: str,
     reason: str,
     log: Path | None = None,
-    evaluate: Evaluate = grid_log_density,
 ) -> Moved:
     """Make a version the champion, if the gate lets it pass.
 
@@ -72,7 +70,6 @@ def promote(
         validation: Run of the validation.
         reason: Why, in one line.
         log: The log; the project's own when absent.
-        evaluate: The reader of this kind of package.
 
     Returns:
         The aliases.
@@ -91,7 +88,7 @@ def promote(
         before = present(tracker, name)
         if begun is None and before.champion == version:
             return Moved(name, before, changed=False)
-        _verify(tracker, registered, evaluate)
+        _verify(tracker, registered)
         if begun is None:
             after = Pair(version, before.champion)
             begun = Entry(PROMOTE, name, before, after, validation, " ".join(reason.split()))
@@ -108,7 +105,6 @@ def rollback(
     *,
     reason: str,
     log: Path | None = None,
-    evaluate: Evaluate = grid_log_density,
 ) -> Moved:
     """Restore the pair that was there before the last promotion; twice changes nothing further.
 
@@ -117,7 +113,6 @@ def rollback(
         name: Name in the registry.
         reason: Why, in one line.
         log: The log; the project's own when absent.
-        evaluate: The reader of this kind of package.
 
     Returns:
         The aliases.
@@ -133,7 +128,7 @@ def rollback(
         if before == after:
             return Moved(name, before, changed=False)
         if after.champion is not None:
-            _verify(tracker, Registered(name, after.champion), evaluate)
+            _verify(tracker, Registered(name, after.champion))
         begun = Entry(ROLLBACK, name, before, after, "", " ".join(reason.split()))
         promotion_log.append(log, begun)
         _point(tracker, name, CHAMPION, after.champion)
@@ -180,14 +175,12 @@ def _logged_pair(log: Path, name: str) -> Pair:
     return done.before if done.action == PROMOTE else done.after
 
 
-def _verify(tracker: Tracker, registered: Registered, evaluate: Evaluate) -> None:
+def _verify(tracker: Tracker, registered: Registered) -> None:
     if not registry.exists(tracker, registered):
         found = "nothing in the registry"
         raise BadInput(f"{registered.name} version {registered.version}", found, "a version")
     with tempfile.TemporaryDirectory() as place:
-        registry.fetch(
-            tracker, registered.name, registered.version, folder=Path(place), evaluate=evaluate
-        )
+        registry.fetch(tracker, registered.name, registered.version, folder=Path(place))
 
 
 def _version(tracker: Tracker, name: str, alias: str) -> str | None:

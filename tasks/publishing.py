@@ -40,7 +40,7 @@ def publish_density(
     Raises:
         BadInput: If the package is not whole.
     """
-    package = read_package(folder / "package", evaluate=density.evaluate)
+    package = read_package(folder / "package", reader=density.READER)
     tags = {"prefect.flow_run_id": flow_run, "ricochet.settings": package.data_digest}
     run = tracking.open_run(
         tracker, DENSITY, sha256(folder / "package" / MANIFEST), name=density.NAME, tags=tags
@@ -64,7 +64,6 @@ def publish_density(
         folder / "package",
         run_id=run.run_id,
         tags=tags,
-        evaluate=density.evaluate,
     )
     if not run.finished:
         tracking.finish(tracker, run.run_id)

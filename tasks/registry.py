@@ -18,7 +18,8 @@ from mlflow.exceptions import MlflowException
 
 from models.core.bad_input import BadInput
 from tasks.artefacts import sha256
-from tasks.packages import MANIFEST, Evaluate, Package, grid_log_density, read_package
+from tasks.package_kinds import reader_of
+from tasks.packages import Package, read_package
 from tasks.tracking import Tracker
 
 CANDIDATE = "candidate"
@@ -42,7 +43,6 @@ def register(
     *,
     run_id: str,
     tags: Mapping[str, str],
-    evaluate: Evaluate = grid_log_density,
 ) -> Registered:
     """Put a package into the registry and, once it came back whole, point `candidate` at it.
 
@@ -52,7 +52,6 @@ def register(
         folder: The package.
         run_id: The run that made it; it has at most one version of a name.
         tags: Tags of the version.
-        evaluate: The reader of this kind of package.
 
     Returns:
         The version.
@@ -60,16 +59,17 @@ def register(
     Raises:
         BadInput: If the package is not whole, before or after the journey.
     """
-    read_package(folder, evaluate=evaluate)
-    digest = sha256(folder / MANIFEST)
+    reader = reader_of(name)
+    read_package(folder, reader=reader)
+    digest = sha256(folder / reader.manifest)
     version = _find_version(tracker, name, run_id)
     if version is None:
         tracker.client.log_artifacts(run_id, str(folder), FOLDER)
         version = _create_version(tracker, name, run_id, {**tags, "package.sha256": digest})
     _wait_until_ready(tracker, version)
     with tempfile.TemporaryDirectory() as place:
-        returned = fetch(tracker, name, version.version, folder=Path(place), evaluate=evaluate)
-        if sha256(returned / MANIFEST) != version.tags.get("package.sha256", digest):
+        returned = fetch(tracker, name, version.version, folder=Path(place))
+        if sha256(returned / reader.manifest) != version.tags.get("package.sha256", digest):
             raise BadInput(f"{name} version {version.version}", "another package", digest)
     _point_candidate(tracker, name, int(version.version))
     return Registered(name, str(version.version))
@@ -114,14 +114,7 @@ def exists(tracker: Tracker, registered: Registered) -> bool:
     return True
 
 
-def fetch(
-    tracker: Tracker,
-    name: str,
-    version: str,
-    *,
-    folder: Path,
-    evaluate: Evaluate = grid_log_density,
-) -> Path:
+def fetch(tracker: Tracker, name: str, version: str, *, folder: Path) -> Path:
     """Download a version and verify it.
 
     Args:
@@ -129,7 +122,6 @@ def fetch(
         name: Name in the registry.
         version: The version.
         folder: Where to put it.
-        evaluate: The reader of this kind of package.
 
     Returns:
         The folder of the verified package.
@@ -140,19 +132,16 @@ def fetch(
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     source = tracker.client.get_model_version_download_uri(name, version)
     place = download_artifacts(artifact_uri=source, dst_path=str(folder), tracking_uri=tracker.uri)
-    read_package(Path(place), evaluate=evaluate)
+    read_package(Path(place), reader=reader_of(name))
     return Path(place)
 
 
-def load(
-    tracker: Tracker, registered: Registered, *, evaluate: Evaluate = grid_log_density
-) -> Package:
+def load(tracker: Tracker, registered: Registered) -> Package:
     """Download, verify and read a version.
 
     Args:
         tracker: The store.
         registered: The version.
-        evaluate: The reader of this kind of package.
 
     Returns:
         The package.
@@ -161,10 +150,8 @@ def load(
         BadInput: If it is not exactly what its manifest promises.
     """
     with tempfile.TemporaryDirectory() as place:
-        found = fetch(
-            tracker, registered.name, registered.version, folder=Path(place), evaluate=evaluate
-        )
-        return read_package(found, evaluate=evaluate)
+        found = fetch(tracker, registered.name, registered.version, folder=Path(place))
+        return read_package(found, reader=reader_of(registered.name))
 
 
 def _find_version(tracker: Tracker, name: str, run_id: str) -> ModelVersion | None:

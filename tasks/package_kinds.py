@@ -1,0 +1,45 @@
+"""Which reader the packages of a name need.
+
+ball-density                    a conditional density, `tasks.density`
+shooting-<setting>              an energy of shots, `tasks.energy_packages`
+any other, <ball>-<surface>     a posterior of kind `grid`, `tasks.packages`
+
+A module is imported only where its kind is asked for.
+"""
+
+from tasks.packages import GRID, Reader
+
+DENSITY = "ball-density"
+SHOOTING = "shooting-"
+
+
+def is_shooting(name: str) -> bool:
+    """Tell whether a name is that of an energy of shots.
+
+    Args:
+        name: Name in the registry.
+
+    Returns:
+        Whether it is `shooting-<setting>`.
+    """
+    return name.startswith(SHOOTING) and name != SHOOTING
+
+
+def reader_of(name: str) -> Reader:
+    """Return the reader of the packages of a name.
+
+    Args:
+        name: Name in the registry.
+
+    Returns:
+        The reader.
+    """
+    if name == DENSITY:
+        from tasks import density
+
+        return density.READER
+    if is_shooting(name):
+        from tasks import energy_packages
+
+        return energy_packages.READER
+    return GRID

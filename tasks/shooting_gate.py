@@ -1,0 +1,124 @@
+"""The gate before `champion` for a shooting policy; every check is measured, none is read.
+
+    regret      the policy's search against the exhaustive one on fresh states: what the objective
+                loses on average at most 0.05 of what the best shots reach
+    modes       share of those states in which both choose as many banks at least 0.80
+    promise     the chance constraint of Eq. 12: refused where so few shots score that their chance
+                under the promised share (beta) is below 0.025
+    limits      no shot breaks a limit of joints, links or table
+    score       beside the champion, from the same starts: refused where the exact one-sided test
+                of the discordant pairs has p < 0.025 (`tasks.gate.not_worse`)
+
+Eq. 12 is that of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for
+Robot Air Hockey".
+"""
+
+from dataclasses import dataclass
+
+from scipy import stats
+
+from tasks.gate import TWIN_CHANCE, Check, Verdict, not_worse
+from tasks.shooting_result import ShootingResult
+from tasks.twin_result import CANDIDATE
+
+LARGEST_REGRET = 0.05
+SMALLEST_AGREEMENT = 0.80
+FEWEST_SHOTS = 60
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured again about a policy.
+
+    Attributes:
+        regret: Mean loss of the objective against the exhaustive optimum, in its units.
+        best: Mean objective of the exhaustive optimum.
+        agreement: Share of states in which both choose as many banks.
+        states: Number of states.
+        beta: Share of shots that are promised to score.
+    """
+
+    regret: float
+    best: float
+    agreement: float
+    states: int
+    beta: float
+
+    @property
+    def share(self) -> float:
+        """The regret as a share of the best objective."""
+        return self.regret / self.best
+
+
+def judge(evidence: Evidence, result: ShootingResult | None) -> Verdict:
+    """Judge a candidate by everything.
+
+    Args:
+        evidence: What was measured again.
+        result: The shots; None where no validation was run, which is a refusal.
+
+    Returns:
+        The verdict.
+    """
+    return Verdict((*judge_evidence(evidence), *judge_shots(result, evidence.beta)))
+
+
+def judge_evidence(evidence: Evidence) -> tuple[Check, ...]:
+    """Judge what was measured again.
+
+    Args:
+        evidence: The measurements.
+
+    Returns:
+        The checks.
+    """
+    return (
+        Check(
+            "regret",
+            bool(evidence.share <= LARGEST_REGRET),  # a NaN is refused
+            f"{evidence.share:.4f} of the best objective on {evidence.states} states",
+            f"at most {LARGEST_REGRET}",
+        ),
+        Check(
+            "modes",
+            bool(evidence.agreement >= SMALLEST_AGREEMENT),
+            f"{evidence.agreement:.3f} of {evidence.states} states with as many banks as the best",
+            f"at least {SMALLEST_AGREEMENT}",
+        ),
+    )
+
+
+def judge_shots(result: ShootingResult | None, beta: float) -> tuple[Check, ...]:
+    """Judge the shots.
+
+    Args:
+        result: The shots; None where there were none.
+        beta: Share of shots that are promised to score.
+
+    Returns:
+        The checks.
+    """
+    if result is None:
+        wanted = "a finished `ricochet validate` of this version against the present champion"
+        return (Check("validation", False, "none", wanted),)
+    shots = result.shots[CANDIDATE]
+    broken = sum(shot.violations for shot in shots)
+    return (
+        Check("shots", len(shots) >= FEWEST_SHOTS, str(len(shots)), f"at least {FEWEST_SHOTS}"),
+        _promise(result.scored.candidate, beta),
+        Check("limits", broken == 0, f"{broken} violations", "none"),
+        not_worse("score", result.scored),
+    )
+
+
+def _promise(scored: tuple[bool, ...], beta: float) -> Check:
+    held, cases = sum(scored), len(scored)
+    chance = 0.0
+    if cases:
+        chance = float(stats.binomtest(held, cases, beta, alternative="less").pvalue)
+    return Check(
+        "promise",
+        chance >= TWIN_CHANCE,
+        f"{held} of {cases} shots scored (p {chance:.4f})",
+        f"p at least {TWIN_CHANCE} for a share of {beta:g}",
+    )
