@@ -69,7 +69,8 @@ def validate(call: Call) -> None:
     _prepare()
     from flows.validate import validate as flow
 
-    result = flow(name=call.arguments.name, **call.parameters())
+    rig, arm = call.arguments.rig, call.arguments.arm
+    result = flow(name=call.arguments.name, rig=rig, arm=arm, **call.parameters())
     name = result["name"]
     if result["unchanged"]:
         call.say(f"{name}: the candidate is the champion already")
@@ -79,8 +80,9 @@ def validate(call: Call) -> None:
             call.say(
                 f"refused: {check['name']}: found {check['found']}, expected {check['expected']}"
             )
-    met, inside = result["success"]["candidate"], result["inside_90"]["candidate"]
-    call.say(f"{name}: met {met:.2f} of the tosses, {inside:.2f} of the cups as predicted")
+    met, inside = result["success"]["candidate"], result["inside_90"].get("candidate")
+    cups = "no cup tried" if inside is None else f"{inside:.2f} of the cups as predicted"
+    call.say(f"{name}: met {met:.2f} of the tosses, {cups}")
     verdict = "promoted to champion" if result["promoted"] else "not promoted"
     call.say(f"{name} version {result['versions']['candidate']}: {verdict}; run {result['run']}")
 
@@ -176,6 +178,15 @@ def _promote_options(parser: argparse.ArgumentParser) -> None:
 
 def _validate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="<ball>-<surface>")
+    parser.add_argument(
+        "--rig",
+        choices=("simulated", "real"),
+        default="simulated",
+        help="real: the robot and microphones of the sections `real` and `capture`",
+    )
+    parser.add_argument(
+        "--arm", action="store_true", help="let the real robot move, once confirmed by hand"
+    )
 
 
 def _rollback_options(parser: argparse.ArgumentParser) -> None:
@@ -191,7 +202,8 @@ VERBS = (
     Verb(
         ("validate",),
         "try a candidate on the rig beside the champion; what passes the gate becomes champion",
-        "ricochet validate ping-pong-table",
+        "ricochet validate ping-pong-table\n"
+        "  ricochet validate ping-pong-table --rig real --arm --set real.robot=192.0.2.1",
         _validate_options,
         validate,
     ),

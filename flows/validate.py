@@ -3,10 +3,11 @@
     load the candidate -> audit -> tosses and cups, candidate and champion alike -> gate -> aliases
 
 Everything is recorded whether it passes or not. Only a candidate that passes every check moves an
-alias; one that is the champion already is left as it is.
+alias; one that is the champion already is left as it is. On a real rig a person is asked before
+anything moves, and what ends the trials before their time is the reason in a run that failed.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from flows.calibrate import link
+from flows.real_validation import kept, open_place
 from models.core.bad_input import BadInput
 from tasks import (
     auditing,
@@ -24,6 +26,7 @@ from tasks import (
     gate,
     laboratory,
     promotion,
+    real_trials,
     registry,
     settings,
     steering,
@@ -36,14 +39,14 @@ from tasks.artefacts import output_folder, write_json
 from tasks.gate import Evidence, Verdict
 from tasks.packages import Package
 from tasks.progress import bar
+from tasks.real_trials import Bench, Place
 from tasks.registry import Registered
 from tasks.settings import Settings
 from tasks.tracking import OpenRun, Tracker
 from tasks.trials import Met
-from tasks.twin_result import CANDIDATE, CHAMPION, Paired, TwinResult
+from tasks.twin_result import CANDIDATE, CHAMPION, REAL, SIMULATED, Paired, TwinResult
 
 SCHEMA = "ricochet.validation/1"
-RIG = "simulated"
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,21 @@ class Trial:
     packages: dict[str, Package]
 
 
-@flow(name="validate", retries=0, persist_result=False, result_serializer="json")
+@flow(
+    name="validate",
+    flow_run_name="validate {name}",
+    retries=0,
+    persist_result=False,
+    result_serializer="json",
+)
 def validate(
     name: str,
     out: str = "artifacts/validate",
     seed: int = 0,
     params: str | None = None,
     overrides: list[str] | None = None,
+    rig: str = SIMULATED,
+    arm: bool = False,
 ) -> dict[str, Any]:
     """Validate the candidate of a ball-surface pair and, if it passes, make it the champion.
 
@@ -77,21 +88,31 @@ def validate(
         seed: Seed of all randomness.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
+        rig: `simulated` or `real`.
+        arm: Whether a real robot may move, once a person at the terminal has confirmed it.
 
     Returns:
         What `result.json` holds.
+
+    Raises:
+        BadInput: If something is missing or not as it should be.
+        EndedError: If the trials on a real rig ended before their time.
     """
     wanted = settings.load(None if params is None else Path(params), overrides or ())
     laboratory.ball_of(name)
+    place = open_place(rig, wanted, arm=arm)
     tracker, folder = tracking.connect(), output_folder(Path(out))
     trial = load(tracker, name)
     if trial is None:
         result = _unchanged(tracker, name)
     else:
         evidence = audit(tracker, trial, wanted, seed)
-        twin, met = try_on_rig(trial, wanted, seed, folder)
+        left = output_folder(folder / "-".join((name, *trial.versions.values())))
+        with kept(tracker, name, trial.versions, place, out=folder, left=left):
+            real_trials.refuse_motion(evidence, place)
+            twin, met = try_on_rig(trial, wanted, seed, left, place)
         verdict = gate.judge(evidence, twin)
-        run = record(tracker, trial, twin, met, verdict, folder)
+        run = record(tracker, trial, twin, met, verdict, left)
         moved = verdict.passed and move(tracker, trial, verdict, run)
         result = _result(trial, twin, met, verdict, run) | {"promoted": bool(moved)}
     write_json(folder / "result.json", result)
@@ -144,41 +165,45 @@ def audit(tracker: Tracker, trial: Trial, wanted: Settings, seed: int) -> Eviden
 
 
 @task(name="try on the rig", cache_policy=NO_CACHE, retries=0)
-def try_on_rig(trial: Trial, wanted: Settings, seed: int, folder: Path) -> tuple[TwinResult, Met]:
-    """Meet tosses and predict cups, with candidate and champion on the same seeds.
+def try_on_rig(
+    trial: Trial, wanted: Settings, seed: int, folder: Path, place: Place | None = None
+) -> tuple[TwinResult, Met]:
+    """Meet tosses and predict cups, with candidate and champion alike.
 
     Args:
         trial: Who is on trial.
         wanted: The settings.
         seed: Seed of all randomness.
         folder: Where telemetry and pictures go.
+        place: The real rig and the person at it; None is the simulated one, on the same seeds.
 
     Returns:
         The trials, and how the tosses were met.
+
+    Raises:
+        EndedError: If the trials on a real rig ended before their time.
     """
     torch.set_num_threads(1)
     ball, rules = laboratory.ball_of(trial.name), wanted.validate
     theta = {role: _samples(package) for role, package in trial.packages.items()}
     learning = torch.Generator().manual_seed(seed)
     known = {role: steering.learn(rows, draw=learning) for role, rows in theta.items()}
-    seeds = tuple(seed * rules.tosses + i for i in range(rules.tosses))
+    if place is not None:
+        bench = Bench(ball, known, wanted, place)
+        met = real_trials.meet_tosses(bench, seed=seed, folder=folder)
+        return _tried(trial, REAL, real_trials.block_seeds(seed, wanted.real.tosses), met), met
+    seeds = real_trials.block_seeds(seed, rules.tosses)
     with bar(f"{trial.name} rig") as progress:
         met = trials.meet_tosses(
             ball, known, settings=wanted, seeds=seeds, folder=folder, progress=progress
         )
     places = trials.cup_positions(rules.positions)
     inside = trials.predict_cups(ball, theta, places, seed=seed)
-    twin = TwinResult(
-        name=trial.name,
-        candidate=trial.versions[CANDIDATE],
-        champion=trial.versions.get(CHAMPION),
-        rig=RIG,
-        seeds=seeds,
-        success=Paired(met.success[CANDIDATE], met.success.get(CHAMPION)),
+    return replace(
+        _tried(trial, SIMULATED, seeds, met),
         positions=tuple((float(x), float(y)) for x, y in places),
         inside_90=Paired(inside[CANDIDATE], inside.get(CHAMPION)),
-    )
-    return twin, met
+    ), met
 
 
 @task(name="record", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
@@ -234,6 +259,21 @@ def move(tracker: Tracker, trial: Trial, verdict: Verdict, run: OpenRun) -> bool
     ).changed
 
 
+def _tried(trial: Trial, rig: str, seeds: tuple[int, ...], met: Met) -> TwinResult:
+    """Return how the tosses were met; no cup was tried."""
+    champion = trial.versions.get(CHAMPION)
+    return TwinResult(
+        name=trial.name,
+        candidate=trial.versions[CANDIDATE],
+        champion=champion,
+        rig=rig,
+        seeds=seeds,
+        success=Paired(met.success[CANDIDATE], met.success.get(CHAMPION)),
+        positions=(),
+        inside_90=Paired((), None if champion is None else ()),
+    )
+
+
 def _samples(package: Package) -> np.ndarray:
     return np.asarray(package.arrays["samples"], dtype=np.float64)
 
@@ -249,6 +289,7 @@ def _result(
     return {
         "schema": SCHEMA,
         "name": trial.name,
+        "rig": twin.rig,
         "unchanged": False,
         "versions": trial.versions,
         "run": run.run_id,

@@ -140,6 +140,7 @@ def deflect(
             stopped = _pass(arm, now, record)
             if stopped is not None:
                 break
+            now = _clock(arm, now)
             state, decision = _decide(controller.step, state, known, now, arm)
             decisions.append(decision)
     except StreamEndedError as error:
@@ -164,6 +165,11 @@ def _pass(
     return None
 
 
+def _clock(arm: Arm, now: float) -> float:
+    """Return the time: a simulated arm waits for the controller, a real one does not."""
+    return max(now, arm.state().time) if arm.exclusive else now
+
+
 def _decide(step: Step, state: Any, known: Known, now: float, arm: Arm) -> tuple[Any, Decision]:
     """Ask the controller, and the arm to follow."""
     here = arm.state().paddle
@@ -173,6 +179,6 @@ def _decide(step: Step, state: Any, known: Known, now: float, arm: Arm) -> tuple
     refusal = None
     if target is not None:
         height = here[2] if target.z is None else target.z
-        left = target.duration - (now - target.issued)
+        left = target.duration - (_clock(arm, now) - target.issued)
         refusal = arm.move((arm.workspace.x, target.y, height), left)
     return state, Decision(known, target, None if refusal is None else str(refusal), latency)

@@ -13,6 +13,9 @@
                 the exact one-sided test of the discordant pairs (McNemar 1947, without its normal
                 law) has p < 0.025, that is, where the difference lies beyond its 95 % interval;
                 cups inside the predicted 90 % interval not fewer than chance allows (p < 0.025)
+    real        on a real rig no two tosses are the same: refused where the whole 95 % interval of
+                the difference of both shares (`models.inference.proportions`) is below zero;
+                cups are not tried there, and the check says so
 
 Each limit is the chance with which a sound candidate fails that check. Simulated, a sound one is
 refused in 2 % of all cases by what is measured and in 2 % by its luck with the tosses and cups. A
@@ -27,12 +30,12 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy import stats
 
-from models.inference import checks
+from models.inference import checks, proportions
 from models.inference.checks import LEVELS
 from models.systems.ball_audit import Agreement
 from models.systems.ball_checks import ProductChecks
 from models.systems.bouncing_ball import PARAMETERS
-from tasks.twin_result import Paired, TwinResult
+from tasks.twin_result import REAL, Paired, TwinResult
 
 RANK_CHANCE = 0.0025
 COVERAGE_CHANCE = 0.002
@@ -144,8 +147,12 @@ def judge_twin(twin: TwinResult | None) -> tuple[Check, ...]:
     if twin is None:
         wanted = "a finished `ricochet validate` of this version against the present champion"
         return (Check("validation", False, "none", wanted),)
+    tosses = _enough("tosses", len(twin.seeds), FEWEST_TOSSES)
+    if twin.rig == REAL:
+        cup = Check("cup", True, "not tried on a real rig", "a count on the simulated one")
+        return (tosses, not_worse_apart("tracking", twin.success), cup)
     return (
-        _enough("tosses", len(twin.seeds), FEWEST_TOSSES),
+        tosses,
         not_worse("tracking", twin.success),
         _enough("cup positions", len(twin.positions), FEWEST_POSITIONS),
         _cup(twin.inside_90),
@@ -180,6 +187,29 @@ def not_worse(name: str, paired: Paired) -> Check:
         chance >= TWIN_CHANCE,
         f"{found} ({won} won and {lost} lost of {len(pairs)} pairs, p {chance:.4f})",
         f"not worse: p at least {TWIN_CHANCE}",
+    )
+
+
+def not_worse_apart(name: str, paired: Paired) -> Check:
+    """Compare a candidate with the champion on trials of their own.
+
+    Args:
+        name: Name of the check.
+        paired: The outcomes.
+
+    Returns:
+        The check; passed where there is no champion.
+    """
+    if paired.champion is None:
+        return not_worse(name, paired)
+    both = (paired.candidate, paired.champion)
+    first, second = ((sum(good), len(good)) for good in both)
+    low, high = proportions.difference(first, second, level=1.0 - 2.0 * TWIN_CHANCE)
+    return Check(
+        f"{name} beside champion",
+        high >= 0.0,
+        f"{first[0]} of {first[1]}, champion {second[0]} of {second[1]}: {low:+.3f} to {high:+.3f}",
+        "a difference whose 95 % interval is not all below zero",
     )
 
 

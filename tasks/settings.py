@@ -131,6 +131,19 @@ class Validate:
 
 
 @dataclass(frozen=True)
+class Real:
+    """A real rig: the robot, and the tosses of a person."""
+
+    robot: str
+    base: list[Any]
+    tosses: Count
+    repeats: Number
+    patience: Size
+    window: Size
+    answer: Size
+
+
+@dataclass(frozen=True)
 class Nightly:
     """What the scheduled flow records, and how late it may start."""
 
@@ -162,6 +175,7 @@ class Settings:
     calibrate: Calibrate
     gate: Gate
     validate: Validate
+    real: Real
     toss: Toss
     nightly: Nightly
     study: Study

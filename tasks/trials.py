@@ -93,7 +93,7 @@ def meet_tosses(
                 run, states = _play(ball, knowledge, heard, toss, settings, seed)
                 outcomes[role].append(judged(run, toss, heard))
                 waits[role] += [decision.latency for decision in run.decisions]
-                _record(logs[role], PAUSE * number, seed, run, states, outcomes[role][-1].kind)
+                record(logs[role], PAUSE * number, seed, run, states, outcomes[role][-1].kind)
                 if role == first and number < PICTURED:
                     _picture(folder / f"toss-{number + 1}.png", toss, states, outcomes[role][-1])
             progress(number + 1, len(seeds))
@@ -182,33 +182,19 @@ def predict_cups(
     return inside
 
 
-def _play(
-    ball: Ball,
-    knowledge: Knowledge,
-    heard: Sequence[Known],
-    toss: Toss,
-    settings: Settings,
-    seed: int,
-) -> tuple[Run, list[ArmState]]:
-    workspace, states = Workspace(), list[ArmState]()
-    controller = steering.controller(
-        CONTROLLER,
-        knowledge,
-        workspace,
-        ball,
-        settings.toss,
-        seed=seed,
-        microphones=settings.capture.microphones,
-    )
-    arm = SimulatedArm(workspace)
-    run = deflection.deflect(controller, heard, arm, until=end_of(toss), record=states.append)
-    return run, states
-
-
-def _record(
-    log: Telemetry, start: float, seed: int, run: Run, states: list[ArmState], kind: str
+def record(
+    log: Telemetry, start: float, seed: int, run: Run, states: Sequence[ArmState], kind: str
 ) -> None:
-    """Write a toss that began at a time of the log, its messages in the order of time."""
+    """Write a toss that began at a time of the log, its messages in the order of time.
+
+    Args:
+        log: The log.
+        start: When the toss began, s of the log.
+        seed: Its seed.
+        run: What was decided, refused and done.
+        states: Where the arm was.
+        kind: How it ended.
+    """
     rows: list[tuple[float, str, dict[str, object]]] = [
         (
             state.time,
@@ -234,6 +220,29 @@ def _record(
     rows.append((run.final.time, "toss", {"seed": seed, "outcome": kind}))
     for when, channel, content in sorted(rows, key=lambda row: row[0]):
         log.write(channel, time=start + when, **content)
+
+
+def _play(
+    ball: Ball,
+    knowledge: Knowledge,
+    heard: Sequence[Known],
+    toss: Toss,
+    settings: Settings,
+    seed: int,
+) -> tuple[Run, list[ArmState]]:
+    workspace, states = Workspace(), list[ArmState]()
+    controller = steering.controller(
+        CONTROLLER,
+        knowledge,
+        workspace,
+        ball,
+        settings.toss,
+        seed=seed,
+        microphones=settings.capture.microphones,
+    )
+    arm = SimulatedArm(workspace)
+    run = deflection.deflect(controller, heard, arm, until=end_of(toss), record=states.append)
+    return run, states
 
 
 def _picture(

@@ -6,7 +6,8 @@
 
 `success[i]`: was the toss of `seeds[i]` met? `inside_90[i]`: did the success counted at
 `positions[i]` lie within the posterior's predicted 90 % interval? The pairs are what the gate
-compares, so both roles must have seen the very same seeds and positions.
+compares, so both roles must have seen the very same seeds and positions. On a real rig a seed is
+that of the controllers alone: every toss is another one, and `positions` is empty.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,8 @@ from models.core.bad_input import BadInput
 
 SCHEMA = "ricochet.twin/1"
 CANDIDATE, CHAMPION = "candidate", "champion"
+SIMULATED, REAL = "simulated", "real"
+"""The rigs. On a real one no two tosses are the same and no cup is tried."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ Joint i follows while it lies between the least and the largest angle that it wa
 last `LAG` seconds, widened by `BOUND`: `servoJ` trails by its look-ahead, by design.
 
 The controller's watchdog is kicked once a period: when this process hangs or dies, the controller
-ends the motion by itself. Calls go out from one thread: ur_rtde is not thread safe. The robot's
-base frame must lie where `models.simulators.ur5.BASE` says, its axes parallel to the table's.
+ends the motion by itself. Calls go out from one thread: ur_rtde is not thread safe. The axes of the
+robot's base must be parallel to the table's; `base` says where it stands. Time is ur_rtde's own: a
+period that came late is made up for, one that came later than `LATEST` periods only as far.
 What is known of ur_rtde is its documentation and its 1.6.5 binding; no robot has run this driver.
 """
 
@@ -20,6 +21,7 @@ import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,8 @@ DECELERATION = 5.0  # m/s^2, of the tool, when stopped
 LAG = 0.2  # s
 BOUND = 0.05  # rad
 START = 0.01  # rad, off upright when a motion starts from rest
+LATEST = 3.0  # periods by which a plan may go on in one
+REACH = 0.25  # m, of `ur5.spread` at the workspace's corners; 0.35 where the base stands by design
 RUNNING, NORMAL, REDUCED = 7, 1, 2  # robot mode; safety modes in which it may move
 
 Factory = Callable[..., Any]
@@ -56,6 +60,7 @@ class UniversalRobot:
         workspace: Workspace | None = None,
         *,
         arm: bool = False,
+        base: Point = ur5.BASE,
         frequency: float = FREQUENCY,
         control: Factory | None = None,
         receive: Factory | None = None,
@@ -66,6 +71,7 @@ class UniversalRobot:
             host: Address of the controller.
             workspace: Where targets may lie; the standard one when absent.
             arm: Whether it may move; a person must have said so.
+            base: Where the robot's base stands, m.
             frequency: Periods a second, Hz.
             control: Makes a RTDEControlInterface; ur_rtde's when absent.
             receive: Makes a RTDEReceiveInterface; ur_rtde's when absent.
@@ -77,6 +83,8 @@ class UniversalRobot:
         self.workspace = Workspace() if workspace is None else workspace
         self._period = 1.0 / frequency
         self._where = f"robot {host}"
+        self._shift = np.subtract(base, ur5.BASE)
+        self._refuse_base(base)
         self._receive = self._connect(receive or _late("rtde_receive"), host, frequency)
         self._control: Any = None
         self._fault: Refusal | None = None
@@ -84,7 +92,8 @@ class UniversalRobot:
         fault = self._unable() or self._misplaced()
         if fault is not None:
             raise BadInput(f"{self._where}, {fault.what}", fault.found, fault.expected)
-        self._plan = paddle_motion.rest(self.state().paddle[1:], plane=self.workspace.x)
+        self._begun: timedelta | None = None  # of the last period
+        self._plan = self._staying()
         self._sent: deque[ndarray] = deque(maxlen=max(round(LAG * frequency), 1))
         self._resting = True
         if arm:
@@ -101,7 +110,7 @@ class UniversalRobot:
             self._time,
             tuple(joints.tolist()),
             tuple(speeds.tolist()),
-            tuple(place.tolist()),
+            tuple((place + self._shift).tolist()),
             tuple((rates @ speeds).tolist()),
             self._energy,
         )
@@ -115,8 +124,8 @@ class UniversalRobot:
         if refusal is None:
             if self._resting:
                 self._start_from_rest()
-            goal = (float(point[1]), float(point[2]))
-            self._plan = paddle_motion.replan(self._plan, goal, now=self._time, duration=duration)
+            _, y, z = self._modelled(point).tolist()
+            self._plan = paddle_motion.replan(self._plan, (y, z), now=self._time, duration=duration)
         return refusal
 
     def advance(self, seconds: float) -> Refusal | None:
@@ -146,19 +155,26 @@ class UniversalRobot:
     def _one_period(self) -> Refusal | None:
         """Send one target, kick the watchdog, look at the robot."""
         begun = self._control.initPeriod()
-        self._time += self._period
+        elapsed = self._elapsed(begun)
+        self._time += elapsed
         fault = self._unable()
         if fault is None and not self._resting:
-            fault = self._send() or self._strayed()
+            fault = self._send(elapsed) or self._strayed(elapsed)
         if fault is None and not self._control.kickWatchdog():
             fault = Refusal("watchdog", "not kicked", "kicked once a period")
         self._control.waitPeriod(begun)
         return self._fail(fault)
 
-    def _send(self) -> Refusal | None:
+    def _elapsed(self, begun: timedelta) -> float:
+        """Return by how much a plan goes on in the period that begins, s."""
+        before, self._begun = self._begun, begun
+        late = 0.0 if before is None else (begun - before).total_seconds()
+        return min(max(late, self._period), LATEST * self._period)
+
+    def _send(self, elapsed: float) -> Refusal | None:
         """Send where the joints shall be now."""
         joints, speeds = paddle_motion.joint_reference(self._plan, np.array(self._time))
-        fault = self._beyond(joints, speeds)
+        fault = self._beyond(joints, speeds, elapsed)
         if fault is not None:
             return fault
         self._sent.append(joints)
@@ -169,11 +185,20 @@ class UniversalRobot:
 
     def _start_from_rest(self) -> None:
         """Let the plan begin where the robot is."""
-        state = self.state()
-        self._plan = paddle_motion.rest(state.paddle[1:], plane=self.workspace.x, now=self._time)
+        self._plan = self._staying()
         self._sent.clear()
-        self._sent.append(np.array(state.joints))
+        self._sent.append(np.array(self.state().joints))
         self._resting = False
+
+    def _staying(self) -> paddle_motion.Plan:
+        """Return the plan that stays."""
+        _, y, z = self._modelled(self.state().paddle).tolist()
+        plane = float(self._modelled((self.workspace.x, 0.0, 0.0))[0])
+        return paddle_motion.rest((y, z), plane=plane, now=self._time)
+
+    def _modelled(self, point: Point) -> Float[ndarray, "3"]:
+        """Return a point as the arm's model has it, whose base never moves."""
+        return np.subtract(point, self._shift)
 
     def _fail(self, fault: Refusal | None) -> Refusal | None:
         """Stop for good on a fault."""
@@ -206,8 +231,9 @@ class UniversalRobot:
     def _misplaced(self) -> Refusal | None:
         """Tell whether the arm holds the paddle elsewhere than the plans assume."""
         state = self.state()
-        refusal = refuse_target((self.workspace.x, *state.paddle[1:]), 1.0, self.workspace)
-        upright = ur5.inverse(np.array((self.workspace.x, *state.paddle[1:])))
+        place = (self.workspace.x, *state.paddle[1:])
+        refusal = refuse_target(place, 1.0, self.workspace)
+        upright = ur5.inverse(self._modelled(place))
         off = float(np.abs(upright - state.joints).max()) if refusal is None else math.nan
         if off <= START:
             return None
@@ -217,32 +243,40 @@ class UniversalRobot:
 
     def _unsafe(self, point: Point) -> Refusal | None:
         """Ask the arm's model and then the controller whether the target is safe."""
-        joints = ur5.inverse(np.array(point))
+        joints = ur5.inverse(self._modelled(point))
         if not (np.abs(joints) <= ur5.JOINT_RANGE).all():
             return Refusal("joints", str(joints.round(3).tolist()), "angles within +-2 pi rad")
         if not self._control.isPoseWithinSafetyLimits(_pose(joints)):
             return Refusal("target", f"{tuple(point)} m", "a pose within the robot's safety limits")
         return None
 
-    def _beyond(self, joints: ndarray, speeds: ndarray) -> Refusal | None:
+    def _beyond(self, joints: ndarray, speeds: ndarray, elapsed: float) -> Refusal | None:
         """Check the very angles that would be sent."""
-        step = np.abs(joints - self._sent[-1]).max() / self._period
+        step = np.abs(joints - self._sent[-1]).max() / elapsed
         fastest = max(float(np.abs(speeds).max()), float(step))
         if not (fastest <= ur5.JOINT_SPEED and (np.abs(joints) <= ur5.JOINT_RANGE).all()):
             found = f"{joints.round(3).tolist()} rad at {fastest:.2f} rad/s"
             return Refusal("joints to send", found, "within +-2 pi rad and pi rad/s")
         return None
 
-    def _strayed(self) -> Refusal | None:
+    def _strayed(self, elapsed: float) -> Refusal | None:
         """Tell whether the robot is where it was sent lately, and count its energy."""
         state, sent = self.state(), np.array(self._sent)
-        self._energy += 0.5 * self._period * sum(v * v for v in state.paddle_velocity)
+        self._energy += 0.5 * elapsed * sum(v * v for v in state.paddle_velocity)
         joints = np.array(state.joints)
         off = float(np.maximum(sent.min(0) - joints, joints - sent.max(0)).max())
         if off <= BOUND:
             return None
         found = f"a joint {off:.3f} rad off what it was sent, at {self._time:.3f} s"
         return Refusal("robot does not follow", found, f"at most {BOUND} rad")
+
+    def _refuse_base(self, base: Point) -> None:
+        """Refuse a base from which the arm cannot hold the paddle all over the workspace."""
+        corners = [(self.workspace.x, y, z) for y in self.workspace.y for z in self.workspace.z]
+        joints = ur5.inverse(np.subtract(corners, self._shift))
+        if not (ur5.spread(joints) >= REACH).all():
+            expected = f"one with the workspace in easy reach, such as {ur5.BASE}"
+            raise BadInput(f"{self._where}, base", f"{tuple(base)} m", expected)
 
     def _connect(self, make: Factory, host: str, frequency: float) -> Any:
         """Make one interface; what ur_rtde raises when there is no robot is bad input."""

@@ -2,9 +2,10 @@
 
 Methods, argument names and which arguments have none are those of its Python binding; a call that
 the real interfaces do not have raises AttributeError or TypeError here as there. Ranges that the
-C++ library checks raise ValueError. Time passes in `waitPeriod` alone.
+C++ library checks raise ValueError. Time passes in `waitPeriod` alone, which waits where `paced`.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,6 +22,7 @@ class Controller:
     joints: np.ndarray = field(default_factory=lambda: ur5.inverse(np.array((0.3, 0.0, 0.2))))
     lag: float = 0.05  # s, of a first-order joint
     stuck: bool = False
+    paced: bool = False
     connected: bool = True
     protective: bool = False
     emergency: bool = False
@@ -100,6 +102,8 @@ class Control:
 
     def waitPeriod(self, arg0: timedelta, /) -> None:  # noqa: N802
         assert isinstance(arg0, timedelta)
+        if self._robot.paced:
+            time.sleep(self._period)
         self._robot.pass_time(self._period)
 
     def disconnect(self) -> None:

@@ -14,10 +14,11 @@ from models.simulators import ur5
 from tests.hardware.rtde_fakes import Control, Controller, Receive
 
 
-def connect(controller: Controller, *, arm: bool = True) -> UniversalRobot:
+def connect(controller: Controller, *, arm: bool = True, base=ur5.BASE) -> UniversalRobot:
     return UniversalRobot(
         "192.0.2.1",
         arm=arm,
+        base=base,
         control=functools.partial(Control, controller),
         receive=functools.partial(Receive, controller),
     )
@@ -118,6 +119,43 @@ def test_a_stop_a_lost_line_or_a_sick_joint_ends_the_motion(fault, line):
         setattr(controller, name, value)
     assert line in str(robot.advance(0.5))
     assert len(controller.sent) == sent
+
+
+def test_a_base_that_stands_elsewhere_moves_every_target_with_it():
+    """The same place in the table's frame: 3 cm nearer to the base that stands 3 cm nearer."""
+    shift = np.array((-0.03, 0.02, 0.01))
+    base = tuple((np.array(ur5.BASE) + shift).tolist())
+    start = ur5.inverse(np.array((0.3, 0.0, 0.2)) - shift)
+    controller = Controller(joints=start)
+    robot = connect(controller, base=base)
+    assert robot.state().paddle == pytest.approx((0.3, 0.0, 0.2))
+    assert robot.move((0.3, 0.1, 0.25), 0.4) is None and robot.advance(1.2) is None
+    assert robot.state().paddle == pytest.approx((0.3, 0.1, 0.25), abs=1e-3)
+    wanted = ur5.inverse(np.array((0.3, 0.1, 0.25)) - shift)
+    np.testing.assert_allclose(controller.sent[-1], wanted, atol=1e-9)
+    assert controller.poses[-1][:3] == pytest.approx(np.array((0.3, 0.1, 0.25)) - base)
+    with pytest.raises(BadInput, match=r"base: found .* expected one with the workspace in easy"):
+        connect(Controller(), base=(1.3, 0.1, 0.26))
+
+
+def test_periods_that_come_late_are_made_up_for_but_a_long_one_makes_no_jump():
+    on_time, late = Controller(), Controller()
+    for controller, pause in ((on_time, 0.0), (late, 0.004)):
+        robot = connect(controller)
+        robot.move((0.3, 0.2, 0.3), 0.4)
+        while robot.state().time < 0.5:
+            assert robot.advance(1.0 / ur.FREQUENCY) is None
+            controller.pass_time(pause or 1e-9)
+    assert len(late.sent) < 0.75 * len(on_time.sent)  # 12 ms a period, not 8
+    np.testing.assert_allclose(late.sent[-1], on_time.sent[-1], atol=1e-9)
+    controller = Controller()
+    robot = connect(controller)
+    robot.move((0.3, 0.3, 0.3), 0.4)
+    robot.advance(0.15)
+    controller.pass_time(0.09)
+    assert robot.advance(0.016) is None
+    jump = np.abs(np.diff(controller.sent[-3:], axis=0)).max()
+    assert jump <= ur5.JOINT_SPEED * ur.LATEST / ur.FREQUENCY
 
 
 def test_a_robot_elsewhere_or_out_of_reach_is_refused_at_the_start():

@@ -161,3 +161,36 @@ def test_a_broken_twin_result_is_refused_in_one_line(key, value):
     with pytest.raises(BadInput) as refusal:
         twin_result.from_json(content, where="twin.json")
     assert "\n" not in str(refusal.value)
+
+
+def apart(candidate, champion, *, of=60) -> TwinResult:
+    """Tosses met on a real rig."""
+    good = [(True,) * met + (False,) * (of - met) for met in (candidate, champion)]
+    return TwinResult(
+        "ping-pong-table", "2", "1", "real", tuple(range(of)), Paired(*good), (), Paired((), ())
+    )
+
+
+def test_on_a_real_rig_shares_are_compared_apart_and_no_cup_is_asked_for():
+    """42 of 60 and 48 of 60 may be the same; 30 of 60 lies below 48 with its whole interval."""
+    checks = gate.judge_twin(apart(42, 48))
+    assert all(check.passed for check in checks) and "not tried" in checks[-1].found
+    (worse,) = [check for check in gate.judge_twin(apart(30, 48)) if not check.passed]
+    assert worse.name == "tracking beside champion" and worse.found.startswith("30 of 60")
+    assert not gate.judge_twin(apart(5, 5, of=10))[0].passed
+
+
+def test_on_a_real_rig_a_sound_candidate_is_refused_as_rarely_as_on_the_twin():
+    """0.025 of 400 with a standard error of 3.1: 10, and three of those more is 19. Success 20
+    points lower has a power of Phi(0.2 / 0.0876 - 1.96) = 0.63 for 60 and 60: 250, and five
+    standard errors of 9.7 fewer are 200."""
+    draw = np.random.default_rng(7)
+    fates = {
+        share: [
+            gate.judge_twin(apart(int(x), int(y)))[1].passed
+            for x, y in zip(draw.binomial(60, share, 400), draw.binomial(60, 0.7, 400), strict=True)
+        ]
+        for share in (0.7, 0.5)
+    }
+    assert fates[0.7].count(False) <= 19
+    assert fates[0.5].count(False) >= 200
