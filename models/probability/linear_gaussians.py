@@ -8,7 +8,8 @@ fitted by conditioning the joint Gaussian of samples of (y, x):
 
 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air Hockey".
 Sigma is scaled here by N / (N - n - 1): with as few samples as there are contacts in a minute of
-play, that of Eq. 5 is too small, because Theta was fitted to the same samples.
+play, that of Eq. 5 is too small, because Theta was fitted to the same samples. Where the noise of
+sample i is u_i^2 Sigma with known u_i, every mean over samples is weighted by 1 / u_i^2.
 """
 
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ def fit(
     outputs: Float[ndarray, "sample m"],
     inputs: Float[ndarray, "sample n"],
     *,
+    scale: Float[ndarray, " sample"] | None = None,
     freedom: int | None = None,
 ) -> LinearGaussian:
     """Return y given x, fitted to samples (Eqs. 4-5).
@@ -44,6 +46,7 @@ def fit(
     Args:
         outputs: y of each sample.
         inputs: x of each sample.
+        scale: u, how large the noise of each sample is; 1 when absent.
         freedom: Independent samples less fitted numbers a row, which the covariance is divided by;
             N - n - 1 when absent.
 
@@ -56,12 +59,14 @@ def fit(
         raise ValueError(f"inputs: {count} samples are too few for {width} inputs and an offset")
     if not (np.isfinite(outputs).all() and np.isfinite(inputs).all()):
         raise ValueError("outputs, inputs: every number must be finite")
-    mean_y, mean_x = outputs.mean(0), inputs.mean(0)
-    x = inputs - mean_x
+    weight = np.ones(count) if scale is None else scale**-2.0
+    mean_y, mean_x = (weight @ side / weight.sum() for side in (outputs, inputs))
+    root = np.sqrt(weight)[:, None]
+    x, y = root * (inputs - mean_x), root * (outputs - mean_y)
     if np.linalg.matrix_rank(x) < width:
         raise ValueError(f"inputs: the samples do not span {width} dimensions")
-    matrix = np.linalg.lstsq(x, outputs - mean_y, rcond=None)[0].T
-    residual = outputs - mean_y - x @ matrix.T
+    matrix = np.linalg.lstsq(x, y, rcond=None)[0].T
+    residual = y - x @ matrix.T
     return LinearGaussian(matrix, mean_y - matrix @ mean_x, residual.T @ residual / freedom)
 
 

@@ -7,11 +7,14 @@ would be understated). With the period h, modes 1 and 2 (Sec. III-A) and their s
     floating   v' = Theta_1 v + theta_1 + h (I + Theta_1) a / 2 + w,     w ~ N(0, Sigma_1),
                x' = x + h (v + v') / 2,    a' = a;
     bank       v+ = Theta_2 v- + theta_2 + w   in (n, t), n the wall's outward normal,
+                                                              w ~ N(0, v_n^2 Sigma_2),
 
 and mode 3, the strike, is the velocity after the mallet's touch, in (n, t), n from mallet to puck:
 
-    v+ = Theta_3p v- + Theta_3m v_mallet + theta_3 + w,      w ~ N(0, Sigma_3).
+    v+ = Theta_3p v- + Theta_3m v_mallet + theta_3 + w,      w ~ N(0, u^2 Sigma_3),
 
+u being the speed at which the two approach along n. (The paper's noise is the same at all speeds;
+an impact has no speed of its own, and what is lost of one of 0.3 m/s cannot scatter as that of 3.)
 A bank happens within a period: with o the overshoot of the wall behind x', it was r = o / v_n ago,
 so x'' = x' - r (v' - v+). The covariance follows by this map's Jacobian (so that a doubtful place
 or time of the bank widens the prediction), as it does for the strike, whose contact is soft: its
@@ -43,8 +46,10 @@ class PuckModes:
 
     Attributes:
         floating: Velocity after a period given that before, m/s, in the table's axes.
-        wall: Velocity after a bank given that before, m/s, in (outward normal, tangent).
-        mallet: Velocity after a strike given puck's and mallet's, m/s, in (normal, tangent) each.
+        wall: Velocity after a bank given that before, m/s, in (outward normal, tangent); the
+            covariance is that at a normal speed of 1 m/s.
+        mallet: Velocity after a strike given puck's and mallet's, m/s, in (normal, tangent) each;
+            the covariance is that at an approach of 1 m/s.
         airflow_sd: Of each axis of the airflow's acceleration, m/s^2.
         delay: From the first touch of the mallet to the instant at which a sudden change of the
             velocity would lead to the same path, s.
@@ -206,7 +211,9 @@ def strike(
     after = _apply(back, before @ law.matrix.T + law.offset)
     turned = np.concatenate((before[..., :2] @ _TURN.T, before[..., 2:] @ _TURN.T), axis=-1)
     turning = after @ _TURN.T - _apply(back, turned @ law.matrix.T)
-    return Strike(after, back @ law.covariance @ frame, back @ law.matrix[:, :2] @ frame, turning)
+    approach = (before[..., 2] - before[..., 0])[..., None, None]
+    noise = approach**2 * (back @ law.covariance @ frame)
+    return Strike(after, noise, back @ law.matrix[:, :2] @ frame, turning)
 
 
 def struck(
@@ -322,8 +329,8 @@ def _bounce(
     jacobian[:, 0:2, 0:2] -= later
     jacobian[:, 0:2, 2:4] = ago[:, None, None] * (jacobian[:, 2:4, 2:4] - np.eye(2) + later)
     into = np.zeros((len(hit), 6, 2))
-    into[:, 0:2] = ago[:, None, None] * back
-    into[:, 2:4] = back
+    into[:, 2:4] = speed[:, None, None] * back
+    into[:, 0:2] = ago[:, None, None] * into[:, 2:4]
     state[:, 0:2] -= ago[:, None] * (before - after)
     state[:, 2:4] = after
     mean[hit] = state
