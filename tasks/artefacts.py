@@ -11,7 +11,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,36 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **arrays)
     write_bytes(path, content.getvalue())
+
+
+def kept_arrays(
+    folder: Path, name: str, key: str, make: Callable[[], Mapping[str, NDArray[Any]]]
+) -> dict[str, NDArray[Any]]:
+    """Return what an earlier run made, or make it and keep it in place of what is outdated.
+
+    Args:
+        folder: Where it is kept; it must exist.
+        name: What it is.
+        key: Digest of everything that decides it.
+        make: Makes the named arrays.
+
+    Returns:
+        The arrays.
+
+    Raises:
+        BadInput: If the place cannot be written.
+    """
+    path = folder / f"{name}-{key[:16]}.npz"
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            return dict(found)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        arrays = dict(make())  # absent or damaged
+    write_arrays(path, arrays)
+    for old in folder.glob(f"{name}-*.npz"):
+        if old != path:
+            old.unlink(missing_ok=True)
+    return arrays
 
 
 @contextlib.contextmanager

@@ -61,3 +61,23 @@ def test_the_digest_of_a_value_ignores_the_order_of_keys_and_sees_every_number()
     first = artefacts.digest_of({"a": 1, "b": [2, 3]})
     assert first == artefacts.digest_of({"b": [2, 3], "a": 1})
     assert first != artefacts.digest_of({"a": 1, "b": [2, 4]})
+
+
+def test_kept_arrays_are_made_once_a_key_and_again_where_damaged(tmp_path):
+    made = []
+
+    def make():
+        made.append(len(made))
+        return {"a.b": np.array([1.0, len(made)])}
+
+    def kept(key):
+        return artefacts.kept_arrays(tmp_path, "modes", key, make)["a.b"].tolist()
+
+    assert kept("1" * 64) == kept("1" * 64) == [1.0, 1.0]
+    assert kept("2" * 64) == [1.0, 2.0]
+    (found,) = tmp_path.iterdir()  # what is outdated is gone
+    content = found.read_bytes()
+    for damaged in (b"", content[:-40], bytes(reversed(content))):
+        found.write_bytes(damaged)
+        assert kept("2" * 64)[1] == len(made)
+    assert len(made) == 5
