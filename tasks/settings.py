@@ -144,12 +144,41 @@ class Real:
 
 
 @dataclass(frozen=True)
+class Hockey:
+    """The air-hockey table, what disturbs a shot, and how much is played."""
+
+    airflow: Amount
+    position_noise: Amount
+    lost: Number
+    delay: Number
+    episodes: Count
+    steps: Count
+    shots: Count
+
+
+@dataclass(frozen=True)
+class Energy:
+    """The training of the energies of shots."""
+
+    states: Count
+    candidates: Annotated[int, Range(2)]
+    hidden: Count
+    epochs: Count
+    batch: Count
+    learning_rate: Size
+    held_out: Count
+    aim_sd: Amount
+    trials: Number
+
+
+@dataclass(frozen=True)
 class Nightly:
     """What the scheduled flow records, and how late it may start."""
 
     drops: Count
     max_lateness: Amount
     validate: bool
+    shooting: bool
 
 
 @dataclass(frozen=True)
@@ -177,6 +206,8 @@ class Settings:
     validate: Validate
     real: Real
     toss: Toss
+    hockey: Hockey
+    energy: Energy
     nightly: Nightly
     study: Study
 
