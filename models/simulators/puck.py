@@ -1,0 +1,101 @@
+r"""The puck alone, many at a time, drawn from its learnt modes.
+
+What `puck_modes` tells of the mean and covariance of a state is here drawn: each period's noise,
+each bank's, each strike's and, once an episode, the airflow. A draw chooses its own mode, where the
+moments follow the mode of the mean: this is the slow oracle of a roll-out (Eq. 8 of Jankowski,
+Maric et al.), not a part of it.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from models.core.hockey_table import Table
+from models.probability import linear_gaussians, puck_modes
+from models.probability.puck_modes import PERIOD, PuckModes
+
+
+def release(
+    modes: PuckModes,
+    place: Float[ndarray, "*batch 2"],
+    velocity: Float[ndarray, "*batch 2"],
+    *,
+    draw: np.random.Generator,
+) -> Float[ndarray, "*batch 6"]:
+    """Return states (m, m/s, m/s^2) at places and velocities, with an airflow drawn for each."""
+    airflow = modes.airflow_sd * draw.standard_normal(place.shape)
+    return np.concatenate((place, velocity, airflow), axis=-1)
+
+
+def step(
+    modes: PuckModes,
+    states: Float[ndarray, "batch 6"],
+    table: Table,
+    *,
+    draw: np.random.Generator,
+) -> Float[ndarray, "batch 6"]:
+    """Return the states a period later: floating, and what went beyond a wall turned back."""
+    place, velocity, airflow = states[:, 0:2], states[:, 2:4], states[:, 4:6]
+    push = 0.5 * PERIOD * (airflow + airflow @ modes.floating.matrix.T)
+    faster = linear_gaussians.sample(modes.floating, velocity, draw=draw) + push
+    after = np.hstack((place + 0.5 * PERIOD * (velocity + faster), faster, airflow))
+    for axis, limit in ((1, table.wall_y), (0, table.wall_x)):
+        hit = puck_modes.beyond(after, table)[:, axis]
+        if hit.any():
+            after[hit] = _turned(modes, after[hit], axis=axis, limit=limit, draw=draw)
+    return after
+
+
+def paths(
+    modes: PuckModes,
+    states: Float[ndarray, "batch 6"],
+    table: Table,
+    *,
+    steps: int,
+    draw: np.random.Generator,
+) -> Float[ndarray, "time batch 6"]:
+    """Return the states now and after each of the next periods."""
+    found = [states]
+    for _ in range(steps):
+        found.append(step(modes, found[-1], table, draw=draw))
+    return np.stack(found)
+
+
+def strike(
+    modes: PuckModes,
+    states: Float[ndarray, "batch 6"],
+    mallet_velocity: Float[ndarray, "batch 2"],
+    normal: Float[ndarray, "batch 2"],
+    *,
+    draw: np.random.Generator,
+) -> Float[ndarray, "batch 6"]:
+    """Return states after the mallet's touch, as if the velocity had changed at once."""
+    hit = puck_modes.strike(modes, states, mallet_velocity, normal)
+    root = np.linalg.cholesky(hit.covariance + 1e-18 * np.eye(2))
+    noise = draw.standard_normal(hit.mean.shape)
+    velocity = hit.mean + (root @ noise[..., None])[..., 0]
+    place = states[:, 0:2] + modes.delay * (states[:, 2:4] - velocity)
+    return np.hstack((place, velocity, states[:, 4:6]))
+
+
+def _turned(
+    modes: PuckModes,
+    states: Float[ndarray, "batch 6"],
+    *,
+    axis: int,
+    limit: float,
+    draw: np.random.Generator,
+) -> Float[ndarray, "batch 6"]:
+    """Return states beyond a wall across `axis` after their bank, at its own instant."""
+    side = np.sign(states[:, axis])
+    normal = np.zeros((len(states), 2))
+    normal[:, axis] = side
+    frame = puck_modes.frames(normal)
+    before = np.einsum("bij,bj->bi", frame, states[:, 2:4])
+    speed = before[:, :1]
+    quiet = linear_gaussians.mean(modes.wall, before)
+    after = quiet + speed * (linear_gaussians.sample(modes.wall, before, draw=draw) - quiet)
+    ago = (side * states[:, axis] - limit)[:, None] / speed
+    velocity = np.einsum("bji,bj->bi", frame, after)
+    place = states[:, 0:2] + ago * (velocity - states[:, 2:4])
+    return np.hstack((place, velocity, states[:, 4:6]))

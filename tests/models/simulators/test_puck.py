@@ -1,0 +1,94 @@
+"""Drawn pucks have the moments that the modes tell."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from models.core.hockey_table import Table
+from models.probability import puck_modes
+from models.probability.linear_gaussians import LinearGaussian
+from models.probability.puck_modes import PuckModes
+from models.simulators import puck
+
+TABLE = Table()
+MODES = PuckModes(
+    floating=LinearGaussian(0.99 * np.eye(2), np.zeros(2), 4e-6 * np.eye(2)),
+    wall=LinearGaussian(np.diag([-0.75, 0.84]), np.zeros(2), np.diag([0.03, 0.02]) ** 2),
+    mallet=LinearGaussian(
+        np.array([[-0.43, 0.0, 1.43, 0.0], [0.0, 0.8, 0.0, 0.2]]),
+        np.zeros(2),
+        np.diag([0.05, 0.03]) ** 2,
+    ),
+    airflow_sd=0.07,
+    delay=0.006,
+)
+COUNT = 4000
+
+
+@pytest.mark.parametrize("bank", [False, True])
+def test_draws_have_the_moments_of_the_modes(bank):
+    """N = 4000: a mean is known to sd / 63, a variance to 2.2 % (four errors are allowed).
+
+    The strike, 30 periods of floating and, with `bank`, a rim which every draw has met by then.
+    """
+    place = np.tile((-0.4, -0.1), (COUNT, 1))
+    draw = np.random.default_rng(1)
+    states = puck.release(MODES, place, np.tile((-0.1, 0.2), (COUNT, 1)), draw=draw)
+    angle = 0.9 if bank else 0.1
+    normal = np.tile((np.cos(angle), np.sin(angle)), (COUNT, 1))
+    states = puck.strike(MODES, states, 1.1 * normal, normal, draw=draw)
+    states = puck.paths(MODES, states, TABLE, steps=30, draw=draw)[-1]
+
+    mean = np.array([-0.4, -0.1, -0.1, 0.2, 0.0, 0.0])
+    spread = np.diag([0.0, 0.0, 0.0, 0.0, 0.07**2, 0.07**2])
+    mean, spread = puck_modes.struck(MODES, mean, spread, 1.1 * normal[0], normal[0], table=TABLE)
+    mean, spread = puck_modes.leap(MODES, mean, spread, steps=30, table=TABLE)
+    assert (mean[3] < 0.0) == bank
+    sd = np.sqrt(np.diag(spread))
+    # A bank's instant enters the covariance to first order only: 5 % of an sd is allowed for it.
+    np.testing.assert_array_less(np.abs(states.mean(0) - mean) / sd, 4.0 / 63.0 + 0.05 * bank)
+    scale = np.outer(sd, sd)
+    np.testing.assert_allclose(np.cov(states.T) / scale, spread / scale, atol=0.09 + 0.06 * bank)
+
+
+def test_without_noise_a_draw_is_the_mean():
+    def quiet(law: LinearGaussian) -> LinearGaussian:
+        return replace(law, covariance=0.0 * law.covariance)
+
+    modes = PuckModes(
+        quiet(MODES.floating), quiet(MODES.wall), quiet(MODES.mallet), airflow_sd=0.0, delay=0.006
+    )
+    draw = np.random.default_rng(0)
+    place = draw.uniform(-1.0, 1.0, (50, 2)) * (TABLE.wall_x, TABLE.wall_y)
+    states = puck.release(modes, place, draw.normal(0.0, 2.0, (50, 2)), draw=draw)
+    mean, spread, played = states, np.zeros((50, 6, 6)), np.ones(50, dtype=bool)
+    for path in puck.paths(modes, states, TABLE, steps=60, draw=draw)[1:]:
+        mean, spread = puck_modes.step(modes, mean, spread, TABLE)
+        played &= np.abs(path[:, 0]) < TABLE.wall_x
+        np.testing.assert_allclose(path[played], mean[played], atol=1e-6)
+
+
+def test_the_same_seed_draws_the_same_and_another_does_not():
+    start = np.tile((0.0, 0.0, 1.0, 1.0, 0.0, 0.0), (3, 1))
+    runs = [
+        puck.paths(MODES, start, TABLE, steps=20, draw=np.random.default_rng(seed))
+        for seed in (1, 1, 2)
+    ]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert np.abs(runs[0][-1] - runs[2][-1]).max() > 1e-4
+
+
+def test_no_puck_leaves_the_table_but_through_a_goal():
+    draw = np.random.default_rng(4)
+    place = draw.uniform(-1.0, 1.0, (500, 2)) * (TABLE.wall_x, TABLE.wall_y)
+    states = puck.release(MODES, place, draw.normal(0.0, 2.0, (500, 2)), draw=draw)
+    path = puck.paths(MODES, states, TABLE, steps=100, draw=draw)
+    out = np.abs(path[..., 0]) > TABLE.wall_x + 1e-9
+    first = out.argmax(0)
+    left = out.any(0)
+    entry = np.abs(path[first, np.arange(500), 1])[left]
+    assert left.sum() > 20
+    assert (entry < TABLE.goal_half_width + 0.1).all()
+    # In a corner the second bank may move the puck back along the first wall, by millimetres.
+    assert np.abs(path[:, ~left, 1]).max() <= TABLE.wall_y + 0.005
