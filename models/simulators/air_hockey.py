@@ -1,0 +1,246 @@
+r"""An air-hockey table with a seven-joint arm in MuJoCo: 1 kHz physics under 50 Hz commands.
+
+A command is the joints' positions and speeds at the end of the coming 20 ms. From the last command
+to it goes a cubic in each joint; its set-points are kept within the limits of speed, also near the
+ends of the ranges (at most k = 20 /s times what is left), and the joints' motors give
+
+    tau = M(q) ddq* + c(q, dq) + g(q) + Kp (q* - q) + Kd (dq* - dq),    clipped.
+
+The universal joint under the rod's tip is held by a weaker law of the same kind at the angles that
+keep the mallet upright. What the agent observes are 23 numbers in the robot's frame: puck x, y, yaw
+and their rates, joint positions, low-passed joint speeds, the opponent's mallet (parked).
+
+`Disturbance` is ours: a steady airflow that pushes the puck, noise of the observed place, tracking
+losses (the puck's numbers are NaN) and delay. Facts: public files of the 2023 Robot Air Hockey
+Challenge. Nothing but the puck touches anything.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from models.core.hockey_table import Table
+from models.simulators import iiwa
+
+SCENE = Path(__file__).with_name("scenes") / "air_hockey.xml"
+SUBSTEPS = 20
+STEP = 0.001  # s
+PERIOD = SUBSTEPS * STEP
+STIFFNESS = np.array((1500.0, 1500.0, 1200.0, 1200.0, 1000.0, 1000.0, 500.0))
+DAMPING = np.array((60.0, 80.0, 60.0, 30.0, 10.0, 1.0, 0.5))
+TORQUE_LIMIT = np.array((320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0))  # N m
+_MALLET_STIFFNESS, _MALLET_DAMPING = 4.0, 0.31
+_RANGE_GAIN = 20.0  # 1/s
+_LOW_PASS = 0.274
+_PARKED = np.array((2.37, 0.0, 0.1645))
+PUCK, ARM, MALLET = slice(0, 3), slice(3, 10), slice(10, 12)
+"""Where their coordinates stand in MuJoCo's vectors."""
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """What the agent is not told.
+
+    Attributes:
+        airflow: Steady acceleration of the puck in a direction drawn per episode, m/s^2.
+        position_noise: Standard deviation of the observed place, m per axis.
+        loss: Probability per period that tracking is lost.
+        lost: Periods for which it then is.
+        delay: Periods by which the puck's place is observed late.
+    """
+
+    airflow: float = 0.1
+    position_noise: float = 2e-3
+    loss: float = 0.0
+    lost: int = 0
+    delay: int = 0
+
+
+CALM = Disturbance(airflow=0.0, position_noise=0.0)
+
+
+@dataclass(frozen=True)
+class World:
+    """The scene (not shared between threads)."""
+
+    model: mujoco.MjModel
+    data: mujoco.MjData
+    rims: dict[int, str]
+    puck: int
+    mallet: int
+    table: Table
+
+
+@dataclass
+class Episode:
+    """One episode under way; changes as it is stepped.
+
+    Attributes:
+        world: The scene.
+        disturbance: What disturbs it.
+        airflow: Acceleration of the puck by it, m/s^2.
+        command: Last command, joint positions and speeds, shape (2, 7).
+        speeds: Low-passed joint speeds, rad/s.
+        trace: At every millisecond puck (x, y, yaw, vx, vy, yaw rate) and mallet (x, y, z), m.
+        touches: At every millisecond what the puck touched: rims by name, or "mallet".
+        observed: The joints at every period, positions and speeds.
+    """
+
+    world: World
+    disturbance: Disturbance
+    draw: np.random.Generator
+    airflow: Float[ndarray, " 2"]
+    command: Float[ndarray, "2 7"]
+    speeds: Float[ndarray, " 7"]
+    trace: list[ndarray] = field(default_factory=list)
+    touches: list[tuple[str, ...]] = field(default_factory=list)
+    observed: list[ndarray] = field(default_factory=list)
+    seen: list[ndarray] = field(default_factory=list)
+    blind: int = 0
+
+
+def build() -> World:
+    """Load the scene."""
+    model = mujoco.MjModel.from_xml_path(str(SCENE))
+    names = ("left", "right", "far_left", "far_right", "near_left", "near_right")
+    rims = {model.geom(name).id: name for name in names}
+    puck, mallet = model.geom("puck").id, model.geom("mallet").id
+    return World(model, mujoco.MjData(model), rims, puck, mallet, Table())
+
+
+def reset(
+    world: World,
+    *,
+    puck: Float[ndarray, " 4"],
+    disturbance: Disturbance,
+    draw: np.random.Generator,
+    joints: Float[ndarray, " 7"] = iiwa.HOME,
+) -> tuple[Episode, Float[ndarray, " 23"]]:
+    """Begin an episode with the arm at rest.
+
+    Args:
+        world: The scene; an earlier episode in it ends.
+        puck: Its x, y (m, table frame) and velocity (m/s).
+        disturbance: What disturbs it.
+        draw: Source of randomness.
+        joints: Posture at the start, rad.
+
+    Returns:
+        The episode and the first observation.
+    """
+    mujoco.mj_resetData(world.model, world.data)
+    world.data.qpos[PUCK], world.data.qpos[ARM] = (*puck[:2], 0.0), joints
+    world.data.qvel[PUCK] = (*puck[2:], 0.0)
+    mujoco.mj_kinematics(world.model, world.data)
+    world.data.qpos[MALLET] = _upright(world)
+    mujoco.mj_forward(world.model, world.data)
+    angle = draw.uniform(-np.pi, np.pi)
+    airflow = disturbance.airflow * np.array((np.cos(angle), np.sin(angle)))
+    command = np.stack((np.array(joints, float), np.zeros(7)))
+    episode = Episode(world, disturbance, draw, airflow, command, np.zeros(7))
+    return episode, _observe(episode)
+
+
+def step(episode: Episode, command: Float[ndarray, "2 7"]) -> Float[ndarray, " 23"]:
+    """Let one period pass under a command.
+
+    Args:
+        episode: The episode; it changes.
+        command: Joint positions, rad, and speeds, rad/s, at the end of the period.
+
+    Returns:
+        The observation then.
+
+    Raises:
+        ValueError: If the command is not finite or of another shape.
+    """
+    if command.shape != (2, 7) or not np.isfinite(command).all():
+        raise ValueError(f"command: found shape {command.shape}, expected (2, 7) of finite numbers")
+    world, data = episode.world, episode.world.data
+    references = _interpolate(episode.command, command)
+    mass = float(world.model.body("puck").mass[0])
+    data.qfrc_applied[:2] = mass * episode.airflow
+    for position, speed, acceleration in zip(*references, strict=True):
+        mujoco.mj_step1(world.model, data)
+        data.qfrc_applied[ARM] = _torques(world, position, speed, acceleration)
+        data.qfrc_applied[MALLET] = (
+            _MALLET_STIFFNESS * (_upright(world) - data.qpos[MALLET])
+            - _MALLET_DAMPING * data.qvel[MALLET]
+        )
+        mujoco.mj_step2(world.model, data)
+        episode.speeds += _LOW_PASS * (data.qvel[ARM] - episode.speeds)
+        _record(episode)
+    episode.command = np.array(command, float)
+    return _observe(episode)
+
+
+def _interpolate(
+    before: Float[ndarray, "2 7"], after: Float[ndarray, "2 7"]
+) -> tuple[Float[ndarray, "step 7"], Float[ndarray, "step 7"], Float[ndarray, "step 7"]]:
+    """Cubic from command to command at the end of each millisecond, within the limits."""
+    s = np.arange(1, SUBSTEPS + 1)[:, None] / SUBSTEPS
+    way, first, last = after[0] - before[0], PERIOD * before[1], PERIOD * after[1]
+    square, cube = 3.0 * way - 2.0 * first - last, first + last - 2.0 * way
+    position = before[0] + s * (first + s * (square + s * cube))
+    speed = (first + s * (2.0 * square + 3.0 * s * cube)) / PERIOD
+    acceleration = (2.0 * square + 6.0 * s * cube) / PERIOD**2
+    most = np.minimum(iiwa.SPEED_LIMIT, _RANGE_GAIN * (iiwa.JOINT_LIMIT - position))
+    least = np.maximum(-iiwa.SPEED_LIMIT, -_RANGE_GAIN * (iiwa.JOINT_LIMIT + position))
+    limited = np.clip(speed, least, np.maximum(most, least))
+    if (limited != speed).any():  # the path is then the sum of what the limits leave of it
+        position = position + np.cumsum(limited - speed, axis=0) * STEP
+    return position, limited, acceleration
+
+
+def _torques(world: World, position: ndarray, speed: ndarray, acceleration: ndarray) -> ndarray:
+    """What the motors give, N m."""
+    data = world.data
+    wanted, inertial = np.zeros(world.model.nv), np.zeros(world.model.nv)
+    wanted[ARM] = acceleration
+    mujoco.mj_mulM(world.model, data, inertial, wanted)
+    feedback = STIFFNESS * (position - data.qpos[ARM]) + DAMPING * (speed - data.qvel[ARM])
+    torque = inertial[ARM] + data.qfrc_bias[ARM] + feedback
+    return np.asarray(np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT))
+
+
+def _upright(world: World) -> Float[ndarray, " 2"]:
+    """Angles of the universal joint at which the mallet's axis points down."""
+    down = -world.data.body("link7").xmat.reshape(3, 3)[2]
+    return np.array((np.arctan2(down[0], down[2]), -np.arcsin(np.clip(down[1], -1.0, 1.0))))
+
+
+def _record(episode: Episode) -> None:
+    """Note where puck and mallet are and what the puck touches."""
+    world, data = episode.world, episode.world.data
+    row = np.concatenate((data.qpos[PUCK], data.qvel[PUCK], data.geom_xpos[world.mallet]))
+    episode.trace.append(row)
+    touched = []
+    for contact in data.contact[: data.ncon]:
+        other = contact.geom2 if contact.geom1 == world.puck else contact.geom1
+        touched.append(world.rims.get(other, "mallet"))
+    episode.touches.append(tuple(touched))
+
+
+def _observe(episode: Episode) -> Float[ndarray, " 23"]:
+    """What the agent sees at the end of a period."""
+    data, about, draw = episode.world.data, episode.disturbance, episode.draw
+    place = data.qpos[PUCK].copy()
+    place[:2] += about.position_noise * draw.standard_normal(2)
+    place[:2] -= np.array(episode.world.table.robot_base[:2])
+    rate = (place - episode.seen[-1]) / PERIOD if episode.seen else np.zeros(3)
+    if about.position_noise == 0.0:
+        rate = data.qvel[PUCK].copy()
+    episode.seen.append(place)
+    if episode.blind == 0 and about.loss > 0.0 and draw.random() < about.loss:
+        episode.blind = about.lost
+    puck = np.concatenate((episode.seen[max(0, len(episode.seen) - 1 - about.delay)], rate))
+    if episode.blind > 0:
+        episode.blind -= 1
+        puck = np.full(6, np.nan)
+    joints = data.qpos[ARM].copy()
+    episode.observed.append(np.stack((joints, episode.speeds)))
+    return np.concatenate((puck, joints, episode.speeds, _PARKED))
