@@ -30,7 +30,7 @@ COUNT = 4000
 def test_draws_have_the_moments_of_the_modes(bank):
     """N = 4000: a mean is known to sd / 63, a variance to 2.2 % (four errors are allowed).
 
-    The strike, 30 periods of floating and, with `bank`, a rim which every draw has met by then.
+    The strike, 40 periods of floating and, with `bank`, a rim which every draw has met by then.
     """
     place = np.tile((-0.4, -0.1), (COUNT, 1))
     draw = np.random.default_rng(1)
@@ -38,12 +38,12 @@ def test_draws_have_the_moments_of_the_modes(bank):
     angle = 0.9 if bank else 0.1
     normal = np.tile((np.cos(angle), np.sin(angle)), (COUNT, 1))
     states = puck.strike(MODES, states, 1.1 * normal, normal, draw=draw)
-    states = puck.paths(MODES, states, TABLE, steps=30, draw=draw)[-1]
+    states = puck.paths(MODES, states, TABLE, steps=40, draw=draw)[-1]
 
     mean = np.array([-0.4, -0.1, -0.1, 0.2, 0.0, 0.0])
     spread = np.diag([0.0, 0.0, 0.0, 0.0, 0.07**2, 0.07**2])
     mean, spread = puck_modes.struck(MODES, mean, spread, 1.1 * normal[0], normal[0], table=TABLE)
-    mean, spread = puck_modes.leap(MODES, mean, spread, steps=30, table=TABLE)
+    mean, spread = puck_modes.leap(MODES, mean, spread, steps=40, table=TABLE)
     assert (mean[3] < 0.0) == bank
     sd = np.sqrt(np.diag(spread))
     # A bank's instant enters the covariance to first order only: 5 % of an sd is allowed for it.
