@@ -8,7 +8,7 @@ again under the same id. The store is SQLite under `artifacts/mlflow`; it needs 
 import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ from tasks.provenance import artifacts, git_commit
 
 KEY = "ricochet.key"
 PROCESS = "ricochet.process"
+LARGEST_BATCH = 1000
+"""Metrics that MLflow takes at once."""
 TRAINING = "workflowType=machine_learning"
 """In an address, what makes MLflow show its pages for training, not those for language models."""
 
@@ -164,6 +166,21 @@ def log_numbers(
         metrics=[Metric(name, float(value), now, step) for name, value in metrics.items()],
         params=[Param(name, str(value)[:6000]) for name, value in parameters.items()],
     )
+
+
+def log_curve(tracker: Tracker, run_id: str, name: str, values: Sequence[float]) -> None:
+    """Record a metric at steps 0, 1, 2..
+
+    Args:
+        tracker: The store.
+        run_id: The run.
+        name: Name of the metric.
+        values: Finite numbers in the order of their steps.
+    """
+    now = int(time.time() * 1000)
+    rows = [Metric(name, float(value), now, step) for step, value in enumerate(values)]
+    for start in range(0, len(rows), LARGEST_BATCH):
+        _log_batch(tracker, run_id, metrics=rows[start : start + LARGEST_BATCH])
 
 
 def log_recordings(tracker: Tracker, run_id: str, *, name: str, digest: str, source: str) -> None:
