@@ -149,6 +149,7 @@ class Hockey:
 
     airflow: Amount
     position_noise: Amount
+    loss: Annotated[float, Range(0.0, 1.0)]
     lost: Number
     delay: Number
     episodes: Count
