@@ -22,6 +22,7 @@ from tasks.settings import Settings
 from tasks.tracking import Tracker
 from tasks.twin_result import REAL, SIMULATED
 
+SCHEMA = "ricochet.validation/1"
 ENDED = (EndedError, BadInput, BusyError, KeyboardInterrupt)
 """What ends the trials on a real rig; the arm then stands."""
 
@@ -76,8 +77,8 @@ def kept(
         if place is not None:
             reason = " ".join(str(error).split()) or "interrupted"
             run = give_up(tracker, name, dict(versions), reason, left)
-            result = {"name": name, "rig": REAL, "unchanged": False, "promoted": False}
-            write_json(out / "result.json", result | {"ended": reason, "run": run})
+            result = {"schema": SCHEMA, "name": name, "rig": REAL, "ended": reason, "run": run}
+            write_json(out / "result.json", result | {"unchanged": False, "promoted": False})
         raise
 
 

@@ -18,7 +18,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from flows.calibrate import link
-from flows.real_validation import kept, open_place
+from flows.real_validation import SCHEMA, kept, open_place
 from models.core.bad_input import BadInput
 from tasks import (
     auditing,
@@ -45,8 +45,6 @@ from tasks.settings import Settings
 from tasks.tracking import OpenRun, Tracker
 from tasks.trials import Met
 from tasks.twin_result import CANDIDATE, CHAMPION, REAL, SIMULATED, Paired, TwinResult
-
-SCHEMA = "ricochet.validation/1"
 
 
 @dataclass(frozen=True)

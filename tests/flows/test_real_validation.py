@@ -103,6 +103,21 @@ def test_what_breaks_after_a_yes_is_the_reason_of_a_failed_run(monkeypatch, lab)
     assert {"rig/motion.json", "rig/tosses.json", "rig/telemetry-candidate.mcap"} <= left
 
 
+def test_an_interrupt_stops_the_arm_and_is_the_reason(monkeypatch, lab):
+    def interrupted(text):
+        if "Enter" in text:
+            raise KeyboardInterrupt
+        return HOST
+
+    there = person.Person(interrupted, lambda line: None)
+    monkeypatch.setattr(person, "at_terminal", lambda: there)
+    with pytest.raises(KeyboardInterrupt):
+        words = {"rig": "real", "arm": True, "overrides": OVERRIDES}
+        validate.validate.fn(name=PAIR, out=str(lab.out), **words)
+    assert ended(lab)[1]["ended"] == "interrupted"
+    assert {"servoStop", "stopScript"} <= set(lab.fakes.controller.calls)
+
+
 @pytest.mark.slow
 def test_a_real_validation_reaches_the_gate_and_too_few_tosses_are_refused(monkeypatch, lab):
     monkeypatch.setattr("hardware.microphones.sound_stream.SILENCE", 2.0)
