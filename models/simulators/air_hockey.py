@@ -193,6 +193,7 @@ def _interpolate(
     limited = np.clip(speed, least, np.maximum(most, least))
     if (limited != speed).any():  # the path is then the sum of what the limits leave of it
         position = position + np.cumsum(limited - speed, axis=0) * STEP
+        acceleration = np.diff(limited, axis=0, prepend=limited[:1]) / STEP
     return position, limited, acceleration
 
 

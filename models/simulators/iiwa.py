@@ -59,20 +59,20 @@ def tip(joints: Float[ndarray, "*batch 7"]) -> Float[ndarray, "*batch 3"]:
     Args:
         joints: Joint angles, rad.
     """
-    elbow, wrist, end, _ = _chain(joints)
-    return np.moveaxis(end, 0, -1)
+    return np.moveaxis(_chain(joints)[2], 0, -1)
 
 
-def heights(
+def places(
     joints: Float[ndarray, "*batch 7"],
-) -> tuple[Float[ndarray, "*batch"], Float[ndarray, "*batch"], Float[ndarray, "*batch"]]:
-    """Return the heights of the tip, of link 4 and of link 7, m.
+) -> tuple[Float[ndarray, "*batch 3"], Float[ndarray, "*batch"], Float[ndarray, "*batch"]]:
+    """Return where the tip is and the heights of link 4 and of link 7, m.
 
     Args:
         joints: Joint angles, rad.
     """
     elbow, wrist, end, _ = _chain(joints)
-    return end[2], elbow[2], wrist[2] + WRIST_LINK / WRIST_TIP * (end[2] - wrist[2])
+    link7 = wrist[2] + WRIST_LINK / WRIST_TIP * (end[2] - wrist[2])
+    return np.moveaxis(end, 0, -1), elbow[2], link7
 
 
 def pose(joints: Float[ndarray, "*batch 7"]) -> Pose:
@@ -93,6 +93,22 @@ def pose(joints: Float[ndarray, "*batch 7"]) -> Pose:
     link7 = wrist[2] + WRIST_LINK / WRIST_TIP * (end[2] - wrist[2])
     directions = np.moveaxis(axes, (0, 1), (-2, -1))
     return Pose(np.moveaxis(end, 0, -1), elbow[2], link7, jacobian, directions)
+
+
+def tip_slope(
+    joints: Float[ndarray, "*batch 7"],
+) -> tuple[Float[ndarray, "*batch 3"], Float[ndarray, "*batch 7"]]:
+    """Return where the tip is, m, and how fast its height changes with each joint, m/rad.
+
+    Args:
+        joints: Joint angles, rad.
+    """
+    elbow, wrist, end, axes = _chain(joints)
+    slope = np.zeros((7, *end.shape[1:]))
+    slope[1:3] = axes[1:3, 0] * end[1] - axes[1:3, 1] * end[0]
+    slope[3:5] = axes[3:5, 0] * (end - elbow)[1] - axes[3:5, 1] * (end - elbow)[0]
+    slope[5] = axes[5, 0] * (end - wrist)[1] - axes[5, 1] * (end - wrist)[0]
+    return np.moveaxis(end, 0, -1), np.moveaxis(slope, 0, -1)
 
 
 def link_gradients(

@@ -125,11 +125,11 @@ def test_the_arm_follows_its_commands(world: World) -> None:
     episode, _ = air_hockey.reset(
         world, puck=np.array((0.5, 0.4, 0.0, 0.0)), disturbance=CALM, draw=np.random.default_rng(0)
     )
-    commands = hockey_strokes.straight(np.array((0.5, 0.3)), run_up=0.4, after=0.1)
+    commands = hockey_strokes.straight(np.array((0.6, 0.1)), run_up=0.3, after=0.06)
     for command in commands:
         seen = air_hockey.step(episode, command)
         error = iiwa.tip(seen[6:13]) - iiwa.tip(command[0])
-        assert np.abs(error).max() < 5e-3
+        assert np.abs(error).max() < 1e-3
 
 
 def test_speeds_beyond_the_limits_are_not_followed(world: World) -> None:
