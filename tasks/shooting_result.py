@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from models.core.bad_input import BadInput
-from tasks.twin_result import CANDIDATE, CHAMPION, Paired
+from tasks.twin_result import CANDIDATE, CHAMPION, SIMULATED, Paired
 
 SCHEMA = "ricochet.shots/1"
 
@@ -66,6 +66,11 @@ class ShootingResult:
             raise BadInput("shots", f"those of {sorted(self.shots)}", f"those of {sorted(roles)}")
         if len({len(rows) for rows in self.shots.values()}) != 1:
             raise BadInput("shots", "roles that shot unequally often", "the same starts for both")
+
+    @property
+    def rig(self) -> str:
+        """The rig, which is simulated."""
+        return SIMULATED
 
     @property
     def scored(self) -> Paired:

@@ -12,7 +12,7 @@ that of the controllers alone: every toss is another one, and `positions` is emp
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from models.core.bad_input import BadInput
 
@@ -20,6 +20,26 @@ SCHEMA = "ricochet.twin/1"
 CANDIDATE, CHAMPION = "candidate", "champion"
 SIMULATED, REAL = "simulated", "real"
 """The rigs. On a real one no two tosses are the same and no cup is tried."""
+
+
+class OnTrial(Protocol):
+    """Who was on trial, whatever the trials were."""
+
+    @property
+    def name(self) -> str:
+        """Name in the registry."""
+
+    @property
+    def candidate(self) -> str:
+        """Version on trial."""
+
+    @property
+    def champion(self) -> str | None:
+        """Version it was compared with; None where there is none yet."""
+
+    @property
+    def rig(self) -> str:
+        """The rig, simulated or real."""
 
 
 @dataclass(frozen=True)

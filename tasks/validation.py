@@ -9,11 +9,13 @@ side; the parent repeats them as `candidate/..` and `champion/..`.
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from mlflow.artifacts import download_artifacts
 
 from tasks import tracking, twin_result, validation_figures, validation_page
@@ -21,7 +23,7 @@ from tasks.artefacts import digest_of
 from tasks.gate import Verdict
 from tasks.packages import Package
 from tasks.tracking import OpenRun, Tracker
-from tasks.twin_result import CANDIDATE, TwinResult
+from tasks.twin_result import CANDIDATE, OnTrial, TwinResult
 
 EXPERIMENT = "validate"
 TRIALS, CHECKS = "validation.json", "gate.json"
@@ -29,6 +31,29 @@ DESCRIPTION = "mlflow.note.content"
 
 Numbers = Mapping[str, Mapping[str, float]]
 """Metrics by role (`candidate`, `champion`) and name; the same names for both."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is recorded of a validation, whatever was on trial.
+
+    Attributes:
+        result: Who was on trial.
+        content: The trials, as JSON can hold them.
+        trials: What the trials were, in words.
+        stated: What the candidate states, in words.
+        measured: Metrics by role.
+        parameters: How much was tried, by name.
+        draw: Draws the figure of both roles.
+    """
+
+    result: OnTrial
+    content: Mapping[str, Any]
+    trials: str
+    stated: str
+    measured: Numbers
+    parameters: Mapping[str, Any]
+    draw: Callable[[], Figure]
 
 
 def publish_validation(
@@ -55,33 +80,65 @@ def publish_validation(
     Returns:
         The run.
     """
-    content, judged = twin_result.to_json(result), verdict.to_json()
-    key = digest_of([content, judged])
+    samples = {role: package.arrays["samples"] for role, package in packages.items()}
+    report = Report(
+        result=result,
+        content=twin_result.to_json(result),
+        trials=f"{len(result.seeds)} tosses and {len(result.positions)} cups",
+        stated=validation_page.posterior(packages[CANDIDATE]),
+        measured={
+            role: _posterior(package) | _shares(result, role) | dict((numbers or {}).get(role, {}))
+            for role, package in packages.items()
+        },
+        parameters={"tosses": len(result.seeds)},
+        draw=lambda: validation_figures.comparison(result.name, samples, result),
+    )
+    return publish(tracker, report, verdict=verdict, files=files, flow_run=flow_run)
+
+
+def publish(
+    tracker: Tracker,
+    report: Report,
+    *,
+    verdict: Verdict,
+    files: Path | None = None,
+    flow_run: str = "",
+) -> OpenRun:
+    """Record what a validation reports; the same one again adds nothing.
+
+    Args:
+        tracker: The store.
+        report: The report.
+        verdict: What the gate says.
+        files: Folder of what the rig left, recorded as it is.
+        flow_run: Id of the Prefect flow run, if there is one.
+
+    Returns:
+        The run.
+    """
+    result, judged, measured = report.result, verdict.to_json(), report.measured
+    key = digest_of([report.content, judged])
     tags = _tags(result, verdict) | {"prefect.flow_run_id": flow_run}
     title = validation_page.title(result, verdict)
     run = tracking.open_run(tracker, EXPERIMENT, key, name=title, tags=tags)
     if run.finished:
         return run
-    measured = {
-        role: _posterior(package) | _shares(result, role) | dict((numbers or {}).get(role, {}))
-        for role, package in packages.items()
-    }
-    samples = {role: package.arrays["samples"] for role, package in packages.items()}
-    drawn = validation_figures.comparison(result.name, samples, result)
-    tracker.client.log_figure(run.run_id, drawn, validation_page.FIGURE)
-    for name, value in ((TRIALS, content), (CHECKS, judged)):
-        tracker.client.log_dict(run.run_id, value, name)
+    tracker.client.log_figure(run.run_id, report.draw(), validation_page.FIGURE)
+    for name, value in ((TRIALS, report.content), (CHECKS, judged)):
+        tracker.client.log_dict(run.run_id, dict(value), name)
     if files is not None:
         tracker.client.log_artifacts(run.run_id, str(files), "rig")
     both = {f"{role}/{name}": v for role, row in measured.items() for name, v in row.items()}
-    parameters = {"name": result.name, "rig": result.rig, "tosses": len(result.seeds)}
+    parameters = {"name": result.name, "rig": result.rig, **report.parameters}
     tracking.log_numbers(tracker, run.run_id, parameters=parameters, metrics=both)
     children = {
         role: _record_role(tracker, run, result, role, row) for role, row in measured.items()
     }
-    page = validation_page.describe(run, result, verdict, measured=measured, children=children)
+    page = validation_page.page(
+        run, result, verdict, trials=report.trials, measured=measured, children=children
+    )
     tracker.client.set_tag(run.run_id, DESCRIPTION, page)
-    said = validation_page.describe_version(run, result, verdict, packages[CANDIDATE])
+    said = validation_page.describe_version(run, result, verdict, stated=report.stated)
     tracker.client.update_model_version(result.name, result.candidate, said)
     tracking.finish(tracker, run.run_id)
     return run
@@ -90,7 +147,7 @@ def publish_validation(
 def find_validation(
     tracker: Tracker, name: str, candidate: str, champion: str | None
 ) -> tuple[str, TwinResult] | None:
-    """Look up the last finished validation of a version against the champion there is now.
+    """Look up the last finished validation of a posterior against the champion there is now.
 
     Args:
         tracker: The store.
@@ -103,6 +160,26 @@ def find_validation(
 
     Raises:
         BadInput: If what the run holds is no validation.
+    """
+    found = find_trials(tracker, name, candidate, champion)
+    if found is None:
+        return None
+    return found[0], twin_result.from_json(found[1], where=f"run {found[0]}")
+
+
+def find_trials(
+    tracker: Tracker, name: str, candidate: str, champion: str | None
+) -> tuple[str, dict[str, Any]] | None:
+    """Look up the last finished validation of a version against the champion there is now.
+
+    Args:
+        tracker: The store.
+        name: Name in the registry.
+        candidate: The version on trial.
+        champion: The present champion; None where there is none.
+
+    Returns:
+        The run and its trials as JSON, or None.
     """
     found = tracker.client.get_experiment_by_name(EXPERIMENT)
     if found is None:
@@ -119,7 +196,7 @@ def find_validation(
     if not runs:
         return None
     run_id = runs[0].info.run_id
-    return run_id, twin_result.from_json(load_json(tracker, run_id, TRIALS), where=f"run {run_id}")
+    return run_id, load_json(tracker, run_id, TRIALS)
 
 
 def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, Any]:
@@ -141,7 +218,7 @@ def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, Any]:
 
 
 def _record_role(
-    tracker: Tracker, parent: OpenRun, result: TwinResult, role: str, row: Mapping[str, float]
+    tracker: Tracker, parent: OpenRun, result: OnTrial, role: str, row: Mapping[str, float]
 ) -> str:
     version = result.candidate if role == CANDIDATE else result.champion
     child = tracking.open_run(
@@ -158,7 +235,7 @@ def _record_role(
     return child.run_id
 
 
-def _tags(result: TwinResult, verdict: Verdict) -> dict[str, str]:
+def _tags(result: OnTrial, verdict: Verdict) -> dict[str, str]:
     return {
         "ricochet.name": result.name,
         "ricochet.candidate": result.candidate,

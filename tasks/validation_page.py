@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from tasks.gate import Verdict
 from tasks.packages import Package
 from tasks.tracking import TRAINING, OpenRun
-from tasks.twin_result import CANDIDATE, CHAMPION, TwinResult
+from tasks.twin_result import CANDIDATE, CHAMPION, OnTrial, TwinResult
 
 FIGURE = "figures/candidate-and-champion.png"
 LABELS = {
@@ -21,13 +21,18 @@ LABELS = {
     "restitution_sd": "restitution, standard deviation",
     "log10_concentration_mean": "log10 concentration, mean",
     "log10_concentration_sd": "log10 concentration, standard deviation",
+    "score": "shots that scored, share",
+    "speed_mean": "speed of the goals at the line, mean, m/s",
+    "speed_sd": "speed of the goals at the line, standard deviation, m/s",
+    "banks_mean": "banks of the goals, mean",
+    "violations": "limits broken",
 }
 """Metrics in the order of the table, with their units; one without a label goes last."""
 SPACE = " | &emsp;"
 """Between two cells: MLflow leaves no room between the columns of a table."""
 
 
-def title(result: TwinResult, verdict: Verdict) -> str:
+def title(result: OnTrial, verdict: Verdict) -> str:
     """Return the name of the run, by which validations are told apart in a list.
 
     Args:
@@ -59,42 +64,78 @@ def describe(
     Returns:
         Markdown.
     """
+    trials = f"{len(result.seeds)} tosses and {len(result.positions)} cups"
+    return page(run, result, verdict, trials=trials, measured=measured, children=children)
+
+
+def page(
+    run: OpenRun,
+    result: OnTrial,
+    verdict: Verdict,
+    *,
+    trials: str,
+    measured: Mapping[str, Mapping[str, float]],
+    children: Mapping[str, str],
+) -> str:
+    """Describe a validation of anything.
+
+    Args:
+        run: The run of the validation.
+        result: Who was on trial.
+        verdict: What the gate says.
+        trials: What the trials were, in words.
+        measured: Metrics by role.
+        children: Ids of the roles' runs.
+
+    Returns:
+        Markdown.
+    """
     count, failed = len(verdict.checks), len(verdict.refusals)
     found = f"all {count} checks" if verdict.passed else f"{failed} of {count} checks failed"
-    trials = f"{len(result.seeds)} tosses and {len(result.positions)} cups"
     parts = [
         f"**{'Passed' if verdict.passed else 'Refused'} by the gate** ({found}): {trials} "
         f"on the {result.rig} rig.",
         "\n".join(f"- {line}" for line in verdict.refusals),
         _table(result, measured),
         ", ".join(_links(run, result, children)),
-        f"![posteriors and success](get-artifact?path={FIGURE}&run_uuid={run.run_id})",
+        f"![candidate and champion](get-artifact?path={FIGURE}&run_uuid={run.run_id})",
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def describe_version(run: OpenRun, result: TwinResult, verdict: Verdict, package: Package) -> str:
+def describe_version(run: OpenRun, result: OnTrial, verdict: Verdict, *, stated: str) -> str:
     """Describe a version in the registry by what it states and how its last validation ended.
 
     Args:
         run: The run of the validation.
-        result: The trials.
+        result: Who was on trial.
         verdict: What the gate says.
-        package: The candidate.
+        stated: What the candidate states.
 
     Returns:
         Markdown.
     """
+    address = f"#/experiments/{run.experiment_id}/runs/{run.run_id}?{TRAINING}"
+    return f"{stated}. Last validation: [{title(result, verdict)}]({address})"
+
+
+def posterior(package: Package) -> str:
+    """Say what a posterior states.
+
+    Args:
+        package: The package.
+
+    Returns:
+        Its parameters with their standard deviations.
+    """
     mean, variance = package.arrays["mean"], package.arrays["covariance"].diagonal()
-    stated = [
+    return ", ".join(
         f"{parameter.name} {at:.6g} ± {spread**0.5:.2g}"
         for parameter, at, spread in zip(package.parameters, mean, variance, strict=True)
-    ]
-    address = f"#/experiments/{run.experiment_id}/runs/{run.run_id}?{TRAINING}"
-    return f"{', '.join(stated)}. Last validation: [{title(result, verdict)}]({address})"
+    )
 
 
-def _table(result: TwinResult, measured: Mapping[str, Mapping[str, float]]) -> str:
+def _table(result: OnTrial, measured: Mapping[str, Mapping[str, float]]) -> str:
     versions = {CANDIDATE: result.candidate, CHAMPION: result.champion}
     seen = {name: None for row in measured.values() for name in row}
     names = [name for name in LABELS if name in seen]
@@ -107,7 +148,7 @@ def _table(result: TwinResult, measured: Mapping[str, Mapping[str, float]]) -> s
     return "\n".join([table[0], "| --- " * (1 + len(measured)) + "|", *table[1:]])
 
 
-def _links(run: OpenRun, result: TwinResult, children: Mapping[str, str]) -> list[str]:
+def _links(run: OpenRun, result: OnTrial, children: Mapping[str, str]) -> list[str]:
     links = []
     if len(children) > 1:
         runs = ",".join(f"%22{child}%22" for child in children.values())
