@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows.call import Call, Verb
+from tasks.package_kinds import is_shooting
 
 if TYPE_CHECKING:
     from tasks.candidates import Judged
     from tasks.promotion import Moved
 
+NAME = "<ball>-<surface>, or shooting-<setting>"
 PROMOTION, ROLLBACK, DOCTOR = "ricochet.promotion/1", "ricochet.rollback/1", "ricochet.doctor/1"
 
 
@@ -66,12 +68,9 @@ def validate(call: Call) -> None:
 
     if not call.publish:
         raise BadInput("--no-publish", "validate", "none: a validation is recorded and may promote")
+    name = call.arguments.name
     _prepare()
-    from flows.validate import validate as flow
-
-    rig, arm = call.arguments.rig, call.arguments.arm
-    result = flow(name=call.arguments.name, rig=rig, arm=arm, **call.parameters())
-    name = result["name"]
+    result = _validate_shooting(call) if is_shooting(name) else _validate_posterior(call)
     if result["unchanged"]:
         call.say(f"{name}: the candidate is the champion already")
         return
@@ -80,11 +79,38 @@ def validate(call: Call) -> None:
             call.say(
                 f"refused: {check['name']}: found {check['found']}, expected {check['expected']}"
             )
-    met, inside = result["success"]["candidate"], result["inside_90"].get("candidate")
-    cups = "no cup tried" if inside is None else f"{inside:.2f} of the cups as predicted"
-    call.say(f"{name}: met {met:.2f} of the tosses, {cups}")
+    call.say(f"{name}: {_shots(result) if is_shooting(name) else _tosses(result)}")
     verdict = "promoted to champion" if result["promoted"] else "not promoted"
     call.say(f"{name} version {result['versions']['candidate']}: {verdict}; run {result['run']}")
+
+
+def _validate_posterior(call: Call) -> dict[str, Any]:
+    from flows.validate import validate as flow
+
+    rig, arm = call.arguments.rig, call.arguments.arm
+    return flow(name=call.arguments.name, rig=rig, arm=arm, **call.parameters())
+
+
+def _validate_shooting(call: Call) -> dict[str, Any]:
+    from models.core.bad_input import BadInput
+
+    if call.arguments.rig != "simulated":
+        raise BadInput("--rig", call.arguments.rig, "simulated: shots have no other rig yet")
+    from flows.validate_shooting import validate_shooting as flow
+
+    return flow(name=call.arguments.name, **call.parameters())
+
+
+def _tosses(result: dict[str, Any]) -> str:
+    met, inside = result["success"]["candidate"], result["inside_90"].get("candidate")
+    cups = "no cup tried" if inside is None else f"{inside:.2f} of the cups as predicted"
+    return f"met {met:.2f} of the tosses, {cups}"
+
+
+def _shots(result: dict[str, Any]) -> str:
+    row = result["shots"]["candidate"]
+    speed = f"{row['speed_mean']:.2f} ± {row['speed_sd']:.2f} m/s"
+    return f"scored {row['score']:.2f} of the shots at {speed}, {row['banks_mean']:.2f} banks"
 
 
 def rollback(call: Call) -> None:
@@ -167,7 +193,7 @@ def _prepare() -> None:
 
 
 def _promote_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="<ball>-<surface>")
+    parser.add_argument("name", metavar="NAME", help=NAME)
     parser.add_argument("version", nargs="?", metavar="VERSION", help="version in the registry")
     parser.add_argument(
         "session", nargs="*", type=Path, help="its recordings (default: those its run names)"
@@ -177,7 +203,7 @@ def _promote_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _validate_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="<ball>-<surface>")
+    parser.add_argument("name", metavar="NAME", help=NAME)
     parser.add_argument(
         "--rig",
         choices=("simulated", "real"),
@@ -190,7 +216,7 @@ def _validate_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _rollback_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="<ball>-<surface>")
+    parser.add_argument("name", metavar="NAME", help=NAME)
     parser.add_argument("--reason", default="by hand", metavar="TEXT", help="kept in the log")
 
 
@@ -202,7 +228,7 @@ VERBS = (
     Verb(
         ("validate",),
         "try a candidate on the rig beside the champion; what passes the gate becomes champion",
-        "ricochet validate ping-pong-table\n"
+        "ricochet validate ping-pong-table\n  ricochet validate shooting-balanced\n"
         "  ricochet validate ping-pong-table --rig real --arm --set real.robot=192.0.2.1",
         _validate_options,
         validate,

@@ -1,4 +1,7 @@
-"""A version on trial: its package, its recordings, its last validation, and what the gate says."""
+"""A version on trial: its package, its recordings, its last validation, and what the gate says.
+
+A shooting policy has no recordings: it is measured on states drawn anew.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +10,10 @@ from pathlib import Path
 from mlflow.exceptions import MlflowException
 
 from models.core.bad_input import BadInput
-from tasks import auditing, gate, promotion, registry, validation
+from tasks import auditing, gate, package_kinds, promotion, registry, validation
 from tasks.calibration import DATA
 from tasks.gate import Verdict
+from tasks.packages import Package
 from tasks.progress import Progress, silent
 from tasks.registry import Registered
 from tasks.settings import Settings
@@ -54,6 +58,8 @@ def judge(
         raise BadInput(where, "nothing in the registry", "a version")
     package = registry.load(tracker, registered)
     champion = promotion.present(tracker, registered.name).champion
+    if package_kinds.is_shooting(registered.name):
+        return _judge_shooting(tracker, registered, package, champion, settings=settings, seed=seed)
     found = validation.find_validation(tracker, registered.name, registered.version, champion)
     evidence = auditing.audit(
         package,
@@ -64,6 +70,25 @@ def judge(
     )
     run, twin = found or ("", None)
     return Judged(gate.judge(evidence, twin), run)
+
+
+def _judge_shooting(
+    tracker: Tracker,
+    registered: Registered,
+    package: Package,
+    champion: str | None,
+    *,
+    settings: Settings,
+    seed: int,
+) -> Judged:
+    from tasks import energy_packages, shooting_audit, shooting_gate, shooting_validation
+
+    where = f"{registered.name} version {registered.version}"
+    shooter = energy_packages.from_package(package, where=where)
+    evidence = shooting_audit.audit(shooter, settings.energy, seed=seed)
+    found = shooting_validation.find(tracker, registered.name, registered.version, champion)
+    run, shots = found or ("", None)
+    return Judged(shooting_gate.judge(evidence, shots), run)
 
 
 def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:

@@ -7,7 +7,10 @@ any other, <ball>-<surface>     a posterior of kind `grid`, `tasks.packages`
 A module is imported only where its kind is asked for.
 """
 
-from tasks.packages import GRID, Reader
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tasks.packages import Reader
 
 DENSITY = "ball-density"
 SHOOTING = "shooting-"
@@ -25,7 +28,7 @@ def is_shooting(name: str) -> bool:
     return name.startswith(SHOOTING) and name != SHOOTING
 
 
-def reader_of(name: str) -> Reader:
+def reader_of(name: str) -> "Reader":
     """Return the reader of the packages of a name.
 
     Args:
@@ -42,4 +45,6 @@ def reader_of(name: str) -> Reader:
         from tasks import energy_packages
 
         return energy_packages.READER
-    return GRID
+    from tasks import packages
+
+    return packages.GRID
