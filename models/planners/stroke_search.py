@@ -1,0 +1,158 @@
+r"""Find for a grid of contacts how fast a stroke from home may be, and by which run-up.
+
+An evolution strategy over, for each contact, the share of what the posture's joints could do, the
+time of wind-up, the duration and six angles that the ready posture is off its rule. It minimises
+
+    -share + a duration + b |off|^2 + c max(load - 1, 0),
+
+where load is the largest ratio of `run_ups.use`, before and after the contact. All contacts are
+searched at once, and each search's centre moves towards its neighbours' centres while it looks, so
+that what lies between two contacts is a stroke as well. At the end the share is lowered until the
+centre itself keeps to the limits. (mu, lambda) with one step size for all: Rechenberg 1973.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from models.planners import run_ups, via_points
+from models.planners.run_ups import Limits
+from models.simulators import iiwa
+
+_SAMPLES, _ELITE = 16, 4
+_LIKENESS = np.array((0.0, *(8 * (0.35,))))
+_SCALES = np.array((0.15, 0.2, 0.15, *(6 * (0.12,))))
+"""Of share, log wind-up, log duration, and the angles."""
+_START = np.array((0.8, np.log(0.16), np.log(1.4), *(6 * (0.0,))))
+_LOW = np.array((0.0, np.log(0.12), np.log(0.9), *(6 * (-1.0,))))
+_HIGH = np.array((1.0, np.log(0.30), np.log(1.6), *(6 * (1.0,))))
+_SLOW, _OFF, _WRONG = 0.15, 0.1, 4.0
+_LEAST = 0.1
+"""Share under which a stroke counts as none."""
+
+
+@dataclass(frozen=True)
+class RunUps:
+    """What was found.
+
+    Attributes:
+        share: Of the joint speeds asked for; 0 where no stroke keeps to the limits.
+        wind_up: s.
+        duration: s.
+        offset: Of the ready posture from its rule, rad.
+    """
+
+    share: Float[ndarray, "*grid"]
+    wind_up: Float[ndarray, "*grid"]
+    duration: Float[ndarray, "*grid"]
+    offset: Float[ndarray, "*grid 7"]
+
+
+def search(
+    joints: Float[ndarray, "*grid 7"],
+    joint_speeds: Float[ndarray, "*grid 7"],
+    *,
+    limits: Limits,
+    draw: np.random.Generator,
+    steps: int = 40,
+    progress: Callable[[int], None] | None = None,
+) -> RunUps:
+    """Find the run-ups.
+
+    Args:
+        joints: At contact, rad.
+        joint_speeds: The largest at contact, rad/s.
+        limits: What strokes keep to.
+        draw: Source of randomness.
+        steps: Of the search.
+        progress: Told the number of each step done.
+    """
+    centre = np.broadcast_to(_START, (*joints.shape[:-1], len(_START))).copy()
+    for step in range(steps):
+        spread = _SCALES * (0.08 ** (step / steps))
+        samples = centre + spread * draw.standard_normal((_SAMPLES, *centre.shape))
+        samples = np.clip(samples, _LOW, _HIGH)
+        samples[0] = centre
+        best = np.argsort(_cost(samples, joints, joint_speeds, limits), axis=0)[:_ELITE]
+        elite = np.take_along_axis(samples, best[..., None], 0).mean(0)
+        centre = elite + _LIKENESS * (_neighbours(elite) - elite)
+        if progress:
+            progress(step + 1)
+    return _lowered(centre, joints, joint_speeds, limits)
+
+
+def load(
+    found: RunUps,
+    joints: Float[ndarray, "*grid 7"],
+    joint_speeds: Float[ndarray, "*grid 7"],
+    limits: Limits,
+) -> Float[ndarray, "*grid"]:
+    """Return the largest ratio of what a stroke uses to what it may.
+
+    Args:
+        found: The run-ups.
+        joints: At contact, rad.
+        joint_speeds: The largest at contact, rad/s.
+        limits: What strokes keep to.
+    """
+    speeds = found.share[..., None] * joint_speeds
+    ready = run_ups.ready(joints, speeds, wind_up=found.wind_up) + found.offset
+    home = np.broadcast_to(iiwa.HOME, ready.shape)
+    points = np.stack(
+        (home, via_points.level(ready, steps=2), np.broadcast_to(joints, ready.shape)), -2
+    )
+    times = np.stack((0.0 * found.duration, found.duration - found.wind_up, found.duration), -1)
+    path = via_points.fit(times, points, first=0.0 * speeds, last=speeds)
+    before = run_ups.use(path, limits).load()
+    return np.maximum(before, run_ups.after(points[..., -1, :], speeds, limits).load())
+
+
+def _unpack(values: Float[ndarray, "*grid 9"]) -> RunUps:
+    offset = np.concatenate((values[..., 3:], 0.0 * values[..., :1]), -1)
+    return RunUps(values[..., 0], np.exp(values[..., 1]), np.exp(values[..., 2]), offset)
+
+
+def _cost(
+    samples: Float[ndarray, "sample *grid 9"],
+    joints: Float[ndarray, "*grid 7"],
+    joint_speeds: Float[ndarray, "*grid 7"],
+    limits: Limits,
+) -> Float[ndarray, "sample *grid"]:
+    found = _unpack(samples)
+    loads = np.stack([load(_unpack(one), joints, joint_speeds, limits) for one in samples])
+    wrong = np.minimum(np.maximum(loads - 0.99, 0.0), 10.0)
+    off = (found.offset**2).sum(-1)
+    return -found.share + _SLOW * found.duration + _OFF * off + _WRONG * wrong
+
+
+def _neighbours(values: Float[ndarray, "*grid k"]) -> Float[ndarray, "*grid k"]:
+    """Return the mean of the neighbours along each axis; at an edge its own value is one."""
+    total, count = np.zeros_like(values), 0
+    for axis in range(values.ndim - 1):
+        for shift in (1, -1):
+            moved = np.roll(values, shift, axis)
+            edge = [slice(None)] * axis + [0 if shift == 1 else -1]
+            moved[tuple(edge)] = values[tuple(edge)]
+            total, count = total + moved, count + 1
+    return total / max(count, 1)
+
+
+def _lowered(
+    centre: Float[ndarray, "*grid 9"],
+    joints: Float[ndarray, "*grid 7"],
+    joint_speeds: Float[ndarray, "*grid 7"],
+    limits: Limits,
+) -> RunUps:
+    """Lower the share in steps of a fiftieth until each stroke keeps to the limits."""
+    values = centre.copy()
+    for _ in range(60):
+        wrong = load(_unpack(values), joints, joint_speeds, limits) > 1.0
+        wrong &= values[..., 0] > 0.0
+        if not wrong.any():
+            break
+        values[..., 0] = np.where(wrong, values[..., 0] - 0.02, values[..., 0])
+    values[..., 0] = np.where(values[..., 0] < _LEAST, 0.0, values[..., 0])
+    return _unpack(values)
