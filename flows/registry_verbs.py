@@ -35,6 +35,8 @@ def promote(call: Call) -> None:
     from tasks.registry import Registered
 
     tracker, registered = tracking.connect(), Registered(name, version)
+    if call.publish and not call.arguments.again:
+        promotion.refuse_rolled_back(registered)
     with progress.bar(f"{name} {version}") as report:
         judged = candidates.judge(
             tracker,
@@ -54,6 +56,7 @@ def promote(call: Call) -> None:
             verdict=judged.verdict,
             validation=judged.validation,
             reason=call.arguments.reason,
+            again=call.arguments.again,
         )
     _write(call, _promotion(registered.version, judged, moved) | {"name": name})
     if not judged.verdict.passed:
@@ -200,6 +203,7 @@ def _promote_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--log", action="store_true", help="show the log of promotions instead")
     parser.add_argument("--reason", default="by hand", metavar="TEXT", help="kept in the log")
+    parser.add_argument("--again", action="store_true", help="even if it was rolled back")
 
 
 def _validate_options(parser: argparse.ArgumentParser) -> None:

@@ -129,13 +129,14 @@ def load(tracker: Tracker, name: str) -> Trial | None:
         Who is on trial; None where the candidate is the champion already.
 
     Raises:
-        BadInput: If there is no candidate, or a package is not whole.
+        BadInput: If there is no candidate, it was rolled back, or a package is not whole.
     """
     found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
     if found[CANDIDATE] is None:
         raise BadInput(name, "no candidate in the registry", "one; ricochet calibrate makes it")
     if found[CANDIDATE] == found[CHAMPION]:
         return None
+    promotion.refuse_rolled_back(found[CANDIDATE])
     there = {role: version for role, version in found.items() if version is not None}
     packages = {role: registry.load(tracker, version) for role, version in there.items()}
     return Trial(name, {role: version.version for role, version in there.items()}, packages)

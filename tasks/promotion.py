@@ -5,7 +5,8 @@
 Each step looks first whether it is done already. A process killed between any two leaves both
 aliases on versions that were whole when they were pointed at, and a log that says what was under
 way: the same call completes it, `ricochet doctor` settles it (done if `champion` had moved,
-dropped if not), and `rollback` restores the pair that the log holds.
+dropped if not), and `rollback` restores the pair that the log holds. A version that was rolled back
+is promoted by nobody who does not say `again`.
 """
 
 import tempfile
@@ -59,6 +60,7 @@ def promote(
     verdict: Verdict,
     validation: str,
     reason: str,
+    again: bool = False,
     log: Path | None = None,
 ) -> Moved:
     """Make a version the champion, if the gate lets it pass.
@@ -69,13 +71,15 @@ def promote(
         verdict: What the gate says of it.
         validation: Run of the validation.
         reason: Why, in one line.
+        again: Whether it may have been rolled back before.
         log: The log; the project's own when absent.
 
     Returns:
         The aliases.
 
     Raises:
-        BadInput: If the gate refuses it, it is not there, or its package is not whole.
+        BadInput: If the gate refuses it, it is not there, its package is not whole, or it was
+            rolled back.
         BusyError: If another process promotes.
     """
     name, version = registered.name, registered.version
@@ -88,6 +92,8 @@ def promote(
         before = present(tracker, name)
         if begun is None and before.champion == version:
             return Moved(name, before, changed=False)
+        if begun is None and not again:
+            refuse_rolled_back(registered, log=log)
         _verify(tracker, registered)
         if begun is None:
             after = Pair(version, before.champion)
@@ -135,6 +141,25 @@ def rollback(
         _point(tracker, name, PREVIOUS, after.previous)
         promotion_log.settle(log, begun, DONE)
         return Moved(name, after, changed=True)
+
+
+def refuse_rolled_back(registered: Registered, *, log: Path | None = None) -> None:
+    """Refuse a version that was champion until a rollback.
+
+    Args:
+        registered: The version.
+        log: The log; the project's own when absent.
+
+    Raises:
+        BadInput: If it was rolled back and is not champion again.
+    """
+    name, version = registered.name, registered.version
+    entries = promotion_log.read(log or promotion_log.place(), name)
+    away = promotion_log.rolled_back(entries, version)
+    if away is not None:
+        found = f"rolled back on {away.when} because {away.reason!r}"
+        expected = f"another version, or ricochet promote {name} {version} --again"
+        raise BadInput(f"{name} version {version}", found, expected)
 
 
 def settle(tracker: Tracker, name: str, log: Path) -> Entry | None:

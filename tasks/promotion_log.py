@@ -164,6 +164,22 @@ def last_done(entries: tuple[Entry, ...]) -> Entry | None:
     return next((entry for entry in reversed(entries) if entry.step == DONE), None)
 
 
+def rolled_back(entries: tuple[Entry, ...], version: str) -> Entry | None:
+    """Return the rollback that took a version away from `champion`, if nothing put it back since.
+
+    Args:
+        entries: The entries of its name.
+        version: The version.
+
+    Returns:
+        Its line, or None.
+    """
+    moves = (entry for entry in reversed(entries) if entry.step == DONE)
+    last = next((e for e in moves if version in (e.before.champion, e.after.champion)), None)
+    away = last is not None and last.action == ROLLBACK and last.after.champion != version
+    return last if away else None
+
+
 def _glue(log: Path) -> str:
     """Return what separates a new line from one that a crash tore."""
     content = log.read_bytes()

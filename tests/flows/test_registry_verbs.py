@@ -125,9 +125,16 @@ def test_promote_and_rollback_by_the_command_line(place, measured, package, caps
         assert status == 0 and result["changed"] == changed
         assert result["pair"] == {"champion": "1", "previous": None}
     capsys.readouterr()
+    assert call(place, "promote", NAME, "2")[0] == 2
+    assert "rolled back on" in capsys.readouterr().err
+    assert promotion.present(tracker, NAME) == Pair("1", None)
+    assert call(place, "promote", NAME, "2", "--again")[0] == 0
+    assert promotion.present(tracker, NAME) == Pair("2", "1")
+    assert call(place, "rollback", NAME)[0] == 0
+    capsys.readouterr()
     status, result = call(place, "promote", NAME, "--log")
     said = capsys.readouterr().out
-    assert status == 0 and len(result["log"]) == 6
+    assert status == 0 and len(result["log"]) == 10
     assert "promote" in said and "rollback" in said and "(first)" in said
 
     check_page(tracker, run)

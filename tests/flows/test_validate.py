@@ -6,9 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows import validate
+from flows import nightly, validate
 from models.core.bad_input import BadInput
+from tasks import promotion_log
 from tasks.gate import Check, Verdict
+from tasks.promotion_log import DONE, ROLLBACK, Entry, Pair
+from tasks.registry import Registered
 from tasks.tracking import OpenRun
 from tasks.trials import Met
 from tasks.twin_result import Paired, TwinResult
@@ -89,3 +92,19 @@ def test_who_is_on_trial_is_looked_up_first(monkeypatch, candidate):
             validate.load.fn(None, NAME)
     else:
         assert validate.load.fn(None, NAME) is None
+
+
+def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch, tmp_path):
+    """The alias `candidate` stays on it, so that every night meets it again."""
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
+    undone = Entry(ROLLBACK, NAME, Pair("2", "1"), Pair("1", None), "", "it misses", step=DONE)
+    promotion_log.append(promotion_log.place(), undone)
+    found = {"candidate": Registered(NAME, "2"), "champion": Registered(NAME, "1")}
+    monkeypatch.setattr(validate.registry, "resolve", lambda tracker, name, role: found[role])
+    with pytest.raises(BadInput, match=r"found rolled back on .* because 'it misses'"):
+        validate.load.fn(None, NAME)
+    monkeypatch.setattr(
+        nightly.validation, "validate", lambda name, **_: validate.load.fn(None, name)
+    )
+    line = nightly.validated(NAME, tmp_path, 0, None, None)
+    assert line.startswith("tennis-table version 2: found rolled back") and "\n" not in line

@@ -32,9 +32,9 @@ def log(tmp_path):
     return tmp_path / "registry" / "promotions.jsonl"
 
 
-def promote(tracker, version, log, verdict=PASSED):
+def promote(tracker, version, log, verdict=PASSED, **words):
     return promotion.promote(
-        tracker, version, verdict=verdict, validation="run", reason="a test", log=log
+        tracker, version, verdict=verdict, validation="run", reason="a test", log=log, **words
     )
 
 
@@ -103,7 +103,40 @@ def test_the_first_promotion_can_be_undone(tracker, versions, log):
     promote(tracker, versions[0], log)
     assert roll_back(tracker, versions[0], log).pair == Pair(None, None)
     assert promotion.present(tracker, versions[0].name) == Pair(None, None)
-    assert promote(tracker, versions[0], log).pair == Pair("1", None)
+    with pytest.raises(
+        BadInput, match=r"found rolled back on 20.* because 'a test', expected .* --again"
+    ):
+        promote(tracker, versions[0], log)
+    assert promotion.present(tracker, versions[0].name) == Pair(None, None)
+    assert promote(tracker, versions[0], log, again=True).pair == Pair("1", None)
+    assert not promote(tracker, versions[0], log).changed
+
+
+def moves(*steps):
+    """A log of done actions: its kind, and champion before and after."""
+    return tuple(
+        Entry(action, "a", Pair(before, None), Pair(after, None), "", "", step=DONE)
+        for action, before, after in steps
+    )
+
+
+@pytest.mark.parametrize(
+    ("steps", "away"),
+    [
+        ([], False),
+        ([("promote", "1", "2")], False),
+        ([("promote", "1", "2"), ("rollback", "2", "1")], True),
+        ([("promote", "1", "2"), ("rollback", "2", "1"), ("promote", "1", "3")], True),
+        ([("promote", "1", "2"), ("rollback", "2", "1"), ("promote", "1", "2")], False),
+        ([("promote", "1", "2"), ("promote", "2", "3"), ("rollback", "3", "2")], False),
+    ],
+)
+def test_a_version_is_rolled_back_until_something_puts_it_back(steps, away):
+    """Version 2 in logs of what was done."""
+    found = promotion_log.rolled_back(moves(*steps), "2")
+    assert (found is not None) == away
+    begun = Entry(PROMOTE, "a", Pair("1", None), Pair("2", "1"), "", "")
+    assert (promotion_log.rolled_back((*moves(*steps), begun), "2") is not None) == away
 
 
 def test_nothing_promoted_is_nothing_to_undo(tracker, log):
