@@ -217,6 +217,7 @@ def _upright(world: World) -> Float[ndarray, " 2"]:
 def _record(episode: Episode) -> None:
     """Note where puck and mallet are and what the puck touches."""
     world, data = episode.world, episode.world.data
+    mujoco.mj_kinematics(world.model, data)  # the mallet as late as the puck
     row = np.concatenate((data.qpos[PUCK], data.qvel[PUCK], data.geom_xpos[world.mallet]))
     episode.trace.append(row)
     touched = []
