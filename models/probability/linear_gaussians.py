@@ -8,8 +8,8 @@ fitted by conditioning the joint Gaussian of samples of (y, x):
 
 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air Hockey".
 Sigma is scaled here by N / (N - n - 1): with as few samples as there are contacts in a minute of
-play, that of Eq. 5 is too small, because Theta was fitted to the same samples. Where the noise of
-sample i is u_i^2 Sigma with known u_i, every mean over samples is weighted by 1 / u_i^2.
+play, that of Eq. 5 is too small, because Theta was fitted to the same samples. Where row j of
+sample i has the noise u_ij w_ij with known u, its means are weighted by 1 / u_ij^2 and Sigma is w's.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def fit(
     outputs: Float[ndarray, "sample m"],
     inputs: Float[ndarray, "sample n"],
     *,
-    scale: Float[ndarray, " sample"] | None = None,
+    scale: Float[ndarray, "sample m"] | None = None,
     freedom: int | None = None,
 ) -> LinearGaussian:
     """Return y given x, fitted to samples (Eqs. 4-5).
@@ -46,7 +46,7 @@ def fit(
     Args:
         outputs: y of each sample.
         inputs: x of each sample.
-        scale: u, how large the noise of each sample is; 1 when absent.
+        scale: u, how large the noise of each sample and row is; 1 when absent.
         freedom: Independent samples less fitted numbers a row, which the covariance is divided by;
             N - n - 1 when absent.
 
@@ -59,15 +59,10 @@ def fit(
         raise ValueError(f"inputs: {count} samples are too few for {width} inputs and an offset")
     if not (np.isfinite(outputs).all() and np.isfinite(inputs).all()):
         raise ValueError("outputs, inputs: every number must be finite")
-    weight = np.ones(count) if scale is None else scale**-2.0
-    mean_y, mean_x = (weight @ side / weight.sum() for side in (outputs, inputs))
-    root = np.sqrt(weight)[:, None]
-    x, y = root * (inputs - mean_x), root * (outputs - mean_y)
-    if np.linalg.matrix_rank(x) < width:
-        raise ValueError(f"inputs: the samples do not span {width} dimensions")
-    matrix = np.linalg.lstsq(x, y, rcond=None)[0].T
-    residual = y - x @ matrix.T
-    return LinearGaussian(matrix, mean_y - matrix @ mean_x, residual.T @ residual / freedom)
+    weights = np.ones(outputs.shape) if scale is None else scale**-2.0
+    rows = [_row(outputs[:, j], inputs, weights[:, j]) for j in range(outputs.shape[1])]
+    matrix, offset, residual = (np.array(part) for part in zip(*rows, strict=True))
+    return LinearGaussian(matrix, offset, residual @ residual.T / freedom)
 
 
 def mean(model: LinearGaussian, given: Float[ndarray, "*batch n"]) -> Float[ndarray, "*batch m"]:
@@ -82,3 +77,18 @@ def sample(
     expected = mean(model, given)
     root = np.linalg.cholesky(model.covariance + 1e-18 * np.eye(len(model.offset)))
     return expected + draw.standard_normal(expected.shape) @ root.T
+
+
+def _row(
+    output: Float[ndarray, " sample"],
+    inputs: Float[ndarray, "sample n"],
+    weight: Float[ndarray, " sample"],
+) -> tuple[Float[ndarray, " n"], float, Float[ndarray, " sample"]]:
+    """Return one row of the matrix, its offset and the weighted residuals."""
+    mean_y, mean_x = (weight @ side / weight.sum() for side in (output, inputs))
+    root = np.sqrt(weight)
+    x, y = root[:, None] * (inputs - mean_x), root * (output - mean_y)
+    if np.linalg.matrix_rank(x) < inputs.shape[1]:
+        raise ValueError(f"inputs: the samples do not span {inputs.shape[1]} dimensions")
+    row = np.linalg.lstsq(x, y, rcond=None)[0]
+    return row, mean_y - row @ mean_x, y - x @ row

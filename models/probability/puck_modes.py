@@ -7,14 +7,15 @@ would be understated). With the period h, modes 1 and 2 (Sec. III-A) and their s
     floating   v' = Theta_1 v + theta_1 + h (I + Theta_1) a / 2 + w,     w ~ N(0, Sigma_1),
                x' = x + h (v + v') / 2,    a' = a;
     bank       v+ = Theta_2 v- + theta_2 + w   in (n, t), n the wall's outward normal,
-                                                              w ~ N(0, v_n^2 Sigma_2),
+                                                              w ~ N(0, U Sigma_2 U),
 
 and mode 3, the strike, is the velocity after the mallet's touch, in (n, t), n from mallet to puck:
 
-    v+ = Theta_3p v- + Theta_3m v_mallet + theta_3 + w,      w ~ N(0, u^2 Sigma_3),
+    v+ = Theta_3p v- + Theta_3m v_mallet + theta_3 + w,      w ~ N(0, U Sigma_3 U),
 
-u being the speed at which the two approach along n. (The paper's noise is the same at all speeds;
-an impact has no speed of its own, and what is lost of one of 0.3 m/s cannot scatter as that of 3.)
+U = diag(u_n, max(|u_t|, u_n / 5)) with u the velocity of the two against each other at the contact.
+(The paper's noise is the same at all speeds. But an impact has no speed of its own: restitution
+and friction scatter, and what they scatter is in proportion to what they act on.)
 A bank happens within a period: with o the overshoot of the wall behind x', it was r = o / v_n ago,
 so x'' = x' - r (v' - v+). The covariance follows by this map's Jacobian (so that a doubtful place
 or time of the bank widens the prediction), as it does for the strike, whose contact is soft: its
@@ -37,6 +38,7 @@ from models.probability.linear_gaussians import LinearGaussian
 
 PERIOD = 0.02  # s
 _LEAP = 100  # periods that a flight is tabled for
+_LEAST_SLIDING = 0.2  # of the closing speed
 _TURN = np.array([[0.0, -1.0], [1.0, 0.0]])
 
 
@@ -47,9 +49,9 @@ class PuckModes:
     Attributes:
         floating: Velocity after a period given that before, m/s, in the table's axes.
         wall: Velocity after a bank given that before, m/s, in (outward normal, tangent); the
-            covariance is that at a normal speed of 1 m/s.
+            covariance is that of w / U, no unit.
         mallet: Velocity after a strike given puck's and mallet's, m/s, in (normal, tangent) each;
-            the covariance is that at an approach of 1 m/s.
+            the covariance is that of w / U, no unit.
         airflow_sd: Of each axis of the airflow's acceleration, m/s^2.
         delay: From the first touch of the mallet to the instant at which a sudden change of the
             velocity would lead to the same path, s.
@@ -211,8 +213,8 @@ def strike(
     after = _apply(back, before @ law.matrix.T + law.offset)
     turned = np.concatenate((before[..., :2] @ _TURN.T, before[..., 2:] @ _TURN.T), axis=-1)
     turning = after @ _TURN.T - _apply(back, turned @ law.matrix.T)
-    approach = (before[..., 2] - before[..., 0])[..., None, None]
-    noise = approach**2 * (back @ law.covariance @ frame)
+    into = back * sizes(before[..., 2:] - before[..., :2])[..., None, :]
+    noise = into @ law.covariance @ into.swapaxes(-1, -2)
     return Strike(after, noise, back @ law.matrix[:, :2] @ frame, turning)
 
 
@@ -256,6 +258,15 @@ def struck(
 def frames(normal: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2 2"]:
     """Return the matrices with rows n and t, t being n turned left."""
     return np.stack((normal, normal @ _TURN.T), axis=-2)
+
+
+def sizes(against: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2"]:
+    """Return U's diagonal for a velocity (n, t) of two bodies against each other, m/s.
+
+    A contact that does not slide is spared the noise of friction but for what spin may bring.
+    """
+    closing = np.abs(against[..., 0])
+    return np.stack((closing, np.maximum(np.abs(against[..., 1]), _LEAST_SLIDING * closing)), -1)
 
 
 def to_arrays(modes: PuckModes) -> dict[str, ndarray]:
@@ -319,7 +330,8 @@ def _bounce(
     frame = frames(normal)
     back = frame.swapaxes(-1, -2)
     before = state[:, 2:4]
-    after = _apply(back, _apply(frame, before) @ law.matrix.T + law.offset)
+    known = _apply(frame, before)
+    after = _apply(back, known @ law.matrix.T + law.offset)
     speed = side * before[:, axis]
     ago = (side * state[:, axis] - limit) / speed
     ago = np.minimum(ago, 2.0 * PERIOD)  # a longer one is an estimate behind the wall
@@ -329,7 +341,7 @@ def _bounce(
     jacobian[:, 0:2, 0:2] -= later
     jacobian[:, 0:2, 2:4] = ago[:, None, None] * (jacobian[:, 2:4, 2:4] - np.eye(2) + later)
     into = np.zeros((len(hit), 6, 2))
-    into[:, 2:4] = speed[:, None, None] * back
+    into[:, 2:4] = back * sizes(known)[:, None, :]
     into[:, 0:2] = ago[:, None, None] * into[:, 2:4]
     state[:, 0:2] -= ago[:, None] * (before - after)
     state[:, 2:4] = after

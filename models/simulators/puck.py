@@ -94,7 +94,8 @@ def _turned(
     before = np.einsum("bij,bj->bi", frame, states[:, 2:4])
     speed = before[:, :1]
     quiet = linear_gaussians.mean(modes.wall, before)
-    after = quiet + speed * (linear_gaussians.sample(modes.wall, before, draw=draw) - quiet)
+    noise = linear_gaussians.sample(modes.wall, before, draw=draw) - quiet
+    after = quiet + puck_modes.sizes(before) * noise
     ago = (side * states[:, axis] - limit)[:, None] / speed
     velocity = np.einsum("bji,bj->bi", frame, after)
     place = states[:, 0:2] + ago * (velocity - states[:, 2:4])

@@ -44,9 +44,9 @@ def test_noise_of_known_size_is_weighed():
     """u from 0.1 to 10: the law is found to the best samples' error, the covariance at u = 1."""
     draw = np.random.default_rng(3)
     outputs, inputs = samples(20000)
-    scale = 10.0 ** draw.uniform(-1.0, 1.0, 20000)
+    scale = 10.0 ** draw.uniform(-1.0, 1.0, (20000, 2))
     expected = linear_gaussians.mean(LAW, inputs)
-    loud = expected + scale[:, None] * (outputs - expected)
+    loud = expected + scale * (outputs - expected)
     fitted = linear_gaussians.fit(loud, inputs, scale=scale)
     np.testing.assert_allclose(fitted.matrix, LAW.matrix, atol=3e-3)
     np.testing.assert_allclose(fitted.covariance, LAW.covariance, atol=0.03 * 0.04)
