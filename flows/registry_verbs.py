@@ -35,6 +35,11 @@ def promote(call: Call) -> None:
     from tasks.registry import Registered
 
     tracker, registered = tracking.connect(), Registered(name, version)
+    moved = promotion.finish(tracker, registered) if call.publish else None
+    if moved is not None:
+        _write(call, _promotion(version, None, moved) | {"name": name})
+        call.say(_moved(moved))
+        return
     if call.publish and not call.arguments.again:
         promotion.refuse_rolled_back(registered)
     with progress.bar(f"{name} {version}") as report:
@@ -48,7 +53,6 @@ def promote(call: Call) -> None:
         )
     for line in judged.verdict.refusals:
         call.say(f"refused: {line}")
-    moved: Moved | None = None
     if call.publish and judged.verdict.passed:
         moved = promotion.promote(
             tracker,
@@ -166,12 +170,12 @@ def _show_log(call: Call, name: str) -> None:
         call.say(f"{name}: never promoted")
 
 
-def _promotion(version: str, judged: "Judged", moved: "Moved | None") -> dict[str, Any]:
+def _promotion(version: str, judged: "Judged | None", moved: "Moved | None") -> dict[str, Any]:
     return {
         "schema": PROMOTION,
         "version": version,
-        "validation": judged.validation or None,
-        "gate": judged.verdict.to_json(),
+        "validation": None if judged is None else judged.validation or None,
+        "gate": None if judged is None else judged.verdict.to_json(),
         "promoted": moved is not None,
         "changed": moved is not None and moved.changed,
     }
@@ -236,6 +240,7 @@ VERBS = (
         "  ricochet validate ping-pong-table --rig real --arm --set real.robot=192.0.2.1",
         _validate_options,
         validate,
+        only_publishes=True,
     ),
     Verb(
         ("promote",),
@@ -250,6 +255,7 @@ VERBS = (
         "ricochet rollback ping-pong-table --reason misses-every-second-ball",
         _rollback_options,
         rollback,
+        only_publishes=True,
     ),
     Verb(
         ("doctor",),

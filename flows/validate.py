@@ -132,11 +132,12 @@ def load(tracker: Tracker, name: str) -> Trial | None:
         BadInput: If there is no candidate, it was rolled back, or a package is not whole.
     """
     found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
-    if found[CANDIDATE] is None:
+    candidate = found[CANDIDATE]
+    if candidate is None:
         raise BadInput(name, "no candidate in the registry", "one; ricochet calibrate makes it")
-    if found[CANDIDATE] == found[CHAMPION]:
+    if candidate == found[CHAMPION]:
         return None
-    promotion.refuse_rolled_back(found[CANDIDATE])
+    promotion.refuse_rolled_back(candidate)
     there = {role: version for role, version in found.items() if version is not None}
     packages = {role: registry.load(tracker, version) for role, version in there.items()}
     return Trial(name, {role: version.version for role, version in there.items()}, packages)

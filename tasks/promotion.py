@@ -88,21 +88,36 @@ def promote(
         raise BadInput(f"{name} version {version}", found, "a candidate that passes the gate")
     log = log or promotion_log.place()
     with locks.hold(output_folder(log.parent)):
-        begun = _settle_others(tracker, name, version, log)
-        before = present(tracker, name)
-        if begun is None and before.champion == version:
-            return Moved(name, before, changed=False)
-        if begun is None and not again:
+        moved = _finish(tracker, registered, log)
+        if moved is not None:
+            return moved
+        if not again:
             refuse_rolled_back(registered, log=log)
         _verify(tracker, registered)
-        if begun is None:
-            after = Pair(version, before.champion)
-            begun = Entry(PROMOTE, name, before, after, validation, " ".join(reason.split()))
-            promotion_log.append(log, begun)
-        _point(tracker, name, PREVIOUS, begun.after.previous)
-        _point(tracker, name, CHAMPION, begun.after.champion)
-        promotion_log.settle(log, begun, DONE)
-        return Moved(name, begun.after, changed=True)
+        before = present(tracker, name)
+        after = Pair(version, before.champion)
+        begun = Entry(PROMOTE, name, before, after, validation, " ".join(reason.split()))
+        return _complete(tracker, promotion_log.append(log, begun), log)
+
+
+def finish(tracker: Tracker, registered: Registered, *, log: Path | None = None) -> Moved | None:
+    """Complete the promotion of a version that a crash cut; it had passed the gate.
+
+    Args:
+        tracker: The store.
+        registered: The version.
+        log: The log; the project's own when absent.
+
+    Returns:
+        The aliases; None where the version is not champion and must be judged first.
+
+    Raises:
+        BadInput: If its package is not whole.
+        BusyError: If another process promotes.
+    """
+    log = log or promotion_log.place()
+    with locks.hold(output_folder(log.parent)):
+        return _finish(tracker, registered, log)
 
 
 def rollback(
@@ -181,6 +196,24 @@ def settle(tracker: Tracker, name: str, log: Path) -> Entry | None:
         return promotion_log.settle(log, begun, DONE)
     _point(tracker, name, PREVIOUS, begun.before.previous)
     return promotion_log.settle(log, begun, DROPPED)
+
+
+def _finish(tracker: Tracker, registered: Registered, log: Path) -> Moved | None:
+    name, version = registered.name, registered.version
+    begun = _settle_others(tracker, name, version, log)
+    if begun is not None:
+        _verify(tracker, registered)
+        return _complete(tracker, begun, log)
+    pair = present(tracker, name)
+    return Moved(name, pair, changed=False) if pair.champion == version else None
+
+
+def _complete(tracker: Tracker, begun: Entry, log: Path) -> Moved:
+    """Move both aliases to where a line of the log says, and log that it is done."""
+    _point(tracker, begun.name, PREVIOUS, begun.after.previous)
+    _point(tracker, begun.name, CHAMPION, begun.after.champion)
+    promotion_log.settle(log, begun, DONE)
+    return Moved(begun.name, begun.after, changed=True)
 
 
 def _settle_others(tracker: Tracker, name: str, version: str, log: Path) -> Entry | None:

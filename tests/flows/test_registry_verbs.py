@@ -107,8 +107,14 @@ def test_promote_and_rollback_by_the_command_line(place, measured, package, caps
     status, result = call(place, "promote", NAME, "1", "--reason", "first")
     assert status == 0 and result["promoted"] and result["validation"] == run.run_id
     assert "champion 1, previous none" in capsys.readouterr().out
+    measured.evidence = None  # the champion is not judged again, nor is what a crash cut
     status, result = call(place, "promote", NAME, "1")
-    assert status == 2  # it was validated without a champion, and there is one now
+    assert status == 0 and result["promoted"] and not result["changed"]
+    assert "champion 1, previous none, unchanged" in capsys.readouterr().out
+    cut_last_promotion()
+    status, result = call(place, "promote", NAME, "1")
+    assert status == 0 and result["changed"] and result["gate"] is None
+    assert promotion_log.unsettled(promotion_log.read(promotion_log.place(), NAME)) is None
 
     _, _, plain = register(place, package, 2)
     validate(tracker, plain, "1")
@@ -139,6 +145,13 @@ def test_promote_and_rollback_by_the_command_line(place, measured, package, caps
 
     check_page(tracker, run)
     check_doctor(place, tracker, capsys)
+
+
+def cut_last_promotion():
+    """Leave the log as a crash after `champion` moved does."""
+    log = promotion_log.place()
+    kept = log.read_text().splitlines(keepends=True)[:-1]
+    log.write_text("".join(kept))
 
 
 def check_page(tracker, run):
