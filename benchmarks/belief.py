@@ -17,7 +17,7 @@ from models.sound.realtime import BounceEvent
 from models.systems import ball_toss
 from models.systems.ball_toss import BALLS, Ball, Toss
 
-MICROPHONES = np.array([[-0.30, -0.25, 0.0762], [0.30, -0.25, 0.0762], [0.0, 0.32, 0.0762]])
+MICROPHONES = np.array([[-0.30, -0.25, 0.0762], [0.25, -0.30, 0.0762], [0.0, 0.32, 0.0762]])
 
 
 def events(toss: Toss, draw: np.random.Generator) -> list[BounceEvent]:

@@ -26,7 +26,7 @@ from models.sound.synthesis import Background, Click
 RATE = 44100.0
 HALF = 0.275  # m
 MICROPHONES = Microphones(
-    np.array([[-0.30, -0.25, 0.0762], [0.30, -0.25, 0.0762], [0.0, 0.32, 0.0762]]), RATE
+    np.array([[-0.30, -0.25, 0.0762], [0.25, -0.30, 0.0762], [0.0, 0.32, 0.0762]]), RATE
 )
 ASIDE = 0.15 / np.sqrt(2.0)  # m from both walls: 15 cm from the corner
 SCENES: dict[str, Room | None] = {

@@ -21,7 +21,7 @@ from models.sound.realtime import BounceEvent
 
 BUFFER = 485
 """Frames of a buffer: 11 ms at 44.1 kHz."""
-PLACES = ((-0.30, -0.25, 0.0762), (0.30, -0.25, 0.0762), (0.0, 0.32, 0.0762))
+PLACES = ((-0.30, -0.25, 0.0762), (0.25, -0.30, 0.0762), (0.0, 0.32, 0.0762))
 
 
 def sessions(

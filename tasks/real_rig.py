@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardware import locks
+from hardware.microphones.interface import Rig
 from hardware.microphones.sound_stream import SoundStream
 from hardware.microphones.stream import Listener
 from hardware.robots.interface import Point
 from hardware.robots.steered import SteeredArm
 from hardware.robots.ur import UniversalRobot
-from models.controllers.workspace import Workspace
+from models.controllers.workspace import Workspace, clearance
 from models.core.bad_input import BadInput
 from models.simulators import ur5
 from tasks import capturing
@@ -27,6 +28,8 @@ from tasks.settings import Settings
 CARD = "sound_device"
 """Name of the sound card's rig; the lock of captures too."""
 FEWEST_MICROPHONES = 3
+KEPT_CLEAR = 0.03
+"""Least distance of a microphone from all places that the paddle can take, m."""
 RETURN = 2.0
 """Time of the way home before each toss, s."""
 
@@ -72,6 +75,7 @@ def open_rig(settings: Settings, *, armed: bool) -> RealRig:
     if len(rig.microphones) < FEWEST_MICROPHONES:
         found = f"{len(rig.microphones)} places"
         raise BadInput("capture.microphones", found, f"{FEWEST_MICROPHONES} or more")
+    _refuse_struck(rig, Workspace())
     listener = SoundStream(rig, device=settings.capture.device or None)
     robot = UniversalRobot(host, base=base)
     try:
@@ -154,6 +158,15 @@ def _base(settings: Settings) -> Point:
     if not whole or not all(math.isfinite(x) for x in stated):
         raise BadInput("real.base", repr(stated)[:60], "three finite numbers, metres")
     return float(stated[0]), float(stated[1]), float(stated[2])
+
+
+def _refuse_struck(rig: Rig, workspace: Workspace) -> None:
+    """Refuse a microphone that the paddle would strike."""
+    for number, microphone in enumerate(rig.microphones):
+        if clearance(workspace, microphone.position) < KEPT_CLEAR:
+            where = f"capture.microphones, entry {number}"
+            expected = f"a place {KEPT_CLEAR} m or more away from the paddle's sweep"
+            raise BadInput(where, _metres(microphone.position), expected)
 
 
 def _refuse_silence(listener: Listener) -> None:

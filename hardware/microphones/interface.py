@@ -101,8 +101,8 @@ class Recorder(Protocol):
         ...
 
 
-TABLE = ((-0.30, -0.25, 0.0762), (0.30, -0.25, 0.0762), (0.0, 0.32, 0.0762))
-"""Three microphones round a table of 0.55 m, its centre the origin, m."""
+TABLE = ((-0.30, -0.25, 0.0762), (0.25, -0.30, 0.0762), (0.0, 0.32, 0.0762))
+"""Three microphones round a table of 0.55 m, its centre the origin, clear of the paddle, m."""
 
 
 def default_rig(

@@ -85,3 +85,20 @@ def contains(workspace: Workspace, y: float, z: float) -> bool:
     """
     (left, right), (bottom, top) = workspace.y, workspace.z
     return left <= y <= right and bottom <= z <= top
+
+
+def clearance(workspace: Workspace, place: tuple[float, float, float]) -> float:
+    """Return how far a thing stands from all places that the paddle can take.
+
+    Args:
+        workspace: Where the paddle's centre may be.
+        place: The thing, m.
+
+    Returns:
+        The distance, m; zero where the paddle would strike it.
+    """
+    x, y, z = place
+    (left, right), (bottom, top) = workspace.y, workspace.z
+    aside, above = max(left - y, 0.0, y - right), max(bottom - z, 0.0, z - top)
+    beyond = max(math.hypot(aside, above) - workspace.paddle_radius, 0.0)
+    return math.hypot(x - workspace.x, beyond)

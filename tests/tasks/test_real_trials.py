@@ -90,6 +90,11 @@ def test_the_paddle_s_greatest_speed_is_that_of_the_fastest_joint():
         (["real.base=[1, 2, .nan]"], True, "real.base: found"),
         (["real.base=[2.0, 0.0, 0.3]"], True, "base: found .* easy reach"),
         (["capture.microphones=[[0, 0, 0.1]]"], True, "capture.microphones: found 1 places"),
+        (
+            ["capture.microphones=[[-0.3, -0.25, 0.08], [0.3, -0.25, 0.08], [0, 0.32, 0.08]]"],
+            True,
+            r"capture.microphones, entry 1: found \(0.300, -0.250, 0.080\) m, expected a place",
+        ),
     ],
 )
 def test_a_rig_that_is_not_told_whole_is_bad_input(monkeypatch, tmp_path, overrides, armed, says):

@@ -212,8 +212,8 @@ BAD_SESSIONS = {
     "a missing position": (lambda content: content["rig"]["microphones"][1].pop("position"),
                            "microphones[1]: found no key 'position'"),
     "a short position": (put("rig", "microphones", 1, "position", [0.0, 0.1]), "3 numbers"),
-    "collinear": (put("rig", "microphones", 2, "position", [0.9, -0.25, 0.0762]), "collinear"),
-    "coincident": (put("rig", "microphones", 2, "position", [0.3, -0.25, 0.0762]), "coincide"),
+    "collinear": (put("rig", "microphones", 2, "position", [0.8, -0.35, 0.0762]), "collinear"),
+    "coincident": (put("rig", "microphones", 2, "position", [0.25, -0.3, 0.0762]), "coincide"),
     "a list": (put("object", []), "an object"),
 }  # fmt: skip
 

@@ -32,3 +32,18 @@ def test_a_target_that_is_not_finite_or_due_already_cannot_be_made(
 ) -> None:
     with pytest.raises(ValueError, match="target: "):
         MotionTarget(issued=0.0, y=y, z=z, duration=duration, reason="test")
+
+
+@pytest.mark.parametrize(
+    "place, away",
+    [
+        ((0.30, -0.25, 0.0762), 0.0),
+        ((0.25, -0.30, 0.0762), 0.05),
+        ((0.30, 0.0, 0.60), 0.1 - 0.05715),
+        ((0.34, 0.43, 0.56), math.hypot(0.04, 0.1 - 0.05715)),
+    ],
+)
+def test_how_far_a_thing_stands_from_all_that_the_paddle_can_strike(
+    place: tuple[float, float, float], away: float
+) -> None:
+    assert workspace.clearance(Workspace(), place) == pytest.approx(away, abs=1e-12)
