@@ -50,7 +50,7 @@ class Verb:
         example: A worked example.
         add_options: Adds its own options to its parser.
         run: Does it.
-        has_output: Whether it writes a folder of results.
+        only_publishes: Whether it is refused with `--no-publish`, since publishing is what it does.
     """
 
     words: tuple[str, ...]
@@ -58,4 +58,4 @@ class Verb:
     example: str
     add_options: Callable[[argparse.ArgumentParser], None]
     run: Callable[[Call], object]
-    has_output: bool = True
+    only_publishes: bool = False

@@ -112,9 +112,10 @@ def _add_verb(place: "argparse._SubParsersAction[Parser]", verb: Verb) -> None:
     common.add_argument("--seed", type=_seed, default=0, help="of all randomness (default 0)")
     default = Path("artifacts", *verb.words)
     common.add_argument("--out", type=Path, default=default, metavar="DIR", help=f"({default})")
-    common.add_argument(
-        "--no-publish", action="store_true", help="touch neither DVC nor MLflow, start no server"
-    )
+    without = "touch neither DVC nor MLflow, start no server"
+    if verb.only_publishes:
+        without = "refused: publishing is what this verb does"
+    common.add_argument("--no-publish", action="store_true", help=without)
 
 
 def _seed(text: str) -> int:
@@ -130,7 +131,7 @@ def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
     return Call(
         arguments=arguments,
         settings=settings.load(arguments.params, arguments.overrides),
-        out=output_folder(arguments.out) if verb.has_output else arguments.out,
+        out=output_folder(arguments.out),
         seed=arguments.seed,
         publish=not arguments.no_publish,
         say=say,

@@ -24,7 +24,7 @@ import yaml
 from flows import children
 from flows.children import Children
 from models.core.bad_input import BadInput
-from tasks.artefacts import output_folder
+from tasks.artefacts import output_folder, write_json
 from tasks.provenance import ROOT, artifacts
 
 POOL = "ricochet"
@@ -52,6 +52,7 @@ class Request:
         prefect_port: Port of the Prefect server; 0 takes a free one.
         deployments: The file that says which flows run when.
         state: Folder of databases and logs.
+        out: Where `result.json` says the addresses once the servers answer; None is nowhere.
     """
 
     host: str
@@ -59,6 +60,7 @@ class Request:
     prefect_port: int
     deployments: Path = ROOT / "prefect.yaml"
     state: Path = field(default_factory=artifacts)
+    out: Path | None = None
 
 
 def defaults() -> dict[str, Any]:
@@ -116,6 +118,8 @@ def up(request: Request, *, say: Callable[[str], None]) -> None:
     if left := children.end_orphans(request.state):
         say(f"ended {left} processes that an `up` which was killed had left running")
     with _stoppable(), servers(request) as (addresses, started):
+        if request.out is not None:
+            write_json(request.out / "result.json", {"schema": "ricochet.up/1", **addresses})
         say(f"MLflow   {addresses['mlflow']}")
         say(f"Prefect  {addresses['prefect']}")
         say("The worker waits for scheduled runs; Ctrl-C ends all.")

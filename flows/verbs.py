@@ -117,8 +117,8 @@ def study(call: Call) -> None:
         settings = replace(settings, toss=chosen)
     size = {"quick": True} if call.arguments.quick else {}
     with progress.bar(name) as report:
-        result: Mapping[str, Any] = module.run(settings, out, report, **size)
-    write_json(out / "result.json", result)
+        result: Mapping[str, Any] = module.run(settings, out, report, seed=call.seed, **size)
+    write_json(out / "result.json", {**result, "seed": call.seed})
     call.say(f"study {name}: {out / 'result.json'}")
 
 
@@ -134,6 +134,7 @@ def up(call: Call) -> None:
         prefect_port=call.arguments.prefect_port,
         deployments=call.arguments.deployments.resolve(),
         state=call.arguments.state.resolve(),
+        out=call.out,
     )
     servers.up(request, say=call.say)
 
@@ -260,6 +261,7 @@ VERBS = (
         "ricochet nightly --session nightly-2026-11-20",
         _nightly_options,
         nightly,
+        only_publishes=True,
     ),
     Verb(
         ("study",),
@@ -275,6 +277,5 @@ VERBS = (
         "ricochet up --mlflow-port 5001 --prefect-port 4201",
         _up_options,
         up,
-        has_output=False,
     ),
 )

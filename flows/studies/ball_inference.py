@@ -26,24 +26,30 @@ from tasks.progress import Progress
 from tasks.provenance import code_digest
 from tasks.settings import Settings, Study
 
-SEED = 1000
+SEED, APART = 1000, 1_000_000
+"""The first seed of the study, and how far those of two studies lie apart."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One noise level with its number of simulations."""
+    """One noise level with its number of simulations, and the first seed of the study."""
 
     time_sd: float
     position_sd: float
     simulations: int
+    first: int = SEED
 
     def drops(self, count: int, seed: int) -> Drops:
-        """Simulate drops from the prior."""
-        draw = torch.Generator().manual_seed(seed)
+        """Simulate drops from the prior; the seed counts from the first of the study."""
+        draw = self.draw(seed)
         noise = bouncing_ball.constant_noise(
             (count,), time_sd=self.time_sd, position_sd=self.position_sd
         )
         return bouncing_ball.simulate_drops(noise, draw=draw)
+
+    def draw(self, seed: int) -> torch.Generator:
+        """Return a generator of a seed that counts from the first of the study."""
+        return torch.Generator().manual_seed(self.first + seed)
 
     def describe(self) -> dict[str, Any]:
         """Return the noise and the simulations as the result states them."""
@@ -52,7 +58,7 @@ class Setting:
 
 
 def run(
-    settings: Settings, out: Path, progress: Progress, *, quick: bool = False
+    settings: Settings, out: Path, progress: Progress, *, quick: bool = False, seed: int = 0
 ) -> dict[str, Any]:
     """Make the tables and figures of the study.
 
@@ -61,18 +67,18 @@ def run(
         out: Folder for the figures.
         progress: Called with the steps done and the steps in all.
         quick: Whether to take only the share `study.quick` of every size.
+        seed: Which study; each has simulations, cases and sessions of its own.
 
     Returns:
         Every number of the tables.
     """
     torch.set_num_threads(1)
     study = shrunk(settings.study) if quick else settings.study
-    noisy = Setting(DEFAULT_TIME_SD, DEFAULT_POSITION_SD, study.simulations)
-    paper = Setting(0.0, 0.0, study.paper_simulations)
+    first = SEED + APART * seed
+    noisy = Setting(DEFAULT_TIME_SD, DEFAULT_POSITION_SD, study.simulations, first)
+    paper = Setting(0.0, 0.0, study.paper_simulations, first)
     steps = _steps(study, progress)
-    general = drop_density.train_general(
-        simulations=5 * study.simulations, draw=torch.Generator().manual_seed(SEED)
-    )
+    general = drop_density.train_general(simulations=5 * study.simulations, draw=noisy.draw(0))
     steps(1)
     result = {
         "quick": quick,
@@ -81,7 +87,7 @@ def run(
         "methods": _methods(noisy, study, general.density, general.cpu_time, steps),
         "paper": {**paper.describe(), "methods": _paper_methods(paper, study, steps)},
         "ablation": _ablation(paper, study, steps),
-        "product": _product(study, general.density, out, steps),
+        "product": _product(study, general.density, out, steps, first),
     }
     _draw(result, out)
     return result
@@ -116,9 +122,9 @@ def _methods(
     general_cpu_s: float,
     steps: Callable[[int], None],
 ) -> dict[str, Any]:
-    training = setting.drops(setting.simulations, SEED + 1)
-    cases = setting.drops(study.cases, SEED + 2)
-    draw = torch.Generator().manual_seed(SEED + 3)
+    training = setting.drops(setting.simulations, 1)
+    cases = setting.drops(study.cases, 2)
+    draw = setting.draw(3)
     mdn = method_rows.train_network(training, training=drop_density.GENERAL, draw=draw)
     methods: dict[str, Method] = {
         "mdn": mdn,
@@ -130,9 +136,9 @@ def _methods(
 
 
 def _paper_methods(setting: Setting, study: Study, steps: Callable[[int], None]) -> dict[str, Any]:
-    training = setting.drops(setting.simulations, SEED + 4)
-    cases = setting.drops(study.cases, SEED + 5)
-    draw = torch.Generator().manual_seed(SEED + 6)
+    training = setting.drops(setting.simulations, 4)
+    cases = setting.drops(study.cases, 5)
+    draw = setting.draw(6)
     rows = _rows({"mdn": method_rows.train_network(training, draw=draw)}, cases, steps)
     return rows | _peer(training, cases, steps)
 
@@ -154,15 +160,15 @@ def _peer(training: Drops, cases: Drops, steps: Callable[[int], None]) -> dict[s
 
 
 def _ablation(setting: Setting, study: Study, steps: Callable[[int], None]) -> dict[str, Any]:
-    training = setting.drops(setting.simulations, SEED + 4)
-    cases = setting.drops(study.cases, SEED + 5)
+    training = setting.drops(setting.simulations, 4)
+    cases = setting.drops(study.cases, 5)
     rows = {}
     for name, hearing in (
         ("time", drop_inputs.from_times),
         ("position", drop_inputs.from_places),
         ("both", drop_inputs.from_both),
     ):
-        draw = torch.Generator().manual_seed(SEED + 7)
+        draw = setting.draw(7)
         method = method_rows.train_network(training, hearing=hearing, draw=draw)
         rows[name] = method_rows.evaluate(method, cases)
         steps(1)
@@ -170,7 +176,7 @@ def _ablation(setting: Setting, study: Study, steps: Callable[[int], None]) -> d
 
 
 def _product(
-    study: Study, network: ConditionalDensity, out: Path, steps: Callable[[int], None]
+    study: Study, network: ConditionalDensity, out: Path, steps: Callable[[int], None], first: int
 ) -> dict[str, Any]:
     out.mkdir(parents=True, exist_ok=True)
     journal = out / f"sessions-{code_digest()[:12]}.jsonl"
@@ -180,11 +186,11 @@ def _product(
             sessions, network=network, journal=journal, progress=lambda: steps(1)
         )
 
-    prior = [Session(SEED * 10 + i, study.drops) for i in range(study.sessions)]
+    prior = [Session(10 * first + i, study.drops) for i in range(study.sessions)]
     rows = {"prior": product_rows.prior_row(run_all(prior), study.drops)}
     for place, (ball, truth) in enumerate(BALLS.items(), start=1):
-        first = SEED * (10 + 10 * place)
-        sessions = [Session(first + i, study.drops, truth) for i in range(study.repeats)]
+        start = first * (10 + 10 * place)
+        sessions = [Session(start + i, study.drops, truth) for i in range(study.repeats)]
         rows[ball] = product_rows.ball_row(run_all(sessions), study.drops)
     return rows
 

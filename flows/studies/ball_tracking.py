@@ -35,7 +35,8 @@ from tasks.laboratory import open_laboratory
 from tasks.progress import Progress
 from tasks.settings import Settings
 
-SEED = 70_000
+SEED, APART = 70_000, 1_000_000
+"""The first seed of the study, and how far those of two studies lie apart."""
 CONTROLLERS = ("stay", "intercept", "intercept_frictionless", "cautious_intercept", "belief")
 TIMED = 60
 """Tosses met once more, one after the other, to time the latency by the wall's clock."""
@@ -78,7 +79,7 @@ class Met:
 
 
 def run(
-    settings: Settings, out: Path, progress: Progress, *, quick: bool = False
+    settings: Settings, out: Path, progress: Progress, *, quick: bool = False, seed: int = 0
 ) -> dict[str, Any]:
     """Toss the balls, meet them and count.
 
@@ -87,6 +88,7 @@ def run(
         out: Folder for the figures.
         progress: Called with the tosses done and all tosses.
         quick: Whether to take only the share `study.quick` of the tosses.
+        seed: Which study; each has recordings and tosses of its own.
 
     Returns:
         Every number of the study.
@@ -94,8 +96,10 @@ def run(
     torch.set_num_threads(1)
     tosses = settings.toss.tosses
     tosses = max(1, round(tosses * settings.study.quick)) if quick else tosses
-    known = {ball: _calibrated(ball, settings, seed) for seed, ball in enumerate(ball_toss.BALLS)}
-    jobs = [Job(ball, i, settings, known[ball]) for ball in known for i in range(tosses)]
+    first = APART * seed
+    balls = enumerate(ball_toss.BALLS, start=first)
+    known = {ball: _calibrated(ball, settings, number) for number, ball in balls}
+    jobs = [Job(ball, first + i, settings, known[ball]) for ball in known for i in range(tosses)]
     met: dict[str, list[Met]] = {ball: [] for ball in known}
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:

@@ -31,7 +31,8 @@ from tasks.cup_figures import SuccessMaps
 from tasks.progress import Progress
 from tasks.settings import Settings
 
-SEED = 43_000
+SEED, APART = 43_000, 10_000
+"""The first seed of the study, and how far those of two studies lie apart."""
 PAPER = {
     "real": {"ping-pong": 75, "moon ball": 35},
     "source": "Matl et al., Section 4.3: real balls into the cup, of 100; the cup's size and the "
@@ -70,7 +71,7 @@ class Trial:
 
 
 def run(
-    settings: Settings, out: Path, progress: Progress, *, quick: bool = False
+    settings: Settings, out: Path, progress: Progress, *, quick: bool = False, seed: int = 0
 ) -> dict[str, Any]:
     """Predict, count and compare.
 
@@ -79,6 +80,7 @@ def run(
         out: Folder for the figure.
         progress: Called with the steps done and the steps in all.
         quick: Whether to take one session a ball; the maps keep their size.
+        seed: Which study; each has sessions, draws and counts of its own.
 
     Returns:
         Every number of the study.
@@ -86,13 +88,13 @@ def run(
     torch.set_num_threads(1)
     sessions = 1 if quick else max(1, round(settings.study.repeats / 20))
     places = cup.positions()
-    rows, maps = {}, {}
+    rows, maps, first = {}, {}, SEED + APART * seed
     for i, ball in enumerate(BALLS):
         trials = []
         for j in range(sessions):
-            trials.append(_try(ball, places, settings.study.drops, seed=SEED + 1000 * i + 10 * j))
+            trials.append(_try(ball, places, settings.study.drops, seed=first + 1000 * i + 10 * j))
             progress(i * sessions + j + 1, len(BALLS) * sessions)
-        rows[ball], maps[ball] = _row(ball, places, trials, seed=SEED + 1000 * i + 5)
+        rows[ball], maps[ball] = _row(ball, places, trials, seed=first + 1000 * i + 5)
     output_folder(out)
     write_bytes(out / "maps.png", figures.to_png(cup_figures.success_maps(maps)))
     return {"quick": quick, "setting": _setting(settings), "paper": PAPER, "balls": rows}

@@ -54,6 +54,7 @@ def started(folder, *, state=None):
     (folder / "deployments.yaml").write_text(DEPLOYMENTS % (folder, folder))
     command = [sys.executable, "-m", "flows.cli", "up", "--mlflow-port", "0", "--prefect-port", "0"]
     command += ["--deployments", str(folder / "deployments.yaml"), "--state", str(state)]
+    command += ["--out", str(folder / "out")]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_API")}
     with (folder / "up.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)

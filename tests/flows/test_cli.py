@@ -2,12 +2,14 @@
 
 import argparse
 import dataclasses
+import json
 import subprocess
 import sys
 
 import pytest
 
 from flows import cli, verbs
+from flows.studies import cup
 from models.core.bad_input import BadInput
 
 WORDS = [" ".join(verb.words) for verb in verbs.VERBS]
@@ -17,8 +19,8 @@ WORDS = [" ".join(verb.words) for verb in verbs.VERBS]
 def verb(monkeypatch):
     """Replace one verb's action and return a function that sets it."""
 
-    def install(action, has_output=True):
-        made = dataclasses.replace(verbs.VERBS[0], run=action, has_output=has_output)
+    def install(action):
+        made = dataclasses.replace(verbs.VERBS[0], run=action)
         monkeypatch.setattr(cli, "VERBS", (made,))
 
     return install
@@ -137,6 +139,23 @@ def test_simulate_writes_the_same_bytes_for_the_same_seed(tmp_path):
         assert cli.main(line.split()) == 0
     for name in ("drops.npz", "result.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_study_is_told_its_seed_and_says_it(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(cup, "run", lambda *_, **how: told.append(how) or {"balls": {}})
+    for seed in ("0", "3"):
+        words = ["study", "cup", "--quick", "--seed", seed, "--out", str(tmp_path / seed)]
+        assert cli.main(words) == 0
+        assert json.loads((tmp_path / seed / "result.json").read_text())["seed"] == int(seed)
+    assert [how["seed"] for how in told] == [0, 3]
+
+
+def test_verbs_that_only_publish_say_in_their_help_that_they_cannot_do_without(capsys):
+    for word in ("nightly", "validate", "rollback"):
+        with pytest.raises(SystemExit):
+            cli.main([word, "--help"])
+        assert "refused: publishing is what this verb does" in capsys.readouterr().out
 
 
 def test_help_imports_nothing_heavy():

@@ -104,6 +104,9 @@ def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
                 assert answer.status == 200
         found = servers.find_running(tmp_path / "state")
         assert (found["mlflow"], found["prefect"]) == (running.mlflow, running.prefect)
+        said = json.loads((tmp_path / "out" / "result.json").read_text())
+        addresses = {"mlflow": running.mlflow, "prefect": running.prefect}
+        assert said == {"schema": "ricochet.up/1", **addresses}
         assert len(found["children"]) == 3
         groups = [processes.number_of(name) for name in found["children"]]
         assert all(members(group) for group in groups)

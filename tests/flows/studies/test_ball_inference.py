@@ -38,6 +38,8 @@ def test_the_noise_free_setting_hears_exact_drops_and_repeats_by_seed() -> None:
     assert float(first.noise.time_sd.abs().max()) == 0.0
     assert (first.features.ratio == second.features.ratio).all()
     assert (first.theta != paper.drops(5, 4).theta).all()
+    other = ball_inference.Setting(0.0, 0.0, 10, ball_inference.SEED + ball_inference.APART)
+    assert (first.theta != other.drops(5, 3).theta).all()
 
 
 @pytest.fixture(scope="module")
