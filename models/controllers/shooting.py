@@ -1,0 +1,288 @@
+"""An agent that shoots pucks: 23 numbers in, the joints' positions and speeds in 20 ms out.
+
+    watch     the filter learns where the puck is and how the airflow pushes it; the aim converges
+    stroke    the run-up is planned again every period to where the puck will be at the contact
+    leave     after the contact the mallet goes on, brakes and returns home; then it watches again
+    retreat   anything wrong: the arm brakes and goes home, and `complaints` gains one line
+
+The offered interface is that of the agents of the 2023 Robot Air Hockey Challenge: an object with
+`reset()` and `draw_action(observation)`. Positions of an observation are in the robot's frame.
+Commands follow from the last command, never from the observed joints: an arm that lags by a steady
+error would creep.
+
+Fig. 2 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
+Hockey": estimation, contact planning and robot control, all at 50 Hz.
+"""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from models.controllers import sampling_mpc
+from models.controllers.sampling_mpc import PERIOD, Memory, Plan
+from models.core.hockey_table import Table
+from models.filters import piecewise_kalman
+from models.planners.strokes import Contact, Strokes
+from models.probability.puck_modes import PuckModes
+from models.simulators import iiwa
+
+WATCH = 0.2  # s before a stroke begins
+SLACK = 0.06  # s that a stroke is given beyond its duration from home
+FROZEN = 0.06  # s before the contact from when on angle and contact stay
+FIRST_GUESS = 1.2  # s, how far ahead the first shot is looked for
+OVERLOAD = 1.05  # load of a plan that cannot be followed
+LATER = 0.04  # s by which a contact is put off that cannot be met in time
+LATEST = 0.4  # s in all
+LAGGING = 0.15  # rad, by which observed joints may be off the last command
+
+
+class Phase(Enum):
+    """What the agent is doing."""
+
+    WATCH = "watch"
+    STROKE = "stroke"
+    LEAVE = "leave"
+    RETREAT = "retreat"
+
+
+class Aim(Protocol):
+    """Chooses the shooting angle for a puck at the time of contact."""
+
+    def reset(self) -> None:
+        """Forget what was found before."""
+
+    def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
+        """Return the angle for the puck's state at contact, rad; None where no shot is known.
+
+        Args:
+            state: m, m/s, m/s^2 in the table's frame.
+            near: The angle of a stroke under way, which can change a little only; None before.
+        """
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """What an agent is made of.
+
+    Attributes:
+        modes: How the puck moves.
+        strokes: What the arm can do.
+        aim: Which shot to take.
+        table: The table.
+        noise: Standard deviation of an observed place, m per axis.
+    """
+
+    modes: PuckModes
+    strokes: Strokes
+    aim: Aim
+    table: Table = Table()  # noqa: RUF009  frozen, numbers only
+    noise: float = 2e-3
+
+
+@dataclass(frozen=True)
+class Intent:
+    """The stroke under way.
+
+    Attributes:
+        left: Time to the contact, s; negative after it.
+        angle: Shooting angle, rad.
+        contact: Posture and joint speeds at contact.
+        put_off: By how much the contact was put off, s.
+    """
+
+    left: float
+    angle: float
+    contact: Contact
+    put_off: float = 0.0
+
+
+class ShootingAgent:
+    """An agent of the challenge's interface.
+
+    Attributes:
+        phase: What it is doing.
+        intents: Strokes of this episode as they were at the contact.
+        complaints: What went wrong in this episode, a line each.
+    """
+
+    def __init__(self, equipment: Equipment, *, seed: int = 0) -> None:
+        """Prepare the agent.
+
+        Args:
+            equipment: What it is made of.
+            seed: Of the planner's samples; every episode begins with it anew.
+        """
+        self._with, self._seed = equipment, seed
+        self._base = np.array(equipment.table.robot_base[:2])
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin an episode."""
+        self.phase = Phase.WATCH
+        self.complaints: list[str] = []
+        self.intents: list[Intent] = []
+        self._puck: piecewise_kalman.State | None = None
+        self._memory, self._draw = Memory(), np.random.default_rng(self._seed)
+        self._command: Float[ndarray, "2 7"] = np.stack((iiwa.HOME, np.zeros(7)))
+        self._begun = False
+        self._intent: Intent | None = None
+        self._since, self._ahead = 0.0, FIRST_GUESS
+        self._with.aim.reset()
+
+    def draw_action(self, observation: Float[ndarray, " 23"]) -> Float[ndarray, "2 7"]:
+        """Return the joints' positions, rad, and speeds, rad/s, at the end of the coming 20 ms.
+
+        Args:
+            observation: Puck x, y, yaw and rates, joint positions and speeds, the opponent's
+                mallet; in the robot's frame. A puck that is not seen is NaN.
+
+        Raises:
+            ValueError: If it has not 23 numbers, or its joints are not finite at the start.
+        """
+        seen = np.asarray(observation, float)
+        if seen.shape != (23,):
+            raise ValueError(f"observation: found shape {seen.shape}, expected (23,)")
+        if not self._begun:
+            self._command, self._begun = _start(seen[6:13]), True
+        self._since += PERIOD
+        self._sense(seen)
+        if self._puck is not None and self.phase is Phase.WATCH:
+            self._watch(self._puck)
+        elif self._puck is not None and self._intent is not None:
+            self._stroke(self._puck, self._intent)
+        return self._move()
+
+    def _sense(self, seen: Float[ndarray, " 23"]) -> None:
+        """Take in an observation; retreat from a stroke that stands on nothing."""
+        joints, speeds = seen[6:13], seen[13:20]
+        mallet = velocity = None
+        if not np.isfinite(seen[6:20]).all():
+            self._retreat("joints: found NaN, expected finite numbers")
+        elif np.abs(joints - self._command[0]).max() > LAGGING:
+            lag = np.abs(joints - self._command[0]).max()
+            self._retreat(f"joints: {lag:.2f} rad off the last command, expected {LAGGING}")
+        else:
+            pose = iiwa.pose(joints)
+            mallet, velocity = pose.tip[:2] + self._base, (pose.jacobian @ speeds)[:2]
+        place = seen[:2] + self._base
+        table = self._with.table
+        room = np.array((table.half_length, table.half_width))
+        if np.isfinite(place).all() and (np.abs(place) > room).any():
+            self._retreat(f"puck: at ({place[0]:.2f}, {place[1]:.2f}) m, expected on the table")
+            place = np.full(2, np.nan)
+        if self._puck is None:
+            if np.isfinite(place).all():
+                parts = (self._with.modes, table)
+                self._puck = piecewise_kalman.init(*parts, position=place, noise=self._with.noise)
+            return
+        self._puck = piecewise_kalman.update(
+            self._puck, place, mallet=mallet, mallet_velocity=velocity
+        )
+        if self._puck.lost:
+            self._retreat(f"puck: not seen for {self._puck.unseen} periods")
+
+    def _watch(self, puck: piecewise_kalman.State) -> None:
+        """Look for a shot; begin its stroke when the puck has been watched for long enough."""
+        found = None if puck.lost else self._shot(puck, self._ahead, near=None)
+        if found is None:
+            return
+        angle, contact = found
+        self._ahead = contact.duration + SLACK
+        if self._since > WATCH:
+            self.phase, self._intent = Phase.STROKE, Intent(self._ahead, angle, contact)
+
+    def _stroke(self, puck: piecewise_kalman.State, intent: Intent) -> None:
+        """Follow the puck with the contact until shortly before it."""
+        intent = replace(intent, left=intent.left - PERIOD)
+        if intent.left > FROZEN:
+            found = self._shot(puck, intent.left, near=intent.angle)
+            if found is None:
+                self._retreat("shot: none is known for where the puck goes")
+                return
+            intent = replace(intent, angle=found[0], contact=found[1])
+        elif intent.left + PERIOD > FROZEN:
+            self.intents.append(intent)
+        self._intent = intent
+
+    def _shot(
+        self, puck: piecewise_kalman.State, left: float, *, near: float | None
+    ) -> tuple[float, Contact] | None:
+        """Return the angle and the contact with the puck a while ahead."""
+        state, _ = piecewise_kalman.predict(puck, left)
+        angle = self._with.aim.choose(state, near=near)
+        if angle is None:
+            return None
+        normal = np.array((np.cos(angle), np.sin(angle)))
+        mallet = state[:2] - self._base - self._with.table.contact_radius * normal
+        if not self._with.strokes.speed(mallet, np.array(angle)) > 0.0:
+            return None
+        return angle, self._with.strokes.contact(mallet, angle)
+
+    def _move(self) -> Float[ndarray, "2 7"]:
+        """Plan from the last command and return the next."""
+        if self._intent is None and self._is_home():
+            self._rest()
+            return self._command
+        plan = None if self._intent is None else self._strike(self._intent)
+        if plan is None:
+            plan = self._plan(iiwa.HOME)
+        self._command = np.stack(plan.at(PERIOD))
+        return self._command
+
+    def _strike(self, intent: Intent) -> Plan | None:
+        """Plan the stroke; None once it is over or given up."""
+        plan = self._plan(intent.contact, intent.left)
+        if plan.load > OVERLOAD and intent.left > FROZEN:
+            self._put_off(intent, plan.load)
+        elif plan.over:
+            self.phase, self._intent = Phase.LEAVE, None
+        return plan if self._intent is not None else None
+
+    def _plan(self, target: Contact | Float[ndarray, " 7"], left: float = 0.0) -> Plan:
+        """Plan from the last command."""
+        self._memory, plan = sampling_mpc.plan(
+            self._memory,
+            joints=self._command[0],
+            joint_speeds=self._command[1],
+            target=target,
+            time_left=left,
+            draw=self._draw,
+        )
+        return plan
+
+    def _put_off(self, intent: Intent, load: float) -> None:
+        """Meet the puck a little later, or not at all."""
+        later = intent.put_off + LATER
+        self._intent = replace(intent, left=intent.left + LATER, put_off=later)
+        if later > LATEST:
+            self._retreat(f"stroke: needs {load:.2f} times what the arm can do")
+
+    def _is_home(self) -> bool:
+        at_home = np.abs(self._command[0] - iiwa.HOME).max() < 1e-6
+        return bool(at_home and np.abs(self._command[1]).max() < 1e-6)
+
+    def _rest(self) -> None:
+        """At home: stay, and watch again."""
+        self._memory = replace(self._memory, plan=None, aim=None)
+        if self.phase is not Phase.WATCH:
+            self.phase, self._since, self._ahead = Phase.WATCH, 0.0, FIRST_GUESS
+            self._with.aim.reset()
+
+    def _retreat(self, why: str) -> None:
+        """Go home unless the mallet is at the puck already; say why once."""
+        if self._intent is not None and self._intent.left > 0.0:
+            self.phase, self._intent = Phase.RETREAT, None
+        if not self.complaints or self.complaints[-1] != why:
+            self.complaints.append(why)
+
+
+def _start(joints: Float[ndarray, " 7"]) -> Float[ndarray, "2 7"]:
+    """The command before the first: rest where the arm is."""
+    if not np.isfinite(joints).all():
+        raise ValueError("observation: joints are not finite at the start")
+    home = np.abs(joints - iiwa.HOME).max() < 1e-3
+    return np.stack((iiwa.HOME if home else joints, np.zeros(7)))
