@@ -2,10 +2,12 @@
 
     microphones -> buffers of 11 ms -> bounce events -> controller -> target -> arm
 
-The loop is the same for a simulated laboratory and a real one: a simulated arm computes the time
-that passes, a real one is steered through it.
+The loop is the same for a simulated laboratory and a real one. A simulated arm computes the time
+that passes. A real one is steered by a thread of its own (hardware.robots.steered) and to be
+advanced means to wait; its clock is the sound's, kept in step by tasks.live_toss.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -129,8 +131,24 @@ def deflect(
 
     Returns:
         What was decided, refused and done. A refusal never moves the arm; microphones that stop
-        stop it.
+        stop it, and so does whatever is raised.
     """
+    try:
+        return _deflect(controller, heard, arm, until=until, record=record)
+    except BaseException:
+        with contextlib.suppress(Exception):  # what was raised first is what is told
+            arm.stop()
+        raise
+
+
+def _deflect(
+    controller: Controller,
+    heard: Iterable[Known],
+    arm: Arm,
+    *,
+    until: float | None,
+    record: Callable[[ArmState], None] | None,
+) -> Run:
     state, decisions, stopped = controller.state, list[Decision](), None
     try:
         for known in heard:

@@ -4,7 +4,8 @@ Not safety-rated: the robot's own safety settings and a person with the emergenc
 moves unless the driver was made with `arm=True`, which a person must have confirmed. Before a
 motion the controller is asked whether the pose is within its safety limits, and joint and workspace
 limits reject. While it moves, in every period: a robot that is stopped, gone, or does not follow
-stops the motion, and the first such fault is what every later call answers.
+stops the motion, and so does anything that ur_rtde raises; the first such fault is what every later
+call answers.
 
 Joint i follows while it lies between the least and the largest angle that it was sent during the
 last `LAG` seconds, widened by `BOUND`: `servoJ` trails by its look-ahead, by design.
@@ -117,6 +118,35 @@ class UniversalRobot:
 
     def move(self, point: Point, duration: float) -> Refusal | None:
         """Turn to a new target; see `interface.Arm`."""
+        return self._guarded(lambda: self._turn(point, duration))
+
+    def advance(self, seconds: float) -> Refusal | None:
+        """Steer and watch the robot for so long; see `interface.Arm`."""
+        refusal = self._fault or self._unarmed()
+        for _ in range(round(seconds / self._period)):
+            if refusal is not None:
+                break
+            refusal = self._guarded(self._one_period)
+        return refusal
+
+    def stop(self) -> None:
+        """Brake now and stay; the next motion starts where the robot then is."""
+        self._resting = True
+        if self._control is not None:
+            self._control.servoStop(DECELERATION)
+
+    def close(self) -> None:
+        """Stop, end the controller's script and disconnect, each in any case; callable twice."""
+        ends = [self._receive.disconnect]
+        if self._control is not None:
+            ends = [self.stop, self._control.stopScript, self._control.disconnect, *ends]
+        for end in ends:
+            with contextlib.suppress(Exception):
+                end()
+        self._control = None
+
+    def _turn(self, point: Point, duration: float) -> Refusal | None:
+        """Plan towards a target that nothing speaks against."""
         refusal = self._fault or refuse_target(point, duration, self.workspace)
         refusal = refusal or self._unarmed() or self._unable() or self._unsafe(point)
         if refusal is None and self._resting:
@@ -127,30 +157,6 @@ class UniversalRobot:
             _, y, z = self._modelled(point).tolist()
             self._plan = paddle_motion.replan(self._plan, (y, z), now=self._time, duration=duration)
         return refusal
-
-    def advance(self, seconds: float) -> Refusal | None:
-        """Steer and watch the robot for so long; see `interface.Arm`."""
-        refusal = self._fault or self._unarmed()
-        for _ in range(round(seconds / self._period)):
-            if refusal is not None:
-                break
-            refusal = self._one_period()
-        return refusal
-
-    def stop(self) -> None:
-        """Brake now and stay; the next motion starts where the robot then is."""
-        self._resting = True
-        if self._control is not None:
-            self._control.servoStop(DECELERATION)
-
-    def close(self) -> None:
-        """Stop, end the controller's script and disconnect; may be called twice."""
-        if self._control is not None:
-            self._control.servoStop(DECELERATION)
-            self._control.stopScript()
-            self._control.disconnect()
-            self._control = None
-        self._receive.disconnect()
 
     def _one_period(self) -> Refusal | None:
         """Send one target, kick the watchdog, look at the robot."""
@@ -204,9 +210,17 @@ class UniversalRobot:
         """Stop for good on a fault."""
         if fault is not None:
             self._fault = replace(fault, expected=f"{fault.expected}; the robot is stopped")
-            with contextlib.suppress(RuntimeError, OSError):  # the fault itself is what is told
+            with contextlib.suppress(Exception):  # the fault itself is what is told
                 self.stop()
         return self._fault
+
+    def _guarded(self, act: Callable[[], Refusal | None]) -> Refusal | None:
+        """Do something with the robot; whatever is raised stops it for good."""
+        try:
+            return act()
+        except Exception as error:
+            found = " ".join(str(error).split()) or type(error).__name__
+            return self._fail(Refusal("ur_rtde", found, "an answer"))
 
     def _unarmed(self) -> Refusal | None:
         if self._control is None:

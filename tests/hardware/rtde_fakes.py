@@ -29,6 +29,7 @@ class Controller:
     mode: int = 7
     safety: int = 1
     unsafe: Callable[[list[float]], bool] = lambda pose: False
+    raises: dict[str, Exception] = field(default_factory=dict)  # by the call's name
     time: float = 0.0
     speeds: np.ndarray = field(default_factory=lambda: np.zeros(6))
     target: np.ndarray | None = None
@@ -37,6 +38,11 @@ class Controller:
     calls: list[str] = field(default_factory=list)
     sent: list[np.ndarray] = field(default_factory=list)
     poses: list[list[float]] = field(default_factory=list)
+
+    def answer(self, call: str) -> None:
+        """Raise what the call shall raise."""
+        if call in self.raises:
+            raise self.raises[call]
 
     @property
     def running(self) -> bool:
@@ -71,10 +77,12 @@ class Control:
         return True
 
     def kickWatchdog(self) -> bool:  # noqa: N802
+        self._robot.answer("kickWatchdog")
         self._robot.kicked = self._robot.time if self._robot.running else self._robot.kicked
         return self._robot.running
 
     def isPoseWithinSafetyLimits(self, arg0: list[float], /) -> bool:  # noqa: N802
+        self._robot.answer("isPoseWithinSafetyLimits")
         self._robot.poses.append(arg0)
         return not self._robot.unsafe(arg0)
 
@@ -82,6 +90,7 @@ class Control:
         self, q: list[float], speed: float, acceleration: float, time: float, ahead: float,
         gain: float, /,
     ) -> bool:  # fmt: skip
+        self._robot.answer("servoJ")
         within = 0.03 <= ahead <= 0.2 and 100.0 <= gain <= 2000.0 and time > 0.0
         if not (within and len(q) == 6 and type(q) is list and np.isfinite(q).all()):
             raise ValueError("The value is not within [min;max]")
@@ -90,6 +99,7 @@ class Control:
         return self._robot.running
 
     def servoStop(self, a: float = 10.0) -> bool:  # noqa: N802
+        self._robot.answer("servoStop")
         self._robot.calls.append("servoStop")
         self._robot.target = None
         return self._robot.running
@@ -98,9 +108,11 @@ class Control:
         self._robot.calls.append("stopScript")
 
     def initPeriod(self) -> timedelta:  # noqa: N802
+        self._robot.answer("initPeriod")
         return timedelta(seconds=self._robot.time)
 
     def waitPeriod(self, arg0: timedelta, /) -> None:  # noqa: N802
+        self._robot.answer("waitPeriod")
         assert isinstance(arg0, timedelta)
         if self._robot.paced:
             time.sleep(self._period)
@@ -119,12 +131,14 @@ class Receive:
         self._robot = controller
 
     def getActualQ(self) -> list[float]:  # noqa: N802
+        self._robot.answer("getActualQ")
         return self._robot.joints.tolist()
 
     def getActualQd(self) -> list[float]:  # noqa: N802
         return self._robot.speeds.tolist()
 
     def isConnected(self) -> bool:  # noqa: N802
+        self._robot.answer("isConnected")
         return self._robot.connected
 
     def isProtectiveStopped(self) -> bool:  # noqa: N802

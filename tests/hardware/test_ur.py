@@ -121,6 +121,42 @@ def test_a_stop_a_lost_line_or_a_sick_joint_ends_the_motion(fault, line):
     assert len(controller.sent) == sent
 
 
+@pytest.mark.parametrize(
+    "call", ["servoJ", "initPeriod", "waitPeriod", "kickWatchdog", "getActualQ", "isConnected"]
+)
+@pytest.mark.parametrize(
+    "error", [RuntimeError("RTDE control script\nis not running!"), ValueError()]
+)
+def test_whatever_is_raised_while_it_moves_stops_the_robot_for_good(call, error):
+    controller = Controller()
+    robot = connect(controller)
+    robot.move((0.3, 0.3, 0.3), 0.5)
+    assert robot.advance(0.1) is None
+    controller.raises[call] = error
+    refusal = str(robot.advance(0.5))
+    said = "RTDE control script is not running!" if str(error) else "ValueError"
+    assert refusal == f"ur_rtde: found {said}, expected an answer; the robot is stopped"
+    assert controller.calls[-1] == "servoStop"
+    controller.raises.clear()
+    sent = len(controller.sent)
+    assert str(robot.move((0.3, 0.0, 0.3), 0.5)) == refusal and str(robot.advance(0.1)) == refusal
+    assert len(controller.sent) == sent
+
+
+def test_what_is_raised_when_a_target_is_asked_about_stops_a_robot_that_moves():
+    controller = Controller()
+    robot = connect(controller)
+    robot.move((0.3, 0.3, 0.3), 0.5)
+    assert robot.advance(0.1) is None
+    lost = RuntimeError("isPoseWithinSafetyLimits() function is not available")
+    controller.raises = {"isPoseWithinSafetyLimits": lost, "servoStop": RuntimeError("lost")}
+    refusal = str(robot.move((0.3, 0.0, 0.3), 0.5))
+    assert f"ur_rtde: found {lost}" in refusal
+    sent, kicked = len(controller.sent), controller.kicked
+    assert str(robot.advance(0.5)) == refusal
+    assert len(controller.sent) == sent and controller.kicked == kicked  # the watchdog ends it
+
+
 def test_a_base_that_stands_elsewhere_moves_every_target_with_it():
     """The same place in the table's frame: 3 cm nearer to the base that stands 3 cm nearer."""
     shift = np.array((-0.03, 0.02, 0.01))
@@ -186,6 +222,12 @@ def test_stopping_and_starting_again_continues_from_where_the_robot_is():
     robot.close()
     robot.close()
     assert "stopScript" in controller.calls
+
+
+def test_a_robot_that_cannot_be_told_to_stop_is_let_go_all_the_same():
+    controller = Controller(raises={"servoStop": RuntimeError("connection reset")})
+    connect(controller).close()
+    assert controller.calls[-3:] == ["stopScript", "disconnect", "receive disconnect"]
 
 
 def test_the_fakes_have_no_call_that_ur_rtde_lacks():

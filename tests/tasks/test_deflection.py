@@ -76,6 +76,37 @@ def test_an_arm_that_does_not_follow_ends_the_run_with_its_reason():
     assert np.hypot(done.final.paddle[1] - 0.3, done.final.paddle[2] - 0.4) > 0.1
 
 
+@pytest.mark.parametrize("error", [ValueError("no such ball"), KeyboardInterrupt()])
+def test_a_controller_that_raises_stops_the_arm(error):
+    def breaks(state, event, *, now, paddle):
+        if len(state.targets) == 1:
+            raise error
+        return follow(state, event, now=now, paddle=paddle)
+
+    arm, controller = SimulatedArm(), Controller(Scripted((target(0.3, 0.4),) * 2), breaks)
+    with pytest.raises(type(error)):
+        deflection.deflect(controller, [known(0.2), known(0.4)], arm, until=1.0)
+    arm.advance(0.3)
+    assert np.hypot(*arm.state().paddle_velocity[1:]) < 1e-3
+    assert arm.state().paddle[2] < 0.35
+
+
+def test_one_who_looks_on_and_raises_stops_the_arm():
+    class Watched(SimulatedArm):
+        stops = 0
+
+        def stop(self):
+            self.stops += 1
+
+    def record(state):
+        raise OSError("disk full")
+
+    arm = Watched()
+    with pytest.raises(OSError, match="disk full"):
+        run([target(0.3, 0.4)], arm=arm, record=record)
+    assert arm.stops == 1
+
+
 def test_latency_counts_from_the_sound_to_the_target():
     (decision,) = run([target(0.1, 0.3)]).decisions
     assert 0.009 + 1e-3 <= decision.latency < 0.1
