@@ -44,7 +44,7 @@ from tasks.registry import Registered
 from tasks.settings import Settings
 from tasks.tracking import OpenRun, Tracker
 from tasks.trials import Met
-from tasks.twin_result import CANDIDATE, CHAMPION, REAL, SIMULATED, Paired, TwinResult
+from tasks.twin_result import CANDIDATE, CHAMPION, REAL, SIMULATED, STAY, Paired, TwinResult
 
 
 @dataclass(frozen=True)
@@ -193,6 +193,8 @@ def try_on_rig(
         met = real_trials.meet_tosses(bench, seed=seed, folder=folder)
         return _tried(trial, REAL, real_trials.block_seeds(seed, wanted.real.tosses), met), met
     seeds = real_trials.block_seeds(seed, rules.tosses)
+    if CHAMPION not in known:
+        known[STAY] = known[CANDIDATE]
     with bar(f"{trial.name} rig") as progress:
         met = trials.meet_tosses(
             ball, known, settings=wanted, seeds=seeds, folder=folder, progress=progress
@@ -271,6 +273,7 @@ def _tried(trial: Trial, rig: str, seeds: tuple[int, ...], met: Met) -> TwinResu
         success=Paired(met.success[CANDIDATE], met.success.get(CHAMPION)),
         positions=(),
         inside_90=Paired((), None if champion is None else ()),
+        stay=met.success.get(STAY),
     )
 
 

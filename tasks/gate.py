@@ -12,10 +12,12 @@
     twin        tosses met and cups predicted, on the same seeds as the champion: refused where
                 the exact one-sided test of the discordant pairs (McNemar 1947, without its normal
                 law) has p < 0.025, that is, where the difference lies beyond its 95 % interval;
-                cups inside the predicted 90 % interval not fewer than chance allows (p < 0.025)
+                cups inside the predicted 90 % interval not fewer than chance allows (p < 0.025);
+                a first candidate must beat a paddle that stays on the same tosses: p < 0.025
     real        on a real rig no two tosses are the same: refused where the whole 95 % interval of
                 the difference of both shares (`models.inference.proportions`) is below zero;
-                cups are not tried there, and the check says so
+                cups are not tried there, and the check says so; a first candidate must meet more
+                than 0.41 of the tosses (p < 0.025)
 
 Each limit is the chance with which a sound candidate fails that check. Simulated, a sound one is
 refused in 2 % of all cases by what is measured and in 2 % by its luck with the tosses and cups. A
@@ -47,6 +49,9 @@ LARGEST_SHIFT = 0.2
 LARGEST_RATIO = 1.3
 FEWEST_TOSSES, FEWEST_POSITIONS = 60, 30
 CUP_LEVEL = 0.9
+STAYING = 0.41
+"""Share of tosses within reach that a paddle that stays meets on the twin, of the ball easiest for
+it (`ricochet study ball-tracking`, tennis)."""
 
 
 @dataclass(frozen=True)
@@ -150,10 +155,10 @@ def judge_twin(twin: TwinResult | None) -> tuple[Check, ...]:
     tosses = _enough("tosses", len(twin.seeds), FEWEST_TOSSES)
     if twin.rig == REAL:
         cup = Check("cup", True, "not tried on a real rig", "a count on the simulated one")
-        return (tosses, not_worse_apart("tracking", twin.success), cup)
+        return (tosses, _tracking(twin), cup)
     return (
         tosses,
-        not_worse("tracking", twin.success),
+        _tracking(twin),
         _enough("cup positions", len(twin.positions), FEWEST_POSITIONS),
         _cup(twin.inside_90),
         not_worse("cup", twin.inside_90),
@@ -211,6 +216,27 @@ def not_worse_apart(name: str, paired: Paired) -> Check:
         f"{first[0]} of {first[1]}, champion {second[0]} of {second[1]}: {low:+.3f} to {high:+.3f}",
         "a difference whose 95 % interval is not all below zero",
     )
+
+
+def _tracking(twin: TwinResult) -> Check:
+    """Compare the tosses met with the champion's or, without one, with a paddle that stays."""
+    if twin.champion is not None:
+        compare = not_worse_apart if twin.rig == REAL else not_worse
+        return compare("tracking", twin.success)
+    met = twin.success.candidate
+    if twin.rig == REAL:
+        won, of, share, what = sum(met), len(met), STAYING, f"tosses, staying {STAYING}"
+    else:
+        pairs = [pair for pair in zip(met, twin.stay or (), strict=False) if len(set(pair)) > 1]
+        won, of, share, what = pairs.count((True, False)), len(pairs), 0.5, "pairs that differ"
+    chance = 1.0
+    if of:
+        chance = float(stats.binomtest(won, of, share, alternative="greater").pvalue)
+    found, expected = (
+        f"{won} of {of} {what}, p {chance:.4f}",
+        f"more than that: p below {TWIN_CHANCE}",
+    )
+    return Check("tracking beside a paddle that stays", chance < TWIN_CHANCE, found, expected)
 
 
 def _package(agreement: Agreement) -> list[Check]:

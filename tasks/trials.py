@@ -1,8 +1,8 @@
 """A posterior put to the test on the rig: balls met by ear, and a cup predicted.
 
 Candidate and champion play the same tosses, in the same order, with the same controller; each
-predicts the same cups. What the arm did goes into `telemetry-<role>.mcap`, the first three tosses
-of the candidate into pictures.
+predicts the same cups. The role `stay` never moves. What the arm did goes into
+`telemetry-<role>.mcap`, the first three tosses of the candidate into pictures.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,6 +28,7 @@ from tasks.settings import Settings
 from tasks.steering import Knowledge
 from tasks.strips import Frame
 from tasks.telemetry import Telemetry
+from tasks.twin_result import STAY
 
 CONTROLLER = "belief"
 PICTURED = 3
@@ -90,7 +91,8 @@ def meet_tosses(
             heard = list(deflection.listen(twin.toss()))
             toss = twin.truth_for_evaluation().toss
             for role, knowledge in known.items():
-                run, states = _play(ball, knowledge, heard, toss, settings, seed)
+                name = STAY if role == STAY else CONTROLLER
+                run, states = _play(name, ball, knowledge, heard, toss, settings, seed)
                 outcomes[role].append(judged(run, toss, heard))
                 waits[role] += [decision.latency for decision in run.decisions]
                 record(logs[role], PAUSE * number, seed, run, states, outcomes[role][-1].kind)
@@ -223,6 +225,7 @@ def record(
 
 
 def _play(
+    name: str,
     ball: Ball,
     knowledge: Knowledge,
     heard: Sequence[Known],
@@ -232,7 +235,7 @@ def _play(
 ) -> tuple[Run, list[ArmState]]:
     workspace, states = Workspace(), list[ArmState]()
     controller = steering.controller(
-        CONTROLLER,
+        name,
         knowledge,
         workspace,
         ball,

@@ -2,12 +2,14 @@
 
     {"schema": "ricochet.twin/1", "name": .., "candidate": "3", "champion": "2" or null, "rig": ..,
      "seeds": [..], "success": {"candidate": [true, ..], "champion": [..] or null},
+     "stay": [true, ..] or null,
      "positions": [[x, y], ..], "inside_90": {"candidate": [..], "champion": [..] or null}}
 
 `success[i]`: was the toss of `seeds[i]` met? `inside_90[i]`: did the success counted at
 `positions[i]` lie within the posterior's predicted 90 % interval? The pairs are what the gate
-compares, so both roles must have seen the very same seeds and positions. On a real rig a seed is
-that of the controllers alone: every toss is another one, and `positions` is empty.
+compares, so both roles must have seen the very same seeds and positions. `stay[i]`: would a paddle
+that stays at home have met that toss? It stands in for a champion that is not there. On a real rig
+a seed is that of the controllers alone: every toss is another one, and `positions` is empty.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +19,7 @@ from typing import Any, Protocol
 from models.core.bad_input import BadInput
 
 SCHEMA = "ricochet.twin/1"
-CANDIDATE, CHAMPION = "candidate", "champion"
+CANDIDATE, CHAMPION, STAY = "candidate", "champion", "stay"
 SIMULATED, REAL = "simulated", "real"
 """The rigs. On a real one no two tosses are the same and no cup is tried."""
 
@@ -73,6 +75,7 @@ class TwinResult:
         success: Whether each toss was met.
         positions: Places from which the ball was dropped towards the cup, m.
         inside_90: Whether the success counted at each place lay in the predicted 90 % interval.
+        stay: Whether a paddle that stays met each toss; None where it was not tried.
     """
 
     name: str
@@ -83,6 +86,7 @@ class TwinResult:
     success: Paired
     positions: tuple[tuple[float, ...], ...]
     inside_90: Paired
+    stay: tuple[bool, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse trials that are not paired.
@@ -100,6 +104,8 @@ class TwinResult:
             for role in (paired.candidate, paired.champion):
                 if role is not None and len(role) != trials:
                     raise BadInput(f"twin result: {key}", f"{len(role)} outcomes", f"{trials}")
+        if self.stay is not None and len(self.stay) != len(self.seeds):
+            raise BadInput("twin result: stay", f"{len(self.stay)} outcomes", f"{len(self.seeds)}")
 
 
 def to_json(result: TwinResult) -> dict[str, Any]:
@@ -119,6 +125,7 @@ def to_json(result: TwinResult) -> dict[str, Any]:
         "rig": result.rig,
         "seeds": list(result.seeds),
         "success": _paired_to_json(result.success),
+        "stay": None if result.stay is None else list(result.stay),
         "positions": [list(place) for place in result.positions],
         "inside_90": _paired_to_json(result.inside_90),
     }
@@ -140,7 +147,7 @@ def from_json(content: Mapping[str, Any], *, where: str) -> TwinResult:
     if content.get("schema") != SCHEMA:
         raise BadInput(where, f"schema {content.get('schema')!r}", SCHEMA)
     try:
-        champion = content["champion"]
+        champion, stay = content["champion"], content.get("stay")
         return TwinResult(
             name=str(content["name"]),
             candidate=str(content["candidate"]),
@@ -150,6 +157,7 @@ def from_json(content: Mapping[str, Any], *, where: str) -> TwinResult:
             success=_paired(content["success"]),
             positions=tuple(tuple(map(float, place)) for place in content["positions"]),
             inside_90=_paired(content["inside_90"]),
+            stay=None if stay is None else _outcomes(stay),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, BadInput):

@@ -76,7 +76,7 @@ def validate(tracker, plain, champion):
     if champion is None:
         alone = type(result.success)(result.success.candidate, None)
         cups = type(result.success)(result.inside_90.candidate, None)
-        changed |= {"success": alone, "inside_90": cups}
+        changed |= {"success": alone, "inside_90": cups, "stay": (False,) * len(result.seeds)}
     result = type(result)(**(vars(result) | changed))
     roles = {"candidate": plain} | ({} if champion is None else {"champion": plain})
     verdict = gate.judge(evidence(np.random.default_rng(4)), result)

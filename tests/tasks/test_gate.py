@@ -129,19 +129,66 @@ def test_too_few_tosses_or_bad_cups_are_refused():
     sound = evidence(np.random.default_rng(4))
     assert refused(gate.judge(sound, twin(tosses=10))) == {"number of tosses"}
     assert "cup predictions" in refused(gate.judge(sound, twin(cups=0.5)))
-    alone = replace(
-        twin(),
+    assert gate.judge(sound, alone((True,) * 100, (False,) * 100)).passed
+
+
+def alone(met, stay) -> TwinResult:
+    """A first candidate, and a paddle that stays."""
+    first = replace(
+        twin(tosses=len(met)),
         champion=None,
-        success=Paired((True,) * 100, None),
-        inside_90=Paired((True,) * 40, None),
+        success=Paired(met, None),
+        inside_90=Paired(CUPS, None),
     )
-    assert gate.judge(sound, alone).passed
+    return replace(first, stay=stay)
 
 
-def test_a_twin_result_returns_as_written():
-    result = twin()
+CUPS = (True,) * 40
+
+
+@pytest.mark.parametrize("stay", [(False,) * 60, (True,) * 20 + (False,) * 40, None])
+def test_a_first_candidate_that_meets_nothing_is_refused(stay):
+    """So is one whose tosses were not played by a paddle that stays."""
+    sound = evidence(np.random.default_rng(4))
+    assert refused(gate.judge(sound, alone((False,) * 60, stay))) == {STAYS}
+    assert refused(gate.judge(sound, alone((True,) * 60, None))) == {STAYS}
+
+
+STAYS = "tracking beside a paddle that stays"
+
+
+def test_a_first_candidate_must_beat_a_paddle_that_stays_in_the_pairs_that_differ():
+    """Closed form: 6 won of 6 have p = 2^-6, 5 of 5 have 2^-5; equal pairs say nothing."""
+    sound, both = evidence(np.random.default_rng(4)), (True,) * 30 + (False,) * 24
+    for won, passed in ((6, True), (5, False)):
+        rest = (False,) * (6 - won)
+        result = alone((*both, *(True,) * won, *rest), (*both, *(False,) * 6))
+        assert gate.judge(sound, result).passed == passed
+    turned = alone((*both, *(False,) * 6), (*both, *(True,) * 6))
+    assert refused(gate.judge(sound, turned)) == {STAYS}
+
+
+def test_as_good_as_staying_is_seldom_enough_and_the_weakest_sound_controller_nearly_always():
+    """At most 0.025 of 200 with a standard error of 2.2: 5, and three of those more is 12. The moon
+    ball, 0.46 of all tosses beside 0.20, of 100 independent ones: z = 0.26 / 0.056 = 4.6, so that
+    a miss has a chance of less than 0.01 and 6 of 200 are more than two standard errors above."""
+    draw = np.random.default_rng(8)
+    pairs = {
+        share: [alone(outcomes(draw, 100, share), outcomes(draw, 100, 0.2)) for _ in range(200)]
+        for share in (0.2, 0.46)
+    }
+    fates = {s: [gate.judge_twin(r)[1].passed for r in rows] for s, rows in pairs.items()}
+    assert fates[0.2].count(True) <= 12
+    assert fates[0.46].count(False) <= 6
+
+
+@pytest.mark.parametrize("stay", [None, (True,) * 100])
+def test_a_twin_result_returns_as_written(stay):
+    result = replace(twin(), stay=stay)
     content = json.loads(json.dumps(twin_result.to_json(result)))
     assert twin_result.from_json(content, where="x") == result
+    del content["stay"]  # of before it was tried
+    assert twin_result.from_json(content, where="x") == twin()
 
 
 @pytest.mark.parametrize(
@@ -154,6 +201,8 @@ def test_a_twin_result_returns_as_written():
         ("success", None),
         ("positions", 3),
         ("inside_90", {"candidate": []}),
+        ("stay", [True]),
+        ("stay", [1] * 100),
     ],
 )
 def test_a_broken_twin_result_is_refused_in_one_line(key, value):
@@ -178,6 +227,19 @@ def test_on_a_real_rig_shares_are_compared_apart_and_no_cup_is_asked_for():
     (worse,) = [check for check in gate.judge_twin(apart(30, 48)) if not check.passed]
     assert worse.name == "tracking beside champion" and worse.found.startswith("30 of 60")
     assert not gate.judge_twin(apart(5, 5, of=10))[0].passed
+
+
+def test_a_first_candidate_on_a_real_rig_must_meet_more_than_staying_does_on_the_twin():
+    """33 of 60 or more have a chance of 0.020 at a share of 0.41, 32 one of 0.036."""
+    for met, passed in ((0, False), (32, False), (33, True)):
+        one = apart(met, met)
+        one = replace(
+            one,
+            champion=None,
+            success=Paired(one.success.candidate, None),
+            inside_90=Paired((), None),
+        )
+        assert gate.judge_twin(one)[1].passed == passed
 
 
 def test_on_a_real_rig_a_sound_candidate_is_refused_as_rarely_as_on_the_twin():

@@ -32,11 +32,13 @@ def test_places_of_the_cup_differ_and_lie_on_the_grid() -> None:
 def test_both_roles_meet_the_same_tosses_and_leave_a_record(tmp_path) -> None:
     ball, loaded = laboratory.ball_of("tennis-table"), settings.load()
     knowledge = steering.learn(_draws(TRUTH), draw=torch.Generator().manual_seed(1))
-    known = {"candidate": knowledge, "champion": knowledge}
+    known = {"candidate": knowledge, "champion": knowledge, "stay": knowledge}
     met = trials.meet_tosses(ball, known, settings=loaded, seeds=(5, 6), folder=tmp_path)
     assert met.success["candidate"] == met.success["champion"]
     assert met.energy["candidate"] == pytest.approx(met.energy["champion"])
-    one, other = (telemetry.read(tmp_path / f"telemetry-{role}.mcap") for role in known)
+    assert met.energy["stay"] < 1e-12 < met.energy["candidate"]
+    roles = ("candidate", "champion")
+    one, other = (telemetry.read(tmp_path / f"telemetry-{role}.mcap") for role in roles)
     assert [entry.channel for entry in one] == [entry.channel for entry in other]
     assert sum(entry.channel == "toss" for entry in one) == 2
     times = [entry.time for entry in one]
