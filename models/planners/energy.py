@@ -1,0 +1,138 @@
+r"""The energy of a shooting angle for a puck: low where a shot is good.
+
+A network of two hidden layers in single precision,
+
+    E(s, u) = w_3 . r(W_2 r(W_1 z + b_1) + b_2),    z = ((s, u) - location) / scale,
+    r(x) = max(x, 0),
+
+of which numpy alone is needed to evaluate it (`energy_training` finds the weights). The state's
+share of the first layer is the same for all angles that are tried for one puck and is computed
+once (`landscape`). A constant added to E says nothing, so there is no last offset.
+
+Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
+Hockey", Sec. IV-C.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+from jaxtyping import Float, Float32
+from numpy import ndarray
+
+STATE = 6
+"""Numbers of a puck's state."""
+
+
+@dataclass(frozen=True, eq=False)
+class Energy:
+    """The network.
+
+    Attributes:
+        location: Of the inputs: x, y, vx, vy, ax, ay and angle; m, m/s, m/s^2, rad.
+        scale: Of the inputs.
+        first: W_1, an input a row.
+        first_offset: b_1.
+        second: W_2, an input a row.
+        second_offset: b_2.
+        last: w_3.
+    """
+
+    location: Float32[ndarray, " input"]
+    scale: Float32[ndarray, " input"]
+    first: Float32[ndarray, "input hidden"]
+    first_offset: Float32[ndarray, " hidden"]
+    second: Float32[ndarray, "hidden hidden"]
+    second_offset: Float32[ndarray, " hidden"]
+    last: Float32[ndarray, " hidden"]
+
+
+def evaluate(
+    energy: Energy, states: Float[ndarray, "*batch 6"], angles: Float[ndarray, "*batch"]
+) -> Float32[ndarray, "*batch"]:
+    """Return the energies of angles, each for its own state.
+
+    Args:
+        energy: The network.
+        states: Of the puck at contact: m, m/s, m/s^2.
+        angles: Shooting angles, rad.
+    """
+    inputs = np.concatenate((states, angles[..., None]), -1)
+    scaled = ((inputs - energy.location) / energy.scale).astype(np.float32)
+    return _from_first(energy, scaled @ energy.first + energy.first_offset)
+
+
+def landscape(
+    energy: Energy, state: Float[ndarray, " 6"], angles: Float[ndarray, " angle"]
+) -> Float32[ndarray, " angle"]:
+    """Return the energies of angles for one state.
+
+    Args:
+        energy: The network.
+        state: Of the puck at contact: m, m/s, m/s^2.
+        angles: Shooting angles, rad.
+    """
+    location, scale = energy.location, energy.scale
+    here = ((state - location[:STATE]) / scale[:STATE]).astype(np.float32)
+    shared = here @ energy.first[:STATE] + energy.first_offset
+    angle = ((angles - location[STATE]) / scale[STATE]).astype(np.float32)
+    first = np.multiply.outer(angle, energy.first[STATE])
+    first += shared
+    return _from_first(energy, first)
+
+
+def to_arrays(energy: Energy) -> dict[str, ndarray]:
+    """Return the network as named arrays.
+
+    Args:
+        energy: The network.
+    """
+    return {field.name: getattr(energy, field.name) for field in fields(Energy)}
+
+
+def from_arrays(arrays: Mapping[str, ndarray]) -> Energy:
+    """Return the network of named arrays, as `to_arrays` gives them.
+
+    Args:
+        arrays: The arrays.
+
+    Raises:
+        ValueError: If one is missing, of another shape, not finite, or a scale is not positive.
+    """
+    hidden = np.size(arrays.get("last", ()))
+    shapes = {
+        "location": (STATE + 1,),
+        "scale": (STATE + 1,),
+        "first": (STATE + 1, hidden),
+        "first_offset": (hidden,),
+        "second": (hidden, hidden),
+        "second_offset": (hidden,),
+        "last": (hidden,),
+    }
+    energy = Energy(**{name: _named(arrays, name, shape) for name, shape in shapes.items()})
+    if not (energy.scale > 0.0).all():
+        raise ValueError(f"scale: must be positive, got {energy.scale.tolist()}")
+    return energy
+
+
+def _from_first(
+    energy: Energy, first: Float32[ndarray, "*batch hidden"]
+) -> Float32[ndarray, "*batch"]:
+    """Return the energies given what enters the first layer, which is overwritten."""
+    np.maximum(first, 0.0, out=first)
+    second = first @ energy.second
+    second += energy.second_offset
+    np.maximum(second, 0.0, out=second)
+    return second @ energy.last
+
+
+def _named(
+    arrays: Mapping[str, ndarray], name: str, shape: tuple[int, ...]
+) -> Float32[ndarray, "..."]:
+    """Return one named array in single precision."""
+    if name not in arrays:
+        raise ValueError(f"{name}: is missing")
+    array = np.ascontiguousarray(arrays[name], dtype=np.float32)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"{name}: must be finite and of shape {shape}, got {array.shape}")
+    return array
