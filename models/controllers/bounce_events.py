@@ -2,12 +2,16 @@
 
 A bad event moves nothing: the controller keeps its state and gains one line that says what was
 found. Bad is an event whose time or place is not finite or absurdly far, that is not later than the
-one before, or that is known before it happened; and a paddle that does not know where it is.
+one before, that was heard before it happened or is known before it was heard, or whose covariance
+is none of a place; and a paddle that does not know where it is.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
 
 from models.sound.realtime import BounceEvent
 
@@ -42,15 +46,16 @@ def fault(
     """
     if not abs(event.time) < LATEST:
         return f"bounce event: time must be finite and within {LATEST:.0e} s, got {event.time}"
+    which = f"bounce event at {event.time:.4f} s"
     if not now < LATEST or now < event.time:
-        return f"bounce event at {event.time:.4f} s: known at {now} s, expected a later time"
-    if event.position is not None and not (np.abs(event.position) < FARTHEST).all():
-        place = np.asarray(event.position).tolist()
-        return (
-            f"bounce event at {event.time:.4f} s: position must be within {FARTHEST} m, got {place}"
-        )
+        return f"{which}: known at {now} s, expected a later time"
+    if not event.time <= event.arrival <= now:
+        return f"{which}: heard at {event.arrival} s, expected a time from then to {now} s"
+    wrong = _misplaced(event.position) or _unsure(event.covariance)
+    if wrong is not None:
+        return f"{which}: {wrong}"
     if last is not None and event.time <= last:
-        return f"bounce event at {event.time:.4f} s: expected one after {last:.4f} s"
+        return f"{which}: expected one after {last:.4f} s"
     if not all(abs(number) < FARTHEST for number in paddle):
         return f"paddle: position must be within {FARTHEST} m, got {paddle}"
     return None
@@ -68,3 +73,25 @@ def located(event: BounceEvent) -> Bounce | None:
     if event.position is None:
         return None
     return Bounce(event.time, float(event.position[0]), float(event.position[1]))
+
+
+def _misplaced(position: Float[ndarray, " 2"] | None) -> str | None:
+    """Say what is wrong with a place."""
+    if position is None:
+        return None
+    if np.shape(position) == (2,) and (np.abs(position) < FARTHEST).all():
+        return None
+    found = np.asarray(position).tolist()
+    return f"position must be two numbers within {FARTHEST} m, got {found}"
+
+
+def _unsure(covariance: Float[ndarray, "2 2"] | None) -> str | None:
+    """Say what is wrong with the covariance of a place."""
+    if covariance is None:
+        return None
+    if np.shape(covariance) == (2, 2) and (np.abs(covariance) < FARTHEST**2).all():
+        (xx, xy), (yx, yy) = np.asarray(covariance)
+        if xx > 0.0 and xx * yy > xy * yx and math.isclose(xy, yx, abs_tol=1e-9 * (xx + yy)):
+            return None
+    found = np.asarray(covariance).tolist()
+    return f"covariance must be symmetric and positive definite, m^2, got {found}"
