@@ -14,9 +14,9 @@ These speeds jump as a posture changes. `smooth` replaces the largest ratio by a
 
     dq = argmin  sum_k |dq_k / l_k|^p  such that  J dq = e,
 
-by weighted least squares repeated, w_k <- w_k^(1-t) |dq_k / l_k|^(t (2-p)) with t = 1 / (p - 1), and
-scales it so that the busiest joint is at its limit; as p grows this is v*. p = 2 is the weighted
-pseudo-inverse.
+by weighted least squares repeated, w_k <- w_k^(1-t) |dq_k / l_k|^(t (2-p)) with t = 1 / (p - 1),
+and scales it so that the busiest joint is at its limit; as p grows this is v*. p = 2 is the
+weighted pseudo-inverse.
 """
 
 from dataclasses import dataclass

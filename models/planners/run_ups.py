@@ -23,6 +23,7 @@ from models.simulators import iiwa
 
 HOLD, BRAKE = 0.03, 0.13  # s
 _SAMPLES = 13
+_DIFFERENCE = 1e-4
 _SHARES = np.linspace(0.0, 1.0, _SAMPLES)
 
 
@@ -111,7 +112,7 @@ def use(path: Path, limits: Limits) -> Use:
         (joints[..., 0, :1, :], joints[..., 1:, :].reshape(*flat, joints.shape[-1])), -2
     )
     times = np.concatenate((times[..., 0, :1], times[..., 1:].reshape(flat)), -1)
-    return use_of(via_points.level(joints), times, path.speeds[..., (0, -1), :], limits)
+    return use_of(via_points.level(joints), times, path.speeds[..., -1, :], limits)
 
 
 def after(
@@ -125,17 +126,54 @@ def after(
         limits: What it may use.
     """
     times = np.concatenate(((0.0, 0.5 * HOLD), HOLD + BRAKE * np.linspace(0.0, 1.0, 7)))
-    braking = np.maximum(times - HOLD, 0.0)
-    run = np.minimum(times, HOLD) + braking - 0.5 * braking**2 / BRAKE
-    way = via_points.level(joints[..., None, :] + run[:, None] * joint_speeds[..., None, :])
-    speeds = np.stack((joint_speeds, 0.0 * joint_speeds), -2)
-    return use_of(way, np.broadcast_to(times, way.shape[:-1]), speeds, limits)
+    way = follow(joints, joint_speeds, times)
+    return use_of(way, np.broadcast_to(times, way.shape[:-1]), 0.0 * joint_speeds, limits)
+
+
+def follow(
+    joints: Float[ndarray, "*batch 7"],
+    joint_speeds: Float[ndarray, "*batch 7"],
+    late: Float[ndarray, " time"],
+) -> Float[ndarray, "*batch time 7"]:
+    """Return the joint angles after a contact: straight on for `HOLD`, then braking.
+
+    Args:
+        joints: At contact, rad.
+        joint_speeds: At contact, rad/s.
+        late: Time since the contact, s.
+    """
+    early = late < HOLD
+    ends = HOLD + _DIFFERENCE * np.array((0.0, 1.0, -1.0))
+    way = _straight(joints, joint_speeds, np.concatenate((late[early], ends)))
+    speeds = (way[..., -2, None, :] - way[..., -1, None, :]) / (2.0 * _DIFFERENCE)
+    braking = np.minimum(late[~early] - HOLD, BRAKE)[:, None]
+    run = braking * (1.0 - 0.5 * braking / BRAKE)
+    result = np.empty((*joints.shape[:-1], len(late), joints.shape[-1]))
+    result[..., early, :] = way[..., :-3, :]
+    result[..., ~early, :] = via_points.level(way[..., -3, None, :] + run * speeds)
+    return result
+
+
+def _straight(
+    joints: Float[ndarray, "*batch 7"],
+    joint_speeds: Float[ndarray, "*batch 7"],
+    late: Float[ndarray, " time"],
+) -> Float[ndarray, "*batch time 7"]:
+    """Go on with the same joint speeds, kept on the mallet's line."""
+    pose = iiwa.pose(joints)
+    along = (pose.jacobian @ joint_speeds[..., None])[..., 0]
+    angle = np.arctan2(along[..., 1], along[..., 0])
+    across = np.zeros((*angle.shape, 1, 2, 3))
+    across[..., 0, 0, 0], across[..., 0, 0, 1] = -np.sin(angle), np.cos(angle)
+    across[..., 0, 1, 2] = 1.0
+    near = joints[..., None, :] + late[:, None] * joint_speeds[..., None, :]
+    return via_points.seek(near, pose.tip[..., None, :], across=across, steps=3)
 
 
 def use_of(
     joints: Float[ndarray, "*batch sample 7"],
     times: Float[ndarray, "*batch sample"],
-    ends: Float[ndarray, "*batch 2 7"],
+    last: Float[ndarray, "*batch 7"],
     limits: Limits,
 ) -> Use:
     """Return what samples of a path use of the limits.
@@ -143,15 +181,13 @@ def use_of(
     Args:
         joints: Joint angles on the path, rad.
         times: When, s.
-        ends: Joint speeds at the start and the end, rad/s.
+        last: Joint speeds at the end, rad/s.
         limits: What it may use.
     """
     steps = np.diff(times, axis=-1)[..., None]
     speeds = np.diff(joints, axis=-2) / steps
-    gaps = 0.5 * np.concatenate(
-        (steps[..., :1, :], steps[..., 1:, :] + steps[..., :-1, :], steps[..., -1:, :]), -2
-    )
-    changes = np.diff(np.concatenate((ends[..., :1, :], speeds, ends[..., 1:, :]), -2), axis=-2)
+    gaps = 0.5 * np.concatenate((steps[..., 1:, :] + steps[..., :-1, :], steps[..., -1:, :]), -2)
+    changes = np.diff(np.concatenate((speeds, last[..., None, :]), -2), axis=-2)
     ratios = np.abs(changes / gaps) / limits.acceleration
     effort = (ratios**2 * gaps).sum((-1, -2)) / gaps.sum((-1, -2))
     fast = (np.abs(speeds) / limits.joint_speed).max((-1, -2))

@@ -120,7 +120,7 @@ def _cost(
     joints: Float[ndarray, "*grid 7"],
     joint_speeds: Float[ndarray, "*grid 7"],
     limits: Limits,
-) -> Float[ndarray, "sample *grid"]:
+) -> Float[ndarray, " sample *grid"]:
     found = _unpack(samples)
     loads = np.stack([load(_unpack(one), joints, joint_speeds, limits) for one in samples])
     wrong = np.minimum(np.maximum(loads - 0.99, 0.0), 10.0)

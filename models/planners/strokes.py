@@ -4,8 +4,8 @@ For a mallet's centre (x, y) at contact and a shooting angle u the table holds t
 (`postures`), the ready posture and how long before the contact it is passed (`run_ups`), the
 duration from home and the speed v that this stroke reaches: the largest share of what the posture's
 joints could do for which the whole stroke, from rest at home to rest again, keeps to the limits.
-`stroke_search` finds these. What is interpolated is a start only: the contact's posture is then moved onto the
-point exactly, and its joint speeds give exactly the speed promised along u.
+`stroke_search` finds these. What is interpolated is a start only: the contact's posture is then
+moved onto the point exactly, and its joint speeds give exactly the speed promised along u.
 
 Everything is in the robot's frame. (x, y) is the mallet's, not the puck's.
 """
@@ -24,6 +24,8 @@ from models.simulators import iiwa
 LARGEST_ANGLE = 1.35  # rad
 SIDE = 0.464
 """Largest |y| of a mallet's centre at contact, m."""
+_MOST = 0.99 * iiwa.USABLE
+"""Share of the joints' speed limits that no contact exceeds, whatever is interpolated."""
 _X, _Y = (0.64, 1.34), (-0.455, 0.455)  # m
 
 
@@ -85,11 +87,11 @@ class Strokes:
         where = np.array((*position, angle))
         if not self.covers(where[:2], where[2]):
             raise ValueError(f"position, angle: {position}, {angle} are not in the table")
-        speed = float(self.speed(where[:2], where[2]))
         joints = via_points.seek(
             self._between(self.joints, where), np.array((*position, iiwa.TIP_HEIGHT))
         )
         unit = unit_speeds(joints, where[2])
+        speed = min(float(self.speed(where[:2], where[2])), float(_MOST / _busiest(unit)))
         wind_up = self._between(self.wind_ups, where)
         ready = run_ups.ready(joints, speed * unit, wind_up=wind_up)
         ready = via_points.level(ready + self._between(self.offsets, where), steps=2)
@@ -177,8 +179,9 @@ def build(
     limits = limits or Limits()
     ends = (_X, _Y, (-LARGEST_ANGLE, LARGEST_ANGLE))
     axes = [np.linspace(*end, count) for end, count in zip(ends, counts, strict=True)]
-    x, y, angle = np.meshgrid(*axes, indexing="ij")
-    points, along = np.stack((x, y, 0.0 * x + iiwa.TIP_HEIGHT), -1), direction(angle)
+    at_x, at_y, at_angle = np.meshgrid(*axes, indexing="ij")
+    points = np.stack((at_x, at_y, 0.0 * at_x + iiwa.TIP_HEIGHT), -1)
+    along = direction(at_angle)
 
     def told(start: float, share: float) -> Callable[[int], None]:
         return lambda step: progress(start + share * step) if progress else None
@@ -186,7 +189,7 @@ def build(
     joints = postures.climb(
         points, along, limits=limits, steps=steps[0], progress=told(0.0, 0.3 / steps[0])
     )
-    unit = unit_speeds(joints, angle)
+    unit = unit_speeds(joints, at_angle)
     fastest = 1.0 / (np.abs(unit) / limits.joint_speed).max(-1)
     found = stroke_search.search(
         joints,
@@ -197,7 +200,8 @@ def build(
         progress=told(0.3, 0.7 / steps[1]),
     )
     speed = found.share * fastest
-    return Strokes(*axes, joints, found.offset, found.wind_up, found.duration, speed)
+    x, y, angle = axes
+    return Strokes(x, y, angle, joints, found.offset, found.wind_up, found.duration, speed)
 
 
 def from_arrays(arrays: Mapping[str, ndarray]) -> Strokes:
@@ -234,6 +238,10 @@ def unit_speeds(
         power=postures.POWER,
     )
     return found.joint_speeds / found.speed[..., None]
+
+
+def _busiest(joint_speeds: Float[ndarray, "*batch 7"]) -> Float[ndarray, "*batch"]:
+    return (np.abs(joint_speeds) / iiwa.SPEED_LIMIT).max(-1)
 
 
 def direction(angles: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch 3"]:

@@ -130,18 +130,28 @@ def level(
 
 
 def seek(
-    joints: Float[ndarray, "*batch 7"], target: Float[ndarray, "*batch 3"], *, steps: int = 4
+    joints: Float[ndarray, "*batch 7"],
+    target: Float[ndarray, "*batch 3"],
+    *,
+    across: Float[ndarray, "row 3"] | None = None,
+    steps: int = 4,
 ) -> Float[ndarray, "*batch 7"]:
-    """Bring the tip to a point, m, by Newton's method along J.
+    """Bring the tip to a point, m, or to a line or plane through it, by Newton's method along J.
+
+    Joints share the work in proportion to the squares of their speed limits.
 
     Args:
         joints: Joint angles nearby, rad.
         target: Where the tip shall be, m.
+        across: Directions in which it shall be there; all three when absent.
         steps: Of the method.
     """
+    rows = np.eye(3) if across is None else across
+    weight = iiwa.SPEED_LIMIT**2
     for _ in range(steps):
         pose = iiwa.pose(joints)
-        across = np.swapaxes(pose.jacobian, -1, -2)
-        pull = np.linalg.solve(pose.jacobian @ across, (target - pose.tip)[..., None])
-        joints = joints + (across @ pull)[..., 0]
+        jacobian = rows @ pose.jacobian
+        spread = weight[:, None] * np.swapaxes(jacobian, -1, -2)
+        left = rows @ (target - pose.tip)[..., None]
+        joints = joints + (spread @ np.linalg.solve(jacobian @ spread, left))[..., 0]
     return joints

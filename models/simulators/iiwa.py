@@ -135,10 +135,10 @@ def link_gradients(
 def _chain(
     joints: Float[ndarray, "*batch 7"],
 ) -> tuple[
-    Float[ndarray, "3 *batch"],
-    Float[ndarray, "3 *batch"],
-    Float[ndarray, "3 *batch"],
-    Float[ndarray, "7 3 *batch"],
+    Float[ndarray, " 3 *batch"],
+    Float[ndarray, " 3 *batch"],
+    Float[ndarray, " 3 *batch"],
+    Float[ndarray, " 7 3 *batch"],
 ]:
     """Return elbow, wrist, tip and the joints' axes, the components first."""
     angles = np.moveaxis(np.asarray(joints, np.float64), -1, 0)
