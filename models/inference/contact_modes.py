@@ -3,9 +3,10 @@ r"""Modes of the puck learnt from records at 50 Hz: which contact, when, between
 An interval between two samples belongs to a contact if the puck touches a wall or the mallet at
 one of its ends, or if the velocity changed otherwise than by floating. A run of such intervals from
 one free sample to the next is one contact: a bank if the free path before it meets a wall, a strike
-if it meets the mallet, nothing of use if both or neither. Its velocities are those of the free
-samples, carried along the floating to the instant t of the first touch (found within the step). So
-the 18 ms that a mallet pushes lie inside one datum, whichever samples fell into them:
+if it meets the mallet, nothing of use if both or neither, or if the mallet is but grazed (more
+sliding than closing, which no shot is). Its velocities are those of the free samples, carried along
+the floating to the instant t of the first touch (found within the step). So the 18 ms that a mallet
+pushes lie inside one datum, whichever samples fell into them:
 
     bank      v+ (n, t)  given  v- (n, t),
     strike    v+ (n, t)  given  v- (n, t), mallet (n, t) at t + `PUSH`,     n being that at t.
@@ -95,7 +96,7 @@ class Assigned:
         floating: Intervals without contact.
         banks: Contacts with a wall.
         strikes: Contacts with the mallet.
-        unexplained: Contacts with both, with neither, at a goal post or at an episode's edge.
+        unexplained: Contacts with both or neither, grazing, at a post or at an episode's edge.
     """
 
     floating: Bool[ndarray, "episode interval"]
@@ -255,8 +256,8 @@ def _contact(
     known = frame @ before
     if kind == "strike":
         known = np.concatenate((known, frame @ _mallet(recording, run, touch + PUSH)[1]))
-    closing = known[0] if kind == "bank" else known[2] - known[0]
-    if closing < SLOWEST:
+    against = known if kind == "bank" else known[2:] - known[:2]
+    if against[0] < SLOWEST or (kind == "strike" and against[0] < abs(against[1])):
         return None
     numbers = (np.array(run), np.array(touch), normal, known, frame @ after, frame @ shift)
     return kind, numbers
@@ -332,4 +333,4 @@ def _stacked(found: list[tuple[ndarray, ...]], width: int) -> Contacts:
         none, pair, whole = np.zeros(0), np.zeros((0, 2)), np.zeros(0, dtype=int)
         return Contacts(whole, whole, whole, none, pair, np.zeros((0, width)), pair, pair)
     run, touch, normal, before, after, shift = (np.stack(part) for part in zip(*found, strict=True))
-    return Contacts(*run.T, touch, normal, before, after, shift)
+    return Contacts(run[:, 0], run[:, 1], run[:, 2], touch, normal, before, after, shift)

@@ -9,7 +9,7 @@ fitted by conditioning the joint Gaussian of samples of (y, x):
 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air Hockey".
 Sigma is scaled here by N / (N - n - 1): with as few samples as there are contacts in a minute of
 play, that of Eq. 5 is too small, because Theta was fitted to the same samples. Where row j of
-sample i has the noise u_ij w_ij with known u, its means are weighted by 1 / u_ij^2 and Sigma is w's.
+sample i has noise u_ij w_ij with u known, its means are weighted by 1 / u_ij^2; Sigma is that of w.
 """
 
 from dataclasses import dataclass

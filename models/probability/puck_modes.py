@@ -38,6 +38,7 @@ from models.probability.linear_gaussians import LinearGaussian
 
 PERIOD = 0.02  # s
 _LEAP = 100  # periods that a flight is tabled for
+_LAWS = (("floating", 2), ("wall", 2), ("mallet", 4))  # and how many inputs
 _LEAST_SLIDING = 0.2  # of the closing speed
 _TURN = np.array([[0.0, -1.0], [1.0, 0.0]])
 
@@ -149,7 +150,7 @@ def leap(
     while left > 0:
         most = min(left, _LEAP)
         path = flights.matrix[1 : most + 1, :4] @ mean + flights.offset[1 : most + 1, :4]
-        over = beyond(path, table).any(-1)
+        over: Bool[ndarray, " period"] = np.asarray(beyond(path, table).any(-1))
         k = int(over.argmax()) + 1 if over.any() else most
         matrix = flights.matrix[k]
         mean = matrix @ mean + flights.offset[k]
@@ -286,11 +287,11 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> PuckModes:
     Raises:
         ValueError: An array is missing, of another shape, not finite, or no covariance.
     """
-    laws = [_law(arrays, "floating", 2), _law(arrays, "wall", 2), _law(arrays, "mallet", 4)]
+    floating, wall, mallet = (_law(arrays, *one) for one in _LAWS)
     airflow, delay = (float(_named(arrays, name, (1,))[0]) for name in ("airflow", "delay"))
     if airflow < 0.0 or delay < 0.0:
         raise ValueError(f"airflow, delay: must not be negative, got {airflow}, {delay}")
-    return PuckModes(*laws, airflow_sd=airflow, delay=delay)
+    return PuckModes(floating, wall, mallet, airflow_sd=airflow, delay=delay)
 
 
 def _law(arrays: Mapping[str, ndarray], name: str, width: int) -> LinearGaussian:

@@ -21,7 +21,7 @@ from models.probability.puck_modes import PERIOD
 from models.simulators import air_hockey, iiwa
 from models.simulators.air_hockey import Disturbance, World
 
-RUN = 0.15  # m
+RUN = 0.2  # m
 OFF = 0.03  # m
 _HOLD = 0.05  # s at constant speed, the contact in it
 _DRAG = 0.5  # 1/s, by which a stroke foresees where a slow puck will be
@@ -104,7 +104,7 @@ def random_stroke(table: Table, *, steps: int, draw: np.random.Generator) -> Str
     """Return a stroke into a puck at rest or slow, of random place, direction, speed and offset."""
     while True:
         place = draw.uniform((-0.7, -0.39), (-0.2, 0.39))
-        angle, speed = draw.uniform(-1.1, 1.1), draw.uniform(0.4, 1.6)
+        angle, speed = draw.uniform(-1.2, 1.2), draw.uniform(0.4, 2.2)
         along = np.array((np.cos(angle), np.sin(angle)))
         across = np.array((-along[1], along[0]))
         slow = draw.uniform(0.0, 0.3) * _heading(draw)
@@ -115,10 +115,10 @@ def random_stroke(table: Table, *, steps: int, draw: np.random.Generator) -> Str
         if start[0] < table.mallet_front or abs(start[1]) > table.mallet_side - 0.01:
             continue
         for pace in speed * np.array((1.0, 0.8, 0.6, 0.4)):
+            when = 2.0 * RUN / pace
+            before = place - slow * np.expm1(_DRAG * when) / _DRAG
             found = follow(start, along, pace=pace, steps=steps, table=table)
-            if found is not None:
-                when = 2.0 * RUN / pace
-                before = place - slow * np.expm1(_DRAG * when) / _DRAG
+            if found is not None and _clear(before, start, table):
                 puck = np.concatenate((before, slow * np.exp(_DRAG * when)))
                 return Stroke(puck, found[1:], found[0, 0])
 
@@ -182,6 +182,12 @@ def _within(commands: Float[ndarray, "time 2 7"]) -> bool:
     low = np.minimum(link4, link7) < iiwa.LINK_HEIGHT
     off = np.abs(tip[:, 2] - iiwa.TIP_HEIGHT) > 1e-3
     return not (fast.any() or far.any() or low.any() or off.any())
+
+
+def _clear(puck: Float[ndarray, " 2"], mallet: Float[ndarray, " 2"], table: Table) -> bool:
+    """Return whether a puck is on the table and does not touch the mallet."""
+    inside = (np.abs(puck) < (table.wall_x, table.wall_y)).all()
+    return bool(inside and np.linalg.norm(puck - mallet) > table.contact_radius)
 
 
 def _heading(draw: np.random.Generator) -> Float[ndarray, " 2"]:
