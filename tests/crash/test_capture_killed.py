@@ -6,49 +6,76 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tasks import sealing
+from hardware.microphones.interface import default_rig
+from hardware.microphones.simulated import Scene, SimulatedRig
+from tasks import recordings, sealing
 from tests.tasks import sessions
 
+DURATION, RATE = 3.0, 44100
+MOMENTS = np.random.default_rng(20).uniform(1.3, 5.5, 3)
+"""When the kills come, s after the first take began; two takes last six."""
 CAPTURE = """
 import sys
 from pathlib import Path
 import numpy as np
-from hardware.microphones.interface import default_rig
-from hardware.microphones.simulated import Scene, SimulatedRig
+from hardware.microphones.journal import Journal
 from tasks import sealing
+from tests.crash import test_capture_killed as test
 from tests.tasks import sessions
-folder = Path(sys.argv[1])
-rig = default_rig("paced")
-scene = Scene(restitution=0.85, log10_concentration=3.5, reverberation_time=0.0)
-recorder = SimulatedRig(rig, scene, draw=np.random.default_rng(1), paced=True)
-print("ready", flush=True)
-sealing.record_session(recorder, sessions.plan(folder, rig=rig), drops=9, duration=1.3)
+pushed = np.memmap(sys.argv[2], np.int64, "w+", shape=1)
+plain = Journal.push
+def counted(journal, block):
+    plain(journal, block)
+    pushed[0] += len(block)
+Journal.push = counted
+plan = sessions.plan(Path(sys.argv[1]), rig=test.RIG)
+sealing.record_session(test.recorder(paced=True), plan, drops=9, duration=test.DURATION)
 """
+RIG = default_rig("paced")
+
+
+def recorder(*, paced):
+    """A rig that renders the same sound each time it is made."""
+    scene = Scene(restitution=0.85, log10_concentration=3.5, reverberation_time=0.0)
+    return SimulatedRig(RIG, scene, draw=np.random.default_rng(1), paced=paced)
+
+
+def killed(folder, count, moment):
+    """Capture, and kill that some time after the first take began."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CAPTURE, str(folder), str(count)],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+    )
+    while not list(sealing.partial_folder(folder).glob("*.journal")):
+        assert process.poll() is None
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(moment)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wait", [0.7, 1.9, 3.1])
-def test_kill_in_mid_capture_loses_less_than_a_second(tmp_path, wait):
-    """Takes of 1.3 s at the pace of a sound card; the audio kept falls short by the time between
-    two drainings of the ring, and by the start of each take."""
-    folder = tmp_path / "a"
-    process = subprocess.Popen(
-        [sys.executable, "-c", CAPTURE, str(folder)],
-        stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
-    )
-    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-    partial = sealing.partial_folder(folder)
-    while not list(partial.glob("*.journal")):
-        pass
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(wait)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_kill_in_mid_capture_loses_less_than_a_second_and_changes_no_sample(tmp_path, moment):
+    """Takes of 3 s at the pace of a sound card, held against the sound that it was given. The
+    process counts that in memory that outlives it."""
+    folder, count = tmp_path / "a", tmp_path / "pushed"
+    killed(folder, count, moment)
+    pushed = int(np.memmap(count, np.int64, "r", shape=1)[0])
+    assert pushed > 1.0 * RATE  # so that to keep nothing would be to lose more
     session = sealing.record_session(
         sessions.NoiseRig(), sessions.plan(folder), drops=3, duration=0.1
     ).session
-    kept = sum(take.frames for take in session.takes) / 44100
-    assert session.rejected == () and kept > wait - 1.0
+    assert session.rejected == () and session.takes
+    source = recorder(paced=False)
+    for take in session.takes:
+        rendered = source.record(DURATION).samples
+        kept = recordings.load_take(folder / take.file)
+        assert kept.shape[1] == take.frames
+        np.testing.assert_array_equal(kept, rendered[:, : take.frames])
+    kept = sum(take.frames for take in session.takes)
+    assert pushed - RATE < kept <= pushed + 512  # a block may be pushed and not counted
+    assert all(take.frames == DURATION * RATE for take in session.takes[:-1])
