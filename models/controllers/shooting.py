@@ -22,10 +22,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from models.controllers import sampling_mpc
+from models.controllers import mallet_swing, sampling_mpc
+from models.controllers.mallet_swing import Swing
 from models.controllers.sampling_mpc import PERIOD, Memory, Plan
 from models.core.hockey_table import Table
 from models.filters import piecewise_kalman
+from models.planners import via_points
 from models.planners.strokes import Contact, Strokes
 from models.probability.puck_modes import PuckModes
 from models.simulators import iiwa
@@ -129,6 +131,7 @@ class ShootingAgent:
         self._memory, self._draw = Memory(), np.random.default_rng(self._seed)
         self._command: Float[ndarray, "2 7"] = np.stack((iiwa.HOME, np.zeros(7)))
         self._begun = False
+        self._swing, self._hanging = mallet_swing.REST, np.zeros(2)
         self._intent: Intent | None = None
         self._since, self._ahead = 0.0, FIRST_GUESS
         self._with.aim.reset()
@@ -167,7 +170,8 @@ class ShootingAgent:
             self._retreat(f"joints: {lag:.2f} rad off the last command, expected {LAGGING}")
         else:
             pose = iiwa.pose(joints)
-            mallet, velocity = pose.tip[:2] + self._base, (pose.jacobian @ speeds)[:2]
+            mallet = pose.tip[:2] + self._base + self._swing.offset
+            velocity = (pose.jacobian @ speeds)[:2]
         place = seen[:2] + self._base
         table = self._with.table
         room = np.array((table.half_length, table.half_width))
@@ -220,7 +224,9 @@ class ShootingAgent:
         mallet = state[:2] - self._base - self._with.table.contact_radius * normal
         if not self._with.strokes.speed(mallet, np.array(angle)) > 0.0:
             return None
-        return angle, self._with.strokes.contact(mallet, angle)
+        tip = mallet - self._hanging
+        covered = self._with.strokes.covers(tip, np.array(angle))
+        return angle, self._with.strokes.contact(tip if covered else mallet, angle)
 
     def _move(self) -> Float[ndarray, "2 7"]:
         """Plan from the last command and return the next."""
@@ -230,7 +236,11 @@ class ShootingAgent:
         plan = None if self._intent is None else self._strike(self._intent)
         if plan is None:
             plan = self._plan(iiwa.HOME)
+        self._hanging = _hanging(self._swing, plan)
         self._command = np.stack(plan.at(PERIOD))
+        self._swing = mallet_swing.follow(
+            self._swing, self._command[:1], self._command[1:], period=PERIOD
+        )
         return self._command
 
     def _strike(self, intent: Intent) -> Plan | None:
@@ -268,6 +278,7 @@ class ShootingAgent:
     def _rest(self) -> None:
         """At home: stay, and watch again."""
         self._memory = replace(self._memory, plan=None, aim=None)
+        self._swing, self._hanging = mallet_swing.REST, np.zeros(2)
         if self.phase is not Phase.WATCH:
             self.phase, self._since, self._ahead = Phase.WATCH, 0.0, FIRST_GUESS
             self._with.aim.reset()
@@ -278,6 +289,17 @@ class ShootingAgent:
             self.phase, self._intent = Phase.RETREAT, None
         if not self.complaints or self.complaints[-1] != why:
             self.complaints.append(why)
+
+
+def _hanging(swing: Swing, plan: Plan) -> Float[ndarray, " 2"]:
+    """How far the mallet will be off the tip at the plan's contact, m."""
+    if plan.contact is None or plan.time_left <= 0.0:
+        return np.zeros(2)
+    count = max(1, round(plan.time_left / PERIOD))
+    period = plan.time_left / count
+    times = plan.passed + period * np.arange(1, count + 1)
+    joints, speeds = via_points.at(plan.path, times)
+    return mallet_swing.follow(swing, joints, speeds, period=period).offset
 
 
 def _start(joints: Float[ndarray, " 7"]) -> Float[ndarray, "2 7"]:
