@@ -70,6 +70,20 @@ def test_events_after_the_end_are_not_heard():
     assert len(done.decisions) == 1
 
 
+def test_a_simulated_arm_waits_for_the_decision_and_a_real_one_no_longer_than_it_takes():
+    asked = []
+
+    def ask(state, event, *, now, paddle):
+        asked.append(now)
+        return state, None
+
+    simulated, real = SimulatedArm(), SimulatedArm()
+    real.exclusive = True
+    for arm in (simulated, real):
+        deflection.deflect(Controller(Scripted(()), ask), [known(0.2)], arm)
+    assert asked == pytest.approx([0.2 + DECISION, 0.2])
+
+
 def test_an_arm_that_does_not_follow_ends_the_run_with_its_reason():
     done = run([target(0.3, 0.4)], arm=SimulatedArm(seized_at=0.3))
     assert len(done.refused) == 1 and "does not follow" in done.refused[0]
