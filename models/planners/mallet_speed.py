@@ -129,7 +129,7 @@ def smooth(
     for _ in range(_STEPS):
         ratios, price = _weighted(scaled, target, weights)
         size = np.abs(ratios) / np.abs(ratios).max(-1, keepdims=True)
-        wanted = np.maximum(size, 1e-3) ** (2.0 - power)
+        wanted = np.maximum(size, 1e-2) ** (2.0 - power)
         weights = weights ** (1.0 - turn) * wanted**turn
         weights = weights / weights.min(-1, keepdims=True)
     ratios, price = _weighted(scaled, target, weights)

@@ -36,6 +36,7 @@ def climb(
     directions: Float[ndarray, "*grid 3"],
     *,
     limits: Limits,
+    start: Float[ndarray, " 7"] = START,
     steps: int = 400,
     progress: Callable[[int], None] | None = None,
 ) -> Float[ndarray, "*grid 7"]:
@@ -45,10 +46,11 @@ def climb(
         points: Where the tip is, m.
         directions: Where it shall move, unit vectors.
         limits: What postures and speeds keep to.
+        start: The posture that all grow out of, rad.
         steps: Of the ascent.
         progress: Told the number of each step done.
     """
-    joints = np.broadcast_to(START, (*points.shape[:-1], 7))
+    joints = np.broadcast_to(start, (*points.shape[:-1], 7))
     joints = via_points.seek(joints, points, steps=20)
     mean, size = np.zeros_like(joints), np.zeros_like(joints[..., :1])
     for step in range(steps):

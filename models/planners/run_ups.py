@@ -187,10 +187,11 @@ def use_of(
     steps = np.diff(times, axis=-1)[..., None]
     speeds = np.diff(joints, axis=-2) / steps
     gaps = 0.5 * np.concatenate((steps[..., 1:, :] + steps[..., :-1, :], steps[..., -1:, :]), -2)
-    changes = np.diff(np.concatenate((speeds, last[..., None, :]), -2), axis=-2)
+    rates = np.concatenate((speeds, last[..., None, :]), -2)
+    changes = np.diff(rates, axis=-2)
     ratios = np.abs(changes / gaps) / limits.acceleration
     effort = (ratios**2 * gaps).sum((-1, -2)) / gaps.sum((-1, -2))
-    fast = (np.abs(speeds) / limits.joint_speed).max((-1, -2))
+    fast = (np.abs(rates) / limits.joint_speed).max((-1, -2))
     return Use(fast, ratios.max((-1, -2)), _room(joints, limits), effort)
 
 

@@ -30,6 +30,8 @@ _START = np.array((0.8, np.log(0.16), np.log(1.4), *(6 * (0.0,))))
 _LOW = np.array((0.0, np.log(0.12), np.log(0.9), *(6 * (-1.0,))))
 _HIGH = np.array((1.0, np.log(0.30), np.log(1.6), *(6 * (1.0,))))
 _SLOW, _OFF, _WRONG = 0.15, 0.1, 4.0
+_AT_ONCE = 2000
+"""Strokes looked at together, about what a core's cache holds."""
 _LEAST = 0.1
 """Share under which a stroke counts as none."""
 
@@ -122,7 +124,8 @@ def _cost(
     limits: Limits,
 ) -> Float[ndarray, " sample *grid"]:
     found = _unpack(samples)
-    loads = np.stack([load(_unpack(one), joints, joint_speeds, limits) for one in samples])
+    parts = np.array_split(samples, 1 + found.share.size // _AT_ONCE)
+    loads = np.concatenate([load(_unpack(part), joints, joint_speeds, limits) for part in parts])
     wrong = np.minimum(np.maximum(loads - 0.99, 0.0), 10.0)
     off = (found.offset**2).sum(-1)
     return -found.share + _SLOW * found.duration + _OFF * off + _WRONG * wrong

@@ -26,7 +26,8 @@ SIDE = 0.464
 """Largest |y| of a mallet's centre at contact, m."""
 _MOST = 0.99 * iiwa.USABLE
 """Share of the joints' speed limits that no contact exceeds, whatever is interpolated."""
-_X, _Y = (0.64, 1.34), (-0.455, 0.455)  # m
+ENDS = ((0.64, 1.34), (-0.455, 0.455), (-LARGEST_ANGLE, LARGEST_ANGLE))
+"""What the table spans: x and y, m, and the shooting angle, rad."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,8 @@ class Strokes:
             positions: Of the mallet's centre, m.
             angles: Shooting angles, rad.
         """
-        inside = (np.abs(positions[..., 1]) <= SIDE) & (positions[..., 0] >= self.x[0])
-        inside &= positions[..., 0] <= self.x[-1]
+        inside = (positions[..., 0] >= self.x[0]) & (positions[..., 0] <= self.x[-1])
+        inside &= np.abs(positions[..., 1]) <= SIDE
         return inside & (np.abs(angles) <= LARGEST_ANGLE + 1e-9)
 
     def _between(
@@ -162,6 +163,7 @@ class Strokes:
 def build(
     *,
     counts: tuple[int, int, int] = (9, 11, 13),
+    ends: tuple[tuple[float, float], ...] = ENDS,
     steps: tuple[int, int] = (400, 40),
     draw: np.random.Generator,
     limits: Limits | None = None,
@@ -171,13 +173,13 @@ def build(
 
     Args:
         counts: Of places in x, y and shooting angle.
+        ends: The least and greatest x, y and shooting angle.
         steps: Of the ascent of postures and of the search for run-ups.
         draw: Source of randomness of the search.
         limits: What strokes keep to.
         progress: Told the share of the work done.
     """
     limits = limits or Limits()
-    ends = (_X, _Y, (-LARGEST_ANGLE, LARGEST_ANGLE))
     axes = [np.linspace(*end, count) for end, count in zip(ends, counts, strict=True)]
     at_x, at_y, at_angle = np.meshgrid(*axes, indexing="ij")
     points = np.stack((at_x, at_y, 0.0 * at_x + iiwa.TIP_HEIGHT), -1)

@@ -72,7 +72,7 @@ def places(
     """
     elbow, wrist, end, _ = _chain(joints)
     link7 = wrist[2] + WRIST_LINK / WRIST_TIP * (end[2] - wrist[2])
-    return np.moveaxis(end, 0, -1), elbow[2], link7
+    return np.moveaxis(end, 0, -1), elbow[2, ...], np.asarray(link7)
 
 
 def pose(joints: Float[ndarray, "*batch 7"]) -> Pose:
@@ -92,7 +92,7 @@ def pose(joints: Float[ndarray, "*batch 7"]) -> Pose:
         jacobian[..., row, :] = np.moveaxis(cross, 0, -1)
     link7 = wrist[2] + WRIST_LINK / WRIST_TIP * (end[2] - wrist[2])
     directions = np.moveaxis(axes, (0, 1), (-2, -1))
-    return Pose(np.moveaxis(end, 0, -1), elbow[2], link7, jacobian, directions)
+    return Pose(np.moveaxis(end, 0, -1), elbow[2, ...], np.asarray(link7), jacobian, directions)
 
 
 def tip_slope(

@@ -1,0 +1,109 @@
+"""Fastest straight motions: against a linear programme, and against themselves."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from models.planners import mallet_speed
+from models.simulators import iiwa
+
+LIMITS = iiwa.USABLE * iiwa.SPEED_LIMIT
+
+
+def cases(seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return Jacobians and directions in the table's plane."""
+    draw = np.random.default_rng(seed)
+    angles = draw.uniform(-np.pi, np.pi, count)
+    directions = np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), -1)
+    return iiwa.pose(draw.uniform(-1.5, 1.5, (count, 7))).jacobian, directions
+
+
+def by_programme(jacobian: np.ndarray, direction: np.ndarray) -> float:
+    """Solve Eq. 13 with HiGHS."""
+    across = np.linalg.svd(direction[None])[2][1:]
+    bounds = [(-limit, limit) for limit in LIMITS]
+    found = linprog(-direction @ jacobian, A_eq=across @ jacobian, b_eq=(0, 0), bounds=bounds)
+    return -found.fun
+
+
+def moved(jacobian: np.ndarray, speeds: np.ndarray) -> np.ndarray:
+    return (jacobian @ speeds[..., None])[..., 0]
+
+
+def test_fastest_equals_the_linear_programme():
+    jacobians, directions = cases(0, 60)
+    found = mallet_speed.fastest(jacobians, directions, limits=LIMITS)
+    expected = [by_programme(j, e) for j, e in zip(jacobians, directions, strict=True)]
+    np.testing.assert_allclose(found.speed, expected, rtol=1e-7)
+
+
+def test_fastest_equals_the_linear_programme_in_the_plane_of_symmetry():
+    """There the columns of three joints are parallel and many prices are as good."""
+    jacobian = np.broadcast_to(iiwa.pose(iiwa.HOME).jacobian, (5, 3, 7))
+    angles = np.array((0.0, 0.3, -0.3, 1.0, 1.5))
+    directions = np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), -1)
+    found = mallet_speed.fastest(jacobian, directions, limits=LIMITS)
+    expected = [by_programme(j, e) for j, e in zip(jacobian, directions, strict=True)]
+    np.testing.assert_allclose(found.speed, expected, rtol=1e-6)
+    assert (np.abs(found.joint_speeds) <= LIMITS * (1 + 1e-6)).all()
+
+
+@pytest.mark.parametrize("how", ["fastest", "smooth"])
+def test_joint_speeds_give_the_speed_along_the_direction_within_the_limits(how):
+    jacobians, directions = cases(1, 200)
+    if how == "fastest":
+        found = mallet_speed.fastest(jacobians, directions, limits=LIMITS)
+    else:
+        found = mallet_speed.smooth(jacobians, directions, limits=LIMITS, power=6.0)
+    # The weights of `smooth` spread over 1e8, which leaves 1e-8 of a joint's 1 m/s or so.
+    velocity = moved(jacobians, found.joint_speeds)
+    np.testing.assert_allclose(velocity, found.speed[:, None] * directions, atol=1e-6)
+    assert (np.abs(found.joint_speeds) <= LIMITS * (1 + 1e-7)).all()
+
+
+def test_smooth_with_power_two_is_the_weighted_pseudo_inverse():
+    jacobians, directions = cases(2, 20)
+    found = mallet_speed.smooth(jacobians, directions, limits=LIMITS, power=2.0)
+    ratios = moved(np.linalg.pinv(jacobians * LIMITS), directions)
+    expected = 1.0 / np.abs(ratios).max(-1)
+    np.testing.assert_allclose(found.speed, expected, rtol=1e-9)
+
+
+def test_smooth_approaches_the_fastest_from_below():
+    """7^(-1/p) bounds the share of a p-norm's minimum: 0.61 at 4 and 0.72 at 6."""
+    jacobians, directions = cases(3, 100)
+    best = mallet_speed.fastest(jacobians, directions, limits=LIMITS).speed
+    shares = [
+        mallet_speed.smooth(jacobians, directions, limits=LIMITS, power=power).speed / best
+        for power in (2.0, 4.0, 6.0)
+    ]
+    assert max(share.max() for share in shares) <= 1.0 + 1e-6
+    assert shares[1].min() > 7 ** (-1 / 4)
+    assert shares[2].min() > 7 ** (-1 / 6)
+    assert shares[0].mean() < shares[1].mean() < shares[2].mean()
+
+
+def test_twice_the_limits_is_twice_the_speed():
+    jacobians, directions = cases(4, 20)
+    once = mallet_speed.fastest(jacobians, directions, limits=LIMITS)
+    twice = mallet_speed.fastest(jacobians, directions, limits=2 * LIMITS)
+    np.testing.assert_allclose(twice.speed, 2 * once.speed, rtol=1e-7)
+
+
+def test_forth_is_as_fast_as_back():
+    jacobians, directions = cases(5, 20)
+    forth = mallet_speed.fastest(jacobians, directions, limits=LIMITS).speed
+    back = mallet_speed.fastest(jacobians, -directions, limits=LIMITS).speed
+    np.testing.assert_allclose(forth, back, rtol=1e-7)
+
+
+def test_a_batch_equals_its_members():
+    jacobians, directions = cases(6, 5)
+    for solve in (
+        lambda j, e: mallet_speed.fastest(j, e, limits=LIMITS),
+        lambda j, e: mallet_speed.smooth(j, e, limits=LIMITS, power=4.0),
+    ):
+        whole = solve(jacobians, directions)
+        for k in range(5):
+            one = solve(jacobians[k], directions[k])
+            np.testing.assert_allclose(whole.joint_speeds[k], one.joint_speeds, atol=1e-9)
