@@ -1,5 +1,6 @@
 """The controller of docs/controller.md runs as printed, follows the champion and stops without."""
 
+import json
 import re
 import subprocess
 import sys
@@ -54,3 +55,48 @@ def test_it_meets_the_ball_runs_on_the_last_good_package_and_stops_without_one(
     alone = run(program, address)
     assert alone.returncode == 1 and "MotionTarget" not in alone.stdout
     assert alone.stderr == "no motion: ping-pong-table: found no posterior, expected a champion\n"
+
+
+def made(package, folder, restitution):
+    """A package whose draws are all the same."""
+    arrays = package.arrays | {"samples": np.full((4000, 2), restitution)}
+    packages.write_package(folder, type(package)(**(vars(package) | {"arrays": arrays})))
+    return folder
+
+
+def follow(program, address, swap):
+    """Give two tosses to the program, with something between them; returns the targets."""
+    program.write_text(program.read_text().replace("60.0", "0.05"))
+    kept = program.parent / "kept"
+    command = [sys.executable, "-u", str(program), address, str(kept)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=program.parent
+    ) as process:
+        said = []
+        for bounces in (BOUNCES, "2.10 -0.20 0.00\n2.45 -0.05 0.02\n"):
+            process.stdin.write(bounces)
+            process.stdin.flush()
+            said += [process.stdout.readline() for _ in range(2)]
+            swap(kept)
+        process.stdin.close()
+    return said
+
+
+@pytest.mark.slow
+def test_it_follows_the_champion_while_it_runs(program, tmp_path, package):
+    """Once swapped, two bounces are met as by a program that knew the new champion alone."""
+    first, second = (made(package, tmp_path / f"{e}", e) for e in (0.85, 0.6))
+    registry = Registry(("1", first), registered=time.time() - DAY)
+
+    def swap(kept):
+        registry.champion = ("2", second)
+        current = kept / "ping-pong-table" / "current.json"
+        while json.loads(current.read_text())["version"] != "2":
+            time.sleep(0.01)
+        time.sleep(0.5)  # the assignment in memory follows the rename
+
+    with serving(registry) as address:
+        targets = follow(program, address, swap)
+        alone = follow(program, address, lambda kept: None)
+    assert "first bounce" in targets[2] and targets[3] == alone[3]
+    assert targets[1] != alone[1]  # the champions differ in what they make of a toss
