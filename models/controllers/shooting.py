@@ -14,6 +14,7 @@ Fig. 2 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertai
 Hockey": estimation, contact planning and robot control, all at 50 Hz.
 """
 
+import math
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Protocol
@@ -133,6 +134,7 @@ class ShootingAgent:
         self._begun = False
         self._swing, self._hanging = mallet_swing.REST, np.zeros(2)
         self._intent: Intent | None = None
+        self._given_up = False
         self._since, self._ahead = 0.0, FIRST_GUESS
         self._with.aim.reset()
 
@@ -195,9 +197,10 @@ class ShootingAgent:
         if found is None:
             return
         angle, contact = found
-        self._ahead = contact.duration + SLACK
+        self._ahead = PERIOD * math.ceil((contact.duration + SLACK) / PERIOD)
         if self._since > WATCH:
             self.phase, self._intent = Phase.STROKE, Intent(self._ahead, angle, contact)
+            self._given_up = False
 
     def _stroke(self, puck: piecewise_kalman.State, intent: Intent) -> None:
         """Follow the puck with the contact until shortly before it."""
@@ -206,8 +209,8 @@ class ShootingAgent:
             found = self._shot(puck, intent.left, near=intent.angle)
             if found is None:
                 self._retreat("shot: none is known for where the puck goes")
-                return
-            intent = replace(intent, angle=found[0], contact=found[1])
+            else:
+                intent = replace(intent, angle=found[0], contact=found[1])
         elif intent.left + PERIOD > FROZEN:
             self.intents.append(intent)
         self._intent = intent
@@ -244,13 +247,27 @@ class ShootingAgent:
         return self._command
 
     def _strike(self, intent: Intent) -> Plan | None:
-        """Plan the stroke; None once it is over or given up."""
+        """Plan the stroke; None once it is over, or given up and the arm can brake."""
+        if self._given_up and intent.left > 0.0 and self._can_brake():
+            self.phase, self._intent = Phase.RETREAT, None
+            return None
         plan = self._plan(intent.contact, intent.left)
         if plan.load > OVERLOAD and intent.left > FROZEN:
             self._put_off(intent, plan.load)
         elif plan.over:
             self.phase, self._intent = Phase.LEAVE, None
         return plan if self._intent is not None else None
+
+    def _can_brake(self) -> bool:
+        """Whether going home from here keeps to the limits."""
+        _, plan = sampling_mpc.plan(
+            self._memory,
+            joints=self._command[0],
+            joint_speeds=self._command[1],
+            target=iiwa.HOME,
+            draw=self._draw,
+        )
+        return plan.load <= 1.0
 
     def _plan(self, target: Contact | Float[ndarray, " 7"], left: float = 0.0) -> Plan:
         """Plan from the last command."""
@@ -284,9 +301,8 @@ class ShootingAgent:
             self._with.aim.reset()
 
     def _retreat(self, why: str) -> None:
-        """Go home unless the mallet is at the puck already; say why once."""
-        if self._intent is not None and self._intent.left > 0.0:
-            self.phase, self._intent = Phase.RETREAT, None
+        """Give a stroke up, as soon as the arm can brake within its limits; say why once."""
+        self._given_up = self._intent is not None
         if not self.complaints or self.complaints[-1] != why:
             self.complaints.append(why)
 
