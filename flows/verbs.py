@@ -84,6 +84,29 @@ def train_density(call: Call) -> None:
     call.say(f"{result['model']}: held-out {result['held_out']:.3f} nats, {call.out / 'package'}")
 
 
+def train_energy(call: Call) -> None:
+    """Train the energies of shots and register them."""
+    trials = call.arguments.trials
+    if trials is not None:
+        call.arguments.overrides.append(f"energy.trials={trials}")
+    if call.publish:
+        _prepare_servers()
+        from flows.train_energy import train_energy as flow
+
+        result = flow(**call.parameters())
+    else:
+        from tasks import energy_training, settings
+        from tasks.energy_steps import Order
+        from tasks.progress import bar
+
+        chosen = settings.load(call.arguments.params, call.arguments.overrides)
+        with bar("energies") as progress:
+            result = energy_training.run(Order(chosen, call.out, call.seed), progress)
+    for name, row in result["energies"].items():
+        lost, same = row["regret_share"], row["agreement"]
+        call.say(f"{name}: loses {lost:.4f} of the best objective, {same:.2f} of the modes agree")
+
+
 def nightly(call: Call) -> None:
     """Capture, train if needed, calibrate, publish."""
     from models.core.bad_input import BadInput
@@ -254,6 +277,13 @@ VERBS = (
         "ricochet train density --trials 10",
         _train_options,
         train_density,
+    ),
+    Verb(
+        ("train", "energy"),
+        "learn the puck's contacts, find shots, train an energy for each setting and register them",
+        "ricochet train energy --out artifacts/train/energy",
+        _train_options,
+        train_energy,
     ),
     Verb(
         ("nightly",),

@@ -1,0 +1,199 @@
+"""The flow that lets a shooting policy become `champion`: measured again, made to shoot, judged.
+
+    load -> regret on fresh states -> shots, candidate and champion from the same starts -> gate
+         -> aliases
+
+It is that of a posterior (`flows.validate`) with other evidence: everything is recorded whether it
+passes or not, and only a candidate that passes every check moves an alias.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.runtime import flow_run
+
+from flows.calibrate import link
+from flows.validate import Trial, load, move
+from models.core.bad_input import BadInput
+from tasks import (
+    energy_packages,
+    hockey,
+    package_kinds,
+    promotion,
+    settings,
+    shooting_agents,
+    shooting_audit,
+    shooting_gate,
+    shooting_trials,
+    shooting_validation,
+    tracking,
+)
+from tasks.artefacts import output_folder, write_json
+from tasks.energy_packages import Shooter
+from tasks.gate import Verdict
+from tasks.progress import bar
+from tasks.settings import Settings
+from tasks.shooting_gate import Evidence
+from tasks.shooting_result import ShootingResult
+from tasks.tracking import OpenRun, Tracker
+from tasks.twin_result import CANDIDATE, CHAMPION
+
+SCHEMA = "ricochet.validation/1"
+
+
+@flow(
+    name="validate-shooting",
+    flow_run_name="validate {name}",
+    retries=0,
+    persist_result=False,
+    result_serializer="json",
+)
+def validate_shooting(
+    name: str,
+    out: str = "artifacts/validate",
+    seed: int = 0,
+    params: str | None = None,
+    overrides: list[str] | None = None,
+) -> dict[str, Any]:
+    """Validate the candidate of a setting and, if it passes, make it the champion.
+
+    Args:
+        name: `shooting-<setting>`.
+        out: Folder of the results.
+        seed: Seed of all randomness.
+        params: YAML file laid over params.yaml.
+        overrides: Texts `section.key=value`.
+
+    Returns:
+        What `result.json` holds.
+
+    Raises:
+        BadInput: If something is missing or not as it should be.
+    """
+    wanted = settings.load(None if params is None else Path(params), overrides or ())
+    if not package_kinds.is_shooting(name):
+        raise BadInput(name, "no name of a shooting policy", f"{package_kinds.SHOOTING}<setting>")
+    tracker, folder = tracking.connect(), output_folder(Path(out))
+    trial = load(tracker, name)
+    if trial is None:
+        result = _unchanged(tracker, name)
+    else:
+        shooters = _shooters(trial)
+        evidence = audit(shooters[CANDIDATE], wanted, seed)
+        shots = shoot(trial, shooters, wanted, seed)
+        verdict = shooting_gate.judge(evidence, shots)
+        run = record(tracker, shots, evidence, verdict)
+        moved = verdict.passed and move(tracker, trial, verdict, run)
+        result = _result(shots, evidence, verdict, run) | {"promoted": bool(moved)}
+    write_json(folder / "result.json", result)
+    return result
+
+
+@task(name="measure the regret", cache_policy=NO_CACHE, retries=0)
+def audit(shooter: Shooter, wanted: Settings, seed: int) -> Evidence:
+    """Hold the candidate's search against the exhaustive one on fresh states.
+
+    Args:
+        shooter: The candidate.
+        wanted: The settings.
+        seed: Seed of all randomness.
+
+    Returns:
+        What was measured.
+    """
+    torch.set_num_threads(1)
+    return shooting_audit.audit(shooter, wanted.energy, seed=seed)
+
+
+@task(name="shoot", cache_policy=NO_CACHE, retries=0)
+def shoot(
+    trial: Trial, shooters: Mapping[str, Shooter], wanted: Settings, seed: int
+) -> ShootingResult:
+    """Let candidate and champion shoot from the same starts.
+
+    Args:
+        trial: Who is on trial.
+        shooters: The policies by role.
+        wanted: The settings.
+        seed: Seed of the starts.
+
+    Returns:
+        The shots.
+    """
+    torch.set_num_threads(1)
+    shots, disturbance = {}, hockey.disturbance(wanted.hockey)
+    for role, shooter in shooters.items():
+        with bar(f"{trial.name} {role}") as progress:
+            played = shooting_trials.play_all(
+                partial(shooting_agents.make, shooter, noise=wanted.hockey.position_noise),
+                shooting_trials.starts(wanted.hockey.shots, seed=seed),
+                disturbance,
+                progress=progress,
+            )
+            shots[role] = tuple(each.shot for each in played)
+    return ShootingResult(
+        name=trial.name,
+        candidate=trial.versions[CANDIDATE],
+        champion=trial.versions.get(CHAMPION),
+        seed=seed,
+        disturbance=asdict(disturbance),
+        shots=shots,
+    )
+
+
+@task(name="record the shots", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+def record(
+    tracker: Tracker, shots: ShootingResult, evidence: Evidence, verdict: Verdict
+) -> OpenRun:
+    """Record the validation in MLflow, passed or not, and link the two runs.
+
+    Args:
+        tracker: The store.
+        shots: The shots.
+        evidence: What was measured again.
+        verdict: What the gate says.
+
+    Returns:
+        The run.
+    """
+    run = shooting_validation.publish(
+        tracker, shots, evidence=evidence, verdict=verdict, flow_run=str(flow_run.id or "")
+    )
+    link(run, f"{shots.name}: validation in MLflow", key="mlflow-validation")
+    return run
+
+
+def _shooters(trial: Trial) -> dict[str, Shooter]:
+    return {
+        role: energy_packages.from_package(
+            package, where=f"{trial.name} version {trial.versions[role]}"
+        )
+        for role, package in trial.packages.items()
+    }
+
+
+def _unchanged(tracker: Tracker, name: str) -> dict[str, Any]:
+    pair = promotion.present(tracker, name)
+    return {"schema": SCHEMA, "name": name, "unchanged": True, "aliases": asdict(pair)}
+
+
+def _result(
+    shots: ShootingResult, evidence: Evidence, verdict: Verdict, run: OpenRun
+) -> dict[str, Any]:
+    versions = {CANDIDATE: shots.candidate, CHAMPION: shots.champion}
+    return {
+        "schema": SCHEMA,
+        "name": shots.name,
+        "unchanged": False,
+        "versions": {role: version for role, version in versions.items() if version is not None},
+        "run": run.run_id,
+        "gate": verdict.to_json(),
+        "regret": asdict(evidence),
+        "shots": shooting_validation.summary(shots),
+    }

@@ -1,0 +1,57 @@
+"""A search over the size and the schedule of the energies, one trial a training.
+
+All settings are trained with what suits `balanced` best, whose optimum has the most modes. The
+value of a trial is the held-out InfoNCE.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+from optuna.trial import Trial
+
+from tasks import energy_training, searches
+from tasks.energy_steps import Labels, Order
+from tasks.progress import Progress, silent
+from tasks.searches import Choice, Space
+from tasks.settings import Energy
+
+NAME = "shooting-balanced"
+
+
+def search(order: Order, labels: Labels, progress: Progress = silent) -> Energy:
+    """Try as many settings as `energy.trials` says.
+
+    Args:
+        order: What is wanted; its settings are tried first.
+        labels: What the energies learn from.
+        progress: Told of each trial.
+
+    Returns:
+        The settings of the best trial.
+    """
+    wanted = order.settings.energy
+    once, setting = replace(wanted, trials=0), energy_training.setting_of(NAME)
+
+    def value(choice: Choice) -> float:
+        fit = energy_training.train(replace(once, **choice), labels, setting, seed=order.seed)
+        return min(fit.held_out)
+
+    space = Space(
+        name=f"energy-{energy_training.key(order)[:16]}",
+        started={name: getattr(wanted, name) for name in energy_training.SEARCHED},
+        propose=partial(_propose, wanted),
+        value=value,
+    )
+    tried = searches.search(
+        space, order.out, trials=wanted.trials, seed=order.seed, progress=progress
+    )
+    best = min(tried, key=lambda trial: trial.value)
+    return replace(once, **best.chosen)
+
+
+def _propose(wanted: Energy, trial: Trial) -> Choice:
+    rates = (min(2e-4, wanted.learning_rate), max(5e-3, wanted.learning_rate))
+    return {
+        "hidden": trial.suggest_int("hidden", min(32, wanted.hidden), max(256, wanted.hidden)),
+        "learning_rate": trial.suggest_float("learning_rate", *rates, log=True),
+    }

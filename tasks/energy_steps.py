@@ -1,0 +1,191 @@
+"""What all energies share: how the puck moves, what the arm can do, and shots with their outcomes.
+
+Each step keeps its arrays under the digest of what decides them, so that a training that was
+interrupted goes on where it stopped, and a search trains again without simulating again.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from models.core.hockey_table import Table
+from models.inference import contact_modes
+from models.planners import shots
+from models.planners import strokes as stroke_tables
+from models.planners.shots import Conditions, Shots
+from models.planners.strokes import Strokes
+from models.probability import puck_modes
+from models.probability.puck_modes import PuckModes
+from models.simulators import air_hockey
+from models.systems import puck_data
+from tasks import hockey
+from tasks.artefacts import digest_of, kept_arrays, output_folder
+from tasks.progress import Progress, silent
+from tasks.provenance import code_digest
+from tasks.settings import Settings
+
+STEPS = "steps"
+MODES, STROKES, LABELS = range(3)
+"""Streams of randomness."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is wanted.
+
+    Attributes:
+        settings: The settings.
+        out: Folder of the results.
+        seed: Seed of all randomness.
+    """
+
+    settings: Settings
+    out: Path
+    seed: int
+
+    def draw(self, stream: int) -> np.random.Generator:
+        """Return a step's own source of randomness."""
+        return np.random.default_rng([self.seed, stream])
+
+    @property
+    def kept(self) -> Path:
+        """Folder of what the steps keep."""
+        return output_folder(self.out / STEPS)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Shots and what becomes of them.
+
+    Attributes:
+        states: Of the puck at contact, m, m/s, m/s^2.
+        angles: Tried for each, rad.
+        shots: What becomes of each.
+    """
+
+    states: Float[np.ndarray, "state 6"]
+    angles: Float[np.ndarray, "state angle"]
+    shots: Shots
+
+
+def modes(order: Order, progress: Progress = silent) -> PuckModes:
+    """Record the simulated table and learn how the puck moves on it.
+
+    Args:
+        order: What is wanted.
+        progress: Told of each episode.
+
+    Returns:
+        The modes.
+
+    Raises:
+        ValueError: If so few episodes hold too few contacts.
+    """
+    wanted = order.settings.hockey
+
+    def make() -> dict[str, np.ndarray]:
+        world = air_hockey.build()
+        recording = puck_data.collect(
+            world,
+            episodes=wanted.episodes,
+            steps=wanted.steps,
+            disturbance=hockey.disturbance(wanted),
+            draw=order.draw(MODES),
+            progress=lambda done: progress(done, wanted.episodes),
+        )
+        return puck_modes.to_arrays(contact_modes.fit(recording, world.table))
+
+    key = modes_key(order)
+    return puck_modes.from_arrays(kept_arrays(order.kept, "modes", key, make))
+
+
+def strokes(order: Order, progress: Progress = silent) -> Strokes:
+    """Compute what the arm can do.
+
+    Args:
+        order: What is wanted.
+        progress: Told of the hundredths of the work.
+
+    Returns:
+        The table of strokes.
+    """
+
+    def make() -> dict[str, np.ndarray]:
+        return stroke_tables.build(
+            draw=order.draw(STROKES), progress=lambda share: progress(round(100 * share), 100)
+        ).to_arrays()
+
+    return stroke_tables.from_arrays(kept_arrays(order.kept, "strokes", strokes_key(order), make))
+
+
+def labels(order: Order, modes: PuckModes, strokes: Strokes, progress: Progress = silent) -> Labels:
+    """Draw pucks at contact and roll out many angles for each.
+
+    Args:
+        order: What is wanted.
+        modes: How the puck moves.
+        strokes: What the arm can do.
+        progress: Told of the shots.
+
+    Returns:
+        The shots.
+    """
+    wanted = order.settings.energy
+    played = Conditions(modes, strokes.speed, shots.doubt(aim=wanted.aim_sd))
+
+    def make() -> dict[str, np.ndarray]:
+        draw = order.draw(LABELS)
+        states = shots.draw_states(wanted.states, airflow_sd=modes.airflow_sd, draw=draw)
+        angles = shots.draw_angles(wanted.states, wanted.candidates, draw=draw)
+        found = shots.exhaustive(played, states, angles, lambda done: progress(done, angles.size))
+        return {"states": states, "angles": angles, **vars(found)}
+
+    arrays = kept_arrays(order.kept, "labels", labels_key(order), make)
+    states, angles = arrays.pop("states"), arrays.pop("angles")
+    return Labels(states, angles, Shots(**arrays))
+
+
+def labels_key(order: Order) -> str:
+    """Name everything that decides the shots that energies learn from.
+
+    Args:
+        order: What is wanted.
+
+    Returns:
+        A digest.
+    """
+    wanted = order.settings.energy
+    told = {"states": wanted.states, "candidates": wanted.candidates, "aim": wanted.aim_sd}
+    return _key(order, LABELS, upstream=[modes_key(order), strokes_key(order)], **told)
+
+
+def modes_key(order: Order) -> str:
+    """Name everything that decides the modes.
+
+    Args:
+        order: What is wanted.
+
+    Returns:
+        A digest.
+    """
+    wanted = {k: v for k, v in asdict(order.settings.hockey).items() if k != "shots"}
+    return _key(order, MODES, hockey=wanted)
+
+
+def strokes_key(order: Order) -> str:
+    """Name everything that decides the table of strokes.
+
+    Args:
+        order: What is wanted.
+
+    Returns:
+        A digest.
+    """
+    return _key(order, STROKES)
+
+
+def _key(order: Order, stream: int, **told: object) -> str:
+    facts = {"seed": order.seed, "stream": stream, "code": code_digest(("models",)), **told}
+    return digest_of({**facts, "table": asdict(Table())})

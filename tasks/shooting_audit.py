@@ -1,0 +1,67 @@
+"""A shooting policy measured again: what its search loses against trying everything.
+
+Pucks are drawn anew; for each, many angles are rolled out with the contacts and strokes of the
+package, and so is the angle that Algorithm 1 finds on its energy.
+"""
+
+import numpy as np
+
+from models.planners import energy_checks, shots
+from models.planners.energy_checks import Check
+from tasks.energy_packages import Shooter
+from tasks.settings import Energy
+from tasks.shooting_gate import Evidence
+
+ANGLES = 400
+"""Tried for each puck: one in 0.4 degrees."""
+STREAM = 100
+"""Of randomness: pucks that no training saw."""
+
+
+def audit(shooter: Shooter, wanted: Energy, *, seed: int) -> Evidence:
+    """Measure a policy.
+
+    Args:
+        shooter: The policy.
+        wanted: How many pucks, and how well the mallet meets them.
+        seed: Seed of all randomness.
+
+    Returns:
+        What was measured.
+
+    Raises:
+        ValueError: If no puck has a shot that keeps the chance constraint.
+    """
+    found = check(shooter, wanted, seed=seed)
+    return Evidence(
+        regret=found.regret,
+        best=found.best,
+        agreement=found.agreement,
+        states=found.states,
+        beta=shooter.setting.least_goal,
+    )
+
+
+def check(shooter: Shooter, wanted: Energy, *, seed: int) -> Check:
+    """Compare a policy's shots with the best ones.
+
+    Args:
+        shooter: The policy.
+        wanted: How many pucks, and how well the mallet meets them.
+        seed: Seed of all randomness.
+
+    Returns:
+        All that is measured.
+
+    Raises:
+        ValueError: If no puck has a shot that keeps the chance constraint.
+    """
+    draw = np.random.default_rng([seed, STREAM])
+    conditions = shooter.conditions(aim=wanted.aim_sd)
+    airflow = shooter.modes.airflow_sd
+    states = shots.draw_states(wanted.held_out, airflow_sd=airflow, draw=draw)
+    angles = shots.draw_angles(wanted.held_out, ANGLES, draw=draw)
+    candidates = shots.exhaustive(conditions, states, angles)
+    return energy_checks.check(
+        shooter.energy, shooter.setting, conditions, states, candidates, draw=draw
+    )
