@@ -96,9 +96,11 @@ def update(
     Args:
         state: A period ago.
         position: Observed place, m; None or not finite when the puck was not seen.
-        mallet: Where the mallet's centre now is, m; None if it is nowhere near.
+        mallet: Where the mallet's centre now is, m; None or not finite if it is nowhere near.
         mallet_velocity: Its velocity, m/s.
     """
+    if mallet is not None and not np.isfinite(mallet).all():
+        mallet = None
     state = _forward(state, mallet, mallet_velocity)
     if position is None or not np.isfinite(position).all():
         return replace(state, unseen=state.unseen + 1)

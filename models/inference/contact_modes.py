@@ -255,7 +255,8 @@ def _contact(
     frame = puck_modes.frames(normal)
     known = frame @ before
     if kind == "strike":
-        known = np.concatenate((known, frame @ _mallet(recording, run, touch + PUSH)[1]))
+        pushing = _mallet(recording, run, np.array((touch + PUSH,)))[1][0]
+        known = np.concatenate((known, frame @ pushing))
     against = known if kind == "bank" else known[2:] - known[:2]
     if against[0] < SLOWEST or (kind == "strike" and against[0] < abs(against[1])):
         return None
@@ -289,7 +290,7 @@ def _meets_mallet(
     times: Float[ndarray, " time"],
 ) -> tuple[float, Float[ndarray, "2"]] | None:
     """Return index and normal where a free path first touches the mallet."""
-    apart = path - np.stack([_mallet(recording, run, t)[0] for t in times])
+    apart = path - _mallet(recording, run, times)[0]
     near = table.contact_radius - np.linalg.norm(apart, axis=-1)
     if not len(near) or not (near > 0.0).any():
         return None
@@ -307,15 +308,14 @@ def _crossing(signed: Float[ndarray, " time"], k: int) -> float:
 
 
 def _mallet(
-    recording: Recording, run: tuple[int, int, int], time: float
-) -> tuple[Float[ndarray, "2"], Float[ndarray, "2"]]:
-    """Return place and velocity of the mallet a while after the run's start, by cubic pieces."""
+    recording: Recording, run: tuple[int, int, int], times: Float[ndarray, " time"]
+) -> tuple[Float[ndarray, "time 2"], Float[ndarray, "time 2"]]:
+    """Return places and velocities of the mallet after the run's start, by cubic pieces."""
     episode, start, _ = run
-    last = recording.mallet.shape[1] - 2
-    k = min(start + int(time / PERIOD), last)
-    s = (time - (k - start) * PERIOD) / PERIOD
-    p, q = recording.mallet[episode, k : k + 2]
-    v, w = PERIOD * recording.mallet_velocity[episode, k : k + 2]
+    k = np.minimum(start + (times / PERIOD).astype(int), recording.mallet.shape[1] - 2)
+    s = (times / PERIOD - (k - start))[:, None]
+    p, q = recording.mallet[episode, k], recording.mallet[episode, k + 1]
+    v, w = (PERIOD * recording.mallet_velocity[episode, i] for i in (k, k + 1))
     a, b = 3.0 * (q - p) - 2.0 * v - w, 2.0 * (p - q) + v + w
     place = p + s * (v + s * (a + s * b))
     return place, (v + s * (2.0 * a + 3.0 * s * b)) / PERIOD
