@@ -6,6 +6,7 @@ plays it. Shots are jobs of their own, so their numbers do not depend on how man
 the work; step times are of meaning only where nothing else runs.
 """
 
+import functools
 import math
 import multiprocessing
 import os
@@ -19,9 +20,15 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from models.controllers.aims import EnergyAim
+from models.controllers.shooting import Aim, Equipment, ShootingAgent
 from models.simulators import air_hockey, air_hockey_outcome
 from models.simulators.air_hockey import Disturbance, Episode, World
 from models.simulators.air_hockey_outcome import Outcome
+from tasks.energy_packages import Shooter
+from tasks.hockey import disturbance as disturbance_of
+from tasks.progress import Progress, silent
+from tasks.settings import Settings
 from tasks.shooting_result import Shot
 
 GRID = ((-0.70, -0.20), (-0.39105, 0.39105))
@@ -81,6 +88,40 @@ class Played:
         )
 
 
+def agent_of(shooter: Shooter, *, noise: float, aim: Aim | None = None) -> ShootingAgent:
+    """Make an agent of a package.
+
+    Args:
+        shooter: What it is made of.
+        noise: Standard deviation of an observed place, m per axis.
+        aim: Another way to choose the angle than by the package's energy.
+    """
+    chosen = aim or EnergyAim(shooter.energy, shooter.low, shooter.high)
+    return ShootingAgent(Equipment(shooter.modes, shooter.strokes, chosen, shooter.table, noise))
+
+
+def play(
+    shooter: Shooter, *, shots: int, seed: int, settings: Settings, progress: Progress = silent
+) -> tuple[Shot, ...]:
+    """Let a package shoot from the grid.
+
+    Args:
+        shooter: What the agent is made of.
+        shots: How many.
+        seed: Of the starts; the same seed gives the same to every shooter.
+        settings: The disturbance, in the section `hockey`.
+        progress: Told the shots done and all shots.
+
+    Returns:
+        What came of each.
+    """
+    make = functools.partial(agent_of, shooter, noise=settings.hockey.position_noise)
+    played = play_all(
+        make, starts(shots, seed=seed), disturbance_of(settings.hockey), progress=progress
+    )
+    return tuple(each.shot for each in played)
+
+
 def starts(count: int, *, seed: int) -> tuple[Start, ...]:
     """Return pucks at rest at the points of a grid, in an order drawn from the seed.
 
@@ -132,7 +173,7 @@ def play_all(
     begun: Sequence[Start],
     disturbance: Disturbance,
     *,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = silent,
     workers: int | None = None,
 ) -> list[Played]:
     """Play shots side by side.
