@@ -131,7 +131,7 @@ def _energies(axes: Axes, balls: Balls) -> None:
         ("energy_successes", "touched", COLOURS[5], 0.2),
     )
     for key, label, colour, shift in kinds:
-        means = np.array([row[key] or 0.0 for row in _rows(balls)])
+        means = np.array([row[key] for row in _rows(balls)], dtype=float)  # no toss: no bar
         errors = np.array([1.96 * (row[f"{key}_error"] or 0.0) for row in _rows(balls)])
         axes.bar(places + shift, means, 0.4, yerr=errors, color=colour, label=label, capsize=2)
     _name(axes, balls)

@@ -26,12 +26,12 @@ import torch
 from flows.studies import product_rows
 from flows.studies.product_rows import Session
 from hardware.robots.simulated import SimulatedArm
-from models.controllers.workspace import Workspace
 from models.systems import ball_posterior, ball_toss, ball_tracking
 from models.systems.ball_tracking import Outcome
 from tasks import deflection, deflection_figures, figures, steering, trials
 from tasks.artefacts import output_folder, write_bytes
 from tasks.laboratory import open_laboratory
+from tasks.laboratory import workspace as workspace_of
 from tasks.progress import Progress
 from tasks.settings import Settings
 
@@ -94,6 +94,7 @@ def run(
         Every number of the study.
     """
     torch.set_num_threads(1)
+    workspace_of(settings.toss)  # refused before anything is computed
     tosses = settings.toss.tosses
     tosses = max(1, round(tosses * settings.study.quick)) if quick else tosses
     first = APART * seed
@@ -124,7 +125,7 @@ def meet(job: Job) -> Met:
         How it ended.
     """
     torch.set_num_threads(1)
-    ball, workspace = ball_toss.BALLS[job.ball], Workspace()
+    ball, workspace = ball_toss.BALLS[job.ball], workspace_of(job.settings.toss)
     about = job.settings
     laboratory = open_laboratory(about.capture, about.toss, ball=ball, seed=SEED + job.number)
     heard = list(deflection.listen(laboratory.toss()))
@@ -192,12 +193,12 @@ def latencies(tosses: list[Met]) -> dict[str, Any]:
     return _latency(heard) | {name: _latency(each) for name, each in waits.items()}
 
 
-def _mean_row(balls: Mapping[str, Any], name: str) -> dict[str, float]:
-    """Means over the balls, as the paper's."""
+def _mean_row(balls: Mapping[str, Any], name: str) -> dict[str, float | None]:
+    """Means over the balls that have a value, as the paper's; None where no ball has."""
     keys = ("success", "outliers", "boundaries", "missed", "energy", "energy_successes")
-    return {
-        key: float(np.mean([rows[name][key] or 0.0 for rows in balls.values()])) for key in keys
-    }
+    values = {key: [rows[name][key] for rows in balls.values()] for key in keys}
+    there = {key: [value for value in row if value is not None] for key, row in values.items()}
+    return {key: float(np.mean(row)) if row else None for key, row in there.items()}
 
 
 def _latency(waits: list[float]) -> dict[str, float]:

@@ -8,7 +8,7 @@ import pytest
 from flows.studies import ball_tracking as study
 from flows.studies.ball_tracking import CONTROLLERS, Job, Met
 from models.systems.ball_tracking import KINDS, Outcome
-from tasks import settings
+from tasks import deflection_figures, settings
 from tasks.progress import silent
 
 
@@ -27,6 +27,17 @@ def test_means_over_the_balls_weigh_each_ball_alike() -> None:
     assert result["balls"]["two"]["belief"]["success"] == 0.0
     assert result["mean"]["belief"]["success"] == 0.5
     assert result["outlier_rate"] == {"one": 0.25, "two": 0.25, "mean": 0.25}
+
+
+def test_a_ball_that_was_never_touched_says_nothing_of_the_energy_of_touches() -> None:
+    touched = dict.fromkeys(CONTROLLERS, "success")
+    both = study.summarise({"one": [_met(touched)] * 3, "two": [_met({})] * 3})
+    assert both["balls"]["two"]["belief"]["energy_successes"] is None
+    assert both["mean"]["belief"]["energy_successes"] == pytest.approx(0.1)
+    none = study.summarise({"one": [_met({})], "two": [_met({})]})
+    assert none["mean"]["belief"]["energy_successes"] is None
+    heights = [bar.get_height() for bar in deflection_figures.shares(both["balls"]).axes[1].patches]
+    assert np.isnan(heights).sum() == len(CONTROLLERS)
 
 
 def test_latencies_are_in_milliseconds_by_controller_and_together() -> None:
@@ -61,3 +72,5 @@ def test_a_toss_hangs_on_its_number_alone() -> None:
     clear = replace(loaded, toss=replace(loaded.toss, occlusion=0.0))
     assert study.meet(Job("tennis", 4, clear, knowledge)).outliers <= one.outliers
     assert np.isfinite(one.outcomes["belief"].energy)
+    high = replace(loaded, toss=replace(loaded.toss, home=[0.0, 0.5]))
+    assert study.meet(Job("tennis", 4, high, knowledge)).outcomes["stay"].distance > 0.3
