@@ -1,11 +1,15 @@
 """The scheduled flow: capture, publish, train if needed, calibrate every pair, validate.
 
+The shooting policies come last: trained where settings or code changed, and validated.
+
 Each part finds its own earlier result, so a second run of the same night adds nothing. A DVC remote
 that is away ends no night: the sealed session stays, what is at hand is calibrated, the result says
 why nothing was published, and the next night publishes what was left over.
 """
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +19,13 @@ from prefect.runtime import flow_run
 
 from flows import calibrate as calibration
 from flows import capture as capturing
+from flows import train_energy as energy
 from flows import validate as validation
+from flows import validate_shooting as shots
 from models.core.bad_input import BadInput
 from tasks import publication, settings
 from tasks.artefacts import output_folder, write_json
+from tasks.provenance import artifacts
 from tasks.publication import PublicationError
 
 
@@ -78,8 +85,39 @@ def nightly(
             pair: validated(pair, folder / "validate" / pair, seed, params, overrides)
             for pair in results
         }
+    if wanted.nightly.shooting:
+        result["shooting"] = shooting(folder, seed, params, overrides)
     write_json(folder / "result.json", result)
     return result
+
+
+def shooting(
+    folder: Path, seed: int, params: str | None, overrides: list[str] | None
+) -> dict[str, str]:
+    """Train the shooting policies where needed and validate them; a fault of theirs ends no night.
+
+    Args:
+        folder: Folder of the results.
+        seed: Seed of all randomness.
+        params: YAML file laid over params.yaml.
+        overrides: Texts `section.key=value`.
+
+    Returns:
+        What came of each in one line, by name, or of the training as `training`.
+    """
+    given: dict[str, Any] = {"seed": seed, "params": params, "overrides": overrides}
+    try:
+        trained = energy.train_energy(out=str(artifacts() / "train" / "energy"), **given)
+    except (BadInput, RuntimeError, ValueError) as error:
+        return {"training": " ".join(str(error).split())}
+    return {
+        name: _outcome(
+            partial(
+                shots.validate_shooting, name=name, out=str(folder / "validate" / name), **given
+            )
+        )
+        for name in trained["registered"]
+    }
 
 
 def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], list[str]]:
@@ -129,15 +167,11 @@ def validated(
     Returns:
         What came of it, in one line.
     """
-    try:
-        result = validation.validate(
+    return _outcome(
+        lambda: validation.validate(
             name=pair, out=str(folder), seed=seed, params=params, overrides=overrides
         )
-    except (BadInput, RuntimeError) as error:
-        return " ".join(str(error).split())
-    if result["unchanged"]:
-        return "champion already"
-    return "promoted" if result["promoted"] else "refused by the gate"
+    )
 
 
 @task(name="fetch recordings", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
@@ -156,3 +190,13 @@ def tonight() -> str:
     if not isinstance(planned, datetime):
         raise RuntimeError("nightly runs as a flow, which has a start time")
     return f"nightly-{planned:%Y%m%dT%H%M%S}"
+
+
+def _outcome(validate: Callable[[], dict[str, Any]]) -> str:
+    try:
+        result = validate()
+    except (BadInput, RuntimeError) as error:
+        return " ".join(str(error).split())
+    if result["unchanged"]:
+        return "champion already"
+    return "promoted" if result["promoted"] else "refused by the gate"

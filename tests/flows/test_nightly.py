@@ -29,6 +29,7 @@ SETTINGS = [
     "calibrate.check_sessions=1",
     "calibrate.fewest_takes=2",
     "nightly.validate=false",
+    "nightly.shooting=false",
 ]
 REMOTE = """[core]
     analytics = false
@@ -140,7 +141,14 @@ def steps(monkeypatch):
         return {"unchanged": False, "promoted": True}
 
     monkeypatch.setattr(nightly.calibration, "calibrate", calibrate)
+
+    def train(**words):
+        taken.append(("train",))
+        return {"registered": {"shooting-cautious": "1"}}
+
     monkeypatch.setattr(nightly.validation, "validate", validate)
+    monkeypatch.setattr(nightly.energy, "train_energy", train)
+    monkeypatch.setattr(nightly.shots, "validate_shooting", validate)
     return taken
 
 
@@ -151,9 +159,10 @@ def test_a_night_records_publishes_fetches_calibrates_and_validates_in_this_orde
     result = nightly.nightly.fn(out=str(tmp_path), overrides=["nightly.drops=7"])
     name = f"nightly-{planned:%Y%m%dT%H%M%S}"
     captured = ("capture", name, "capture.drops=7")
-    last = ("validate", "ping-pong-table")
-    assert steps == [captured, ("publish", name), ("fetch",), ("calibrate",), last]
+    last = [("validate", "ping-pong-table"), ("train",), ("validate", "shooting-cautious")]
+    assert steps == [captured, ("publish", name), ("fetch",), ("calibrate",), *last]
     assert result["validated"] == {"ping-pong-table": "promoted"}
+    assert result["shooting"] == {"shooting-cautious": "promoted"}
     assert (result["session"], result["published"]) == (name, "digest")
     assert result["pairs"] == {"ping-pong-table": True}
     assert json.loads((tmp_path / "result.json").read_text()) == result
@@ -162,7 +171,9 @@ def test_a_night_records_publishes_fetches_calibrates_and_validates_in_this_orde
 def test_a_night_too_late_records_nothing_and_calibrates_what_is_there(tmp_path, steps, begin_late):
     begin_late(4000)
     result = nightly.nightly.fn(
-        session="late", out=str(tmp_path), overrides=["nightly.validate=false"]
+        session="late",
+        out=str(tmp_path),
+        overrides=["nightly.validate=false", "nightly.shooting=false"],
     )
     assert steps == [("publish", "late"), ("fetch",), ("calibrate",)]
     assert result["state"].startswith("skipped, 4000 s after")
@@ -190,6 +201,18 @@ def test_what_goes_wrong_with_one_validation_ends_no_night(
     monkeypatch.setattr(nightly.validation, "validate", validate)
     result = nightly.nightly.fn(out=str(tmp_path))
     assert result["validated"] == {"ping-pong-table": line}
+
+
+def test_a_training_that_fails_is_said_and_ends_no_night(tmp_path, steps, begin_late, monkeypatch):
+    begin_late(5)
+
+    def train(**words):
+        raise ValueError("recording: 3 banks are too few, need 5")
+
+    monkeypatch.setattr(nightly.energy, "train_energy", train)
+    result = nightly.nightly.fn(out=str(tmp_path))
+    assert result["shooting"] == {"training": "recording: 3 banks are too few, need 5"}
+    assert result["validated"] == {"ping-pong-table": "promoted"}
 
 
 def call(verb, place, *, publish=True):

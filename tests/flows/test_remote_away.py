@@ -25,6 +25,7 @@ SHORT = [
     "nightly.drops=2",
     "capture.duration=0.1",
     "nightly.validate=false",
+    "nightly.shooting=false",
 ]
 
 
