@@ -1,8 +1,8 @@
 r"""An air-hockey table with a seven-joint arm in MuJoCo: 1 kHz physics under 50 Hz commands.
 
 A command is the joints' positions and speeds at the end of the coming 20 ms. From the last command
-to it goes a cubic in each joint; its set-points are kept within the limits of speed, also near the
-ends of the ranges (at most k = 20 /s times what is left), and the joints' motors give
+to it goes a cubic in each joint. Its set-points q* follow it as fast as the limits of speed allow,
+near the ends of the ranges at most at k = 20 /s times what is left, and the joints' motors give
 
     tau = M(q) ddq* + c(q, dq) + g(q) + Kp (q* - q) + Kd (dq* - dq),    clipped.
 
@@ -35,6 +35,7 @@ DAMPING = np.array((60.0, 80.0, 60.0, 30.0, 10.0, 1.0, 0.5))
 TORQUE_LIMIT = np.array((320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0))  # N m
 _MALLET_STIFFNESS, _MALLET_DAMPING = 4.0, 0.31
 _RANGE_GAIN = 20.0  # 1/s
+_SLACK = 1e-6  # rad/s
 _LOW_PASS = 0.274
 _PARKED = np.array((2.37, 0.0, 0.1645))
 PUCK, ARM, MALLET = slice(0, 3), slice(3, 10), slice(10, 12)
@@ -84,6 +85,7 @@ class Episode:
         disturbance: What disturbs it.
         airflow: Acceleration of the puck by it, m/s^2.
         command: Last command, joint positions and speeds, shape (2, 7).
+        setpoint: Where the motors were told to be last, rad; the last command unless limited.
         speeds: Low-passed joint speeds, rad/s.
         trace: At every millisecond puck (x, y, yaw, vx, vy, yaw rate) and mallet (x, y, z), m.
         touches: At every millisecond what the puck touched: rims by name, or "mallet".
@@ -95,6 +97,7 @@ class Episode:
     draw: np.random.Generator
     airflow: Float[ndarray, " 2"]
     command: Float[ndarray, "2 7"]
+    setpoint: Float[ndarray, " 7"]
     speeds: Float[ndarray, " 7"]
     trace: list[ndarray] = field(default_factory=list)
     touches: list[tuple[str, ...]] = field(default_factory=list)
@@ -141,16 +144,16 @@ def reset(
     angle = draw.uniform(-np.pi, np.pi)
     airflow = disturbance.airflow * np.array((np.cos(angle), np.sin(angle)))
     command = np.stack((np.array(joints, float), np.zeros(7)))
-    episode = Episode(world, disturbance, draw, airflow, command, np.zeros(7))
+    episode = Episode(world, disturbance, draw, airflow, command, command[0], np.zeros(7))
     return episode, _observe(episode)
 
 
-def step(episode: Episode, command: Float[ndarray, "2 7"]) -> Float[ndarray, " 23"]:
+def step(episode: Episode, command: ndarray) -> Float[ndarray, " 23"]:
     """Let one period pass under a command.
 
     Args:
         episode: The episode; it changes.
-        command: Joint positions, rad, and speeds, rad/s, at the end of the period.
+        command: Joint positions, rad, and speeds, rad/s, at the end of the period, shape (2, 7).
 
     Returns:
         The observation then.
@@ -161,7 +164,7 @@ def step(episode: Episode, command: Float[ndarray, "2 7"]) -> Float[ndarray, " 2
     if command.shape != (2, 7) or not np.isfinite(command).all():
         raise ValueError(f"command: found shape {command.shape}, expected (2, 7) of finite numbers")
     world, data = episode.world, episode.world.data
-    references = _interpolate(episode.command, command)
+    references = _limit(episode.setpoint, *_interpolate(episode.command, command))
     mass = float(world.model.body("puck").mass[0])
     data.qfrc_applied[:2] = mass * episode.airflow
     for position, speed, acceleration in zip(*references, strict=True):
@@ -174,27 +177,46 @@ def step(episode: Episode, command: Float[ndarray, "2 7"]) -> Float[ndarray, " 2
         mujoco.mj_step2(world.model, data)
         episode.speeds += _LOW_PASS * (data.qvel[ARM] - episode.speeds)
         _record(episode)
-    episode.command = np.array(command, float)
+    episode.command, episode.setpoint = np.array(command, float), references[0][-1]
     return _observe(episode)
 
 
 def _interpolate(
     before: Float[ndarray, "2 7"], after: Float[ndarray, "2 7"]
 ) -> tuple[Float[ndarray, "step 7"], Float[ndarray, "step 7"], Float[ndarray, "step 7"]]:
-    """Cubic from command to command at the end of each millisecond, within the limits."""
+    """Cubic from command to command at each millisecond's end, and its derivatives."""
     s = np.arange(1, SUBSTEPS + 1)[:, None] / SUBSTEPS
     way, first, last = after[0] - before[0], PERIOD * before[1], PERIOD * after[1]
     square, cube = 3.0 * way - 2.0 * first - last, first + last - 2.0 * way
     position = before[0] + s * (first + s * (square + s * cube))
     speed = (first + s * (2.0 * square + 3.0 * s * cube)) / PERIOD
     acceleration = (2.0 * square + 6.0 * s * cube) / PERIOD**2
-    most = np.minimum(iiwa.SPEED_LIMIT, _RANGE_GAIN * (iiwa.JOINT_LIMIT - position))
-    least = np.maximum(-iiwa.SPEED_LIMIT, -_RANGE_GAIN * (iiwa.JOINT_LIMIT + position))
-    limited = np.clip(speed, least, np.maximum(most, least))
-    if (limited != speed).any():  # the path is then the sum of what the limits leave of it
-        position = position + np.cumsum(limited - speed, axis=0) * STEP
-        acceleration = np.diff(limited, axis=0, prepend=limited[:1]) / STEP
-    return position, limited, acceleration
+    return position, speed, acceleration
+
+
+def _limit(
+    reached: Float[ndarray, " 7"], position: ndarray, speed: ndarray, acceleration: ndarray
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Let the set-points follow a path from where they are, no faster than they may."""
+    before = np.concatenate((reached[None], position[:-1]))
+    least, most = _fastest(before)
+    moved = (position - before) / STEP
+    within = (speed >= least) & (speed <= most) & (moved > least - _SLACK) & (moved < most + _SLACK)
+    if within.all():
+        return position, speed, acceleration
+    kept, rates = np.empty_like(position), np.empty_like(speed)
+    for k in range(len(position)):
+        least, most = _fastest(reached)
+        rates[k] = np.clip(speed[k], least, most)
+        kept[k] = reached = np.clip(position[k], reached + STEP * least, reached + STEP * most)
+    return kept, rates, np.where(rates == speed, acceleration, 0.0)
+
+
+def _fastest(position: ndarray) -> tuple[ndarray, ndarray]:
+    """Least and largest joint speeds at positions, rad/s."""
+    limit, speed = iiwa.JOINT_LIMIT, iiwa.SPEED_LIMIT
+    down, up = _RANGE_GAIN * (-limit - position), _RANGE_GAIN * (limit - position)
+    return np.clip(down, -speed, speed), np.clip(up, -speed, speed)
 
 
 def _torques(world: World, position: ndarray, speed: ndarray, acceleration: ndarray) -> ndarray:
@@ -220,11 +242,9 @@ def _record(episode: Episode) -> None:
     mujoco.mj_kinematics(world.model, data)  # the mallet as late as the puck
     row = np.concatenate((data.qpos[PUCK], data.qvel[PUCK], data.geom_xpos[world.mallet]))
     episode.trace.append(row)
-    touched = []
-    for contact in data.contact[: data.ncon]:
-        other = contact.geom2 if contact.geom1 == world.puck else contact.geom1
-        touched.append(world.rims.get(other, "mallet"))
-    episode.touches.append(tuple(touched))
+    pairs = data.contact.geom[: data.ncon] if data.ncon else ()  # looking them up is slow
+    others = {int(pair[0] if pair[1] == world.puck else pair[1]) for pair in pairs}
+    episode.touches.append(tuple(world.rims.get(other, "mallet") for other in sorted(others)))
 
 
 def _observe(episode: Episode) -> Float[ndarray, " 23"]:
@@ -233,13 +253,13 @@ def _observe(episode: Episode) -> Float[ndarray, " 23"]:
     place = data.qpos[PUCK].copy()
     place[:2] += about.position_noise * draw.standard_normal(2)
     place[:2] -= np.array(episode.world.table.robot_base[:2])
-    rate = (place - episode.seen[-1]) / PERIOD if episode.seen else np.zeros(3)
+    rate = (place - episode.seen[-1][:3]) / PERIOD if episode.seen else np.zeros(3)
     if about.position_noise == 0.0:
-        rate = data.qvel[PUCK].copy()
-    episode.seen.append(place)
+        rate = data.qvel[PUCK]
+    episode.seen.append(np.concatenate((place, rate)))
     if episode.blind == 0 and about.loss > 0.0 and draw.random() < about.loss:
         episode.blind = about.lost
-    puck = np.concatenate((episode.seen[max(0, len(episode.seen) - 1 - about.delay)], rate))
+    puck = episode.seen[max(0, len(episode.seen) - 1 - about.delay)]
     if episode.blind > 0:
         episode.blind -= 1
         puck = np.full(6, np.nan)
