@@ -16,9 +16,9 @@ W_g being half the mouth, r the puck's radius: a puck that comes at an angle tou
 W = `Table.clean_half_width`. Where a puck misses, there is an end wall; it is not looked at: where
 the line is crossed decides. `estimate` is the paper's Monte Carlo (Eq. 11) of the same integral.
 
-The Gaussian is a good account of direct shots and of one bank. It is not where draws and mean go
-through different modes: pucks so slow that some never arrive, banks at a grazing angle or close
-to a corner, and many banks; there `models.simulators.puck` tells (benchmarks/shots.py).
+The Gaussian is a good account of direct shots and of most with one bank. It promises too much where
+draws and mean go through different modes: pucks so slow that some never arrive, banks at a grazing
+angle or close to a corner, and with every further bank. `benchmarks/shots.py` says by how much.
 
 Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
 Hockey", Sec. III-D.
@@ -35,8 +35,8 @@ from models.core.hockey_table import Table
 from models.probability import puck_modes
 from models.probability.puck_modes import PuckModes
 
-MOST_BANKS = 3
-"""Of the long rims; who needs more is not followed."""
+MOST_BANKS = 2
+"""Of the long rims; who needs more is not followed: its Gaussian promises too much."""
 LONGEST = 200
 """Periods for which a puck is followed."""
 _WINDOW = 32  # periods looked ahead in one leap
@@ -130,7 +130,7 @@ def estimate(
     noise = draw.standard_normal((samples, *crossing.y.shape))
     half = clean_half_width(crossing.velocity, table)
     inside = np.abs(crossing.y + crossing.sd * noise) < half
-    return (crossing.arrives & inside).mean(0)
+    return np.asarray((crossing.arrives & inside).mean(0))
 
 
 def clean_half_width(
@@ -144,7 +144,7 @@ def clean_half_width(
     """
     stretch = np.hypot(velocity[..., 0], velocity[..., 1]) / np.maximum(velocity[..., 0], 1e-9)
     free = table.goal_half_width - table.puck_radius * stretch
-    return np.minimum(table.clean_half_width, free)
+    return np.asarray(np.minimum(table.clean_half_width, free))
 
 
 def path(

@@ -210,7 +210,7 @@ def objective(setting: Setting, shots: Shots) -> Float[ndarray, "*batch"]:
         setting: What is wanted.
         shots: The shots.
     """
-    return setting.goal_weight * shots.goal + setting.speed_weight * shots.speed
+    return np.asarray(setting.goal_weight * shots.goal + setting.speed_weight * shots.speed)
 
 
 def feasible(setting: Setting, shots: Shots) -> Bool[ndarray, "*batch"]:
@@ -220,7 +220,7 @@ def feasible(setting: Setting, shots: Shots) -> Bool[ndarray, "*batch"]:
         setting: What is wanted.
         shots: The shots.
     """
-    return shots.goal >= setting.least_goal
+    return np.asarray(shots.goal >= setting.least_goal)
 
 
 def best(setting: Setting, shots: Shots, *, tolerance: float = TOLERANCE) -> Int[ndarray, "*batch"]:
@@ -235,7 +235,7 @@ def best(setting: Setting, shots: Shots, *, tolerance: float = TOLERANCE) -> Int
     value = np.where(allowed, objective(setting, shots), -np.inf)
     close = allowed & (value >= value.max(-1, keepdims=True) - tolerance)
     close |= ~allowed.any(-1, keepdims=True)
-    return np.where(close, shots.goal, -1.0).argmax(-1)
+    return np.asarray(np.where(close, shots.goal, -1.0).argmax(-1))
 
 
 def contact(
