@@ -275,8 +275,11 @@ def _rest(
     points = np.broadcast_to(np.stack((state[0], target)), (len(_RESTS), 2, 7))
     speeds = np.broadcast_to(state[1], (len(_RESTS), 7))
     paths = via_points.fit(times, points, first=speeds, last=0.0 * speeds)
-    load = run_ups.use(paths, limits).load()
-    best = int((load <= 1.0).argmax()) if (load <= 1.0).any() else int(load.argmin())
+    used = run_ups.use(paths, limits)
+    load = used.load()
+    possible = np.maximum(used.speed, used.acceleration) <= 1.0
+    possible &= used.room <= max(1.0, float(used.room.min()) + 0.1)
+    best = int(possible.argmax()) if possible.any() else int(load.argmin())
     path = Path(paths.times[best], paths.points[best], paths.speeds[best])
     return Plan(path, None, load=float(load[best]))
 
