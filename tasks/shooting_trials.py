@@ -6,7 +6,6 @@ plays it. Shots are jobs of their own, so their numbers do not depend on how man
 the work; step times are of meaning only where nothing else runs.
 """
 
-import functools
 import math
 import multiprocessing
 import os
@@ -20,15 +19,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from models.controllers.aims import EnergyAim
-from models.controllers.shooting import Aim, Equipment, ShootingAgent
+from models.controllers.shooting import Intent
 from models.simulators import air_hockey, air_hockey_outcome
 from models.simulators.air_hockey import Disturbance, Episode, World
 from models.simulators.air_hockey_outcome import Outcome
-from tasks.energy_packages import Shooter
-from tasks.hockey import disturbance as disturbance_of
 from tasks.progress import Progress, silent
-from tasks.settings import Settings
 from tasks.shooting_result import Shot
 
 GRID = ((-0.70, -0.20), (-0.39105, 0.39105))
@@ -69,12 +64,14 @@ class Played:
         outcome: What came of it.
         steps: Time of the agent in each period, s.
         complaints: What the agent said.
+        intents: The agent's strokes as they were meant shortly before the contact.
     """
 
     start: Start
     outcome: Outcome
     steps: tuple[float, ...]
     complaints: tuple[str, ...]
+    intents: tuple[Intent, ...]
 
     @property
     def shot(self) -> Shot:
@@ -86,40 +83,6 @@ class Played:
             self.outcome.banks,
             len(self.outcome.violations),
         )
-
-
-def agent_of(shooter: Shooter, *, noise: float, aim: Aim | None = None) -> ShootingAgent:
-    """Make an agent of a package.
-
-    Args:
-        shooter: What it is made of.
-        noise: Standard deviation of an observed place, m per axis.
-        aim: Another way to choose the angle than by the package's energy.
-    """
-    chosen = aim or EnergyAim(shooter.energy, shooter.low, shooter.high)
-    return ShootingAgent(Equipment(shooter.modes, shooter.strokes, chosen, shooter.table, noise))
-
-
-def play(
-    shooter: Shooter, *, shots: int, seed: int, settings: Settings, progress: Progress = silent
-) -> tuple[Shot, ...]:
-    """Let a package shoot from the grid.
-
-    Args:
-        shooter: What the agent is made of.
-        shots: How many.
-        seed: Of the starts; the same seed gives the same to every shooter.
-        settings: The disturbance, in the section `hockey`.
-        progress: Told the shots done and all shots.
-
-    Returns:
-        What came of each.
-    """
-    make = functools.partial(agent_of, shooter, noise=settings.hockey.position_noise)
-    played = play_all(
-        make, starts(shots, seed=seed), disturbance_of(settings.hockey), progress=progress
-    )
-    return tuple(each.shot for each in played)
 
 
 def starts(count: int, *, seed: int) -> tuple[Start, ...]:
@@ -164,8 +127,14 @@ def play_one(
         command = agent.draw_action(seen)
         steps.append(time.perf_counter() - began)
         seen = air_hockey.step(episode, command)
-    complaints = tuple(getattr(agent, "complaints", ()))
-    return Played(start, air_hockey_outcome.outcome(episode), tuple(steps), complaints), episode
+    played = Played(
+        start,
+        air_hockey_outcome.outcome(episode),
+        tuple(steps),
+        tuple(getattr(agent, "complaints", ())),
+        tuple(getattr(agent, "intents", ())),
+    )
+    return played, episode
 
 
 def play_all(

@@ -94,12 +94,14 @@ class Intent:
         left: Time to the contact, s; negative after it.
         angle: Shooting angle, rad.
         contact: Posture and joint speeds at contact.
+        puck: Its state at contact as predicted, m, m/s, m/s^2 in the table's frame.
         put_off: By how much the contact was put off, s.
     """
 
     left: float
     angle: float
     contact: Contact
+    puck: Float[ndarray, " 6"]
     put_off: float = 0.0
 
 
@@ -196,10 +198,10 @@ class ShootingAgent:
         found = None if puck.lost else self._shot(puck, self._ahead, near=None)
         if found is None:
             return
-        angle, contact = found
+        angle, contact, state = found
         self._ahead = PERIOD * math.ceil((contact.duration + SLACK) / PERIOD)
         if self._since > WATCH:
-            self.phase, self._intent = Phase.STROKE, Intent(self._ahead, angle, contact)
+            self.phase, self._intent = Phase.STROKE, Intent(self._ahead, angle, contact, state)
             self._given_up = False
 
     def _stroke(self, puck: piecewise_kalman.State, intent: Intent) -> None:
@@ -210,15 +212,16 @@ class ShootingAgent:
             if found is None:
                 self._retreat("shot: none is known for where the puck goes")
             else:
-                intent = replace(intent, angle=found[0], contact=found[1])
+                angle, contact, state = found
+                intent = replace(intent, angle=angle, contact=contact, puck=state)
         elif intent.left + PERIOD > FROZEN:
             self.intents.append(intent)
         self._intent = intent
 
     def _shot(
         self, puck: piecewise_kalman.State, left: float, *, near: float | None
-    ) -> tuple[float, Contact] | None:
-        """Return the angle and the contact with the puck a while ahead."""
+    ) -> tuple[float, Contact, Float[ndarray, " 6"]] | None:
+        """Return the angle, the contact and the puck a while ahead."""
         state, _ = piecewise_kalman.predict(puck, left)
         angle = self._with.aim.choose(state, near=near)
         if angle is None:
@@ -229,7 +232,7 @@ class ShootingAgent:
             return None
         tip = mallet - self._hanging
         covered = self._with.strokes.covers(tip, np.array(angle))
-        return angle, self._with.strokes.contact(tip if covered else mallet, angle)
+        return angle, self._with.strokes.contact(tip if covered else mallet, angle), state
 
     def _move(self) -> Float[ndarray, "2 7"]:
         """Plan from the last command and return the next."""

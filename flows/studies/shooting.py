@@ -1,0 +1,214 @@
+"""The study of shooting: Table I of Jankowski, Maric et al. on the simulated table, disturbed.
+
+"Energy-based Contact Planning under Uncertainty for Robot Air Hockey", Sec. V. Rows, all from the same starts:
+
+    cautious, balanced, aggressive   the energies of the three settings (lambda_1, lambda_2, beta)
+    conventional                     no learnt uncertainty: the mean path of a direct shot, in time
+    exhaustive                       the expert that taught `cautious`: every angle rolled out in
+                                     every period, out of its 20 ms; likewise of the other two
+
+A goal is a clean passage, |y| < 0.093 m; speeds and banks are those of goals. `predicted` is the
+mean probability of a goal that the learnt model gave to the shots as they were played: where it
+holds, scores agree with it and the chance constraint means what it says.
+"""
+
+import functools
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import stats
+
+from models.controllers.aims import ExhaustiveAim, NominalAim
+from models.controllers.shooting import Aim, Equipment, ShootingAgent
+from models.planners import shots
+from models.planners.shots import Conditions
+from tasks import (
+    energy_packages,
+    energy_training,
+    figures,
+    hockey,
+    shooting_agents,
+    shooting_trials,
+    table_figures,
+)
+from tasks.artefacts import output_folder, write_bytes
+from tasks.energy_packages import Shooter
+from tasks.energy_steps import Order
+from tasks.progress import Progress
+from tasks.settings import Settings
+from tasks.shooting_trials import Played
+
+SEED = 60_000
+ENERGIES = ("cautious", "balanced", "aggressive")
+EXPERTS = {"exhaustive": "cautious"} | {f"exhaustive_{n}": n for n in ENERGIES[1:]}
+ROWS = (*ENERGIES, "conventional", *EXPERTS)
+TIMED = 12
+"""Shots of each energy played once more, one after the other, to time the agent's steps."""
+PAPER = {
+    "CB": {"score": 0.51, "speed_mean": 0.52, "banks_mean": 0.0},
+    "Atacom": {"score": 0.90, "speed_mean": 0.55, "banks_mean": 0.0},
+    "cautious": {"score": 0.93, "speed_mean": 1.00, "banks_mean": 0.0},
+    "balanced": {"score": 0.80, "speed_mean": 1.44, "banks_mean": 0.53},
+    "aggressive": {"score": 0.61, "speed_mean": 1.97, "banks_mean": 1.13},
+}
+"""Its Table I, in its own simulator."""
+
+
+def run(
+    settings: Settings, out: Path, progress: Progress, *, quick: bool = False, seed: int = 0
+) -> dict[str, Any]:
+    """Train the energies unless they are there, shoot and count.
+
+    Args:
+        settings: The table, the energies and the shots, in the sections `hockey` and `energy`.
+        out: Folder for policies, figures and the episode.
+        progress: Called with the shots done and all shots.
+        quick: Whether to take few shots and small energies.
+        seed: Which study; each has starts, records and energies of its own.
+
+    Returns:
+        Every number of the study.
+    """
+    torch.set_num_threads(1)
+    settings = shrunk(settings) if quick else settings
+    shooters = policies(settings, output_folder(out / "policies"), seed)
+    begun = shooting_trials.starts(settings.hockey.shots, seed=SEED + seed)
+    disturbance = hockey.disturbance(settings.hockey)
+    played: dict[str, list[Played]] = {}
+    for place, row in enumerate(ROWS):
+        make = functools.partial(agent, row, shooters, settings)
+        done = functools.partial(_report, progress, place * len(begun), len(ROWS) * len(begun))
+        played[row] = shooting_trials.play_all(make, begun, disturbance, progress=done)
+    steps = _timed(shooters, settings, begun[:TIMED])
+    rows = {row: _row(each, conditions(row, shooters, settings)) for row, each in played.items()}
+    _draw(rows, played, output_folder(out))
+    return {
+        "quick": quick,
+        "shots": len(begun),
+        "disturbance": asdict(disturbance),
+        "rows": rows,
+        "step_ms": steps,
+        "paper": PAPER,
+    }
+
+
+def shrunk(settings: Settings) -> Settings:
+    """Return the settings of a quick study.
+
+    Args:
+        settings: Those of the whole study.
+    """
+    share = settings.study.quick
+    energy = replace(
+        settings.energy,
+        states=max(400, round(share * settings.energy.states)),
+        epochs=max(100, round(share * settings.energy.epochs)),
+    )
+    shots_ = max(9, round(share * settings.hockey.shots))
+    return replace(settings, energy=energy, hockey=replace(settings.hockey, shots=shots_))
+
+
+def policies(settings: Settings, folder: Path, seed: int) -> dict[str, Shooter]:
+    """Return the trained shooters by setting, training what is not there.
+
+    Args:
+        settings: The table and the energies.
+        folder: Where they are kept.
+        seed: Of the training.
+    """
+    order = Order(settings, folder, seed)
+    energy_training.run(order)
+    names = {name.split("-", 1)[1]: name for name in energy_training.NAMES}
+    return {s: energy_packages.read(energy_training.place(order, n)) for s, n in names.items()}
+
+
+def agent(row: str, shooters: dict[str, Shooter], settings: Settings) -> ShootingAgent:
+    """Make the agent of a row.
+
+    Args:
+        row: Its name.
+        shooters: The trained shooters by setting.
+        settings: The noise of an observed place.
+    """
+    shooter = shooters[EXPERTS.get(row, row if row in shooters else ENERGIES[0])]
+    aim: Aim | None = None
+    if row == "conventional":
+        aim = NominalAim(conditions(row, shooters, settings))
+    elif row in EXPERTS:
+        candidates = settings.energy.candidates
+        aim = ExhaustiveAim(conditions(row, shooters, settings), shooter.setting, candidates)
+    noise = settings.hockey.position_noise
+    if aim is None:
+        return shooting_agents.make(shooter, noise=noise)
+    return ShootingAgent(Equipment(shooter.modes, shooter.strokes, aim, shooter.table, noise))
+
+
+def conditions(row: str, shooters: dict[str, Shooter], settings: Settings) -> Conditions:
+    """Return what decides a row's shots by the learnt model.
+
+    Args:
+        row: Its name.
+        shooters: The trained shooters by setting.
+        settings: The error of the aim.
+    """
+    shooter = shooters[EXPERTS.get(row, row if row in shooters else ENERGIES[0])]
+    return shooter.conditions(aim=settings.energy.aim_sd)
+
+
+def _report(progress: Progress, before: int, total: int, done: int, _: int) -> None:
+    progress(before + done, total)
+
+
+def _row(played: list[Played], known: Conditions) -> dict[str, Any]:
+    """Count a row."""
+    goals = [each for each in played if each.outcome.scored]
+    speeds = np.array([each.outcome.speed_at_line for each in goals])
+    interval = stats.binomtest(len(goals), len(played)).proportion_ci(0.95)
+    meant = [each.intents[0] for each in played if each.intents]
+    states = np.array([intent.puck for intent in meant]).reshape(-1, 6)
+    model = shots.evaluate(known, states, np.array([intent.angle for intent in meant]))
+    off = [
+        each.outcome.normal - each.intents[0].angle
+        for each in played
+        if each.intents and each.outcome.strikes
+    ]
+    return {
+        "score": len(goals) / len(played),
+        "score_interval": [interval.low, interval.high],
+        "speed_mean": float(speeds.mean()) if len(goals) else None,
+        "speed_std": float(speeds.std(ddof=1)) if len(goals) > 1 else None,
+        "banks_mean": float(np.mean([g.outcome.banks for g in goals])) if goals else None,
+        "constraint_violations": sum(bool(each.outcome.violations) for each in played),
+        "violations": sorted({kind for each in played for kind in each.outcome.violations}),
+        "predicted": float(model.goal.sum() / len(played)),
+        "predicted_speed": float(model.speed.mean()) if len(meant) else None,
+        "normal_error_sd": float(np.std(off)) if off else None,
+        "ended": {
+            kind: sum(each.outcome.ended == kind for each in played)
+            for kind in ("line", "returned", "out", "time")
+        },
+        "complaints": sum(bool(each.complaints) for each in played),
+    }
+
+
+def _timed(
+    shooters: dict[str, Shooter], settings: Settings, begun: tuple[shooting_trials.Start, ...]
+) -> dict[str, float]:
+    """Play shots one after the other; times of the whole step, filter, energy and planner."""
+    steps: list[float] = []
+    for row in ENERGIES:
+        make = functools.partial(agent, row, shooters, settings)
+        disturbance = hockey.disturbance(settings.hockey)
+        for each in shooting_trials.play_all(make, begun, disturbance, workers=1):
+            steps += each.steps
+    median, high = 1e3 * np.quantile(steps, (0.5, 0.99))
+    return {"median": float(median), "p99": float(high)}
+
+
+def _draw(rows: dict[str, Any], played: dict[str, list[Played]], out: Path) -> None:
+    write_bytes(out / "table.png", figures.to_png(table_figures.rows(rows, PAPER)))
+    crossings = {row: [each.outcome for each in shots_] for row, shots_ in played.items()}
+    write_bytes(out / "crossings.png", figures.to_png(table_figures.crossings(crossings)))
