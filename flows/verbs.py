@@ -217,7 +217,7 @@ def _nightly_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _study_options(parser: argparse.ArgumentParser) -> None:
-    names = ["ball-inference", "cup", "ball-tracking"]
+    names = ["ball-inference", "cup", "ball-tracking", "shooting"]
     parser.add_argument("name", choices=names, help="the study")
     parser.add_argument("--tosses", type=_count, metavar="N", help="of each ball (ball-tracking)")
     parser.add_argument("--quick", action="store_true", help="at reduced size")
