@@ -98,7 +98,7 @@ def chosen_shots(
     Returns:
         The figure, one setting above the other.
     """
-    figure = Figure(figsize=(7.0, 3.6 * len(paths)), layout="constrained")
+    figure = Figure(figsize=(8.4, 3.6 * len(paths)), layout="constrained")
     panels = figure.subplots(len(paths), 1, squeeze=False)[:, 0]
     for axes, (name, rows) in zip(panels, paths.items(), strict=True):
         _draw_table(axes, table)
@@ -108,7 +108,7 @@ def chosen_shots(
             axes.plot(*path[0], "o", color=COLOURS[6], markersize=3)
         for kind, label in enumerate(BANKS):
             axes.plot([], [], color=COLOURS[kind], label=f"{label}: {int((kinds == kind).sum())}")
-        axes.legend(frameon=False, loc="upper right", fontsize="small")
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small")
         axes.set_title(name)
     return figure
 
