@@ -10,6 +10,7 @@ from hardware.laboratory.blocked_paths import Obstacles
 from hardware.laboratory.twin import Laboratory, Surroundings
 from hardware.microphones import stream
 from hardware.microphones.acoustics import Acoustics
+from models.controllers.workspace import Workspace, contains
 from models.core.bad_input import BadInput
 from models.systems.ball_toss import BALLS, Ball
 from tasks import capturing, sample
@@ -88,6 +89,24 @@ def look_ahead(toss: Toss, ball_name: str) -> int:
         expected = f"{len(BALLS)} whole numbers of 1 or more"
         raise BadInput("toss.look_ahead", repr(toss.look_ahead), expected)
     return numbers[ball_name]
+
+
+def workspace(toss: Toss) -> Workspace:
+    """Return where the paddle may be, and where it waits.
+
+    Args:
+        toss: The settings.
+
+    Raises:
+        BadInput: The paddle does not wait at two numbers inside.
+    """
+    two = len(toss.home) == 2 and all(type(number) in (int, float) for number in toss.home)
+    bounds = Workspace()
+    if not two or not contains(bounds, *toss.home):
+        (left, right), (low, high) = bounds.y, bounds.z
+        expected = f"y in [{left}, {right}] m and z in [{low}, {high}] m"
+        raise BadInput("toss.home", repr(toss.home)[:60], expected)
+    return replace(bounds, home=(float(toss.home[0]), float(toss.home[1])))
 
 
 def _surroundings(capture: Capture, toss: Toss) -> Surroundings:

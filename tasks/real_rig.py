@@ -23,6 +23,7 @@ from models.controllers.workspace import Workspace, clearance
 from models.core.bad_input import BadInput
 from models.simulators import ur5
 from tasks import capturing
+from tasks.laboratory import workspace as workspace_of
 from tasks.settings import Settings
 
 CARD = "sound_device"
@@ -75,9 +76,10 @@ def open_rig(settings: Settings, *, armed: bool) -> RealRig:
     if len(rig.microphones) < FEWEST_MICROPHONES:
         found = f"{len(rig.microphones)} places"
         raise BadInput("capture.microphones", found, f"{FEWEST_MICROPHONES} or more")
-    _refuse_struck(rig, Workspace())
+    workspace = workspace_of(settings.toss)
+    _refuse_struck(rig, workspace)
     listener = SoundStream(rig, device=settings.capture.device or None)
-    robot = UniversalRobot(host, base=base)
+    robot = UniversalRobot(host, workspace, base=base)
     try:
         paddle = robot.state().paddle
     finally:

@@ -112,6 +112,7 @@ class Toss:
     detour_share: Amount
     robot_noise: Annotated[float, Range(-60.0, 60.0)]
     look_ahead: list[Any]
+    home: list[Any]
 
 
 @dataclass(frozen=True)

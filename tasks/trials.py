@@ -23,6 +23,7 @@ from tasks import deflection, figures, steering, strips
 from tasks.artefacts import write_bytes
 from tasks.deflection import Known, Run
 from tasks.laboratory import open_laboratory
+from tasks.laboratory import workspace as workspace_of
 from tasks.progress import Progress, silent
 from tasks.settings import Settings
 from tasks.steering import Knowledge
@@ -233,7 +234,7 @@ def _play(
     settings: Settings,
     seed: int,
 ) -> tuple[Run, list[ArmState]]:
-    workspace, states = Workspace(), list[ArmState]()
+    workspace, states = workspace_of(settings.toss), list[ArmState]()
     controller = steering.controller(
         name,
         knowledge,

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from models.controllers.workspace import Workspace
 from models.core.bad_input import BadInput
 from models.systems.ball_toss import BALLS
 from tasks import laboratory, settings
@@ -55,3 +56,16 @@ def test_an_unknown_ball_and_detours_out_of_order_are_bad_input():
         laboratory.ball_of("medicine ball-table")
     with pytest.raises(BadInput, match=r"toss\.longest_detour.*at least"):
         opened(longest_detour=0.01)
+
+
+def test_the_paddle_waits_where_the_settings_say():
+    assert laboratory.workspace(LOADED.toss) == Workspace()
+    chosen = settings.load(overrides=["toss.home=[0, 0.10]"]).toss
+    assert laboratory.workspace(chosen) == Workspace(home=(0.0, 0.10))
+
+
+@pytest.mark.parametrize("home", ["[0.0]", "[0, 0.51]", "[.nan, 0.1]", "[true, 0.1]", "[a, 0.1]"])
+def test_a_paddle_that_waits_nowhere_is_bad_input(home):
+    chosen = settings.load(overrides=[f"toss.home={home}"]).toss
+    with pytest.raises(BadInput, match=r"toss\.home: found .* expected y in"):
+        laboratory.workspace(chosen)
