@@ -1,12 +1,13 @@
 """Pictures of how three controllers met tossed balls: figures 7, 13 and 14 of Matl et al."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from models.systems import ball_tracking
 from tasks.figures import COLOURS
 
 Balls = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -52,11 +53,13 @@ def all_tosses(balls: Balls) -> Figure:
         balls: The rows by ball and controller.
 
     Returns:
-        The figure.
+        The figure; a line from each part's end is the 95 % interval of that part alone.
     """
-    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    figure = Figure(figsize=(10.0, 4.6), layout="constrained")
     axes = figure.subplots()
+    parts = [[row["counts"][kind] for row in _rows(balls)] for kind in KINDS]
     _stack(axes, balls, tuple(KINDS), of=lambda row, kind: row["counts"][kind])
+    _part_whiskers(axes, balls, parts)
     axes.set_ylabel("tosses")
     return figure
 
@@ -68,19 +71,21 @@ def outliers_by_bounce(balls: Balls) -> Figure:
         balls: The rows by ball and controller.
 
     Returns:
-        The figure.
+        The figure; a line from each part's end is the 95 % interval of that part alone.
     """
-    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    figure = Figure(figsize=(10.0, 4.6), layout="constrained")
     axes = figure.subplots()
     places = _places(balls)
-    bottom = np.zeros(len(places))
+    bottom, parts = np.zeros(len(places)), []
     for colour, when in zip(COLOURS, ("first", "second", "later"), strict=False):
         heights = [row["outliers_by_bounce"][when] for row in _rows(balls)]
         label = f"{when} bounce" if when != "later" else "a later bounce"
         axes.bar(places, heights, bottom=bottom, color=colour, width=0.8, label=label)
         bottom += heights
+        parts.append(heights)
+    _part_whiskers(axes, balls, parts)
     _name(axes, balls)
-    axes.set_ylabel("failures due to outliers")
+    axes.set_ylabel("failures due to outliers, tosses")
     axes.legend(frameon=False)
     return figure
 
@@ -122,6 +127,32 @@ def _whiskers(axes: Axes, balls: Balls) -> None:
     ends = np.array([row["success_interval"] for row in rows])
     length = np.abs(ends.T - share)
     axes.errorbar(_places(balls), share, length, fmt="none", ecolor="black", capsize=3)
+
+
+def _part_whiskers(axes: Axes, balls: Balls, parts: Sequence[Sequence[int]]) -> None:
+    """Draw the exact 95 % interval of each part of stacked counts at the part's end, side by side.
+
+    Args:
+        axes: Where the bars stand.
+        balls: The rows by ball and controller.
+        parts: Counts of each part, a number a bar.
+    """
+    cases = [row["tosses"] for row in _rows(balls)]
+    ends = np.cumsum(parts, axis=0)
+    shifts = 0.2 * (np.arange(len(parts)) - 0.5 * (len(parts) - 1))
+    for counts, end, shift in zip(parts, ends, shifts, strict=True):
+        shares = [ball_tracking.interval(*pair) for pair in zip(counts, cases, strict=True)]
+        bounds = np.array(shares).T * cases
+        length = np.abs(bounds - np.array(counts))
+        axes.errorbar(
+            _places(balls) + shift,
+            end,
+            length,
+            fmt="none",
+            ecolor="black",
+            elinewidth=0.9,
+            capsize=1.5,
+        )
 
 
 def _energies(axes: Axes, balls: Balls) -> None:
