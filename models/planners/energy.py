@@ -99,7 +99,10 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> Energy:
     Raises:
         ValueError: If one is missing, of another shape, not finite, or a scale is not positive.
     """
-    hidden = np.size(arrays.get("last", ()))
+    missing = [field.name for field in fields(Energy) if field.name not in arrays]
+    if missing:
+        raise ValueError(f"{missing[0]}: is missing")
+    hidden = np.size(arrays["last"])
     shapes = {
         "location": (STATE + 1,),
         "scale": (STATE + 1,),
@@ -130,8 +133,6 @@ def _named(
     arrays: Mapping[str, ndarray], name: str, shape: tuple[int, ...]
 ) -> Float32[ndarray, "..."]:
     """Return one named array in single precision."""
-    if name not in arrays:
-        raise ValueError(f"{name}: is missing")
     array = np.ascontiguousarray(arrays[name], dtype=np.float32)
     if array.shape != shape or not np.isfinite(array).all():
         raise ValueError(f"{name}: must be finite and of shape {shape}, got {array.shape}")
