@@ -34,6 +34,7 @@ _SETTLED = 0.12
 _NOISE, _TIME_NOISE, _PRICE, _BETTER = 0.06, 0.1, 20.0, 0.85
 _AGREES = 2e-3
 """Largest difference, rad or rad/s over ten, of a last command from what was planned."""
+_BRAKES = (0.12, 0.16, 0.22)
 _RESTS = np.array((0.3, 0.45, 0.6, 0.75, 0.9, 1.1, 1.3, 1.6, 2.0, 2.6))
 _TIMES = np.linspace(0.3, 1.8, 31)
 _DIFFERENCE = 1e-4
@@ -271,17 +272,40 @@ def _rest(
     state = joints, joint_speeds
     if last is not None and (last.contact is None or last.time_left > 0.0):
         state = last.raw(0.0)
-    times = np.stack((0.0 * _RESTS, _RESTS), -1)
-    points = np.broadcast_to(np.stack((state[0], target)), (len(_RESTS), 2, 7))
-    speeds = np.broadcast_to(state[1], (len(_RESTS), 7))
-    paths = via_points.fit(times, points, first=speeds, last=0.0 * speeds)
+    paths = _ways_home(*state, target)
     used = run_ups.use(paths, limits)
-    load = used.load()
-    possible = np.maximum(used.speed, used.acceleration) <= 1.0
-    possible &= used.room <= max(1.0, float(used.room.min()) + 0.1)
-    best = int(possible.argmax()) if possible.any() else int(load.argmin())
+    moves = np.maximum(used.speed, used.acceleration)
+    moves = np.maximum(moves, max(1.0, float(moves.min())))
+    room = np.where(moves <= moves.min(), np.maximum(used.room, 1.0), np.inf)
+    best = int((room <= room.min() + 0.05).argmax())
     path = Path(paths.times[best], paths.points[best], paths.speeds[best])
-    return Plan(path, None, load=float(load[best]))
+    return Plan(path, None, load=float(used.load()[best]))
+
+
+def _ways_home(
+    joints: Float[ndarray, " 7"], joint_speeds: Float[ndarray, " 7"], target: Float[ndarray, " 7"]
+) -> Path:
+    """Return paths to a rest, the quickest first: straight there, or steadily braking before."""
+    ways = [(0.5 * rest, 0.5 * rest) for rest in _RESTS]
+    braked = [(brake, rest) for brake in _BRAKES for rest in _RESTS]
+    spans = np.array(ways + braked)
+    times = np.stack((0.0 * spans[:, 0], spans[:, 0], spans.sum(-1)), -1)
+    first = np.broadcast_to(joints, (len(spans), 7))
+    middle = first + 0.5 * spans[:, :1] * joint_speeds
+    speeds = np.zeros((len(spans), 3, 7))
+    speeds[:, 0] = joint_speeds
+    straight = len(ways)
+    ends = [
+        first[:straight],
+        0.0 * first[:straight] + target,
+        speeds[:straight, 0],
+        speeds[:straight, 2],
+    ]
+    halves = via_points.cubic(ends, np.full(straight, 0.5), times[:straight, 2])
+    middle[:straight], speeds[:straight, 1] = halves
+    points = np.stack((first, middle, 0.0 * first + target), -2)
+    order = np.argsort(times[:, 2], kind="stable")
+    return Path(times[order], points[order], speeds[order])
 
 
 def _levelled(

@@ -7,11 +7,12 @@ After the contact, which is soft and lasts 18-19 ms, the mallet goes on straight
 `HOLD` and then brakes steadily over `BRAKE`.
 
 What limits a stroke (2023 Robot Air Hockey Challenge, public files): joint ranges and speeds, the
-heights of links 4 and 7, the near rim and the two long rims for the mallet's centre. `load` gives
+heights of links 4 and 7, the near rim and the two long rims for the mallet's centre; and the puck,
+which the mallet must not touch before. `load` gives
 the largest ratio of what a stroke uses to what it may use: at most 1 is allowed.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -22,6 +23,7 @@ from models.planners.via_points import Path
 from models.simulators import iiwa
 
 HOLD, BRAKE = 0.03, 0.13  # s
+CONTACT_RADIUS = 0.0798  # m, from the mallet's centre to the puck's
 _SAMPLES = 13
 _DIFFERENCE = 1e-4
 _SHARES = np.linspace(0.0, 1.0, _SAMPLES)
@@ -95,6 +97,9 @@ def ready(
 def use(path: Path, limits: Limits) -> Use:
     """Return what a run-up, or any path at the tip's height, uses of the limits.
 
+    A path that ends in motion ends at a puck, which lies ahead of the mallet; the mallet keeps off
+    it on the way, the more the earlier, since then the puck is elsewhere by a little.
+
     Args:
         path: Its knots; every piece is sampled alike.
         limits: What it may use.
@@ -112,7 +117,9 @@ def use(path: Path, limits: Limits) -> Use:
         (joints[..., 0, :1, :], joints[..., 1:, :].reshape(*flat, joints.shape[-1])), -2
     )
     times = np.concatenate((times[..., 0, :1], times[..., 1:].reshape(flat)), -1)
-    return use_of(via_points.level(joints), times, path.speeds[..., -1, :], limits)
+    joints = via_points.level(joints)
+    used = use_of(joints, times, path.speeds[..., -1, :], limits)
+    return replace(used, room=np.maximum(used.room, _touch(path, joints, times)))
 
 
 def after(
@@ -193,6 +200,20 @@ def use_of(
     effort = (ratios**2 * gaps).sum((-1, -2)) / gaps.sum((-1, -2))
     fast = (np.abs(rates) / limits.joint_speed).max((-1, -2))
     return Use(fast, ratios.max((-1, -2)), _room(joints, limits), effort)
+
+
+def _touch(
+    path: Path, joints: Float[ndarray, "*batch sample 7"], times: Float[ndarray, "*batch sample"]
+) -> Float[ndarray, "*batch"]:
+    """Return one more than the centimetres by which the mallet comes too near to the puck."""
+    end = iiwa.pose(path.points[..., -1, :])
+    velocity = (end.jacobian @ path.speeds[..., -1, :, None])[..., :2, 0]
+    speed = np.linalg.norm(velocity, axis=-1, keepdims=True)
+    puck = end.tip[..., :2] + CONTACT_RADIUS * velocity / np.maximum(speed, 1e-9)
+    left = path.times[..., -1:] - times
+    apart = np.linalg.norm(iiwa.tip(joints)[..., :2] - puck[..., None, :], axis=-1)
+    wanted = CONTACT_RADIUS - 1e-6 + np.minimum(0.4 * speed * left, 0.004 + 0.05 * left)
+    return np.where(speed[..., 0] > 1e-6, 1.0 + 100.0 * (wanted - apart).max(-1), 0.0)
 
 
 def _room(joints: Float[ndarray, "*batch sample 7"], limits: Limits) -> Float[ndarray, "*batch"]:
