@@ -4,6 +4,7 @@ The scene is drawn by MuJoCo without a window (EGL, on the processor where there
 EGL is missing the same frames are drawn as lines from the same geometry, so a strip is always made.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +14,14 @@ import numpy as np
 from jaxtyping import Float, UInt8
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy import ndarray
 
 from models.simulators import laboratory, ur5
 
 SIZE = (420, 315)  # pixels of one picture, across and down
 CAMERAS = ("front", "top")
+MICROPHONES = ("microphone_0", "microphone_1", "microphone_2")
 _LARGEST = 400  # parts of one picture
 _PURPLE = np.array((0.75, 0.05, 0.75, 1.0), np.float32)
 
@@ -46,6 +49,8 @@ def strip(
     microphones: Sequence[tuple[float, float, float]] = (),
 ) -> Figure:
     """Draw frames side by side, seen from the front and from above, with the ball's trail.
+
+    The microphones are numbered as their channels in the first picture from above.
 
     Args:
         frames: Instants in order; up to eight read well.
@@ -75,6 +80,7 @@ def strip(
                 axis.imshow(pictures[column, row])
             else:
                 _sketch(axis, frames[: column + 1], from_above=camera == "top")
+    _explain(figure, axes[CAMERAS.index("top"), 0], model, drawn=pictures is None)
     return figure
 
 
@@ -163,6 +169,47 @@ def _trail(scene: mujoco.MjvScene, frames: Sequence[Frame]) -> None:
         scene.ngeom += 1
 
 
+def _explain(figure: Figure, from_above: Axes, model: mujoco.MjModel, *, drawn: bool) -> None:
+    """Say what is what: a legend below the pictures, and the microphones' numbers in one of them.
+
+    Args:
+        figure: The strip.
+        from_above: The picture in which the microphones are numbered.
+        model: The scene.
+        drawn: Whether it is a sketch in metres, not a picture in pixels.
+    """
+    for channel, name in enumerate(MICROPHONES):
+        place = model.body(name).pos
+        x, y = place[:2] if drawn else _pixel(model, place)
+        if drawn:
+            from_above.plot(x, y, "s", color="black", ms=3)
+        from_above.annotate(
+            str(channel), (x, y), (4, -9), textcoords="offset points", color="black", fontsize=7
+        )
+    marks = [
+        Line2D([], [], ls="", marker="o", color=colour, label=label)
+        for label, colour in (
+            ("ball now", "darkorange"),
+            ("where it was in the pictures before", _PURPLE[:3].tolist()),
+            ("paddle", "seagreen"),
+            ("microphones, by channel", "black"),
+        )
+    ]
+    figure.legend(handles=marks, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+
+
+def _pixel(model: mujoco.MjModel, place: Float[ndarray, "3"]) -> tuple[float, float]:
+    """Return where the camera above sees a place, pixels across and down.
+
+    The camera looks straight down with x to the right: f = half the picture over tan(fovy / 2).
+    """
+    camera = model.camera("top")
+    across, up = place[:2] - camera.pos[:2]
+    scale = 0.5 * SIZE[1] / math.tan(0.5 * math.radians(float(camera.fovy[0])))
+    scale /= camera.pos[2] - place[2]
+    return 0.5 * SIZE[0] + scale * across, 0.5 * SIZE[1] - scale * up
+
+
 def _sketch(axis: Axes, frames: Sequence[Frame], *, from_above: bool) -> None:
     """Draw table, arm, paddle and trail as lines: x across, y or z up."""
     up = 1 if from_above else 2
@@ -175,7 +222,7 @@ def _sketch(axis: Axes, frames: Sequence[Frame], *, from_above: bool) -> None:
     centre = links[-1]
     axis.plot(np.full(2, centre[0]), centre[up] + across, color="seagreen", lw=3)
     been = np.array([frame.ball for frame in frames if frame.ball is not None]).reshape(-1, 3)
-    axis.plot(been[:, 0], been[:, up], ".", color="purple")
+    axis.plot(been[:, 0], been[:, up], ".", color=_PURPLE[:3].tolist())
     if frames[-1].ball is not None:
         axis.plot(been[-1:, 0], been[-1:, up], "o", color="darkorange")
     axis.set(xlim=(-0.55, 1.0), ylim=(-0.5, 0.5) if from_above else (-0.2, 0.9), aspect="equal")

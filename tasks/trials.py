@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 
+from hardware.microphones.interface import Rig
 from hardware.robots.interface import ArmState
 from hardware.robots.simulated import SimulatedArm
 from models.controllers.workspace import Workspace
@@ -98,7 +99,8 @@ def meet_tosses(
                 waits[role] += [decision.latency for decision in run.decisions]
                 record(logs[role], PAUSE * number, seed, run, states, outcomes[role][-1].kind)
                 if role == first and number < PICTURED:
-                    _picture(folder / f"toss-{number + 1}.png", toss, states, outcomes[role][-1])
+                    title = f"{toss.ball.name}: {outcomes[role][-1].kind}"
+                    _picture(folder / f"toss-{number + 1}.png", title, toss, states, twin.rig)
             progress(number + 1, len(seeds))
     finally:
         for log in logs.values():
@@ -249,9 +251,7 @@ def _play(
     return run, states
 
 
-def _picture(
-    path: Path, toss: Toss, states: list[ArmState], outcome: ball_tracking.Outcome
-) -> None:
+def _picture(path: Path, title: str, toss: Toss, states: list[ArmState], rig: Rig) -> None:
     """Draw the toss from its first bounce to its end."""
     if not len(toss.times) or not states:
         return
@@ -265,8 +265,8 @@ def _picture(
         )
         for when in times
     ]
-    title = f"{toss.ball.name}: {outcome.kind}"
-    drawn = strips.strip(frames, title=title, ball_radius=toss.ball.radius)
+    places = [each.position for each in rig.microphones][: len(strips.MICROPHONES)]
+    drawn = strips.strip(frames, title=title, ball_radius=toss.ball.radius, microphones=places)
     write_bytes(path, figures.to_png(drawn))
 
 

@@ -51,3 +51,32 @@ def test_a_strip_has_a_column_a_frame_and_is_a_picture(egl, monkeypatch):
 def test_no_frames_no_strip():
     with pytest.raises(ValueError, match="there are none"):
         strips.strip([], title="nothing")
+
+
+@pytest.mark.parametrize("egl", [True, False])
+def test_a_strip_says_what_is_what_and_numbers_the_microphones_in_one_picture(egl, monkeypatch):
+    if not egl:
+        monkeypatch.setattr(strips, "_context", lambda: None)
+    figure = strips.strip(frames(), title="ping-pong")
+    (legend,) = figure.legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert said[:2] == ["ball now", "where it was in the pictures before"] and len(said) == 4
+    labels = [[text.get_text() for text in axis.texts] for axis in figure.axes]
+    assert labels == [[]] * 4 + [["0", "1", "2"]] + [[]] * 3
+
+
+def test_the_camera_above_sees_a_place_where_its_label_stands(monkeypatch):
+    """Oracle: the trail of one place, drawn by MuJoCo; the middle of its pixels, within 1.5."""
+    monkeypatch.setattr(strips, "SIZE", (420, 315))
+    model = laboratory.build()
+    joints = frames()[0].joints
+    for place in ((-0.3, -0.25, 0.0762), (0.2, 0.1, 0.05), (0.0, 0.2, 0.3)):
+        pictures = strips.render(model, [Frame(0.0, joints, place), Frame(0.0, joints, None)])
+        if pictures is None:
+            pytest.skip("no EGL here")
+        purple = pictures[1, 1].astype(int)
+        down, across = np.nonzero(
+            (purple[..., 2] > purple[..., 1] + 40) & (purple[..., 0] > purple[..., 1] + 40)
+        )
+        seen = strips._pixel(model, np.array(place))
+        assert seen == pytest.approx((across.mean() + 0.5, down.mean() + 0.5), abs=1.5)
