@@ -1,0 +1,149 @@
+"""A training makes three packages once, goes on where it stopped, and registers what it made."""
+
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from models.inference import contact_modes
+from models.planners import strokes as stroke_tables
+from models.systems import puck_data
+from tasks import (
+    energy_packages,
+    energy_pictures,
+    energy_publishing,
+    energy_search,
+    energy_steps,
+    registry,
+    settings,
+    shooting_audit,
+)
+from tasks import energy_training as training
+from tasks.energy_steps import Order
+from tests.oracles import hockey_modes
+from tests.tasks import shooters
+
+SMALL = {"states": 60, "candidates": 40, "hidden": 8, "epochs": 3, "batch": 16, "held_out": 8}
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Contacts and strokes that need no simulation; how often each was asked for."""
+    asked = {"collect": 0, "fit": 0, "build": 0}
+
+    def answer(name, value):
+        def say(*_, **__):
+            asked[name] += 1
+            return value
+
+        return say
+
+    monkeypatch.setattr(puck_data, "collect", answer("collect", None))
+    monkeypatch.setattr(contact_modes, "fit", answer("fit", hockey_modes.MODES))
+    monkeypatch.setattr(stroke_tables, "build", answer("build", shooters.strokes()))
+    monkeypatch.setattr(shooting_audit, "ANGLES", 40)
+    monkeypatch.setattr(energy_pictures, "draw", lambda *_, folder, **__: draw_one(folder))
+    return asked
+
+
+def draw_one(folder):
+    folder.mkdir(exist_ok=True)
+    (folder / "landscapes.png").write_bytes(b"")
+
+
+@pytest.fixture
+def order(tmp_path):
+    given = settings.load()
+    return Order(replace(given, energy=replace(given.energy, **SMALL)), tmp_path, seed=0)
+
+
+def changed(order, **values):
+    energy = replace(order.settings.energy, **values)
+    return replace(order, settings=replace(order.settings, energy=energy))
+
+
+def test_a_training_is_made_once_and_again_where_its_settings_change(order, made) -> None:
+    first = training.run(order)
+    assert first["trained"] and set(first["energies"]) == set(training.NAMES)
+    assert made == {"collect": 1, "fit": 1, "build": 1}
+    again = training.run(order)
+    assert not again["trained"] and again["energies"] == first["energies"]
+    assert training.run(changed(order, epochs=2))["trained"]
+    assert made["build"] == 1  # what the energies share was kept
+    assert training.run(replace(order, seed=1))["trained"] and made["build"] == 2
+
+
+def test_a_damaged_package_is_trained_again_alone(order, made) -> None:
+    training.run(order)
+    damaged, kept = (training.place(order, name) for name in training.NAMES[:2])
+    before = (kept / "shooting.json").stat().st_mtime_ns
+    whole = (damaged / "shooting.safetensors").read_bytes()
+    (damaged / "shooting.safetensors").write_bytes(whole[:-1])
+    assert not training.is_done(order)
+    training.run(order)
+    assert (damaged / "shooting.safetensors").read_bytes() == whole  # the same seed
+    assert (kept / "shooting.json").stat().st_mtime_ns == before
+
+
+def test_a_policy_knows_its_setting_and_what_it_learnt_from(order, made) -> None:
+    training.run(order)
+    for name in training.NAMES:
+        found = energy_packages.read(training.place(order, name))
+        assert found.name == name and found.setting == training.setting_of(name)
+        np.testing.assert_array_equal(found.strokes.speeds, shooters.strokes().speeds)
+        assert found.modes.airflow_sd == hockey_modes.MODES.airflow_sd
+
+
+def test_keys_tell_what_decides_each_step(order) -> None:
+    keys = (energy_steps.modes_key, energy_steps.strokes_key, energy_steps.labels_key, training.key)
+
+    def same(other):
+        return [key(order) == key(other) for key in keys]
+
+    assert same(changed(order, epochs=7)) == [True, True, True, False]
+    assert same(changed(order, aim_sd=0.01)) == [True, True, False, False]
+    episodes = replace(order.settings.hockey, episodes=7)
+    hockey = replace(order, settings=replace(order.settings, hockey=episodes))
+    assert same(hockey) == [False, True, False, False]
+    shots = replace(order.settings.hockey, shots=7)
+    assert all(same(replace(order, settings=replace(order.settings, hockey=shots))))
+
+
+def test_a_search_starts_with_the_settings_and_its_best_is_what_is_written(order, made) -> None:
+    wanted = changed(order, trials=2)
+    training.run(wanted)
+    labels = energy_steps.labels(wanted, hockey_modes.MODES, shooters.strokes())
+    best = energy_search.search(wanted, labels)
+    told = energy_packages.READER
+    package = training.read_package(training.place(wanted, training.NAMES[0]), reader=told)
+    assert package.settings["training"] == {**asdict(best), "seed": 0}
+    assert package.arrays["energy.last"].shape == (best.hidden,)
+
+
+@pytest.mark.slow
+def test_every_picture_of_a_training_is_drawn(tmp_path) -> None:
+    shooter = {"shooting-balanced": shooters.shooter()}
+    losses = {"shooting-balanced": [4.0, 2.0]}
+    energy_pictures.draw(shooter, losses, candidates=100, aim=0.002, folder=tmp_path)
+    pictures = {picture.name for picture in tmp_path.iterdir()}
+    assert pictures == {"flights.png", "shots.png", "landscapes.png", "histories.png"}
+
+
+def test_publishing_twice_adds_nothing_and_each_setting_is_below_the_shared_run(
+    order, made, tracker
+) -> None:
+    training.run(order)
+    versions, shared = energy_publishing.publish(tracker, order.out, training.NAMES)
+    again, same = energy_publishing.publish(tracker, order.out, training.NAMES)
+    assert again == versions and same.run_id == shared.run_id
+    pictures = {file.path for file in tracker.client.list_artifacts(shared.run_id, "figures")}
+    assert "figures/landscapes.png" in pictures
+    for name in training.NAMES:
+        assert registry.resolve(tracker, name) == versions[name]
+        found = tracker.client.get_model_version(name, versions[name].version)
+        run = tracker.client.get_run(found.run_id)
+        assert run.data.tags["mlflow.parentRunId"] == shared.run_id
+        curve = tracker.client.get_metric_history(found.run_id, "held_out_history")
+        package = registry.load(tracker, versions[name])
+        assert [point.value for point in curve] == package.checks["history"]
+        assert run.data.metrics["regret"] == package.checks["regret"]
