@@ -20,7 +20,7 @@ def test_every_reference_of_the_table_exists() -> None:
 
 def test_every_row_of_the_table_names_a_function_and_a_test() -> None:
     lines = (ROOT / "docs" / "papers.md").read_text().splitlines()
-    rows = [line for line in lines if line.startswith("| ")][1:]
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith("| equation")]
     for row in rows:
         function, test = (REFERENCE.findall(cell) for cell in row.strip("|").split("|")[1:])
         assert len(function) == len(test) == 1, row
