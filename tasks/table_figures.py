@@ -12,9 +12,7 @@ from models.simulators.air_hockey_outcome import Outcome
 _OURS, _PAPERS = "tab:blue", "0.55"
 
 
-def rows(
-    found: Mapping[str, Mapping[str, Any]], paper: Mapping[str, Mapping[str, float]]
-) -> Figure:
+def rows(found: Mapping[str, Mapping[str, Any]], paper: Mapping[str, Mapping[str, Any]]) -> Figure:
     """Draw score against speed at the goal line.
 
     Args:

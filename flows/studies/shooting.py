@@ -1,6 +1,6 @@
 """The study of shooting: Table I of Jankowski, Maric et al. on the simulated table, disturbed.
 
-"Energy-based Contact Planning under Uncertainty for Robot Air Hockey", Sec. V. Rows, all from the same starts:
+"Energy-based Contact Planning under Uncertainty for Robot Air Hockey", Sec. V. The same starts for:
 
     cautious, balanced, aggressive   the energies of the three settings (lambda_1, lambda_2, beta)
     conventional                     no learnt uncertainty: the mean path of a direct shot, in time
