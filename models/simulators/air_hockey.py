@@ -36,6 +36,7 @@ TORQUE_LIMIT = np.array((320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0))  # N m
 _MALLET_STIFFNESS, _MALLET_DAMPING = 4.0, 0.31
 _RANGE_GAIN = 20.0  # 1/s
 _SLACK = 1e-6  # rad/s
+_FEATHER = 1e-6
 _LOW_PASS = 0.274
 _PARKED = np.array((2.37, 0.0, 0.1645))
 PUCK, ARM, MALLET = slice(0, 3), slice(3, 10), slice(10, 12)
@@ -66,10 +67,21 @@ CALM = Disturbance(airflow=0.0, position_noise=0.0)
 
 @dataclass(frozen=True)
 class World:
-    """The scene (not shared between threads)."""
+    """The scene (not shared between threads).
+
+    Attributes:
+        model: What there is.
+        data: How it is.
+        law: What the motors' law takes the arm for; `model` and `data` where it knows the mallet.
+        rims: Names of the rims by geometry.
+        puck: Its geometry.
+        mallet: Its geometry.
+        table: Measures.
+    """
 
     model: mujoco.MjModel
     data: mujoco.MjData
+    law: tuple[mujoco.MjModel, mujoco.MjData]
     rims: dict[int, str]
     puck: int
     mallet: int
@@ -106,13 +118,29 @@ class Episode:
     blind: int = 0
 
 
-def build() -> World:
-    """Load the scene."""
+def build(*, mallet_known: bool = True) -> World:
+    """Load the scene.
+
+    Args:
+        mallet_known: Whether the motors' law knows the mallet. Where it does not, the rod hangs
+            through and lags as was measured on the challenge's environment.
+    """
     model = mujoco.MjModel.from_xml_path(str(SCENE))
+    data = mujoco.MjData(model)
+    law = (model, data) if mallet_known else _without_mallet()
     names = ("left", "right", "far_left", "far_right", "near_left", "near_right")
     rims = {model.geom(name).id: name for name in names}
     puck, mallet = model.geom("puck").id, model.geom("mallet").id
-    return World(model, mujoco.MjData(model), rims, puck, mallet, Table())
+    return World(model, data, law, rims, puck, mallet, Table())
+
+
+def _without_mallet() -> tuple[mujoco.MjModel, mujoco.MjData]:
+    """Return the scene with a mallet of next to no mass that touches nothing."""
+    model = mujoco.MjModel.from_xml_path(str(SCENE))
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT.value
+    model.body("mallet").mass[:] *= _FEATHER
+    model.body("mallet").inertia[:] *= _FEATHER
+    return model, mujoco.MjData(model)
 
 
 def reset(
@@ -221,12 +249,15 @@ def _fastest(position: ndarray) -> tuple[ndarray, ndarray]:
 
 def _torques(world: World, position: ndarray, speed: ndarray, acceleration: ndarray) -> ndarray:
     """What the motors give, N m."""
-    data = world.data
-    wanted, inertial = np.zeros(world.model.nv), np.zeros(world.model.nv)
+    data, (model, assumed) = world.data, world.law
+    if assumed is not data:
+        assumed.qpos[:], assumed.qvel[:] = data.qpos, data.qvel
+        mujoco.mj_step1(model, assumed)
+    wanted, inertial = np.zeros(model.nv), np.zeros(model.nv)
     wanted[ARM] = acceleration
-    mujoco.mj_mulM(world.model, data, inertial, wanted)
+    mujoco.mj_mulM(model, assumed, inertial, wanted)
     feedback = STIFFNESS * (position - data.qpos[ARM]) + DAMPING * (speed - data.qvel[ARM])
-    torque = inertial[ARM] + data.qfrc_bias[ARM] + feedback
+    torque = inertial[ARM] + assumed.qfrc_bias[ARM] + feedback
     return np.asarray(np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT))
 
 

@@ -55,12 +55,15 @@ class Outcome:
 
 def over(episode: Episode) -> bool:
     """Tell whether the puck has left the table or come back behind the middle towards the robot."""
-    if not episode.trace:
-        return False
-    x, y, _, vx = episode.trace[-1][:4]
-    table = episode.world.table
-    out = abs(x) > table.half_length or abs(y) > table.half_width
-    return bool(out or (x > 0.0 and vx < 0.0))
+    return bool(episode.trace) and _end(episode.trace[-1], episode.world.table) != "time"
+
+
+def _end(row: Float[ndarray, " 9"], table: Table) -> str:
+    """Name how a puck off the line ends an episode, "time" where it does not."""
+    x, y, _, vx = row[:4]
+    if abs(x) > table.half_length or abs(y) > table.half_width:
+        return "out"
+    return "returned" if x > 0.0 and vx < 0.0 else "time"
 
 
 def outcome(episode: Episode) -> Outcome:
@@ -78,9 +81,7 @@ def outcome(episode: Episode) -> Outcome:
     line = _line(trace, table)
     y, speed = (np.nan, np.nan) if line is None else _at_line(trace, line, table)
     banks = _banks(episode, first, len(trace) if line is None else line)
-    ended = "line" if line is not None else "time"
-    if line is None and over(episode):
-        ended = "returned" if abs(trace[-1, 0]) <= table.half_length else "out"
+    ended = "line" if line is not None else _end(trace[-1], table)
     return Outcome(
         bool(abs(y) < table.clean_half_width),
         ended,

@@ -140,15 +140,37 @@ def test_banks_are_the_turns_at_the_long_rims(world: World) -> None:
     assert found.banks == (np.diff(np.sign(after[:, 4])) != 0).sum() == 1
 
 
-def test_the_arm_follows_its_commands(world: World) -> None:
+@pytest.mark.parametrize(
+    ("known", "level", "height"),
+    [(True, (0.0, 1e-3), (0.0, 5e-4)), (False, (2e-3, 4e-3), (3e-3, 5e-3))],
+)
+def test_the_arm_follows_its_commands(
+    known: bool, level: tuple[float, float], height: tuple[float, float]
+) -> None:
+    """There a stroke erred by 2.6 mm level and 4.7 mm in height: its law knows no mallet."""
     episode, _ = air_hockey.reset(
-        world, puck=np.array((0.5, 0.4, 0.0, 0.0)), disturbance=CALM, draw=np.random.default_rng(0)
+        air_hockey.build(mallet_known=known),
+        puck=np.array((0.5, 0.4, 0.0, 0.0)),
+        disturbance=CALM,
+        draw=np.random.default_rng(0),
     )
-    commands = hockey_strokes.straight(np.array((0.6, 0.1)), run_up=0.3, after=0.06)
-    for command in commands:
+    errors = []
+    for command in hockey_strokes.straight(np.array((0.6, 0.1)), run_up=0.3, after=0.06):
         seen = air_hockey.step(episode, command)
-        error = iiwa.tip(seen[6:13]) - iiwa.tip(command[0])
-        assert np.abs(error).max() < 1e-3
+        errors.append(np.abs(iiwa.tip(seen[6:13]) - iiwa.tip(command[0])))
+    most = np.max(errors, axis=0)
+    assert level[0] < np.hypot(*most[:2]) < level[1]
+    assert height[0] < most[2] < height[1]
+
+
+@pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
+def test_a_mallet_at_rest_sends_back_what_was_measured(world: World, speed: float) -> None:
+    start = iiwa.tip(iiwa.HOME)[0] + world.table.robot_base[0] + world.table.contact_radius
+    episode, _ = glide(world, (start + 0.04, 0.0, -speed, 0.0), int(2.0 / speed) + 5)
+    trace = np.array(episode.trace)
+    touched = np.flatnonzero(["mallet" in names for names in episode.touches])
+    assert 0.41 < -trace[touched[-1] + 1, 3] / trace[touched[0] - 1, 3] < 0.47
+    assert 17 <= len(touched) <= 19
 
 
 def test_a_far_command_is_approached_as_fast_as_may_be(world: World) -> None:
