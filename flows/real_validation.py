@@ -1,4 +1,4 @@
-"""What a validation on a real rig adds: a place that answers, a person, and an end before the end.
+"""What a validation on a real rig adds: a place that answers and a person; an end before the end.
 
 Nothing here moves anything. The question to the person and all motion are in `tasks.real_trials`.
 """
@@ -16,6 +16,7 @@ from hardware.locks import BusyError
 from models.core.bad_input import BadInput
 from tasks import ended_validation, person, real_rig
 from tasks.artefacts import write_json
+from tasks.deflection import StreamEndedError
 from tasks.person import EndedError
 from tasks.real_trials import Place
 from tasks.settings import Settings
@@ -23,8 +24,8 @@ from tasks.tracking import Tracker
 from tasks.twin_result import REAL, SIMULATED
 
 SCHEMA = "ricochet.validation/1"
-ENDED = (EndedError, BadInput, BusyError, KeyboardInterrupt)
-"""What ends the trials on a real rig; the arm then stands."""
+ENDED = (EndedError, StreamEndedError, BadInput, BusyError, KeyboardInterrupt)
+"""What ends the trials on a rig; a real arm then stands."""
 
 
 def open_place(rig: str, wanted: Settings, *, arm: bool) -> Place | None:
@@ -61,30 +62,30 @@ def kept(
     out: Path,
     left: Path,
 ) -> Iterator[None]:
-    """Record why the trials on a real rig ended, if they end before their time.
+    """Record why the trials ended, if they end before their time.
 
     Args:
         tracker: The store.
         name: Name in the registry.
         versions: Who is on trial, by role.
-        place: The real rig; None records nothing.
+        place: The real rig; None is the simulated one.
         out: Folder of `result.json`.
         left: Folder of what the rig leaves.
     """
     try:
         yield
     except ENDED as error:
-        if place is not None:
-            reason = " ".join(str(error).split()) or "interrupted"
-            run = give_up(tracker, name, dict(versions), reason, left)
-            result = {"schema": SCHEMA, "name": name, "rig": REAL, "ended": reason, "run": run}
-            write_json(out / "result.json", result | {"unchanged": False, "promoted": False})
+        rig = SIMULATED if place is None else REAL
+        reason = " ".join(str(error).split()) or "interrupted"
+        run = give_up(tracker, name, dict(versions), reason, left)
+        result = {"schema": SCHEMA, "name": name, "rig": rig, "ended": reason, "run": run}
+        write_json(out / "result.json", result | {"unchanged": False, "promoted": False})
         raise
 
 
 @task(name="give up", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
 def give_up(tracker: Tracker, name: str, versions: dict[str, str], reason: str, left: Path) -> str:
-    """Record that the trials on a real rig ended before their time, and why.
+    """Record that the trials ended before their time, and why.
 
     Args:
         tracker: The store.

@@ -226,9 +226,15 @@ def record(
         The run.
     """
     numbers = {
-        role: {"energy": met.energy[role], "latency_p99": met.latency[role]}
+        role: {
+            "energy": met.energy[role],
+            "latency_p99": met.latency[role],
+            "refused": float(len(met.refused[role])),
+        }
         for role in trial.versions
     }
+    refused = {role: list(lines) for role, lines in met.refused.items()}
+    write_json(folder / "refused.json", refused)
     run = validation.publish_validation(
         tracker,
         twin,

@@ -17,6 +17,7 @@ LABELS = {
     "cup_inside_90": "cups inside their predicted 90 %, share",
     "energy": "energy of the paddle over its mass, m²/s",
     "latency_p99": "from sound to new target, 99th percentile, s",
+    "refused": "events and targets refused, and stops",
     "restitution_mean": "restitution, mean",
     "restitution_sd": "restitution, standard deviation",
     "log10_concentration_mean": "log10 concentration, mean",

@@ -15,10 +15,12 @@ from tasks import (
     person,
     steering,
     tracking,
+    trials,
     validation,
     validation_figures,
     validation_page,
 )
+from tasks.deflection import StreamEndedError
 from tasks.person import EndedError
 from tasks.tracking import OpenRun
 from tasks.twin_result import Paired, TwinResult
@@ -101,6 +103,24 @@ def test_what_breaks_after_a_yes_is_the_reason_of_a_failed_run(monkeypatch, lab)
     assert found.info.status == "FAILED" and "found no sound" in result["ended"]
     left = {entry.path for entry in lab.tracker.client.list_artifacts(found.info.run_id, "rig")}
     assert {"rig/motion.json", "rig/tosses.json", "rig/telemetry-candidate.mcap"} <= left
+
+
+def test_microphones_that_stop_on_the_simulated_rig_are_the_reason_of_a_failed_run(
+    monkeypatch, lab
+):
+    def stop(*_, folder, **__):
+        (folder / "telemetry-candidate.mcap").write_bytes(b"till then")
+        raise StreamEndedError("found no sound for 0.2 s")
+
+    monkeypatch.setattr(trials, "meet_tosses", stop)
+    with pytest.raises(StreamEndedError):
+        run(monkeypatch, lab, rig="simulated", arm=False, overrides=[])
+    found, result = ended(lab)
+    assert found.info.status == "FAILED" and lab.recorded == []
+    assert found.data.tags[ended_validation.REASON] == "found no sound for 0.2 s"
+    assert (result["ended"], result["rig"]) == ("found no sound for 0.2 s", "simulated")
+    (kept,) = lab.tracker.client.list_artifacts(found.info.run_id, "rig")
+    assert kept.path == "rig/telemetry-candidate.mcap"
 
 
 def test_an_interrupt_stops_the_arm_and_is_the_reason(monkeypatch, lab):

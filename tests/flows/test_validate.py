@@ -77,6 +77,21 @@ def test_a_candidate_that_is_the_champion_already_is_left_as_it_is(tmp_path, ste
     assert steps.recorded == steps.moved == []
 
 
+def test_what_was_refused_in_a_toss_goes_into_the_run(tmp_path, monkeypatch):
+    seen, line = {}, "y: found 0.4, expected -0.35 to 0.35"
+    met = Met(
+        {"candidate": (True,)}, {"candidate": 0.02}, {"candidate": 0.02}, {"candidate": (line,)}
+    )
+    monkeypatch.setattr(
+        validate.validation, "publish_validation", lambda *_, **words: seen.update(words)
+    )
+    monkeypatch.setattr(validate, "link", lambda *_, **__: None)
+    trial = validate.Trial(NAME, {"candidate": "2"}, {})
+    validate.record.fn(None, trial, None, met, REFUSED, tmp_path)
+    assert seen["numbers"]["candidate"]["refused"] == 1.0 and seen["files"] == tmp_path
+    assert json.loads((tmp_path / "refused.json").read_text()) == {"candidate": [line]}
+
+
 def test_an_unknown_ball_is_bad_input_before_anything_starts(tmp_path, steps):
     with pytest.raises(BadInput, match="one of ping-pong-table"):
         validate.validate.fn(name="club-table", out=str(tmp_path))
