@@ -6,47 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks import gate as benchmark
+from benchmarks.gate import evidence, outcomes
 from models.core.bad_input import BadInput
-from models.systems.ball_audit import Agreement
-from models.systems.ball_checks import ProductChecks
 from tasks import gate, twin_result
-from tasks.gate import Evidence
 from tasks.twin_result import Paired, TwinResult
 
-SESSIONS, DRAWS = 40, 500
 
-
-def evidence(draw, *, method=1.0, package=1.0) -> Evidence:
-    """What is measured of a posterior whose variance was divided, by the law of a Gaussian."""
-    product = ProductChecks(
-        levels=1 - (1 - draw.random(SESSIONS)) ** method, ranks=draw.random((SESSIONS, 2)), drops=20
-    )
-    agreement = Agreement(
-        levels=1 - (1 - draw.random(DRAWS)) ** package,
-        sample_levels=1 - (1 - draw.random(4000)) ** (1 / package),
-        sample_ranks=draw.random((4000, 2)),
-        mean_distance=0.01,
-        variance_ratios=(1.0 / package, 1.0 / package),
-    )
-    return Evidence(agreement, product, float(draw.random()))
-
-
-def twin(draw=None, *, tosses=100, candidate=0.7, champion=0.7, cups=0.95) -> TwinResult:
-    draw = draw or np.random.default_rng(5)
-    return TwinResult(
-        name="ping-pong-table",
-        candidate="2",
-        champion="1",
-        rig="simulated",
-        seeds=tuple(range(tosses)),
-        success=Paired(outcomes(draw, tosses, candidate), outcomes(draw, tosses, champion)),
-        positions=tuple((0.1 * place, 0.0) for place in range(40)),
-        inside_90=Paired(outcomes(draw, 40, cups), outcomes(draw, 40, 0.95)),
-    )
-
-
-def outcomes(draw, count, share):
-    return tuple(bool(value) for value in draw.random(count) < share)
+def twin(draw=None, **words) -> TwinResult:
+    return benchmark.twin(draw or np.random.default_rng(5), **words)
 
 
 def refused(verdict) -> set[str]:
