@@ -21,7 +21,8 @@ def strokes() -> Strokes:
     one = np.ones(GRID)
     joints = np.broadcast_to(iiwa.HOME, (*GRID, 7)).copy()
     speeds = hockey_modes.speed(np.stack((x, y), -1), angle)
-    return Strokes(*axes, joints, 0.0 * joints, 0.2 * one, 1.2 * one, speeds)
+    sound = np.ones([count - 1 for count in GRID], bool)
+    return Strokes(*axes, joints, 0.0 * joints, 0.2 * one, 1.2 * one, speeds, sound)
 
 
 def energy(seed: int = 0) -> Energy:
