@@ -96,14 +96,14 @@ def render(
     Returns:
         The pictures, or None where EGL is not to be had.
     """
-    context = _context()
-    if context is None:
+    surface = context(SIZE)
+    if surface is None:
         return None
-    context.make_current()
+    surface.make_current()
     try:
         return _draw(model, frames)
     finally:
-        context.free()
+        surface.free()
 
 
 def _draw(
@@ -119,7 +119,7 @@ def _draw(
     for i, frame in enumerate(frames):
         _pose(model, data, frame)
         for j, name in enumerate(CAMERAS):
-            _look(model, data, scene, name)
+            look(model, data, scene, name)
             _trail(scene, frames[: i + 1])
             mujoco.mjr_render(whole, scene, surface)
             mujoco.mjr_readPixels(pictures[i, j], None, whole, surface)
@@ -127,12 +127,16 @@ def _draw(
     return pictures[:, :, ::-1]
 
 
-def _context() -> Any:
-    """Return a context to draw in without a window, or None."""
+def context(size: tuple[int, int]) -> Any:
+    """Return a context to draw in without a window, or None.
+
+    Args:
+        size: Pixels across and down.
+    """
     try:
         from mujoco.egl import GLContext
 
-        return GLContext(*SIZE)
+        return GLContext(*size)
     except (ImportError, AttributeError, RuntimeError, OSError):
         return None
 
@@ -144,8 +148,15 @@ def _pose(model: mujoco.MjModel, data: mujoco.MjData, frame: Frame) -> None:
     mujoco.mj_forward(model, data)
 
 
-def _look(model: mujoco.MjModel, data: mujoco.MjData, scene: mujoco.MjvScene, name: str) -> None:
-    """Fill the scene as one of the fixed cameras sees it."""
+def look(model: mujoco.MjModel, data: mujoco.MjData, scene: mujoco.MjvScene, name: str) -> None:
+    """Fill the scene as one of the fixed cameras sees it.
+
+    Args:
+        model: What there is.
+        data: Where it is.
+        scene: To be drawn; changes.
+        name: Of the camera.
+    """
     camera = mujoco.MjvCamera()
     camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
     camera.fixedcamid = model.camera(name).id

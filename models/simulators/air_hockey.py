@@ -167,7 +167,7 @@ def reset(
     world.data.qpos[PUCK], world.data.qpos[ARM] = (*puck[:2], 0.0), joints
     world.data.qvel[PUCK] = (*puck[2:], 0.0)
     mujoco.mj_kinematics(world.model, world.data)
-    world.data.qpos[MALLET] = _upright(world)
+    world.data.qpos[MALLET] = upright(world.data)
     mujoco.mj_forward(world.model, world.data)
     angle = draw.uniform(-np.pi, np.pi)
     airflow = disturbance.airflow * np.array((np.cos(angle), np.sin(angle)))
@@ -199,7 +199,7 @@ def step(episode: Episode, command: ndarray) -> Float[ndarray, " 23"]:
         mujoco.mj_step1(world.model, data)
         data.qfrc_applied[ARM] = _torques(world, position, speed, acceleration)
         data.qfrc_applied[MALLET] = (
-            _MALLET_STIFFNESS * (_upright(world) - data.qpos[MALLET])
+            _MALLET_STIFFNESS * (upright(data) - data.qpos[MALLET])
             - _MALLET_DAMPING * data.qvel[MALLET]
         )
         mujoco.mj_step2(world.model, data)
@@ -261,9 +261,9 @@ def _torques(world: World, position: ndarray, speed: ndarray, acceleration: ndar
     return np.asarray(np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT))
 
 
-def _upright(world: World) -> Float[ndarray, " 2"]:
-    """Angles of the universal joint at which the mallet's axis points down."""
-    down = -world.data.body("link7").xmat.reshape(3, 3)[2]
+def upright(data: mujoco.MjData) -> Float[ndarray, " 2"]:
+    """Return the angles of the universal joint at which the mallet's axis points down, rad."""
+    down = -data.body("link7").xmat.reshape(3, 3)[2]
     return np.array((np.arctan2(down[0], down[2]), -np.arcsin(np.clip(down[1], -1.0, 1.0))))
 
 

@@ -42,7 +42,7 @@ def test_a_picture_shows_the_trail_the_ball_and_the_arm():
 @pytest.mark.parametrize("egl", [True, False])
 def test_a_strip_has_a_column_a_frame_and_is_a_picture(egl, monkeypatch):
     if not egl:
-        monkeypatch.setattr(strips, "_context", lambda: None)
+        monkeypatch.setattr(strips, "context", lambda size: None)
     figure = strips.strip(frames(), title="ping-pong")
     assert len(figure.axes) == 2 * 4
     assert to_png(figure)[:4] == b"\x89PNG"
@@ -56,7 +56,7 @@ def test_no_frames_no_strip():
 @pytest.mark.parametrize("egl", [True, False])
 def test_a_strip_says_what_is_what_and_numbers_the_microphones_in_one_picture(egl, monkeypatch):
     if not egl:
-        monkeypatch.setattr(strips, "_context", lambda: None)
+        monkeypatch.setattr(strips, "context", lambda size: None)
     figure = strips.strip(frames(), title="ping-pong")
     (legend,) = figure.legends
     said = [text.get_text() for text in legend.get_texts()]
