@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tasks.promotion import Moved
 
 NAME = "<ball>-<surface>, or shooting-<setting>"
+REHEARSED = "a posterior on the simulated rig: what else is tried is recorded"
 PROMOTION, ROLLBACK, DOCTOR = "ricochet.promotion/1", "ricochet.rollback/1", "ricochet.doctor/1"
 
 
@@ -73,9 +74,9 @@ def validate(call: Call) -> None:
     """Try the candidate on the rig and, if it passes the gate, make it the champion."""
     from models.core.bad_input import BadInput
 
-    if not call.publish:
-        raise BadInput("--no-publish", "validate", "none: a validation is recorded and may promote")
     name = call.arguments.name
+    if not call.publish and (is_shooting(name) or call.arguments.rig != "simulated"):
+        raise BadInput("--no-publish", f"validate {name} --rig {call.arguments.rig}", REHEARSED)
     _prepare()
     result = _validate_shooting(call) if is_shooting(name) else _validate_posterior(call)
     if result["unchanged"]:
@@ -88,10 +89,15 @@ def validate(call: Call) -> None:
             )
     call.say(f"{name}: {_shots(result) if is_shooting(name) else _tosses(result)}")
     verdict = "promoted to champion" if result["promoted"] else "not promoted"
-    call.say(f"{name} version {result['versions']['candidate']}: {verdict}; run {result['run']}")
+    where = f"run {result['run']}" if result["run"] else "not recorded"
+    call.say(f"{name} version {result['versions']['candidate']}: {verdict}; {where}")
 
 
 def _validate_posterior(call: Call) -> dict[str, Any]:
+    if not call.publish:
+        from flows.rehearsal import rehearse
+
+        return rehearse(call.arguments.name, wanted=call.settings, out=call.out, seed=call.seed)
     from flows.validate import validate as flow
 
     rig, arm = call.arguments.rig, call.arguments.arm
@@ -235,12 +241,12 @@ def _no_options(parser: argparse.ArgumentParser) -> None:
 VERBS = (
     Verb(
         ("validate",),
-        "try a candidate on the rig beside the champion; what passes the gate becomes champion",
+        "try a candidate on the rig beside the champion; what passes the gate becomes champion;"
+        " --no-publish only tries and judges",
         "ricochet validate ping-pong-table\n  ricochet validate shooting-balanced\n"
         "  ricochet validate ping-pong-table --rig real --arm --set real.robot=192.0.2.1",
         _validate_options,
         validate,
-        only_publishes=True,
     ),
     Verb(
         ("promote",),

@@ -102,7 +102,7 @@ def validate(
     tracker, folder = tracking.connect(), output_folder(Path(out))
     trial = load(tracker, name)
     if trial is None:
-        result = _unchanged(tracker, name)
+        result = unchanged(tracker, name)
     else:
         evidence = audit(tracker, trial, wanted, seed)
         left = output_folder(folder / "-".join((name, *trial.versions.values())))
@@ -112,7 +112,7 @@ def validate(
         verdict = gate.judge(evidence, twin)
         run = record(tracker, trial, twin, met, verdict, left)
         moved = verdict.passed and move(tracker, trial, verdict, run)
-        result = _result(trial, twin, met, verdict, run) | {"promoted": bool(moved)}
+        result = result_of(trial, twin, met, verdict, run) | {"promoted": bool(moved)}
     write_json(folder / "result.json", result)
     return result
 
@@ -287,21 +287,36 @@ def _samples(package: Package) -> np.ndarray:
     return np.asarray(package.arrays["samples"], dtype=np.float64)
 
 
-def _unchanged(tracker: Tracker, name: str) -> dict[str, Any]:
+def unchanged(tracker: Tracker, name: str) -> dict[str, Any]:
+    """Return the result where the candidate is the champion already.
+
+    Args:
+        tracker: The store.
+        name: Name in the registry.
+    """
     pair = promotion.present(tracker, name)
     return {"schema": SCHEMA, "name": name, "unchanged": True, "aliases": asdict(pair)}
 
 
-def _result(
-    trial: Trial, twin: TwinResult, met: Met, verdict: Verdict, run: OpenRun
+def result_of(
+    trial: Trial, twin: TwinResult, met: Met, verdict: Verdict, run: OpenRun | None
 ) -> dict[str, Any]:
+    """Return the result of a trial.
+
+    Args:
+        trial: Who was on trial.
+        twin: The trials.
+        met: How the tosses were met.
+        verdict: What the gate says.
+        run: Where it is recorded; None where it is not.
+    """
     return {
         "schema": SCHEMA,
         "name": trial.name,
         "rig": twin.rig,
         "unchanged": False,
         "versions": trial.versions,
-        "run": run.run_id,
+        "run": None if run is None else run.run_id,
         "gate": verdict.to_json(),
         "success": twin.success.shares(),
         "inside_90": twin.inside_90.shares(),

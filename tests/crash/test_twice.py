@@ -152,6 +152,9 @@ def test_a_validation_is_recorded_once_and_killed_and_again_it_is_the_same(check
     """The trials are too few to pass, so that a second one is not of a champion."""
     words = ["validate", "ping-pong-table", *options(TRIED + SMALL)]
     runs, versions = census(checkout)
+    rehearsed = run(checkout, *words, root=checkout)
+    assert "refused: number of tosses: found 3" in rehearsed and "not recorded" in rehearsed
+    assert census(checkout) == (runs, versions)
     cut(checkout, *words, seconds=14.0, root=checkout, publish=True)
     said = run(checkout, *words, root=checkout, publish=True)
     assert "refused: number of tosses: found 3" in said and "not promoted" in said

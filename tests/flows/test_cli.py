@@ -152,7 +152,7 @@ def test_a_study_is_told_its_seed_and_says_it(tmp_path, monkeypatch):
 
 
 def test_verbs_that_only_publish_say_in_their_help_that_they_cannot_do_without(capsys):
-    for word in ("nightly", "validate", "rollback"):
+    for word in ("nightly", "rollback"):
         with pytest.raises(SystemExit):
             cli.main([word, "--help"])
         assert "refused: publishing is what this verb does" in capsys.readouterr().out

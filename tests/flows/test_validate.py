@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows import nightly, validate
+from flows import cli, nightly, rehearsal, validate
 from models.core.bad_input import BadInput
 from tasks import promotion_log
 from tasks.gate import Check, Verdict
@@ -72,7 +72,7 @@ def test_what_the_gate_refuses_is_recorded_and_moves_nothing(tmp_path, steps, mo
 
 def test_a_candidate_that_is_the_champion_already_is_left_as_it_is(tmp_path, steps, monkeypatch):
     monkeypatch.setattr(validate, "load", lambda tracker, name: None)
-    monkeypatch.setattr(validate, "_unchanged", lambda tracker, name: {"unchanged": True})
+    monkeypatch.setattr(validate, "unchanged", lambda tracker, name: {"unchanged": True})
     assert run(monkeypatch, tmp_path, PASSED) == {"unchanged": True}
     assert steps.recorded == steps.moved == []
 
@@ -123,3 +123,20 @@ def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch
     )
     line = nightly.validated(NAME, tmp_path, 0, None, None)
     assert line.startswith("tennis-table version 2: found rolled back") and "\n" not in line
+
+
+def test_a_rehearsal_judges_and_neither_records_nor_moves(tmp_path, steps, monkeypatch, capsys):
+    trial, (twin, met) = validate.load(None, NAME), validate.try_on_rig()
+    monkeypatch.setattr(validate, "load", SimpleNamespace(fn=lambda *_: trial))
+    monkeypatch.setattr(validate, "audit", SimpleNamespace(fn=lambda *_: None))
+    monkeypatch.setattr(validate, "try_on_rig", SimpleNamespace(fn=lambda *_: (twin, met)))
+    monkeypatch.setattr(rehearsal.gate, "judge", lambda evidence, twin: PASSED)
+    monkeypatch.setattr("flows.servers.prepare_environment", lambda: None)
+    words = ["validate", NAME, "--no-publish", "--out", str(tmp_path)]
+    assert cli.main(words) == 0
+    assert "met 1.00 of the tosses" in (said := capsys.readouterr().out)
+    assert "tennis-table version 2: not promoted; not recorded" in said
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["run"] is None and result["gate"]["passed"] and not result["promoted"]
+    assert steps.recorded == steps.moved == []
+    assert cli.main([*words, "--rig", "real"]) == 2
