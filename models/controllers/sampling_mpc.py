@@ -29,6 +29,8 @@ PERIOD = 0.02  # s
 FREEZE = 0.05
 """Time before the contact from when the plan stands, s."""
 SAMPLES = 20
+_PASSED = 1e-3
+"""Time before the ready posture from when it counts as passed, s."""
 _SETTLED = 0.12
 """Time before the ready posture from when it stands, s."""
 _NOISE, _TIME_NOISE, _PRICE, _BETTER = 0.06, 0.1, 20.0, 0.85
@@ -194,7 +196,7 @@ def _towards(
         if last.time_left < FREEZE:
             return last
         state, warm = last.raw(0.0), _last_ready(last, last.contact, contact, time_left)
-    if warm is None or time_left - warm[1] < 0.5 * PERIOD:
+    if warm is None or time_left - warm[1] < _PASSED:
         path = via_points.fit(
             np.array((0.0, time_left)),
             np.stack((state[0], contact.joints)),

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from models.planners import run_ups, via_points
@@ -30,6 +30,8 @@ _START = np.array((0.8, np.log(0.16), np.log(1.4), *(6 * (0.0,))))
 _LOW = np.array((0.0, np.log(0.12), np.log(0.9), *(6 * (-1.0,))))
 _HIGH = np.array((1.0, np.log(0.30), np.log(1.6), *(6 * (1.0,))))
 _SLOW, _OFF, _WRONG = 0.15, 0.1, 4.0
+_ENOUGH, _SOUND, _HOPELESS, _LONGEST = 1.02, 1.045, 1.2, 1.7
+"""Loads up to which a cell is left, is sound, and is mended; longest duration, s."""
 _AT_ONCE = 2000
 """Strokes looked at together, about what a core's cache holds."""
 _LEAST = 0.1
@@ -110,6 +112,40 @@ def load(
     path = via_points.fit(times, points, first=0.0 * speeds, last=speeds)
     before = run_ups.use(path, limits).load()
     return np.maximum(before, run_ups.after(points[..., -1, :], speeds, limits).load())
+
+
+def mend(
+    speeds: Float[ndarray, "x y u"],
+    durations: Float[ndarray, "x y u"],
+    loads: Callable[[Float[ndarray, "x y u"], Float[ndarray, "x y u"]], Float[ndarray, "cx cy cu"]],
+    *,
+    rounds: int = 12,
+) -> tuple[Float[ndarray, "x y u"], Float[ndarray, "x y u"], Bool[ndarray, "cx cy cu"]]:
+    """Slow strokes down about cells inside which a stroke would not keep to the limits.
+
+    Args:
+        speeds: Of the mallet at contact, m/s.
+        durations: s.
+        loads: The largest load inside each cell between eight neighbours, for given speeds and
+            durations.
+        rounds: Each adds a fortieth to the durations and takes a hundredth off the speeds.
+
+    Returns:
+        Speeds, durations, and which cells keep to the limits with them.
+    """
+    for _ in range(rounds):
+        found = loads(speeds, durations)
+        wrong = (found > _ENOUGH) & (found < _HOPELESS)
+        if not wrong.any():
+            break
+        about = np.zeros(speeds.shape, bool)
+        for corner in np.ndindex(2, 2, 2):
+            part = tuple(slice(c, n - 1 + c) for c, n in zip(corner, speeds.shape, strict=True))
+            about[part] |= wrong
+        slower = np.minimum(1.025 * durations, _LONGEST)
+        durations = np.where(about, np.maximum(slower, durations), durations)
+        speeds = np.where(about, 0.99 * speeds, speeds)
+    return speeds, durations, loads(speeds, durations) <= _SOUND
 
 
 def _unpack(values: Float[ndarray, "*grid 9"]) -> RunUps:

@@ -11,14 +11,15 @@ Everything is in the robot's frame. (x, y) is the mallet's, not the puck's.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from models.planners import mallet_speed, postures, run_ups, stroke_search, via_points
 from models.planners.run_ups import Limits
+from models.planners.stroke_search import RunUps
 from models.simulators import iiwa
 
 LARGEST_ANGLE = 1.35  # rad
@@ -28,6 +29,8 @@ _MOST = 0.99 * iiwa.USABLE
 """Share of the joints' speed limits that no contact exceeds, whatever is interpolated."""
 ENDS = ((0.64, 1.34), (-0.455, 0.455), (-LARGEST_ANGLE, LARGEST_ANGLE))
 """What the table spans: x and y, m, and the shooting angle, rad."""
+_PROBES = 3
+"""Places at which every cell is tried."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,31 @@ class Contact:
 
 
 @dataclass(frozen=True)
+class Stroke:
+    """Many contacts at once; the fields are those of `Contact`."""
+
+    joints: Float[ndarray, "*batch 7"]
+    joint_speeds: Float[ndarray, "*batch 7"]
+    speed: Float[ndarray, "*batch"]
+    duration: Float[ndarray, "*batch"]
+    ready: Float[ndarray, "*batch 7"]
+    wind_up: Float[ndarray, "*batch"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of the table.
+
+    Attributes:
+        corner: Index of its lowest corner along each axis.
+        share: How far in it a place lies along each axis, from 0 to 1.
+    """
+
+    corner: tuple[Int[ndarray, "*batch"], Int[ndarray, "*batch"], Int[ndarray, "*batch"]]
+    share: Float[ndarray, "*batch 3"]
+
+
+@dataclass(frozen=True)
 class Strokes:
     """The table.
 
@@ -64,6 +92,7 @@ class Strokes:
         wind_ups: Time from the ready posture to the contact, s.
         durations: From rest at home to the contact, s.
         speeds: Reached, m/s; 0 where no stroke was found.
+        sound: Whether what is interpolated in a cell between eight neighbours keeps to the limits.
     """
 
     x: Float[ndarray, " x"]
@@ -74,6 +103,7 @@ class Strokes:
     wind_ups: Float[ndarray, "x y u"]
     durations: Float[ndarray, "x y u"]
     speeds: Float[ndarray, "x y u"]
+    sound: Bool[ndarray, "cx cy cu"]
 
     def contact(self, position: Float[ndarray, " 2"], angle: float) -> Contact:
         """Return the stroke that meets a point.
@@ -88,16 +118,34 @@ class Strokes:
         where = np.array((*position, angle))
         if not self.covers(where[:2], where[2]):
             raise ValueError(f"position, angle: {position}, {angle} are not in the table")
-        joints = via_points.seek(
-            self._between(self.joints, where), np.array((*position, iiwa.TIP_HEIGHT))
+        found = self.stroke(where)
+        return Contact(
+            found.joints,
+            found.joint_speeds,
+            float(found.speed),
+            float(found.duration),
+            found.ready,
+            float(found.wind_up),
         )
-        unit = unit_speeds(joints, where[2])
-        speed = min(float(self.speed(where[:2], where[2])), float(_MOST / _busiest(unit)))
-        wind_up = self._between(self.wind_ups, where)
-        ready = run_ups.ready(joints, speed * unit, wind_up=wind_up)
-        ready = via_points.level(ready + self._between(self.offsets, where), steps=2)
-        duration = float(self._between(self.durations, where))
-        return Contact(joints, speed * unit, speed, duration, ready, float(wind_up))
+
+    def stroke(self, where: Float[ndarray, "*batch 3"]) -> Stroke:
+        """Return the strokes at places x, y and angles, each interpolated and then made exact.
+
+        Args:
+            where: x and y of the mallet's centre, m, and the shooting angle, rad.
+        """
+        height = np.full((*where.shape[:-1], 1), iiwa.TIP_HEIGHT)
+        target = np.concatenate((where[..., :2], height), -1)
+        cell = self._cell(where)
+        joints = via_points.seek(_between(self.joints, cell), target)
+        unit = unit_speeds(joints, where[..., 2])
+        most = _MOST / (np.abs(unit) / iiwa.SPEED_LIMIT).max(-1)
+        speed = np.minimum(_between(self.speeds, cell), most)
+        joint_speeds, wind_up = speed[..., None] * unit, _between(self.wind_ups, cell)
+        ready = run_ups.ready(joints, joint_speeds, wind_up=wind_up)
+        ready = via_points.level(ready + _between(self.offsets, cell), steps=2)
+        duration = _between(self.durations, cell)
+        return Stroke(joints, joint_speeds, speed, duration, ready, wind_up)
 
     def speed(
         self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
@@ -108,8 +156,9 @@ class Strokes:
             positions: Of the mallet's centre, m.
             angles: Shooting angles, rad.
         """
-        where = np.concatenate((positions, np.asarray(angles)[..., None]), -1)
-        return np.where(self.covers(positions, angles), self._between(self.speeds, where), 0.0)
+        cell = self._cell(np.concatenate((positions, np.asarray(angles)[..., None]), -1))
+        possible = self.covers(positions, angles) & self.sound[cell.corner]
+        return np.where(possible, _between(self.speeds, cell), 0.0)
 
     def duration(
         self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
@@ -120,8 +169,8 @@ class Strokes:
             positions: Of the mallet's centre, m.
             angles: Shooting angles, rad.
         """
-        where = np.concatenate((positions, np.asarray(angles)[..., None]), -1)
-        return self._between(self.durations, where)
+        cell = self._cell(np.concatenate((positions, np.asarray(angles)[..., None]), -1))
+        return _between(self.durations, cell)
 
     def covers(
         self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
@@ -136,24 +185,15 @@ class Strokes:
         inside &= np.abs(positions[..., 1]) <= SIDE
         return inside & (np.abs(angles) <= LARGEST_ANGLE + 1e-9)
 
-    def _between(
-        self, values: Float[ndarray, "x y u *each"], where: Float[ndarray, "*batch 3"]
-    ) -> Float[ndarray, "..."]:
-        """Interpolate linearly along each axis; outside, the nearest inside."""
-        cells, shares = [], []
+    def _cell(self, where: Float[ndarray, "*batch 3"]) -> Cell:
+        """Find the cell that each place lies in, or the nearest."""
+        corner, share = [], []
         for axis, knots in enumerate((self.x, self.y, self.angle)):
             place = (where[..., axis] - knots[0]) / (knots[1] - knots[0])
-            cell = np.clip(np.nan_to_num(place), 0, len(knots) - 2 + 1e-9).astype(int)
-            cells.append(cell)
-            shares.append(np.clip(place - cell, 0.0, 1.0))
-        total = 0.0
-        for corner in np.ndindex(2, 2, 2):
-            weight = np.prod(
-                [s if c else 1.0 - s for s, c in zip(shares, corner, strict=True)], axis=0
-            )
-            value = values[tuple(cell + c for cell, c in zip(cells, corner, strict=True))]
-            total = total + weight.reshape(weight.shape + (1,) * (values.ndim - 3)) * value
-        return np.asarray(total)
+            low = np.clip(np.nan_to_num(place), 0, len(knots) - 2).astype(int)
+            corner.append(low)
+            share.append(np.clip(place - low, 0.0, 1.0))
+        return Cell((corner[0], corner[1], corner[2]), np.stack(share, -1))
 
     def to_arrays(self) -> dict[str, ndarray]:
         """Return the table as arrays by name."""
@@ -201,9 +241,18 @@ def build(
         steps=steps[1],
         progress=told(0.3, 0.7 / steps[1]),
     )
-    speed = found.share * fastest
     x, y, angle = axes
-    return Strokes(x, y, angle, joints, found.offset, found.wind_up, found.duration, speed)
+    cells = np.ones([count - 1 for count in counts], bool)
+    speed = found.share * fastest
+    table = Strokes(x, y, angle, joints, found.offset, found.wind_up, found.duration, speed, cells)
+    inside = draw.uniform(0.15, 0.85, (_PROBES, *cells.shape, 3))
+    inside[0] = 0.5
+
+    def loads(speeds: Float[ndarray, "x y u"], durations: Float[ndarray, "x y u"]) -> ndarray:
+        return _cell_loads(replace(table, speeds=speeds, durations=durations), inside, limits)
+
+    speed, durations, cells = stroke_search.mend(speed, found.duration, loads)
+    return replace(table, speeds=speed, durations=durations, sound=cells)
 
 
 def from_arrays(arrays: Mapping[str, ndarray]) -> Strokes:
@@ -218,7 +267,8 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> Strokes:
     table = Strokes(**{field.name: np.asarray(arrays[field.name]) for field in fields(Strokes)})
     grid = (len(table.x), len(table.y), len(table.angle))
     for name, value in table.to_arrays().items():
-        expected = (value.shape[0],) if name in ("x", "y", "angle") else grid
+        expected: tuple[int, ...] = value.shape[:1] if name in ("x", "y", "angle") else grid
+        expected = tuple(n - 1 for n in grid) if name == "sound" else expected
         if value.shape[: len(expected)] != expected or not np.isfinite(value).all():
             raise ValueError(f"{name}: expected finite values over {expected}, got {value.shape}")
     return table
@@ -242,10 +292,31 @@ def unit_speeds(
     return found.joint_speeds / found.speed[..., None]
 
 
-def _busiest(joint_speeds: Float[ndarray, "*batch 7"]) -> Float[ndarray, "*batch"]:
-    return (np.abs(joint_speeds) / iiwa.SPEED_LIMIT).max(-1)
-
-
 def direction(angles: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch 3"]:
     """Return unit vectors along shooting angles, rad."""
     return np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), -1)
+
+
+def _between(values: Float[ndarray, "x y u ..."], cell: Cell) -> Float[ndarray, "..."]:
+    """Interpolate linearly along each axis."""
+    total = np.zeros(())
+    for corner in np.ndindex(2, 2, 2):
+        weight = np.prod(np.where(corner, cell.share, 1.0 - cell.share), axis=-1)
+        value = values[tuple(low + c for low, c in zip(cell.corner, corner, strict=True))]
+        total = total + weight.reshape(weight.shape + (1,) * (values.ndim - 3)) * value
+    return total
+
+
+def _cell_loads(
+    table: Strokes, inside: Float[ndarray, "probe cx cy cu 3"], limits: Limits
+) -> Float[ndarray, "cx cy cu"]:
+    """Return the largest load of strokes from home at places inside each cell."""
+    corners = np.meshgrid(table.x[:-1], table.y[:-1], table.angle[:-1], indexing="ij")
+    sizes = np.array([knots[1] - knots[0] for knots in (table.x, table.y, table.angle)])
+    where = np.stack(corners, -1) + inside * sizes
+    found = table.stroke(where)
+    ready = run_ups.ready(found.joints, found.joint_speeds, wind_up=found.wind_up)
+    whole = np.ones_like(found.speed)
+    run_up = RunUps(whole, found.wind_up, found.duration, found.ready - ready)
+    load = stroke_search.load(run_up, found.joints, found.joint_speeds, limits)
+    return np.where(found.speed > 0.0, load, 0.0).max(0)

@@ -115,8 +115,9 @@ def test_planning_again_with_the_same_aims_changes_nothing(table):
         )
         for late in (0.013, PERIOD):
             expected = first.at(step * PERIOD + late)
-            for new, old in zip(plan.at(late), expected, strict=True):
-                np.testing.assert_allclose(new, old, atol=1e-5)
+            pairs = zip(plan.at(late), expected, (1e-5, 1e-3), strict=True)
+            for new, old, tolerance in pairs:
+                np.testing.assert_allclose(new, old, atol=tolerance)
 
 
 def test_after_the_contact_the_plan_stands_and_ends_at_rest(table):

@@ -59,6 +59,24 @@ def test_room_counts_centimetres_of_intrusion():
     assert used.speed == 0.0 == used.effort
 
 
+def test_a_run_up_through_the_puck_is_counted():
+    """The straight way in from behind keeps off; one from the puck's other side does not."""
+    joints, speeds = contact()
+    puck = iiwa.tip(joints)[:2] + 0.0798 * np.array((np.cos(0.3), np.sin(0.3)))
+    rooms = []
+    for start in (joints - 0.2 * speeds, joints + 0.4 * speeds):
+        points = np.stack((via_points.level(start), joints))
+        way = via_points.fit(np.array((0.0, 0.5)), points, first=0.0 * speeds, last=speeds)
+        samples = via_points.level(via_points.at(way, np.linspace(0.0, 0.48, 200))[0])
+        apart = np.linalg.norm(iiwa.tip(samples)[:, :2] - puck, axis=-1).min()
+        rooms.append((float(run_ups.use(way, LIMITS).room), float(apart)))
+    (good, clear), (bad, touching) = rooms
+    assert good <= 1.0
+    assert clear > 0.0798
+    assert touching < 0.0798
+    assert bad > 1.0 + 100.0 * 0.9 * (0.0798 - touching)
+
+
 def test_steady_acceleration_from_the_ready_posture_gives_the_contact():
     """From rest there, over the wind-up, the mean speed is half the last."""
     joints, speeds = contact()
