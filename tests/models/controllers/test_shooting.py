@@ -1,0 +1,150 @@
+"""The agent: in closed loop on the simulated table, and against everything that goes wrong."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy import ndarray
+
+from models.controllers.aims import NominalAim
+from models.controllers.shooting import Equipment, Phase, ShootingAgent
+from models.planners import shots, strokes
+from models.planners.shots import Conditions
+from models.planners.strokes import Strokes
+from models.simulators import air_hockey, air_hockey_outcome, iiwa
+from models.simulators.air_hockey import CALM, PERIOD, Disturbance
+from models.simulators.air_hockey_outcome import Outcome
+from tests.oracles.hockey_modes import MODES
+
+
+@pytest.fixture(scope="module")
+def arm() -> Strokes:
+    ends = ((0.82, 1.05), (-0.15, 0.15), (-0.5, 0.5))
+    draw = np.random.default_rng(0)
+    return strokes.build(counts=(3, 3, 3), ends=ends, steps=(150, 30), draw=draw)
+
+
+@pytest.fixture
+def agent(arm: Strokes) -> ShootingAgent:
+    aim = NominalAim(Conditions(MODES, arm.speed, shots.doubt()))
+    return ShootingAgent(Equipment(MODES, arm, aim))
+
+
+def seen(puck: tuple[float, float] = (0.95, 0.0), joints: ndarray = iiwa.HOME) -> ndarray:
+    """An observation in the robot's frame."""
+    return np.concatenate((puck, np.zeros(4), joints, np.zeros(7), (2.37, 0.0, 0.1645)))
+
+
+def play(
+    agent: ShootingAgent,
+    puck: tuple[float, float],
+    about: Disturbance = CALM,
+    spoil: Callable[[int, ndarray], ndarray] = lambda period, observation: observation,
+) -> tuple[Outcome, list[ndarray]]:
+    """Play an episode; the outcome and all commands."""
+    world = air_hockey.build()
+    episode, observation = air_hockey.reset(
+        world, puck=np.array((*puck, 0.0, 0.0)), disturbance=about, draw=np.random.default_rng(5)
+    )
+    agent.reset()
+    commands = []
+    while len(commands) < 200 and not air_hockey_outcome.over(episode):
+        commands.append(agent.draw_action(spoil(len(commands), observation)))
+        observation = air_hockey.step(episode, commands[-1])
+    return air_hockey_outcome.outcome(episode), commands
+
+
+@pytest.mark.parametrize("puck", [(-0.5, 0.0), (-0.52, 0.08), (-0.48, -0.06)])
+def test_a_puck_at_rest_is_shot_into_the_goal(
+    agent: ShootingAgent, puck: tuple[float, float]
+) -> None:
+    outcome, commands = play(agent, puck)
+    assert outcome.scored
+    assert outcome.violations == ()
+    assert agent.complaints == []
+    intent = agent.intents[0]
+    assert outcome.mallet_speed == pytest.approx(intent.contact.speed, rel=0.03)
+    assert outcome.normal == pytest.approx(intent.angle, abs=0.03)
+    moved = np.abs(np.diff([c[0] for c in commands], axis=0)).max(axis=0) / PERIOD
+    assert (moved <= iiwa.USABLE * iiwa.SPEED_LIMIT).all()
+
+
+def test_a_drifting_noisy_puck_is_shot_into_the_goal(agent: ShootingAgent) -> None:
+    outcome, _ = play(agent, (-0.5, 0.03), Disturbance())
+    assert outcome.scored
+    assert outcome.violations == ()
+
+
+def test_the_same_episode_gives_the_same_commands(agent: ShootingAgent) -> None:
+    _, first = play(agent, (-0.5, 0.0), Disturbance())
+    _, again = play(agent, (-0.5, 0.0), Disturbance())
+    np.testing.assert_array_equal(first, again)
+
+
+def test_a_puck_lost_for_a_while_is_still_shot(agent: ShootingAgent) -> None:
+    def spoil(period: int, observation: ndarray) -> ndarray:
+        hidden = observation.copy()
+        hidden[:6] = np.nan
+        return hidden if 20 <= period < 28 else observation
+
+    outcome, _ = play(agent, (-0.5, 0.0), spoil=spoil)
+    assert outcome.scored
+
+
+def test_a_puck_lost_for_good_sends_the_arm_home(agent: ShootingAgent) -> None:
+    def spoil(period: int, observation: ndarray) -> ndarray:
+        hidden = observation.copy()
+        hidden[:6] = np.nan
+        return hidden if period >= 20 else observation
+
+    outcome, commands = play(agent, (-0.5, 0.0), spoil=spoil)
+    assert outcome.strikes == 0
+    assert outcome.violations == ()
+    assert any("not seen" in line for line in agent.complaints)
+    np.testing.assert_allclose(commands[-1], np.stack((iiwa.HOME, np.zeros(7))), atol=2e-3)
+
+
+def test_nothing_moves_without_a_shot(agent: ShootingAgent) -> None:
+    for place in ((1.9, 0.3), (0.62, -0.45), (np.nan, np.nan), (9.0, 0.0)):
+        agent.reset()
+        for _ in range(40):
+            command = agent.draw_action(seen(place))
+        np.testing.assert_array_equal(command, np.stack((iiwa.HOME, np.zeros(7))))
+        assert agent.phase is Phase.WATCH
+
+
+def test_a_puck_off_the_table_is_one_clear_line(agent: ShootingAgent) -> None:
+    for _ in range(10):
+        agent.draw_action(seen((9.0, 0.0)))
+    assert agent.complaints == ["puck: at (7.49, 0.00) m, expected on the table"]
+
+
+def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
+    def vanish(period: int, observation: ndarray) -> ndarray:
+        blind = observation.copy()
+        blind[6:20] = np.nan
+        return blind if period >= 25 else observation
+
+    outcome, commands = play(agent, (-0.5, 0.0), spoil=vanish)
+    assert agent.complaints[0] == "joints: found NaN, expected finite numbers"
+    assert outcome.strikes == 0
+    assert np.isfinite(commands).all()
+
+    def stuck(period: int, observation: ndarray) -> ndarray:
+        held = observation.copy()
+        held[6:13] = iiwa.HOME
+        return held
+
+    outcome, _ = play(agent, (-0.5, 0.0), spoil=stuck)
+    assert any("off the last command" in line for line in agent.complaints)
+
+
+@pytest.mark.parametrize("bad", [np.zeros(22), np.zeros((23, 1)), np.zeros(0)])
+def test_another_number_of_numbers_is_refused(agent: ShootingAgent, bad: ndarray) -> None:
+    with pytest.raises(ValueError, match=r"observation: found shape"):
+        agent.draw_action(bad)
+
+
+def test_joints_must_be_known_at_the_start(agent: ShootingAgent) -> None:
+    with pytest.raises(ValueError, match="not finite at the start"):
+        agent.draw_action(seen(joints=np.full(7, np.nan)))
