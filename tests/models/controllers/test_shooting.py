@@ -47,7 +47,7 @@ def play(
         world, puck=np.array((*puck, 0.0, 0.0)), disturbance=about, draw=np.random.default_rng(5)
     )
     agent.reset()
-    commands = []
+    commands: list[ndarray] = []
     while len(commands) < 200 and not air_hockey_outcome.over(episode):
         commands.append(agent.draw_action(spoil(len(commands), observation)))
         observation = air_hockey.step(episode, commands[-1])
