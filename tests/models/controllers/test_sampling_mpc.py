@@ -192,3 +192,28 @@ def test_the_plan_stands_shortly_before_the_contact(table):
         joints, speeds = plan.at(PERIOD)
     assert left < FREEZE
     assert plan.contact is contact
+
+
+@pytest.mark.parametrize("leave", [0.3, 0.15, 0.08])
+def test_a_stroke_that_is_given_up_ends_at_rest_within_the_limits(table, leave):
+    contact, draw = table.contact(np.array((0.93, 0.02)), 0.2), np.random.default_rng(0)
+    left, memory, commands = contact.duration, Memory(), [(HOME, STILL)]
+    while not (left < leave and memory.plan.over):
+        memory, plan = sampling_mpc.plan(
+            memory,
+            joints=commands[-1][0],
+            joint_speeds=commands[-1][1],
+            target=contact if left >= leave else HOME,
+            time_left=left,
+            draw=draw,
+        )
+        commands.append(plan.at(PERIOD))
+        left -= PERIOD
+        assert left > -4.0
+    joints, speeds = (np.stack(values) for values in zip(*commands, strict=True))
+    joints, speeds = between(Trial(joints, speeds, contact, 0))
+    np.testing.assert_allclose(joints[-1], HOME, atol=1e-2)
+    assert (np.abs(speeds) / iiwa.SPEED_LIMIT).max() < iiwa.USABLE
+    tip = iiwa.tip(joints)
+    np.testing.assert_allclose(tip[:, 2], iiwa.TIP_HEIGHT, atol=1e-3)
+    assert tip[:, 0].min() > 0.5842
