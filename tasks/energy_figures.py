@@ -16,6 +16,7 @@ from matplotlib.patches import Ellipse, Rectangle
 from numpy import ndarray
 
 from models.core.hockey_table import Table
+from models.systems.puck_prediction import LEVELS, Row
 from tasks.figures import COLOURS, REGION
 
 BANKS = ("direct", "one bank", "two banks or more")
@@ -159,6 +160,37 @@ def histories(losses: Mapping[str, Sequence[float]], *, candidates: int) -> Figu
     axes.set_xlabel("look at the held-out states")
     axes.set_ylabel("InfoNCE / nats")
     axes.legend(frameon=False)
+    return figure
+
+
+def predictions(rows: Sequence[Row]) -> Figure:
+    """Draw how well learnt modes foretell the puck, beside a noiseless model.
+
+    Args:
+        rows: Errors and coverage by what happened.
+
+    Returns:
+        The figure: errors on a logarithmic scale; shares inside the 50 and 90 % regions.
+    """
+    figure = Figure(figsize=(9.6, 0.5 * len(rows) + 1.4), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    places = np.arange(len(rows))
+    for values, colour, label in (
+        ([row.error for row in rows], COLOURS[0], "learnt"),
+        ([row.baseline for row in rows], COLOURS[1], "noiseless"),
+    ):
+        left.plot(values, places, "o", color=colour, label=label)
+    for level, colour in zip(LEVELS, COLOURS[2:], strict=False):
+        held = [row.coverage[LEVELS.index(level)] for row in rows]
+        right.plot(held, places, "o", color=colour, label=f"in the {100 * level:g} % region")
+        right.axvline(level, color=colour, linestyle=":")
+    left.set_yticks(places, [f"{row.mode}, {row.horizon:g} s" for row in rows])
+    left.set_xscale("log")
+    left.set_xlabel("error: m/s after a period, m after a second")
+    right.set_xlabel("share of the predictions")
+    right.set_xlim(0.0, 1.03)  # a share of one is seen whole
+    for axes in (left, right):
+        axes.legend(frameon=False, fontsize="small")
     return figure
 
 

@@ -19,7 +19,8 @@ from models.planners.strokes import Strokes
 from models.probability import puck_modes
 from models.probability.puck_modes import PuckModes
 from models.simulators import air_hockey
-from models.systems import puck_data
+from models.systems import puck_data, puck_prediction
+from models.systems.puck_prediction import Row
 from tasks import hockey
 from tasks.artefacts import digest_of, kept_arrays, output_folder
 from tasks.progress import Progress, silent
@@ -27,8 +28,10 @@ from tasks.provenance import code_digest
 from tasks.settings import Settings
 
 STEPS = "steps"
-MODES, STROKES, LABELS = range(3)
+MODES, STROKES, LABELS, UNSEEN = range(4)
 """Streams of randomness."""
+LONG = 100
+"""Periods of an episode that predictions are held against."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,28 @@ def modes(order: Order, progress: Progress = silent) -> PuckModes:
 
     key = modes_key(order)
     return puck_modes.from_arrays(kept_arrays(order.kept, "modes", key, make))
+
+
+def predictions(order: Order, modes: PuckModes) -> tuple[Row, ...]:
+    """Hold the modes against episodes that they were not learnt from.
+
+    Args:
+        order: What is wanted.
+        modes: How the puck moves.
+
+    Returns:
+        Errors and coverage by what happened to the puck, after a period and after a second.
+    """
+    draw, world, wanted = order.draw(UNSEEN), air_hockey.build(), order.settings.hockey
+    unseen = puck_data.collect(
+        world,
+        episodes=wanted.episodes,
+        steps=LONG,
+        disturbance=hockey.disturbance(wanted),
+        draw=draw,
+    )
+    noise = wanted.position_noise
+    return puck_prediction.prediction_table(modes, unseen, world.table, noise=noise, draw=draw)
 
 
 def strokes(order: Order, progress: Progress = silent) -> Strokes:

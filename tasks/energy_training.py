@@ -5,6 +5,7 @@
 A package carries the digest of all that decides it; a training that is there is not repeated.
 """
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -19,8 +20,15 @@ from models.core.hockey_table import Table
 from models.planners import energy_training, shots
 from models.planners.energy_training import Fit, Training
 from models.planners.shots import Setting
-from tasks import energy_packages, energy_pictures, energy_steps, shooting_audit
-from tasks.artefacts import digest_of, write_json
+from tasks import (
+    energy_figures,
+    energy_packages,
+    energy_pictures,
+    energy_steps,
+    figures,
+    shooting_audit,
+)
+from tasks.artefacts import digest_of, write_bytes, write_json
 from tasks.energy_packages import READER, Shooter
 from tasks.energy_steps import Labels, Order
 from tasks.package_kinds import SHOOTING
@@ -35,6 +43,7 @@ SEARCHED = ("hidden", "learning_rate")
 """Settings that a search may choose."""
 HISTORY = "history"
 """Name of the curve among a package's checks; the others are numbers."""
+PREDICTION = "prediction.json"
 
 
 def setting_of(name: str) -> Setting:
@@ -70,7 +79,8 @@ def is_done(order: Order) -> bool:
     Returns:
         Whether nothing is left to train.
     """
-    return all(_found(order, name) for name in NAMES)
+    drawn = (order.out / PREDICTION).exists()  # the last step
+    return drawn and all(_found(order, name) for name in NAMES)
 
 
 def place(order: Order, name: str) -> Path:
@@ -215,6 +225,7 @@ def draw(order: Order) -> None:
         aim=order.settings.energy.aim_sd,
         folder=order.out / "figures",
     )
+    _describe_modes(order)
 
 
 def summary(order: Order, *, trained: bool) -> dict[str, Any]:
@@ -235,9 +246,18 @@ def summary(order: Order, *, trained: bool) -> dict[str, Any]:
             name: {number: v for number, v in package.checks.items() if number != HISTORY}
             for name, package in found.items()
         },
+        "prediction": json.loads((order.out / PREDICTION).read_text())["rows"],
         "settings": dict(next(iter(found.values())).settings["training"]),
         "registered": None,
     }
+
+
+def _describe_modes(order: Order) -> None:
+    """Write how well the modes foretell the puck, as numbers and as a picture."""
+    rows = energy_steps.predictions(order, energy_steps.modes(order))
+    write_json(order.out / PREDICTION, {"rows": [asdict(row) for row in rows]})
+    drawn = figures.to_png(energy_figures.predictions(rows))
+    write_bytes(order.out / "figures" / "modes.png", drawn)
 
 
 def _found(order: Order, name: str) -> bool:

@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.patches import Ellipse
 
 from models.core.hockey_table import Table
+from models.systems.puck_prediction import Row
 from tasks import energy_figures, figures
 from tasks.energy_figures import Flight, Landscape
 
@@ -45,6 +46,14 @@ def test_a_landscape_keeps_what_is_forbidden_out_of_its_scale() -> None:
         figure.axes[0].lines[1].get_ydata(), [np.nan, 0.0, 1.0, 0.5, np.nan]
     )
     np.testing.assert_array_equal(figure.axes[1].lines[1].get_ydata(), np.zeros(5))
+
+
+def test_predictions_stand_beside_those_of_the_noiseless_model() -> None:
+    rows = [Row("bank", 0.02, 9, 0.1, 0.3, (0.4, 0.8)), Row("wall", 1.0, 9, 0.2, 0.5, (0.5, 0.9))]
+    left, right = energy_figures.predictions(rows).axes
+    assert [line.get_xdata().tolist() for line in left.lines] == [[0.1, 0.2], [0.3, 0.5]]
+    assert [tick.get_text() for tick in left.get_yticklabels()] == ["bank, 0.02 s", "wall, 1 s"]
+    np.testing.assert_allclose(right.lines[0].get_xdata(), [0.4, 0.5])
 
 
 def test_a_history_is_drawn_beside_guessing() -> None:

@@ -8,6 +8,7 @@ import pytest
 from models.inference import contact_modes
 from models.planners import strokes as stroke_tables
 from models.systems import puck_data
+from models.systems.puck_prediction import Row
 from tasks import (
     energy_packages,
     energy_pictures,
@@ -42,6 +43,8 @@ def made(monkeypatch):
     monkeypatch.setattr(contact_modes, "fit", answer("fit", hockey_modes.MODES))
     monkeypatch.setattr(stroke_tables, "build", answer("build", shooters.strokes()))
     monkeypatch.setattr(shooting_audit, "ANGLES", 40)
+    row = Row("floating", 0.02, 9, 0.01, 0.02, (0.5, 0.9))
+    monkeypatch.setattr(energy_steps, "predictions", lambda *_: (row,))
     monkeypatch.setattr(energy_pictures, "draw", lambda *_, folder, **__: draw_one(folder))
     return asked
 
@@ -66,6 +69,7 @@ def test_a_training_is_made_once_and_again_where_its_settings_change(order, made
     first = training.run(order)
     assert first["trained"] and set(first["energies"]) == set(training.NAMES)
     assert made == {"collect": 1, "fit": 1, "build": 1}
+    assert first["prediction"][0]["coverage"] == [0.5, 0.9]
     again = training.run(order)
     assert not again["trained"] and again["energies"] == first["energies"]
     assert training.run(changed(order, epochs=2))["trained"]
