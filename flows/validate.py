@@ -25,6 +25,7 @@ from tasks import (
     candidates,
     gate,
     laboratory,
+    package_kinds,
     promotion,
     real_trials,
     registry,
@@ -134,7 +135,8 @@ def load(tracker: Tracker, name: str) -> Trial | None:
     found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
     candidate = found[CANDIDATE]
     if candidate is None:
-        raise BadInput(name, "no candidate in the registry", "one; ricochet calibrate makes it")
+        maker = "train energy" if package_kinds.is_shooting(name) else "calibrate"
+        raise BadInput(name, "no candidate in the registry", f"one; ricochet {maker} makes it")
     if candidate == found[CHAMPION]:
         return None
     promotion.refuse_rolled_back(candidate)
