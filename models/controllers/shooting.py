@@ -33,13 +33,12 @@ from models.planners.strokes import Contact, Strokes
 from models.probability.puck_modes import PuckModes
 from models.simulators import iiwa
 
-WATCH = 0.2  # s before a stroke begins
+WATCH = 0.1  # s before a stroke begins
 SLACK = 0.06  # s that a stroke is given beyond its duration from home
 FROZEN = 0.06  # s before the contact from when on angle and contact stay
 FIRST_GUESS = 1.2  # s, how far ahead the first shot is looked for
 OVERLOAD = 1.05  # load of a plan that cannot be followed
-LATER = 0.04  # s by which a contact is put off that cannot be met in time
-LATEST = 0.4  # s in all
+LATEST = 0.6  # s by which a contact is put off that cannot be met in time
 LAGGING = 0.15  # rad, by which observed joints may be off the last command
 
 
@@ -210,10 +209,9 @@ class ShootingAgent:
         if intent.left > FROZEN:
             found = self._shot(puck, intent.left, near=intent.angle)
             if found is None:
-                self._retreat("shot: none is known for where the puck goes")
-            else:
-                angle, contact, state = found
-                intent = replace(intent, angle=angle, contact=contact, puck=state)
+                found = self._same_shot(puck, intent)
+            angle, contact, state = found
+            intent = replace(intent, angle=angle, contact=contact, puck=state)
         elif intent.left + PERIOD > FROZEN:
             self.intents.append(intent)
         self._intent = intent
@@ -233,6 +231,16 @@ class ShootingAgent:
         tip = mallet - self._hanging
         covered = self._with.strokes.covers(tip, np.array(angle))
         return angle, self._with.strokes.contact(tip if covered else mallet, angle), state
+
+    def _same_shot(
+        self, puck: piecewise_kalman.State, intent: Intent
+    ) -> tuple[float, Contact, Float[ndarray, " 6"]]:
+        """Return the stroke under way, moved to where the puck goes: the aim knows no better."""
+        state, _ = piecewise_kalman.predict(puck, intent.left)
+        moved = state[:2] - intent.puck[:2]
+        place = np.append(iiwa.tip(intent.contact.joints)[:2] + moved, iiwa.TIP_HEIGHT)
+        joints = via_points.seek(intent.contact.joints, place)
+        return intent.angle, replace(intent.contact, joints=joints), state
 
     def _move(self) -> Float[ndarray, "2 7"]:
         """Plan from the last command and return the next."""
@@ -285,9 +293,12 @@ class ShootingAgent:
         return plan
 
     def _put_off(self, intent: Intent, load: float) -> None:
-        """Meet the puck a little later, or not at all."""
-        later = intent.put_off + LATER
-        self._intent = replace(intent, left=intent.left + LATER, put_off=later)
+        """Meet the puck when the arm can, or not at all."""
+        joints, speeds = self._command
+        needed = sampling_mpc.least_time(joints, speeds, intent.contact)
+        left = PERIOD * math.ceil(min(needed, 10.0) / PERIOD)
+        later = intent.put_off + max(left - intent.left, PERIOD)
+        self._intent = replace(intent, left=intent.left + later - intent.put_off, put_off=later)
         if later > LATEST:
             self._retreat(f"stroke: needs {load:.2f} times what the arm can do")
 
