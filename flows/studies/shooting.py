@@ -38,6 +38,7 @@ from tasks.artefacts import output_folder, write_bytes
 from tasks.energy_packages import Shooter
 from tasks.energy_steps import Order
 from tasks.progress import Progress
+from tasks.provenance import artifacts
 from tasks.settings import Settings
 from tasks.shooting_trials import Played
 
@@ -114,12 +115,16 @@ def shrunk(settings: Settings) -> Settings:
 def policies(settings: Settings, folder: Path, seed: int) -> dict[str, Shooter]:
     """Return the trained shooters by setting, training what is not there.
 
+    Those of `make repro` or `ricochet train energy` serve if they are of these settings.
+
     Args:
         settings: The table and the energies.
-        folder: Where they are kept.
+        folder: Where they are kept otherwise.
         seed: Of the training.
     """
-    order = Order(settings, folder, seed)
+    places = (artifacts() / "energy", artifacts() / "train" / "energy", folder)
+    orders = [Order(settings, place, seed) for place in places]
+    order = next((each for each in orders if energy_training.is_done(each)), orders[-1])
     energy_training.run(order)
     names = {name.split("-", 1)[1]: name for name in energy_training.NAMES}
     return {s: energy_packages.read(energy_training.place(order, n)) for s, n in names.items()}
