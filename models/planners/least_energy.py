@@ -29,7 +29,7 @@ LEAST_JERK = 5.0 / 7.0
 """Energy of a motion of least jerk in D^2 / T."""
 _GRID, _FINE = (
     np.stack(np.meshgrid(*2 * [np.linspace(0.0, 1.0, count)]), axis=-1).reshape(-1, 2)
-    for count in (7, 7)
+    for count in (9, 7)
 )
 """Places in the unit square."""
 _TAILS = (0.03, 0.97)

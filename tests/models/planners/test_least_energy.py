@@ -46,8 +46,8 @@ def test_a_motion_of_least_jerk_costs_what_the_integral_says_and_takes_its_least
 def test_a_sure_crossing_is_met_with_the_rim_on_the_straight_way() -> None:
     """The nearest place that touches lies on the line to the crossing, `touch` before it."""
     choice = choose(sure([(0.3, 0.2)], wait=0.6))
-    # The fine grid's cells are (0.3 / 12) / 3 wide.
-    assert 0.3 - TOUCH <= choice.point[0] + 1e-9 <= 0.3 - TOUCH + 0.3 / 36 + 1e-9
+    # The fine grid's cells are (0.3 / 8) / 3 wide.
+    assert 0.3 - TOUCH <= choice.point[0] + 1e-9 <= 0.3 - TOUCH + 0.3 / 24 + 1e-9
     assert choice.point[1] == pytest.approx(0.2)
     assert choice.touched == 1.0 and choice.duration == pytest.approx(0.6)
 

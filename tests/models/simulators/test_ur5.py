@@ -107,7 +107,8 @@ def test_out_of_reach_is_nan(point):
 
 def test_the_arm_keeps_clear_of_the_table_the_microphones_and_itself():
     """On a grid 12 cm beyond the workspace, as far as braking leads; neighbours are left out."""
-    model = laboratory.build(microphones=settings.load().capture.microphones)
+    places = [(x, y, z) for x, y, z in settings.load().capture.microphones]
+    model = laboratory.build(microphones=places)
     data = mujoco.MjData(model)
     bodies = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3", "paddle")
     microphones = [f"microphone_{channel}" for channel in range(3)]
