@@ -44,10 +44,10 @@ class Training:
     """
 
     hidden: int = 128
-    epochs: int = 600
+    epochs: int = 90
     batch: int = 128
-    rate: float = 1e-3
-    against: int = 32
+    rate: float = 1.5e-3
+    against: int = 24
 
 
 @dataclass(frozen=True, eq=False)
