@@ -105,8 +105,8 @@ def shrunk(settings: Settings) -> Settings:
     share = settings.study.quick
     energy = replace(
         settings.energy,
-        states=max(400, round(share * settings.energy.states)),
-        epochs=max(100, round(share * settings.energy.epochs)),
+        states=max(1500, round(share * settings.energy.states)),
+        epochs=max(40, round(share * settings.energy.epochs)),
     )
     shots_ = max(9, round(share * settings.hockey.shots))
     return replace(settings, energy=energy, hockey=replace(settings.hockey, shots=shots_))
