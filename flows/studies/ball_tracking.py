@@ -39,7 +39,7 @@ SEED, APART = 70_000, 1_000_000
 """The first seed of the study, and how far those of two studies lie apart."""
 CONTROLLERS = ("stay", "intercept", "intercept_frictionless", "cautious_intercept", "belief")
 TIMED = 60
-"""Tosses met once more, one after the other, to time the latency by the wall's clock."""
+"""Tosses at most met once more, one after the other, to time the latency by the wall's clock."""
 SAMPLES = 2000
 """Draws of the posterior that a controller is given."""
 
@@ -109,7 +109,7 @@ def run(
         ):
             met[job.ball].append(result)
             progress(done, len(jobs))
-    alone = [meet(job) for job in jobs[:: max(1, len(jobs) // TIMED)]]
+    alone = [meet(job) for job in jobs[:: -(-len(jobs) // TIMED)]]
     found = summarise(met) | {"latency_ms": latencies(alone), "quick": quick, "tosses": tosses}
     _draw(found["balls"], output_folder(out))
     return found

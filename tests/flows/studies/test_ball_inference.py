@@ -26,10 +26,12 @@ LEVELS = {"0.5", "0.8", "0.9", "0.95"}
 def test_quick_takes_its_share_of_every_count_and_never_none() -> None:
     full = settings.load().study
     quick = ball_inference.shrunk(replace(full, quick=0.1, repeats=3))
-    assert quick.simulations == round(0.1 * full.simulations)
-    assert quick.sessions == round(0.1 * full.sessions) and quick.repeats == 1
+    assert quick.simulations == round(0.03 * full.simulations)
+    assert quick.sessions == round(0.03 * full.sessions) and quick.repeats == 1
     # what is a setting of the problem, and not a count, stays
-    assert quick.drops == full.drops and quick.paper_simulations == full.paper_simulations
+    assert quick.paper_simulations == full.paper_simulations
+    assert quick.drops == ball_inference.QUICK_DROPS < full.drops
+    assert ball_inference.shrunk(replace(full, drops=3)).drops == 3
 
 
 def test_the_noise_free_setting_hears_exact_drops_and_repeats_by_seed() -> None:
