@@ -25,11 +25,13 @@ from models.controllers.aims import ExhaustiveAim, NominalAim
 from models.controllers.shooting import Aim, Equipment, ShootingAgent
 from models.planners import shots
 from models.planners.shots import Conditions
+from models.simulators.air_hockey import Disturbance
 from tasks import (
     energy_packages,
     energy_training,
     figures,
     hockey,
+    hockey_strips,
     shooting_agents,
     shooting_trials,
     table_figures,
@@ -40,12 +42,13 @@ from tasks.energy_steps import Order
 from tasks.progress import Progress
 from tasks.provenance import artifacts
 from tasks.settings import Settings
-from tasks.shooting_trials import Played
+from tasks.shooting_trials import Played, Start
 
 SEED = 60_000
 ENERGIES = ("cautious", "balanced", "aggressive")
 EXPERTS = {"exhaustive": "cautious"} | {f"exhaustive_{n}": n for n in ENERGIES[1:]}
 ROWS = (*ENERGIES, "conventional", *EXPERTS)
+PICTURED = ("cautious", "aggressive")
 TIMED = 12
 """Shots of each energy played once more, one after the other, to time the agent's steps."""
 PAPER = {
@@ -84,8 +87,10 @@ def run(
         done = functools.partial(_report, progress, place * len(begun), len(ROWS) * len(begun))
         played[row] = shooting_trials.play_all(make, begun, disturbance, progress=done)
     steps = _timed(shooters, settings, begun[:TIMED])
-    rows = {row: _row(each, conditions(row, shooters, settings)) for row, each in played.items()}
+    rows = {row: count(each, conditions(row, shooters, settings)) for row, each in played.items()}
     _draw(rows, played, output_folder(out))
+    for row in PICTURED:
+        picture(agent(row, shooters, settings), row, begun, played[row], disturbance, out)
     return {
         "quick": quick,
         "shots": len(begun),
@@ -167,11 +172,22 @@ def _report(progress: Progress, before: int, total: int, done: int, _: int) -> N
     progress(before + done, total)
 
 
-def _row(played: list[Played], known: Conditions) -> dict[str, Any]:
-    """Count a row."""
+def count(played: list[Played], known: Conditions) -> dict[str, Any]:
+    """Count a row.
+
+    Args:
+        played: Its shots.
+        known: What decides them by the learnt model.
+
+    Returns:
+        The row; None where nothing was played, or nothing scored that a number could be of.
+    """
     goals = [each for each in played if each.outcome.scored]
     speeds = np.array([each.outcome.speed_at_line for each in goals])
-    interval = stats.binomtest(len(goals), len(played)).proportion_ci(0.95)
+    share, interval = None, (0.0, 1.0)
+    if played:
+        share = len(goals) / len(played)
+        interval = stats.binomtest(len(goals), len(played)).proportion_ci(0.95)
     meant = [each.intents[0] for each in played if each.intents]
     states = np.array([intent.puck for intent in meant]).reshape(-1, 6)
     model = shots.evaluate(known, states, np.array([intent.angle for intent in meant]))
@@ -181,14 +197,14 @@ def _row(played: list[Played], known: Conditions) -> dict[str, Any]:
         if each.intents and each.outcome.strikes
     ]
     return {
-        "score": len(goals) / len(played),
-        "score_interval": [interval.low, interval.high],
+        "score": share,
+        "score_interval": list(interval),
         "speed_mean": float(speeds.mean()) if len(goals) else None,
         "speed_std": float(speeds.std(ddof=1)) if len(goals) > 1 else None,
         "banks_mean": float(np.mean([g.outcome.banks for g in goals])) if goals else None,
         "constraint_violations": sum(bool(each.outcome.violations) for each in played),
         "violations": sorted({kind for each in played for kind in each.outcome.violations}),
-        "predicted": float(model.goal.sum() / len(played)),
+        "predicted": float(model.goal.sum() / len(played)) if played else None,
         "predicted_speed": float(model.speed.mean()) if len(meant) else None,
         "normal_error_sd": float(np.std(off)) if off else None,
         "ended": {
@@ -200,7 +216,7 @@ def _row(played: list[Played], known: Conditions) -> dict[str, Any]:
 
 
 def _timed(
-    shooters: dict[str, Shooter], settings: Settings, begun: tuple[shooting_trials.Start, ...]
+    shooters: dict[str, Shooter], settings: Settings, begun: tuple[Start, ...]
 ) -> dict[str, float]:
     """Play shots one after the other; times of the whole step, filter, energy and planner."""
     steps: list[float] = []
@@ -211,6 +227,35 @@ def _timed(
             steps += each.steps
     median, high = 1e3 * np.quantile(steps, (0.5, 0.99))
     return {"median": float(median), "p99": float(high)}
+
+
+def picture(
+    shooter: ShootingAgent,
+    row: str,
+    begun: tuple[Start, ...],
+    played: list[Played],
+    disturbance: Disturbance,
+    out: Path,
+) -> None:
+    """Draw the fastest goal of a row as a strip of pictures and as a film.
+
+    Args:
+        shooter: The agent of the row.
+        row: Its name.
+        begun: How its shots began.
+        played: What came of them.
+        disturbance: What the agent was not told.
+        out: Folder for `episode-<row>.png` and `.gif`.
+    """
+    speeds = [each.outcome.speed_at_line if each.outcome.scored else 0.0 for each in played]
+    start = begun[int(np.argmax(speeds))]
+    again, episode = shooting_trials.play_one(shooter, start, disturbance)
+    banks, speed = again.outcome.banks, again.shot.speed
+    title = f"{row}: {speed:.2f} m/s at the goal line after {banks} bank{'s'[: banks != 1]}"
+    write_bytes(
+        out / f"episode-{row}.png", figures.to_png(hockey_strips.strip(episode, title=title))
+    )
+    hockey_strips.film(episode, out / f"episode-{row}.gif")
 
 
 def _draw(rows: dict[str, Any], played: dict[str, list[Played]], out: Path) -> None:

@@ -1,0 +1,79 @@
+"""The study of shooting, whole but small: every row from the same starts, and pictures of it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flows.studies import shooting
+from models.planners import shots, strokes
+from models.planners.strokes import Strokes
+from tasks import hockey, settings, shooting_trials
+from tasks.energy_packages import Shooter
+from tests.tasks import shooters
+
+
+@pytest.fixture(scope="module")
+def arm() -> Strokes:
+    ends = ((0.75, 1.25), (-0.4, 0.4), (-0.6, 0.6))
+    draw = np.random.default_rng(0)
+    return strokes.build(counts=(4, 5, 5), ends=ends, steps=(60, 12), draw=draw)
+
+
+@pytest.fixture
+def policies(arm: Strokes) -> dict[str, Shooter]:
+    return {
+        setting.name: replace(shooters.shooter(setting=index), strokes=arm)
+        for index, setting in enumerate(shots.SETTINGS)
+    }
+
+
+def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
+    """The conventional row needs no training: it scores, and the model says so beforehand."""
+    wanted = settings.load(None, ["hockey.airflow=0", "hockey.position_noise=1e-4"])
+    agent = shooting.agent("conventional", policies, wanted)
+    starts = [
+        start
+        for start in shooting_trials.starts(25, seed=1)
+        if abs(start.puck[1]) < 0.2 and start.puck[0] < -0.3
+    ][:4]
+    played = shooting_trials.play_all(
+        lambda: agent, starts, hockey.disturbance(wanted.hockey), workers=1
+    )
+    row = shooting.count(played, shooting.conditions("conventional", policies, wanted))
+    goals = [each for each in played if each.outcome.scored]
+    assert row["score"] == len(goals) / 4
+    assert row["score"] >= 0.5
+    low, high = row["score_interval"]
+    assert low < row["score"] <= high
+    assert row["speed_mean"] == pytest.approx(
+        np.mean([each.outcome.speed_at_line for each in goals])
+    )
+    assert 0.0 < row["predicted"] <= 1.0
+    assert sum(row["ended"].values()) == 4
+
+
+def test_a_row_without_a_goal_has_no_speed() -> None:
+    wanted = settings.load(None, [])
+    policies = {s.name: shooters.shooter(setting=i) for i, s in enumerate(shots.SETTINGS)}
+    row = shooting.count([], shooting.conditions("cautious", policies, wanted))
+    assert row["score"] is None and row["speed_mean"] is None
+
+
+@pytest.mark.slow
+def test_the_study_has_its_rows_and_pictures(
+    policies: dict[str, Shooter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shooting, "policies", lambda *_: policies)
+    monkeypatch.setattr(shooting, "TIMED", 1)
+    monkeypatch.setattr(shooting, "ROWS", ("cautious", "aggressive", "conventional", "exhaustive"))
+    wanted = settings.load(None, ["hockey.shots=1", "energy.candidates=40"])
+    told: list[tuple[int, int]] = []
+    found = shooting.run(wanted, tmp_path, lambda done, total: told.append((done, total)))
+    assert set(found["rows"]) == set(shooting.ROWS)
+    assert found["shots"] == 1
+    assert told[-1] == (len(shooting.ROWS), len(shooting.ROWS))
+    assert 0.0 < found["step_ms"]["median"] <= found["step_ms"]["p99"]
+    for name in ("table.png", "crossings.png", "episode-cautious.png", "episode-aggressive.gif"):
+        assert (tmp_path / name).stat().st_size > 1000
