@@ -49,7 +49,7 @@ def evidence(draw: np.random.Generator, *, method: float = 1.0, package: float =
 def twin(
     draw: np.random.Generator,
     *,
-    tosses: int = TOSSES[-1],
+    tosses: int = 100,
     candidate: float = CHAMPION,
     champion: float = CHAMPION,
     cups: float = HELD,
@@ -91,7 +91,7 @@ def rows() -> dict[str, Judged]:
     """Each kind of candidate, and what judges one of it."""
     found: dict[str, Judged] = {
         "sound, by what is measured again": lambda draw: gate.judge_evidence(evidence(draw)),
-        "sound, by tosses and cups": lambda draw: gate.judge_twin(twin(draw)),
+        "sound, by tosses and cups": lambda draw: gate.judge_twin(twin(draw, tosses=TOSSES[-1])),
     }
     for c in DIVISORS:
         found[f"packaged variance divided by {c:g}"] = lambda draw, c=c: gate.judge_evidence(
