@@ -30,6 +30,11 @@ from tasks.settings import Settings
 STEPS = "steps"
 MODES, STROKES, LABELS, UNSEEN = range(4)
 """Streams of randomness."""
+SCIENCE = tuple(
+    f"models/{part}"
+    for part in ("core", "inference", "planners", "probability", "simulators", "systems")
+)
+"""What decides a training; controllers only play with what it leaves."""
 LONG = 100
 """Periods of an episode that predictions are held against."""
 
@@ -212,5 +217,5 @@ def strokes_key(order: Order) -> str:
 
 
 def _key(order: Order, stream: int, **told: object) -> str:
-    facts = {"seed": order.seed, "stream": stream, "code": code_digest(("models",)), **told}
+    facts = {"seed": order.seed, "stream": stream, "code": code_digest(SCIENCE), **told}
     return digest_of({**facts, "table": asdict(Table())})

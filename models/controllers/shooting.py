@@ -38,6 +38,8 @@ SLACK = 0.06  # s that a stroke is given beyond its duration from home
 FROZEN = 0.06  # s before the contact from when on angle and contact stay
 FIRST_GUESS = 1.2  # s, how far ahead the first shot is looked for
 OVERLOAD = 1.05  # load of a plan that cannot be followed
+SLOWER = (0.92, 0.84, 0.7)
+"""Shares of a contact's speed that are tried before it is put off."""
 LATEST = 0.6  # s by which a contact is put off that cannot be met in time
 LAGGING = 0.15  # rad, by which observed joints may be off the last command
 
@@ -178,6 +180,8 @@ class ShootingAgent:
         place = seen[:2] + self._base
         table = self._with.table
         room = np.array((table.half_length, table.half_width))
+        if np.abs(place[0]) > table.half_length and np.abs(place[1]) < table.goal_half_width:
+            place = np.full(2, np.nan)  # in a goal
         if np.isfinite(place).all() and (np.abs(place) > room).any():
             self._retreat(f"puck: at ({place[0]:.2f}, {place[1]:.2f}) m, expected on the table")
             place = np.full(2, np.nan)
@@ -262,7 +266,13 @@ class ShootingAgent:
         if self._given_up and intent.left > 0.0 and self._can_brake():
             self.phase, self._intent = Phase.RETREAT, None
             return None
-        plan = self._plan(intent.contact, intent.left)
+        before, plan = self._memory, self._plan(intent.contact, intent.left)
+        for share in SLOWER:
+            if plan.load <= OVERLOAD or intent.left <= FROZEN:
+                break
+            slower = _slowed(intent.contact, share)
+            self._memory, self._intent = before, replace(intent, contact=slower)
+            plan = self._plan(slower, intent.left)
         if plan.load > OVERLOAD and intent.left > FROZEN:
             self._put_off(intent, plan.load)
         elif plan.over:
@@ -319,6 +329,12 @@ class ShootingAgent:
         self._given_up = self._intent is not None
         if not self.complaints or self.complaints[-1] != why:
             self.complaints.append(why)
+
+
+def _slowed(contact: Contact, share: float) -> Contact:
+    """The same contact at a share of its speed."""
+    speeds = share * contact.joint_speeds
+    return replace(contact, joint_speeds=speeds, speed=share * contact.speed)
 
 
 def _hanging(swing: Swing, plan: Plan) -> Float[ndarray, " 2"]:
