@@ -180,8 +180,8 @@ class ShootingAgent:
         place = seen[:2] + self._base
         table = self._with.table
         room = np.array((table.half_length, table.half_width))
-        if np.abs(place[0]) > table.half_length and np.abs(place[1]) < table.goal_half_width:
-            place = np.full(2, np.nan)  # in a goal
+        if _in_goal(place, table):
+            place = np.full(2, np.nan)
         if np.isfinite(place).all() and (np.abs(place) > room).any():
             self._retreat(f"puck: at ({place[0]:.2f}, {place[1]:.2f}) m, expected on the table")
             place = np.full(2, np.nan)
@@ -329,6 +329,12 @@ class ShootingAgent:
         self._given_up = self._intent is not None
         if not self.complaints or self.complaints[-1] != why:
             self.complaints.append(why)
+
+
+def _in_goal(place: Float[ndarray, " 2"], table: Table) -> bool:
+    """Whether a puck has just passed a goal line."""
+    deep = abs(place[0]) - table.half_length
+    return bool(0.0 < deep < 0.2 and abs(place[1]) < table.goal_half_width)
 
 
 def _slowed(contact: Contact, share: float) -> Contact:
