@@ -10,38 +10,39 @@ from models.core.hockey_table import Table
 from models.simulators.air_hockey_outcome import Outcome
 
 _OURS, _PAPERS = "tab:blue", "0.55"
+_NUMBERS = ("score", "speed_mean", "banks_mean")
 
 
 def rows(found: Mapping[str, Mapping[str, Any]], paper: Mapping[str, Mapping[str, Any]]) -> Figure:
-    """Draw score against speed at the goal line.
+    """Draw score, speed and banks of each row beside those of the paper.
 
     Args:
         found: Rows of the study by name.
-        paper: The paper's rows by name.
+        paper: The paper's rows by the same names, where it has them.
 
     Returns:
         The figure; bars are the 95 % interval of the score and one standard deviation of the speed.
     """
-    figure = Figure(figsize=(7.5, 5.0), layout="constrained")
-    axes = figure.subplots()
-    for name, row in paper.items():
-        axes.plot(row["speed_mean"], row["score"], "s", color=_PAPERS, ms=6)
-        axes.annotate(name, (row["speed_mean"], row["score"]), (6, -11), color=_PAPERS,
-                      textcoords="offset points", fontsize=8)  # fmt: skip
-    for name, row in found.items():
-        if row["speed_mean"] is None:
-            continue
+    figure = Figure(figsize=(10.0, 1.2 + 0.45 * len(found)), layout="constrained")
+    score, speed, banks = figure.subplots(1, 3, sharey=True, width_ratios=(1.0, 1.2, 0.7))
+    for place, (name, row) in enumerate(found.items()):
         low, high = (float(end) for end in row["score_interval"])
-        score = row["score"]
-        reach = [[score - low], [high - score]]
-        axes.errorbar(row["speed_mean"], row["score"], yerr=reach, xerr=row["speed_std"] or 0.0,
-                      fmt="o", color=_OURS, capsize=3, lw=1, alpha=0.8)  # fmt: skip
-        axes.annotate(name, (row["speed_mean"], row["score"]), (6, 5), color=_OURS,
-                      textcoords="offset points", fontsize=9)  # fmt: skip
-    axes.set_xlabel("speed of goals at the line / (m/s)")
-    axes.set_ylabel("share of shots that scored")
-    axes.set_ylim(0.0, 1.05)
-    axes.set_title("blue: this study; grey squares: Table I of the paper, in its own simulator")
+        reach = [[row["score"] - low], [high - row["score"]]]
+        score.errorbar(row["score"], place, xerr=reach, fmt="o", color=_OURS, capsize=3)
+        if row["speed_mean"] is not None:
+            spread = row["speed_std"] or 0.0
+            speed.errorbar(row["speed_mean"], place, xerr=spread, fmt="o", color=_OURS, capsize=3)
+            banks.plot(row["banks_mean"], place, "o", color=_OURS)
+        for axes, number in zip((score, speed, banks), _NUMBERS, strict=True):
+            if name in paper:
+                axes.plot(paper[name][number], place + 0.22, "s", color=_PAPERS, ms=5)
+    score.set_yticks(range(len(found)), list(found))
+    score.invert_yaxis()
+    score.set_xlim(0.0, 1.03)
+    score.set_xlabel("share of shots that scored")
+    speed.set_xlabel("speed at the goal line / (m/s)")
+    banks.set_xlabel("banks of a goal")
+    figure.suptitle("blue: this study; grey squares: Table I of the paper, in its own simulator")
     return figure
 
 

@@ -259,6 +259,7 @@ def picture(
 
 
 def _draw(rows: dict[str, Any], played: dict[str, list[Played]], out: Path) -> None:
-    write_bytes(out / "table.png", figures.to_png(table_figures.rows(rows, PAPER)))
+    beside = {**PAPER, "conventional": PAPER["CB"]}
+    write_bytes(out / "table.png", figures.to_png(table_figures.rows(rows, beside)))
     crossings = {row: [each.outcome for each in shots_] for row, shots_ in played.items()}
     write_bytes(out / "crossings.png", figures.to_png(table_figures.crossings(crossings)))
