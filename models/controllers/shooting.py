@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from models.controllers import mallet_swing, sampling_mpc
+from models.controllers import command_guard, mallet_swing, sampling_mpc
 from models.controllers.mallet_swing import Swing
 from models.controllers.sampling_mpc import PERIOD, Memory, Plan
 from models.core.hockey_table import Table
@@ -124,12 +124,14 @@ class ShootingAgent:
         """
         self._with, self._seed = equipment, seed
         self._base = np.array(equipment.table.robot_base[:2])
+        self._home = via_points.level(iiwa.HOME)
         self.reset()
 
     def reset(self) -> None:
         """Begin an episode."""
         self.phase = Phase.WATCH
         self.complaints: list[str] = []
+        self._wrong: set[str] = set()
         self.intents: list[Intent] = []
         self._puck: piecewise_kalman.State | None = None
         self._memory, self._draw = Memory(), np.random.default_rng(self._seed)
@@ -149,7 +151,8 @@ class ShootingAgent:
                 mallet; in the robot's frame. A puck that is not seen is NaN.
 
         Raises:
-            ValueError: If it has not 23 numbers, or its joints are not finite at the start.
+            ValueError: If it has not 23 numbers, or if at the start its joints are not finite or
+                the mallet is not on the table.
         """
         seen = np.asarray(observation, float)
         if seen.shape != (23,):
@@ -157,44 +160,53 @@ class ShootingAgent:
         if not self._begun:
             self._command, self._begun = _start(seen[6:13]), True
         self._since += PERIOD
-        self._sense(seen)
-        if self._puck is not None and self.phase is Phase.WATCH:
-            self._watch(self._puck)
-        elif self._puck is not None and self._intent is not None:
+        sound = self._sense(seen)
+        self._given_up |= not sound
+        if self._puck is not None and self._intent is not None:
             self._stroke(self._puck, self._intent)
+        elif self._puck is not None and sound and self.phase is Phase.WATCH:
+            self._watch(self._puck)
         return self._move()
 
-    def _sense(self, seen: Float[ndarray, " 23"]) -> None:
-        """Take in an observation; retreat from a stroke that stands on nothing."""
-        joints, speeds = seen[6:13], seen[13:20]
-        mallet = velocity = None
-        if not np.isfinite(seen[6:20]).all():
-            self._retreat("joints: found NaN, expected finite numbers")
-        elif np.abs(joints - self._command[0]).max() > LAGGING:
-            lag = np.abs(joints - self._command[0]).max()
-            self._retreat(f"joints: {lag:.2f} rad off the last command, expected {LAGGING}")
+    def _sense(self, seen: Float[ndarray, " 23"]) -> bool:
+        """Take in an observation; return whether a stroke can stand on what is known."""
+        mallet, velocity = self._mallet(seen[6:13], seen[13:20])
+        place, table = seen[:2] + self._base, self._with.table
+        away = np.isfinite(place).all() and not _on_table(place, table)
+        if away:
+            where = f"({place[0]:.2f}, {place[1]:.2f})"
+            self._complain("puck", f"at {where} m, expected on the table")
+        if away or _in_goal(place, table):
+            place = np.full(2, np.nan)
+        if self._puck is not None:
+            self._puck = piecewise_kalman.update(
+                self._puck, place, mallet=mallet, mallet_velocity=velocity
+            )
+        elif np.isfinite(place).all():
+            parts = (self._with.modes, table)
+            self._puck = piecewise_kalman.init(*parts, position=place, noise=self._with.noise)
+        lost = self._puck is not None and self._puck.lost
+        if lost:
+            self._complain("puck", f"not seen for {piecewise_kalman.PATIENCE} periods")
+        elif np.isfinite(place).all():
+            self._wrong.discard("puck")
+        return mallet is not None and not away and not lost
+
+    def _mallet(
+        self, joints: Float[ndarray, " 7"], speeds: Float[ndarray, " 7"]
+    ) -> tuple[Float[ndarray, " 2"], Float[ndarray, " 2"]] | tuple[None, None]:
+        """Return where the mallet is and its velocity; None where the joints are not to be had."""
+        lag = np.abs(joints - self._command[0]).max()
+        if not (np.isfinite(joints).all() and np.isfinite(speeds).all()):
+            self._complain("joints", "found NaN, expected finite numbers")
+        elif lag > LAGGING:
+            self._complain("joints", f"{lag:.2f} rad off the last command, expected {LAGGING}")
         else:
+            self._wrong.discard("joints")
             pose = iiwa.pose(joints)
-            mallet = pose.tip[:2] + self._base + self._swing.offset
-            velocity = (pose.jacobian @ speeds)[:2]
-        place = seen[:2] + self._base
-        table = self._with.table
-        room = np.array((table.half_length, table.half_width))
-        if _in_goal(place, table):
-            place = np.full(2, np.nan)
-        if np.isfinite(place).all() and (np.abs(place) > room).any():
-            self._retreat(f"puck: at ({place[0]:.2f}, {place[1]:.2f}) m, expected on the table")
-            place = np.full(2, np.nan)
-        if self._puck is None:
-            if np.isfinite(place).all():
-                parts = (self._with.modes, table)
-                self._puck = piecewise_kalman.init(*parts, position=place, noise=self._with.noise)
-            return
-        self._puck = piecewise_kalman.update(
-            self._puck, place, mallet=mallet, mallet_velocity=velocity
-        )
-        if self._puck.lost:
-            self._retreat(f"puck: not seen for {self._puck.unseen} periods")
+            place = pose.tip[:2] + self._base + self._swing.offset
+            return place, (pose.jacobian @ speeds)[:2]
+        return None, None
 
     def _watch(self, puck: piecewise_kalman.State) -> None:
         """Look for a shot; begin its stroke when the puck has been watched for long enough."""
@@ -212,10 +224,13 @@ class ShootingAgent:
         intent = replace(intent, left=intent.left - PERIOD)
         if intent.left > FROZEN:
             found = self._shot(puck, intent.left, near=intent.angle)
-            if found is None:
-                found = self._same_shot(puck, intent)
-            angle, contact, state = found
-            intent = replace(intent, angle=angle, contact=contact, puck=state)
+            found = found or self._same_shot(puck, intent)
+            if found is not None:
+                angle, contact, state = found
+                intent = replace(intent, angle=angle, contact=contact, puck=state)
+            else:
+                self._complain("shot", "none is known for where the puck goes")
+                self._given_up = True
         elif intent.left + PERIOD > FROZEN:
             self.intents.append(intent)
         self._intent = intent
@@ -238,24 +253,33 @@ class ShootingAgent:
 
     def _same_shot(
         self, puck: piecewise_kalman.State, intent: Intent
-    ) -> tuple[float, Contact, Float[ndarray, " 6"]]:
+    ) -> tuple[float, Contact, Float[ndarray, " 6"]] | None:
         """Return the stroke under way, moved to where the puck goes: the aim knows no better."""
         state, _ = piecewise_kalman.predict(puck, intent.left)
         moved = state[:2] - intent.puck[:2]
         place = np.append(iiwa.tip(intent.contact.joints)[:2] + moved, iiwa.TIP_HEIGHT)
+        if not self._with.strokes.covers(place[:2], np.array(intent.angle)):
+            return None
         joints = via_points.seek(intent.contact.joints, place)
         return intent.angle, replace(intent.contact, joints=joints), state
 
     def _move(self) -> Float[ndarray, "2 7"]:
-        """Plan from the last command and return the next."""
+        """Plan from the last command and return the next, unless that asks too much of the arm."""
         if self._intent is None and self._is_home():
             self._rest()
             return self._command
         plan = None if self._intent is None else self._strike(self._intent)
         if plan is None:
-            plan = self._plan(iiwa.HOME)
+            plan = self._plan(self._home)
+        command = np.stack(plan.at(PERIOD))
+        asked = command_guard.excess(self._command, command, period=PERIOD)
+        if asked > 1.0:
+            self._complain("command", f"asked for {asked:.2f} times the limits, braking")
+            self._give_up()
+            self._memory = replace(self._memory, plan=None, aim=None)
+            command = command_guard.braked(self._command, period=PERIOD)
         self._hanging = _hanging(self._swing, plan)
-        self._command = np.stack(plan.at(PERIOD))
+        self._command = command
         self._swing = mallet_swing.follow(
             self._swing, self._command[:1], self._command[1:], period=PERIOD
         )
@@ -263,32 +287,42 @@ class ShootingAgent:
 
     def _strike(self, intent: Intent) -> Plan | None:
         """Plan the stroke; None once it is over, or given up and the arm can brake."""
-        if self._given_up and intent.left > 0.0 and self._can_brake():
-            self.phase, self._intent = Phase.RETREAT, None
-            return None
-        before, plan = self._memory, self._plan(intent.contact, intent.left)
-        for share in SLOWER:
+        before = self._memory
+        if self._given_up and intent.left > 0.0:
+            plan = self._plan(self._home)
+            self._memory = before
+            if plan.load <= 1.0:
+                self._give_up()
+                return None
+        for share in (1.0, *SLOWER):
+            contact = _slowed(intent.contact, share)
+            self._memory = before
+            plan = self._plan(contact, intent.left)
             if plan.load <= OVERLOAD or intent.left <= FROZEN:
+                self._intent = replace(intent, contact=contact)
                 break
-            slower = _slowed(intent.contact, share)
-            self._memory, self._intent = before, replace(intent, contact=slower)
-            plan = self._plan(slower, intent.left)
-        if plan.load > OVERLOAD and intent.left > FROZEN:
-            self._put_off(intent, plan.load)
-        elif plan.over:
+        else:
+            return self._later(intent, before, plan.load)
+        if plan.over:
             self.phase, self._intent = Phase.LEAVE, None
         return plan if self._intent is not None else None
 
-    def _can_brake(self) -> bool:
-        """Whether going home from here keeps to the limits."""
-        _, plan = sampling_mpc.plan(
-            self._memory,
-            joints=self._command[0],
-            joint_speeds=self._command[1],
-            target=iiwa.HOME,
-            draw=self._draw,
-        )
-        return plan.load <= 1.0
+    def _later(self, intent: Intent, before: Memory, load: float) -> Plan | None:
+        """Meet the puck when the arm can; None, and the stroke is over, where that is too late."""
+        joints, speeds = self._command
+        needed = sampling_mpc.least_time(joints, speeds, intent.contact)
+        left = PERIOD * math.ceil(min(needed, 10.0) / PERIOD)
+        later = intent.put_off + max(left - intent.left, PERIOD)
+        self._memory = before
+        if later <= LATEST:
+            self._intent = replace(intent, left=intent.left + later - intent.put_off, put_off=later)
+            plan = self._plan(intent.contact, self._intent.left)
+            if plan.load <= OVERLOAD:
+                return plan
+            self._memory = before
+        self._complain("stroke", f"needs {load:.2f} times what the arm can do")
+        self._give_up()
+        return None
 
     def _plan(self, target: Contact | Float[ndarray, " 7"], left: float = 0.0) -> Plan:
         """Plan from the last command."""
@@ -302,19 +336,9 @@ class ShootingAgent:
         )
         return plan
 
-    def _put_off(self, intent: Intent, load: float) -> None:
-        """Meet the puck when the arm can, or not at all."""
-        joints, speeds = self._command
-        needed = sampling_mpc.least_time(joints, speeds, intent.contact)
-        left = PERIOD * math.ceil(min(needed, 10.0) / PERIOD)
-        later = intent.put_off + max(left - intent.left, PERIOD)
-        self._intent = replace(intent, left=intent.left + later - intent.put_off, put_off=later)
-        if later > LATEST:
-            self._retreat(f"stroke: needs {load:.2f} times what the arm can do")
-
     def _is_home(self) -> bool:
-        at_home = np.abs(self._command[0] - iiwa.HOME).max() < 1e-6
-        return bool(at_home and np.abs(self._command[1]).max() < 1e-6)
+        at_home = np.abs(self._command[0] - self._home).max() < 1e-4
+        return bool(at_home and np.abs(self._command[1]).max() < 1e-4)
 
     def _rest(self) -> None:
         """At home: stay, and watch again."""
@@ -322,13 +346,24 @@ class ShootingAgent:
         self._swing, self._hanging = mallet_swing.REST, np.zeros(2)
         if self.phase is not Phase.WATCH:
             self.phase, self._since, self._ahead = Phase.WATCH, 0.0, FIRST_GUESS
+            self._wrong -= {"shot", "stroke", "command"}
             self._with.aim.reset()
 
-    def _retreat(self, why: str) -> None:
-        """Give a stroke up, as soon as the arm can brake within its limits; say why once."""
-        self._given_up = self._intent is not None
-        if not self.complaints or self.complaints[-1] != why:
-            self.complaints.append(why)
+    def _give_up(self) -> None:
+        """End the stroke: the arm goes home."""
+        self.phase, self._intent, self._given_up = Phase.RETREAT, None, False
+
+    def _complain(self, what: str, why: str) -> None:
+        """Say what goes wrong; once, while it stays so."""
+        if what not in self._wrong:
+            self._wrong.add(what)
+            self.complaints.append(f"{what}: {why}")
+
+
+def _on_table(place: Float[ndarray, " 2"], table: Table) -> bool:
+    """Whether a puck is on the table or has just passed a goal line."""
+    inside = abs(place[0]) <= table.half_length and abs(place[1]) <= table.half_width
+    return bool(inside or _in_goal(place, table))
 
 
 def _in_goal(place: Float[ndarray, " 2"], table: Table) -> bool:
@@ -358,5 +393,10 @@ def _start(joints: Float[ndarray, " 7"]) -> Float[ndarray, "2 7"]:
     """The command before the first: rest where the arm is."""
     if not np.isfinite(joints).all():
         raise ValueError("observation: joints are not finite at the start")
+    over = float(iiwa.tip(joints)[2]) - iiwa.TIP_HEIGHT
+    if abs(over) > iiwa.TIP_TOLERANCE:
+        raise ValueError(
+            f"observation: mallet {over:+.3f} m off the table at the start, expected 0"
+        )
     home = np.abs(joints - iiwa.HOME).max() < 1e-3
     return np.stack((iiwa.HOME if home else joints, np.zeros(7)))
