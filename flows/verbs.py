@@ -138,6 +138,8 @@ def study(call: Call) -> None:
     if call.arguments.tosses is not None:
         chosen = replace(settings.toss, tosses=call.arguments.tosses)
         settings = replace(settings, toss=chosen)
+    if call.arguments.shots is not None:
+        settings = replace(settings, hockey=replace(settings.hockey, shots=call.arguments.shots))
     size = {"quick": True} if call.arguments.quick else {}
     with progress.bar(name) as report:
         result: Mapping[str, Any] = module.run(settings, out, report, seed=call.seed, **size)
@@ -220,6 +222,7 @@ def _study_options(parser: argparse.ArgumentParser) -> None:
     names = ["ball-inference", "cup", "ball-tracking", "shooting"]
     parser.add_argument("name", choices=names, help="the study")
     parser.add_argument("--tosses", type=_count, metavar="N", help="of each ball (ball-tracking)")
+    parser.add_argument("--shots", type=_count, metavar="N", help="of each row (shooting)")
     parser.add_argument("--quick", action="store_true", help="at reduced size")
 
 
@@ -296,7 +299,7 @@ VERBS = (
     Verb(
         ("study",),
         "make one paper's tables and figures",
-        "ricochet study ball-inference --quick\n  ricochet study ball-tracking --tosses 300",
+        "ricochet study ball-inference --quick\n  ricochet study shooting --shots 100",
         _study_options,
         study,
     ),

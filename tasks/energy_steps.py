@@ -200,8 +200,9 @@ def modes_key(order: Order) -> str:
     Returns:
         A digest.
     """
-    wanted = {k: v for k, v in asdict(order.settings.hockey).items() if k != "shots"}
-    return _key(order, MODES, hockey=wanted)
+    wanted = order.settings.hockey
+    told = {"airflow": wanted.airflow, "episodes": wanted.episodes, "steps": wanted.steps}
+    return _key(order, MODES, hockey=told)
 
 
 def strokes_key(order: Order) -> str:

@@ -25,7 +25,7 @@ from models.controllers.aims import ExhaustiveAim, NominalAim
 from models.controllers.shooting import Aim, Equipment, ShootingAgent
 from models.planners import shots
 from models.planners.shots import Conditions
-from models.simulators.air_hockey import Disturbance
+from models.simulators.air_hockey import PERIOD, Disturbance
 from tasks import (
     energy_packages,
     energy_training,
@@ -39,7 +39,7 @@ from tasks import (
 from tasks.artefacts import output_folder, write_bytes
 from tasks.energy_packages import Shooter
 from tasks.energy_steps import Order
-from tasks.progress import Progress
+from tasks.progress import Progress, silent
 from tasks.provenance import artifacts
 from tasks.settings import Settings
 from tasks.shooting_trials import Played, Start
@@ -78,7 +78,7 @@ def run(
     """
     torch.set_num_threads(1)
     settings = shrunk(settings) if quick else settings
-    shooters = policies(settings, output_folder(out / "policies"), seed)
+    shooters = policies(settings, output_folder(out / "policies"), seed, progress)
     begun = shooting_trials.starts(settings.hockey.shots, seed=SEED + seed)
     disturbance = hockey.disturbance(settings.hockey)
     played: dict[str, list[Played]] = {}
@@ -117,7 +117,9 @@ def shrunk(settings: Settings) -> Settings:
     return replace(settings, energy=energy, hockey=replace(settings.hockey, shots=shots_))
 
 
-def policies(settings: Settings, folder: Path, seed: int) -> dict[str, Shooter]:
+def policies(
+    settings: Settings, folder: Path, seed: int, progress: Progress = silent
+) -> dict[str, Shooter]:
     """Return the trained shooters by setting, training what is not there.
 
     Those of `make repro` or `ricochet train energy` serve if they are of these settings.
@@ -126,11 +128,13 @@ def policies(settings: Settings, folder: Path, seed: int) -> dict[str, Shooter]:
         settings: The table and the energies.
         folder: Where they are kept otherwise.
         seed: Of the training.
+        progress: Told of the steps of a training.
     """
     places = (artifacts() / "energy", artifacts() / "train" / "energy", folder)
     orders = [Order(settings, place, seed) for place in places]
     order = next((each for each in orders if energy_training.is_done(each)), orders[-1])
-    energy_training.run(order)
+    if not energy_training.is_done(order):
+        energy_training.run(order, progress)
     names = {name.split("-", 1)[1]: name for name in energy_training.NAMES}
     return {s: energy_packages.read(energy_training.place(order, n)) for s, n in names.items()}
 
@@ -218,13 +222,14 @@ def count(played: list[Played], known: Conditions) -> dict[str, Any]:
 def _timed(
     shooters: dict[str, Shooter], settings: Settings, begun: tuple[Start, ...]
 ) -> dict[str, float]:
-    """Play shots one after the other; times of the whole step, filter, energy and planner."""
+    """Play shots one after the other; times of the steps until the strike, of all they hold."""
     steps: list[float] = []
     for row in ENERGIES:
         make = functools.partial(agent, row, shooters, settings)
         disturbance = hockey.disturbance(settings.hockey)
         for each in shooting_trials.play_all(make, begun, disturbance, workers=1):
-            steps += each.steps
+            struck = each.outcome.struck
+            steps += each.steps[: round(struck / PERIOD) if np.isfinite(struck) else None]
     median, high = 1e3 * np.quantile(steps, (0.5, 0.99))
     return {"median": float(median), "p99": float(high)}
 
