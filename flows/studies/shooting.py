@@ -132,8 +132,9 @@ def policies(
     """
     places = (artifacts() / "energy", artifacts() / "train" / "energy", folder)
     orders = [Order(settings, place, seed) for place in places]
-    order = next((each for each in orders if energy_training.is_done(each)), orders[-1])
-    if not energy_training.is_done(order):
+    order = next((each for each in orders if energy_training.is_done(each)), None)
+    if order is None:
+        order = orders[-1]
         energy_training.run(order, progress)
     names = {name.split("-", 1)[1]: name for name in energy_training.NAMES}
     return {s: energy_packages.read(energy_training.place(order, n)) for s, n in names.items()}
@@ -147,7 +148,7 @@ def agent(row: str, shooters: dict[str, Shooter], settings: Settings) -> Shootin
         shooters: The trained shooters by setting.
         settings: The noise of an observed place.
     """
-    shooter = shooters[EXPERTS.get(row, row if row in shooters else ENERGIES[0])]
+    shooter = _shooter(row, shooters)
     aim: Aim | None = None
     if row == "conventional":
         aim = NominalAim(conditions(row, shooters, settings))
@@ -168,8 +169,12 @@ def conditions(row: str, shooters: dict[str, Shooter], settings: Settings) -> Co
         shooters: The trained shooters by setting.
         settings: The error of the aim.
     """
-    shooter = shooters[EXPERTS.get(row, row if row in shooters else ENERGIES[0])]
-    return shooter.conditions(aim=settings.energy.aim_sd)
+    return _shooter(row, shooters).conditions(aim=settings.energy.aim_sd)
+
+
+def _shooter(row: str, shooters: dict[str, Shooter]) -> Shooter:
+    """Return the policy whose arm and contacts a row plays with."""
+    return shooters[EXPERTS.get(row, row if row in shooters else ENERGIES[0])]
 
 
 def _report(progress: Progress, before: int, total: int, done: int, _: int) -> None:
