@@ -264,6 +264,8 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> Strokes:
     Raises:
         ValueError: If one is missing, of another shape, or not finite.
     """
+    if missing := [field.name for field in fields(Strokes) if field.name not in arrays]:
+        raise ValueError(f"{missing[0]}: is missing")
     table = Strokes(**{field.name: np.asarray(arrays[field.name]) for field in fields(Strokes)})
     grid = (len(table.x), len(table.y), len(table.angle))
     for name, value in table.to_arrays().items():

@@ -88,6 +88,8 @@ def test_arrays_bring_the_table_back(table):
         strokes.from_arrays(broken)
     with pytest.raises(ValueError, match="durations"):
         strokes.from_arrays(table.to_arrays() | {"durations": np.ones((3, 3, 4))})
+    with pytest.raises(ValueError, match="wind_ups: is missing"):
+        strokes.from_arrays({n: a for n, a in table.to_arrays().items() if n != "wind_ups"})
 
 
 def test_where_a_cell_is_not_sound_nothing_is_promised(table):
