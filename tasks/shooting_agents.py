@@ -10,7 +10,8 @@ A folder needs numpy and safetensors alone; a name asks MLflow too.
 from pathlib import Path
 
 from models.controllers.aims import EnergyAim
-from models.controllers.shooting import Equipment, ShootingAgent
+from models.controllers.shooting import ShootingAgent
+from models.controllers.shot_intents import Equipment
 from models.core.bad_input import BadInput
 from models.core.hockey_table import Table
 from tasks import energy_packages, package_kinds

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from models.controllers.shooting import Intent
+from models.controllers.shot_intents import Intent
 from models.simulators import air_hockey, air_hockey_outcome
 from models.simulators.air_hockey import Disturbance, Episode, World
 from models.simulators.air_hockey_outcome import Outcome

@@ -22,7 +22,8 @@ import torch
 from scipy import stats
 
 from models.controllers.aims import ExhaustiveAim, NominalAim
-from models.controllers.shooting import Aim, Equipment, ShootingAgent
+from models.controllers.shooting import ShootingAgent
+from models.controllers.shot_intents import Aim, Equipment
 from models.planners import shots
 from models.planners.shots import Conditions
 from models.simulators.air_hockey import PERIOD, Disturbance
@@ -39,7 +40,7 @@ from tasks import (
 from tasks.artefacts import output_folder, write_bytes
 from tasks.energy_packages import Shooter
 from tasks.energy_steps import Order
-from tasks.progress import Progress, silent
+from tasks.progress import Progress, Show, bar, hidden
 from tasks.provenance import artifacts
 from tasks.settings import Settings
 from tasks.shooting_trials import Played, Start
@@ -78,7 +79,7 @@ def run(
     """
     torch.set_num_threads(1)
     settings = shrunk(settings) if quick else settings
-    shooters = policies(settings, output_folder(out / "policies"), seed, progress)
+    shooters = policies(settings, output_folder(out / "policies"), seed, bar)
     begun = shooting_trials.starts(settings.hockey.shots, seed=SEED + seed)
     disturbance = hockey.disturbance(settings.hockey)
     played: dict[str, list[Played]] = {}
@@ -118,7 +119,7 @@ def shrunk(settings: Settings) -> Settings:
 
 
 def policies(
-    settings: Settings, folder: Path, seed: int, progress: Progress = silent
+    settings: Settings, folder: Path, seed: int, show: Show = hidden
 ) -> dict[str, Shooter]:
     """Return the trained shooters by setting, training what is not there.
 
@@ -128,14 +129,12 @@ def policies(
         settings: The table and the energies.
         folder: Where they are kept otherwise.
         seed: Of the training.
-        progress: Told of the steps of a training.
+        show: Shows the progress of each step of a training.
     """
     places = (artifacts() / "energy", artifacts() / "train" / "energy", folder)
     orders = [Order(settings, place, seed) for place in places]
-    order = next((each for each in orders if energy_training.is_done(each)), None)
-    if order is None:
-        order = orders[-1]
-        energy_training.run(order, progress)
+    order = next((each for each in orders if energy_training.is_trained(each)), orders[-1])
+    energy_training.train(order, show)
     names = {name.split("-", 1)[1]: name for name in energy_training.NAMES}
     return {s: energy_packages.read(energy_training.place(order, n)) for s, n in names.items()}
 

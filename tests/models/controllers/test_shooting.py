@@ -7,7 +7,8 @@ import pytest
 from numpy import ndarray
 
 from models.controllers.aims import NominalAim
-from models.controllers.shooting import Equipment, Phase, ShootingAgent
+from models.controllers.shooting import Phase, ShootingAgent
+from models.controllers.shot_intents import Equipment
 from models.planners import shots, strokes
 from models.planners.shots import Conditions
 from models.planners.strokes import Strokes

@@ -1,0 +1,137 @@
+"""The arm as it is driven: commands that follow from the last command, never from observed joints.
+
+An arm that lags by a steady error would creep if it were driven from where it is observed. What is
+planned is looked at once more before it leaves (`command_guard`); the mallet's swing under the rod
+is followed along the commands (`mallet_swing`).
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from models.controllers import command_guard, mallet_swing, sampling_mpc
+from models.controllers.mallet_swing import Swing
+from models.controllers.sampling_mpc import PERIOD, Memory, Plan
+from models.planners import via_points
+from models.planners.strokes import Contact
+from models.simulators import iiwa
+
+_HOME = 1e-4  # rad and rad/s off it
+
+
+class ArmDriver:
+    """The arm in an episode.
+
+    Attributes:
+        command: The last: joints' positions, rad, and speeds, rad/s.
+        memory: Of the planner.
+        hanging: By how much the mallet will be off the tip at the planned contact, m.
+    """
+
+    def __init__(self, *, seed: int) -> None:
+        """Begin an episode.
+
+        Args:
+            seed: Of the planner's samples.
+        """
+        self.home = via_points.level(iiwa.HOME)
+        self.command: Float[ndarray, "2 7"] = np.stack((iiwa.HOME, np.zeros(7)))
+        self.memory, self.hanging = Memory(), np.zeros(2)
+        self._swing, self._draw = mallet_swing.REST, np.random.default_rng(seed)
+
+    def start(self, joints: Float[ndarray, " 7"]) -> None:
+        """Begin at rest where the arm is.
+
+        Args:
+            joints: As first observed, rad.
+
+        Raises:
+            ValueError: If they are not finite or the mallet is not on the table.
+        """
+        if not np.isfinite(joints).all():
+            raise ValueError("observation: joints are not finite at the start")
+        over = float(iiwa.tip(joints)[2]) - iiwa.TIP_HEIGHT
+        if abs(over) > iiwa.TIP_TOLERANCE:
+            raise ValueError(
+                f"observation: mallet {over:+.3f} m off the table at the start, expected 0"
+            )
+        home = np.abs(joints - iiwa.HOME).max() < 1e-3
+        self.command = np.stack((iiwa.HOME if home else joints, np.zeros(7)))
+
+    @property
+    def offset(self) -> Float[ndarray, " 2"]:
+        """By how much the mallet is off the tip now, m."""
+        return self._swing.offset
+
+    @property
+    def is_home(self) -> bool:
+        """Whether the arm was told to be at rest at home."""
+        at_home = np.abs(self.command[0] - self.home).max() < _HOME
+        return bool(at_home and np.abs(self.command[1]).max() < _HOME)
+
+    def plan(self, target: Contact | Float[ndarray, " 7"], left: float = 0.0) -> Plan:
+        """Plan from the last command.
+
+        Args:
+            target: What to meet, or joint angles to rest at.
+            left: Time to the contact, s.
+        """
+        self.memory, plan = sampling_mpc.plan(
+            self.memory,
+            joints=self.command[0],
+            joint_speeds=self.command[1],
+            target=target,
+            time_left=left,
+            draw=self._draw,
+        )
+        return plan
+
+    def least_time(self, contact: Contact) -> float:
+        """Return the shortest time in which a contact can be met, s; infinite if there is none.
+
+        Args:
+            contact: What to meet.
+        """
+        joints, speeds = self.command
+        return sampling_mpc.least_time(joints, speeds, contact)
+
+    def follow(self, plan: Plan) -> float:
+        """Command the first period of a plan, or brake where that asks too much of the arm.
+
+        Args:
+            plan: The plan.
+
+        Returns:
+            The largest ratio of what it asked to the limits; over 1 the arm brakes.
+        """
+        command = np.stack(plan.at(PERIOD))
+        asked = command_guard.excess(self.command, command, period=PERIOD)
+        if asked > 1.0:
+            self._forget()
+            command = command_guard.braked(self.command, period=PERIOD)
+        self.hanging = _hanging(self._swing, plan)
+        self.command = command
+        self._swing = mallet_swing.follow(self._swing, command[:1], command[1:], period=PERIOD)
+        return asked
+
+    def rest(self) -> None:
+        """Stay where the arm is."""
+        self._forget()
+        self._swing, self.hanging = mallet_swing.REST, np.zeros(2)
+
+    def _forget(self) -> None:
+        """Drop the plan: the next one begins anew."""
+        self.memory = replace(self.memory, plan=None, aim=None)
+
+
+def _hanging(swing: Swing, plan: Plan) -> Float[ndarray, " 2"]:
+    """How far the mallet will be off the tip at the plan's contact, m."""
+    if plan.contact is None or plan.time_left <= 0.0:
+        return np.zeros(2)
+    count = max(1, round(plan.time_left / PERIOD))
+    period = plan.time_left / count
+    times = plan.passed + period * np.arange(1, count + 1)
+    joints, speeds = via_points.at(plan.path, times)
+    return mallet_swing.follow(swing, joints, speeds, period=period).offset
