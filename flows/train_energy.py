@@ -1,8 +1,9 @@
 """The flow that learns how the puck moves, finds shots and trains their energies, one a setting.
 
-    collect and fit -> strokes -> label -> train and check, one by one -> pictures -> register
+    puck modes -> strokes -> shots -> (search) -> train and check each -> pictures -> register
 
-What is there already is found by its key: an unchanged training is registered and nothing else.
+The steps are those of `tasks.energy_training`; one that was taken finds its result. An unchanged
+training is registered and nothing else.
 """
 
 import contextlib
@@ -18,17 +19,10 @@ from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from flows.calibrate import link
-from models.planners.strokes import Strokes
-from models.probability.puck_modes import PuckModes
-from tasks import (
-    energy_publishing,
-    energy_steps,
-    energy_training,
-    settings,
-    tracking,
-)
+from tasks import energy_publishing, energy_training, settings, tracking
 from tasks.artefacts import output_folder, write_json
-from tasks.energy_steps import Labels, Order
+from tasks.energy_steps import Order
+from tasks.energy_training import Step
 from tasks.progress import Progress, bar
 from tasks.tracking import Tracker
 
@@ -58,83 +52,22 @@ def train_energy(
     order, tracker = Order(wanted, output_folder(Path(out)), seed), tracking.connect()
     torch.set_num_threads(1)
     new = not energy_training.is_done(order)
-    if new:
-        modes, strokes = learn_modes(order), find_strokes(order)
-        labels = label(order, modes, strokes)
-        for name in energy_training.NAMES:
-            train(order, name, labels)
-        draw(order)
+    for step in energy_training.steps(order) if new else ():
+        take.with_options(name=step.label)(step)
     result = energy_training.summary(order, trained=new)
     result["registered"] = register(tracker, order)
     write_json(order.out / "result.json", result)
     return result
 
 
-@task(name="collect and fit", cache_policy=NO_CACHE, retries=0)
-def learn_modes(order: Order) -> PuckModes:
-    """Record the simulated table and learn how the puck moves on it.
+@task(cache_policy=NO_CACHE, retries=0)
+def take(step: Step) -> None:
+    """Take a step, unless it was taken.
 
     Args:
-        order: What is wanted.
-
-    Returns:
-        The modes.
+        step: The step.
     """
-    with reported("puck modes") as progress:
-        return energy_steps.modes(order, progress)
-
-
-@task(name="strokes", cache_policy=NO_CACHE, retries=0)
-def find_strokes(order: Order) -> Strokes:
-    """Compute what the arm can do.
-
-    Args:
-        order: What is wanted.
-
-    Returns:
-        The table of strokes.
-    """
-    with reported("strokes") as progress:
-        return energy_steps.strokes(order, progress)
-
-
-@task(name="label", cache_policy=NO_CACHE, retries=0)
-def label(order: Order, modes: PuckModes, strokes: Strokes) -> Labels:
-    """Roll out the shots that the energies learn from.
-
-    Args:
-        order: What is wanted.
-        modes: How the puck moves.
-        strokes: What the arm can do.
-
-    Returns:
-        States, angles and what comes of them.
-    """
-    with reported("shots") as progress:
-        return energy_steps.labels(order, modes, strokes, progress)
-
-
-@task(name="train and check", cache_policy=NO_CACHE, retries=0)
-def train(order: Order, name: str, labels: Labels) -> None:
-    """Train the energy of one setting, check it and write its package.
-
-    Args:
-        order: What is wanted.
-        name: Name of the package.
-        labels: What it learns from.
-    """
-    with reported(name) as progress:
-        energy_training.train_one(order, name, labels, progress)
-
-
-@task(name="pictures", cache_policy=NO_CACHE, retries=0)
-def draw(order: Order) -> None:
-    """Draw what was learnt.
-
-    Args:
-        order: What was wanted; the packages are there.
-    """
-    energy_training.draw(order)
+    energy_training.take(step, reported)
 
 
 @task(name="register energies", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)

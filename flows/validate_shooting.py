@@ -108,7 +108,8 @@ def audit(shooter: Shooter, wanted: Settings, seed: int) -> Evidence:
         What was measured.
     """
     torch.set_num_threads(1)
-    return shooting_audit.audit(shooter, wanted.energy, seed=seed)
+    with bar(f"{shooter.name} regret") as progress:
+        return shooting_audit.audit(shooter, wanted.energy, seed=seed, progress=progress)
 
 
 @task(name="shoot", cache_policy=NO_CACHE, retries=0)

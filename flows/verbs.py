@@ -100,8 +100,7 @@ def train_energy(call: Call) -> None:
         from tasks.progress import bar
 
         chosen = settings.load(call.arguments.params, call.arguments.overrides)
-        with bar("energies") as progress:
-            result = energy_training.run(Order(chosen, call.out, call.seed), progress)
+        result = energy_training.run(Order(chosen, call.out, call.seed), bar)
     for name, row in result["energies"].items():
         lost, same = row["regret_share"], row["agreement"]
         call.say(f"{name}: loses {lost:.4f} of the best objective, {same:.2f} of the modes agree")

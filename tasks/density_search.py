@@ -60,7 +60,7 @@ def search(settings: Density, folder: Path, *, seed: int, progress: Progress = s
         name=f"density-{density.key(once, seed)[:16]}",
         started={name: getattr(settings, name) for name in density.SEARCHED},
         propose=partial(_propose, settings),
-        value=lambda chosen: density.train(replace(once, **chosen), seed=seed).held_out,
+        value=lambda chosen, _: density.train(replace(once, **chosen), seed=seed).held_out,
     )
     tried = searches.search(space, folder, trials=settings.trials, seed=seed, progress=progress)
     return Search(space.name, tuple(_attempt(once, trial) for trial in tried))

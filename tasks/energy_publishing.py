@@ -9,7 +9,6 @@ from pathlib import Path
 from tasks import registry, tracking
 from tasks.artefacts import digest_of, sha256
 from tasks.energy_packages import READER
-from tasks.energy_training import HISTORY
 from tasks.packages import Package, read_package
 from tasks.registry import Registered
 from tasks.tracking import OpenRun, Tracker
@@ -73,7 +72,9 @@ def _publish_one(
 
 def _log(tracker: Tracker, run: OpenRun, package: Package) -> None:
     checks = package.checks
-    tracking.log_curve(tracker, run.run_id, "held_out_history", checks[HISTORY])
+    for name, curve in checks.items():
+        if isinstance(curve, list):
+            tracking.log_curve(tracker, run.run_id, name, curve)
     numbers = {k: v for k, v in checks.items() if isinstance(v, int | float)}
     told = {**package.settings["training"], **package.settings["setting"]}
     tracking.log_numbers(tracker, run.run_id, parameters=told, metrics=numbers)

@@ -9,8 +9,8 @@ from functools import partial
 
 from optuna.trial import Trial
 
-from tasks import energy_training, searches
-from tasks.energy_steps import Labels, Order
+from tasks import energy_steps, energy_training, searches
+from tasks.energy_steps import Order
 from tasks.progress import Progress, silent
 from tasks.searches import Choice, Space
 from tasks.settings import Energy
@@ -18,23 +18,23 @@ from tasks.settings import Energy
 NAME = "shooting-balanced"
 
 
-def search(order: Order, labels: Labels, progress: Progress = silent) -> Energy:
+def search(order: Order, progress: Progress = silent) -> Energy:
     """Try as many settings as `energy.trials` says.
 
     Args:
         order: What is wanted; its settings are tried first.
-        labels: What the energies learn from.
-        progress: Told of each trial.
+        progress: Told of hundredths of each trial.
 
     Returns:
         The settings of the best trial.
     """
     wanted = order.settings.energy
     once, setting = replace(wanted, trials=0), energy_training.setting_of(NAME)
+    labels = energy_steps.labels(order)
 
-    def value(choice: Choice) -> float:
-        fit = energy_training.train(replace(once, **choice), labels, setting, seed=order.seed)
-        return min(fit.held_out)
+    def value(choice: Choice, within: Progress) -> float:
+        tried = replace(once, **choice)
+        return energy_training.fit(tried, labels, setting, seed=order.seed, progress=within).lowest
 
     space = Space(
         name=f"energy-{energy_training.key(order)[:16]}",

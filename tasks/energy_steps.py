@@ -35,6 +35,8 @@ SCIENCE = tuple(
     for part in ("core", "inference", "planners", "probability", "simulators", "systems")
 )
 """What decides a training; controllers only play with what it leaves."""
+FILTERS = "models/filters"
+"""What foretells a puck from observed places; energies are trained without."""
 LONG = 100
 """Periods of an episode that predictions are held against."""
 
@@ -109,12 +111,12 @@ def modes(order: Order, progress: Progress = silent) -> PuckModes:
     return puck_modes.from_arrays(kept_arrays(order.kept, "modes", key, make))
 
 
-def predictions(order: Order, modes: PuckModes) -> tuple[Row, ...]:
+def predictions(order: Order, progress: Progress = silent) -> tuple[Row, ...]:
     """Hold the modes against episodes that they were not learnt from.
 
     Args:
         order: What is wanted.
-        modes: How the puck moves.
+        progress: Told of each episode.
 
     Returns:
         Errors and coverage by what happened to the puck, after a period and after a second.
@@ -126,9 +128,10 @@ def predictions(order: Order, modes: PuckModes) -> tuple[Row, ...]:
         steps=LONG,
         disturbance=hockey.disturbance(wanted),
         draw=draw,
+        progress=lambda done: progress(done, wanted.episodes),
     )
-    noise = wanted.position_noise
-    return puck_prediction.prediction_table(modes, unseen, world.table, noise=noise, draw=draw)
+    noise, learnt = wanted.position_noise, modes(order)
+    return puck_prediction.prediction_table(learnt, unseen, world.table, noise=noise, draw=draw)
 
 
 def strokes(order: Order, progress: Progress = silent) -> Strokes:
@@ -150,24 +153,22 @@ def strokes(order: Order, progress: Progress = silent) -> Strokes:
     return stroke_tables.from_arrays(kept_arrays(order.kept, "strokes", strokes_key(order), make))
 
 
-def labels(order: Order, modes: PuckModes, strokes: Strokes, progress: Progress = silent) -> Labels:
+def labels(order: Order, progress: Progress = silent) -> Labels:
     """Draw pucks at contact and roll out many angles for each.
 
     Args:
         order: What is wanted.
-        modes: How the puck moves.
-        strokes: What the arm can do.
         progress: Told of the shots.
 
     Returns:
         The shots.
     """
     wanted = order.settings.energy
-    played = Conditions(modes, strokes.speed, shots.doubt(aim=wanted.aim_sd))
 
     def make() -> dict[str, np.ndarray]:
-        draw = order.draw(LABELS)
-        states = shots.draw_states(wanted.states, airflow_sd=modes.airflow_sd, draw=draw)
+        learnt, draw = modes(order), order.draw(LABELS)
+        played = Conditions(learnt, strokes(order).speed, shots.doubt(aim=wanted.aim_sd))
+        states = shots.draw_states(wanted.states, airflow_sd=learnt.airflow_sd, draw=draw)
         angles = shots.draw_angles(wanted.states, wanted.candidates, draw=draw)
         found = shots.exhaustive(played, states, angles, lambda done: progress(done, angles.size))
         return {"states": states, "angles": angles, **vars(found)}
@@ -189,6 +190,19 @@ def labels_key(order: Order) -> str:
     wanted = order.settings.energy
     told = {"states": wanted.states, "candidates": wanted.candidates, "aim": wanted.aim_sd}
     return _key(order, LABELS, upstream=[modes_key(order), strokes_key(order)], **told)
+
+
+def predictions_key(order: Order) -> str:
+    """Name everything that decides how well the modes are found to foretell the puck.
+
+    Args:
+        order: What is wanted.
+
+    Returns:
+        A digest.
+    """
+    code = code_digest((*SCIENCE, FILTERS))
+    return digest_of([modes_key(order), code, asdict(order.settings.hockey)])
 
 
 def modes_key(order: Order) -> str:

@@ -1,14 +1,19 @@
 """From shots to verified packages, one a setting: what `ricochet train energy` ends with.
 
-    shooting-<setting>/package    the energy with contacts and strokes (`tasks.energy_packages`)
+    puck modes, strokes, shots    what all settings share (`tasks.energy_steps`)
+    search                        of size and schedule, where one is wanted
+    shooting-<setting>            the energy with contacts and strokes (`tasks.energy_packages`)
+    pictures                      what was learnt, and how well the modes foretell the puck
 
-A package carries the digest of all that decides it; a training that is there is not repeated.
+Every step finds its own earlier result by the digest of all that decides it, so that a training
+that was interrupted goes on where it stopped, and one that is there is not repeated.
 """
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +38,7 @@ from tasks.energy_packages import READER, Shooter
 from tasks.energy_steps import Labels, Order
 from tasks.package_kinds import SHOOTING
 from tasks.packages import read_package
-from tasks.progress import Progress, silent
+from tasks.progress import Progress, Show, hidden, part, silent
 from tasks.provenance import git_commit
 from tasks.settings import Energy
 
@@ -41,9 +46,23 @@ SCHEMA = "ricochet.energies/1"
 NAMES = tuple(f"{SHOOTING}{setting.name}" for setting in shots.SETTINGS)
 SEARCHED = ("hidden", "learning_rate")
 """Settings that a search may choose."""
-HISTORY = "history"
-"""Name of the curve among a package's checks; the others are numbers."""
+HELD_OUT = "held_out_history"
+"""Curve of the losses that a package's checks hold; those of the training are another."""
 PREDICTION = "prediction.json"
+"""Written last: rows of how well the modes foretell the puck, and the key of what was drawn."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a training.
+
+    Attributes:
+        label: What is being done.
+        do: Does it unless it is done; told how to report progress.
+    """
+
+    label: str
+    do: Callable[[Progress], object]
 
 
 def setting_of(name: str) -> Setting:
@@ -71,6 +90,18 @@ def key(order: Order) -> str:
 
 
 def is_done(order: Order) -> bool:
+    """Tell whether every package of a training is there and whole, and every picture.
+
+    Args:
+        order: What is wanted.
+
+    Returns:
+        Whether nothing is left to do.
+    """
+    return is_trained(order) and _predicted(order).get("key") == _drawn_key(order)
+
+
+def is_trained(order: Order) -> bool:
     """Tell whether every package of a training is there and whole.
 
     Args:
@@ -79,8 +110,7 @@ def is_done(order: Order) -> bool:
     Returns:
         Whether nothing is left to train.
     """
-    drawn = (order.out / PREDICTION).exists()  # the last step
-    return drawn and all(_found(order, name) for name in NAMES)
+    return all(_found(order, name) for name in NAMES)
 
 
 def place(order: Order, name: str) -> Path:
@@ -96,40 +126,57 @@ def place(order: Order, name: str) -> Path:
     return order.out / name / "package"
 
 
-def train_one(order: Order, name: str, labels: Labels, progress: Progress = silent) -> None:
+def steps(order: Order) -> tuple[Step, ...]:
+    """Return the steps of a training in their order, pictures last.
+
+    Args:
+        order: What is wanted.
+    """
+    shared = [
+        Step("puck modes", partial(energy_steps.modes, order)),
+        Step("strokes", partial(energy_steps.strokes, order)),
+        Step("shots", partial(energy_steps.labels, order)),
+    ]
+    if order.settings.energy.trials:
+        shared.append(Step("search", partial(chosen, order)))
+    own = [Step(name, partial(train_one, order, name)) for name in NAMES]
+    return (*shared, *own, Step("pictures", partial(draw, order)))
+
+
+def train_one(order: Order, name: str, progress: Progress = silent) -> None:
     """Train the energy of a setting, check it and write its package, unless it is there.
 
     Args:
         order: What is wanted.
         name: Name of the package.
-        labels: What it learns from.
-        progress: Told of each epoch.
+        progress: Told of the steps of the training and of the shots of the check.
 
     Raises:
         BadInput: If the place cannot be written.
     """
     if _found(order, name):
         return
-    setting, wanted = setting_of(name), chosen(order, labels)
-    fit = train(wanted, labels, setting, seed=order.seed, progress=progress)
+    setting, wanted, labels = setting_of(name), chosen(order), energy_steps.labels(order)
+    found = fit(wanted, labels, setting, seed=order.seed, progress=part(progress, 0, 2))
     shooter = Shooter(
         setting=setting,
-        energy=fit.energy,
+        energy=found.energy,
         modes=energy_steps.modes(order),
         strokes=energy_steps.strokes(order),
         table=Table(),
         low=np.append(shots.LOW, -shots.LARGEST_ANGLE),
         high=np.append(shots.HIGH, shots.LARGEST_ANGLE),
     )
-    found = shooting_audit.check(shooter, wanted, seed=order.seed)
+    checked = shooting_audit.check(shooter, wanted, seed=order.seed, progress=part(progress, 1, 2))
     energy_packages.write(
         shooter,
         place(order, name),
         checks={
-            "regret_share": found.regret / found.best,
-            "held_out_loss": fit.held_out[-1],
-            **_finite(asdict(found)),
-            HISTORY: list(fit.held_out),
+            "regret_share": checked.regret / checked.best,
+            "held_out_loss": found.lowest,
+            **_finite(asdict(checked)),
+            HELD_OUT: list(found.held_out),
+            "training_history": list(found.training),
         },
         key=key(order),
         git_commit=git_commit(),
@@ -137,7 +184,7 @@ def train_one(order: Order, name: str, labels: Labels, progress: Progress = sile
     )
 
 
-def train(
+def fit(
     wanted: Energy, labels: Labels, setting: Setting, *, seed: int, progress: Progress = silent
 ) -> Fit:
     """Train an energy as the settings say.
@@ -147,10 +194,10 @@ def train(
         labels: What it learns from.
         setting: Which shots are best.
         seed: Seed of all randomness; the same seed gives the same energy.
-        progress: Told of each epoch.
+        progress: Told of each step.
 
     Returns:
-        The energy with its held-out loss at each look.
+        The energy with its losses at each look.
     """
     torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
     return energy_training.fit(
@@ -168,12 +215,12 @@ def train(
     )
 
 
-def chosen(order: Order, labels: Labels) -> Energy:
+def chosen(order: Order, progress: Progress = silent) -> Energy:
     """Return what to train with: the settings, or what a search over them found best.
 
     Args:
         order: What is wanted.
-        labels: What the energies learn from.
+        progress: Told of hundredths of each trial.
 
     Returns:
         Size and schedule.
@@ -183,36 +230,55 @@ def chosen(order: Order, labels: Labels) -> Energy:
         return wanted
     from tasks import energy_search  # Optuna takes a second to import
 
-    return energy_search.search(order, labels)
+    return energy_search.search(order, progress)
 
 
-def run(order: Order, progress: Progress = silent) -> dict[str, Any]:
+def run(order: Order, show: Show = hidden) -> dict[str, Any]:
     """Do what `ricochet train energy --no-publish` promises.
 
     Args:
         order: What is wanted.
-        progress: Told of the steps.
+        show: Shows the progress of each step.
 
     Returns:
         What `result.json` holds.
     """
     new = not is_done(order)
-    if new:
-        modes, strokes = energy_steps.modes(order, progress), energy_steps.strokes(order, progress)
-        labels = energy_steps.labels(order, modes, strokes, progress)
-        for name in NAMES:
-            train_one(order, name, labels, progress)
-        draw(order)
+    for step in steps(order) if new else ():
+        take(step, show)
     result = summary(order, trained=new)
     write_json(order.out / "result.json", result)
     return result
 
 
-def draw(order: Order) -> None:
-    """Draw what a training learnt, into `figures`.
+def train(order: Order, show: Show = hidden) -> None:
+    """Have the packages of a training, without pictures.
+
+    Args:
+        order: What is wanted.
+        show: Shows the progress of each step.
+    """
+    for step in () if is_trained(order) else steps(order)[:-1]:
+        take(step, show)
+
+
+def take(step: Step, show: Show) -> None:
+    """Take a step of a training.
+
+    Args:
+        step: The step.
+        show: Shows its progress.
+    """
+    with show(step.label) as progress:
+        step.do(progress)
+
+
+def draw(order: Order, progress: Progress = silent) -> None:
+    """Draw what a training learnt, into `figures`, and hold the modes against unseen episodes.
 
     Args:
         order: What was wanted; the packages are there.
+        progress: Told of the episodes.
 
     Raises:
         BadInput: If a package is not whole.
@@ -220,12 +286,16 @@ def draw(order: Order) -> None:
     found = {name: read_package(place(order, name), reader=READER) for name in NAMES}
     energy_pictures.draw(
         {name: energy_packages.from_package(one, where=name) for name, one in found.items()},
-        {name: one.checks[HISTORY] for name, one in found.items()},
+        {name: one.checks[HELD_OUT] for name, one in found.items()},
         candidates=order.settings.energy.candidates,
         aim=order.settings.energy.aim_sd,
         folder=order.out / "figures",
     )
-    _describe_modes(order)
+    rows = energy_steps.predictions(order, progress)
+    drawn = figures.to_png(energy_figures.predictions(rows))
+    write_bytes(order.out / "figures" / "modes.png", drawn)
+    told = {"key": _drawn_key(order), "rows": [asdict(row) for row in rows]}
+    write_json(order.out / PREDICTION, told)
 
 
 def summary(order: Order, *, trained: bool) -> dict[str, Any]:
@@ -243,21 +313,26 @@ def summary(order: Order, *, trained: bool) -> dict[str, Any]:
         "schema": SCHEMA,
         "trained": trained,
         "energies": {
-            name: {number: v for number, v in package.checks.items() if number != HISTORY}
+            name: {k: v for k, v in package.checks.items() if not isinstance(v, list)}
             for name, package in found.items()
         },
-        "prediction": json.loads((order.out / PREDICTION).read_text())["rows"],
+        "prediction": _predicted(order)["rows"],
         "settings": dict(next(iter(found.values())).settings["training"]),
         "registered": None,
     }
 
 
-def _describe_modes(order: Order) -> None:
-    """Write how well the modes foretell the puck, as numbers and as a picture."""
-    rows = energy_steps.predictions(order, energy_steps.modes(order))
-    write_json(order.out / PREDICTION, {"rows": [asdict(row) for row in rows]})
-    drawn = figures.to_png(energy_figures.predictions(rows))
-    write_bytes(order.out / "figures" / "modes.png", drawn)
+def _drawn_key(order: Order) -> str:
+    """Name everything that decides the pictures and the predictions."""
+    return digest_of([key(order), energy_steps.predictions_key(order)])
+
+
+def _predicted(order: Order) -> dict[str, Any]:
+    """Return what the last step wrote; nothing where it did not."""
+    try:
+        return dict(json.loads((order.out / PREDICTION).read_text()))
+    except (OSError, ValueError, TypeError):
+        return {}
 
 
 def _found(order: Order, name: str) -> bool:

@@ -8,9 +8,43 @@ from typing import TextIO
 Progress = Callable[[int, int], None]
 """Called with the number of steps done and the number in all."""
 
+Show = Callable[[str], contextlib.AbstractContextManager[Progress]]
+"""Shows the progress of a step, whose name it is given, while a block runs."""
+
 
 def silent(done: int, total: int) -> None:
     """Take a report of progress and say nothing."""
+
+
+@contextlib.contextmanager
+def hidden(label: str) -> Iterator[Progress]:
+    """Show nothing of a step.
+
+    Args:
+        label: What is being done.
+
+    Yields:
+        The function to call after each step.
+    """
+    yield silent
+
+
+def part(progress: Progress, number: int, of: int) -> Progress:
+    """Return the progress of one of several equal parts of some work.
+
+    Args:
+        progress: Of the whole, which is told in hundredths of a part.
+        number: Of the part, from 0.
+        of: How many parts there are.
+
+    Returns:
+        The function to call within the part.
+    """
+
+    def report(done: int, total: int) -> None:
+        progress(100 * number + 100 * done // max(total, 1), 100 * of)
+
+    return report
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from tasks.progress import Progress, silent
+from tasks.progress import Progress, part, silent
 
 JOURNAL = "search.journal"
 
@@ -30,13 +30,13 @@ class Space:
         name: Name of the study.
         started: The settings tried first.
         propose: Asks a trial for settings.
-        value: Tries settings; less is better.
+        value: Tries settings and tells how far it is; less is better.
     """
 
     name: str
     started: Choice
     propose: Callable[[Trial], Choice]
-    value: Callable[[Choice], float]
+    value: Callable[[Choice, Progress], float]
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,18 @@ def search(
         folder: Where the journal lies.
         trials: Number of trials.
         seed: Seed of the proposals.
-        progress: Told of each trial.
+        progress: Told of hundredths of each trial.
 
     Returns:
         All completed trials of the study.
     """
     study = _study(space, folder, seed)
     for done in range(len(_completed(study)), trials):
-        progress(done, trials)
+        within = part(progress, done, trials)
+        within(0, 1)
         trial = study.ask()
-        study.tell(trial, space.value(space.propose(trial)))
-    progress(trials, trials)
+        study.tell(trial, space.value(space.propose(trial), within))
+        within(1, 1)
     return tuple(
         Tried(trial.number, dict(trial.params), float(trial.values[0]))
         for trial in _completed(study)
@@ -83,8 +84,8 @@ def _study(space: Space, folder: Path, seed: int) -> optuna.Study:
         sampler=optuna.samplers.TPESampler(seed=seed),
         load_if_exists=True,
     )
-    if not study.trials:
-        study.enqueue_trial(dict(space.started))
+    if not study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.WAITING)):
+        study.enqueue_trial(dict(space.started))  # also where the first trial was interrupted
     return study
 
 

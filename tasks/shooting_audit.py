@@ -9,6 +9,7 @@ import numpy as np
 from models.planners import energy_checks, shots
 from models.planners.energy_checks import Check
 from tasks.energy_packages import Shooter
+from tasks.progress import Progress, silent
 from tasks.settings import Energy
 from tasks.shooting_gate import Evidence
 
@@ -18,13 +19,14 @@ STREAM, VALIDATION = 100, 101
 """Of randomness: pucks that no training saw, and others that its own check did not see either."""
 
 
-def audit(shooter: Shooter, wanted: Energy, *, seed: int) -> Evidence:
+def audit(shooter: Shooter, wanted: Energy, *, seed: int, progress: Progress = silent) -> Evidence:
     """Measure a policy.
 
     Args:
         shooter: The policy.
         wanted: How many pucks, and how well the mallet meets them.
         seed: Seed of all randomness.
+        progress: Told of the shots that are rolled out.
 
     Returns:
         What was measured.
@@ -32,7 +34,7 @@ def audit(shooter: Shooter, wanted: Energy, *, seed: int) -> Evidence:
     Raises:
         ValueError: If no puck has a shot that keeps the chance constraint.
     """
-    found = check(shooter, wanted, seed=seed, stream=VALIDATION)
+    found = check(shooter, wanted, seed=seed, stream=VALIDATION, progress=progress)
     return Evidence(
         regret=found.regret,
         best=found.best,
@@ -42,7 +44,14 @@ def audit(shooter: Shooter, wanted: Energy, *, seed: int) -> Evidence:
     )
 
 
-def check(shooter: Shooter, wanted: Energy, *, seed: int, stream: int = STREAM) -> Check:
+def check(
+    shooter: Shooter,
+    wanted: Energy,
+    *,
+    seed: int,
+    stream: int = STREAM,
+    progress: Progress = silent,
+) -> Check:
     """Compare a policy's shots with the best ones.
 
     Args:
@@ -50,6 +59,7 @@ def check(shooter: Shooter, wanted: Energy, *, seed: int, stream: int = STREAM) 
         wanted: How many pucks, and how well the mallet meets them.
         seed: Seed of all randomness.
         stream: Which stream of it.
+        progress: Told of the shots that are rolled out.
 
     Returns:
         All that is measured.
@@ -62,7 +72,9 @@ def check(shooter: Shooter, wanted: Energy, *, seed: int, stream: int = STREAM) 
     airflow = shooter.modes.airflow_sd
     states = shots.draw_states(wanted.held_out, airflow_sd=airflow, draw=draw)
     angles = shots.draw_angles(wanted.held_out, ANGLES, draw=draw)
-    candidates = shots.exhaustive(conditions, states, angles)
+    candidates = shots.exhaustive(
+        conditions, states, angles, lambda done: progress(done, angles.size)
+    )
     return energy_checks.check(
         shooter.energy, shooter.setting, conditions, states, candidates, draw=draw
     )

@@ -64,6 +64,11 @@ class Fit:
     training: tuple[float, ...]
     held_out: tuple[float, ...]
 
+    @property
+    def lowest(self) -> float:
+        """Held-out loss of the weights that were kept, nats."""
+        return min(self.held_out)
+
 
 def fit(
     states: Float[ndarray, "state 6"],

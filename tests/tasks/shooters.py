@@ -47,7 +47,7 @@ def shooter(seed: int = 0, setting: int = 1) -> Shooter:
 def write(folder, seed: int = 0, setting: int = 1) -> Shooter:
     """Write a package of it and return what is in there."""
     made = shooter(seed, setting)
-    checks = {"regret": 0.01, "agreement": 0.9, "history": [4.0, 2.0, 1.5]}
+    checks = {"regret": 0.01, "agreement": 0.9, "held_out_history": [4.0, 2.0, 1.5]}
     energy_packages.write(
         made, folder, checks=checks, key=f"key {seed}", git_commit="unknown", settings={"seed": 0}
     )

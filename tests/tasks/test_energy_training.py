@@ -1,5 +1,6 @@
 """A training makes three packages once, goes on where it stopped, and registers what it made."""
 
+import contextlib
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -89,6 +90,52 @@ def test_a_damaged_package_is_trained_again_alone(order, made) -> None:
     assert (kept / "shooting.json").stat().st_mtime_ns == before
 
 
+def test_a_stale_prediction_is_made_again_without_training(order, made) -> None:
+    training.run(order)
+    for told in ('{"rows": []}', '{"key": "another", "rows": []}', "half a fi", "[]"):
+        (order.out / training.PREDICTION).write_text(told)
+        assert training.is_trained(order) and not training.is_done(order)
+        assert training.run(order)["prediction"][0]["mode"] == "floating"
+    hockey = replace(order.settings.hockey, position_noise=0.01)  # the filter's, not the training's
+    other = replace(order, settings=replace(order.settings, hockey=hockey))
+    assert training.is_trained(other) and not training.is_done(other)
+    assert made["build"] == 1
+
+
+def test_the_loss_told_is_that_of_the_weights_kept(order, made) -> None:
+    """A rate that throws the weights about: the last look is not the best one."""
+    wild = changed(order, learning_rate=0.3, epochs=20)
+    energies = training.run(wild)["energies"]
+    for name in training.NAMES:
+        package = training.read_package(training.place(wild, name), reader=energy_packages.READER)
+        looks = package.checks[training.HELD_OUT]
+        assert energies[name]["held_out_loss"] == min(looks) < looks[-1]
+
+
+def test_each_step_shows_its_progress_to_the_end(order, made) -> None:
+    told: dict[str, list[tuple[int, int]]] = {}
+
+    @contextlib.contextmanager
+    def show(label):
+        told[label] = []
+        yield lambda done, total: told[label].append((done, total))
+
+    training.run(changed(order, trials=2), show)
+    assert list(told) == ["puck modes", "strokes", "shots", "search", *training.NAMES, "pictures"]
+    for label in ("shots", "search", *training.NAMES):
+        shares = [done / total for done, total in told[label]]
+        assert shares == sorted(shares) and shares[-1] == 1.0, label
+
+
+def test_a_search_cut_in_its_first_trial_starts_with_the_settings_again(order, made) -> None:
+    wanted = changed(order, trials=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "fit", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            energy_search.search(wanted)
+    assert energy_search.search(wanted) == replace(wanted.settings.energy, trials=0)
+
+
 def test_a_policy_knows_its_setting_and_what_it_learnt_from(order, made) -> None:
     training.run(order)
     for name in training.NAMES:
@@ -116,8 +163,7 @@ def test_keys_tell_what_decides_each_step(order) -> None:
 def test_a_search_starts_with_the_settings_and_its_best_is_what_is_written(order, made) -> None:
     wanted = changed(order, trials=2)
     training.run(wanted)
-    labels = energy_steps.labels(wanted, hockey_modes.MODES, shooters.strokes())
-    best = energy_search.search(wanted, labels)
+    best = energy_search.search(wanted)
     told = energy_packages.READER
     package = training.read_package(training.place(wanted, training.NAMES[0]), reader=told)
     assert package.settings["training"] == {**asdict(best), "seed": 0}
@@ -147,7 +193,8 @@ def test_publishing_twice_adds_nothing_and_each_setting_is_below_the_shared_run(
         found = tracker.client.get_model_version(name, versions[name].version)
         run = tracker.client.get_run(found.run_id)
         assert run.data.tags["mlflow.parentRunId"] == shared.run_id
-        curve = tracker.client.get_metric_history(found.run_id, "held_out_history")
         package = registry.load(tracker, versions[name])
-        assert [point.value for point in curve] == package.checks["history"]
+        for curve in ("held_out_history", "training_history"):
+            points = tracker.client.get_metric_history(found.run_id, curve)
+            assert [point.value for point in points] == package.checks[curve]
         assert run.data.metrics["regret"] == package.checks["regret"]

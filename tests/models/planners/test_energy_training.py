@@ -46,7 +46,7 @@ def test_the_loss_is_that_of_equations_14_and_15(learnt: energy_training.Fit):
     ).astype(float)
     share = np.exp(-found) / np.exp(-found).sum(1, keepdims=True)
     loss = -np.log(share[np.arange(60), best]).mean()
-    assert min(learnt.held_out) == pytest.approx(loss, rel=1e-3)
+    assert learnt.lowest == pytest.approx(loss, rel=1e-3)
     assert loss < 0.5 * np.log(angles.shape[1])
 
 
