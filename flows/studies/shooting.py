@@ -1,18 +1,14 @@
 """The study of shooting: Table I of Jankowski, Maric et al. on the simulated table, disturbed.
 
-"Energy-based Contact Planning under Uncertainty for Robot Air Hockey", Sec. V. The same starts for:
-
-    cautious, balanced, aggressive   the energies of the three settings (lambda_1, lambda_2, beta)
-    conventional                     no learnt uncertainty: the mean path of a direct shot, in time
-    exhaustive                       the expert that taught `cautious`: every angle rolled out in
-                                     every period, out of its 20 ms; likewise of the other two
-
-A goal is a clean passage, |y| < 0.093 m; speeds and banks are those of goals. `predicted` is the
-mean probability of a goal that the learnt model gave to the shots as they were played: where it
-holds, scores agree with it and the chance constraint means what it says.
+"Energy-based Contact Planning under Uncertainty for Robot Air Hockey", Sec. V. Every row
+(`tasks.shooting_rows`) shoots from the same starts. A goal is a clean passage, |y| < 0.093 m;
+speeds and banks are those of goals. `predicted` is the mean probability of a goal that the learnt
+model gave to the shots as they were played: where it holds, scores agree with it and the chance
+constraint means what it says.
 """
 
 import functools
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +17,7 @@ import numpy as np
 import torch
 from scipy import stats
 
-from models.controllers.aims import ExhaustiveAim, NominalAim
 from models.controllers.shooting import ShootingAgent
-from models.controllers.shot_intents import Aim, Equipment
 from models.planners import shots
 from models.planners.shots import Conditions
 from models.simulators.air_hockey import PERIOD, Disturbance
@@ -33,22 +27,20 @@ from tasks import (
     figures,
     hockey,
     hockey_strips,
-    shooting_agents,
+    shooting_rows,
     shooting_trials,
     table_figures,
 )
 from tasks.artefacts import output_folder, write_bytes
 from tasks.energy_packages import Shooter
 from tasks.energy_steps import Order
-from tasks.progress import Progress, Show, bar, hidden
+from tasks.progress import Progress, Show, bar, hidden, part
 from tasks.provenance import artifacts
 from tasks.settings import Settings
+from tasks.shooting_rows import ENERGIES, ROWS
 from tasks.shooting_trials import Played, Start
 
 SEED = 60_000
-ENERGIES = ("cautious", "balanced", "aggressive")
-EXPERTS = {"exhaustive": "cautious"} | {f"exhaustive_{n}": n for n in ENERGIES[1:]}
-ROWS = (*ENERGIES, "conventional", *EXPERTS)
 PICTURED = ("cautious", "aggressive")
 TIMED = 12
 """Shots of each energy played once more, one after the other, to time the agent's steps."""
@@ -70,7 +62,7 @@ def run(
     Args:
         settings: The table, the energies and the shots, in the sections `hockey` and `energy`.
         out: Folder for policies, figures and the episode.
-        progress: Called with the shots done and all shots.
+        progress: Called with how much is done of how much.
         quick: Whether to take few shots and small energies.
         seed: Which study; each has starts, records and energies of its own.
 
@@ -82,16 +74,20 @@ def run(
     shooters = policies(settings, output_folder(out / "policies"), seed, bar)
     begun = shooting_trials.starts(settings.hockey.shots, seed=SEED + seed)
     disturbance = hockey.disturbance(settings.hockey)
+    works = len(ROWS) + len(ENERGIES) + len(PICTURED)
+    told = (part(progress, number, works) for number in range(works))
     played: dict[str, list[Played]] = {}
-    for place, row in enumerate(ROWS):
-        make = functools.partial(agent, row, shooters, settings)
-        done = functools.partial(_report, progress, place * len(begun), len(ROWS) * len(begun))
-        played[row] = shooting_trials.play_all(make, begun, disturbance, progress=done)
-    steps = _timed(shooters, settings, begun[:TIMED])
-    rows = {row: count(each, conditions(row, shooters, settings)) for row, each in played.items()}
+    for row in ROWS:
+        make = functools.partial(shooting_rows.agent, row, shooters, settings)
+        played[row] = shooting_trials.play_all(make, begun, disturbance, progress=next(told))
+    steps = _timed(shooters, settings, begun[:TIMED], told)
+    known = {row: shooting_rows.conditions(row, shooters, settings) for row in ROWS}
+    rows = {row: count(each, known[row]) for row, each in played.items()}
     _draw(rows, played, output_folder(out))
     for row in PICTURED:
-        picture(agent(row, shooters, settings), row, begun, played[row], disturbance, out)
+        shooter = shooting_rows.agent(row, shooters, settings)
+        picture(shooter, row, begun, played[row], disturbance, out)
+        next(told)(1, 1)
     return {
         "quick": quick,
         "shots": len(begun),
@@ -139,47 +135,6 @@ def policies(
     return {s: energy_packages.read(energy_training.place(order, n)) for s, n in names.items()}
 
 
-def agent(row: str, shooters: dict[str, Shooter], settings: Settings) -> ShootingAgent:
-    """Make the agent of a row.
-
-    Args:
-        row: Its name.
-        shooters: The trained shooters by setting.
-        settings: The noise of an observed place.
-    """
-    shooter = _shooter(row, shooters)
-    aim: Aim | None = None
-    if row == "conventional":
-        aim = NominalAim(conditions(row, shooters, settings))
-    elif row in EXPERTS:
-        candidates = settings.energy.candidates
-        aim = ExhaustiveAim(conditions(row, shooters, settings), shooter.setting, candidates)
-    noise = settings.hockey.position_noise
-    if aim is None:
-        return shooting_agents.make(shooter, noise=noise)
-    return ShootingAgent(Equipment(shooter.modes, shooter.strokes, aim, shooter.table, noise))
-
-
-def conditions(row: str, shooters: dict[str, Shooter], settings: Settings) -> Conditions:
-    """Return what decides a row's shots by the learnt model.
-
-    Args:
-        row: Its name.
-        shooters: The trained shooters by setting.
-        settings: The error of the aim.
-    """
-    return _shooter(row, shooters).conditions(aim=settings.energy.aim_sd)
-
-
-def _shooter(row: str, shooters: dict[str, Shooter]) -> Shooter:
-    """Return the policy whose arm and contacts a row plays with."""
-    return shooters[EXPERTS.get(row, row if row in shooters else ENERGIES[0])]
-
-
-def _report(progress: Progress, before: int, total: int, done: int, _: int) -> None:
-    progress(before + done, total)
-
-
 def count(played: list[Played], known: Conditions) -> dict[str, Any]:
     """Count a row.
 
@@ -224,14 +179,18 @@ def count(played: list[Played], known: Conditions) -> dict[str, Any]:
 
 
 def _timed(
-    shooters: dict[str, Shooter], settings: Settings, begun: tuple[Start, ...]
+    shooters: dict[str, Shooter],
+    settings: Settings,
+    begun: tuple[Start, ...],
+    told: Iterator[Progress],
 ) -> dict[str, float]:
     """Play shots one after the other; times of the steps until the strike, of all they hold."""
     steps: list[float] = []
     for row in ENERGIES:
-        make = functools.partial(agent, row, shooters, settings)
+        make = functools.partial(shooting_rows.agent, row, shooters, settings)
         disturbance = hockey.disturbance(settings.hockey)
-        for each in shooting_trials.play_all(make, begun, disturbance, workers=1):
+        played = shooting_trials.play_all(make, begun, disturbance, progress=next(told), workers=1)
+        for each in played:
             struck = each.outcome.struck
             steps += each.steps[: round(struck / PERIOD) if np.isfinite(struck) else None]
     median, high = 1e3 * np.quantile(steps, (0.5, 0.99))

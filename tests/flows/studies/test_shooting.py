@@ -9,7 +9,7 @@ import pytest
 from flows.studies import shooting
 from models.planners import shots, strokes
 from models.planners.strokes import Strokes
-from tasks import hockey, settings, shooting_trials
+from tasks import hockey, settings, shooting_rows, shooting_trials
 from tasks.energy_packages import Shooter
 from tests.tasks import shooters
 
@@ -32,7 +32,7 @@ def policies(arm: Strokes) -> dict[str, Shooter]:
 def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
     """The conventional row needs no training: it scores, and the model says so beforehand."""
     wanted = settings.load(None, ["hockey.airflow=0", "hockey.position_noise=1e-4"])
-    agent = shooting.agent("conventional", policies, wanted)
+    agent = shooting_rows.agent("conventional", policies, wanted)
     starts = [
         start
         for start in shooting_trials.starts(25, seed=1)
@@ -41,7 +41,7 @@ def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
     played = shooting_trials.play_all(
         lambda: agent, starts, hockey.disturbance(wanted.hockey), workers=1
     )
-    row = shooting.count(played, shooting.conditions("conventional", policies, wanted))
+    row = shooting.count(played, shooting_rows.conditions("conventional", policies, wanted))
     goals = [each for each in played if each.outcome.scored]
     assert row["score"] == len(goals) / 4
     assert row["score"] >= 0.5
@@ -57,7 +57,7 @@ def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
 def test_a_row_without_a_goal_has_no_speed() -> None:
     wanted = settings.load(None, [])
     policies = {s.name: shooters.shooter(setting=i) for i, s in enumerate(shots.SETTINGS)}
-    row = shooting.count([], shooting.conditions("cautious", policies, wanted))
+    row = shooting.count([], shooting_rows.conditions("cautious", policies, wanted))
     assert row["score"] is None and row["speed_mean"] is None
 
 
@@ -73,7 +73,8 @@ def test_the_study_has_its_rows_and_pictures(
     found = shooting.run(wanted, tmp_path, lambda done, total: told.append((done, total)))
     assert set(found["rows"]) == set(shooting.ROWS)
     assert found["shots"] == 1
-    assert told[-1] == (len(shooting.ROWS), len(shooting.ROWS))
+    shares = [done / total for done, total in told]
+    assert shares == sorted(shares) and shares[-1] == 1.0
     assert 0.0 < found["step_ms"]["median"] <= found["step_ms"]["p99"]
     for name in ("table.png", "crossings.png", "episode-cautious.png", "episode-aggressive.gif"):
         assert (tmp_path / name).stat().st_size > 1000

@@ -1,0 +1,60 @@
+"""Who shoots in each row of the table of the study of shooting.
+
+    cautious, balanced, aggressive   the energies of the three settings
+    conventional                     no learnt uncertainty: the mean path of a direct shot, in time
+    exhaustive                       the expert that taught `cautious`: every angle rolled out in
+                                     every period, out of its 20 ms; likewise of the other two
+
+Processes that play shots import this module to make their agents, so it imports nothing heavy.
+"""
+
+from collections.abc import Mapping
+
+from models.controllers.aims import ExhaustiveAim, NominalAim
+from models.controllers.shooting import ShootingAgent
+from models.controllers.shot_intents import Aim, Equipment
+from models.planners.shots import Conditions
+from tasks import shooting_agents
+from tasks.energy_packages import Shooter
+from tasks.settings import Settings
+
+ENERGIES = ("cautious", "balanced", "aggressive")
+EXPERTS = {"exhaustive": "cautious"} | {f"exhaustive_{n}": n for n in ENERGIES[1:]}
+ROWS = (*ENERGIES, "conventional", *EXPERTS)
+
+
+def agent(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> ShootingAgent:
+    """Make the agent of a row.
+
+    Args:
+        row: Its name.
+        shooters: The trained shooters by setting.
+        settings: The noise of an observed place.
+    """
+    shooter = _shooter(row, shooters)
+    aim: Aim | None = None
+    if row == "conventional":
+        aim = NominalAim(conditions(row, shooters, settings))
+    elif row in EXPERTS:
+        candidates = settings.energy.candidates
+        aim = ExhaustiveAim(conditions(row, shooters, settings), shooter.setting, candidates)
+    noise = settings.hockey.position_noise
+    if aim is None:
+        return shooting_agents.make(shooter, noise=noise)
+    return ShootingAgent(Equipment(shooter.modes, shooter.strokes, aim, shooter.table, noise))
+
+
+def conditions(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Conditions:
+    """Return what decides a row's shots by the learnt model.
+
+    Args:
+        row: Its name.
+        shooters: The trained shooters by setting.
+        settings: The error of the aim.
+    """
+    return _shooter(row, shooters).conditions(aim=settings.energy.aim_sd)
+
+
+def _shooter(row: str, shooters: Mapping[str, Shooter]) -> Shooter:
+    """Return the policy whose arm and contacts a row plays with."""
+    return shooters[EXPERTS.get(row, row if row in shooters else ENERGIES[0])]
