@@ -11,8 +11,8 @@ import argparse
 
 import numpy as np
 
-from models.inference import contact_modes
-from models.inference.contact_modes import Contacts
+from models.inference import contact_modes, puck_contacts
+from models.inference.puck_contacts import Contacts
 from models.probability.linear_gaussians import LinearGaussian
 from models.simulators import air_hockey
 from models.simulators.air_hockey import Disturbance
@@ -72,7 +72,7 @@ def main() -> None:
         print(
             f"{row.mode:12s}{row.horizon:9.2f}{row.count:7d}{row.error:8.4f}{row.baseline:9.4f}{shares}"
         )
-    print_banks(contact_modes.assign(held_out, world.table, drag=drag).banks)
+    print_banks(puck_contacts.assign(held_out, world.table, drag=drag).banks)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import numpy as np
 
 from models.planners import goal_probability, shots
 from models.planners.shots import SETTINGS, Conditions
-from models.probability import puck_modes
+from models.probability import puck_modes, puck_strikes
 from models.systems import shot_draws
 from tasks import energy_packages
 from tests.oracles.hockey_modes import CONDITIONS
@@ -80,7 +80,7 @@ def by_periods(conditions: Conditions, states: np.ndarray, angles: np.ndarray) -
     normal, speed = shots.contact(conditions, flat, angle)
     spread = np.broadcast_to(conditions.covariance, (len(flat), 6, 6))
     velocity = speed[:, None] * normal
-    mean, spread = puck_modes.struck(modes, flat, spread, velocity, normal, table=table)
+    mean, spread = puck_strikes.struck(modes, flat, spread, velocity, normal, table=table)
     for _ in range(goal_probability.LONGEST):
         mean, spread = puck_modes.step(modes, mean, spread, table)
 

@@ -21,7 +21,7 @@ from numpy import ndarray
 from models.planners import energy as energies
 from models.planners import energy_search, goal_probability, shots
 from models.planners.shots import LARGEST_ANGLE, Conditions, Speed
-from models.probability import puck_modes
+from models.probability import puck_strikes
 from tasks import energy_figures, figures
 from tasks.artefacts import output_folder, write_bytes
 from tasks.energy_figures import Flight, Landscape
@@ -140,7 +140,7 @@ def _path(
 ) -> tuple[Float[ndarray, "time 6"], Float[ndarray, "time 6 6"]]:
     """Return mean and covariance of the puck's state from the strike to the goal line."""
     normal, speed = shots.contact(conditions, state[None], np.array([angle]))
-    mean, spread = puck_modes.struck(
+    mean, spread = puck_strikes.struck(
         conditions.modes,
         state[None],
         conditions.covariance[None],

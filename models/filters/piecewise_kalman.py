@@ -20,7 +20,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from models.core.hockey_table import Table
-from models.probability import puck_modes
+from models.probability import puck_modes, puck_strikes
 from models.probability.puck_modes import PERIOD, PuckModes
 
 Mode = Literal["floating", "bank", "strike"]
@@ -97,12 +97,11 @@ def update(
         state: A period ago.
         position: Observed place, m; None or not finite when the puck was not seen.
         mallet: Where the mallet's centre now is, m; None or not finite if it is nowhere near.
-        mallet_velocity: Its velocity, m/s.
+        mallet_velocity: Its velocity, m/s; None or not finite strikes nothing.
     """
-    if mallet is not None and not np.isfinite(mallet).all():
-        mallet = None
-    state = _forward(state, mallet, mallet_velocity)
-    if position is None or not np.isfinite(position).all():
+    state = _forward(state, _known(mallet), _known(mallet_velocity))
+    position = _known(position)
+    if position is None:
         return replace(state, unseen=state.unseen + 1)
     if state.lost and _on_table(position, state.table):
         return _anew(state, position)
@@ -132,8 +131,13 @@ def predict(state: State, seconds: float) -> tuple[Float[ndarray, " 6"], Float[n
     part = np.eye(6) + share * (one.matrix - np.eye(6))
     after = (part @ mean + share * one.offset)[None]
     spread = (part @ covariance @ part.T + share * one.covariance)[None]
-    puck_modes.bank(state.modes, after, spread, state.table)
+    puck_modes.bank(state.modes.wall, after, spread, state.table)
     return after[0], spread[0]
+
+
+def _known(vector: Float[ndarray, " 2"] | None) -> Float[ndarray, " 2"] | None:
+    """Return a vector, or None if it is not finite."""
+    return vector if vector is not None and np.isfinite(vector).all() else None
 
 
 def _forward(
@@ -152,7 +156,7 @@ def _forward(
     if not puck_modes.beyond(mean, state.table).any():
         return replace(state, mean=mean, covariance=covariance, mode="floating")
     means, spreads = mean[None], covariance[None].copy()
-    puck_modes.bank(state.modes, means, spreads, state.table)
+    puck_modes.bank(state.modes.wall, means, spreads, state.table)
     return replace(state, mean=means[0], covariance=spreads[0], mode="bank")
 
 
@@ -187,7 +191,7 @@ def _struck(
     before = back @ mean
     normal = before[0:2] - (mallet - ago * velocity)
     normal = normal / np.linalg.norm(normal)
-    after, spread = puck_modes.struck(
+    after, spread = puck_strikes.struck(
         state.modes, before, back @ covariance @ back.T, velocity, normal, table=state.table
     )
     spread = forth @ spread @ forth.T

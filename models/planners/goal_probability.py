@@ -16,6 +16,9 @@ W_g being half the mouth, r the puck's radius: a puck that comes at an angle tou
 W = `Table.clean_half_width`. Where a puck misses, there is an end wall; it is not looked at: where
 the line is crossed decides. `estimate` is the paper's Monte Carlo (Eq. 11) of the same integral.
 
+The first bank goes one of several ways (`PuckModes.rebounds`), each of which is followed apart:
+G is the sum of theirs, weighted by their shares. Later banks have one law.
+
 The Gaussian is a good account of direct shots and of most with one bank. It promises too much where
 draws and mean go through different modes: pucks so slow that some never arrive, banks at a grazing
 angle or close to a corner, and with every further bank. `benchmarks/shots.py` says by how much.
@@ -33,6 +36,7 @@ from scipy.special import ndtr
 
 from models.core.hockey_table import Table
 from models.probability import puck_modes
+from models.probability.linear_gaussians import LinearGaussian
 from models.probability.puck_modes import PuckModes
 
 MOST_BANKS = 2
@@ -63,11 +67,38 @@ class Crossing:
     time: Float[ndarray, "*batch"]
 
 
+def foretell(
+    modes: PuckModes,
+    mean: Float[ndarray, "row 6"],
+    covariance: Float[ndarray, "row 6 6"],
+    table: Table,
+) -> tuple[Float[ndarray, " row"], Crossing]:
+    """Return the probability of a clean goal by all ways, and the crossing by the usual one.
+
+    Args:
+        modes: How the puck moves.
+        mean: States after the strike: m, m/s, m/s^2.
+        covariance: Of the states.
+        table: The table.
+    """
+    usual, *others = modes.first_bank
+    found = roll_out(modes, mean, covariance, table, first=usual.law)
+    goal = probability(found, table)
+    banked = np.flatnonzero(found.banks > 0)
+    goal[banked] *= usual.share
+    for other in others:
+        apart = roll_out(modes, mean[banked], covariance[banked], table, first=other.law)
+        goal[banked] += other.share * probability(apart, table)
+    return goal, found
+
+
 def roll_out(
     modes: PuckModes,
     mean: Float[ndarray, "*batch 6"],
     covariance: Float[ndarray, "*batch 6 6"],
     table: Table,
+    *,
+    first: LinearGaussian | None = None,
 ) -> Crossing:
     """Follow pucks until their means cross the goal line.
 
@@ -76,7 +107,9 @@ def roll_out(
         mean: States after the strike: m, m/s, m/s^2.
         covariance: Of the states.
         table: The table.
+        first: The law of the first bank; that of any bank when absent.
     """
+    laws = (modes.wall if first is None else first, modes.wall)
     shape = mean.shape[:-1]
     state, spread = mean.reshape(-1, 6).copy(), covariance.reshape(-1, 6, 6).copy()
     found = _nowhere(len(state))
@@ -87,9 +120,10 @@ def roll_out(
         periods[rows] += leap
         _advance(modes, state, spread, leap)
         _note(found, rows[crossed], state[crossed], spread[crossed], periods, table)
-        hit = np.flatnonzero(banked)
-        state[hit], spread[hit] = _banked(modes, state[hit], spread[hit], table)
-        found.banks[rows[hit]] += 1
+        for law, later in zip(laws, (False, True), strict=True):
+            hit = np.flatnonzero(banked & ((found.banks[rows] > 0) == later))
+            state[hit], spread[hit] = _banked(law, state[hit], spread[hit], table)
+        found.banks[rows[banked]] += 1
         goes_on = ~crossed & (state[:, 2] > 0.0) & (periods[rows] < LONGEST)
         goes_on &= found.banks[rows] <= MOST_BANKS
         state, spread, rows = state[goes_on], spread[goes_on], rows[goes_on]
@@ -155,6 +189,8 @@ def path(
 ) -> tuple[Float[ndarray, "time 6"], Float[ndarray, "time 6 6"]]:
     """Return mean and covariance after each period of one shot until its mean crosses the line.
 
+    Every bank follows the law of any bank: its Gaussian covers all ways at once.
+
     Args:
         modes: How the puck moves.
         mean: State after the strike: m, m/s, m/s^2.
@@ -205,13 +241,13 @@ def _advance(
 
 
 def _banked(
-    modes: PuckModes,
+    law: LinearGaussian,
     state: Float[ndarray, "row 6"],
     spread: Float[ndarray, "row 6 6"],
     table: Table,
 ) -> tuple[Float[ndarray, "row 6"], Float[ndarray, "row 6 6"]]:
     """Return states beyond a wall after their bank."""
-    puck_modes.bank(modes, state, spread, table)
+    puck_modes.bank(law, state, spread, table)
     return state, spread
 
 

@@ -8,7 +8,7 @@ puck's on that line, as fast as the arm can there (Sec. IV-B). What follows is r
 with G the goal probability and v the mean speed of the puck at the goal line. The aim is never
 perfect: where the mallet meets the puck a little to the side, the normal of the contact is turned.
 That doubt is in the covariance of the puck's place at contact (`doubt`), which a strike turns into
-doubt of the direction (`puck_modes.struck`).
+doubt of the direction (`puck_strikes.struck`).
 
 Of the shots within `TOLERANCE` of the best objective the one of highest G is taken: without it an
 aggressive setting sits on the edge of its own chance constraint, and the smallest error of the
@@ -27,7 +27,7 @@ from numpy import ndarray
 
 from models.core.hockey_table import Table
 from models.planners import goal_probability
-from models.probability import puck_modes
+from models.probability import puck_strikes
 from models.probability.puck_modes import PuckModes
 
 LARGEST_ANGLE = 1.35  # rad
@@ -94,7 +94,8 @@ class Shots:
         goal: Probability of a clean goal.
         speed: Mean speed of the puck on the goal line, m/s; 0 where it does not get there.
         banks: Banks of the long rims on the way.
-        y: Mean place on the goal line, m; NaN where it does not get there.
+        y: Mean place on the goal line, m; NaN where it does not get there. Speed, banks and place
+            are those of the usual way.
     """
 
     goal: Float[ndarray, "*batch"]
@@ -267,9 +268,8 @@ def _rolled_out(
     normal, velocity = normal[can], speed[can, None] * normal[can]
     before = np.broadcast_to(conditions.covariance, (len(can), 6, 6))
     modes, table = conditions.modes, conditions.table
-    mean, spread = puck_modes.struck(modes, states[can], before, velocity, normal, table=table)
-    found = goal_probability.roll_out(modes, mean, spread, table)
-    shots.goal[can] = goal_probability.probability(found, table)
+    mean, spread = puck_strikes.struck(modes, states[can], before, velocity, normal, table=table)
+    shots.goal[can], found = goal_probability.foretell(modes, mean, spread, table)
     shots.speed[can] = np.where(found.arrives, np.hypot(*found.velocity.T), 0.0)
     shots.banks[can], shots.y[can] = found.banks, found.y
     return shots

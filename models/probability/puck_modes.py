@@ -9,20 +9,22 @@ would be understated). With the period h, modes 1 and 2 (Sec. III-A) and their s
     bank       v+ = Theta_2 v- + theta_2 + w   in (n, t), n the wall's outward normal,
                                                               w ~ N(0, U Sigma_2 U),
 
-and mode 3, the strike, is the velocity after the mallet's touch, in (n, t), n from mallet to puck:
-
-    v+ = Theta_3p v- + Theta_3m v_mallet + theta_3 + w,      w ~ N(0, U Sigma_3 U),
-
 U = diag(u_n, max(|u_t|, u_n / 5)) with u the velocity of the two against each other at the contact.
 (The paper's noise is the same at all speeds. But an impact has no speed of its own: restitution
-and friction scatter, and what they scatter is in proportion to what they act on.)
+and friction scatter, and what they scatter is in proportion to what they act on.) Mode 3, the
+strike, has such a noise too: `puck_strikes`.
+
 A bank happens within a period: with o the overshoot of the wall behind x', it was r = o / v_n ago,
-so x'' = x' - r (v' - v+). The covariance follows by this map's Jacobian (so that a doubtful place
-or time of the bank widens the prediction), as it does for the strike, whose contact is soft: its
-instant is `delay` after the touch, and a touch off by d turns the normal by d / contact radius.
+so x'' = x' - r (v' - v+). The covariance follows by this map's Jacobian, so that a doubtful place
+or time of the bank widens the prediction.
+
+`wall` is the law of any bank: wide, for some touches are unusual and some pucks spin. The first
+bank after a strike is known better: the puck does not spin, and `rebounds` tells the usual touch
+apart from the unusual ones, each with its share, so that a plan need not mix what is either the one
+or the other.
 
 Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
-Hockey", Sec. III.
+Hockey", Sec. III; the rebounds are ours.
 """
 
 from collections.abc import Mapping
@@ -41,6 +43,19 @@ _LEAP = 100  # periods that a flight is tabled for
 _LAWS = (("floating", 2), ("wall", 2), ("mallet", 4))  # and how many inputs
 _LEAST_SLIDING = 0.2  # of the closing speed
 _TURN = np.array([[0.0, -1.0], [1.0, 0.0]])
+
+
+@dataclass(frozen=True)
+class Rebound:
+    """One way in which a bank may go.
+
+    Attributes:
+        share: How often it does.
+        law: Velocity after given that before, as `PuckModes.wall`.
+    """
+
+    share: float
+    law: LinearGaussian
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +78,12 @@ class PuckModes:
     mallet: LinearGaussian
     airflow_sd: float
     delay: float = 0.0
+    rebounds: tuple[Rebound, ...] = ()
+
+    @cached_property
+    def first_bank(self) -> tuple[Rebound, ...]:
+        """The ways in which the first bank after a strike may go, the usual one first."""
+        return self.rebounds or (Rebound(1.0, self.wall),)
 
     @cached_property
     def transition(self) -> LinearGaussian:
@@ -96,23 +117,6 @@ class Flights:
     covariance: Float[ndarray, "period 6 6"]
 
 
-@dataclass(frozen=True)
-class Strike:
-    """Velocity after a strike, in the table's axes.
-
-    Attributes:
-        mean: m/s.
-        covariance: Of the strike alone, m^2/s^2.
-        gain: Derivative of the mean by the puck's velocity before, no unit.
-        turning: Derivative of the mean by the angle of the normal, m/s per rad.
-    """
-
-    mean: Float[ndarray, "*batch 2"]
-    covariance: Float[ndarray, "*batch 2 2"]
-    gain: Float[ndarray, "*batch 2 2"]
-    turning: Float[ndarray, "*batch 2"]
-
-
 def step(
     modes: PuckModes,
     mean: Float[ndarray, "*batch 6"],
@@ -133,7 +137,7 @@ def step(
     shape, flat = mean.shape, mean.reshape(-1, 6)
     after = flat @ one.matrix.T + one.offset
     spread = _congruent(one.matrix, covariance.reshape(-1, 6, 6)) + one.covariance
-    bank(modes, after, spread, table)
+    bank(modes.wall, after, spread, table)
     return after.reshape(shape), spread.reshape(*shape, 6)
 
 
@@ -157,7 +161,7 @@ def leap(
         covariance = matrix @ covariance @ matrix.T + flights.covariance[k]
         if k <= len(over) and over[k - 1]:
             after, spread = mean[None].copy(), covariance[None].copy()
-            bank(modes, after, spread, table)
+            bank(modes.wall, after, spread, table)
             mean, covariance = after[0], spread[0]
         left -= k
     return mean, covariance
@@ -179,7 +183,7 @@ def beyond(states: Float[ndarray, "*batch n"], table: Table) -> Bool[ndarray, "*
 
 
 def bank(
-    modes: PuckModes,
+    law: LinearGaussian,
     mean: Float[ndarray, "batch 6"],
     covariance: Float[ndarray, "batch 6 6"],
     table: Table,
@@ -188,72 +192,7 @@ def bank(
     for axis, limit in ((1, table.wall_y), (0, table.wall_x)):
         hit = np.flatnonzero(beyond(mean, table)[:, axis])
         if len(hit):
-            _bounce(modes.wall, mean, covariance, hit, axis=axis, limit=limit)
-
-
-def strike(
-    modes: PuckModes,
-    mean: Float[ndarray, "*batch 6"],
-    mallet_velocity: Float[ndarray, "*batch 2"],
-    normal: Float[ndarray, "*batch 2"],
-) -> Strike:
-    """Return the velocity of the puck after the mallet's touch (Eq. 3).
-
-    Args:
-        modes: The learnt modes.
-        mean: State of the puck at the touch, of which the velocity is read.
-        mallet_velocity: m/s.
-        normal: Unit vector from the mallet's centre to the puck's.
-    """
-    law = modes.mallet
-    frame = frames(normal)
-    before = np.concatenate(
-        (_apply(frame, mean[..., 2:4]), _apply(frame, mallet_velocity)), axis=-1
-    )
-    back = frame.swapaxes(-1, -2)
-    after = _apply(back, before @ law.matrix.T + law.offset)
-    turned = np.concatenate((before[..., :2] @ _TURN.T, before[..., 2:] @ _TURN.T), axis=-1)
-    turning = after @ _TURN.T - _apply(back, turned @ law.matrix.T)
-    into = back * sizes(before[..., 2:] - before[..., :2])[..., None, :]
-    noise = into @ law.covariance @ into.swapaxes(-1, -2)
-    return Strike(after, noise, back @ law.matrix[:, :2] @ frame, turning)
-
-
-def struck(
-    modes: PuckModes,
-    mean: Float[ndarray, "*batch 6"],
-    covariance: Float[ndarray, "*batch 6 6"],
-    mallet_velocity: Float[ndarray, "*batch 2"],
-    normal: Float[ndarray, "*batch 2"],
-    *,
-    table: Table,
-) -> tuple[Float[ndarray, "*batch 6"], Float[ndarray, "*batch 6 6"]]:
-    """Return the state after the touch, as if the velocity had changed at once.
-
-    Doubt about the puck's place across the normal becomes doubt about the direction.
-
-    Args:
-        modes: The learnt modes.
-        mean: State at the touch.
-        covariance: Of that state; add the mallet's own placing error to that of the place.
-        mallet_velocity: m/s.
-        normal: Unit vector from the mallet's centre to the puck's.
-        table: The radii.
-    """
-    hit = strike(modes, mean, mallet_velocity, normal)
-    tangent = normal @ _TURN.T
-    jacobian = np.zeros((*mean.shape, 6)) + np.eye(6)
-    jacobian[..., 2:4, 0:2] = hit.turning[..., :, None] * tangent[..., None, :]
-    jacobian[..., 2:4, 0:2] /= table.contact_radius
-    jacobian[..., 2:4, 2:4] = hit.gain
-    jacobian[..., 0:2, 0:2] -= modes.delay * jacobian[..., 2:4, 0:2]
-    jacobian[..., 0:2, 2:4] = modes.delay * (np.eye(2) - hit.gain)
-    after = mean.copy()
-    after[..., 2:4] = hit.mean
-    after[..., 0:2] += modes.delay * (mean[..., 2:4] - hit.mean)
-    into = np.concatenate((-modes.delay * np.eye(2), np.eye(2), np.zeros((2, 2))))
-    spread = jacobian @ covariance @ jacobian.swapaxes(-1, -2)
-    return after, spread + into @ hit.covariance @ into.T
+            _bounce(law, mean, covariance, hit, axis=axis, limit=limit)
 
 
 def frames(normal: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2 2"]:
@@ -270,14 +209,23 @@ def sizes(against: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2"]:
     return np.stack((closing, np.maximum(np.abs(against[..., 1]), _LEAST_SLIDING * closing)), -1)
 
 
+def applied(
+    matrix: Float[ndarray, "*batch 2 2"], vector: Float[ndarray, "*batch 2"]
+) -> Float[ndarray, "*batch 2"]:
+    """Return matrix times vector."""
+    return (matrix @ vector[..., None])[..., 0]
+
+
 def to_arrays(modes: PuckModes) -> dict[str, ndarray]:
     """Return the modes as named arrays."""
     parts = {"floating": modes.floating, "wall": modes.wall, "mallet": modes.mallet}
+    parts |= {f"rebounds.{k}": one.law for k, one in enumerate(modes.first_bank)}
     arrays = {
         f"{name}.{field}": getattr(part, field)
         for name, part in parts.items()
         for field in ("matrix", "offset", "covariance")
     }
+    arrays["rebounds.share"] = np.array([one.share for one in modes.first_bank])
     return arrays | {"airflow": np.array([modes.airflow_sd]), "delay": np.array([modes.delay])}
 
 
@@ -285,13 +233,19 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> PuckModes:
     """Return the modes of named arrays, as `to_arrays` gives them.
 
     Raises:
-        ValueError: An array is missing, of another shape, not finite, or no covariance.
+        ValueError: An array is missing, of another shape, not finite or no covariance, or shares
+            that do not add up to 1.
     """
     floating, wall, mallet = (_law(arrays, *one) for one in _LAWS)
     airflow, delay = (float(_named(arrays, name, (1,))[0]) for name in ("airflow", "delay"))
     if airflow < 0.0 or delay < 0.0:
         raise ValueError(f"airflow, delay: must not be negative, got {airflow}, {delay}")
-    return PuckModes(floating, wall, mallet, airflow_sd=airflow, delay=delay)
+    shares = _named(arrays, "rebounds.share", (np.size(arrays.get("rebounds.share", 0)),))
+    if (shares < 0.0).any() or abs(shares.sum() - 1.0) > 1e-6:
+        raise ValueError(f"rebounds.share: must add up to 1, got {shares.tolist()}")
+    laws = [_law(arrays, f"rebounds.{k}", 2) for k in range(len(shares))]
+    rebounds = tuple(Rebound(float(a), law) for a, law in zip(shares, laws, strict=True))
+    return PuckModes(floating, wall, mallet, airflow, delay, rebounds)
 
 
 def _law(arrays: Mapping[str, ndarray], name: str, width: int) -> LinearGaussian:
@@ -331,8 +285,8 @@ def _bounce(
     frame = frames(normal)
     back = frame.swapaxes(-1, -2)
     before = state[:, 2:4]
-    known = _apply(frame, before)
-    after = _apply(back, known @ law.matrix.T + law.offset)
+    known = applied(frame, before)
+    after = applied(back, known @ law.matrix.T + law.offset)
     speed = side * before[:, axis]
     ago = (side * state[:, axis] - limit) / speed
     ago = np.minimum(ago, 2.0 * PERIOD)  # a longer one is an estimate behind the wall
@@ -350,13 +304,6 @@ def _bounce(
     covariance[hit] = jacobian @ covariance[hit] @ jacobian.swapaxes(-1, -2) + (
         into @ law.covariance @ into.swapaxes(-1, -2)
     )
-
-
-def _apply(
-    matrix: Float[ndarray, "*batch 2 2"], vector: Float[ndarray, "*batch 2"]
-) -> Float[ndarray, "*batch 2"]:
-    """Return matrix times vector."""
-    return (matrix @ vector[..., None])[..., 0]
 
 
 def _congruent(

@@ -7,11 +7,12 @@ Maric et al.), not a part of it.
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from models.core.hockey_table import Table
-from models.probability import linear_gaussians, puck_modes
+from models.probability import linear_gaussians, puck_modes, puck_strikes
+from models.probability.linear_gaussians import LinearGaussian
 from models.probability.puck_modes import PERIOD, PuckModes
 
 
@@ -33,16 +34,25 @@ def step(
     table: Table,
     *,
     draw: np.random.Generator,
+    first: Bool[ndarray, " batch"] | None = None,
 ) -> Float[ndarray, "batch 6"]:
-    """Return the states a period later: floating, and what went beyond a wall turned back."""
+    """Return the states a period later: floating, and what went beyond a wall turned back.
+
+    Args:
+        modes: The learnt modes.
+        states: m, m/s, m/s^2.
+        table: Where the walls are.
+        draw: Source of randomness.
+        first: Whose next bank is the first after a strike; nobody's when absent.
+    """
     place, velocity, airflow = states[:, 0:2], states[:, 2:4], states[:, 4:6]
     push = 0.5 * PERIOD * (airflow + airflow @ modes.floating.matrix.T)
     faster = linear_gaussians.sample(modes.floating, velocity, draw=draw) + push
     after = np.hstack((place + 0.5 * PERIOD * (velocity + faster), faster, airflow))
     for axis, limit in ((1, table.wall_y), (0, table.wall_x)):
-        hit = puck_modes.beyond(after, table)[:, axis]
-        if hit.any():
-            after[hit] = _turned(modes, after[hit], axis=axis, limit=limit, draw=draw)
+        over = puck_modes.beyond(after, table)[:, axis]
+        for law, hit in _ways(modes, over, first, draw):
+            after[hit] = _turned(law, after[hit], axis=axis, limit=limit, draw=draw)
     return after
 
 
@@ -70,7 +80,7 @@ def strike(
     draw: np.random.Generator,
 ) -> Float[ndarray, "batch 6"]:
     """Return states after the mallet's touch, as if the velocity had changed at once."""
-    hit = puck_modes.strike(modes, states, mallet_velocity, normal)
+    hit = puck_strikes.strike(modes, states, mallet_velocity, normal)
     root = np.linalg.cholesky(hit.covariance + 1e-18 * np.eye(2))
     noise = draw.standard_normal(hit.mean.shape)
     velocity = hit.mean + (root @ noise[..., None])[..., 0]
@@ -78,8 +88,23 @@ def strike(
     return np.hstack((place, velocity, states[:, 4:6]))
 
 
-def _turned(
+def _ways(
     modes: PuckModes,
+    over: Bool[ndarray, " batch"],
+    first: Bool[ndarray, " batch"] | None,
+    draw: np.random.Generator,
+) -> list[tuple[LinearGaussian, Int[ndarray, " row"]]]:
+    """Return the laws of banks and the rows that follow each."""
+    if first is None:
+        return [(modes.wall, np.flatnonzero(over))]
+    shares = [way.share for way in modes.first_bank]
+    way = np.where(first, draw.choice(len(shares), size=len(over), p=shares), -1)
+    laws = [modes.wall, *(way.law for way in modes.first_bank)]
+    return [(law, np.flatnonzero(over & (way == k - 1))) for k, law in enumerate(laws)]
+
+
+def _turned(
+    law: LinearGaussian,
     states: Float[ndarray, "batch 6"],
     *,
     axis: int,
@@ -93,8 +118,8 @@ def _turned(
     frame = puck_modes.frames(normal)
     before = np.einsum("bij,bj->bi", frame, states[:, 2:4])
     speed = before[:, :1]
-    quiet = linear_gaussians.mean(modes.wall, before)
-    noise = linear_gaussians.sample(modes.wall, before, draw=draw) - quiet
+    quiet = linear_gaussians.mean(law, before)
+    noise = linear_gaussians.sample(law, before, draw=draw) - quiet
     after = quiet + puck_modes.sizes(before) * noise
     ago = (side * states[:, axis] - limit)[:, None] / speed
     velocity = np.einsum("bji,bj->bi", frame, after)

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from models.core.hockey_table import Table
-from models.inference.contact_modes import Recording
+from models.inference.puck_contacts import Recording
 from models.probability.puck_modes import PERIOD
 from models.simulators import air_hockey, iiwa
 from models.simulators.air_hockey import Disturbance, World

@@ -22,9 +22,9 @@ from numpy import ndarray
 
 from models.core.hockey_table import Table
 from models.filters import piecewise_kalman
-from models.inference import contact_modes
-from models.inference.contact_modes import Assigned, Contacts, Recording
-from models.probability import linear_gaussians, puck_modes
+from models.inference import puck_contacts
+from models.inference.puck_contacts import Assigned, Contacts, Recording
+from models.probability import linear_gaussians, puck_modes, puck_strikes
 from models.probability.linear_gaussians import LinearGaussian
 from models.probability.puck_modes import PERIOD, PuckModes
 
@@ -98,7 +98,7 @@ def prediction_table(
         baseline: What to compare with.
     """
     drag = -np.log(np.diag(modes.floating.matrix)) / PERIOD
-    assigned = contact_modes.assign(recording, table, drag=drag)
+    assigned = puck_contacts.assign(recording, table, drag=drag)
     seen = recording.puck + noise * draw.standard_normal(recording.puck.shape)
     both = [
         _by_mode(one, recording, assigned) | _ahead(one, recording, assigned, table, seen, noise)
@@ -250,7 +250,7 @@ def _struck(
         truth = truth + strikes.touch[i] * recording.puck_velocity[episode, start]
         seen = mean[:2] - (truth - table.contact_radius * normal)
         normal = seen / np.linalg.norm(seen)
-        after, spread = puck_modes.struck(modes, mean, covariance, mallet, normal, table=table)
+        after, spread = puck_strikes.struck(modes, mean, covariance, mallet, normal, table=table)
         state = piecewise_kalman.State(after, spread, modes, table, states[start].noise)
         after, spread = piecewise_kalman.predict(state, AHEAD * PERIOD - strikes.touch[i])
         found.append((recording.puck[episode, end] - after[:2], spread[:2, :2]))

@@ -82,7 +82,7 @@ def _followed(
     found = Draws(no, no.copy(), nan, nan.copy(), np.zeros(count, int))
     rows = np.arange(count)
     for _ in range(LONGEST):
-        after = puck.step(conditions.modes, states, table, draw=draw)
+        after = puck.step(conditions.modes, states, table, draw=draw, first=found.banks[rows] == 0)
         turned = (states[:, 3] * after[:, 3] < 0.0) & (np.abs(after[:, 1]) > 0.5 * table.wall_y)
         found.banks[rows[turned]] += 1
         crossed = after[:, 0] >= table.half_length

@@ -6,19 +6,37 @@ from numpy import ndarray
 from models.planners import shots
 from models.planners.shots import Conditions
 from models.probability.linear_gaussians import LinearGaussian
-from models.probability.puck_modes import PuckModes
+from models.probability.puck_modes import PuckModes, Rebound
 
-MODES = PuckModes(
-    floating=LinearGaussian(0.99 * np.eye(2), np.zeros(2), 1e-8 * np.eye(2)),
-    wall=LinearGaussian(np.diag([-0.74, 0.84]), np.zeros(2), np.diag([0.03, 0.03]) ** 2),
-    mallet=LinearGaussian(
-        np.array([[-0.45, 0.0, 1.45, 0.0], [0.0, 0.78, 0.0, 0.22]]),
-        np.zeros(2),
-        np.diag([0.02, 0.1]) ** 2,
-    ),
-    airflow_sd=0.07,
-    delay=0.006,
-)
+
+def made(
+    *,
+    floating: float = 1e-4,
+    wall: tuple[float, float] = (0.03, 0.03),
+    mallet: tuple[float, float] = (0.02, 0.1),
+    delay: float = 0.006,
+    rebounds: tuple[Rebound, ...] = (),
+) -> PuckModes:
+    """Modes with these standard deviations: m/s a period, and shares of a contact's speeds."""
+    return PuckModes(
+        floating=LinearGaussian(0.99 * np.eye(2), np.zeros(2), floating**2 * np.eye(2)),
+        wall=LinearGaussian(np.diag([-0.74, 0.84]), np.zeros(2), np.diag(wall) ** 2),
+        mallet=LinearGaussian(
+            np.array([[-0.45, 0.0, 1.45, 0.0], [0.0, 0.78, 0.0, 0.22]]),
+            np.zeros(2),
+            np.diag(mallet) ** 2,
+        ),
+        airflow_sd=0.07,
+        delay=delay,
+        rebounds=rebounds,
+    )
+
+
+MODES = made()
+USUAL = LinearGaussian(np.diag([-0.735, 0.84]), np.zeros(2), np.diag([0.02, 0.01]) ** 2)
+ODD = LinearGaussian(np.diag([-0.93, 0.9]), np.zeros(2), np.diag([0.07, 0.05]) ** 2)
+TWO_WAYS = made(wall=(0.08, 0.05), rebounds=(Rebound(0.8, USUAL), Rebound(0.2, ODD)))
+"""As `MODES`, but a first bank is usual four times in five."""
 
 
 def speed(positions: ndarray, angles: ndarray) -> ndarray:

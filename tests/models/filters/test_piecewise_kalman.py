@@ -6,22 +6,13 @@ import pytest
 from models.core.hockey_table import Table
 from models.filters import piecewise_kalman
 from models.probability import puck_modes
-from models.probability.linear_gaussians import LinearGaussian
-from models.probability.puck_modes import PERIOD, PuckModes
+from models.probability.puck_modes import PERIOD
 from models.simulators import puck
+from tests.oracles import hockey_modes
 
 TABLE = Table()
 NOISE = 2e-3
-MODES = PuckModes(
-    floating=LinearGaussian(0.99 * np.eye(2), np.zeros(2), 1e-8 * np.eye(2)),
-    wall=LinearGaussian(np.diag([-0.75, 0.84]), np.zeros(2), np.diag([0.03, 0.02]) ** 2),
-    mallet=LinearGaussian(
-        np.array([[-0.43, 0.0, 1.43, 0.0], [0.0, 0.8, 0.0, 0.2]]),
-        np.zeros(2),
-        np.diag([0.02, 0.04]) ** 2,
-    ),
-    airflow_sd=0.07,
-)
+MODES = hockey_modes.made(wall=(0.03, 0.02), mallet=(0.02, 0.04), delay=0.0)
 
 
 def played(states: np.ndarray, steps: int, seed: int) -> np.ndarray:
@@ -39,12 +30,7 @@ def followed(places: np.ndarray) -> list[piecewise_kalman.State]:
 def test_floating_equals_the_batch_least_squares_solution():
     """Posterior of the first state by one Gaussian regression, carried to the end."""
     draw = np.random.default_rng(0)
-    modes = PuckModes(
-        LinearGaussian(0.99 * np.eye(2), np.zeros(2), np.zeros((2, 2))),
-        MODES.wall,
-        MODES.mallet,
-        airflow_sd=0.07,
-    )
+    modes = hockey_modes.made(floating=0.0)
     start = np.array([-0.3, 0.1, 0.3, -0.2, 0.05, 0.03])
     path = modes.flights.matrix[:20] @ start
     seen = path[:, :2] + NOISE * draw.standard_normal((20, 2))
@@ -109,7 +95,7 @@ def test_a_strike_is_met_within_the_period():
         [(1.0 - (0.005 / TABLE.contact_radius) ** 2) ** 0.5, 0.005 / TABLE.contact_radius]
     )
     tangent = np.array([-normal[1], normal[0]])
-    launched = 1.43 * normal[0] * normal + 0.2 * tangent[0] * tangent
+    launched = 1.45 * normal[0] * normal + 0.22 * tangent[0] * tangent
     decay = 0.99 ** (late / PERIOD)
     np.testing.assert_allclose(state.mean[2:4], decay * launched, atol=0.03)
     np.testing.assert_allclose(state.mean[:2], place + late * launched, atol=0.02)
@@ -173,3 +159,16 @@ def test_covariance_stays_one_through_everything():
         assert np.isfinite(state.mean).all()
         assert np.linalg.eigvalsh(state.covariance)[0] > -1e-12
         puck_modes.step(MODES, state.mean, state.covariance, TABLE)
+
+
+@pytest.mark.parametrize("mallet", [None, np.array([-0.07, 0.0]), np.full(2, np.nan)])
+def test_a_mallet_of_which_no_velocity_is_known_strikes_nothing(mallet):
+    """Neither does one that is nowhere: the puck floats, and all numbers stay numbers."""
+    state = piecewise_kalman.init(MODES, TABLE, position=np.zeros(2), noise=NOISE)
+    plain = piecewise_kalman.update(state, np.array([0.001, 0.0]))
+    lost = piecewise_kalman.update(
+        state, np.array([0.001, 0.0]), mallet=mallet, mallet_velocity=np.array([np.nan, 0.0])
+    )
+    assert lost.mode == "floating"
+    np.testing.assert_array_equal(lost.mean, plain.mean)
+    np.testing.assert_array_equal(lost.covariance, plain.covariance)

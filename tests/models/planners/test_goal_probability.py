@@ -1,12 +1,15 @@
 """Roll-outs to the goal line: against a period at a time, brute force, Monte Carlo and a mirror."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from models.core.hockey_table import Table
 from models.planners import goal_probability, shots
-from models.probability.puck_modes import PERIOD
+from models.probability.puck_modes import PERIOD, Rebound
 from models.systems import shot_draws
+from tests.oracles import hockey_modes
 from tests.oracles.hockey_modes import CONDITIONS, MODES
 
 TABLE = Table()
@@ -79,6 +82,63 @@ def test_closed_form_agrees_with_brute_force(angle: float, banks: int, slack: fl
     assert abs(draws.goal.mean() - exact.goal) < 3.0 * error + slack
     assert 0.1 < exact.goal < 0.999
     np.testing.assert_allclose(np.nanmedian(draws.speed), exact.speed, rtol=0.02)
+
+
+@pytest.mark.parametrize("angle", [0.58, 0.62, 0.66, -0.7])
+def test_the_ways_of_a_bank_agree_with_brute_force(angle: float):
+    """As above, of a first bank that is odd one time in five; 0.01 for what is not linear."""
+    count, state = 8_000, np.array([-0.45, -0.05 * np.sign(angle), 0.05, 0.0, 0.02, -0.03])
+    two_ways = replace(CONDITIONS, modes=hockey_modes.TWO_WAYS)
+    exact = shots.evaluate(two_ways, state, np.array(angle))
+    draws = shot_draws.play(two_ways, state, angle, samples=count, draw=np.random.default_rng(3))
+    assert exact.banks == 1
+    error = np.sqrt(exact.goal * (1.0 - exact.goal) / count)
+    assert abs(draws.goal.mean() - exact.goal) < 3.0 * error + 0.01
+    assert 0.1 < exact.goal < 0.999
+
+
+def test_one_way_told_twice_is_one_way():
+    """Shares add up, whoever follows them; and one way is the plain roll-out."""
+    states, spread = launched(300), spreads(300)
+    once, twice = (
+        goal_probability.foretell(
+            replace(MODES, rebounds=tuple(Rebound(a, MODES.wall) for a in shares)),
+            states, spread, TABLE,
+        )
+        for shares in ((1.0,), (0.7, 0.3))
+    )  # fmt: skip
+    plain = goal_probability.roll_out(MODES, states, spread, TABLE)
+    np.testing.assert_allclose(twice[0], once[0], atol=1e-12)
+    np.testing.assert_allclose(once[0], goal_probability.probability(plain, TABLE), atol=1e-12)
+    np.testing.assert_array_equal(once[1].banks, plain.banks)
+
+
+def test_only_who_banks_is_told_of_its_ways():
+    """Direct shots are as before; of the banked, the odd way takes from those usually sure."""
+    states, spread = launched(400), spreads(400)
+    usual = (Rebound(1.0, hockey_modes.USUAL),)
+    one, two = (
+        goal_probability.foretell(replace(MODES, rebounds=ways), states, spread, TABLE)
+        for ways in (usual, hockey_modes.TWO_WAYS.rebounds)
+    )
+    direct = one[1].banks == 0
+    np.testing.assert_array_equal(one[0][direct], two[0][direct])
+    sure = ~direct & (one[0] > 0.9)
+    assert sure.sum() > 5
+    assert (two[0][sure] < one[0][sure]).all()
+    assert (two[0][~direct] >= 0.8 * one[0][~direct] - 1e-12).all()
+
+
+def test_only_the_first_bank_follows_the_law_of_the_first():
+    """One bank by a law is as if it were that of all banks; two banks are not."""
+    states, spread = launched(300), spreads(300)
+    first = goal_probability.roll_out(MODES, states, spread, TABLE, first=hockey_modes.ODD)
+    always = goal_probability.roll_out(replace(MODES, wall=hockey_modes.ODD), states, spread, TABLE)
+    single, double = (first.arrives & always.arrives & (first.banks == n) for n in (1, 2))
+    assert single.sum() > 50
+    np.testing.assert_array_equal(first.y[single], always.y[single])
+    assert double.sum() > 10
+    assert (np.abs(first.y - always.y)[double] > 1e-3).all()
 
 
 def test_a_mirrored_table_has_mirrored_crossings():

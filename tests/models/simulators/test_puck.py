@@ -4,25 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from models.core.hockey_table import Table
-from models.probability import puck_modes
+from models.probability import puck_modes, puck_strikes
 from models.probability.linear_gaussians import LinearGaussian
 from models.probability.puck_modes import PuckModes
 from models.simulators import puck
+from tests.oracles import hockey_modes
 
 TABLE = Table()
-MODES = PuckModes(
-    floating=LinearGaussian(0.99 * np.eye(2), np.zeros(2), 4e-6 * np.eye(2)),
-    wall=LinearGaussian(np.diag([-0.75, 0.84]), np.zeros(2), np.diag([0.03, 0.02]) ** 2),
-    mallet=LinearGaussian(
-        np.array([[-0.43, 0.0, 1.43, 0.0], [0.0, 0.8, 0.0, 0.2]]),
-        np.zeros(2),
-        np.diag([0.05, 0.03]) ** 2,
-    ),
-    airflow_sd=0.07,
-    delay=0.006,
-)
+MODES = hockey_modes.made(floating=2e-3, wall=(0.03, 0.02), mallet=(0.05, 0.03))
 COUNT = 4000
 
 
@@ -42,7 +34,7 @@ def test_draws_have_the_moments_of_the_modes(bank):
 
     mean = np.array([-0.4, -0.1, -0.1, 0.2, 0.0, 0.0])
     spread = np.diag([0.0, 0.0, 0.0, 0.0, 0.07**2, 0.07**2])
-    mean, spread = puck_modes.struck(MODES, mean, spread, 1.1 * normal[0], normal[0], table=TABLE)
+    mean, spread = puck_strikes.struck(MODES, mean, spread, 1.1 * normal[0], normal[0], table=TABLE)
     mean, spread = puck_modes.leap(MODES, mean, spread, steps=40, table=TABLE)
     assert (mean[3] < 0.0) == bank
     sd = np.sqrt(np.diag(spread))
@@ -92,3 +84,18 @@ def test_no_puck_leaves_the_table_but_through_a_goal():
     assert (entry < TABLE.goal_half_width + 0.1).all()
     # In a corner the second bank may move the puck back along the first wall, by millimetres.
     assert np.abs(path[:, ~left, 1]).max() <= TABLE.wall_y + 0.005
+
+
+def test_first_banks_go_their_ways_in_their_shares():
+    """4000 pucks at a rim: 0.2 go the odd way, to four errors; later banks all follow `wall`."""
+    modes, start = hockey_modes.TWO_WAYS, np.zeros((COUNT, 6))
+    start[:, 1:4] = (TABLE.wall_y - 0.01, 1.0, 2.0)
+    first = np.arange(COUNT) % 2 == 0
+    after = puck.step(modes, start, TABLE, draw=np.random.default_rng(0), first=first)
+    kept = -after[:, 3] / (0.99 * 2.0)
+    odd = (kept[first] > 0.83).mean()  # one in thirteen of the odd are below, nothing usual above
+    expected = 0.2 * ndtr((0.93 - 0.83) / 0.07)
+    assert abs(odd - expected) < 4.0 * np.sqrt(expected * (1.0 - expected) / (COUNT / 2))
+    later = kept[~first]
+    assert later.mean() == pytest.approx(0.74, abs=4.0 * 0.08 / np.sqrt(COUNT / 2))
+    assert later.std() == pytest.approx(0.08, rel=4.0 / np.sqrt(COUNT))

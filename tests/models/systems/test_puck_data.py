@@ -7,24 +7,14 @@ import pytest
 
 from models.core.hockey_table import Table
 from models.inference import contact_modes
-from models.inference.contact_modes import Recording
-from models.probability.linear_gaussians import LinearGaussian
-from models.probability.puck_modes import PuckModes
+from models.inference.puck_contacts import Recording
 from models.simulators import air_hockey, iiwa, puck
 from models.simulators.air_hockey import Disturbance
 from models.systems import puck_data, puck_prediction
+from tests.oracles import hockey_modes
 
 TABLE = Table()
-MODES = PuckModes(
-    floating=LinearGaussian(0.99 * np.eye(2), np.zeros(2), 1e-8 * np.eye(2)),
-    wall=LinearGaussian(np.diag([-0.75, 0.84]), np.zeros(2), np.diag([0.04, 0.03]) ** 2),
-    mallet=LinearGaussian(
-        np.array([[-0.43, 0.0, 1.43, 0.0], [0.0, 0.8, 0.0, 0.2]]),
-        np.zeros(2),
-        np.diag([0.02, 0.04]) ** 2,
-    ),
-    airflow_sd=0.07,
-)
+MODES = hockey_modes.made(wall=(0.04, 0.03), mallet=(0.02, 0.04), delay=0.0)
 
 
 @pytest.mark.parametrize("seed", range(3))
