@@ -23,6 +23,9 @@ from models.planners.via_points import Path
 from models.simulators import iiwa
 
 HOLD, BRAKE = 0.03, 0.13  # s
+PLANNED = 0.935
+"""Share of the joints' true speed limits that is planned: 0.95 may be seen, and a moving puck asks
+for a little more than was planned."""
 CONTACT_RADIUS = 0.0798  # m, from the mallet's centre to the puck's
 _SAMPLES = 13
 _DIFFERENCE = 1e-4
@@ -42,9 +45,7 @@ class Limits:
         side: Largest |y| of it, m.
     """
 
-    joint_speed: Float[ndarray, " 7"] = field(
-        default_factory=lambda: iiwa.USABLE**2 * iiwa.SPEED_LIMIT
-    )
+    joint_speed: Float[ndarray, " 7"] = field(default_factory=lambda: PLANNED * iiwa.SPEED_LIMIT)
     acceleration: Float[ndarray, " 7"] = field(
         default_factory=lambda: 0.8 * iiwa.ACCELERATION_LIMIT
     )

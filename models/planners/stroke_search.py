@@ -30,7 +30,7 @@ _START = np.array((0.8, np.log(0.16), np.log(1.4), *(6 * (0.0,))))
 _LOW = np.array((0.0, np.log(0.12), np.log(0.9), *(6 * (-1.0,))))
 _HIGH = np.array((1.0, np.log(0.30), np.log(1.6), *(6 * (1.0,))))
 _SLOW, _OFF, _WRONG = 0.15, 0.1, 4.0
-_ENOUGH, _SOUND, _HOPELESS, _LONGEST = 1.02, 1.045, 1.2, 1.7
+_ENOUGH, _SOUND, _HOPELESS, _LONGEST = 1.01, 1.02, 1.2, 1.7
 """Loads up to which a cell is left, is sound, and is mended; longest duration, s."""
 _AT_ONCE = 2000
 """Strokes looked at together, about what a core's cache holds."""

@@ -43,15 +43,15 @@ def test_contacts_are_where_and_whither_and_as_fast_as_promised(table):
         velocity = pose.jacobian @ contact.joint_speeds
         np.testing.assert_allclose(velocity, contact.speed * strokes.direction(angle), atol=1e-6)
         promised = table.speed(position, np.array(angle))
-        np.testing.assert_allclose(contact.speed, promised, rtol=0.02)
+        np.testing.assert_allclose(contact.speed, promised, rtol=0.03)
 
 
 def test_between_its_points_strokes_keep_to_the_limits(table):
-    """Limits are 0.95 of what counts as a violation, and that leaves 1.05."""
+    """Cells are sound up to a load of 1.02 at the places that were tried; these are others."""
     found = contacts(table, 30)
     loads = np.array([load(c, Limits()) for p, a, c in found if table.speed(p, np.array(a)) > 0])
     assert len(loads) > 20
-    assert loads.max() < 1.05
+    assert loads.max() < 1.03
 
 
 def test_the_speed_is_that_of_the_null_space(table):
