@@ -11,7 +11,9 @@ that what lies between two contacts is a stroke as well. At the end the share is
 centre itself keeps to the limits. (mu, lambda) with one step size for all: Rechenberg 1973.
 """
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -161,7 +163,12 @@ def _cost(
 ) -> Float[ndarray, " sample *grid"]:
     found = _unpack(samples)
     parts = np.array_split(samples, 1 + found.share.size // _AT_ONCE)
-    loads = np.concatenate([load(_unpack(part), joints, joint_speeds, limits) for part in parts])
+
+    def use(part: Float[ndarray, "some *grid 9"]) -> Float[ndarray, " some *grid"]:
+        return load(_unpack(part), joints, joint_speeds, limits)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # numpy's loops run beside each other
+        loads = np.concatenate(list(pool.map(use, parts)))
     wrong = np.minimum(np.maximum(loads - 0.99, 0.0), 10.0)
     off = (found.offset**2).sum(-1)
     return -found.share + _SLOW * found.duration + _OFF * off + _WRONG * wrong
@@ -186,12 +193,13 @@ def _lowered(
     limits: Limits,
 ) -> RunUps:
     """Lower the share in steps of a fiftieth until each stroke keeps to the limits."""
-    values = centre.copy()
+    values, wrong = centre.copy(), centre[..., 0] > 0.0
     for _ in range(60):
-        wrong = load(_unpack(values), joints, joint_speeds, limits) > 1.0
-        wrong &= values[..., 0] > 0.0
         if not wrong.any():
             break
-        values[..., 0] = np.where(wrong, values[..., 0] - 0.02, values[..., 0])
+        tried = load(_unpack(values[wrong]), joints[wrong], joint_speeds[wrong], limits)
+        wrong[wrong] = tried > 1.0
+        values[wrong, 0] -= 0.02
+        wrong &= values[..., 0] > 0.0
     values[..., 0] = np.where(values[..., 0] < _LEAST, 0.0, values[..., 0])
     return _unpack(values)
