@@ -8,6 +8,7 @@ law knows the mallet and with motors whose law does not; then how many times fas
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -59,7 +60,7 @@ def stroke(way: ndarray, duration: float) -> ndarray:
     return np.array(commands)
 
 
-def tracking(world: World, way: ndarray) -> tuple[float, float, float]:
+def tracking(world: World, way: ndarray, *, known: bool) -> tuple[float, float, float]:
     """Return the tip's largest errors, level and in height, m, and the mallet's share of its speed.
 
     The stroke's largest joint speed is 0.84 of the limits, as where the fact was measured.
@@ -67,6 +68,7 @@ def tracking(world: World, way: ndarray) -> tuple[float, float, float]:
     share = (np.abs(stroke(way, 2.0)[:, 1]) / iiwa.SPEED_LIMIT).max()
     commands = stroke(way, 2.0 * share / 0.84)
     episode = begin(world, 0.5, 0.4, 0.0, 0.0)
+    episode.disturbance = replace(CALM, mallet_known=known)
     errors, speeds = [], []
     for command in commands:
         seen = air_hockey.step(episode, command)
@@ -184,7 +186,7 @@ def main() -> None:
     contacts(world)
     for known in (True, False):
         for way in ((0.45, 0.0), (0.3, 0.3), (0.1, 0.4)):
-            found = tracking(air_hockey.build(mallet_known=known), np.array(way))
+            found = tracking(world, np.array(way), known=known)
             level, height = 1e3 * np.array(found[:2])
             name = f"mallet {'known' if known else 'unknown'}, stroke {way}"
             line(

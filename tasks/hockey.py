@@ -19,4 +19,5 @@ def disturbance(settings: Hockey) -> Disturbance:
         loss=settings.loss,
         lost=settings.lost,
         delay=settings.delay,
+        mallet_known=settings.mallet_known,
     )

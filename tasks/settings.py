@@ -153,6 +153,7 @@ class Hockey:
     loss: Annotated[float, Range(0.0, 1.0)]
     lost: Number
     delay: Number
+    mallet_known: bool
     episodes: Count
     steps: Count
     shots: Count

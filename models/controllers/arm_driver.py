@@ -1,8 +1,9 @@
 """The arm as it is driven: commands that follow from the last command, never from observed joints.
 
-An arm that lags by a steady error would creep if it were driven from where it is observed. What is
-planned is looked at once more before it leaves (`command_guard`); the mallet's swing under the rod
-is followed along the commands (`mallet_swing`).
+An arm that lags by a steady error would creep if it were driven from where it is observed. A plan
+goes on from the last plan; what is commanded is that, and what undoes the errors of a mass that the
+motors' law does not know (`payload`). It is looked at once more before it leaves (`command_guard`).
+The mallet's swing under the rod is followed along the plans (`mallet_swing`).
 """
 
 from dataclasses import replace
@@ -11,8 +12,9 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from models.controllers import command_guard, mallet_swing, sampling_mpc
+from models.controllers import command_guard, mallet_swing, payload, sampling_mpc
 from models.controllers.mallet_swing import Swing
+from models.controllers.payload import Payload
 from models.controllers.sampling_mpc import PERIOD, Memory, Plan
 from models.planners import via_points
 from models.planners.strokes import Contact
@@ -25,7 +27,9 @@ class ArmDriver:
     """The arm in an episode.
 
     Attributes:
-        command: The last: joints' positions, rad, and speeds, rad/s.
+        planned: Where the joints are meant to be by now, rad, and their speeds, rad/s.
+        command: The last: the same, corrected.
+        payload: What is known of a mass that the motors' law does not know.
         memory: Of the planner.
         hanging: By how much the mallet will be off the tip at the planned contact, m.
     """
@@ -37,7 +41,8 @@ class ArmDriver:
             seed: Of the planner's samples.
         """
         self.home = via_points.level(iiwa.HOME)
-        self.command: Float[ndarray, "2 7"] = np.stack((iiwa.HOME, np.zeros(7)))
+        self.planned: Float[ndarray, "2 7"] = np.stack((iiwa.HOME, np.zeros(7)))
+        self.command, self.payload = self.planned, Payload()
         self.memory, self.hanging = Memory(), np.zeros(2)
         self._swing, self._draw = mallet_swing.REST, np.random.default_rng(seed)
 
@@ -58,7 +63,15 @@ class ArmDriver:
                 f"observation: mallet {over:+.3f} m off the table at the start, expected 0"
             )
         home = np.abs(joints - iiwa.HOME).max() < 1e-3
-        self.command = np.stack((iiwa.HOME if home else joints, np.zeros(7)))
+        self.planned = self.command = np.stack((iiwa.HOME if home else joints, np.zeros(7)))
+
+    def observe(self, joints: Float[ndarray, " 7"]) -> None:
+        """Learn from where the joints are at the end of the last command.
+
+        Args:
+            joints: As observed, rad; not used where not finite.
+        """
+        self.payload = payload.learn(self.payload, joints - self.command[0])
 
     @property
     def offset(self) -> Float[ndarray, " 2"]:
@@ -67,12 +80,12 @@ class ArmDriver:
 
     @property
     def is_home(self) -> bool:
-        """Whether the arm was told to be at rest at home."""
-        at_home = np.abs(self.command[0] - self.home).max() < _HOME
-        return bool(at_home and np.abs(self.command[1]).max() < _HOME)
+        """Whether the arm is meant to be at rest at home by now."""
+        at_home = np.abs(self.planned[0] - self.home).max() < _HOME
+        return bool(at_home and np.abs(self.planned[1]).max() < _HOME)
 
     def plan(self, target: Contact | Float[ndarray, " 7"], left: float = 0.0) -> Plan:
-        """Plan from the last command.
+        """Plan on from the last plan.
 
         Args:
             target: What to meet, or joint angles to rest at.
@@ -80,8 +93,8 @@ class ArmDriver:
         """
         self.memory, plan = sampling_mpc.plan(
             self.memory,
-            joints=self.command[0],
-            joint_speeds=self.command[1],
+            joints=self.planned[0],
+            joint_speeds=self.planned[1],
             target=target,
             time_left=left,
             draw=self._draw,
@@ -94,7 +107,7 @@ class ArmDriver:
         Args:
             contact: What to meet.
         """
-        joints, speeds = self.command
+        joints, speeds = self.planned
         return sampling_mpc.least_time(joints, speeds, contact)
 
     def follow(self, plan: Plan) -> float:
@@ -106,20 +119,28 @@ class ArmDriver:
         Returns:
             The largest ratio of what it asked to the limits; over 1 the arm brakes.
         """
-        command = np.stack(plan.at(PERIOD))
-        asked = command_guard.excess(self.command, command, period=PERIOD)
+        before, known, planned = self.command, self.payload, np.stack(plan.at(PERIOD))
+        self._command(planned)
+        asked = command_guard.excess(before, self.command, period=PERIOD)
         if asked > 1.0:
             self._forget()
-            command = command_guard.braked(self.command, period=PERIOD)
-        self.hanging = _hanging(self._swing, plan)
-        self.command = command
-        self._swing = mallet_swing.follow(self._swing, command[:1], command[1:], period=PERIOD)
+            self.command = command_guard.braked(before, period=PERIOD)
+            self.payload = payload.follow(known, *self.command, period=PERIOD)
+            planned = self.command - self.payload.correction
+        self.hanging, self.planned = _hanging(self._swing, plan), planned
+        self._swing = mallet_swing.follow(self._swing, planned[:1], planned[1:], period=PERIOD)
         return asked
 
     def rest(self) -> None:
-        """Stay where the arm is."""
+        """Stay where the arm is meant to be."""
         self._forget()
         self._swing, self.hanging = mallet_swing.REST, np.zeros(2)
+        self._command(self.planned)
+
+    def _command(self, planned: Float[ndarray, "2 7"]) -> None:
+        """Command what is planned, corrected by what is now known of the payload."""
+        self.payload = payload.follow(self.payload, *planned, period=PERIOD)
+        self.command = planned + self.payload.correction
 
     def _forget(self) -> None:
         """Drop the plan: the next one begins anew."""

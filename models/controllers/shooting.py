@@ -33,8 +33,8 @@ WATCH = 0.1  # s before a stroke begins
 SLACK = 0.06  # s that a stroke is given beyond its duration from home
 FROZEN = 0.06  # s before the contact from when on angle and contact stay
 FIRST_GUESS = 1.2  # s, how far ahead the first shot is looked for
-OVERLOAD = 1.05  # load of a plan that cannot be followed
-SLOWER = (0.92, 0.84, 0.7)
+OVERLOAD = 1.015  # load of a plan that cannot be followed: 0.95 of the joints' speeds
+SLOWER = (0.97, 0.94, 0.9, 0.84, 0.7)
 """Shares of a contact's speed that are tried before it is put off."""
 LATEST = 0.6  # s by which a contact is put off that cannot be met in time
 
@@ -105,6 +105,7 @@ class ShootingAgent:
         self._since += PERIOD
         sound = self._table.see(seen, command=self._arm.command, hanging=self._arm.offset)
         self._given_up |= not sound
+        self._arm.observe(seen[6:13])
         puck = self._table.puck
         if puck is not None and self._intent is not None:
             self._stroke(puck, self._intent)

@@ -11,7 +11,9 @@ keep the mallet upright. What the agent observes are 23 numbers in the robot's f
 and their rates, joint positions, low-passed joint speeds, the opponent's mallet (parked).
 
 `Disturbance` is ours: a steady airflow that pushes the puck, noise of the observed place, tracking
-losses (the puck's numbers are NaN) and delay. Facts: public files of the 2023 Robot Air Hockey
+losses (the puck's numbers are NaN) and delay. As on the challenge's arm the law does not know the
+mallet that it carries (M, c and g are those without it), so the arm hangs through and lags by
+millimetres, unless `mallet_known`. Facts: public files of the 2023 Robot Air Hockey
 Challenge. Nothing but the puck touches anything.
 """
 
@@ -25,14 +27,12 @@ from numpy import ndarray
 
 from models.core.hockey_table import Table
 from models.simulators import iiwa
+from models.simulators.iiwa_motors import DAMPING, STIFFNESS, TORQUE_LIMIT
 
 SCENE = Path(__file__).with_name("scenes") / "air_hockey.xml"
 SUBSTEPS = 20
 STEP = 0.001  # s
 PERIOD = SUBSTEPS * STEP
-STIFFNESS = np.array((1500.0, 1500.0, 1200.0, 1200.0, 1000.0, 1000.0, 500.0))
-DAMPING = np.array((60.0, 80.0, 60.0, 30.0, 10.0, 1.0, 0.5))
-TORQUE_LIMIT = np.array((320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0))  # N m
 _MALLET_STIFFNESS, _MALLET_DAMPING = 4.0, 0.31
 _RANGE_GAIN = 20.0  # 1/s
 _SLACK = 1e-6  # rad/s
@@ -53,6 +53,7 @@ class Disturbance:
         loss: Probability per period that tracking is lost.
         lost: Periods for which it then is.
         delay: Periods by which the puck's place is observed late.
+        mallet_known: Whether the motors' law knows the mallet.
     """
 
     airflow: float = 0.1
@@ -60,9 +61,10 @@ class Disturbance:
     loss: float = 0.0
     lost: int = 0
     delay: int = 0
+    mallet_known: bool = False
 
 
-CALM = Disturbance(airflow=0.0, position_noise=0.0)
+CALM = Disturbance(airflow=0.0, position_noise=0.0, mallet_known=True)
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class World:
     Attributes:
         model: What there is.
         data: How it is.
-        law: What the motors' law takes the arm for; `model` and `data` where it knows the mallet.
+        unladen: The scene with a mallet of next to no mass that touches nothing.
         rims: Names of the rims by geometry.
         puck: Its geometry.
         mallet: Its geometry.
@@ -81,7 +83,7 @@ class World:
 
     model: mujoco.MjModel
     data: mujoco.MjData
-    law: tuple[mujoco.MjModel, mujoco.MjData]
+    unladen: tuple[mujoco.MjModel, mujoco.MjData]
     rims: dict[int, str]
     puck: int
     mallet: int
@@ -118,23 +120,17 @@ class Episode:
     blind: int = 0
 
 
-def build(*, mallet_known: bool = True) -> World:
-    """Load the scene.
-
-    Args:
-        mallet_known: Whether the motors' law knows the mallet. Where it does not, the rod hangs
-            through and lags as was measured on the challenge's environment.
-    """
+def build() -> World:
+    """Load the scene."""
     model = mujoco.MjModel.from_xml_path(str(SCENE))
     data = mujoco.MjData(model)
-    law = (model, data) if mallet_known else _without_mallet()
     names = ("left", "right", "far_left", "far_right", "near_left", "near_right")
     rims = {model.geom(name).id: name for name in names}
     puck, mallet = model.geom("puck").id, model.geom("mallet").id
-    return World(model, data, law, rims, puck, mallet, Table())
+    return World(model, data, _unladen(), rims, puck, mallet, Table())
 
 
-def _without_mallet() -> tuple[mujoco.MjModel, mujoco.MjData]:
+def _unladen() -> tuple[mujoco.MjModel, mujoco.MjData]:
     """Return the scene with a mallet of next to no mass that touches nothing."""
     model = mujoco.MjModel.from_xml_path(str(SCENE))
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT.value
@@ -197,7 +193,7 @@ def step(episode: Episode, command: ndarray) -> Float[ndarray, " 23"]:
     data.qfrc_applied[:2] = mass * episode.airflow
     for position, speed, acceleration in zip(*references, strict=True):
         mujoco.mj_step1(world.model, data)
-        data.qfrc_applied[ARM] = _torques(world, position, speed, acceleration)
+        data.qfrc_applied[ARM] = _torques(episode, position, speed, acceleration)
         data.qfrc_applied[MALLET] = (
             _MALLET_STIFFNESS * (upright(data) - data.qpos[MALLET])
             - _MALLET_DAMPING * data.qvel[MALLET]
@@ -247,10 +243,12 @@ def _fastest(position: ndarray) -> tuple[ndarray, ndarray]:
     return np.clip(down, -speed, speed), np.clip(up, -speed, speed)
 
 
-def _torques(world: World, position: ndarray, speed: ndarray, acceleration: ndarray) -> ndarray:
+def _torques(episode: Episode, position: ndarray, speed: ndarray, acceleration: ndarray) -> ndarray:
     """What the motors give, N m."""
-    data, (model, assumed) = world.data, world.law
-    if assumed is not data:
+    model, data = episode.world.model, episode.world.data
+    assumed = data
+    if not episode.disturbance.mallet_known:
+        model, assumed = episode.world.unladen
         assumed.qpos[:], assumed.qvel[:] = data.qpos, data.qvel
         mujoco.mj_step1(model, assumed)
     wanted, inertial = np.zeros(model.nv), np.zeros(model.nv)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy import ndarray
 
 from models.simulators import air_hockey, iiwa
-from models.simulators.air_hockey import PERIOD, Disturbance, Episode, World
+from models.simulators.air_hockey import CALM, PERIOD, Episode, World
 
 
 def straight(velocity: ndarray, *, run_up: float, after: float) -> ndarray:
@@ -29,9 +29,7 @@ def strike(
     """Strike a puck at rest along x, the mallet's path `off` to the side of its centre, m."""
     start = np.array(world.table.robot_base[:2]) + iiwa.tip(iiwa.HOME)[:2]
     puck = np.array((start[0] + 0.5 * speed * run_up + 0.081, start[1] - off, 0.0, 0.0))
-    episode, _ = air_hockey.reset(
-        world, puck=puck, disturbance=Disturbance(0.0, 0.0), draw=np.random.default_rng(0)
-    )
+    episode, _ = air_hockey.reset(world, puck=puck, disturbance=CALM, draw=np.random.default_rng(0))
     for command in straight(np.array((speed, 0.0)), run_up=run_up, after=0.06):
         air_hockey.step(episode, command)
     held = np.stack((episode.command[0] + 0.0, np.zeros(7)))

@@ -149,9 +149,9 @@ def test_the_arm_follows_its_commands(
 ) -> None:
     """There a stroke erred by 2.6 mm level and 4.7 mm in height: its law knows no mallet."""
     episode, _ = air_hockey.reset(
-        air_hockey.build(mallet_known=known),
+        air_hockey.build(),
         puck=np.array((0.5, 0.4, 0.0, 0.0)),
-        disturbance=CALM,
+        disturbance=replace(CALM, mallet_known=known),
         draw=np.random.default_rng(0),
     )
     errors = []
