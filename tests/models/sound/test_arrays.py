@@ -23,8 +23,10 @@ def test_positions_are_held_as_a_copy_that_cannot_change():
 
 
 def test_a_good_layout_passes_in_any_order_and_place():
-    arrays.check_layout(GOOD)
-    arrays.check_layout(GOOD[::-1] + 5.0)
+    for layout in (GOOD, GOOD[::-1] + 5.0):
+        arrays.check_layout(layout)
+        np.testing.assert_array_equal(Microphones(layout, 44100.0).positions, layout)
+        assert arrays.spread(layout) > arrays.LEAST_SPREAD
 
 
 def test_spread_ignores_place_and_size():
