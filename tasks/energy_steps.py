@@ -30,11 +30,12 @@ from tasks.settings import Settings
 STEPS = "steps"
 MODES, STROKES, LABELS, UNSEEN = range(4)
 """Streams of randomness."""
-SCIENCE = tuple(
-    f"models/{part}"
-    for part in ("core", "inference", "planners", "probability", "simulators", "systems")
+SCIENCE = (
+    *("models/core", "models/inference", "models/planners"),
+    *("models/probability", "models/simulators", "models/systems"),
+    *("tasks/energy_steps.py", "tasks/hockey.py"),
 )
-"""What decides a training; controllers only play with what it leaves."""
+"""Code that decides what the steps keep; controllers only play with what a training leaves."""
 FILTERS = "models/filters"
 """What foretells a puck from observed places; energies are trained without."""
 LONG = 100

@@ -39,13 +39,18 @@ from tasks.energy_steps import Labels, Order
 from tasks.package_kinds import SHOOTING
 from tasks.packages import read_package
 from tasks.progress import Progress, Show, hidden, part, silent
-from tasks.provenance import git_commit
+from tasks.provenance import code_digest, git_commit
 from tasks.settings import Energy
 
 SCHEMA = "ricochet.energies/1"
 NAMES = tuple(f"{SHOOTING}{setting.name}" for setting in shots.SETTINGS)
 SEARCHED = ("hidden", "learning_rate")
 """Settings that a search may choose."""
+CODE = (
+    *("tasks/energy_packages.py", "tasks/energy_search.py"),
+    *("tasks/energy_training.py", "tasks/shooting_audit.py"),
+)
+"""Code that decides a package, beside that of what it learns from."""
 HELD_OUT = "held_out_history"
 """Curve of the losses that a package's checks hold; those of the training are another."""
 PREDICTION = "prediction.json"
@@ -86,7 +91,8 @@ def key(order: Order) -> str:
     Returns:
         A digest.
     """
-    return digest_of([energy_steps.labels_key(order), asdict(order.settings.energy)])
+    wanted = asdict(order.settings.energy)
+    return digest_of([energy_steps.labels_key(order), wanted, code_digest(CODE)])
 
 
 def is_done(order: Order) -> bool:
@@ -324,7 +330,8 @@ def summary(order: Order, *, trained: bool) -> dict[str, Any]:
 
 def _drawn_key(order: Order) -> str:
     """Name everything that decides the pictures and the predictions."""
-    return digest_of([key(order), energy_steps.predictions_key(order)])
+    code = code_digest(("tasks/energy_figures.py", "tasks/energy_pictures.py", "tasks/figures.py"))
+    return digest_of([key(order), energy_steps.predictions_key(order), code])
 
 
 def _predicted(order: Order) -> dict[str, Any]:

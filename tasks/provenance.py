@@ -46,14 +46,15 @@ def code_digest(packages: tuple[str, ...] = MADE_OF) -> str:
     edit that is not committed.
 
     Args:
-        packages: The packages that count.
+        packages: The packages that count, or single files.
 
     Returns:
         SHA-256 in hexadecimal.
     """
     digest = hashlib.sha256()
     for package in packages:
-        for path in sorted((ROOT / package).rglob("*.py")):
+        place = ROOT / package
+        for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
             digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
