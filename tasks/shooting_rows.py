@@ -1,7 +1,9 @@
 """Who shoots in each row of the table of the study of shooting.
 
     cautious, balanced, aggressive   the energies of the three settings
-    conventional                     no learnt uncertainty: the mean path of a direct shot, in time
+    conventional                     nothing learnt: figures of data sheets (`NOMINAL`) in filter
+                                     and aim, no airflow, no doubt; the mean path of a direct shot,
+                                     optimised anew in every period
     exhaustive                       the expert that taught `cautious`: every angle rolled out in
                                      every period, out of its 20 ms; likewise of the other two
 
@@ -9,18 +11,21 @@ Processes that play shots import this module to make their agents, so it imports
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from models.controllers.aims import ExhaustiveAim, NominalAim
 from models.controllers.shooting import ShootingAgent
 from models.controllers.shot_intents import Aim, Equipment
 from models.planners.shots import Conditions
+from models.systems.puck_prediction import NOMINAL
 from tasks import shooting_agents
 from tasks.energy_packages import Shooter
 from tasks.settings import Settings
 
 ENERGIES = ("cautious", "balanced", "aggressive")
 EXPERTS = {"exhaustive": "cautious"} | {f"exhaustive_{n}": n for n in ENERGIES[1:]}
-ROWS = (*ENERGIES, "conventional", *EXPERTS)
+CONVENTIONAL, EXHAUSTIVE = "conventional", "exhaustive"
+ROWS = (*ENERGIES, CONVENTIONAL, *EXPERTS)
 
 
 def agent(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> ShootingAgent:
@@ -31,21 +36,21 @@ def agent(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Shoo
         shooters: The trained shooters by setting.
         settings: The noise of an observed place.
     """
-    shooter = _shooter(row, shooters)
-    aim: Aim | None = None
-    if row == "conventional":
-        aim = NominalAim(conditions(row, shooters, settings))
+    shooter, noise = _shooter(row, shooters), settings.hockey.position_noise
+    known, modes = conditions(row, shooters, settings), shooter.modes
+    aim: Aim
+    if row == CONVENTIONAL:
+        modes = NOMINAL
+        aim = NominalAim(replace(known, modes=modes))
     elif row in EXPERTS:
-        candidates = settings.energy.candidates
-        aim = ExhaustiveAim(conditions(row, shooters, settings), shooter.setting, candidates)
-    noise = settings.hockey.position_noise
-    if aim is None:
+        aim = ExhaustiveAim(known, shooter.setting, settings.energy.candidates)
+    else:
         return shooting_agents.make(shooter, noise=noise)
-    return ShootingAgent(Equipment(shooter.modes, shooter.strokes, aim, shooter.table, noise))
+    return ShootingAgent(Equipment(modes, shooter.strokes, aim, shooter.table, noise))
 
 
 def conditions(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Conditions:
-    """Return what decides a row's shots by the learnt model.
+    """Return what decides a row's shots by the learnt model, even where that is not used.
 
     Args:
         row: Its name.

@@ -67,7 +67,8 @@ def test_the_study_has_its_rows_and_pictures(
 ) -> None:
     monkeypatch.setattr(shooting, "policies", lambda *_: policies)
     monkeypatch.setattr(shooting, "TIMED", 1)
-    monkeypatch.setattr(shooting, "ROWS", ("cautious", "aggressive", "conventional", "exhaustive"))
+    monkeypatch.setattr(shooting, "CLOCKED", shooting.ROWS[:4])
+    monkeypatch.setattr(shooting, "ROWS", shooting.ROWS[:5])
     wanted = settings.load(None, ["hockey.shots=1", "energy.candidates=40"])
     told: list[tuple[int, int]] = []
     found = shooting.run(wanted, tmp_path, lambda done, total: told.append((done, total)))
@@ -76,5 +77,8 @@ def test_the_study_has_its_rows_and_pictures(
     shares = [done / total for done, total in told]
     assert shares == sorted(shares) and shares[-1] == 1.0
     assert 0.0 < found["step_ms"]["median"] <= found["step_ms"]["p99"]
+    assert found["disturbance"]["mallet_known"] is False
+    for row in shooting.CLOCKED:
+        assert found["rows"][row]["step_ms"]["median"] > 0.0
     for name in ("table.png", "crossings.png", "episode-cautious.png", "episode-aggressive.gif"):
         assert (tmp_path / name).stat().st_size > 1000
