@@ -16,8 +16,10 @@ that a bank is unusual by its normal speed alone,
 
     r = b N(e_n; law 2) / (a N(e_n; law 1) + b N(e_n; law 2)),    b = mean r,    a = 1 - b,
 
-each law by Eqs. 4-5 with weights 1 - r and r. A spin, which no record shows, changes the tangential
-speed only: there the usual law is fitted to the banks that are the first contact of their episode.
+each law by Eqs. 4-5 with weights 1 - r and r. A contact may leave a spin, which no record shows and
+which changes the tangential speed of the next. A puck that waits for a shot has none: strikes are
+learnt from those that are the first contact of their episode, and so is the tangential speed of the
+usual bank.
 
 Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air Hockey",
 Sec. III-B; the mixture is ours.
@@ -54,9 +56,10 @@ def fit(recording: Recording, table: Table) -> PuckModes:
         drag = -np.log(np.diag(floating.matrix)) / PERIOD
     banks, strikes = assigned.banks, assigned.strikes
     wall = _mirrored(banks.before, banks.after, banks.before, kind="banks")
-    against = strikes.before[:, 2:] - strikes.before[:, :2]
-    mallet = _mirrored(strikes.before, strikes.after, against, kind="strikes")
-    rebounds = fit_rebounds(banks, wall, first=_first(assigned))
+    calm = _first(strikes, assigned)
+    known, after = strikes.before[calm], strikes.after[calm]
+    mallet = _mirrored(known, after, known[:, 2:] - known[:, :2], kind="strikes of a calm puck")
+    rebounds = fit_rebounds(banks, wall, first=_first(banks, assigned))
     return PuckModes(floating, wall, mallet, airflow_sd, fit_delay(strikes), rebounds)
 
 
@@ -120,11 +123,10 @@ def fit_rebounds(
     return Rebound(float(1.0 - share), laws[0]), Rebound(float(share), laws[1])
 
 
-def _first(assigned: Assigned) -> Bool[ndarray, " bank"]:
-    """Return which banks are the first contact of their episode."""
-    banks = assigned.banks
-    calm = [assigned.floating[e, :k].all() for e, k in zip(banks.episode, banks.start, strict=True)]
-    return np.array(calm, dtype=bool)
+def _first(contacts: Contacts, assigned: Assigned) -> Bool[ndarray, " contact"]:
+    """Return which contacts are the first of their episode."""
+    whose = zip(contacts.episode, contacts.start, strict=True)
+    return np.array([assigned.floating[e, :start].all() for e, start in whose], dtype=bool)
 
 
 def _weighted(

@@ -56,6 +56,23 @@ def test_a_record_without_strikes_is_refused():
         contact_modes.fit(alone, TABLE)
 
 
+def test_strikes_of_pucks_that_may_spin_teach_nothing():
+    """A third of the struck pucks were kicked before, and leave the mallet half as fast again.
+
+    The others tell the law to three errors, as above, of 2 / 3 as many strikes.
+    """
+    strikes = puck_contacts.assign(RECORDING, TABLE, drag=np.array((DRAG, DRAG))).strikes
+    wild = RECORDING.puck_velocity.copy()
+    late = [k for k in range(0, len(strikes.touch), 3) if strikes.start[k] > 2]
+    for k in late:
+        wild[strikes.episode[k], 0] += 0.5
+        wild[strikes.episode[k], strikes.stop[k] :] *= 1.5
+    found = contact_modes.fit(replace(RECORDING, puck_velocity=wild), TABLE).mallet
+    assert len(late) > 10
+    np.testing.assert_allclose(found.matrix, MALLET, atol=0.075)
+    np.testing.assert_allclose(np.sqrt(np.diag(found.covariance)), MALLET_SD, rtol=0.37)
+
+
 def banks(count: int, draw: np.random.Generator, share: float = 0.15) -> Contacts:
     """Banks of which a share keeps 0.93 +- 0.06 of the normal speed, the others 0.735 +- 0.02.
 
