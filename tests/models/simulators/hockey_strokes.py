@@ -24,11 +24,22 @@ def straight(velocity: ndarray, *, run_up: float, after: float) -> ndarray:
 
 
 def strike(
-    world: World, speed: float, *, off: float = 0.0, run_up: float = 0.3, rest: float = 0.4
+    world: World,
+    speed: float,
+    *,
+    off: float = 0.0,
+    run_up: float = 0.3,
+    rest: float = 0.4,
+    late: float = 0.0,
 ) -> Episode:
-    """Strike a puck at rest along x, the mallet's path `off` to the side of its centre, m."""
+    """Strike a puck at rest along x, the mallet's path `off` to the side of its centre, m.
+
+    It is `late` after the run-up that they touch, s: the touch's instant within a step of 1 ms.
+    """
     start = np.array(world.table.robot_base[:2]) + iiwa.tip(iiwa.HOME)[:2]
-    puck = np.array((start[0] + 0.5 * speed * run_up + 0.081, start[1] - off, 0.0, 0.0))
+    puck = np.array(
+        (start[0] + 0.5 * speed * run_up + 0.081 + speed * late, start[1] - off, 0.0, 0.0)
+    )
     episode, _ = air_hockey.reset(world, puck=puck, disturbance=CALM, draw=np.random.default_rng(0))
     for command in straight(np.array((speed, 0.0)), run_up=run_up, after=0.06):
         air_hockey.step(episode, command)
