@@ -76,7 +76,7 @@ class World:
         data: How it is.
         unladen: The scene with a mallet of next to no mass that touches nothing.
         rims: Names of the rims by geometry.
-        puck: Its geometry.
+        puck: Its geometries.
         mallet: Its geometry.
         table: Measures.
     """
@@ -85,7 +85,7 @@ class World:
     data: mujoco.MjData
     unladen: tuple[mujoco.MjModel, mujoco.MjData]
     rims: dict[int, str]
-    puck: int
+    puck: frozenset[int]
     mallet: int
     table: Table
 
@@ -126,8 +126,8 @@ def build() -> World:
     data = mujoco.MjData(model)
     names = ("left", "right", "far_left", "far_right", "near_left", "near_right")
     rims = {model.geom(name).id: name for name in names}
-    puck, mallet = model.geom("puck").id, model.geom("mallet").id
-    return World(model, data, _unladen(), rims, puck, mallet, Table())
+    puck = frozenset(model.geom(name).id for name in ("puck", "puck_outline"))
+    return World(model, data, _unladen(), rims, puck, model.geom("mallet").id, Table())
 
 
 def _unladen() -> tuple[mujoco.MjModel, mujoco.MjData]:
@@ -272,7 +272,7 @@ def _record(episode: Episode) -> None:
     row = np.concatenate((data.qpos[PUCK], data.qvel[PUCK], data.geom_xpos[world.mallet]))
     episode.trace.append(row)
     pairs = data.contact.geom[: data.ncon] if data.ncon else ()  # looking them up is slow
-    others = {int(pair[0] if pair[1] == world.puck else pair[1]) for pair in pairs}
+    others = {int(geometry) for pair in pairs for geometry in pair} - world.puck
     episode.touches.append(tuple(world.rims.get(other, "mallet") for other in sorted(others)))
 
 
