@@ -18,8 +18,9 @@ import numpy as np
 from models.systems.ball_audit import Agreement
 from models.systems.ball_checks import ProductChecks
 from tasks import gate
-from tasks.gate import Check, Evidence
+from tasks.gate import Evidence
 from tasks.twin_result import REAL, SIMULATED, Paired, TwinResult
+from tasks.verdicts import Check, not_worse
 
 SESSIONS, DRAWS, SAMPLES = 80, 500, 4000
 CUPS, HELD, CHAMPION = 40, 0.95, 0.7
@@ -105,7 +106,7 @@ def rows() -> dict[str, Judged]:
         for n in TOSSES:
             found[f"{100 * fewer:g} points fewer tosses met, of {n}"] = (
                 lambda draw, n=n, share=CHAMPION - fewer: (
-                    gate.not_worse("", twin(draw, tosses=n, candidate=share).success),
+                    not_worse("", twin(draw, tosses=n, candidate=share).success),
                 )
             )
     for name, (met, stay) in FIRST.items():

@@ -37,7 +37,7 @@ from tasks import (
     validation,
 )
 from tasks.artefacts import output_folder, write_json
-from tasks.gate import Evidence, Verdict
+from tasks.gate import Evidence
 from tasks.packages import Package
 from tasks.progress import bar
 from tasks.real_trials import Bench, Place
@@ -46,6 +46,7 @@ from tasks.settings import Settings
 from tasks.tracking import OpenRun, Tracker
 from tasks.trials import Met
 from tasks.twin_result import CANDIDATE, CHAMPION, REAL, SIMULATED, STAY, Paired, TwinResult
+from tasks.verdicts import Verdict
 
 
 @dataclass(frozen=True)

@@ -36,13 +36,13 @@ from tasks import (
 )
 from tasks.artefacts import output_folder, write_json
 from tasks.energy_packages import Shooter
-from tasks.gate import Verdict
 from tasks.progress import bar
 from tasks.settings import Settings
 from tasks.shooting_gate import Evidence
 from tasks.shooting_result import ShootingResult
 from tasks.tracking import OpenRun, Tracker
 from tasks.twin_result import CANDIDATE, CHAMPION
+from tasks.verdicts import Verdict
 
 SCHEMA = "ricochet.validation/1"
 

@@ -10,14 +10,24 @@ from pathlib import Path
 from mlflow.exceptions import MlflowException
 
 from models.core.bad_input import BadInput
-from tasks import auditing, gate, package_kinds, promotion, registry, validation
+from tasks import (
+    auditing,
+    energy_packages,
+    gate,
+    package_kinds,
+    promotion,
+    registry,
+    shooting_audit,
+    shooting_gate,
+    shooting_validation,
+    validation,
+)
 from tasks.calibration import DATA
-from tasks.gate import Verdict
-from tasks.packages import Package
 from tasks.progress import Progress, silent
 from tasks.registry import Registered
 from tasks.settings import Settings
 from tasks.tracking import Tracker
+from tasks.verdicts import Verdict
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ def judge(
         sessions: Folders of its recordings; none takes those under `data/` that its run names.
         settings: How well the rig is known, and the size of the checks.
         seed: Seed of all randomness.
-        progress: Told of each take and of each simulated session.
+        progress: Told of each take and simulated session, or of each shot rolled out.
 
     Returns:
         The verdict.
@@ -59,7 +69,11 @@ def judge(
     package = registry.load(tracker, registered)
     champion = promotion.present(tracker, registered.name).champion
     if package_kinds.is_shooting(registered.name):
-        return _judge_shooting(tracker, registered, package, champion, settings=settings, seed=seed)
+        policy = energy_packages.from_package(package, where=where)
+        measured = shooting_audit.audit(policy, settings.energy, seed=seed, progress=progress)
+        shot = shooting_validation.find(tracker, registered.name, registered.version, champion)
+        run, shots = shot or ("", None)
+        return Judged(shooting_gate.judge(measured, shots), run)
     found = validation.find_validation(tracker, registered.name, registered.version, champion)
     evidence = auditing.audit(
         package,
@@ -70,25 +84,6 @@ def judge(
     )
     run, twin = found or ("", None)
     return Judged(gate.judge(evidence, twin), run)
-
-
-def _judge_shooting(
-    tracker: Tracker,
-    registered: Registered,
-    package: Package,
-    champion: str | None,
-    *,
-    settings: Settings,
-    seed: int,
-) -> Judged:
-    from tasks import energy_packages, shooting_audit, shooting_gate, shooting_validation
-
-    where = f"{registered.name} version {registered.version}"
-    shooter = energy_packages.from_package(package, where=where)
-    evidence = shooting_audit.audit(shooter, settings.energy, seed=seed)
-    found = shooting_validation.find(tracker, registered.name, registered.version, champion)
-    run, shots = found or ("", None)
-    return Judged(shooting_gate.judge(evidence, shots), run)
 
 
 def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:

@@ -24,31 +24,31 @@ refused in 2 % of all cases by what is measured and in 2 % by its luck with the 
 variance divided by four is refused by the first line alone: 0.44 instead of 0.90.
 """
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 from scipy import stats
 
-from models.inference import checks, proportions
+from models.inference import checks
 from models.inference.checks import LEVELS
 from models.systems.ball_audit import Agreement
 from models.systems.ball_checks import ProductChecks
 from models.systems.bouncing_ball import PARAMETERS
-from tasks.twin_result import REAL, Paired, TwinResult
+from tasks.twin_result import REAL, TwinResult
+from tasks.verdicts import CHANCE, Check, Verdict, not_worse, not_worse_apart, promised
 
 RANK_CHANCE = 0.0025
 COVERAGE_CHANCE = 0.002
 PACKAGE_CHANCE = 0.001
 PREDICTIVE_CHANCE = 0.005
-TWIN_CHANCE = 0.025
 LARGEST_DISTANCE = 0.08
 LARGEST_SHIFT = 0.2
 LARGEST_RATIO = 1.3
 FEWEST_TOSSES, FEWEST_POSITIONS = 60, 30
 CUP_LEVEL = 0.9
+CUPS = "positions inside their 90 % interval"
 STAYING = 0.41
 """Share of tosses within reach that a paddle that stays meets on the twin, of the ball easiest for
 it (`ricochet study ball-tracking`, tennis)."""
@@ -67,42 +67,6 @@ class Evidence:
     agreement: Agreement
     product: ProductChecks
     predictive_p_value: float
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check: what it is called, whether it passed, what was found and what was expected."""
-
-    name: str
-    passed: bool
-    found: str
-    expected: str
-
-    @property
-    def line(self) -> str:
-        """The check in one line."""
-        return f"{self.name}: found {self.found}, expected {self.expected}"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """All checks of a candidate."""
-
-    checks: tuple[Check, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether every check passed, and there was one."""
-        return bool(self.checks) and all(check.passed for check in self.checks)
-
-    @property
-    def refusals(self) -> tuple[str, ...]:
-        """One line for each check that failed."""
-        return tuple(check.line for check in self.checks if not check.passed)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
-        return {"passed": self.passed, "checks": [asdict(check) for check in self.checks]}
 
 
 def judge(evidence: Evidence, twin: TwinResult | None) -> Verdict:
@@ -160,61 +124,8 @@ def judge_twin(twin: TwinResult | None) -> tuple[Check, ...]:
         tosses,
         _tracking(twin),
         _enough("cup positions", len(twin.positions), FEWEST_POSITIONS),
-        _cup(twin.inside_90),
+        promised("cup predictions", twin.inside_90.candidate, CUP_LEVEL, of=CUPS),
         not_worse("cup", twin.inside_90),
-    )
-
-
-def not_worse(name: str, paired: Paired) -> Check:
-    """Compare a candidate with the champion on the same trials.
-
-    Of the trials that only one of the two won, half fall to each if they are equally good. The
-    candidate fails where so many fell to the champion that their chance is below 0.025.
-
-    Args:
-        name: Name of the check.
-        paired: The outcomes.
-
-    Returns:
-        The check; passed where there is no champion.
-    """
-    shares = paired.shares()
-    found = ", ".join(f"{role} {share:.3f}" for role, share in shares.items())
-    if paired.champion is None:
-        return Check(f"{name} beside champion", True, found or "nothing", "no champion to beat")
-    pairs = list(zip(paired.candidate, paired.champion, strict=True))
-    lost, won = pairs.count((False, True)), pairs.count((True, False))
-    chance = 1.0
-    if lost + won:
-        chance = float(stats.binomtest(lost, lost + won, 0.5, alternative="greater").pvalue)
-    return Check(
-        f"{name} beside champion",
-        chance >= TWIN_CHANCE,
-        f"{found} ({won} won and {lost} lost of {len(pairs)} pairs, p {chance:.4f})",
-        f"not worse: p at least {TWIN_CHANCE}",
-    )
-
-
-def not_worse_apart(name: str, paired: Paired) -> Check:
-    """Compare a candidate with the champion on trials of their own.
-
-    Args:
-        name: Name of the check.
-        paired: The outcomes.
-
-    Returns:
-        The check; passed where there is no champion.
-    """
-    if paired.champion is None:
-        return not_worse(name, paired)
-    both = (paired.candidate, paired.champion)
-    first, second = ((sum(good), len(good)) for good in both)
-    low, high = proportions.difference(first, second, level=1.0 - 2.0 * TWIN_CHANCE)
-    return Check(
-        f"{name} beside champion",
-        high >= 0.0,
-        f"{first[0]} of {first[1]}, champion {second[0]} of {second[1]}: {low:+.3f} to {high:+.3f}",
-        "a difference whose 95 % interval is not all below zero",
     )
 
 
@@ -234,9 +145,9 @@ def _tracking(twin: TwinResult) -> Check:
         chance = float(stats.binomtest(won, of, share, alternative="greater").pvalue)
     found, expected = (
         f"{won} of {of} {what}, p {chance:.4f}",
-        f"more than that: p below {TWIN_CHANCE}",
+        f"more than that: p below {CHANCE}",
     )
-    return Check("tracking beside a paddle that stays", chance < TWIN_CHANCE, found, expected)
+    return Check("tracking beside a paddle that stays", chance < CHANCE, found, expected)
 
 
 def _package(agreement: Agreement) -> list[Check]:
@@ -317,16 +228,3 @@ def _coverage(
 
 def _enough(name: str, count: int, fewest: int) -> Check:
     return Check(f"number of {name}", count >= fewest, str(count), f"at least {fewest}")
-
-
-def _cup(paired: Paired) -> Check:
-    held, cases = sum(paired.candidate), len(paired.candidate)
-    chance = 0.0
-    if cases:
-        chance = float(stats.binomtest(held, cases, CUP_LEVEL, alternative="less").pvalue)
-    return Check(
-        "cup predictions",
-        chance >= TWIN_CHANCE,
-        f"{held} of {cases} positions inside their 90 % interval (p {chance:.4f})",
-        f"p at least {TWIN_CHANCE} for a share of {CUP_LEVEL}",
-    )

@@ -17,10 +17,10 @@ from hardware import locks
 from models.core.bad_input import BadInput
 from tasks import promotion_log, registry
 from tasks.artefacts import output_folder
-from tasks.gate import Verdict
 from tasks.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, Entry, Pair
 from tasks.registry import Registered
 from tasks.tracking import Tracker
+from tasks.verdicts import Verdict
 
 CHAMPION, PREVIOUS = "champion", "previous"
 

@@ -19,7 +19,7 @@ from hardware.robots.steered import SteeredArm
 from models.systems.ball_toss import Ball
 from tasks import gate, live_toss, person, real_rig, steering, trials
 from tasks.artefacts import write_json
-from tasks.gate import Evidence, Verdict
+from tasks.gate import Evidence
 from tasks.live_toss import Attention, Live
 from tasks.person import Answer, EndedError, Person
 from tasks.real_rig import RealRig
@@ -27,6 +27,7 @@ from tasks.settings import Settings
 from tasks.steering import Knowledge
 from tasks.telemetry import Telemetry
 from tasks.trials import CONTROLLER, Met, Role
+from tasks.verdicts import Verdict
 
 TOUCHED, MISSED, SPOILT, STOP = "touched", "missed", "spoilt", "stop"
 VERDICTS = (TOUCHED, MISSED, SPOILT, STOP)

@@ -37,6 +37,7 @@ def audit(shooter: Shooter, wanted: Energy, *, seed: int, progress: Progress = s
     found = check(shooter, wanted, seed=seed, stream=VALIDATION, progress=progress)
     return Evidence(
         regret=found.regret,
+        regret_error=found.regret_error,
         best=found.best,
         agreement=found.agreement,
         states=found.states,

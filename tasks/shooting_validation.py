@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from tasks import shooting_figures, shooting_result, validation
-from tasks.gate import Verdict
 from tasks.shooting_gate import Evidence
 from tasks.shooting_result import ShootingResult, Shot
 from tasks.tracking import OpenRun, Tracker
 from tasks.twin_result import CANDIDATE
 from tasks.validation import Report
+from tasks.verdicts import Verdict
 
 
 def publish(

@@ -20,10 +20,10 @@ from mlflow.artifacts import download_artifacts
 
 from tasks import tracking, twin_result, validation_figures, validation_page
 from tasks.artefacts import digest_of
-from tasks.gate import Verdict
 from tasks.packages import Package
 from tasks.tracking import OpenRun, Tracker
 from tasks.twin_result import CANDIDATE, OnTrial, TwinResult
+from tasks.verdicts import Verdict
 
 EXPERIMENT = "validate"
 TRIALS, CHECKS = "validation.json", "gate.json"

@@ -6,10 +6,10 @@ picture are relative, so that they work behind any address.
 
 from collections.abc import Mapping
 
-from tasks.gate import Verdict
 from tasks.packages import Package
 from tasks.tracking import TRAINING, OpenRun
 from tasks.twin_result import CANDIDATE, CHAMPION, OnTrial, TwinResult
+from tasks.verdicts import Verdict
 
 FIGURE = "figures/candidate-and-champion.png"
 LABELS = {

@@ -3,9 +3,11 @@ r"""How good the shots of a trained energy are, against the best of many that we
 For held-out states, of which fine candidates were rolled out (`shots.exhaustive`), the angle that
 Algorithm 1 finds is rolled out as well. With O the objective of Eq. 12,
 
-    regret = max_u O(u) - O(found),    O counted 0 for a shot that breaks the chance constraint
+    regret = max(O(u*) - O(found), 0),    O counted 0 for a shot that breaks the chance constraint
 
-where it could be kept. The mode of a shot is its number of banks: none, one, two or more.
+where it could be kept. u* is the best candidate as `shots.best` takes it: the surest of those close
+to the greatest objective. The energy is taught that rule, so what the rule gives away is no loss of
+the energy's. The mode of a shot is its number of banks: none, one, two or more.
 """
 
 from dataclasses import dataclass
@@ -29,6 +31,7 @@ class Check:
     Attributes:
         states: How many.
         regret: Mean of the objective's regret.
+        regret_error: Standard error of that mean.
         regret_high: 95th percentile of it.
         goal_regret: Mean by which the goal probability is below that of the best shot.
         kept: Share of the found shots that keep the chance constraint.
@@ -42,6 +45,7 @@ class Check:
 
     states: int
     regret: float
+    regret_error: float
     regret_high: float
     goal_regret: float
     kept: float
@@ -91,18 +95,19 @@ def compare(setting: Setting, found: Shots, candidates: Shots) -> Check:
     possible = shots.feasible(setting, wanted)
     if not possible.any():
         raise ValueError("candidates: no state has a shot within the chance constraint")
-    highest = _worth(setting, candidates).max(-1)
-    regret = np.maximum(highest - _worth(setting, found), 0.0)[possible]
+    worth = _worth(setting, wanted)
+    regret = np.maximum(worth - _worth(setting, found), 0.0)[possible]
     same = (_mode(found) == _mode(wanted))[possible]
     return Check(
         states=int(possible.sum()),
         regret=float(regret.mean()),
+        regret_error=float(regret.std() / np.sqrt(possible.sum())),
         regret_high=float(np.quantile(regret, 0.95)),
         goal_regret=float((wanted.goal - found.goal)[possible].mean()),
         kept=float(shots.feasible(setting, found)[possible].mean()),
         agreement=float(same.mean()),
         regret_apart=float(regret[~same].mean()) if not same.all() else float("nan"),
-        best=float(highest[possible].mean()),
+        best=float(worth[possible].mean()),
         goal=float(found.goal[possible].mean()),
         speed=float(found.speed[possible].mean()),
         banks=float(found.banks[possible].mean()),

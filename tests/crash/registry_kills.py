@@ -17,9 +17,9 @@ import numpy as np
 
 from models.core.bad_input import BadInput
 from tasks import packages, promotion, promotion_log, registry, tracking
-from tasks.gate import Check, Verdict
 from tasks.packages import Package, Parameter
 from tasks.registry import Registered
+from tasks.verdicts import Check, Verdict
 from tests.crash import kill
 
 PASSED = Verdict((Check("all", True, "well", "well"),))

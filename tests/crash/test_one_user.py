@@ -8,8 +8,8 @@ import pytest
 
 from hardware import locks
 from tasks import promotion
-from tasks.gate import Check, Verdict
 from tasks.registry import Registered
+from tasks.verdicts import Check, Verdict
 from tests.tasks import sessions
 from tests.tasks.test_sealing import record
 

@@ -24,6 +24,7 @@ from tasks.deflection import StreamEndedError
 from tasks.person import EndedError
 from tasks.tracking import OpenRun
 from tasks.twin_result import Paired, TwinResult
+from tasks.verdicts import Verdict
 from tests.hardware.sound_card import Room
 from tests.tasks import real_bench
 from tests.tasks.real_bench import HOST, PAIR, tossed
@@ -199,7 +200,7 @@ def test_the_page_of_a_real_validation_names_the_rig_and_needs_no_cup():
     twin = TwinResult(
         PAIR, "2", "1", "real", tuple(range(60)), Paired(*outcomes), (), Paired((), ())
     )
-    verdict = gate.Verdict(gate.judge_twin(twin))
+    verdict = Verdict(gate.judge_twin(twin))
     assert verdict.passed
     samples = {"candidate": draw.normal(size=(50, 2)), "champion": draw.normal(size=(50, 2))}
     assert validation_figures.comparison(PAIR, samples, twin).axes

@@ -9,12 +9,12 @@ import pytest
 from flows import cli, nightly, rehearsal, validate
 from models.core.bad_input import BadInput
 from tasks import promotion_log
-from tasks.gate import Check, Verdict
 from tasks.promotion_log import DONE, ROLLBACK, Entry, Pair
 from tasks.registry import Registered
 from tasks.tracking import OpenRun
 from tasks.trials import Met
 from tasks.twin_result import Paired, TwinResult
+from tasks.verdicts import Check, Verdict
 
 NAME = "tennis-table"
 PASSED = Verdict((Check("a check", True, "good", "good"),))

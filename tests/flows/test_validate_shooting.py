@@ -14,7 +14,7 @@ from tasks.shooting_result import Shot
 from tests.tasks import shooters
 
 NAME = "shooting-balanced"
-SOUND = Evidence(regret=0.01, best=0.9, agreement=0.95, states=300, beta=0.5)
+SOUND = Evidence(regret=0.01, regret_error=0.004, best=0.9, agreement=0.95, states=300, beta=0.5)
 SMALL = ["hockey.shots=60"]
 
 

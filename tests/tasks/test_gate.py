@@ -64,35 +64,6 @@ def test_a_candidate_without_a_validation_is_refused():
     assert refused(verdict) == {"validation"}
 
 
-def test_equal_candidates_pass_as_often_as_the_test_says_and_much_worse_ones_fail():
-    """Exact tests are refused at most 0.025 of the time; 12 of 200 is 3.2 standard errors above.
-    Success 20 points lower, independent tosses: 100 pairs refuse 0.77 of the time; 130 of 200
-    is 4 standard errors below."""
-    draw = np.random.default_rng(6)
-    equal = [gate.not_worse("tracking", twin(draw).success).passed for _ in range(200)]
-    worse = [
-        gate.not_worse("tracking", twin(draw, candidate=0.5).success).passed for _ in range(200)
-    ]
-    assert equal.count(False) <= 12
-    assert worse.count(False) > 130
-
-
-def test_the_paired_test_is_the_binomial_tail_in_closed_form():
-    paired = Paired((True, False, False, False, False, False), (True, *[True] * 5))
-    check = gate.not_worse("tracking", paired)
-    assert "0 won and 5 lost of 6 pairs, p 0.0312" in check.found and check.passed  # 2^-5
-    six = Paired((False,) * 6, (True,) * 6)
-    assert not gate.not_worse("tracking", six).passed  # 2^-6 = 0.016
-
-
-def test_only_pairs_that_differ_count_and_their_order_does_not():
-    first = Paired((True, False, True, False), (False, True, True, False))
-    more = Paired(first.candidate + (True,) * 50, first.champion + (True,) * 50)
-    turned = Paired(first.candidate[::-1], first.champion[::-1])
-    p_values = [gate.not_worse("x", p).found.rpartition("p ")[2] for p in (first, more, turned)]
-    assert len(set(p_values)) == 1
-
-
 def test_too_few_tosses_or_bad_cups_are_refused():
     sound = evidence(np.random.default_rng(4))
     assert refused(gate.judge(sound, twin(tosses=10))) == {"number of tosses"}

@@ -6,9 +6,9 @@ import pytest
 
 from models.core.bad_input import BadInput
 from tasks import packages, promotion, promotion_log, registry, tracking
-from tasks.gate import Check, Verdict
 from tasks.promotion_log import DONE, DROPPED, PROMOTE, Entry, Pair
 from tasks.registry import Registered
+from tasks.verdicts import Check, Verdict
 
 PASSED = Verdict((Check("all", True, "well", "well"),))
 REFUSED = Verdict((Check("coverage at 90 %", False, "0.44", "0.9"),))

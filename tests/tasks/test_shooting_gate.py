@@ -11,7 +11,7 @@ from tasks import shooting_gate, shooting_result
 from tasks.shooting_gate import Evidence
 from tasks.shooting_result import ShootingResult, Shot
 
-SOUND = Evidence(regret=0.01, best=0.9, agreement=0.95, states=300, beta=0.5)
+SOUND = Evidence(regret=0.01, regret_error=0.004, best=0.9, agreement=0.95, states=300, beta=0.5)
 
 
 def shots(scored: int, of: int = 100, violations: int = 0) -> tuple[Shot, ...]:

@@ -5,7 +5,7 @@ from tasks.shooting_gate import Evidence
 from tasks.shooting_result import ShootingResult, Shot
 
 NAME = "shooting-aggressive"  # no other test of this folder registers it
-FOUND = Evidence(regret=0.01, best=0.9, agreement=0.95, states=300, beta=0.5)
+FOUND = Evidence(regret=0.01, regret_error=0.004, best=0.9, agreement=0.95, states=300, beta=0.5)
 GOAL, BANKED, MISS = Shot(True, 1.0, 0, 0), Shot(True, 2.0, 2, 0), Shot(False, 0.0, 5, 1)
 
 

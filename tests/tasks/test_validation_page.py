@@ -4,9 +4,9 @@ import re
 from urllib.parse import unquote
 
 from tasks import validation_page
-from tasks.gate import Check, Verdict
 from tasks.tracking import OpenRun
 from tasks.twin_result import Paired, TwinResult
+from tasks.verdicts import Check, Verdict
 
 RUN = OpenRun("parent", "3", False)
 ALONE = TwinResult(
