@@ -3,8 +3,9 @@
 Ranges in the tests are what was measured on that environment: a puck leaves a mallet head-on at
 1.43 to 1.45 times its speed, 18 to 19 ms after the touch; off the middle its tangential speed is
 0.14 to 0.25 of the mallet's; a mallet at rest sends it back with 0.42 to 0.46 of its speed, at 30
-degrees off the middle with 0.42 of the normal one, falling to 0.36 for fast pucks; a rim keeps 0.71 to 0.77 of the normal speed (more where a touch lasts
-one step of 1 ms only) and 0.84 of the tangential one; floating keeps 0.99005 in 20 ms.
+degrees off the middle with 0.42 of the normal one, falling to 0.36 for fast pucks; a rim keeps 0.71
+to 0.77 of the normal speed (more where a touch lasts one step of 1 ms only) and 0.84 of the
+tangential one; floating keeps 0.99005 in 20 ms.
 """
 
 from dataclasses import replace
