@@ -14,21 +14,10 @@ import numpy as np
 from models.core.hockey_table import Table
 from models.filters import piecewise_kalman
 from models.probability import puck_modes
-from models.probability.linear_gaussians import LinearGaussian
-from models.probability.puck_modes import PuckModes
+from tests.oracles import hockey_modes
 
 TABLE = Table()
-MODES = PuckModes(
-    floating=LinearGaussian(0.99 * np.eye(2), np.zeros(2), 1e-10 * np.eye(2)),
-    wall=LinearGaussian(np.diag([-0.75, 0.85]), np.zeros(2), np.diag([0.08, 0.06]) ** 2),
-    mallet=LinearGaussian(
-        np.array([[-0.41, 0.0, 1.45, 0.0], [0.0, 0.77, 0.0, 0.22]]),
-        np.zeros(2),
-        np.diag([0.02, 0.05]) ** 2,
-    ),
-    airflow_sd=0.07,
-    delay=0.0054,
-)
+MODES = hockey_modes.MODES
 
 
 def cost(call: Callable[[], object], repeats: int) -> float:

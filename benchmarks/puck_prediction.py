@@ -63,6 +63,8 @@ def main() -> None:
     drag = -np.log(np.diag(modes.floating.matrix)) / 0.02
     print(f"drag {drag} 1/s, airflow sd {modes.airflow_sd:.4f} m/s^2, delay {modes.delay:.4f} s")
     print_law("wall", modes.wall)
+    for way in modes.rebounds:
+        print_law(f"first bank, {way.share:.0%}", way.law)
     print_law("mallet", modes.mallet)
     print(f"{'mode':12s}{'ahead, s':>9s}{'count':>7s}{'error':>8s}{'baseline':>9s}  50 %  90 %")
     for row in puck_prediction.prediction_table(
