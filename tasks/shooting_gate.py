@@ -11,10 +11,10 @@
                 of the discordant pairs has p < 0.025 (`tasks.verdicts`)
 
 The limit of the regret lies between the two that it must tell apart. Of 300 states the mean has a
-standard error of 0.008: of sound energies, which lose 0.02 to 0.03, fewer than one in a hundred is
-refused by its luck. One trained on the labels of another setting, or on those of other states, or
-whose weights were shuffled, loses 0.1 or more. Nearly all of a sound regret is in one state of
-forty, where the search takes a shot just short of the promised share, which counts nothing.
+standard error of 0.004 to 0.008: of sound energies, which lose 0.02 to 0.03, fewer than one in a
+hundred is refused by its luck. One that was taught other shots (of another setting, of other
+states) or whose weights were shuffled loses 0.1 or more. Half of a sound regret is in one state of
+fifty, where the search takes a shot just short of the promised share, which counts nothing.
 
 Eq. 12 is that of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for
 Robot Air Hockey".
