@@ -15,6 +15,7 @@ from flows.call import Call, Verb
 
 if TYPE_CHECKING:
     from tasks.calibration import Order
+    from tasks.settings import Settings
 
 
 STUDIES = Path("artifacts", "study")
@@ -66,40 +67,34 @@ def simulate(call: Call) -> None:
 
 def train_density(call: Call) -> None:
     """Train the conditional density and register it."""
-    trials = call.arguments.trials
-    if trials is not None:
-        call.arguments.overrides.append(f"density.trials={trials}")
+    chosen = _searched(call, "density").density
     if call.publish:
         _prepare_servers()
         from flows.train_density import train_density as flow
 
         result = flow(**call.parameters())
     else:
-        from tasks import density, settings
+        from tasks import density
         from tasks.progress import bar
 
-        chosen = settings.load(call.arguments.params, call.arguments.overrides)
         with bar("density") as progress:
-            result = density.run(chosen.density, call.out, seed=call.seed, progress=progress)
+            result = density.run(chosen, call.out, seed=call.seed, progress=progress)
     call.say(f"{result['model']}: held-out {result['held_out']:.3f} nats, {call.out / 'package'}")
 
 
 def train_energy(call: Call) -> None:
     """Train the energies of shots and register them."""
-    trials = call.arguments.trials
-    if trials is not None:
-        call.arguments.overrides.append(f"energy.trials={trials}")
+    chosen = _searched(call, "energy")
     if call.publish:
         _prepare_servers()
         from flows.train_energy import train_energy as flow
 
         result = flow(**call.parameters())
     else:
-        from tasks import energy_training, settings
+        from tasks import energy_training
         from tasks.energy_steps import Order
         from tasks.progress import bar
 
-        chosen = settings.load(call.arguments.params, call.arguments.overrides)
         result = energy_training.run(Order(chosen, call.out, call.seed), bar)
     for name, row in result["energies"].items():
         lost, same = row["regret_share"], row["agreement"]
@@ -161,6 +156,15 @@ def up(call: Call) -> None:
         out=call.out,
     )
     servers.up(request, say=call.say)
+
+
+def _searched(call: Call, section: str) -> "Settings":
+    """Let a training search as often as `--trials` says; return the settings with it."""
+    from tasks import settings
+
+    if call.arguments.trials is not None:
+        call.arguments.overrides.append(f"{section}.trials={call.arguments.trials}")
+    return settings.load(call.arguments.params, call.arguments.overrides)
 
 
 def _settled(sessions: list[str], order: "Order", *, publish: bool) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from models.core.bad_input import BadInput
-from tasks.twin_result import CANDIDATE, CHAMPION, SIMULATED, Paired
+from tasks.twin_result import CANDIDATE, CHAMPION, SIMULATED, Paired, reading
 
 SCHEMA = "ricochet.shots/1"
 
@@ -113,9 +113,7 @@ def from_json(content: Mapping[str, Any], *, where: str) -> ShootingResult:
     Raises:
         BadInput: If it is none.
     """
-    if content.get("schema") != SCHEMA:
-        raise BadInput(where, f"schema {content.get('schema')!r}", SCHEMA)
-    try:
+    with reading(content, SCHEMA, where):
         champion = content["champion"]
         return ShootingResult(
             name=str(content["name"]),
@@ -125,11 +123,6 @@ def from_json(content: Mapping[str, Any], *, where: str) -> ShootingResult:
             disturbance={str(k): float(v) for k, v in content["disturbance"].items()},
             shots={r: _shots(rows) for r, rows in content["shots"].items() if rows is not None},
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, BadInput):
-            raise
-        found = f"a result that cannot be read ({type(error).__name__}: {error})"
-        raise BadInput(where, found, f"the keys and kinds of {SCHEMA}") from error
 
 
 def _shots(rows: Sequence[Sequence[Any]]) -> tuple[Shot, ...]:

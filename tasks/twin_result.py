@@ -12,7 +12,8 @@ that stays at home have met that toss? It stands in for a champion that is not t
 a seed is that of the controllers alone: every toss is another one, and `positions` is empty.
 """
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -144,9 +145,7 @@ def from_json(content: Mapping[str, Any], *, where: str) -> TwinResult:
     Raises:
         BadInput: If it is none.
     """
-    if content.get("schema") != SCHEMA:
-        raise BadInput(where, f"schema {content.get('schema')!r}", SCHEMA)
-    try:
+    with reading(content, SCHEMA, where):
         champion, stay = content["champion"], content.get("stay")
         return TwinResult(
             name=str(content["name"]),
@@ -159,11 +158,29 @@ def from_json(content: Mapping[str, Any], *, where: str) -> TwinResult:
             inside_90=_paired(content["inside_90"]),
             stay=None if stay is None else _outcomes(stay),
         )
+
+
+@contextlib.contextmanager
+def reading(content: Mapping[str, Any], schema: str, where: str) -> Iterator[None]:
+    """Refuse what is no result of a schema, or cannot be read as one by the block.
+
+    Args:
+        content: The mapping.
+        schema: Which result is expected.
+        where: Where it came from, for the error.
+
+    Raises:
+        BadInput: If it is none.
+    """
+    if content.get("schema") != schema:
+        raise BadInput(where, f"schema {content.get('schema')!r}", schema)
+    try:
+        yield
+    except BadInput:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, BadInput):
-            raise
         found = f"a result that cannot be read ({type(error).__name__}: {error})"
-        raise BadInput(where, found, f"the keys and kinds of {SCHEMA}") from error
+        raise BadInput(where, found, f"the keys and kinds of {schema}") from error
 
 
 def _paired_to_json(paired: Paired) -> dict[str, Any]:
