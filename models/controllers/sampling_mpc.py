@@ -29,6 +29,10 @@ PERIOD = 0.02  # s
 FREEZE = 0.05
 """Time before the contact from when the plan stands, s."""
 SAMPLES = 20
+OVERLOAD = 1.015
+"""What plans may use of path and joint speeds: 0.95 of the latter."""
+STRAIN = 1.15
+"""What they may use of acceleration, of 0.8 of what the joints can do."""
 _PASSED = 1e-3
 """Time before the ready posture from when it counts as passed, s."""
 _SETTLED = 0.12
@@ -51,17 +55,24 @@ class Plan:
         contact: What it meets at the path's end; None for a rest.
         passed: Of the path's time, what is over, s.
         load: Largest ratio of what it uses to what it may use; 1 is the most.
+        firm: The same without acceleration, of which plans use 0.8 of what there is.
     """
 
     path: Path
     contact: Contact | None
     passed: float = 0.0
     load: float = 0.0
+    firm: float = 0.0
 
     @property
     def time_left(self) -> float:
         """Time until the contact or the rest, s; negative after it."""
         return float(self.path.times[-1]) - self.passed
+
+    @property
+    def possible(self) -> bool:
+        """Whether the arm can follow it: its path or speed a little, acceleration more over 1."""
+        return self.firm <= OVERLOAD and self.load <= STRAIN
 
     @property
     def over(self) -> bool:
@@ -121,8 +132,8 @@ def plan(
         draw: Source of randomness.
 
     Returns:
-        What to keep and the plan from now on; a next command is `plan.at(PERIOD)`. A plan whose
-        `load` is over 1.05 cannot be followed: ask for a later contact.
+        What to keep and the plan from now on; a next command is `plan.at(PERIOD)`. A plan that is
+        not `possible` cannot be followed: ask for a slower or a later contact.
 
     Raises:
         ValueError: If a command or the time left is not finite.
@@ -203,7 +214,8 @@ def _towards(
             first=state[1],
             last=contact.joint_speeds,
         )
-        return Plan(path, contact, load=float(run_ups.use(path, limits).load()))
+        used = run_ups.use(path, limits)
+        return Plan(path, contact, load=float(used.load()), firm=float(used.firm()))
     ready, wind_up = _samples(warm, contact, time_left, draw)
     paths = _run_ups(state, contact, np.full(len(wind_up), time_left), ready, wind_up)
     return _best(paths, contact, limits)
@@ -260,7 +272,7 @@ def _best(paths: Path, contact: Contact, limits: Limits) -> Plan:
     best = int(cost.argmin())
     best = best if cost[best] < _BETTER * cost[0] else 0
     path = Path(paths.times[best], paths.points[best], paths.speeds[best])
-    return Plan(path, contact, load=float(load[best]))
+    return Plan(path, contact, load=float(load[best]), firm=float(used.firm()[best]))
 
 
 def _rest(
@@ -281,7 +293,7 @@ def _rest(
     room = np.where(moves <= moves.min(), np.maximum(used.room, 1.0), np.inf)
     best = int((room <= room.min() + 0.05).argmax())
     path = Path(paths.times[best], paths.points[best], paths.speeds[best])
-    return Plan(path, None, load=float(used.load()[best]))
+    return Plan(path, None, load=float(used.load()[best]), firm=float(used.firm()[best]))
 
 
 def _ways_home(

@@ -33,9 +33,8 @@ WATCH = 0.1  # s before a stroke begins
 SLACK = 0.06  # s that a stroke is given beyond its duration from home
 FROZEN = 0.06  # s before the contact from when on angle and contact stay
 FIRST_GUESS = 1.2  # s, how far ahead the first shot is looked for
-OVERLOAD = 1.015  # load of a plan that cannot be followed: 0.95 of the joints' speeds
-SLOWER = (0.97, 0.94, 0.9, 0.84, 0.7)
-"""Shares of a contact's speed that are tried before it is put off."""
+SLOWEST, TRIES = 0.7, 4
+"""Least share of a contact's speed that is tried before it is put off, and how many shares."""
 LATEST = 0.6  # s by which a contact is put off that cannot be met in time
 
 
@@ -166,13 +165,15 @@ class ShootingAgent:
             if plan.load <= 1.0:
                 self._give_up()
                 return None
-        for share in (1.0, *SLOWER):
+        share = 1.0
+        for _ in range(TRIES):
             contact = shot_intents.slowed(intent.contact, share)
             arm.memory = before
             plan = arm.plan(contact, intent.left)
-            if plan.load <= OVERLOAD or intent.left <= FROZEN:
+            if plan.possible or intent.left <= FROZEN:
                 self._intent = replace(intent, contact=contact)
                 break
+            share = max(SLOWEST, share * min(0.98, max(0.85, 1.0 / plan.load)))
         else:
             return self._later(intent, before, plan.load)
         if plan.over:
@@ -188,7 +189,7 @@ class ShootingAgent:
         if later <= LATEST:
             self._intent = replace(intent, left=intent.left + later - intent.put_off, put_off=later)
             plan = arm.plan(intent.contact, self._intent.left)
-            if plan.load <= OVERLOAD:
+            if plan.possible:
                 return plan
             arm.memory = before
         self._complaints.say("stroke", f"needs {load:.2f} times what the arm can do")

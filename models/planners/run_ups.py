@@ -76,7 +76,11 @@ class Use:
 
     def load(self) -> Float[ndarray, "*batch"]:
         """Return the largest ratio."""
-        return np.maximum(np.maximum(self.speed, self.acceleration), self.room)
+        return np.maximum(self.firm(), self.acceleration)
+
+    def firm(self) -> Float[ndarray, "*batch"]:
+        """Return the largest ratio of joint speed and of room."""
+        return np.maximum(self.speed, self.room)
 
 
 def ready(
