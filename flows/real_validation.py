@@ -12,6 +12,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from flows.calibrate import link
+from flows.on_trial import SCHEMA
 from hardware.locks import BusyError
 from models.core.bad_input import BadInput
 from tasks import ended_validation, person, real_rig
@@ -23,7 +24,6 @@ from tasks.settings import Settings
 from tasks.tracking import Tracker
 from tasks.twin_result import REAL, SIMULATED
 
-SCHEMA = "ricochet.validation/1"
 ENDED = (EndedError, StreamEndedError, BadInput, BusyError, KeyboardInterrupt)
 """What ends the trials on a rig; a real arm then stands."""
 

@@ -6,7 +6,7 @@ It reads the candidate, the champion and the recordings; what it finds is in `re
 from pathlib import Path
 from typing import Any
 
-from flows import validate
+from flows import on_trial, validate
 from tasks import gate, laboratory, tracking
 from tasks.artefacts import output_folder, write_json
 from tasks.settings import Settings
@@ -29,9 +29,9 @@ def rehearse(name: str, *, wanted: Settings, out: Path, seed: int) -> dict[str, 
     """
     laboratory.ball_of(name)
     tracker, folder = tracking.connect(), output_folder(out)
-    trial = validate.load.fn(tracker, name)
+    trial = on_trial.load.fn(tracker, name)
     if trial is None:
-        result = validate.unchanged(tracker, name)
+        result = on_trial.unchanged(tracker, name)
     else:
         evidence = validate.audit.fn(tracker, trial, wanted, seed)
         left = output_folder(folder / "-".join((name, *trial.versions.values())))

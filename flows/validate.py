@@ -7,7 +7,7 @@ alias; one that is the champion already is left as it is. On a real rig a person
 anything moves, and what ends the trials before their time is the reason in a run that failed.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,14 @@ from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from flows.calibrate import link
-from flows.real_validation import SCHEMA, kept, open_place
-from models.core.bad_input import BadInput
+from flows.on_trial import SCHEMA, Trial, load, move, unchanged
+from flows.real_validation import kept, open_place
 from tasks import (
     auditing,
     candidates,
     gate,
     laboratory,
-    package_kinds,
-    promotion,
     real_trials,
-    registry,
     settings,
     steering,
     tracking,
@@ -47,21 +44,6 @@ from tasks.tracking import OpenRun, Tracker
 from tasks.trials import Met
 from tasks.twin_result import CANDIDATE, CHAMPION, REAL, SIMULATED, STAY, Paired, TwinResult
 from tasks.verdicts import Verdict
-
-
-@dataclass(frozen=True)
-class Trial:
-    """Who is on trial.
-
-    Attributes:
-        name: `<ball>-<surface>`.
-        versions: The versions by role; the champion's only where there is one.
-        packages: Their packages, verified.
-    """
-
-    name: str
-    versions: dict[str, str]
-    packages: dict[str, Package]
 
 
 @flow(
@@ -117,33 +99,6 @@ def validate(
         result = result_of(trial, twin, met, verdict, run) | {"promoted": bool(moved)}
     write_json(folder / "result.json", result)
     return result
-
-
-@task(name="load as a controller would", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
-def load(tracker: Tracker, name: str) -> Trial | None:
-    """Fetch and verify candidate and champion.
-
-    Args:
-        tracker: The store.
-        name: Name in the registry.
-
-    Returns:
-        Who is on trial; None where the candidate is the champion already.
-
-    Raises:
-        BadInput: If there is no candidate, it was rolled back, or a package is not whole.
-    """
-    found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
-    candidate = found[CANDIDATE]
-    if candidate is None:
-        maker = "train energy" if package_kinds.is_shooting(name) else "calibrate"
-        raise BadInput(name, "no candidate in the registry", f"one; ricochet {maker} makes it")
-    if candidate == found[CHAMPION]:
-        return None
-    promotion.refuse_rolled_back(candidate)
-    there = {role: version for role, version in found.items() if version is not None}
-    packages = {role: registry.load(tracker, version) for role, version in there.items()}
-    return Trial(name, {role: version.version for role, version in there.items()}, packages)
 
 
 @task(name="measure again", cache_policy=NO_CACHE, retries=0)
@@ -251,25 +206,6 @@ def record(
     return run
 
 
-@task(name="move the aliases", cache_policy=NO_CACHE, retries=0)
-def move(tracker: Tracker, trial: Trial, verdict: Verdict, run: OpenRun) -> bool:
-    """Make the candidate the champion.
-
-    Args:
-        tracker: The store.
-        trial: Who was on trial.
-        verdict: A verdict that passed.
-        run: The validation.
-
-    Returns:
-        Whether an alias moved.
-    """
-    registered = Registered(trial.name, trial.versions[CANDIDATE])
-    return promotion.promote(
-        tracker, registered, verdict=verdict, validation=run.run_id, reason="validated"
-    ).changed
-
-
 def _tried(trial: Trial, rig: str, seeds: tuple[int, ...], met: Met) -> TwinResult:
     """Return how the tosses were met; no cup was tried."""
     champion = trial.versions.get(CHAMPION)
@@ -288,17 +224,6 @@ def _tried(trial: Trial, rig: str, seeds: tuple[int, ...], met: Met) -> TwinResu
 
 def _samples(package: Package) -> np.ndarray:
     return np.asarray(package.arrays["samples"], dtype=np.float64)
-
-
-def unchanged(tracker: Tracker, name: str) -> dict[str, Any]:
-    """Return the result where the candidate is the champion already.
-
-    Args:
-        tracker: The store.
-        name: Name in the registry.
-    """
-    pair = promotion.present(tracker, name)
-    return {"schema": SCHEMA, "name": name, "unchanged": True, "aliases": asdict(pair)}
 
 
 def result_of(

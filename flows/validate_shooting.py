@@ -19,13 +19,12 @@ from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from flows.calibrate import link
-from flows.validate import Trial, load, move
+from flows.on_trial import SCHEMA, Trial, load, move, unchanged
 from models.core.bad_input import BadInput
 from tasks import (
     energy_packages,
     hockey,
     package_kinds,
-    promotion,
     settings,
     shooting_agents,
     shooting_audit,
@@ -43,8 +42,6 @@ from tasks.shooting_result import ShootingResult
 from tasks.tracking import OpenRun, Tracker
 from tasks.twin_result import CANDIDATE, CHAMPION
 from tasks.verdicts import Verdict
-
-SCHEMA = "ricochet.validation/1"
 
 
 @flow(
@@ -82,7 +79,7 @@ def validate_shooting(
     tracker, folder = tracking.connect(), output_folder(Path(out))
     trial = load(tracker, name)
     if trial is None:
-        result = _unchanged(tracker, name)
+        result = unchanged(tracker, name)
     else:
         shooters = _shooters(trial)
         evidence = audit(shooters[CANDIDATE], wanted, seed)
@@ -177,11 +174,6 @@ def _shooters(trial: Trial) -> dict[str, Shooter]:
         )
         for role, package in trial.packages.items()
     }
-
-
-def _unchanged(tracker: Tracker, name: str) -> dict[str, Any]:
-    pair = promotion.present(tracker, name)
-    return {"schema": SCHEMA, "name": name, "unchanged": True, "aliases": asdict(pair)}
 
 
 def _result(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from flows import cli, real_validation, servers, validate
+from flows import cli, on_trial, real_validation, servers, validate
 from models.core.bad_input import BadInput
 from tasks import (
     ended_validation,
@@ -42,7 +42,7 @@ def lab(monkeypatch, tmp_path):
     tracker = tracking.connect(store=tmp_path / "mlflow")
     found = SimpleNamespace(fakes=fakes, tracker=tracker, out=tmp_path / "out", recorded=[])
     package = SimpleNamespace(arrays={"samples": real_bench.knowledge().theta})
-    trial = validate.Trial(
+    trial = on_trial.Trial(
         PAIR, {"candidate": "2", "champion": "1"}, {"candidate": package, "champion": package}
     )
     found.evidence = evidence(np.random.default_rng(4))

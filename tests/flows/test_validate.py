@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows import cli, nightly, rehearsal, validate
+from flows import cli, nightly, on_trial, rehearsal, validate
 from models.core.bad_input import BadInput
 from tasks import promotion_log
 from tasks.promotion_log import DONE, ROLLBACK, Entry, Pair
@@ -33,7 +33,7 @@ class Steps:
 def steps(monkeypatch):
     """The flow with its tasks replaced, all but the order in which they are called."""
     done = Steps([], [])
-    trial = validate.Trial(NAME, {"candidate": "2", "champion": "1"}, {})
+    trial = on_trial.Trial(NAME, {"candidate": "2", "champion": "1"}, {})
     twin = TwinResult(
         NAME, "2", "1", "simulated", (0,), Paired((True,), (False,)), (), Paired((), ())
     )
@@ -86,7 +86,7 @@ def test_what_was_refused_in_a_toss_goes_into_the_run(tmp_path, monkeypatch):
         validate.validation, "publish_validation", lambda *_, **words: seen.update(words)
     )
     monkeypatch.setattr(validate, "link", lambda *_, **__: None)
-    trial = validate.Trial(NAME, {"candidate": "2"}, {})
+    trial = on_trial.Trial(NAME, {"candidate": "2"}, {})
     validate.record.fn(None, trial, None, met, REFUSED, tmp_path)
     assert seen["numbers"]["candidate"]["refused"] == 1.0 and seen["files"] == tmp_path
     assert json.loads((tmp_path / "refused.json").read_text()) == {"candidate": [line]}
@@ -101,12 +101,12 @@ def test_an_unknown_ball_is_bad_input_before_anything_starts(tmp_path, steps):
 @pytest.mark.parametrize("candidate", [None, "same"])
 def test_who_is_on_trial_is_looked_up_first(monkeypatch, candidate):
     found = {"candidate": candidate, "champion": "same"}
-    monkeypatch.setattr(validate.registry, "resolve", lambda tracker, name, role: found[role])
+    monkeypatch.setattr(on_trial.registry, "resolve", lambda tracker, name, role: found[role])
     if candidate is None:
         with pytest.raises(BadInput, match="no candidate in the registry"):
-            validate.load.fn(None, NAME)
+            on_trial.load.fn(None, NAME)
     else:
-        assert validate.load.fn(None, NAME) is None
+        assert on_trial.load.fn(None, NAME) is None
 
 
 def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch, tmp_path):
@@ -115,11 +115,11 @@ def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch
     undone = Entry(ROLLBACK, NAME, Pair("2", "1"), Pair("1", None), "", "it misses", step=DONE)
     promotion_log.append(promotion_log.place(), undone)
     found = {"candidate": Registered(NAME, "2"), "champion": Registered(NAME, "1")}
-    monkeypatch.setattr(validate.registry, "resolve", lambda tracker, name, role: found[role])
+    monkeypatch.setattr(on_trial.registry, "resolve", lambda tracker, name, role: found[role])
     with pytest.raises(BadInput, match=r"found rolled back on .* because 'it misses'"):
-        validate.load.fn(None, NAME)
+        on_trial.load.fn(None, NAME)
     monkeypatch.setattr(
-        nightly.validation, "validate", lambda name, **_: validate.load.fn(None, name)
+        nightly.validation, "validate", lambda name, **_: on_trial.load.fn(None, name)
     )
     line = nightly.validated(NAME, tmp_path, 0, None, None)
     assert line.startswith("tennis-table version 2: found rolled back") and "\n" not in line
@@ -127,7 +127,7 @@ def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch
 
 def test_a_rehearsal_judges_and_neither_records_nor_moves(tmp_path, steps, monkeypatch, capsys):
     trial, (twin, met) = validate.load(None, NAME), validate.try_on_rig()
-    monkeypatch.setattr(validate, "load", SimpleNamespace(fn=lambda *_: trial))
+    monkeypatch.setattr(on_trial, "load", SimpleNamespace(fn=lambda *_: trial))
     monkeypatch.setattr(validate, "audit", SimpleNamespace(fn=lambda *_: None))
     monkeypatch.setattr(validate, "try_on_rig", SimpleNamespace(fn=lambda *_: (twin, met)))
     monkeypatch.setattr(rehearsal.gate, "judge", lambda evidence, twin: PASSED)
