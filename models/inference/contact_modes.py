@@ -34,7 +34,7 @@ from numpy import ndarray
 from models.core.hockey_table import Table
 from models.inference import puck_contacts
 from models.inference.puck_contacts import Assigned, Contacts, Recording
-from models.probability import linear_gaussians, puck_modes
+from models.probability import contact_frames, linear_gaussians
 from models.probability.linear_gaussians import LinearGaussian
 from models.probability.puck_modes import PERIOD, PuckModes, Rebound
 
@@ -109,7 +109,7 @@ def fit_rebounds(
         wall: Their one law.
         first: Which of them are the first contact of their episode.
     """
-    size = puck_modes.sizes(banks.before)
+    size = contact_frames.sizes(banks.before)
     off = (banks.after - linear_gaussians.mean(wall, banks.before))[:, 0] / size[:, 0]
     odd = (np.abs(off) > _ODD * np.median(np.abs(off)) / 0.6745).astype(float)
     for _ in range(_ROUNDS):
@@ -158,7 +158,7 @@ def _mirrored(
     *,
     kind: str,
 ) -> LinearGaussian:
-    """Return the law of contacts and their mirror images, the noise as `puck_modes.sizes` says.
+    """Return the law of contacts and their mirror images, the noise as `contact_frames.sizes` says.
 
     The images bring no independent samples: numbers a row, n / 2 + 1, are taken off once for each.
     """
@@ -167,7 +167,7 @@ def _mirrored(
         raise ValueError(f"recording: {len(before)} {kind} are too few, need {width + 3}")
     inputs = np.concatenate((before, before * np.tile((1.0, -1.0), width // 2)))
     outputs = np.concatenate((after, after * (1.0, -1.0)))
-    size, weight = np.tile(puck_modes.sizes(against), (2, 1)), np.ones((2 * len(before), 2))
+    size, weight = np.tile(contact_frames.sizes(against), (2, 1)), np.ones((2 * len(before), 2))
     freedom = 2 * (len(before) - width // 2 - 1)
     for _ in range(_ROUNDS):
         law = linear_gaussians.fit(outputs, inputs, scale=size / np.sqrt(weight))

@@ -22,7 +22,7 @@ from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from models.core.hockey_table import Table
-from models.probability import puck_modes
+from models.probability import contact_frames
 from models.probability.puck_modes import PERIOD
 
 PUSH = 0.009  # s after the first touch: when the mallet's velocity is read, midway of a contact
@@ -158,7 +158,7 @@ def _contact(
     after = speed[stop] * np.exp(drag * left)
     shift = place[stop] - place[start] - speed[start] * _reach(drag, touch)
     shift = shift - after * _reach(drag, left)
-    frame = puck_modes.frames(normal)
+    frame = contact_frames.frames(normal)
     known = frame @ before
     if kind == "strike":
         pushing = _mallet(recording, run, np.array((touch + PUSH,)))[1][0]

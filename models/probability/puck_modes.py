@@ -12,7 +12,7 @@ would be understated). With the period h, modes 1 and 2 (Sec. III-A) and their s
 U = diag(u_n, max(|u_t|, u_n / 5)) with u the velocity of the two against each other at the contact.
 (The paper's noise is the same at all speeds. But an impact has no speed of its own: restitution
 and friction scatter, and what they scatter is in proportion to what they act on.) Mode 3, the
-strike, has such a noise too: `puck_strikes`.
+strike, has such a noise too: `puck_strikes`; (n, t) and U are those of `contact_frames`.
 
 A bank happens within a period: with o the overshoot of the wall behind x', it was r = o / v_n ago,
 so x'' = x' - r (v' - v+). The covariance follows by this map's Jacobian, so that a doubtful place
@@ -36,13 +36,12 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from models.core.hockey_table import Table
+from models.probability.contact_frames import applied, frames, sizes
 from models.probability.linear_gaussians import LinearGaussian
 
 PERIOD = 0.02  # s
 _LEAP = 100  # periods that a flight is tabled for
 _LAWS = (("floating", 2), ("wall", 2), ("mallet", 4))  # and how many inputs
-_LEAST_SLIDING = 0.2  # of the closing speed
-_TURN = np.array([[0.0, -1.0], [1.0, 0.0]])
 
 
 @dataclass(frozen=True)
@@ -193,27 +192,6 @@ def bank(
         hit = np.flatnonzero(beyond(mean, table)[:, axis])
         if len(hit):
             _bounce(law, mean, covariance, hit, axis=axis, limit=limit)
-
-
-def frames(normal: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2 2"]:
-    """Return the matrices with rows n and t, t being n turned left."""
-    return np.stack((normal, normal @ _TURN.T), axis=-2)
-
-
-def sizes(against: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2"]:
-    """Return U's diagonal for a velocity (n, t) of two bodies against each other, m/s.
-
-    A contact that does not slide is spared the noise of friction but for what spin may bring.
-    """
-    closing = np.abs(against[..., 0])
-    return np.stack((closing, np.maximum(np.abs(against[..., 1]), _LEAST_SLIDING * closing)), -1)
-
-
-def applied(
-    matrix: Float[ndarray, "*batch 2 2"], vector: Float[ndarray, "*batch 2"]
-) -> Float[ndarray, "*batch 2"]:
-    """Return matrix times vector."""
-    return (matrix @ vector[..., None])[..., 0]
 
 
 def to_arrays(modes: PuckModes) -> dict[str, ndarray]:

@@ -19,7 +19,8 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from models.core.hockey_table import Table
-from models.probability.puck_modes import PuckModes, applied, frames, sizes
+from models.probability.contact_frames import applied, frames, left, sizes
+from models.probability.puck_modes import PuckModes
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ def strike(
     )
     back = frame.swapaxes(-1, -2)
     after = applied(back, before @ law.matrix.T + law.offset)
-    turned = np.concatenate((_left(before[..., :2]), _left(before[..., 2:])), axis=-1)
-    turning = _left(after) - applied(back, turned @ law.matrix.T)
+    turned = np.concatenate((left(before[..., :2]), left(before[..., 2:])), axis=-1)
+    turning = left(after) - applied(back, turned @ law.matrix.T)
     into = back * sizes(before[..., 2:] - before[..., :2])[..., None, :]
     noise = into @ law.covariance @ into.swapaxes(-1, -2)
     return Strike(after, noise, back @ law.matrix[:, :2] @ frame, turning)
@@ -89,7 +90,7 @@ def struck(
         table: The radii.
     """
     hit = strike(modes, mean, mallet_velocity, normal)
-    tangent = _left(normal)
+    tangent = left(normal)
     jacobian = np.zeros((*mean.shape, 6)) + np.eye(6)
     jacobian[..., 2:4, 0:2] = hit.turning[..., :, None] * tangent[..., None, :]
     jacobian[..., 2:4, 0:2] /= table.contact_radius
@@ -102,8 +103,3 @@ def struck(
     into = np.concatenate((-modes.delay * np.eye(2), np.eye(2), np.zeros((2, 2))))
     spread = jacobian @ covariance @ jacobian.swapaxes(-1, -2)
     return after, spread + into @ hit.covariance @ into.T
-
-
-def _left(vector: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2"]:
-    """Return vectors turned left by a quarter."""
-    return np.stack((-vector[..., 1], vector[..., 0]), axis=-1)

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from models.core.hockey_table import Table
-from models.probability import linear_gaussians, puck_modes, puck_strikes
+from models.probability import contact_frames, linear_gaussians, puck_modes, puck_strikes
 from models.probability.linear_gaussians import LinearGaussian
 from models.probability.puck_modes import PERIOD, PuckModes
 
@@ -115,12 +115,12 @@ def _turned(
     side = np.sign(states[:, axis])
     normal = np.zeros((len(states), 2))
     normal[:, axis] = side
-    frame = puck_modes.frames(normal)
+    frame = contact_frames.frames(normal)
     before = np.einsum("bij,bj->bi", frame, states[:, 2:4])
     speed = before[:, :1]
     quiet = linear_gaussians.mean(law, before)
     noise = linear_gaussians.sample(law, before, draw=draw) - quiet
-    after = quiet + puck_modes.sizes(before) * noise
+    after = quiet + contact_frames.sizes(before) * noise
     ago = (side * states[:, axis] - limit)[:, None] / speed
     velocity = np.einsum("bji,bj->bi", frame, after)
     place = states[:, 0:2] + ago * (velocity - states[:, 2:4])

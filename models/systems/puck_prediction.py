@@ -24,7 +24,7 @@ from models.core.hockey_table import Table
 from models.filters import piecewise_kalman
 from models.inference import puck_contacts
 from models.inference.puck_contacts import Assigned, Contacts, Recording
-from models.probability import linear_gaussians, puck_modes, puck_strikes
+from models.probability import contact_frames, linear_gaussians, puck_strikes
 from models.probability.linear_gaussians import LinearGaussian
 from models.probability.puck_modes import PERIOD, PuckModes
 
@@ -141,7 +141,7 @@ def _by_mode(modes: PuckModes, recording: Recording, assigned: Assigned) -> dict
         ("strike", modes.mallet, assigned.strikes),
     ):
         error = contacts.after - linear_gaussians.mean(law, contacts.before)
-        size = puck_modes.sizes(_against(contacts))
+        size = contact_frames.sizes(_against(contacts))
         found[name] = _misses(error, size[:, :, None] * law.covariance * size[:, None, :])
     return found
 
@@ -245,7 +245,7 @@ def _struck(
             continue
         mean, covariance = piecewise_kalman.predict(states[start], float(strikes.touch[i]))
         normal = strikes.normal[i]
-        mallet = puck_modes.frames(normal).T @ strikes.before[i, 2:]
+        mallet = contact_frames.frames(normal).T @ strikes.before[i, 2:]
         truth = recording.puck[episode, start]
         truth = truth + strikes.touch[i] * recording.puck_velocity[episode, start]
         seen = mean[:2] - (truth - table.contact_radius * normal)

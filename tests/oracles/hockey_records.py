@@ -4,7 +4,7 @@ import numpy as np
 
 from models.core.hockey_table import Table
 from models.inference.puck_contacts import Recording
-from models.probability import puck_modes
+from models.probability import contact_frames
 
 TABLE = Table()
 STEP = 0.0005  # s, of the oracle
@@ -15,7 +15,7 @@ MALLET, MALLET_SD = np.array([[-0.45, 0, 1.45, 0], [0, 0.8, 0, 0.2]]), np.array(
 
 
 def contact(law, known, against, spread, draw):
-    noise = puck_modes.sizes(against) * spread * draw.standard_normal(against.shape)
+    noise = contact_frames.sizes(against) * spread * draw.standard_normal(against.shape)
     return known @ law.T + noise
 
 
@@ -44,7 +44,7 @@ def record(episodes: int, draw: np.random.Generator, steps: int = 50) -> Recordi
                 continue
             normal = np.zeros((hit.sum(), 2))
             normal[:, axis] = np.sign(place[hit, axis])
-            frame = puck_modes.frames(normal)
+            frame = contact_frames.frames(normal)
             known = np.einsum("bij,bj->bi", frame, speed[hit])
             after = contact(WALL, known, known, WALL_SD, draw)
             speed[hit] = np.einsum("bji,bj->bi", frame, after)
@@ -54,7 +54,7 @@ def record(episodes: int, draw: np.random.Generator, steps: int = 50) -> Recordi
         hit = (far < TABLE.contact_radius) & (closing > 0.0)
         if not hit.any():
             continue
-        frame = puck_modes.frames(apart[hit] / far[hit, None])
+        frame = contact_frames.frames(apart[hit] / far[hit, None])
         puck, other = (np.einsum("bij,bj->bi", frame, v[hit]) for v in (speed, glide))
         after = contact(MALLET, np.hstack((puck, other)), other - puck, MALLET_SD, draw)
         speed[hit] = np.einsum("bji,bj->bi", frame, after)

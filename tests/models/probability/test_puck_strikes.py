@@ -3,7 +3,7 @@
 import numpy as np
 
 from models.core.hockey_table import Table
-from models.probability import puck_modes, puck_strikes
+from models.probability import contact_frames, puck_strikes
 from tests.oracles import hockey_modes
 
 TABLE = Table()
@@ -15,7 +15,7 @@ def test_a_head_on_strike_follows_the_law_and_turns_with_the_table():
     mean = np.array([0.0, 0.0, -0.2, 0.0, 0.0, 0.0])
     angles = np.linspace(-1.3, 1.3, 5)
     normal = np.stack((np.cos(angles), np.sin(angles)), -1)
-    turn = puck_modes.frames(normal).swapaxes(-1, -2)
+    turn = contact_frames.frames(normal).swapaxes(-1, -2)
     velocity = (turn @ np.array([-0.2, 0.0])[:, None])[..., 0]
     struck = puck_strikes.strike(
         MODES, np.concatenate((np.zeros((5, 2)), velocity, np.zeros((5, 2))), -1), normal, normal
