@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,12 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def kept_arrays(
-    folder: Path, name: str, key: str, make: Callable[[], Mapping[str, NDArray[Any]]]
+    folder: Path,
+    name: str,
+    key: str,
+    make: Callable[[], Mapping[str, NDArray[Any]]],
+    *,
+    beside: Sequence[Path] = (),
 ) -> dict[str, NDArray[Any]]:
     """Return what an earlier run made, or make it and keep it in place of what is outdated.
 
@@ -109,6 +114,7 @@ def kept_arrays(
         name: What it is.
         key: Digest of everything that decides it.
         make: Makes the named arrays.
+        beside: Other folders where the same may be kept; nothing is written there.
 
     Returns:
         The arrays.
@@ -117,11 +123,13 @@ def kept_arrays(
         BadInput: If the place cannot be written.
     """
     path = folder / f"{name}-{key[:16]}.npz"
-    try:
-        with np.load(path, allow_pickle=False) as found:
+    for place in (folder, *beside):
+        with (
+            contextlib.suppress(OSError, ValueError, EOFError, zipfile.BadZipFile),
+            np.load(place / path.name, allow_pickle=False) as found,
+        ):
             return dict(found)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-        arrays = dict(make())  # absent or damaged
+    arrays = dict(make())  # absent or damaged everywhere
     write_arrays(path, arrays)
     for old in folder.glob(f"{name}-*.npz"):
         if old != path:

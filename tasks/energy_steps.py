@@ -4,6 +4,7 @@ Each step keeps its arrays under the digest of what decides them, so that a trai
 interrupted goes on where it stopped, and a search trains again without simulating again.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -50,11 +51,13 @@ class Order:
         settings: The settings.
         out: Folder of the results.
         seed: Seed of all randomness.
+        beside: Folders of other trainings, whose steps serve where they are the same.
     """
 
     settings: Settings
     out: Path
     seed: int
+    beside: tuple[Path, ...] = ()
 
     def draw(self, stream: int) -> np.random.Generator:
         """Return a step's own source of randomness."""
@@ -64,6 +67,19 @@ class Order:
     def kept(self) -> Path:
         """Folder of what the steps keep."""
         return output_folder(self.out / STEPS)
+
+    def find(
+        self, name: str, key: str, make: Callable[[], Mapping[str, np.ndarray]]
+    ) -> dict[str, np.ndarray]:
+        """Return what a step kept, here or beside, or make it and keep it here.
+
+        Args:
+            name: What it is.
+            key: Digest of everything that decides it.
+            make: Makes the named arrays.
+        """
+        others = [place / STEPS for place in self.beside if place != self.out]
+        return kept_arrays(self.kept, name, key, make, beside=others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +124,7 @@ def modes(order: Order, progress: Progress = silent) -> PuckModes:
         )
         return puck_modes.to_arrays(contact_modes.fit(recording, world.table))
 
-    key = modes_key(order)
-    return puck_modes.from_arrays(kept_arrays(order.kept, "modes", key, make))
+    return puck_modes.from_arrays(order.find("modes", modes_key(order), make))
 
 
 def predictions(order: Order, progress: Progress = silent) -> tuple[Row, ...]:
@@ -151,7 +166,7 @@ def strokes(order: Order, progress: Progress = silent) -> Strokes:
             draw=order.draw(STROKES), progress=lambda share: progress(round(100 * share), 100)
         ).to_arrays()
 
-    return stroke_tables.from_arrays(kept_arrays(order.kept, "strokes", strokes_key(order), make))
+    return stroke_tables.from_arrays(order.find("strokes", strokes_key(order), make))
 
 
 def labels(order: Order, progress: Progress = silent) -> Labels:
@@ -174,7 +189,7 @@ def labels(order: Order, progress: Progress = silent) -> Labels:
         found = shots.exhaustive(played, states, angles, lambda done: progress(done, angles.size))
         return {"states": states, "angles": angles, **vars(found)}
 
-    arrays = kept_arrays(order.kept, "labels", labels_key(order), make)
+    arrays = order.find("labels", labels_key(order), make)
     states, angles = arrays.pop("states"), arrays.pop("angles")
     return Labels(states, angles, Shots(**arrays))
 

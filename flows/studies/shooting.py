@@ -131,7 +131,8 @@ def policies(
 ) -> dict[str, Shooter]:
     """Return the trained shooters by setting, training what is not there.
 
-    Those of `make repro` or `ricochet train energy` serve if they are of these settings.
+    Those of `make repro` or `ricochet train energy` serve if they are of these settings, and their
+    contacts and strokes if only the energies are others.
 
     Args:
         settings: The table and the energies.
@@ -140,7 +141,7 @@ def policies(
         show: Shows the progress of each step of a training.
     """
     places = (artifacts() / "energy", artifacts() / "train" / "energy", folder)
-    orders = [Order(settings, place, seed) for place in places]
+    orders = [Order(settings, place, seed, beside=places) for place in places]
     order = next((each for each in orders if energy_training.is_trained(each)), orders[-1])
     energy_training.train(order, show)
     names = {name.split("-", 1)[1]: name for name in energy_training.NAMES}

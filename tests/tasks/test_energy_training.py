@@ -78,6 +78,21 @@ def test_a_training_is_made_once_and_again_where_its_settings_change(order, made
     assert training.run(replace(order, seed=1))["trained"] and made["build"] == 2
 
 
+def test_contacts_and_strokes_of_a_training_beside_serve_and_labels_of_others_do_not(
+    order, made, tmp_path
+) -> None:
+    training.run(order)
+    before = {path: path.read_bytes() for path in order.kept.iterdir()}
+    small = replace(changed(order, states=50), out=tmp_path / "small", beside=(tmp_path,))
+    training.train(small)
+    assert made == {"collect": 1, "fit": 1, "build": 1}
+    assert [path.name.partition("-")[0] for path in small.kept.iterdir()] == ["labels"]
+    assert {path: path.read_bytes() for path in order.kept.iterdir()} == before
+    other = replace(small, out=tmp_path / "other", seed=1)
+    training.train(other)
+    assert made["build"] == 2
+
+
 def test_a_damaged_package_is_trained_again_alone(order, made) -> None:
     training.run(order)
     damaged, kept = (training.place(order, name) for name in training.NAMES[:2])
