@@ -6,7 +6,9 @@
     NominalAim     the conventional way: no doubt is modelled; the direct shot whose mean path
                    crosses nearest the middle of the goal
 
-A stroke under way can follow small changes only: then each looks near the angle it has.
+A stroke under way can follow small changes only: then each looks near the angle it has. Where that
+way leads into a corner - the puck drifts to where such a shot is poor or there is none - `other`
+looks over the whole range again for a shot that is clearly better.
 """
 
 from dataclasses import dataclass, replace
@@ -15,6 +17,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from models.planners import energy as energies
 from models.planners import energy_search, shots
 from models.planners.energy import Energy
 from models.planners.energy_search import Samples
@@ -24,6 +27,10 @@ NEAR = 0.06
 """How far from the present angle a stroke under way may turn in a period, rad."""
 MARGIN = 0.02
 """By how much of their range states may lie outside what an energy was trained on."""
+BETTER = 0.15
+"""By how much of the objective another shot must be better for a stroke under way to turn to it."""
+LIKELIER = 3.0
+"""By how much its energy must be less: odds of twenty."""
 
 
 @dataclass
@@ -58,16 +65,38 @@ class EnergyAim:
             state: m, m/s, m/s^2.
             near: Angle of the stroke under way, rad.
         """
-        low, high = self.low[:6], self.high[:6]
-        room = MARGIN * (high - low)
-        if not ((state >= low - room) & (state <= high + room)).all():
+        seen = self._seen(state)
+        if seen is None:
             return None
-        seen = state.clip(low, high)
         if near is not None:
             angles = np.clip(self._samples.angles, near - NEAR, near + NEAR)
             self._samples = replace(self._samples, angles=angles)
         self._samples, angle = energy_search.step(self.energy, seen, self._samples, draw=self._draw)
         return angle if near is None else float(np.clip(angle, near - NEAR, near + NEAR))
+
+    def other(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+        """Return the angle of least energy if that is far less than at the angle of a stroke.
+
+        Args:
+            state: m, m/s, m/s^2.
+            angle: Of the stroke under way, rad.
+        """
+        seen = self._seen(state)
+        if seen is None:
+            return None
+        wide, found = energy_search.step(self.energy, seen, energy_search.init(), draw=self._draw)
+        here, there = energies.landscape(self.energy, seen, np.array((angle, found)))
+        if here - there < LIKELIER:
+            return None
+        self._samples = wide
+        return found
+
+    def _seen(self, state: Float[ndarray, " 6"]) -> Float[ndarray, " 6"] | None:
+        """Return the nearest state that the energy was trained on, None if that is far."""
+        low, high = self.low[:6], self.high[:6]
+        room = MARGIN * (high - low)
+        known = ((state >= low - room) & (state <= high + room)).all()
+        return state.clip(low, high) if known else None
 
 
 @dataclass
@@ -100,6 +129,20 @@ class ExhaustiveAim:
         found = shots.exhaustive(self.conditions, state[None], angles[None])
         best = int(shots.best(self.setting, found)[0])
         return float(angles[best]) if found.goal[0, best] > 0.0 else None
+
+    def other(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+        """Return the best angle if that is better by `BETTER` than the angle of a stroke.
+
+        Args:
+            state: m, m/s, m/s^2.
+            angle: Of the stroke under way, rad.
+        """
+        angles = np.append(_candidates(None, self.candidates, 0), angle)
+        found = shots.exhaustive(self.conditions, state[None], angles[None])
+        best = int(shots.best(self.setting, found)[0])
+        worth = shots.objective(self.setting, found)[0]
+        worth = np.where(shots.feasible(self.setting, found)[0], worth, 0.0)
+        return float(angles[best]) if worth[best] > worth[-1] + BETTER else None
 
 
 @dataclass
@@ -138,6 +181,18 @@ class NominalAim:
             found = float(angles[best])
             angles = np.clip(found + step * np.linspace(-1.0, 1.0, 11), angles[0], angles[-1])
         return found if miss[best] < self.conditions.table.clean_half_width else None
+
+    def other(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+        """Return another angle only if the stroke's misses the goal and that one does not.
+
+        Args:
+            state: m, m/s, m/s^2.
+            angle: Of the stroke under way, rad.
+        """
+        miss = self._misses(state, np.array((angle,)))[0]
+        return (
+            None if miss < self.conditions.table.clean_half_width else self.choose(state, near=None)
+        )
 
     def _misses(
         self, state: Float[ndarray, " 6"], angles: Float[ndarray, " angle"]

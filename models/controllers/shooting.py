@@ -35,6 +35,8 @@ FROZEN = 0.06  # s before the contact from when on angle and contact stay
 FIRST_GUESS = 1.2  # s, how far ahead the first shot is looked for
 SLOWEST, TRIES = 0.7, 4
 """Least share of a contact's speed that is tried before it is put off, and how many shares."""
+AGAIN = 5  # periods from one look over all shots to the next, in a stroke
+TURNING = 0.3  # s before the contact, until when a stroke may turn to another shot
 LATEST = 0.6  # s by which a contact is put off that cannot be met in time
 
 
@@ -128,8 +130,10 @@ class ShootingAgent:
         if intent.left > FROZEN:
             found = self._shot(puck, intent.left, near=intent.angle)
             found = found or shot_intents.moved(self._with.strokes, puck, intent)
+            if round(intent.left / PERIOD) % AGAIN == 0 and intent.left > TURNING:
+                found = self._turned(puck, found or intent) or found
             if found is not None:
-                intent = replace(found, put_off=intent.put_off)
+                intent = replace(found, put_off=max(found.put_off, intent.put_off))
             else:
                 self._complaints.say("shot", "none is known for where the puck goes")
                 self._given_up = True
@@ -143,6 +147,21 @@ class ShootingAgent:
         """Return the stroke that meets the puck a while ahead."""
         hanging = self._arm.hanging
         return shot_intents.find(self._with, puck, left=left, near=near, hanging=hanging)
+
+    def _turned(self, puck: piecewise_kalman.State, intent: Intent) -> Intent | None:
+        """Return a clearly better stroke, when the arm can make it; None if there is none."""
+        other = shot_intents.turned(self._with, puck, intent, hanging=self._arm.hanging)
+        if other is None:
+            return None
+        arm, before = self._arm, self._arm.memory
+        needed = min(arm.least_time(other.contact), 10.0) + SLACK
+        later = max(PERIOD * math.ceil(needed / PERIOD) - intent.left, 0.0)
+        if intent.put_off + later > LATEST:
+            return None
+        possible = arm.plan(other.contact, intent.left + later).possible
+        arm.memory = before
+        put_off = intent.put_off + later
+        return replace(other, left=intent.left + later, put_off=put_off) if possible else None
 
     def _move(self) -> Float[ndarray, "2 7"]:
         """Plan from the last command and return the next, unless that asks too much of the arm."""

@@ -33,6 +33,14 @@ class Aim(Protocol):
             near: The angle of a stroke under way, which can change a little only; None before.
         """
 
+    def other(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+        """Return an angle that is clearly better than that of a stroke under way, None if none is.
+
+        Args:
+            state: m, m/s, m/s^2 in the table's frame.
+            angle: Of the stroke, rad.
+        """
+
 
 @dataclass(frozen=True)
 class Equipment:
@@ -93,6 +101,41 @@ def find(
     angle = equipment.aim.choose(state, near=near)
     if angle is None:
         return None
+    return _at(equipment, state, angle, left=left, hanging=hanging)
+
+
+def turned(
+    equipment: Equipment,
+    puck: piecewise_kalman.State,
+    intent: Intent,
+    *,
+    hanging: Float[ndarray, " 2"],
+) -> Intent | None:
+    """Return a clearly better stroke than the one under way for the same time, None if none is.
+
+    Args:
+        equipment: Aim, strokes and table.
+        puck: What is known of it now.
+        intent: The stroke under way.
+        hanging: By how much the mallet will be off the rod's tip, m.
+    """
+    state, _ = piecewise_kalman.predict(puck, intent.left)
+    angle = equipment.aim.other(state, angle=intent.angle)
+    if angle is None:
+        return None
+    found = _at(equipment, state, angle, left=intent.left, hanging=hanging)
+    return None if found is None else replace(found, put_off=intent.put_off)
+
+
+def _at(
+    equipment: Equipment,
+    state: Float[ndarray, " 6"],
+    angle: float,
+    *,
+    left: float,
+    hanging: Float[ndarray, " 2"],
+) -> Intent | None:
+    """Return the stroke that meets a puck at an angle, None where the arm has none."""
     normal, table = np.array((np.cos(angle), np.sin(angle))), equipment.table
     mallet = state[:2] - np.array(table.robot_base[:2]) - table.contact_radius * normal
     if not equipment.strokes.speed(mallet, np.array(angle)) > 0.0:

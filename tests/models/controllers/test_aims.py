@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from models.controllers.aims import NEAR, EnergyAim, ExhaustiveAim, NominalAim
+from models.controllers.aims import BETTER, NEAR, EnergyAim, ExhaustiveAim, NominalAim
 from models.planners import energy_search, shots
 from models.planners.energy import Energy
 from models.planners.shots import SETTINGS
@@ -57,6 +57,36 @@ def test_an_energy_says_nothing_of_what_it_never_saw() -> None:
         odd = PUCK.copy()
         odd[place] = value
         assert aim.choose(odd, near=None) is None
+
+
+def test_a_stroke_far_from_the_least_energy_turns_to_it_and_one_nearby_does_not() -> None:
+    """The bowl rises by 50 a radian: 3 in 0.06 rad. One iteration finds it to 0.05."""
+    aim = EnergyAim(bowl(0.8), LOW, HIGH)
+    turned = aim.other(PUCK, angle=-0.5)
+    assert turned == pytest.approx(0.8, abs=0.05)
+    assert aim.choose(PUCK, near=turned) == pytest.approx(0.8, abs=0.05)
+    assert aim.other(PUCK, angle=0.77) is None
+    odd = PUCK.copy()
+    odd[0] = 0.4
+    assert aim.other(odd, angle=-0.5) is None
+
+
+def test_the_expert_turns_only_to_what_is_clearly_better() -> None:
+    aim = ExhaustiveAim(CONDITIONS, SETTINGS[2], candidates=301)
+    best = aim.choose(PUCK, near=None)
+    assert best is not None and aim.other(PUCK, angle=best) is None
+    wide = aim.other(PUCK, angle=1.3)
+    assert wide is not None
+    worth = shots.evaluate(CONDITIONS, np.stack((PUCK, PUCK)), np.array((wide, 1.3)))
+    assert worth.goal[0] >= SETTINGS[2].least_goal
+    assert worth.speed[0] > BETTER and not worth.goal[1] >= SETTINGS[2].least_goal
+
+
+def test_the_nominal_shot_turns_only_when_it_misses() -> None:
+    aim = NominalAim(CONDITIONS)
+    middle = aim.choose(PUCK, near=None)
+    assert middle is not None and aim.other(PUCK, angle=middle) is None
+    assert aim.other(PUCK, angle=middle + 0.4) == pytest.approx(middle)
 
 
 def test_after_a_reset_the_same_is_found() -> None:

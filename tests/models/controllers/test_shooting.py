@@ -155,6 +155,24 @@ def test_after_a_puck_was_lost_the_next_stroke_scores(agent: ShootingAgent) -> N
     assert outcome.violations == ()
 
 
+def test_a_stroke_that_turns_still_scores(
+    agent: ShootingAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The aim is told once, in mid-stroke, that all it had was wrong."""
+    aim, turns = agent._with.aim, []
+
+    def other(state: ndarray, *, angle: float) -> float | None:
+        turns.append(agent._intent.left if agent._intent else np.nan)
+        return angle + 0.12 if len(turns) == 2 else None
+
+    monkeypatch.setattr(aim, "other", other)
+    outcome, _ = play(agent, (-0.5, 0.0))
+    assert len(turns) > 3 and min(turns) > 0.3
+    assert outcome.scored
+    assert outcome.violations == ()
+    assert agent.complaints == []
+
+
 def test_no_stroke_begins_without_sound_joints(agent: ShootingAgent) -> None:
     agent.draw_action(seen())
     blind = seen(joints=np.full(7, np.nan))

@@ -30,6 +30,9 @@ class Fixed:
     def choose(self, state: np.ndarray, *, near: float | None) -> float | None:
         return self.angle
 
+    def other(self, state: np.ndarray, *, angle: float) -> float | None:
+        return None if angle == self.angle else self.angle
+
 
 @pytest.fixture(scope="module")
 def arm() -> Strokes:
@@ -84,3 +87,17 @@ def test_a_slower_stroke_meets_the_same_place(arm: Strokes) -> None:
     assert slow.speed == pytest.approx(0.5 * found.contact.speed)
     moving = iiwa.pose(slow.joints).jacobian @ slow.joint_speeds
     assert moving[:2] == pytest.approx((slow.speed, 0.0), abs=1e-6)
+
+
+def test_a_stroke_turns_to_where_the_aim_turns_at_the_same_time(arm: Strokes) -> None:
+    before = find(arm, 0.1, (-0.5, 0.0))
+    assert before is not None
+    aims = {angle: Equipment(MODES, arm, Fixed(angle)) for angle in (0.1, -0.3)}
+    found = {
+        angle: shot_intents.turned(each, puck((-0.5, 0.0)), before, hanging=np.zeros(2))
+        for angle, each in aims.items()
+    }
+    assert found[0.1] is None
+    turned = found[-0.3]
+    assert turned is not None
+    assert (turned.angle, turned.left, turned.put_off) == (-0.3, before.left, before.put_off)
