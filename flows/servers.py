@@ -21,7 +21,7 @@ from typing import Any
 
 import yaml
 
-from flows import children
+from flows import children, last_will
 from flows.children import Children
 from models.core.bad_input import BadInput
 from tasks.artefacts import output_folder, write_json
@@ -77,8 +77,9 @@ def prepare_environment() -> None:
     """Set what Prefect and MLflow read when they are imported, where nobody has set it.
 
     Runs are kept under `artifacts/`, nothing phones home, and a Prefect server started by
-    `ricochet up` is used where it is alive.
+    `ricochet up` is used where it is alive; a temporary one does not outlive a verb that is killed.
     """
+    last_will.leave_nothing()
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     os.environ.setdefault("PREFECT_HOME", str(artifacts() / "prefect"))

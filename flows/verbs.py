@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flows import registry_verbs
+from flows import last_will, registry_verbs
 from flows.call import Call, Verb
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ def study(call: Call) -> None:
     from tasks import progress
     from tasks.artefacts import output_folder, write_json
 
+    last_will.leave_nothing()
     name, out = call.arguments.name, call.out
     if call.arguments.out == STUDIES:  # nobody chose: a study must not overwrite another's
         out = output_folder(out / name)
