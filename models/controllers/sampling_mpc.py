@@ -31,7 +31,7 @@ FREEZE = 0.05
 SAMPLES = 20
 OVERLOAD = 1.015
 """What plans may use of path and joint speeds: 0.95 of the latter."""
-STRAIN = 1.22
+STRAIN = 1.15
 """What they may use of acceleration, of 0.8 of what the joints can do."""
 _PASSED = 1e-3
 """Time before the ready posture from when it counts as passed, s."""

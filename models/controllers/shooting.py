@@ -37,6 +37,7 @@ SLOWEST, TRIES = 0.7, 4
 """Least share of a contact's speed that is tried before it is put off, and how many shares."""
 AGAIN = 5  # periods from one look over all shots to the next, in a stroke
 TURNING = 0.3  # s before the contact, until when a stroke may turn to another shot
+STANDING = 0.16  # s before the contact, from when the last plan stands where a new one cannot be
 LATEST = 0.6  # s by which a contact is put off that cannot be met in time
 
 
@@ -194,7 +195,11 @@ class ShootingAgent:
                 break
             share = max(SLOWEST, share * min(0.98, max(0.85, 1.0 / plan.load)))
         else:
-            return self._later(intent, before, plan.load)
+            last = before.plan.contact if before.plan is not None else None
+            if last is None or intent.left > STANDING:
+                return self._later(intent, before, plan.load)
+            arm.memory, self._intent = before, replace(intent, contact=last)
+            plan = arm.plan(last, intent.left)
         if plan.over:
             self.phase, self._intent = Phase.LEAVE, None
         return plan if self._intent is not None else None

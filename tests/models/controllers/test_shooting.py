@@ -7,6 +7,7 @@ import pytest
 from numpy import ndarray
 
 from models.controllers.aims import NominalAim
+from models.controllers.sampling_mpc import Plan
 from models.controllers.shooting import Phase, ShootingAgent
 from models.controllers.shot_intents import Equipment
 from models.planners import shots, strokes
@@ -219,3 +220,17 @@ def test_another_number_of_numbers_is_refused(agent: ShootingAgent, bad: ndarray
 def test_joints_must_be_known_at_the_start(agent: ShootingAgent) -> None:
     with pytest.raises(ValueError, match="not finite at the start"):
         agent.draw_action(seen(joints=np.full(7, np.nan)))
+
+
+def test_shortly_before_the_contact_the_last_plan_stands(
+    agent: ShootingAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No new plan is possible in the last 0.15 s: the puck is struck all the same."""
+
+    def possible(plan: Plan) -> bool:
+        return plan.contact is None or plan.time_left > 0.15
+
+    monkeypatch.setattr(Plan, "possible", property(possible))
+    outcome, _ = play(agent, (-0.5, 0.0))
+    assert outcome.scored
+    assert agent.complaints == []
