@@ -42,8 +42,8 @@ from tasks.shooting_trials import Played, Start
 
 SEED = 60_000
 PICTURED = ("cautious", "aggressive")
-TIMED = 12
-"""Shots played once more, one after the other, to time the agent's steps."""
+TIMED, TIMED_QUICK = 12, 4
+"""Shots played once more, one after the other, to time the agent's steps; those of a quick study."""
 CLOCKED = (*ENERGIES, CONVENTIONAL, EXHAUSTIVE)
 """Rows whose steps are timed; all but the last have 20 ms for a step."""
 PAPER = {
@@ -85,7 +85,7 @@ def run(
     steps = {
         row: _steps(
             functools.partial(shooting_rows.agent, row, shooters, settings),
-            begun[:TIMED],
+            begun[: TIMED_QUICK if quick else TIMED],
             disturbance,
             next(told),
         )
@@ -121,6 +121,7 @@ def shrunk(settings: Settings) -> Settings:
         settings.energy,
         states=max(1500, round(share * settings.energy.states)),
         epochs=max(40, round(share * settings.energy.epochs)),
+        held_out=max(100, round(share * settings.energy.held_out)),
     )
     shots_ = max(9, round(share * settings.hockey.shots))
     return replace(settings, energy=energy, hockey=replace(settings.hockey, shots=shots_))

@@ -9,8 +9,9 @@ import pytest
 from flows.studies import shooting
 from models.planners import shots, strokes
 from models.planners.strokes import Strokes
-from tasks import hockey, settings, shooting_rows, shooting_trials
+from tasks import energy_steps, hockey, settings, shooting_rows, shooting_trials
 from tasks.energy_packages import Shooter
+from tasks.energy_steps import Order
 from tests.tasks import shooters
 
 
@@ -52,6 +53,17 @@ def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
     )
     assert 0.0 < row["predicted"] <= 1.0
     assert sum(row["ended"].values()) == 4
+
+
+def test_a_quick_study_keeps_contacts_and_strokes_and_is_small_in_all_else() -> None:
+    whole = settings.load()
+    quick = shooting.shrunk(whole)
+    orders = [Order(each, Path("x"), 0) for each in (whole, quick)]
+    for key in (energy_steps.modes_key, energy_steps.strokes_key):
+        assert key(orders[0]) == key(orders[1])
+    for name in ("states", "epochs", "held_out"):
+        assert getattr(quick.energy, name) < getattr(whole.energy, name)
+    assert quick.hockey.shots == 10
 
 
 def test_a_row_without_a_goal_has_no_speed() -> None:
