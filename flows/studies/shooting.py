@@ -43,7 +43,7 @@ from tasks.shooting_trials import Played, Start
 SEED = 60_000
 PICTURED = ("cautious", "aggressive")
 TIMED, TIMED_QUICK = 12, 4
-"""Shots played once more, one after the other, to time the agent's steps; those of a quick study."""
+"""Shots played once more, one after the other, to time the steps; those of a quick study."""
 CLOCKED = (*ENERGIES, CONVENTIONAL, EXHAUSTIVE)
 """Rows whose steps are timed; all but the last have 20 ms for a step."""
 PAPER = {
