@@ -63,7 +63,8 @@ def _programme(jacobian: np.ndarray, direction: np.ndarray) -> float:
 
 def _print_speeds() -> None:
     print("largest mallet speed, m/s, at y = 0 (facts in brackets; theirs with the rod down)")
-    print(f"{'angle':>6} {'x':>5} {'planar':>14} {'best':>14} {'smooth, p = 12':>14} {'table':>8}")
+    smooth = f"smooth, p = {postures.POWER:.0f}"
+    print(f"{'angle':>6} {'x':>5} {'planar':>14} {'best':>14} {smooth:>14} {'table':>8}")
     for angle, (nominal, best) in FACTS.items():
         for x, low, high in zip(PLACES, nominal, best, strict=True):
             print(f"{angle:6d} {x:5.2f} " + _row(x, np.radians(angle), low, high))

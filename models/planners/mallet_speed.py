@@ -124,6 +124,8 @@ def smooth(
         A speed that never exceeds v*, with price the multiplier of J dq = e at unit p-norm.
     """
     scaled = jacobian * limits
+    idle = np.linalg.norm(scaled, axis=-2, keepdims=True) < TINY
+    scaled = np.where(idle, 0.0, scaled)  # else it would be weighed up without end
     target, turn = direction[..., None], 1.0 / (power - 1.0)
     weights = np.ones(scaled.shape[:-2] + scaled.shape[-1:])
     for _ in range(_STEPS):

@@ -23,9 +23,8 @@ from models.planners import mallet_speed, via_points
 from models.planners.run_ups import Limits
 from models.simulators import iiwa
 
-POWER = 12.0
-"""p of the joint speeds: 0.96 of v* in postures that climbed by it; with 24 neighbouring contacts
-differ so much that a stroke can not follow a puck from one to the next."""
+POWER = 20.0
+"""p of the joint speeds: 0.97 of v* in postures that climbed by it."""
 START = iiwa.HOME + np.array((-0.3, 0.2, 0.5, 0.3, -0.2, 0.2, 0.0))
 """The elbow to one side; at home the arm is in a plane, from where both sides are uphill."""
 _LIKENESS, _TRAVEL, _HEIGHT, _RANGE = 0.6, 0.5, 200.0, 10.0
