@@ -28,6 +28,8 @@ from numpy import ndarray
 
 TINY = 1e-9
 _STEPS = 12
+_HEAVIEST = 1e12
+"""Largest weight of a joint to another's: more leaves too few digits to solve with."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ def smooth(
     for _ in range(_STEPS):
         ratios, price = _weighted(scaled, target, weights)
         size = np.abs(ratios) / np.abs(ratios).max(-1, keepdims=True)
-        wanted = np.maximum(size, 1e-2) ** (2.0 - power)
+        wanted = np.minimum(np.maximum(size, 1e-2) ** (2.0 - power), _HEAVIEST)
         weights = weights ** (1.0 - turn) * wanted**turn
         weights = weights / weights.min(-1, keepdims=True)
     ratios, price = _weighted(scaled, target, weights)
