@@ -21,6 +21,7 @@ from PIL import Image
 from models.simulators import air_hockey, air_hockey_outcome, iiwa
 from models.simulators.air_hockey import ARM, MALLET, PERIOD, PUCK, STEP, Episode
 from tasks import figures, strips
+from tasks.artefacts import write_bytes
 
 SIZE = (420, 240)  # pixels of one picture, across and down
 CAMERAS = ("side", "above")
@@ -74,6 +75,7 @@ def film(
 
     Raises:
         ValueError: Nothing has happened yet.
+        BadInput: If the place cannot be written.
     """
     times = np.arange(_last(episode) + STEP / 2, step=every * PERIOD)
     drawn = render(episode, times, cameras=(camera,))
@@ -81,7 +83,7 @@ def film(
     first, *rest = (Image.fromarray(picture).quantize(64) for picture in pictures)
     content, lasts = io.BytesIO(), round(1e3 * slower * every * PERIOD)
     first.save(content, "GIF", save_all=True, append_images=rest, duration=lasts, loop=0)
-    path.write_bytes(content.getvalue())
+    write_bytes(path, content.getvalue())
 
 
 def render(

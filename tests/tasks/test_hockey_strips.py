@@ -1,5 +1,7 @@
 """Strips and films show the puck and the mallet where they were, with and without EGL."""
 
+import errno
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
+from models.core.bad_input import BadInput
 from models.simulators import air_hockey, iiwa
 from models.simulators.air_hockey import CALM, Episode
 from tasks import hockey_strips, strips
@@ -96,3 +99,17 @@ def test_nothing_yet_no_strip() -> None:
     begun, _ = air_hockey.reset(air_hockey.build(), puck=np.zeros(4), disturbance=CALM, draw=draw)
     with pytest.raises(ValueError, match="found no step in it"):
         hockey_strips.strip(begun, title="nothing")
+
+
+def test_a_film_that_cannot_be_written_leaves_the_old_one(episode, tmp_path, monkeypatch) -> None:
+    path = tmp_path / "glide.gif"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(hockey_strips, "render", lambda *_, **__: None)
+
+    def full(_handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BadInput, match="no space left"):
+        hockey_strips.film(episode, path, every=50)
+    assert path.read_bytes() == b"old" and len(list(tmp_path.iterdir())) == 1
