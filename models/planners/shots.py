@@ -33,6 +33,9 @@ from models.probability.puck_modes import PuckModes
 LARGEST_ANGLE = 1.35  # rad
 TOLERANCE = 0.05
 """Of the objective, that is given for a surer shot."""
+PUSHING = 0.95
+"""Share of a stroke's speed that is left midway of the touch, for which strikes were learnt
+(`puck_contacts.PUSH`): the arm has lost 0.02 to 0.03 by then, and the puck taken 0.025."""
 LOW = (-0.75, -0.42, -0.5, -0.5, -0.15, -0.15)
 HIGH = (-0.15, 0.42, 0.5, 0.5, 0.15, 0.15)
 """Bounds of the puck's state at contact: m, m/s, m/s^2."""
@@ -242,7 +245,9 @@ def best(setting: Setting, shots: Shots, *, tolerance: float = TOLERANCE) -> Int
 def contact(
     conditions: Conditions, states: Float[ndarray, "*batch 6"], angles: Float[ndarray, "*batch"]
 ) -> tuple[Float[ndarray, "*batch 2"], Float[ndarray, "*batch"]]:
-    """Return the contact's normal and the mallet's speed along it, m/s; 0 where none is possible.
+    """Return the contact's normal and the mallet's speed along it while it pushes, m/s.
+
+    The speed is 0 where no stroke is possible.
 
     Args:
         conditions: What decides the outcome.
@@ -252,7 +257,7 @@ def contact(
     table = conditions.table
     normal = np.stack((np.cos(angles), np.sin(angles)), -1)
     place = states[..., :2] - table.contact_radius * normal
-    speed = conditions.speed(place - np.array(table.robot_base[:2]), angles)
+    speed = PUSHING * conditions.speed(place - np.array(table.robot_base[:2]), angles)
     closing = speed - (states[..., 2:4] * normal).sum(-1)
     return normal, np.where(closing > 0.0, speed, 0.0)
 

@@ -111,3 +111,14 @@ def test_progress_ends_with_all_shots():
     pucks, angles, _ = tried(states=3, angles=10)
     shots.exhaustive(CONDITIONS, pucks, angles, progress=told.append)
     assert told[-1] == 30
+
+
+def test_the_mallet_pushes_with_what_is_left_of_its_speed():
+    pucks, angles, _ = tried(5, 10, 3)
+    states = np.broadcast_to(pucks[:, None], (10, 3, 6))
+    normal, speed = shots.contact(CONDITIONS, states, angles)
+    place = states[..., :2] - CONDITIONS.table.contact_radius * normal
+    reached = CONDITIONS.speed(place + np.array((1.51, 0.0)), angles)
+    closing = 0.95 * reached > (states[..., 2:4] * normal).sum(-1)
+    np.testing.assert_allclose(speed, np.where(closing, 0.95 * reached, 0.0))
+    assert closing.any()
