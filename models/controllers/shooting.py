@@ -117,9 +117,14 @@ class ShootingAgent:
 
     def _watch(self, puck: piecewise_kalman.State) -> None:
         """Look for a shot; begin its stroke when the puck has been watched for long enough."""
-        found = None if puck.lost else self._shot(puck, self._ahead, near=None)
-        if found is None:
+        if puck.lost:
             return
+        found = self._shot(puck, self._ahead, near=None)
+        if found is None:
+            x, y = puck.mean[:2]
+            self._complaints.say("shot", f"none is known for a puck at ({x:.2f}, {y:.2f}) m")
+            return
+        self._complaints.settle("shot")
         self._ahead = PERIOD * math.ceil((found.contact.duration + SLACK) / PERIOD)
         if self._since > WATCH:
             self.phase, self._intent = Phase.STROKE, replace(found, left=self._ahead)

@@ -37,6 +37,7 @@ class TableWatch:
             complaints: Where to say what is wrong.
         """
         self.puck: piecewise_kalman.State | None = None
+        self._unseen = 0  # periods before it was first seen
         self._modes, self._table, self._noise = modes, table, noise
         self._base, self._complaints = np.array(table.robot_base[:2]), complaints
 
@@ -63,7 +64,8 @@ class TableWatch:
         if away or _in_goal(place, table):
             place = np.full(2, np.nan)
         self._follow(place, mallet, velocity)
-        lost = self.puck is not None and self.puck.lost
+        self._unseen += self.puck is None
+        lost = self._unseen >= piecewise_kalman.PATIENCE if self.puck is None else self.puck.lost
         if lost:
             self._complaints.say("puck", f"not seen for {piecewise_kalman.PATIENCE} periods")
         elif np.isfinite(place).all():

@@ -108,12 +108,21 @@ def test_a_puck_lost_for_good_sends_the_arm_home(agent: ShootingAgent) -> None:
 
 
 def test_nothing_moves_without_a_shot(agent: ShootingAgent) -> None:
-    for place in ((1.9, 0.3), (0.62, -0.45), (np.nan, np.nan), (9.0, 0.0)):
+    """And one line says why."""
+    none = "shot: none is known for a puck at"
+    reasons = {
+        (1.9, 0.3): f"{none} (0.39, 0.30) m",
+        (0.62, -0.45): f"{none} (-0.89, -0.45) m",
+        (np.nan, np.nan): "puck: not seen for 15 periods",
+        (9.0, 0.0): "puck: at (7.49, 0.00) m, expected on the table",
+    }
+    for place, reason in reasons.items():
         agent.reset()
         for _ in range(40):
             command = agent.draw_action(seen(place))
         np.testing.assert_array_equal(command, np.stack((iiwa.HOME, np.zeros(7))))
         assert agent.phase is Phase.WATCH
+        assert agent.complaints == [reason]
 
 
 def test_a_puck_off_the_table_is_one_clear_line(agent: ShootingAgent) -> None:
