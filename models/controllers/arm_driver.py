@@ -21,6 +21,7 @@ from models.planners.strokes import Contact
 from models.simulators import iiwa
 
 _HOME = 1e-4  # rad and rad/s off it
+_STILL = 0.02  # rad/s, up to which an observed arm is taken to be at rest
 
 
 class ArmDriver:
@@ -46,24 +47,26 @@ class ArmDriver:
         self.memory, self.hanging = Memory(), np.zeros(2)
         self._swing, self._draw = mallet_swing.REST, np.random.default_rng(seed)
 
-    def start(self, joints: Float[ndarray, " 7"]) -> None:
-        """Begin at rest where the arm is.
+    def start(self, joints: Float[ndarray, " 7"], speeds: Float[ndarray, " 7"]) -> None:
+        """Begin where the arm is, and as it moves.
 
         Args:
             joints: As first observed, rad.
+            speeds: As first observed, rad/s.
 
         Raises:
             ValueError: If they are not finite or the mallet is not on the table.
         """
-        if not np.isfinite(joints).all():
+        if not (np.isfinite(joints).all() and np.isfinite(speeds).all()):
             raise ValueError("observation: joints are not finite at the start")
         over = float(iiwa.tip(joints)[2]) - iiwa.TIP_HEIGHT
         if abs(over) > iiwa.TIP_TOLERANCE:
             raise ValueError(
                 f"observation: mallet {over:+.3f} m off the table at the start, expected 0"
             )
-        home = np.abs(joints - iiwa.HOME).max() < 1e-3
-        self.planned = self.command = np.stack((iiwa.HOME if home else joints, np.zeros(7)))
+        speeds = np.where(np.abs(speeds).max() < _STILL, 0.0, speeds)
+        home = np.abs(joints - iiwa.HOME).max() < 1e-3 and not speeds.any()
+        self.planned = self.command = np.stack((iiwa.HOME if home else joints, speeds))
 
     def observe(self, joints: Float[ndarray, " 7"]) -> None:
         """Learn from where the joints are at the end of the last command.

@@ -102,7 +102,7 @@ class ShootingAgent:
         if seen.shape != (23,):
             raise ValueError(f"observation: found shape {seen.shape}, expected (23,)")
         if not self._begun:
-            self._arm.start(seen[6:13])
+            self._arm.start(seen[6:13], seen[13:20])
             self._begun = True
         self._since += PERIOD
         sound = self._table.see(seen, command=self._arm.command, hanging=self._arm.offset)

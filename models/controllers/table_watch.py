@@ -103,7 +103,8 @@ class TableWatch:
             off = f"{lag:.2f} rad off the last command, expected {LAGGING}"
             self._complaints.say("joints", off)
         else:
-            self._complaints.settle("joints")
+            if lag < 0.5 * LAGGING:
+                self._complaints.settle("joints")
             pose = iiwa.pose(joints)
             return pose.tip[:2] + self._base + hanging, (pose.jacobian @ speeds)[:2]
         return None, None

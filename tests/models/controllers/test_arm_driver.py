@@ -19,7 +19,7 @@ def arm() -> ArmDriver:
 
 
 def test_a_rest_elsewhere_is_reached_within_the_limits_and_home_again(arm: ArmDriver) -> None:
-    arm.start(iiwa.HOME)
+    arm.start(iiwa.HOME, np.zeros(7))
     away = via_points.level(iiwa.HOME + AWAY)
     for target in (away, arm.home):
         commands = [arm.command]
@@ -33,7 +33,7 @@ def test_a_rest_elsewhere_is_reached_within_the_limits_and_home_again(arm: ArmDr
 
 
 def test_what_asks_too_much_is_braked_and_forgotten(arm: ArmDriver) -> None:
-    arm.start(iiwa.HOME)
+    arm.start(iiwa.HOME, np.zeros(7))
     plan = arm.plan(arm.home)
     far = replace(plan.path, points=plan.path.points + 1.0)
     assert arm.follow(replace(plan, path=far)) > 1.0
@@ -44,4 +44,4 @@ def test_what_asks_too_much_is_braked_and_forgotten(arm: ArmDriver) -> None:
 @pytest.mark.parametrize("joints", [np.full(7, np.nan), np.zeros(7)])
 def test_a_start_that_is_none_is_refused(arm: ArmDriver, joints: np.ndarray) -> None:
     with pytest.raises(ValueError, match="at the start"):
-        arm.start(joints)
+        arm.start(joints, np.zeros(7))

@@ -1,11 +1,13 @@
 """The agent: in closed loop on the simulated table, and against everything that goes wrong."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy import ndarray
 
+from models.controllers import command_guard
 from models.controllers.aims import NominalAim
 from models.controllers.sampling_mpc import Plan
 from models.controllers.shooting import Phase, ShootingAgent
@@ -243,3 +245,23 @@ def test_shortly_before_the_contact_the_last_plan_stands(
     outcome, _ = play(agent, (-0.5, 0.0))
     assert outcome.scored
     assert agent.complaints == []
+
+
+@pytest.mark.parametrize("period", [45, 60, 70])
+def test_a_new_episode_while_the_arm_moves_goes_on_from_its_motion(
+    agent: ShootingAgent, period: int
+) -> None:
+    """What it observes of its speeds lags by 3 ms, so the step may ask for a little more."""
+
+    def interrupt(now: int, observation: ndarray) -> ndarray:
+        if now == period:
+            agent.reset()
+        return observation
+
+    outcome, commands = play(agent, (-0.5, 0.0), spoil=interrupt, longest=160)
+    asked = [
+        command_guard.excess(before, after, period=PERIOD) for before, after in pairwise(commands)
+    ]
+    assert np.abs(commands[period - 1][1]).max() > 0.3
+    assert max(asked) < 1.3
+    assert outcome.violations == ()
