@@ -7,7 +7,8 @@ Algorithm 1 finds is rolled out as well. With O the objective of Eq. 12,
 
 where it could be kept. u* is the best candidate as `shots.best` takes it: the surest of those close
 to the greatest objective. The energy is taught that rule, so what the rule gives away is no loss of
-the energy's. The mode of a shot is its number of banks: none, one, two or more.
+the energy's; `optimum_regret` is against the greatest objective itself. The mode of a shot is its
+number of banks: none, one, two or more.
 """
 
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ class Check:
         regret: Mean of the objective's regret.
         regret_error: Standard error of that mean.
         regret_high: 95th percentile of it.
+        optimum_regret: Mean regret against the greatest objective within the chance constraint.
         goal_regret: Mean by which the goal probability is below that of the best shot.
         kept: Share of the found shots that keep the chance constraint.
         agreement: Share of the found shots of the best shot's mode.
@@ -47,6 +49,7 @@ class Check:
     regret: float
     regret_error: float
     regret_high: float
+    optimum_regret: float
     goal_regret: float
     kept: float
     agreement: float
@@ -97,12 +100,14 @@ def compare(setting: Setting, found: Shots, candidates: Shots) -> Check:
         raise ValueError("candidates: no state has a shot within the chance constraint")
     worth = _worth(setting, wanted)
     regret = np.maximum(worth - _worth(setting, found), 0.0)[possible]
+    greatest = _worth(setting, candidates).max(-1)
     same = (_mode(found) == _mode(wanted))[possible]
     return Check(
         states=int(possible.sum()),
         regret=float(regret.mean()),
         regret_error=float(regret.std() / np.sqrt(possible.sum())),
         regret_high=float(np.quantile(regret, 0.95)),
+        optimum_regret=float(np.maximum(greatest - _worth(setting, found), 0.0)[possible].mean()),
         goal_regret=float((wanted.goal - found.goal)[possible].mean()),
         kept=float(shots.feasible(setting, found)[possible].mean()),
         agreement=float(same.mean()),

@@ -24,6 +24,7 @@ def test_regret_and_agreement_of_three_states_by_hand():
     check = energy_checks.compare(SETTINGS[1], found, candidates)
     assert check.states == 3  # the last has no shot within the constraint
     assert check.regret == pytest.approx(((1.2 - 1.15) + (1.0 - 0.7) + (1.1 - 0.0)) / 3)
+    assert check.optimum_regret == pytest.approx(check.regret)
     regrets = np.array((0.05, 0.3, 1.1))
     assert check.regret_error == pytest.approx(regrets.std() / np.sqrt(3))
     assert check.best == pytest.approx((1.2 + 1.0 + 1.1) / 3)
@@ -39,6 +40,7 @@ def test_what_the_rule_gives_away_is_no_loss_of_the_energys():
         check = energy_checks.compare(SETTINGS[2], outcomes([0.9], [speed], [0]), candidates)
         assert check.best == 1.96
         assert check.regret == pytest.approx(regret)
+        assert check.optimum_regret == pytest.approx(2.0 - speed)
 
 
 def test_the_best_candidates_themselves_have_no_regret():
