@@ -82,7 +82,11 @@ def test_a_floating_puck_loses_a_hundredth_in_20_ms(world: World) -> None:
 
 
 def test_a_rim_keeps_what_was_measured(world: World) -> None:
-    """40 phases of the touch; its length in whole steps scatters the normal share by 0.09."""
+    """40 phases of the touch, whose length in whole steps scatters the normal share.
+
+    Of 250 touches 0.81 keep 0.70 to 0.78 and 0.05 more than 0.95: of 40, 24 and 6 are three
+    standard deviations away.
+    """
     draw, normal, tangent, spin = np.random.default_rng(0), [], [], []
     for _ in range(40):
         y, speed = 0.45 + 0.02 * draw.random(), draw.uniform(0.5, 2.0)
@@ -94,7 +98,9 @@ def test_a_rim_keeps_what_was_measured(world: World) -> None:
         tangent.append(after[3] / before[3])
         spin.append(after[5] / before[3])
     assert 0.71 < np.median(normal) < 0.77
-    assert min(normal) > 0.65
+    assert 0.65 < min(normal) and max(normal) < 1.06
+    assert sum(0.70 < share < 0.78 for share in normal) >= 24
+    assert sum(share > 0.95 for share in normal) <= 6
     assert np.median(tangent) == pytest.approx(0.84, abs=0.01)
     assert np.median(spin) == pytest.approx(9.7, abs=0.2)
 
