@@ -28,6 +28,8 @@ from tasks.shooting_result import Shot
 
 GRID = ((-0.70, -0.20), (-0.39105, 0.39105))
 """Where pucks start: x and y in the table's frame, m."""
+STREAM = 60
+"""Of randomness: what disturbs shots is drawn apart from what trainings and audits draw."""
 LONGEST = 10.0
 """An episode's length, s."""
 
@@ -116,7 +118,7 @@ def play_one(
     Returns:
         What came of it, and its record.
     """
-    draw = np.random.default_rng(start.seed)
+    draw = np.random.default_rng((*start.seed, STREAM))
     episode, seen = air_hockey.reset(
         world or air_hockey.build(), puck=np.array(start.puck), disturbance=disturbance, draw=draw
     )

@@ -119,9 +119,10 @@ def shrunk(settings: Settings) -> Settings:
     share = settings.study.quick
     energy = replace(
         settings.energy,
-        states=max(1500, round(share * settings.energy.states)),
-        epochs=max(40, round(share * settings.energy.epochs)),
-        held_out=max(100, round(share * settings.energy.held_out)),
+        states=min(1500, settings.energy.states),
+        epochs=min(80, settings.energy.epochs),
+        batch=min(32, settings.energy.batch),
+        held_out=min(100, settings.energy.held_out),
     )
     shots_ = max(9, round(share * settings.hockey.shots))
     return replace(settings, energy=energy, hockey=replace(settings.hockey, shots=shots_))
