@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tasks.promotion import Moved
 
 NAME = "<ball>-<surface>, or shooting-<setting>"
-REHEARSED = "a posterior on the simulated rig: what else is tried is recorded"
+REHEARSED = "the simulated rig: what is tried on another is recorded"
 PROMOTION, ROLLBACK, DOCTOR = "ricochet.promotion/1", "ricochet.rollback/1", "ricochet.doctor/1"
 
 
@@ -75,10 +75,10 @@ def validate(call: Call) -> None:
     from models.core.bad_input import BadInput
 
     name = call.arguments.name
-    if not call.publish and (is_shooting(name) or call.arguments.rig != "simulated"):
+    if not call.publish and call.arguments.rig != "simulated":
         raise BadInput("--no-publish", f"validate {name} --rig {call.arguments.rig}", REHEARSED)
     _prepare()
-    result = _validate_shooting(call) if is_shooting(name) else _validate_posterior(call)
+    result = _validated(call)
     if result["unchanged"]:
         call.say(f"{name}: the candidate is the champion already")
         return
@@ -93,25 +93,24 @@ def validate(call: Call) -> None:
     call.say(f"{name} version {result['versions']['candidate']}: {verdict}; {where}")
 
 
-def _validate_posterior(call: Call) -> dict[str, Any]:
+def _validated(call: Call) -> dict[str, Any]:
+    """Return the result of the flow, or of a rehearsal of it."""
+    from models.core.bad_input import BadInput
+
+    name, rig, arm = call.arguments.name, call.arguments.rig, call.arguments.arm
+    if is_shooting(name) and rig != "simulated":
+        raise BadInput("--rig", rig, "simulated: shots have no other rig yet")
     if not call.publish:
         from flows.rehearsal import rehearse
 
-        return rehearse(call.arguments.name, wanted=call.settings, out=call.out, seed=call.seed)
+        return rehearse(name, wanted=call.settings, out=call.out, seed=call.seed)
+    if is_shooting(name):
+        from flows.validate_shooting import validate_shooting
+
+        return validate_shooting(name=name, **call.parameters())
     from flows.validate import validate as flow
 
-    rig, arm = call.arguments.rig, call.arguments.arm
-    return flow(name=call.arguments.name, rig=rig, arm=arm, **call.parameters())
-
-
-def _validate_shooting(call: Call) -> dict[str, Any]:
-    from models.core.bad_input import BadInput
-
-    if call.arguments.rig != "simulated":
-        raise BadInput("--rig", call.arguments.rig, "simulated: shots have no other rig yet")
-    from flows.validate_shooting import validate_shooting as flow
-
-    return flow(name=call.arguments.name, **call.parameters())
+    return flow(name=name, rig=rig, arm=arm, **call.parameters())
 
 
 def _tosses(result: dict[str, Any]) -> str:

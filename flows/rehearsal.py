@@ -1,22 +1,26 @@
 """A validation that records nothing and moves nothing: the same steps, without any server.
 
-It reads the candidate, the champion and the recordings; what it finds is in `result.json`.
+It reads the candidate, the champion and, of a posterior, the recordings; what it finds is in
+`result.json`.
 """
 
 from pathlib import Path
 from typing import Any
 
-from flows import on_trial, validate
-from tasks import gate, laboratory, tracking
+from flows import on_trial, validate, validate_shooting
+from flows.on_trial import Trial
+from tasks import gate, laboratory, package_kinds, shooting_gate, tracking
 from tasks.artefacts import output_folder, write_json
 from tasks.settings import Settings
+from tasks.tracking import Tracker
+from tasks.twin_result import CANDIDATE
 
 
 def rehearse(name: str, *, wanted: Settings, out: Path, seed: int) -> dict[str, Any]:
-    """Try the candidate on the simulated rig and judge it.
+    """Try the candidate in simulation and judge it.
 
     Args:
-        name: `<ball>-<surface>`.
+        name: `<ball>-<surface>` or `shooting-<setting>`.
         wanted: The settings.
         out: Folder of the results.
         seed: Seed of all randomness.
@@ -27,16 +31,32 @@ def rehearse(name: str, *, wanted: Settings, out: Path, seed: int) -> dict[str, 
     Raises:
         BadInput: If something is missing or not as it should be.
     """
-    laboratory.ball_of(name)
+    shoots = package_kinds.is_shooting(name)
+    if not shoots:
+        laboratory.ball_of(name)
     tracker, folder = tracking.connect(), output_folder(out)
     trial = on_trial.load.fn(tracker, name)
     if trial is None:
         result = on_trial.unchanged(tracker, name)
+    elif shoots:
+        result = _shots(trial, wanted, seed) | {"promoted": False}
     else:
-        evidence = validate.audit.fn(tracker, trial, wanted, seed)
-        left = output_folder(folder / "-".join((name, *trial.versions.values())))
-        twin, met = validate.try_on_rig.fn(trial, wanted, seed, left)
-        verdict = gate.judge(evidence, twin)
-        result = validate.result_of(trial, twin, met, verdict, None) | {"promoted": False}
+        result = _tosses(tracker, trial, wanted, folder, seed) | {"promoted": False}
     write_json(folder / "result.json", result)
     return result
+
+
+def _tosses(
+    tracker: Tracker, trial: Trial, wanted: Settings, folder: Path, seed: int
+) -> dict[str, Any]:
+    evidence = validate.audit.fn(tracker, trial, wanted, seed)
+    left = output_folder(folder / "-".join((trial.name, *trial.versions.values())))
+    twin, met = validate.try_on_rig.fn(trial, wanted, seed, left)
+    return validate.result_of(trial, twin, met, gate.judge(evidence, twin), None)
+
+
+def _shots(trial: Trial, wanted: Settings, seed: int) -> dict[str, Any]:
+    shooters = validate_shooting.shooters_of(trial)
+    evidence = validate_shooting.audit.fn(shooters[CANDIDATE], wanted, seed)
+    shots = validate_shooting.shoot.fn(trial, shooters, wanted, seed)
+    return validate_shooting.result_of(shots, evidence, shooting_gate.judge(evidence, shots), None)

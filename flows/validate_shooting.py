@@ -81,13 +81,13 @@ def validate_shooting(
     if trial is None:
         result = unchanged(tracker, name)
     else:
-        shooters = _shooters(trial)
+        shooters = shooters_of(trial)
         evidence = audit(shooters[CANDIDATE], wanted, seed)
         shots = shoot(trial, shooters, wanted, seed)
         verdict = shooting_gate.judge(evidence, shots)
         run = record(tracker, shots, evidence, verdict)
         moved = verdict.passed and move(tracker, trial, verdict, run)
-        result = _result(shots, evidence, verdict, run) | {"promoted": bool(moved)}
+        result = result_of(shots, evidence, verdict, run) | {"promoted": bool(moved)}
     write_json(folder / "result.json", result)
     return result
 
@@ -167,7 +167,15 @@ def record(
     return run
 
 
-def _shooters(trial: Trial) -> dict[str, Shooter]:
+def shooters_of(trial: Trial) -> dict[str, Shooter]:
+    """Return the policies by role.
+
+    Args:
+        trial: Who is on trial.
+
+    Raises:
+        BadInput: If a package is of another kind or another table.
+    """
     return {
         role: energy_packages.from_package(
             package, where=f"{trial.name} version {trial.versions[role]}"
@@ -176,16 +184,24 @@ def _shooters(trial: Trial) -> dict[str, Shooter]:
     }
 
 
-def _result(
-    shots: ShootingResult, evidence: Evidence, verdict: Verdict, run: OpenRun
+def result_of(
+    shots: ShootingResult, evidence: Evidence, verdict: Verdict, run: OpenRun | None
 ) -> dict[str, Any]:
+    """Return the result of a validation.
+
+    Args:
+        shots: The shots.
+        evidence: What was measured again.
+        verdict: What the gate says.
+        run: Where it is recorded; None where it is not.
+    """
     versions = {CANDIDATE: shots.candidate, CHAMPION: shots.champion}
     return {
         "schema": SCHEMA,
         "name": shots.name,
         "unchanged": False,
         "versions": {role: version for role, version in versions.items() if version is not None},
-        "run": run.run_id,
+        "run": None if run is None else run.run_id,
         "gate": verdict.to_json(),
         "regret": asdict(evidence),
         "shots": shooting_validation.summary(shots),

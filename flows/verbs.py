@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 STUDIES = Path("artifacts", "study")
+OWNERS = {"tosses": "ball-tracking", "shots": "shooting"}
+"""Options that one study has."""
 
 
 def calibrate(call: Call) -> None:
@@ -121,11 +123,15 @@ def study(call: Call) -> None:
     """Make one paper's tables and figures."""
     from importlib import import_module
 
+    from models.core.bad_input import BadInput
     from tasks import progress
     from tasks.artefacts import output_folder, write_json
 
     last_will.leave_nothing()
     name, out = call.arguments.name, call.out
+    for option, owner in OWNERS.items():
+        if getattr(call.arguments, option) is not None and name != owner:
+            raise BadInput(f"--{option}", f"study {name}", f"study {owner}, which alone has it")
     if call.arguments.out == STUDIES:  # nobody chose: a study must not overwrite another's
         out = output_folder(out / name)
     module = import_module(f"flows.studies.{name.replace('-', '_')}")

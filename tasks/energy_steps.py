@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
+from models.core.bad_input import BadInput
 from models.core.hockey_table import Table
 from models.inference import contact_modes
 from models.planners import shots
@@ -108,7 +109,7 @@ def modes(order: Order, progress: Progress = silent) -> PuckModes:
         The modes.
 
     Raises:
-        ValueError: If so few episodes hold too few contacts.
+        BadInput: If so few episodes hold too few contacts.
     """
     wanted = order.settings.hockey
 
@@ -122,7 +123,12 @@ def modes(order: Order, progress: Progress = silent) -> PuckModes:
             draw=order.draw(MODES),
             progress=lambda done: progress(done, wanted.episodes),
         )
-        return puck_modes.to_arrays(contact_modes.fit(recording, world.table))
+        try:
+            return puck_modes.to_arrays(contact_modes.fit(recording, world.table))
+        except ValueError as error:
+            found = f"{wanted.episodes}, {wanted.steps} ({error})"
+            expected = "records that hold enough contacts"
+            raise BadInput("hockey.episodes, hockey.steps", found, expected) from error
 
     return puck_modes.from_arrays(order.find("modes", modes_key(order), make))
 

@@ -163,7 +163,7 @@ class Hockey:
 class Energy:
     """The training of the energies of shots."""
 
-    states: Count
+    states: Annotated[int, Range(3)]
     candidates: Annotated[int, Range(2)]
     hidden: Count
     epochs: Count

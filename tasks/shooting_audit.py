@@ -6,6 +6,7 @@ package, and so is the angle that Algorithm 1 finds on its energy.
 
 import numpy as np
 
+from models.core.bad_input import BadInput
 from models.planners import energy_checks, shots
 from models.planners.energy_checks import Check
 from tasks.energy_packages import Shooter
@@ -32,7 +33,7 @@ def audit(shooter: Shooter, wanted: Energy, *, seed: int, progress: Progress = s
         What was measured.
 
     Raises:
-        ValueError: If no puck has a shot that keeps the chance constraint.
+        BadInput: If no puck has a shot that keeps the chance constraint.
     """
     found = check(shooter, wanted, seed=seed, stream=VALIDATION, progress=progress)
     return Evidence(
@@ -66,7 +67,7 @@ def check(
         All that is measured.
 
     Raises:
-        ValueError: If no puck has a shot that keeps the chance constraint.
+        BadInput: If no puck has a shot that keeps the chance constraint.
     """
     draw = np.random.default_rng([seed, stream])
     conditions = shooter.conditions(aim=wanted.aim_sd)
@@ -76,6 +77,10 @@ def check(
     candidates = shots.exhaustive(
         conditions, states, angles, lambda done: progress(done, angles.size)
     )
-    return energy_checks.check(
-        shooter.energy, shooter.setting, conditions, states, candidates, draw=draw
-    )
+    try:
+        return energy_checks.check(
+            shooter.energy, shooter.setting, conditions, states, candidates, draw=draw
+        )
+    except ValueError as error:
+        found = f"{wanted.held_out} ({error})"
+        raise BadInput("energy.held_out", found, "pucks that can be shot among so many") from error

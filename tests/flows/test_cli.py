@@ -151,6 +151,14 @@ def test_a_study_is_told_its_seed_and_says_it(tmp_path, monkeypatch):
     assert [how["seed"] for how in told] == [0, 3]
 
 
+@pytest.mark.parametrize(("name", "option"), [("cup", "--shots"), ("shooting", "--tosses")])
+def test_an_option_of_another_study_is_refused_in_one_line(name, option, capsys, tmp_path):
+    assert cli.main(["study", name, option, "5", "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"{option}: found study {name}, expected study ")
+    assert said.count("\n") == 1
+
+
 def test_verbs_that_only_publish_say_in_their_help_that_they_cannot_do_without(capsys):
     for word in ("nightly", "rollback"):
         with pytest.raises(SystemExit):

@@ -5,9 +5,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows import registry_verbs, validate_shooting
+from flows import on_trial, registry_verbs, rehearsal, validate_shooting
 from models.core.bad_input import BadInput
-from tasks import candidates, promotion, registry, shooting_audit, shooting_trials, tracking
+from tasks import (
+    candidates,
+    promotion,
+    registry,
+    shooting_audit,
+    shooting_trials,
+    tracking,
+    validation,
+)
 from tasks.registry import Registered
 from tasks.shooting_gate import Evidence
 from tasks.shooting_result import Shot
@@ -86,6 +94,25 @@ def test_policies_are_promoted_refused_and_rolled_back(rig, tmp_path) -> None:
     assert promotion.present(rig.tracker, NAME) == promotion.Pair("3", "1")
     moved = promotion.rollback(rig.tracker, NAME, reason="a test")
     assert moved.pair == promotion.Pair("1", None)
+
+
+@pytest.mark.slow
+def test_a_rehearsal_judges_and_neither_records_nor_moves(rig, tmp_path, monkeypatch) -> None:
+    version, first = register(rig, tmp_path, 1)
+    rig.goals = {first: 50}
+    for name in ("load", "audit", "shoot"):
+        step = getattr(validate_shooting, name)
+        place = on_trial if name == "load" else validate_shooting
+        if not hasattr(step, "fn"):
+            monkeypatch.setattr(place, name, SimpleNamespace(fn=step))
+    monkeypatch.setattr(rehearsal.tracking, "connect", lambda: rig.tracker)
+    wanted = settings()
+    result = rehearsal.rehearse(NAME, wanted=wanted, out=tmp_path / "out", seed=0)
+    assert result["gate"]["passed"] and not result["promoted"] and result["run"] is None
+    assert result["versions"] == {"candidate": version}
+    assert json.loads((tmp_path / "out" / "result.json").read_text()) == result
+    assert promotion.present(rig.tracker, NAME) == promotion.Pair(None, None)
+    assert validation.find_trials(rig.tracker, NAME, version, None) is None
 
 
 def settings():

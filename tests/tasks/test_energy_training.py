@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
+from models.core.bad_input import BadInput
 from models.inference import contact_modes
 from models.planners import strokes as stroke_tables
 from models.systems import puck_data
@@ -103,6 +104,15 @@ def test_a_damaged_package_is_trained_again_alone(order, made) -> None:
     training.run(order)
     assert (damaged / "shooting.safetensors").read_bytes() == whole  # the same seed
     assert (kept / "shooting.json").stat().st_mtime_ns == before
+
+
+def test_too_few_records_are_bad_input_that_names_the_keys(order, made, monkeypatch) -> None:
+    def few(*_):
+        raise ValueError("recording: 2 banks are too few, need 5")
+
+    monkeypatch.setattr(contact_modes, "fit", few)
+    with pytest.raises(BadInput, match=r"hockey.episodes, hockey.steps: found 100, 50 \(recording"):
+        training.run(order)
 
 
 def test_a_stale_prediction_is_made_again_without_training(order, made) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from models.core.bad_input import BadInput
 from models.planners import energy_training, shots
 from models.planners.energy import Energy
 from models.planners.energy_training import Training
@@ -68,6 +69,13 @@ def test_a_policy_of_wrong_labels_is_refused_beyond_chance(labels, wrong: str) -
     other = np.random.default_rng(1).permutation(best)
     told = measured(trained(states, angles, other if "states" in wrong else ANGLES - 1 - best))
     assert not passes(told) and told.share - 3 * told.regret_error / told.best > 0.05
+
+
+def test_pucks_that_cannot_be_shot_are_bad_input_that_names_the_key() -> None:
+    hopeless = replace(SHOOTER, setting=replace(SHOOTER.setting, least_goal=1.1))
+    wanted = replace(settings.load().energy, held_out=3)
+    with pytest.raises(BadInput, match=r"energy.held_out: found 3 \(candidates: no state"):
+        shooting_audit.audit(hopeless, wanted, seed=0)
 
 
 def test_the_same_seed_measures_the_same_and_reports_to_the_end() -> None:
