@@ -13,9 +13,10 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from models.controllers import command_guard, mallet_swing, payload, sampling_mpc
+from models.controllers.arm_plans import Plan
 from models.controllers.mallet_swing import Swing
 from models.controllers.payload import Payload
-from models.controllers.sampling_mpc import PERIOD, Memory, Plan
+from models.controllers.sampling_mpc import PERIOD, Memory
 from models.planners import via_points
 from models.planners.strokes import Contact
 from models.simulators import iiwa

@@ -23,8 +23,9 @@ from numpy import ndarray
 
 from models.controllers import shot_intents
 from models.controllers.arm_driver import ArmDriver
+from models.controllers.arm_plans import Plan
 from models.controllers.complaints import Complaints
-from models.controllers.sampling_mpc import PERIOD, Memory, Plan
+from models.controllers.sampling_mpc import PERIOD, Memory
 from models.controllers.shot_intents import Equipment, Intent
 from models.controllers.table_watch import TableWatch
 from models.filters import piecewise_kalman

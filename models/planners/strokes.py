@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from models.planners import mallet_speed, postures, run_ups, stroke_search, via_points
+from models.planners.grid_cells import Cell, between, cell_at
 from models.planners.run_ups import Limits
 from models.planners.stroke_search import RunUps
 from models.simulators import iiwa
@@ -64,19 +65,6 @@ class Stroke:
     duration: Float[ndarray, "*batch"]
     ready: Float[ndarray, "*batch 7"]
     wind_up: Float[ndarray, "*batch"]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of the table.
-
-    Attributes:
-        corner: Index of its lowest corner along each axis.
-        share: How far in it a place lies along each axis, from 0 to 1.
-    """
-
-    corner: tuple[Int[ndarray, "*batch"], Int[ndarray, "*batch"], Int[ndarray, "*batch"]]
-    share: Float[ndarray, "*batch 3"]
 
 
 @dataclass(frozen=True)
@@ -137,14 +125,14 @@ class Strokes:
         height = np.full((*where.shape[:-1], 1), iiwa.TIP_HEIGHT)
         target = np.concatenate((where[..., :2], height), -1)
         cell = self._cell(where)
-        joints = via_points.seek(_between(self.joints, cell), target)
+        joints = via_points.seek(between(self.joints, cell), target)
         unit = unit_speeds(joints, where[..., 2])
         most = _MOST / (np.abs(unit) / iiwa.SPEED_LIMIT).max(-1)
-        speed = np.minimum(_between(self.speeds, cell), most)
-        joint_speeds, wind_up = speed[..., None] * unit, _between(self.wind_ups, cell)
+        speed = np.minimum(between(self.speeds, cell), most)
+        joint_speeds, wind_up = speed[..., None] * unit, between(self.wind_ups, cell)
         ready = run_ups.ready(joints, joint_speeds, wind_up=wind_up)
-        ready = via_points.level(ready + _between(self.offsets, cell), steps=2)
-        duration = _between(self.durations, cell)
+        ready = via_points.level(ready + between(self.offsets, cell), steps=2)
+        duration = between(self.durations, cell)
         return Stroke(joints, joint_speeds, speed, duration, ready, wind_up)
 
     def speed(
@@ -158,7 +146,7 @@ class Strokes:
         """
         cell = self._cell(np.concatenate((positions, np.asarray(angles)[..., None]), -1))
         possible = self.covers(positions, angles) & self.sound[cell.corner]
-        return np.where(possible, _between(self.speeds, cell), 0.0)
+        return np.where(possible, between(self.speeds, cell), 0.0)
 
     def duration(
         self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
@@ -170,7 +158,7 @@ class Strokes:
             angles: Shooting angles, rad.
         """
         cell = self._cell(np.concatenate((positions, np.asarray(angles)[..., None]), -1))
-        return _between(self.durations, cell)
+        return between(self.durations, cell)
 
     def covers(
         self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
@@ -186,14 +174,7 @@ class Strokes:
         return inside & (np.abs(angles) <= LARGEST_ANGLE + 1e-9)
 
     def _cell(self, where: Float[ndarray, "*batch 3"]) -> Cell:
-        """Find the cell that each place lies in, or the nearest."""
-        corner, share = [], []
-        for axis, knots in enumerate((self.x, self.y, self.angle)):
-            place = (where[..., axis] - knots[0]) / (knots[1] - knots[0])
-            low = np.clip(np.nan_to_num(place), 0, len(knots) - 2).astype(int)
-            corner.append(low)
-            share.append(np.clip(place - low, 0.0, 1.0))
-        return Cell((corner[0], corner[1], corner[2]), np.stack(share, -1))
+        return cell_at((self.x, self.y, self.angle), where)
 
     def to_arrays(self) -> dict[str, ndarray]:
         """Return the table as arrays by name."""
@@ -297,16 +278,6 @@ def unit_speeds(
 def direction(angles: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch 3"]:
     """Return unit vectors along shooting angles, rad."""
     return np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), -1)
-
-
-def _between(values: Float[ndarray, "x y u ..."], cell: Cell) -> Float[ndarray, "..."]:
-    """Interpolate linearly along each axis."""
-    total = np.zeros(())
-    for corner in np.ndindex(2, 2, 2):
-        weight = np.prod(np.where(corner, cell.share, 1.0 - cell.share), axis=-1)
-        value = values[tuple(low + c for low, c in zip(cell.corner, corner, strict=True))]
-        total = total + weight.reshape(weight.shape + (1,) * (values.ndim - 3)) * value
-    return total
 
 
 def _cell_loads(

@@ -217,16 +217,3 @@ def test_a_stroke_that_is_given_up_ends_at_rest_within_the_limits(table, leave):
     tip = iiwa.tip(joints)
     np.testing.assert_allclose(tip[:, 2], iiwa.TIP_HEIGHT, atol=1e-3)
     assert tip[:, 0].min() > 0.5842
-
-
-@pytest.mark.parametrize(
-    ("firm", "load", "possible"),
-    [(1.0, 1.0, True), (1.0, 1.1, True), (1.0, 1.3, False), (1.03, 1.03, False)],
-)
-def test_more_acceleration_than_planned_is_possible_more_speed_is_not(
-    firm: float, load: float, possible: bool
-) -> None:
-    """Plans use 0.8 of the acceleration that there is, of the speed nearly all."""
-    rest = np.zeros((2, 7))
-    path = via_points.Path(np.array((0.0, 1.0)), rest, rest)
-    assert sampling_mpc.Plan(path, None, load=load, firm=firm).possible is possible

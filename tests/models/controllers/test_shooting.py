@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from models.controllers import command_guard
 from models.controllers.aims import NominalAim
-from models.controllers.sampling_mpc import Plan
+from models.controllers.arm_plans import Plan
 from models.controllers.shooting import Phase, ShootingAgent
 from models.controllers.shot_intents import Equipment
 from models.planners import shots, strokes

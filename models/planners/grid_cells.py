@@ -1,0 +1,52 @@
+"""Interpolation between the points of a regular grid of three axes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a grid, and where in it a place lies.
+
+    Attributes:
+        corner: Index of its lowest corner along each axis.
+        share: How far in it a place lies along each axis, from 0 to 1.
+    """
+
+    corner: tuple[Int[ndarray, "*batch"], Int[ndarray, "*batch"], Int[ndarray, "*batch"]]
+    share: Float[ndarray, "*batch 3"]
+
+
+def cell_at(axes: Sequence[Float[ndarray, " knot"]], where: Float[ndarray, "*batch 3"]) -> Cell:
+    """Find the cell that each place lies in, or the nearest.
+
+    Args:
+        axes: The grid's knots along each of three axes, ascending, equally far apart.
+        where: The places.
+    """
+    corner, share = [], []
+    for axis, knots in enumerate(axes):
+        place = (where[..., axis] - knots[0]) / (knots[1] - knots[0])
+        low = np.clip(np.nan_to_num(place), 0, len(knots) - 2).astype(int)
+        corner.append(low)
+        share.append(np.clip(place - low, 0.0, 1.0))
+    return Cell((corner[0], corner[1], corner[2]), np.stack(share, -1))
+
+
+def between(values: Float[ndarray, "x y u ..."], cell: Cell) -> Float[ndarray, "..."]:
+    """Interpolate linearly along each axis.
+
+    Args:
+        values: At the grid's points.
+        cell: Where.
+    """
+    total = np.zeros(())
+    for corner in np.ndindex(2, 2, 2):
+        weight = np.prod(np.where(corner, cell.share, 1.0 - cell.share), axis=-1)
+        value = values[tuple(low + c for low, c in zip(cell.corner, corner, strict=True))]
+        total = total + weight.reshape(weight.shape + (1,) * (values.ndim - 3)) * value
+    return total
