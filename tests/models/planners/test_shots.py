@@ -119,6 +119,6 @@ def test_the_mallet_pushes_with_what_is_left_of_its_speed():
     normal, speed = shots.contact(CONDITIONS, states, angles)
     place = states[..., :2] - CONDITIONS.table.contact_radius * normal
     reached = CONDITIONS.speed(place + np.array((1.51, 0.0)), angles)
-    closing = 0.95 * reached > (states[..., 2:4] * normal).sum(-1)
-    np.testing.assert_allclose(speed, np.where(closing, 0.95 * reached, 0.0))
+    closing = shots.PUSHING * reached > (states[..., 2:4] * normal).sum(-1)
+    np.testing.assert_allclose(speed, np.where(closing, shots.PUSHING * reached, 0.0))
     assert closing.any()
