@@ -9,7 +9,7 @@ from functools import partial
 
 from optuna.trial import Trial
 
-from tasks import energy_steps, energy_training, searches
+from tasks import energy_learning, energy_steps, searches
 from tasks.energy_steps import Order
 from tasks.progress import Progress, silent
 from tasks.searches import Choice, Space
@@ -29,16 +29,16 @@ def search(order: Order, progress: Progress = silent) -> Energy:
         The settings of the best trial.
     """
     wanted = order.settings.energy
-    once, setting = replace(wanted, trials=0), energy_training.setting_of(NAME)
+    once, setting = replace(wanted, trials=0), energy_learning.setting_of(NAME)
     labels = energy_steps.labels(order)
 
     def value(choice: Choice, within: Progress) -> float:
         tried = replace(once, **choice)
-        return energy_training.fit(tried, labels, setting, seed=order.seed, progress=within).lowest
+        return energy_learning.fit(tried, labels, setting, seed=order.seed, progress=within).lowest
 
     space = Space(
-        name=f"energy-{energy_training.key(order)[:16]}",
-        started={name: getattr(wanted, name) for name in energy_training.SEARCHED},
+        name=f"energy-{energy_learning.key(order)[:16]}",
+        started={name: getattr(wanted, name) for name in energy_learning.SEARCHED},
         propose=partial(_propose, wanted),
         value=value,
     )

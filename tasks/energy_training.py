@@ -2,7 +2,7 @@
 
     puck modes, strokes, shots    what all settings share (`tasks.energy_steps`)
     search                        of size and schedule, where one is wanted
-    shooting-<setting>            the energy with contacts and strokes (`tasks.energy_packages`)
+    shooting-<setting>            the energy with contacts and strokes (`tasks.energy_learning`)
     pictures                      what was learnt, and how well the modes foretell the puck
 
 Every step finds its own earlier result by the digest of all that decides it, so that a training
@@ -10,49 +10,37 @@ that was interrupted goes on where it stopped, and one that is there is not repe
 """
 
 import json
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-
-from models.core.bad_input import BadInput
-from models.core.hockey_table import Table
-from models.planners import energy_training, shots
-from models.planners.energy_training import Fit, Training
-from models.planners.shots import Setting
+from models.planners import shots
 from tasks import (
     energy_figures,
+    energy_learning,
     energy_packages,
     energy_pictures,
     energy_steps,
     figures,
-    shooting_audit,
 )
 from tasks.artefacts import digest_of, write_bytes, write_json
-from tasks.energy_packages import READER, Shooter
-from tasks.energy_steps import Labels, Order
+from tasks.energy_learning import HELD_OUT
+from tasks.energy_packages import READER
+from tasks.energy_steps import Order
 from tasks.package_kinds import SHOOTING
 from tasks.packages import read_package
-from tasks.progress import Progress, Show, hidden, part, silent
-from tasks.provenance import code_digest, git_commit
-from tasks.settings import Energy
+from tasks.progress import Progress, Show, hidden, silent
+from tasks.provenance import code_digest
 
 SCHEMA = "ricochet.energies/1"
 NAMES = tuple(f"{SHOOTING}{setting.name}" for setting in shots.SETTINGS)
-SEARCHED = ("hidden", "learning_rate")
-"""Settings that a search may choose."""
-CODE = (
-    *("tasks/energy_packages.py", "tasks/energy_search.py"),
-    *("tasks/energy_training.py", "tasks/shooting_audit.py"),
+DRAWING = (
+    *("tasks/energy_figures.py", "tasks/energy_pictures.py"),
+    *("tasks/energy_training.py", "tasks/figures.py"),
 )
-"""Code that decides a package, beside that of what it learns from."""
-HELD_OUT = "held_out_history"
-"""Curve of the losses that a package's checks hold; those of the training are another."""
+"""Code that decides the pictures, beside that of what they show."""
 PREDICTION = "prediction.json"
 """Written last: rows of how well the modes foretell the puck, and the key of what was drawn."""
 
@@ -68,31 +56,6 @@ class Step:
 
     label: str
     do: Callable[[Progress], object]
-
-
-def setting_of(name: str) -> Setting:
-    """Return the setting of a package's name.
-
-    Args:
-        name: `shooting-<setting>`.
-
-    Returns:
-        The setting.
-    """
-    return next(one for one in shots.SETTINGS if f"{SHOOTING}{one.name}" == name)
-
-
-def key(order: Order) -> str:
-    """Name everything that decides the packages of a training.
-
-    Args:
-        order: What is wanted.
-
-    Returns:
-        A digest.
-    """
-    wanted = asdict(order.settings.energy)
-    return digest_of([energy_steps.labels_key(order), wanted, code_digest(CODE)])
 
 
 def is_done(order: Order) -> bool:
@@ -116,7 +79,7 @@ def is_trained(order: Order) -> bool:
     Returns:
         Whether nothing is left to train.
     """
-    return all(_found(order, name) for name in NAMES)
+    return all(energy_learning.is_there(order, place(order, name)) for name in NAMES)
 
 
 def place(order: Order, name: str) -> Path:
@@ -144,99 +107,12 @@ def steps(order: Order) -> tuple[Step, ...]:
         Step("shots", partial(energy_steps.labels, order)),
     ]
     if order.settings.energy.trials:
-        shared.append(Step("search", partial(chosen, order)))
-    own = [Step(name, partial(train_one, order, name)) for name in NAMES]
+        shared.append(Step("search", partial(energy_learning.chosen, order)))
+    own = [
+        Step(name, partial(energy_learning.train, order, name, place(order, name)))
+        for name in NAMES
+    ]
     return (*shared, *own, Step("pictures", partial(draw, order)))
-
-
-def train_one(order: Order, name: str, progress: Progress = silent) -> None:
-    """Train the energy of a setting, check it and write its package, unless it is there.
-
-    Args:
-        order: What is wanted.
-        name: Name of the package.
-        progress: Told of the steps of the training and of the shots of the check.
-
-    Raises:
-        BadInput: If the place cannot be written.
-    """
-    if _found(order, name):
-        return
-    setting, wanted, labels = setting_of(name), chosen(order), energy_steps.labels(order)
-    found = fit(wanted, labels, setting, seed=order.seed, progress=part(progress, 0, 2))
-    shooter = Shooter(
-        setting=setting,
-        energy=found.energy,
-        modes=energy_steps.modes(order),
-        strokes=energy_steps.strokes(order),
-        table=Table(),
-        low=np.append(shots.LOW, -shots.LARGEST_ANGLE),
-        high=np.append(shots.HIGH, shots.LARGEST_ANGLE),
-    )
-    checked = shooting_audit.check(shooter, wanted, seed=order.seed, progress=part(progress, 1, 2))
-    energy_packages.write(
-        shooter,
-        place(order, name),
-        checks={
-            "regret_share": checked.regret / checked.best,
-            "held_out_loss": found.lowest,
-            **_finite(asdict(checked)),
-            HELD_OUT: list(found.held_out),
-            "training_history": list(found.training),
-        },
-        key=key(order),
-        git_commit=git_commit(),
-        settings={**asdict(wanted), "seed": order.seed},
-    )
-
-
-def fit(
-    wanted: Energy, labels: Labels, setting: Setting, *, seed: int, progress: Progress = silent
-) -> Fit:
-    """Train an energy as the settings say.
-
-    Args:
-        wanted: Size and schedule.
-        labels: What it learns from.
-        setting: Which shots are best.
-        seed: Seed of all randomness; the same seed gives the same energy.
-        progress: Told of each step.
-
-    Returns:
-        The energy with its losses at each look.
-    """
-    torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
-    return energy_training.fit(
-        labels.states,
-        labels.angles,
-        shots.best(setting, labels.shots),
-        training=Training(
-            hidden=wanted.hidden,
-            epochs=wanted.epochs,
-            batch=wanted.batch,
-            rate=wanted.learning_rate,
-        ),
-        draw=torch.Generator().manual_seed(seed),
-        progress=progress,
-    )
-
-
-def chosen(order: Order, progress: Progress = silent) -> Energy:
-    """Return what to train with: the settings, or what a search over them found best.
-
-    Args:
-        order: What is wanted.
-        progress: Told of hundredths of each trial.
-
-    Returns:
-        Size and schedule.
-    """
-    wanted = order.settings.energy
-    if wanted.trials == 0:
-        return wanted
-    from tasks import energy_search  # Optuna takes a second to import
-
-    return energy_search.search(order, progress)
 
 
 def run(order: Order, show: Show = hidden) -> dict[str, Any]:
@@ -330,8 +206,8 @@ def summary(order: Order, *, trained: bool) -> dict[str, Any]:
 
 def _drawn_key(order: Order) -> str:
     """Name everything that decides the pictures and the predictions."""
-    code = code_digest(("tasks/energy_figures.py", "tasks/energy_pictures.py", "tasks/figures.py"))
-    return digest_of([key(order), energy_steps.predictions_key(order), code])
+    drawn = energy_steps.predictions_key(order), code_digest(DRAWING)
+    return digest_of([energy_learning.key(order), *drawn])
 
 
 def _predicted(order: Order) -> dict[str, Any]:
@@ -340,14 +216,3 @@ def _predicted(order: Order) -> dict[str, Any]:
         return dict(json.loads((order.out / PREDICTION).read_text()))
     except (OSError, ValueError, TypeError):
         return {}
-
-
-def _found(order: Order, name: str) -> bool:
-    try:
-        return read_package(place(order, name), reader=READER).data_digest == key(order)
-    except BadInput:
-        return False
-
-
-def _finite(numbers: Mapping[str, float]) -> dict[str, float]:
-    return {name: value for name, value in numbers.items() if math.isfinite(value)}

@@ -12,6 +12,7 @@ from models.planners import strokes as stroke_tables
 from models.systems import puck_data
 from models.systems.puck_prediction import Row
 from tasks import (
+    energy_learning,
     energy_packages,
     energy_pictures,
     energy_publishing,
@@ -133,7 +134,7 @@ def test_the_loss_told_is_that_of_the_weights_kept(order, made) -> None:
     energies = training.run(wild)["energies"]
     for name in training.NAMES:
         package = training.read_package(training.place(wild, name), reader=energy_packages.READER)
-        looks = package.checks[training.HELD_OUT]
+        looks = package.checks[energy_learning.HELD_OUT]
         assert energies[name]["held_out_loss"] == min(looks) < looks[-1]
 
 
@@ -155,7 +156,7 @@ def test_each_step_shows_its_progress_to_the_end(order, made) -> None:
 def test_a_search_cut_in_its_first_trial_starts_with_the_settings_again(order, made) -> None:
     wanted = changed(order, trials=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "fit", lambda *_, **__: 1 / 0)
+        patch.setattr(energy_learning, "fit", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             energy_search.search(wanted)
     assert energy_search.search(wanted) == replace(wanted.settings.energy, trials=0)
@@ -165,13 +166,14 @@ def test_a_policy_knows_its_setting_and_what_it_learnt_from(order, made) -> None
     training.run(order)
     for name in training.NAMES:
         found = energy_packages.read(training.place(order, name))
-        assert found.name == name and found.setting == training.setting_of(name)
+        assert found.name == name and found.setting == energy_learning.setting_of(name)
         np.testing.assert_array_equal(found.strokes.speeds, shooters.strokes().speeds)
         assert found.modes.airflow_sd == hockey_modes.MODES.airflow_sd
 
 
 def test_keys_tell_what_decides_each_step(order) -> None:
-    keys = (energy_steps.modes_key, energy_steps.strokes_key, energy_steps.labels_key, training.key)
+    keys = (energy_steps.modes_key, energy_steps.strokes_key, energy_steps.labels_key)
+    keys = (*keys, energy_learning.key)
 
     def same(other):
         return [key(order) == key(other) for key in keys]
