@@ -1,8 +1,9 @@
 """What the agent knows of puck and mallet from an observation, and what it must not trust.
 
 The filter learns where the puck is and how the airflow pushes it. Not trusted are places off the
-table, a puck that was not seen for too long, and joints that are not numbers or too far off the
-last command; a puck that has just passed a goal line is no mistake, but tells the filter nothing.
+table, a puck that was not seen for too long, and joints that are not numbers, too far off the last
+command or faster than an arm can be. A puck that has passed a goal line is no mistake, wherever it
+goes from there, but tells the filter nothing.
 """
 
 import numpy as np
@@ -16,6 +17,8 @@ from models.probability.puck_modes import PuckModes
 from models.simulators import iiwa
 
 LAGGING = 0.15  # rad, by which observed joints may be off the last command
+FASTEST = 2.0 * iiwa.SPEED_LIMIT
+"""Observed joint speeds above which they are not believed, rad/s."""
 
 
 class TableWatch:
@@ -96,12 +99,15 @@ class TableWatch:
         hanging: Float[ndarray, " 2"],
     ) -> tuple[Float[ndarray, " 2"], Float[ndarray, " 2"]] | tuple[None, None]:
         """Return where the mallet is and its velocity; None where the joints are not to be had."""
-        lag = np.abs(joints - command[0]).max()
+        lag, most = np.abs(joints - command[0]).max(), int((np.abs(speeds) / FASTEST).argmax())
         if not (np.isfinite(joints).all() and np.isfinite(speeds).all()):
             self._complaints.say("joints", "found NaN, expected finite numbers")
         elif lag > LAGGING:
             off = f"{lag:.2f} rad off the last command, expected {LAGGING}"
             self._complaints.say("joints", off)
+        elif abs(speeds[most]) > FASTEST[most]:
+            found = f"{abs(speeds[most]):.3g} rad/s"
+            self._complaints.say("joints", f"{found}, expected at most {FASTEST[most]:.3g}")
         else:
             if lag < 0.5 * LAGGING:
                 self._complaints.settle("joints")

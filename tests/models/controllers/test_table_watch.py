@@ -5,7 +5,7 @@ import pytest
 from numpy import ndarray
 
 from models.controllers.complaints import Complaints
-from models.controllers.table_watch import LAGGING, TableWatch
+from models.controllers.table_watch import FASTEST, LAGGING, TableWatch
 from models.core.hockey_table import Table
 from models.filters import piecewise_kalman
 from models.simulators import iiwa
@@ -61,4 +61,16 @@ def test_joints_that_are_not_to_be_had_are_no_ground_for_a_stroke(
     watch: TableWatch, joints: ndarray
 ) -> None:
     assert not look(watch, np.array((-0.4, 0.1)), joints)
+    assert look(watch, np.array((-0.4, 0.1)))
+
+
+@pytest.mark.parametrize(("share", "sound"), [(0.95, True), (1.05, False), (1e3, False)])
+def test_joints_faster_than_an_arm_are_no_ground_for_a_stroke(share: float, sound: bool) -> None:
+    complaints = Complaints()
+    watch = TableWatch(MODES, Table(), noise=2e-3, complaints=complaints)
+    observed = seen(np.array((-0.4, 0.1)))
+    observed[14] = -share * FASTEST[1]
+    assert watch.see(observed, command=HOME, hanging=np.zeros(2)) is sound
+    expected = [f"joints: {share * FASTEST[1]:.3g} rad/s, expected at most {FASTEST[1]:.3g}"]
+    assert complaints.lines == ([] if sound else expected)
     assert look(watch, np.array((-0.4, 0.1)))
