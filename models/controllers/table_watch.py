@@ -41,6 +41,7 @@ class TableWatch:
         """
         self.puck: piecewise_kalman.State | None = None
         self._unseen = 0  # periods before it was first seen
+        self._scored = False  # in a goal, and not back on the table
         self._modes, self._table, self._noise = modes, table, noise
         self._base, self._complaints = np.array(table.robot_base[:2]), complaints
 
@@ -60,18 +61,20 @@ class TableWatch:
         """
         mallet, velocity = self._mallet(seen[6:13], seen[13:20], command, hanging)
         place, table = seen[:2] + self._base, self._table
-        away = np.isfinite(place).all() and not _on_table(place, table)
-        if away:
+        scored, inside = _in_goal(place, table), _on_table(place, table)
+        self._scored = scored or (self._scored and not inside)
+        away = np.isfinite(place).all() and not (inside or scored)
+        if away and not self._scored:
             where = f"({place[0]:.2f}, {place[1]:.2f})"
             self._complaints.say("puck", f"at {where} m, expected on the table")
-        if away or _in_goal(place, table):
+        if not inside:
             place = np.full(2, np.nan)
         self._follow(place, mallet, velocity)
         self._unseen += self.puck is None
         lost = self._unseen >= piecewise_kalman.PATIENCE if self.puck is None else self.puck.lost
-        if lost:
+        if lost and not self._scored:
             self._complaints.say("puck", f"not seen for {piecewise_kalman.PATIENCE} periods")
-        elif np.isfinite(place).all():
+        elif inside:
             self._complaints.settle("puck")
         return mallet is not None and not away and not lost
 
@@ -117,9 +120,8 @@ class TableWatch:
 
 
 def _on_table(place: Float[ndarray, " 2"], table: Table) -> bool:
-    """Whether a puck is on the table or has just passed a goal line."""
-    inside = abs(place[0]) <= table.half_length and abs(place[1]) <= table.half_width
-    return bool(inside or _in_goal(place, table))
+    """Whether a puck is on the table."""
+    return bool(abs(place[0]) <= table.half_length and abs(place[1]) <= table.half_width)
 
 
 def _in_goal(place: Float[ndarray, " 2"], table: Table) -> bool:

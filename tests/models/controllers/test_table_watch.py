@@ -74,3 +74,16 @@ def test_joints_faster_than_an_arm_are_no_ground_for_a_stroke(share: float, soun
     expected = [f"joints: {share * FASTEST[1]:.3g} rad/s, expected at most {FASTEST[1]:.3g}"]
     assert complaints.lines == ([] if sound else expected)
     assert look(watch, np.array((-0.4, 0.1)))
+
+
+def test_of_a_puck_that_flies_on_behind_a_goal_nothing_is_said_until_it_is_back() -> None:
+    complaints = Complaints()
+    watch = TableWatch(MODES, Table(), noise=2e-3, complaints=complaints)
+    for place in ((0.5, 0.05), (1.02, 0.1)):
+        assert look(watch, np.array(place))
+    for _ in range(piecewise_kalman.PATIENCE):
+        assert not look(watch, np.array((1.19, 0.14)))
+    assert not look(watch, np.full(2, np.nan)) and complaints.lines == []
+    look(watch, np.array((0.0, 0.0)))
+    assert not look(watch, np.array((1.19, 0.14)))
+    assert complaints.lines == ["puck: at (1.19, 0.14) m, expected on the table"]
