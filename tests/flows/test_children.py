@@ -119,7 +119,7 @@ def test_an_orderly_end_leaves_no_child_no_guard_and_no_ledger(tmp_path):
     guard = started._guard.pid
     assert children.owner(tmp_path)["children"] == [processes.name_of(child.pid)]
     started.end()
-    assert not members(child.pid) and not members(guard)
+    wait_for(lambda: not members(child.pid) and not members(guard), seconds=5)
     assert not (tmp_path / children.LEDGER).exists()
 
 

@@ -1,10 +1,10 @@
 """A shooting validation in MLflow: found again for the same champion, summed up as in Table I."""
 
-from tasks import shooting_figures, shooting_gate, shooting_validation
+from tasks import shooting_figures, shooting_gate, shooting_validation, tracking
 from tasks.shooting_gate import Evidence
 from tasks.shooting_result import ShootingResult, Shot
 
-NAME = "shooting-aggressive"  # no other test of this folder registers it
+NAME = "shooting-aggressive"
 FOUND = Evidence(regret=0.01, regret_error=0.004, best=0.9, agreement=0.95, states=300, beta=0.5)
 GOAL, BANKED, MISS = Shot(True, 1.0, 0, 0), Shot(True, 2.0, 2, 0), Shot(False, 0.0, 5, 1)
 
@@ -41,7 +41,8 @@ def test_the_figure_shows_each_role_with_its_interval() -> None:
     assert [line.get_xdata().tolist() for line in right.lines] == [[1.0, 2.0], [1.0, 1.0]]
 
 
-def test_a_validation_is_found_again_beside_the_same_champion_alone(tracker, tmp_path) -> None:
+def test_a_validation_is_found_again_beside_the_same_champion_alone(tmp_path) -> None:
+    tracker = tracking.connect(store=tmp_path)  # of its own: versions are counted
     tracker.client.create_registered_model(NAME)
     for _ in range(2):
         tracker.client.create_model_version(NAME, source=tmp_path.as_uri())

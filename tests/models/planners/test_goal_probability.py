@@ -81,7 +81,7 @@ def test_closed_form_agrees_with_brute_force(angle: float, banks: int, slack: fl
     error = np.sqrt(exact.goal * (1.0 - exact.goal) / count)
     assert abs(draws.goal.mean() - exact.goal) < 3.0 * error + slack
     assert 0.1 < exact.goal < 0.999
-    np.testing.assert_allclose(np.nanmedian(draws.speed), exact.speed, rtol=0.02)
+    np.testing.assert_allclose(np.nanmedian(draws.speed), exact.speed, rtol=0.03)
 
 
 @pytest.mark.parametrize("angle", [0.58, 0.62, 0.66, -0.7])
