@@ -44,8 +44,10 @@ def load(tracker: Tracker, name: str) -> Trial | None:
         Who is on trial; None where the candidate is the champion already.
 
     Raises:
-        BadInput: If there is no candidate, it was rolled back, or a package is not whole.
+        BadInput: If there is no such setting of shots or no candidate, it was rolled back, or a
+            package is not whole.
     """
+    package_kinds.refuse_unknown(name)
     found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
     candidate = found[CANDIDATE]
     if candidate is None:

@@ -28,6 +28,23 @@ def is_shooting(name: str) -> bool:
     return name.startswith(SHOOTING) and name != SHOOTING
 
 
+def refuse_unknown(name: str) -> None:
+    """Refuse the name of an energy of shots whose setting there is not; others pass.
+
+    Args:
+        name: Name in the registry.
+
+    Raises:
+        BadInput: If there is no such setting.
+    """
+    from models.core.bad_input import BadInput
+    from models.planners import shots
+
+    names = [f"{SHOOTING}{setting.name}" for setting in shots.SETTINGS]
+    if is_shooting(name) and name not in names:
+        raise BadInput(name, "no such setting", f"one of {', '.join(names)}")
+
+
 def reader_of(name: str) -> "Reader":
     """Return the reader of the packages of a name.
 

@@ -59,6 +59,7 @@ def load(
     if not package_kinds.is_shooting(str(source)):
         wanted = f"a folder with {READER.manifest}, or a name {package_kinds.SHOOTING}<setting>"
         raise BadInput(str(source), "no package", wanted)
+    package_kinds.refuse_unknown(str(source))
     return make(_registered(str(source), alias, table), noise=noise)
 
 

@@ -126,6 +126,12 @@ def test_a_name_of_a_posterior_is_refused() -> None:
         validate_shooting.validate_shooting.fn(name="tennis-table")
 
 
+def test_a_setting_that_there_is_not_is_refused_before_the_registry_is_asked() -> None:
+    known = "shooting-cautious, shooting-balanced, shooting-aggressive"
+    with pytest.raises(BadInput, match=f"shooting-foo: found no such setting, expected .* {known}"):
+        on_trial.load.fn(None, "shooting-foo")
+
+
 def test_a_shooting_policy_has_no_real_rig(monkeypatch) -> None:
     monkeypatch.setattr(registry_verbs, "_prepare", lambda: None)
     arguments = SimpleNamespace(name=NAME, rig="real", arm=True)

@@ -143,6 +143,14 @@ def test_what_is_no_package_and_no_name_is_refused(tmp_path) -> None:
         shooting_agents.load(tmp_path / "nothing")
 
 
+def test_a_setting_that_there_is_not_is_refused_by_the_names_of_those_there_are() -> None:
+    known = "shooting-cautious, shooting-balanced, shooting-aggressive"
+    with pytest.raises(BadInput, match=f"shooting-foo: found no such setting, expected .* {known}"):
+        shooting_agents.load("shooting-foo")
+    for name in ("shooting-balanced", "ping-pong-table", "ball-density"):
+        package_kinds.refuse_unknown(name)
+
+
 def test_a_controller_reads_a_package_without_training_or_registry(written) -> None:
     """Numpy and safetensors alone: neither torch, mujoco, mlflow nor prefect are imported."""
     program = (
