@@ -6,7 +6,6 @@ any server, so that a quick look costs nothing.
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 STUDIES = Path("artifacts", "study")
 OWNERS = {"tosses": "ball-tracking", "shots": "shooting"}
-"""Options that one study has."""
+"""Options that one study has, for the count of what it plays."""
 
 
 def calibrate(call: Call) -> None:
@@ -135,15 +134,11 @@ def study(call: Call) -> None:
     if call.arguments.out == STUDIES:  # nobody chose: a study must not overwrite another's
         out = output_folder(out / name)
     module = import_module(f"flows.studies.{name.replace('-', '_')}")
-    settings = call.settings
-    if call.arguments.tosses is not None:
-        chosen = replace(settings.toss, tosses=call.arguments.tosses)
-        settings = replace(settings, toss=chosen)
-    if call.arguments.shots is not None:
-        settings = replace(settings, hockey=replace(settings.hockey, shots=call.arguments.shots))
-    size = {"quick": True} if call.arguments.quick else {}
+    wanted = call.arguments.tosses or call.arguments.shots
+    size: dict[str, int] = {"wanted": wanted} if wanted else {}
+    size |= {"quick": True} if call.arguments.quick else {}
     with progress.bar(name) as report:
-        result: Mapping[str, Any] = module.run(settings, out, report, seed=call.seed, **size)
+        result: Mapping[str, Any] = module.run(call.settings, out, report, seed=call.seed, **size)
     write_json(out / "result.json", {**result, "seed": call.seed})
     call.say(f"study {name}: {out / 'result.json'}")
 

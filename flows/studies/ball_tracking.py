@@ -79,7 +79,13 @@ class Met:
 
 
 def run(
-    settings: Settings, out: Path, progress: Progress, *, quick: bool = False, seed: int = 0
+    settings: Settings,
+    out: Path,
+    progress: Progress,
+    *,
+    wanted: int | None = None,
+    quick: bool = False,
+    seed: int = 0,
 ) -> dict[str, Any]:
     """Toss the balls, meet them and count.
 
@@ -87,7 +93,8 @@ def run(
         settings: Tosses and acoustics, in the section `toss`.
         out: Folder for the figures.
         progress: Called with the tosses done and all tosses.
-        quick: Whether to take only the share `study.quick` of the tosses.
+        wanted: Of each ball's tosses; `toss.tosses` when absent.
+        quick: Whether to take only the share `study.quick` of the tosses, unless they are counted.
         seed: Which study; each has recordings and tosses of its own.
 
     Returns:
@@ -97,6 +104,7 @@ def run(
     workspace_of(settings.toss)  # refused before anything is computed
     tosses = settings.toss.tosses
     tosses = max(1, round(tosses * settings.study.quick)) if quick else tosses
+    tosses = tosses if wanted is None else wanted
     first = APART * seed
     balls = enumerate(ball_toss.BALLS, start=first)
     known = {ball: _calibrated(ball, settings, number) for number, ball in balls}

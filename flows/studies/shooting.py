@@ -57,7 +57,13 @@ PAPER = {
 
 
 def run(
-    settings: Settings, out: Path, progress: Progress, *, quick: bool = False, seed: int = 0
+    settings: Settings,
+    out: Path,
+    progress: Progress,
+    *,
+    wanted: int | None = None,
+    quick: bool = False,
+    seed: int = 0,
 ) -> dict[str, Any]:
     """Train the energies unless they are there, shoot and count.
 
@@ -65,6 +71,7 @@ def run(
         settings: The table, the energies and the shots, in the sections `hockey` and `energy`.
         out: Folder for policies, figures and the episode.
         progress: Called with how much is done of how much.
+        wanted: Of each row's shots; `hockey.shots`, or few in a quick study, when absent.
         quick: Whether to take few shots and small energies.
         seed: Which study; each has starts, records and energies of its own.
 
@@ -74,7 +81,7 @@ def run(
     torch.set_num_threads(1)
     settings = shrunk(settings) if quick else settings
     shooters = policies(settings, output_folder(out / "policies"), seed, bar)
-    begun = shooting_trials.starts(settings.hockey.shots, seed=SEED + seed)
+    begun = shooting_trials.starts(wanted or settings.hockey.shots, seed=SEED + seed)
     disturbance = hockey.disturbance(settings.hockey)
     works = len(ROWS) + len(CLOCKED) + len(PICTURED)
     told = (part(progress, number, works) for number in range(works))

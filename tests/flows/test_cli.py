@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from flows import cli, verbs
-from flows.studies import cup
+from flows.studies import cup, shooting
 from models.core.bad_input import BadInput
 
 WORDS = [" ".join(verb.words) for verb in verbs.VERBS]
@@ -149,6 +149,16 @@ def test_a_study_is_told_its_seed_and_says_it(tmp_path, monkeypatch):
         assert cli.main(words) == 0
         assert json.loads((tmp_path / seed / "result.json").read_text())["seed"] == int(seed)
     assert [how["seed"] for how in told] == [0, 3]
+
+
+def test_a_count_wins_over_a_quick_study(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(shooting, "run", lambda *_, **how: told.append(how) or {"rows": {}})
+    words = ["study", "shooting", "--quick", "--out", str(tmp_path)]
+    assert cli.main(words) == 0
+    assert cli.main([*words, "--shots", "25"]) == 0
+    assert [how.get("wanted") for how in told] == [None, 25]
+    assert all(how["quick"] for how in told)
 
 
 @pytest.mark.parametrize(("name", "option"), [("cup", "--shots"), ("shooting", "--tosses")])
