@@ -17,6 +17,7 @@ from models.controllers.arm_plans import Plan
 from models.controllers.mallet_swing import Swing
 from models.controllers.payload import Payload
 from models.controllers.sampling_mpc import PERIOD, Memory
+from models.controllers.table_watch import FASTEST
 from models.planners import via_points
 from models.planners.strokes import Contact
 from models.simulators import iiwa
@@ -53,7 +54,7 @@ class ArmDriver:
 
         Args:
             joints: As first observed, rad.
-            speeds: As first observed, rad/s.
+            speeds: As first observed, rad/s; at rest where no arm can be as fast.
 
         Raises:
             ValueError: If they are not finite or the mallet is not on the table.
@@ -65,7 +66,9 @@ class ArmDriver:
             raise ValueError(
                 f"observation: mallet {over:+.3f} m off the table at the start, expected 0"
             )
-        speeds = np.where(np.abs(speeds).max() < _STILL, 0.0, speeds)
+        moves = np.abs(speeds).max() >= _STILL and (np.abs(speeds) <= FASTEST).all()
+        bound = iiwa.USABLE * iiwa.SPEED_LIMIT
+        speeds = np.clip(speeds, -bound, bound) if moves else np.zeros(7)
         home = np.abs(joints - iiwa.HOME).max() < 1e-3 and not speeds.any()
         self.planned = self.command = np.stack((iiwa.HOME if home else joints, speeds))
 

@@ -45,3 +45,16 @@ def test_what_asks_too_much_is_braked_and_forgotten(arm: ArmDriver) -> None:
 def test_a_start_that_is_none_is_refused(arm: ArmDriver, joints: np.ndarray) -> None:
     with pytest.raises(ValueError, match="at the start"):
         arm.start(joints, np.zeros(7))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.95, 1.9, 2.1, 1e3])
+def test_commands_keep_to_the_limits_however_fast_the_arm_is_said_to_be(
+    arm: ArmDriver, share: float
+) -> None:
+    speeds = share * iiwa.SPEED_LIMIT * np.array((0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0))
+    arm.start(iiwa.HOME, speeds)
+    if share <= iiwa.USABLE:
+        np.testing.assert_array_equal(arm.command[1], speeds)
+    for _ in range(20):
+        arm.follow(arm.plan(arm.home))
+        assert (np.abs(arm.command[1]) / iiwa.SPEED_LIMIT).max() < 1.001 * iiwa.USABLE
