@@ -31,6 +31,7 @@ from models.controllers.table_watch import TableWatch
 from models.filters import piecewise_kalman
 
 WATCH = 0.1  # s before a stroke begins
+PUZZLED = 0.4  # s of knowing no shot before it says so: the puck is hardly known at first
 SLACK = 0.06  # s that a stroke is given beyond its duration from home
 FROZEN = 0.06  # s before the contact from when on angle and contact stay
 FIRST_GUESS = 1.2  # s, how far ahead the first shot is looked for
@@ -122,8 +123,9 @@ class ShootingAgent:
             return
         found = self._shot(puck, self._ahead, near=None)
         if found is None:
-            x, y = puck.mean[:2]
-            self._complaints.say("shot", f"none is known for a puck at ({x:.2f}, {y:.2f}) m")
+            if self._since > PUZZLED:
+                where = "({:.2f}, {:.2f})".format(*puck.mean[:2])
+                self._complaints.say("shot", f"none is known for a puck at {where} m")
             return
         self._complaints.settle("shot")
         self._ahead = PERIOD * math.ceil((found.contact.duration + SLACK) / PERIOD)
