@@ -61,5 +61,7 @@ def test_a_second_call_in_a_process_starts_no_second_guard(monkeypatch) -> None:
     from tasks import processes
 
     monkeypatch.setenv(last_will.MARK, processes.name_of(os.getpid()))
-    monkeypatch.setattr(subprocess, "Popen", None)
+    started: list[object] = []
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **how: started.append(words))
     last_will.leave_nothing()
+    assert started == []
