@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows.call import Call, Verb
-from tasks.package_kinds import is_shooting
+from tasks.package_kinds import is_shooting, refuse_unknown
 
 if TYPE_CHECKING:
     from tasks.candidates import Judged
@@ -77,6 +77,7 @@ def validate(call: Call) -> None:
     name = call.arguments.name
     if not call.publish and call.arguments.rig != "simulated":
         raise BadInput("--no-publish", f"validate {name} --rig {call.arguments.rig}", REHEARSED)
+    _refuse_unknown(name, call.arguments.rig)
     _prepare()
     result = _validated(call)
     if result["unchanged"]:
@@ -91,6 +92,15 @@ def validate(call: Call) -> None:
     verdict = "promoted to champion" if result["promoted"] else "not promoted"
     where = f"run {result['run']}" if result["run"] else "not recorded"
     call.say(f"{name} version {result['versions']['candidate']}: {verdict}; {where}")
+
+
+def _refuse_unknown(name: str, rig: str) -> None:
+    """Refuse at once what no flow could find: a setting that is not, a ball that no twin tosses."""
+    refuse_unknown(name)
+    if rig == "simulated" and not is_shooting(name):
+        from tasks.laboratory import ball_of
+
+        ball_of(name)
 
 
 def _validated(call: Call) -> dict[str, Any]:

@@ -193,3 +193,11 @@ def test_every_option_is_explained():
                 yield action
 
     assert all(action.help for action in actions(cli.build_parser()))
+
+
+@pytest.mark.parametrize("name", ["shooting-foo", "cup-table"])
+def test_a_name_that_no_validation_knows_is_refused_before_anything_starts(name, capsys, tmp_path):
+    assert cli.main(["validate", name, "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert name in said and "expected one of" in said and said.count("\n") == 1
+    assert not any((tmp_path / "out").iterdir())
