@@ -64,7 +64,7 @@ calibrate: pull ## recordings to a registered posterior for every ball-surface p
 	$(VENV)/bin/ricochet calibrate data/*/
 
 fast: setup ## tests that take less than two minutes together
-	$(PYTEST) -q -n $(WORKERS) --jaxtyping-packages=models.simulators,beartype.beartype
+	$(PYTEST) -q -n $(WORKERS) --jaxtyping-packages=ricochet.models.systems.bouncing_ball.simulator,beartype.beartype
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
 	$(PYTEST) -q -n $(WORKERS) -m slow
@@ -88,11 +88,11 @@ contracts: setup ## the one-way rule of imports
 check: lint types contracts test ## what CI runs
 
 benchmark: setup ## measured tables of speed and accuracy beside what one would pick instead
-	@for file in benchmarks/[a-z]*.py; do name=$$(basename $$file .py); echo "== $$name"; \
-	$(VENV)/bin/python -m benchmarks.$$name || exit 1; done
+	@for file in benchmarks/*/[a-z]*.py; do echo "== $$file"; \
+	$(VENV)/bin/python -m "$$(echo $${file%.py} | tr / .)" || exit 1; done
 
 sample: setup ## record the simulated sample anew where it is missing (then: dvc add data, dvc push)
-	$(VENV)/bin/python -m tasks.sample
+	$(VENV)/bin/python -m ricochet.tasks.systems.bouncing_ball.sample
 
 repro: pull ## reproduce the sample's posteriors, skipping what is unchanged
 	$(VENV)/bin/dvc repro

@@ -16,14 +16,17 @@ from prefect.artifacts import create_link_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from flows.servers import defaults, find_running
-from flows.train_density import ready
-from tasks import calibration, publishing, settings, tracking
-from tasks.artefacts import output_folder
-from tasks.calibration import Order, Pair
-from tasks.progress import bar
-from tasks.provenance import artifacts
-from tasks.tracking import TRAINING, OpenRun, Tracker
+from ricochet.flows.servers.up import defaults, find_running
+from ricochet.flows.train_density import ready
+from ricochet.tasks import settings
+from ricochet.tasks.console.progress import bar
+from ricochet.tasks.registry import runs
+from ricochet.tasks.registry.runs import TRAINING, OpenRun, Tracker
+from ricochet.tasks.storage.files import output_folder
+from ricochet.tasks.storage.provenance import artifacts
+from ricochet.tasks.systems.bouncing_ball.calibration import publish as publishing
+from ricochet.tasks.systems.bouncing_ball.calibration import run as calibration
+from ricochet.tasks.systems.bouncing_ball.calibration.run import Order, Pair
 
 
 @flow(name="calibrate", retries=0, persist_result=False, result_serializer="json")
@@ -54,8 +57,8 @@ def calibrate(
         seed=seed,
         density=None if density is None else Path(density),
     )
-    tracker = tracking.connect()
-    tracking.close_abandoned(tracker)
+    tracker = runs.connect()
+    runs.close_abandoned(tracker)
     if order.density is None:
         order = _with_network(tracker, order)
     named = sessions or []

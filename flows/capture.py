@@ -12,9 +12,11 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from tasks import capturing, publication, settings
-from tasks.artefacts import output_folder, write_json
-from tasks.settings import Settings
+from ricochet.tasks import settings
+from ricochet.tasks.recordings import capture as capturing
+from ricochet.tasks.recordings import dvc_publish
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage.files import output_folder, write_json
 
 
 @flow(name="capture", retries=0, persist_result=False, result_serializer="json")
@@ -81,7 +83,7 @@ def publish(session: Path, remote: str) -> str:
     Returns:
         The digest of all recordings.
     """
-    return publication.publish(session, remote=remote)
+    return dvc_publish.publish(session, remote=remote)
 
 
 def lateness() -> float:

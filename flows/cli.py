@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from flows.call import Call, Verb
-from flows.verbs import VERBS
-from models.core.bad_input import BadInput
+from ricochet.flows.command_line.verb import Call, Verb
+from ricochet.flows.command_line.verbs import VERBS
+from ricochet.models.core.bad_input import BadInput
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
@@ -125,8 +125,8 @@ def _seed(text: str) -> int:
 
 
 def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
-    from tasks import settings
-    from tasks.artefacts import output_folder
+    from ricochet.tasks import settings
+    from ricochet.tasks.storage.files import output_folder
 
     return Call(
         arguments=arguments,

@@ -17,16 +17,17 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from flows import calibrate as calibration
-from flows import capture as capturing
-from flows import train_energy as energy
-from flows import validate as validation
-from flows import validate_shooting as shots
-from models.core.bad_input import BadInput
-from tasks import publication, settings
-from tasks.artefacts import output_folder, write_json
-from tasks.provenance import artifacts
-from tasks.publication import PublicationError
+from ricochet.flows import calibrate as calibration
+from ricochet.flows import capture as capturing
+from ricochet.flows import train as energy
+from ricochet.flows import validate as validation
+from ricochet.flows import validate_shooting as shots
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks import settings
+from ricochet.tasks.recordings import dvc_publish
+from ricochet.tasks.recordings.dvc_publish import PublicationError
+from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.storage.provenance import artifacts
 
 
 @flow(name="nightly", retries=0, persist_result=False, result_serializer="json")
@@ -137,10 +138,10 @@ def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], li
     done: dict[str, str] = {}
     reasons: list[str] = []
     own = [folder / tonight] if (folder / tonight).is_dir() else []
-    for session in [*own, *(left for left in publication.waiting(folder) if left not in own)]:
+    for session in [*own, *(left for left in dvc_publish.waiting(folder) if left not in own)]:
         try:
             done[session.name] = capturing.publish(session, remote)
-            publication.remember(session, done[session.name])
+            dvc_publish.remember(session, done[session.name])
         except PublicationError as error:
             reasons.append(str(error))
             if not done:
@@ -177,7 +178,7 @@ def validated(
 @task(name="fetch recordings", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
 def fetch() -> None:
     """Have all recordings at hand that `data.dvc` names, not tonight's alone."""
-    publication.pull()
+    dvc_publish.pull()
 
 
 def tonight() -> str:

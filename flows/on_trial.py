@@ -6,13 +6,15 @@ from typing import Any
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from models.core.bad_input import BadInput
-from tasks import package_kinds, promotion, registry
-from tasks.packages import Package
-from tasks.registry import Registered
-from tasks.tracking import OpenRun, Tracker
-from tasks.twin_result import CANDIDATE, CHAMPION
-from tasks.verdicts import Verdict
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import promotion
+from ricochet.tasks.registry import versions as registry
+from ricochet.tasks.registry.packages import Package
+from ricochet.tasks.registry.runs import OpenRun, Tracker
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.validation.results import CANDIDATE, CHAMPION
+from ricochet.tasks.validation.checks import Verdict
 
 SCHEMA = "ricochet.validation/1"
 
@@ -47,11 +49,11 @@ def load(tracker: Tracker, name: str) -> Trial | None:
         BadInput: If there is no such setting of shots or no candidate, it was rolled back, or a
             package is not whole.
     """
-    package_kinds.refuse_unknown(name)
+    catalogue.refuse_unknown(name)
     found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
     candidate = found[CANDIDATE]
     if candidate is None:
-        maker = "train energy" if package_kinds.is_shooting(name) else "calibrate"
+        maker = "train energy" if catalogue.is_shooting(name) else "calibrate"
         raise BadInput(name, "no candidate in the registry", f"one; ricochet {maker} makes it")
     if candidate == found[CHAMPION]:
         return None

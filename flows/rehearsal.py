@@ -7,13 +7,17 @@ It reads the candidate, the champion and, of a posterior, the recordings; what i
 from pathlib import Path
 from typing import Any
 
-from flows import on_trial, validate, validate_shooting
-from flows.on_trial import Trial
-from tasks import gate, laboratory, package_kinds, shooting_gate, tracking
-from tasks.artefacts import output_folder, write_json
-from tasks.settings import Settings
-from tasks.tracking import Tracker
-from tasks.twin_result import CANDIDATE
+from ricochet.flows import on_trial, validate, validate_shooting
+from ricochet.flows.on_trial import Trial
+from ricochet.tasks.registry import runs
+from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.validation import gate as shooting_gate
+from ricochet.tasks.systems.bouncing_ball.tracking import laboratory
+from ricochet.tasks.systems.bouncing_ball.validation import gate
+from ricochet.tasks.systems.bouncing_ball.validation.results import CANDIDATE
 
 
 def rehearse(name: str, *, wanted: Settings, out: Path, seed: int) -> dict[str, Any]:
@@ -31,10 +35,10 @@ def rehearse(name: str, *, wanted: Settings, out: Path, seed: int) -> dict[str, 
     Raises:
         BadInput: If something is missing or not as it should be.
     """
-    shoots = package_kinds.is_shooting(name)
+    shoots = catalogue.is_shooting(name)
     if not shoots:
         laboratory.ball_of(name)
-    tracker, folder = tracking.connect(), output_folder(out)
+    tracker, folder = runs.connect(), output_folder(out)
     trial = on_trial.load.fn(tracker, name)
     if trial is None:
         result = on_trial.unchanged(tracker, name)

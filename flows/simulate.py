@@ -6,8 +6,9 @@ from typing import Any
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
-from tasks import settings, simulation
-from tasks.settings import Simulate
+from ricochet.tasks import settings
+from ricochet.tasks.settings import Simulate
+from ricochet.tasks.systems.bouncing_ball import simulated_drops
 
 
 @flow(name="simulate", retries=0, persist_result=False, result_serializer="json")
@@ -44,4 +45,4 @@ def drops(folder: Path, wanted: Simulate, seed: int) -> dict[str, Any]:
     Returns:
         What `result.json` holds.
     """
-    return simulation.run(wanted, folder, seed=seed)
+    return simulated_drops.run(wanted, folder, seed=seed)

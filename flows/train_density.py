@@ -7,12 +7,14 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from tasks import density, publishing, settings, tracking
-from tasks.artefacts import output_folder, write_json
-from tasks.progress import bar
-from tasks.provenance import artifacts
-from tasks.settings import Density
-from tasks.tracking import Tracker
+from ricochet.tasks import settings
+from ricochet.tasks.console.progress import bar
+from ricochet.tasks.registry import runs
+from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.settings import Density
+from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.storage.provenance import artifacts
+from ricochet.tasks.systems.bouncing_ball.calibration import density, publish
 
 
 @flow(name="train-density", retries=0, persist_result=False, result_serializer="json")
@@ -34,7 +36,7 @@ def train_density(
         What `result.json` holds.
     """
     wanted = settings.load(None if params is None else Path(params), overrides or ()).density
-    folder, tracker = output_folder(Path(out)), tracking.connect()
+    folder, tracker = output_folder(Path(out)), runs.connect()
     trained = train(folder, wanted, seed)
     version = register(tracker, folder)
     result = density.summary(folder / "package", trained=trained)
@@ -71,7 +73,7 @@ def register(tracker: Tracker, folder: Path) -> str:
     Returns:
         The version.
     """
-    version, _ = publishing.publish_density(tracker, folder, flow_run=str(flow_run.id or ""))
+    version, _ = publish.publish_density(tracker, folder, flow_run=str(flow_run.id or ""))
     return version.version
 
 

@@ -17,33 +17,39 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from flows.calibrate import link
-from flows.on_trial import SCHEMA, Trial, load, move, unchanged
-from flows.real_validation import kept, open_place
-from tasks import (
-    auditing,
-    candidates,
+from ricochet.flows.calibrate import link
+from ricochet.flows.on_trial import SCHEMA, Trial, load, move, unchanged
+from ricochet.flows.real_rig import kept, open_place
+from ricochet.tasks import settings
+from ricochet.tasks.console.progress import bar
+from ricochet.tasks.registry import runs
+from ricochet.tasks.registry.packages import Package
+from ricochet.tasks.registry.runs import OpenRun, Tracker
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.systems.bouncing_ball.tracking import controllers, laboratory
+from ricochet.tasks.systems.bouncing_ball.validation import audit as auditing
+from ricochet.tasks.systems.bouncing_ball.validation import (
     gate,
-    laboratory,
     real_trials,
-    settings,
-    steering,
-    tracking,
-    trials,
-    twin_result,
-    validation,
+    results,
+    simulated_trials,
 )
-from tasks.artefacts import output_folder, write_json
-from tasks.gate import Evidence
-from tasks.packages import Package
-from tasks.progress import bar
-from tasks.real_trials import Bench, Place
-from tasks.registry import Registered
-from tasks.settings import Settings
-from tasks.tracking import OpenRun, Tracker
-from tasks.trials import Met
-from tasks.twin_result import CANDIDATE, CHAMPION, REAL, SIMULATED, STAY, Paired, TwinResult
-from tasks.verdicts import Verdict
+from ricochet.tasks.systems.bouncing_ball.validation.gate import Evidence
+from ricochet.tasks.systems.bouncing_ball.validation.real_trials import Bench, Place
+from ricochet.tasks.systems.bouncing_ball.validation.results import (
+    CANDIDATE,
+    CHAMPION,
+    REAL,
+    SIMULATED,
+    STAY,
+    Paired,
+    TwinResult,
+)
+from ricochet.tasks.systems.bouncing_ball.validation.simulated_trials import Met
+from ricochet.tasks.validation import judge, report
+from ricochet.tasks.validation.checks import Verdict
 
 
 @flow(
@@ -83,7 +89,7 @@ def validate(
     wanted = settings.load(None if params is None else Path(params), overrides or ())
     laboratory.ball_of(name)
     place = open_place(rig, wanted, arm=arm)
-    tracker, folder = tracking.connect(), output_folder(Path(out))
+    tracker, folder = runs.connect(), output_folder(Path(out))
     trial = load(tracker, name)
     if trial is None:
         result = unchanged(tracker, name)
@@ -115,7 +121,7 @@ def audit(tracker: Tracker, trial: Trial, wanted: Settings, seed: int) -> Eviden
         What was measured.
     """
     registered = Registered(trial.name, trial.versions[CANDIDATE])
-    sessions = candidates.recordings_of(tracker, registered)
+    sessions = judge.recordings_of(tracker, registered)
     with bar(f"{trial.name} audit") as progress:
         return auditing.audit(
             trial.packages[CANDIDATE], sessions, settings=wanted, seed=seed, progress=progress
@@ -145,7 +151,7 @@ def try_on_rig(
     ball, rules = laboratory.ball_of(trial.name), wanted.validate
     theta = {role: _samples(package) for role, package in trial.packages.items()}
     learning = torch.Generator().manual_seed(seed)
-    known = {role: steering.learn(rows, draw=learning) for role, rows in theta.items()}
+    known = {role: controllers.learn(rows, draw=learning) for role, rows in theta.items()}
     if place is not None:
         bench = Bench(ball, known, wanted, place)
         met = real_trials.meet_tosses(bench, seed=seed, folder=folder)
@@ -154,11 +160,11 @@ def try_on_rig(
     if CHAMPION not in known:
         known[STAY] = known[CANDIDATE]
     with bar(f"{trial.name} rig") as progress:
-        met = trials.meet_tosses(
+        met = simulated_trials.meet_tosses(
             ball, known, settings=wanted, seeds=seeds, folder=folder, progress=progress
         )
-    places = trials.cup_positions(rules.positions)
-    inside = trials.predict_cups(ball, theta, places, seed=seed)
+    places = simulated_trials.cup_positions(rules.positions)
+    inside = simulated_trials.predict_cups(ball, theta, places, seed=seed)
     return replace(
         _tried(trial, SIMULATED, seeds, met),
         positions=tuple((float(x), float(y)) for x, y in places),
@@ -193,7 +199,7 @@ def record(
     }
     refused = {role: list(lines) for role, lines in met.refused.items()}
     write_json(folder / "refused.json", refused)
-    run = validation.publish_validation(
+    run = report.publish_validation(
         tracker,
         twin,
         packages=trial.packages,
@@ -251,5 +257,5 @@ def result_of(
         "energy": dict(met.energy),
         "latency_p99": dict(met.latency),
         "refused": {role: list(lines) for role, lines in met.refused.items()},
-        "trials": twin_result.to_json(twin),
+        "trials": results.to_json(twin),
     }

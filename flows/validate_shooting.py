@@ -18,30 +18,25 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from flows.calibrate import link
-from flows.on_trial import SCHEMA, Trial, load, move, unchanged
-from models.core.bad_input import BadInput
-from tasks import (
-    energy_packages,
-    hockey,
-    package_kinds,
-    settings,
-    shooting_agents,
-    shooting_audit,
-    shooting_gate,
-    shooting_trials,
-    shooting_validation,
-    tracking,
-)
-from tasks.artefacts import output_folder, write_json
-from tasks.energy_packages import Shooter
-from tasks.progress import bar
-from tasks.settings import Settings
-from tasks.shooting_gate import Evidence
-from tasks.shooting_result import ShootingResult
-from tasks.tracking import OpenRun, Tracker
-from tasks.twin_result import CANDIDATE, CHAMPION
-from tasks.verdicts import Verdict
+from ricochet.flows.calibrate import link
+from ricochet.flows.on_trial import SCHEMA, Trial, load, move, unchanged
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks import settings
+from ricochet.tasks.console.progress import bar
+from ricochet.tasks.registry import runs
+from ricochet.tasks.registry.runs import OpenRun, Tracker
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey import disturbance as hockey
+from ricochet.tasks.systems.air_hockey.policies import agents, packages
+from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
+from ricochet.tasks.systems.air_hockey.validation import audit as shooting_audit
+from ricochet.tasks.systems.air_hockey.validation import gate, report, trials
+from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
+from ricochet.tasks.systems.air_hockey.validation.results import ShootingResult
+from ricochet.tasks.systems.bouncing_ball.validation.results import CANDIDATE, CHAMPION
+from ricochet.tasks.validation.checks import Verdict
 
 
 @flow(
@@ -74,9 +69,9 @@ def validate_shooting(
         BadInput: If something is missing or not as it should be.
     """
     wanted = settings.load(None if params is None else Path(params), overrides or ())
-    if not package_kinds.is_shooting(name):
-        raise BadInput(name, "no name of a shooting policy", f"{package_kinds.SHOOTING}<setting>")
-    tracker, folder = tracking.connect(), output_folder(Path(out))
+    if not catalogue.is_shooting(name):
+        raise BadInput(name, "no name of a shooting policy", f"{catalogue.SHOOTING}<setting>")
+    tracker, folder = runs.connect(), output_folder(Path(out))
     trial = load(tracker, name)
     if trial is None:
         result = unchanged(tracker, name)
@@ -84,7 +79,7 @@ def validate_shooting(
         shooters = shooters_of(trial)
         evidence = audit(shooters[CANDIDATE], wanted, seed)
         shots = shoot(trial, shooters, wanted, seed)
-        verdict = shooting_gate.judge(evidence, shots)
+        verdict = gate.judge(evidence, shots)
         run = record(tracker, shots, evidence, verdict)
         moved = verdict.passed and move(tracker, trial, verdict, run)
         result = result_of(shots, evidence, verdict, run) | {"promoted": bool(moved)}
@@ -128,9 +123,9 @@ def shoot(
     shots, disturbance = {}, hockey.disturbance(wanted.hockey)
     for role, shooter in shooters.items():
         with bar(f"{trial.name} {role}") as progress:
-            played = shooting_trials.play_all(
-                partial(shooting_agents.make, shooter, noise=wanted.hockey.position_noise),
-                shooting_trials.starts(wanted.hockey.shots, seed=seed),
+            played = trials.play_all(
+                partial(agents.make, shooter, noise=wanted.hockey.position_noise),
+                trials.starts(wanted.hockey.shots, seed=seed),
                 disturbance,
                 progress=progress,
             )
@@ -160,7 +155,7 @@ def record(
     Returns:
         The run.
     """
-    run = shooting_validation.publish(
+    run = report.publish(
         tracker, shots, evidence=evidence, verdict=verdict, flow_run=str(flow_run.id or "")
     )
     link(run, f"{shots.name}: validation in MLflow", key="mlflow-validation")
@@ -177,9 +172,7 @@ def shooters_of(trial: Trial) -> dict[str, Shooter]:
         BadInput: If a package is of another kind or another table.
     """
     return {
-        role: energy_packages.from_package(
-            package, where=f"{trial.name} version {trial.versions[role]}"
-        )
+        role: packages.from_package(package, where=f"{trial.name} version {trial.versions[role]}")
         for role, package in trial.packages.items()
     }
 
@@ -204,5 +197,5 @@ def result_of(
         "run": None if run is None else run.run_id,
         "gate": verdict.to_json(),
         "regret": asdict(evidence),
-        "shots": shooting_validation.summary(shots),
+        "shots": report.summary(shots),
     }

@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import yaml
 
-from models.core.bad_input import BadInput
+from ricochet.models.core.bad_input import BadInput
 
 PARAMS_FILE = Path(__file__).resolve().parents[1] / "params.yaml"
 

@@ -106,6 +106,9 @@ def test_the_steps_of_the_image_run_in_an_empty_folder(tmp_path):
     assert "matches requirements.lock, nothing installed" in said
     assert len(list((app / "data").glob("*/session.json"))) >= 4
     helped = subprocess.run(
-        [sys.executable, "-m", "flows.cli", "--help"], cwd=app, env=environment, capture_output=True
+        [sys.executable, "-m", "ricochet.flows.cli", "--help"],
+        cwd=app,
+        env=environment,
+        capture_output=True,
     )
     assert helped.returncode == 0

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-ALLOWED = {"numpy", "scipy", "torch", "mujoco", "jaxtyping", "models"}
-LATE = {"pyroomacoustics": {"models/sound/rooms.py"}}
+ALLOWED = {"numpy", "scipy", "torch", "mujoco", "jaxtyping", "ricochet"}
+LATE = {"pyroomacoustics": {"models/sound/room_acoustics.py"}}
 
 
 def imported(tree: ast.AST) -> set[str]:

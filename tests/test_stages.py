@@ -7,20 +7,24 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tasks import energy_learning, energy_steps, energy_training
+from ricochet.tasks.systems.air_hockey.policies import energy, train, training_data
 
 ROOT = Path(__file__).resolve().parents[1]
 STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
-TASKS = {"density": "density", "calibrate": "calibration", "energy": "energy_training"}
+TASKS = {
+    "density": "systems/bouncing_ball/calibration/density",
+    "calibrate": "systems/bouncing_ball/calibration/run",
+    "energy": "systems/air_hockey/policies/train",
+}
 """The module under tasks/ that does what a stage's command asks for."""
 OTHERWISE = {
-    "tasks/artefacts.py": "how files are written and digested",
-    "tasks/json_fields.py": "how fields are read",
-    "tasks/package_kinds.py": "which reader a name has",
-    "tasks/progress.py": "what a person sees meanwhile",
-    "tasks/provenance.py": "the commit and the folder of results",
+    "tasks/storage/files.py": "how files are written and digested",
+    "tasks/storage/json_fields.py": "how fields are read",
+    "tasks/systems/catalogue.py": "which reader a name has",
+    "tasks/console/progress.py": "what a person sees meanwhile",
+    "tasks/storage/provenance.py": "the commit and the folder of results",
     "tasks/settings.py": "the numbers, which stages name under `params`",
-    "tasks/shooting_gate.py": "what a validation makes of a package, later",
+    "tasks/systems/air_hockey/validation/gate.py": "what a validation makes of a package, later",
 }
 """Imported, and no part of what is in a result."""
 
@@ -34,7 +38,7 @@ def imported(path: str) -> frozenset[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-    files = {f"{name.replace('.', '/')}.py" for name in names}
+    files = {f"{name.removeprefix('ricochet.').replace('.', '/')}.py" for name in names}
     return frozenset(file for file in files if (ROOT / file).exists())
 
 
@@ -66,10 +70,14 @@ def test_a_stage_depends_on_no_code_that_it_does_not_use(stage: str) -> None:
 
 def test_a_training_is_repeated_where_any_code_that_decides_a_package_changes() -> None:
     """The stage's files, less those that draw and foretell, ask for trials and write packages."""
-    keyed = (*energy_steps.SCIENCE, *energy_learning.CODE)
+    keyed = (*training_data.SCIENCE, *energy.CODE)
     assert [each for each in keyed if not (ROOT / each).exists()] == []
-    later = {*energy_training.DRAWING, "tasks/packages.py", "tasks/searches.py"}
-    files = {f for f in deciding("tasks/energy_training.py") if not f.startswith("models/filters/")}
+    later = {*train.DRAWING, "tasks/registry/packages.py", "tasks/training/search.py"}
+    files = {
+        f
+        for f in deciding("tasks/systems/air_hockey/policies/train.py")
+        if not f.startswith("models/filters/")
+    }
     assert {f for f in files if not any(f == k or f.startswith(f"{k}/") for k in keyed)} == later
 
 
@@ -78,5 +86,10 @@ def test_what_does_not_decide_is_still_there() -> None:
 
 
 def test_an_import_within_a_function_counts() -> None:
-    assert "tasks/energy_search.py" in imported("tasks/energy_learning.py")
-    assert {"tasks/searches.py", "models/planners/energy.py"} <= deciding("tasks/energy_search.py")
+    assert "tasks/systems/air_hockey/policies/search.py" in imported(
+        "tasks/systems/air_hockey/policies/energy.py"
+    )
+    assert {
+        "tasks/training/search.py",
+        "models/systems/air_hockey/shots/energy_network.py",
+    } <= deciding("tasks/systems/air_hockey/policies/search.py")

@@ -1,9 +1,9 @@
 """What simulated microphones hear of the contacts of a ball with the table.
 
 A contact at normal speed w clicks as loud as (w / w_0)^1.2, w_0 being the normal speed of a stated
-reference drop; `models.sound.synthesis` renders it. The gain is set once, so that the reference
-drop, straight down at the origin, has the stated signal-to-noise ratio; slower contacts are
-fainter, as real ones are. Samples are rounded to the steps of a 16 bit sound card.
+reference drop; `models.sound.impact_synthesis` renders it. The gain is set once, so that the
+reference drop, straight down at the origin, has the stated signal-to-noise ratio; slower contacts
+are fainter, as real ones are. Samples are rounded to the steps of a 16 bit sound card.
 
 Nobody knows a rig exactly: the microphones that hear stand a little off the places that are stated,
 for as long as the rig lives, and the instant at which a contact clicks scatters.
@@ -16,9 +16,9 @@ import numpy as np
 from jaxtyping import Float, Float32
 from numpy import ndarray
 
-from hardware.microphones.interface import Rig
-from models.sound import rooms, synthesis
-from models.sound.arrays import Microphones
+from ricochet.hardware.microphones.interface import Rig
+from ricochet.models.sound import impact_synthesis, room_acoustics
+from ricochet.models.sound.arrays import Microphones
 
 STEP = 2.0**-15  # one step of 16 bit, full scale 1
 LOUDNESS_POWER = 1.2
@@ -141,15 +141,15 @@ def render(
     """
     acoustics = ears.acoustics
     reverberation = acoustics.reverberation_time
-    return synthesis.render(
+    return impact_synthesis.render(
         heard.times,
         heard.positions,
         heard.loudness,
         microphones=ears.array,
         duration=duration,
         draw=draw,
-        room=rooms.Room(reverberation_time=reverberation) if reverberation else None,
-        noise=synthesis.Background(level=acoustics.noise_steps * STEP),
+        room=room_acoustics.Room(reverberation_time=reverberation) if reverberation else None,
+        noise=impact_synthesis.Background(level=acoustics.noise_steps * STEP),
     )
 
 
@@ -167,11 +167,11 @@ def converted(samples: Float[ndarray, "channel frame"]) -> Float32[ndarray, "cha
 
 def _gain(array: Microphones, acoustics: Acoustics) -> float:
     """Return the loudness at 1 m, full scale 1, of the reference drop at the origin."""
-    level = synthesis.noise_level(
+    level = impact_synthesis.noise_level(
         acoustics.snr,
         np.ones(1),
         np.linalg.norm(array.positions, axis=1)[None],
-        click=synthesis.Click(),
+        click=impact_synthesis.Click(),
         sample_rate=array.sample_rate,
     )
     return acoustics.noise_steps * STEP / level

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float32
 from numpy import ndarray
 
-from models.sound.arrays import Microphones
+from ricochet.models.sound.arrays import Microphones
 
 Position = tuple[float, float, float]
 

@@ -18,8 +18,8 @@ import numpy as np
 from jaxtyping import Float32
 from numpy import ndarray
 
-from hardware.microphones.ring import Ring
-from models.core.bad_input import BadInput
+from ricochet.hardware.microphones.ring import Ring
+from ricochet.models.core.bad_input import BadInput
 
 SYNC_PERIOD = 0.5  # s between two syncs
 POLL_PERIOD = 0.02  # s the writer sleeps when the ring is empty

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from hardware.microphones import journal as journals
-from hardware.microphones.interface import Recording, Rig, now
-from models.core.bad_input import BadInput
+from ricochet.hardware.microphones import journal as journals
+from ricochet.hardware.microphones.interface import Recording, Rig, now
+from ricochet.models.core.bad_input import BadInput
 
 PATIENCE = 5.0  # s beyond the take's length after which a silent card is given up
 

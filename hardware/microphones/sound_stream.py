@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from hardware.microphones import sound_device
-from hardware.microphones.interface import Rig
-from hardware.microphones.ring import Gap, Ring
-from hardware.microphones.stream import SILENCE, Buffer, frames, stopped
+from ricochet.hardware.microphones import sound_device
+from ricochet.hardware.microphones.interface import Rig
+from ricochet.hardware.microphones.ring import Gap, Ring
+from ricochet.hardware.microphones.stream import SILENCE, Buffer, frames, stopped
 
 AHEAD = 2.0  # s that the ring holds: a listener may fall behind by as much
 

@@ -15,10 +15,10 @@ from typing import Protocol
 from jaxtyping import Float32
 from numpy import ndarray
 
-from hardware.microphones.interface import Rig
-from models.sound import realtime
-from models.sound.multilateration import Region
-from models.sound.realtime import BounceEvent
+from ricochet.hardware.microphones.interface import Rig
+from ricochet.models.sound import impact_stream
+from ricochet.models.sound.impact_stream import BounceEvent
+from ricochet.models.sound.multilateration import Region
 
 BUFFER = 0.011
 """Length of a buffer, s."""
@@ -83,9 +83,9 @@ def events(
         Each buffer and the impacts that it decided, their times in the stream's clock.
     """
     rate = listener.rig.sample_rate
-    state, heard = realtime.init(listener.rig.array(), region=region), 0
+    state, heard = impact_stream.init(listener.rig.array(), region=region), 0
     for buffer in listener.buffers():
-        state, found = realtime.step(state, buffer.samples)
+        state, found = impact_stream.step(state, buffer.samples)
         heard += buffer.samples.shape[1]
         late = buffer.time - heard / rate
         yield buffer, found if late == 0.0 else tuple(_moved(event, late) for event in found)

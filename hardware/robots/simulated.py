@@ -10,10 +10,10 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from hardware.robots.interface import ArmState, Point, Refusal, refuse_target
-from models.controllers.workspace import Workspace
-from models.simulators import paddle_arm, paddle_motion
-from models.simulators.paddle_arm import Motion, Track
+from ricochet.hardware.robots.paddle_arm import ArmState, Point, Refusal, refuse_target
+from ricochet.models.systems.bouncing_ball.tracking import paddle_arm, paddle_motion
+from ricochet.models.systems.bouncing_ball.tracking.paddle_arm import Motion, Track
+from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 
 BOUND = 0.03  # m, between the paddle and where it shall be
 

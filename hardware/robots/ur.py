@@ -30,10 +30,11 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.spatial.transform import Rotation
 
-from hardware.robots.interface import ArmState, Point, Refusal, refuse_target
-from models.controllers.workspace import Workspace
-from models.core.bad_input import BadInput
-from models.simulators import paddle_motion, ur5
+from ricochet.hardware.robots.paddle_arm import ArmState, Point, Refusal, refuse_target
+from ricochet.models.arms import ur5
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.bouncing_ball.tracking import paddle_motion
+from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 
 FREQUENCY = 125.0  # Hz, of RTDE on the CB3 series
 WATCHDOG = 10.0  # Hz, at least; the controller stops without

@@ -19,8 +19,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from models.probability import coordinates as coordinate_maps
-from models.probability.coordinates import Coordinates
+from ricochet.models.probability import bijections as coordinate_maps
+from ricochet.models.probability.bijections import Coordinates
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 

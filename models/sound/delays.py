@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 from numpy import ndarray
 
-from models.sound.arrays import Microphones
+from ricochet.models.sound.arrays import Microphones
 
 BAND = (300.0, 18000.0)  # Hz; where impacts are louder than rooms
 REFINEMENT = 8  # grid points a sample where a crossing is sought

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from models.sound.arrays import Microphones
+from ricochet.models.sound.arrays import Microphones
 
 STEPS = 12  # Gauss-Newton steps; quadratic once near, starts are at most a few decimetres off
 LONGEST_STEP = 0.15  # m

@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from scipy import ndimage, signal
 
-from models.sound import first_arrivals
+from ricochet.models.sound import first_arrivals
 
 HOP = 0.25e-3
 """Spacing of the instants that are tried, s."""

@@ -15,11 +15,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from models.core.bad_input import BadInput
-from tasks import packages, promotion, promotion_log, registry, tracking
-from tasks.packages import Package, Parameter
-from tasks.registry import Registered
-from tasks.verdicts import Check, Verdict
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import packages, promotion, promotion_log, runs, versions
+from ricochet.tasks.registry.packages import Package, Parameter
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.validation.checks import Check, Verdict
 from tests.crash import kill
 
 PASSED = Verdict((Check("all", True, "well", "well"),))
@@ -53,14 +53,14 @@ def package(number: int) -> Package:
 
 def state(folder: Path, name: str) -> dict[str, object]:
     """Aliases, whether what they point at is whole, versions, runs and the log's last line."""
-    tracker = tracking.connect(store=folder / "mlflow")
+    tracker = runs.connect(store=folder / "mlflow")
     aliases, whole = {}, {}
     for alias in ("candidate", "champion", "previous"):
-        found = registry.resolve(tracker, name, alias)
+        found = versions.resolve(tracker, name, alias)
         aliases[alias] = None if found is None else found.version
         if found is not None:
             try:
-                registry.load(tracker, found)
+                versions.load(tracker, found)
                 whole[alias] = True
             except BadInput:
                 whole[alias] = False
@@ -75,7 +75,7 @@ def state(folder: Path, name: str) -> dict[str, object]:
 
 def prepare(folder: Path, name: str, verb: str) -> None:
     """Register two versions and promote as far as the verb needs it."""
-    tracker = tracking.connect(store=folder / "mlflow")
+    tracker = runs.connect(store=folder / "mlflow")
     for number in (1, 2):
         _version(folder, name, number)
         if number == 1 or verb == "rollback":
@@ -84,29 +84,29 @@ def prepare(folder: Path, name: str, verb: str) -> None:
 
 def _version(folder: Path, name: str, number: int) -> None:
     """Make a version of a package that all names share, without the steps that are tested."""
-    tracker = tracking.connect(store=folder / "mlflow")
-    run = tracking.open_run(tracker, "crash", f"shared-{number}", name="shared", tags={})
+    tracker = runs.connect(store=folder / "mlflow")
+    run = runs.open_run(tracker, "crash", f"shared-{number}", name="shared", tags={})
     if not run.finished:
         packages.write_package(folder / f"package-{number}", package(number))
         source = str(folder / f"package-{number}")
-        tracker.client.log_artifacts(run.run_id, source, registry.FOLDER)
-        tracking.finish(tracker, run.run_id)
+        tracker.client.log_artifacts(run.run_id, source, versions.FOLDER)
+        runs.finish(tracker, run.run_id)
     if number == 1:
         tracker.client.create_registered_model(name)
     tracker.client.create_model_version(
-        name, source=f"runs:/{run.run_id}/{registry.FOLDER}", run_id=run.run_id
+        name, source=f"runs:/{run.run_id}/{versions.FOLDER}", run_id=run.run_id
     )
 
 
 def register(folder: Path, name: str, number: int) -> None:
-    tracker = tracking.connect(store=folder / "mlflow")
-    run = tracking.open_run(tracker, "crash", f"{name}-{number}", name=name, tags={})
+    tracker = runs.connect(store=folder / "mlflow")
+    run = runs.open_run(tracker, "crash", f"{name}-{number}", name=name, tags={})
     made = folder / f"package-{number}"
     packages.write_package(made, package(number))
-    registry.register(tracker, name, made, run_id=run.run_id, tags={})
+    versions.register(tracker, name, made, run_id=run.run_id, tags={})
 
 
-def promote(tracker: tracking.Tracker, folder: Path, name: str, version: str) -> None:
+def promote(tracker: runs.Tracker, folder: Path, name: str, version: str) -> None:
     promotion.promote(
         tracker,
         Registered(name, version),
@@ -120,7 +120,7 @@ def promote(tracker: tracking.Tracker, folder: Path, name: str, version: str) ->
 def act(folder: Path, name: str, verb: str, number: int | None = None) -> None:
     """Do what the verb says, dying at the n-th step where a number is given."""
     if number is not None:
-        client, log = tracking.MlflowClient, promotion_log
+        client, log = runs.MlflowClient, promotion_log
         names = (*CLIENT_STEPS[verb], *ALIAS_STEPS)
         steps = SimpleNamespace(**{step: getattr(client, step) for step in names})
         steps.append = log.append
@@ -128,7 +128,7 @@ def act(folder: Path, name: str, verb: str, number: int | None = None) -> None:
         for step in names:
             setattr(client, step, getattr(steps, step))
         log.append = steps.append
-    tracker = tracking.connect(store=folder / "mlflow")
+    tracker = runs.connect(store=folder / "mlflow")
     if verb == "register":
         register(folder, name, 1)
     elif verb == "promote":
@@ -148,7 +148,7 @@ def after(folder: Path, name: str, verb: str) -> list[object]:
 
 def main(verb: str, folder: Path) -> None:
     def prepare_all() -> None:
-        tracking.connect(store=folder / "mlflow")
+        runs.connect(store=folder / "mlflow")
         for number in range(1, KILLS + 2 if verb != "register" else 0):
             prepare(folder, f"ball-{number}", verb)
 

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 import soundfile
 
-from hardware.microphones.interface import default_rig
-from hardware.microphones.simulated import Scene, SimulatedRig
-from tasks import audio, hearing, recordings, sealing
-from tests.tasks import sessions
+from ricochet.hardware.microphones.interface import default_rig
+from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
+from ricochet.tasks.recordings import audio_files
+from ricochet.tasks.recordings import recorder as sealing
+from ricochet.tasks.recordings import sessions as recordings
+from ricochet.tasks.systems.bouncing_ball.calibration import detections
+from tests.tasks.recordings import small_sessions
 
 KEPT = 2
 
@@ -78,24 +81,24 @@ def redigest(folder, name):
     content = json.loads((folder / recordings.MANIFEST).read_text())
     for entry in content["takes"]:
         if entry["file"] == name:
-            entry["sha256"] = audio.sha256((folder / name).read_bytes())
+            entry["sha256"] = audio_files.sha256((folder / name).read_bytes())
     (folder / recordings.MANIFEST).write_text(json.dumps(content))
 
 
 def test_eight_bad_takes_are_set_aside_and_the_others_are_heard(tmp_path, drops):
     rig, good = drops
     takes = [good[0], *[good[0]] * len(SPOILERS), good[1]]
-    plan = sessions.plan(tmp_path / "evening", rig=rig)
+    plan = small_sessions.plan(tmp_path / "evening", rig=rig)
     sealing.write_session(plan, takes, form="wav")
     for number, spoil in enumerate(SPOILERS, start=1):
         path = plan.folder / f"take-{number:04d}.wav"
         spoil(path, good[0], rig.sample_rate)
         if spoil is not flipped_bit:
             redigest(plan.folder, path.name)
-    heard = hearing.hear([plan.folder])
+    heard = detections.hear([plan.folder])
     assert [take.file for take in heard.takes] == ["evening/take-0000.wav", "evening/take-0009.wav"]
     reasons = {entry.file: entry.reason for entry in heard.rejected}
     assert len(reasons) == len(SPOILERS)
     for number, says in enumerate(SPOILERS.values(), start=1):
         assert says in reasons[f"evening/take-{number:04d}.wav"]
-    assert hearing.measured(heard).times.shape == (KEPT, 3)
+    assert detections.measured(heard).times.shape == (KEPT, 3)

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardware.microphones.interface import default_rig
-from hardware.microphones.simulated import Scene, SimulatedRig
-from tasks import recordings, sealing
-from tests.tasks import sessions
+from ricochet.hardware.microphones.interface import default_rig
+from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
+from ricochet.tasks.recordings import recorder as sealing
+from ricochet.tasks.recordings import sessions as recordings
+from tests.tasks.recordings import small_sessions
 
 DURATION, RATE = 3.0, 44100
 MOMENTS = np.random.default_rng(20).uniform(1.3, 5.5, 3)
@@ -21,8 +22,8 @@ CAPTURE = """
 import sys
 from pathlib import Path
 import numpy as np
-from hardware.microphones.journal import Journal
-from tasks import sealing
+from ricochet.hardware.microphones.journal import Journal
+from ricochet.tasks.recordings import recorder as sealing
 from tests.crash import test_capture_killed as test
 from tests.tasks import sessions
 pushed = np.memmap(sys.argv[2], np.int64, "w+", shape=1)
@@ -67,7 +68,7 @@ def test_kill_in_mid_capture_loses_less_than_a_second_and_changes_no_sample(tmp_
     pushed = int(np.memmap(count, np.int64, "r", shape=1)[0])
     assert pushed > 1.0 * RATE  # so that to keep nothing would be to lose more
     session = sealing.record_session(
-        sessions.NoiseRig(), sessions.plan(folder), drops=3, duration=0.1
+        small_sessions.NoiseRig(), small_sessions.plan(folder), drops=3, duration=0.1
     ).session
     assert session.rejected == () and session.takes
     source = recorder(paced=False)

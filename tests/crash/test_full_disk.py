@@ -8,15 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.core.bad_input import BadInput
-from tasks import audio, promotion, promotion_log, recordings, sealing, tracking
-from tasks.promotion_log import Entry, Pair
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import audio_files, recorder
+from ricochet.tasks.recordings import sessions as recordings
+from ricochet.tasks.registry import promotion, promotion_log, runs
+from ricochet.tasks.registry.promotion_log import Entry, Pair
 from tests.crash import registry_kills
-from tests.tasks import sessions
+from tests.tasks.recordings import small_sessions
 
 
 def record(folder):
-    return sealing.record_session(sessions.NoiseRig(), sessions.plan(folder), drops=3, duration=0.1)
+    return recorder.record_session(
+        small_sessions.NoiseRig(), small_sessions.plan(folder), drops=3, duration=0.1
+    )
 
 
 def tree(folder):
@@ -60,7 +64,7 @@ def fill(patch, number, folder):
 
 def complete(folder):
     """Return the takes that a session in the making lists, by the digest of their files."""
-    listed = sealing.partial_folder(folder) / sealing.TAKES
+    listed = recorder.partial_folder(folder) / recorder.TAKES
     return [row["sha256"] for row in json.loads(listed.read_text())] if listed.exists() else []
 
 
@@ -87,21 +91,21 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_complete(tmp_path, monkeypat
         assert session.rejected == ()
         assert [take.sha256 for take in session.takes][: len(kept)] == kept
         for index, take in enumerate(session.takes):
-            whole = sessions.noise(index)[:, : take.frames]
+            whole = small_sessions.noise(index)[:, : take.frames]
             np.testing.assert_array_equal(recordings.load_take(folder / take.file), whole)
     assert len(counts) >= 15 and counts == sorted(counts) and set(counts) == {0, 1, 2, 3}
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     path = tmp_path / "x"
-    audio.write_durably(path, b"old")
+    audio_files.write_durably(path, b"old")
 
     def full(_handle):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(BadInput, match="No space left"):
-        audio.write_durably(path, b"new")
+        audio_files.write_durably(path, b"new")
     assert tree(tmp_path) == {"x": b"old"}
 
 
@@ -122,7 +126,7 @@ def test_a_promotion_that_cannot_be_logged_moves_no_alias_and_again_it_is_done_o
     tmp_path, monkeypatch
 ):
     """The first write says what begins: no alias moves. The second says that it is done."""
-    tracker = tracking.connect(store=tmp_path / "mlflow")
+    tracker = runs.connect(store=tmp_path / "mlflow")
     for number in (1, 2):
         name = f"ball-{number}"
         registry_kills.prepare(tmp_path, name, "promote")

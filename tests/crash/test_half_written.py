@@ -5,14 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from tasks import artefacts, packages, recordings, sealing
+from ricochet.tasks.recordings import recorder
+from ricochet.tasks.recordings import sessions as recordings
+from ricochet.tasks.registry import packages
+from ricochet.tasks.storage import files
 from tests.crash import kill
-from tests.tasks import sessions
+from tests.tasks.recordings import small_sessions
 
 
 def record(folder):
-    return sealing.record_session(
-        sessions.NoiseRig(), sessions.plan(folder), drops=2, duration=0.1, form="wav"
+    return recorder.record_session(
+        small_sessions.NoiseRig(), small_sessions.plan(folder), drops=2, duration=0.1, form="wav"
     )
 
 
@@ -28,8 +31,8 @@ def test_a_session_is_whole_or_absent_and_no_complete_take_is_lost(tmp_path):
         if folder.exists():
             assert recordings.read_session(folder).rejected == ()
             assert len(recordings.read_session(folder).takes) == 2
-        partial = sealing.partial_folder(folder)
-        takes = partial / sealing.TAKES
+        partial = recorder.partial_folder(folder)
+        takes = partial / recorder.TAKES
         complete = len(json.loads(takes.read_text())) if takes.exists() else 0
         sealed = record(folder)
         assert sealed.session.rejected == () and len(sealed.session.takes) >= complete
@@ -53,7 +56,7 @@ def test_a_result_is_the_old_one_or_the_new_one(tmp_path, before):
     path = tmp_path / "result.json"
 
     def write(_step):
-        artefacts.write_json(path, {"numbers": list(range(2000))})
+        files.write_json(path, {"numbers": list(range(2000))})
 
     if before is not None:
         path.write_bytes(before)
@@ -66,7 +69,7 @@ def test_a_result_is_the_old_one_or_the_new_one(tmp_path, before):
 
 def test_arrays_are_whole_or_absent(tmp_path):
     path, numbers = tmp_path / "samples.npz", np.arange(5000.0)
-    for _ in kill.at_every_step(tmp_path, lambda _: artefacts.write_arrays(path, {"x": numbers})):
+    for _ in kill.at_every_step(tmp_path, lambda _: files.write_arrays(path, {"x": numbers})):
         if path.exists():
             with np.load(path) as found:
                 np.testing.assert_array_equal(found["x"], numbers)

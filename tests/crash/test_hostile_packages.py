@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from models.core.bad_input import BadInput
-from tasks import packages
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import packages
 
 
 class Trap:

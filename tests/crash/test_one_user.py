@@ -6,15 +6,15 @@ import sys
 
 import pytest
 
-from hardware import locks
-from tasks import promotion
-from tasks.registry import Registered
-from tasks.verdicts import Check, Verdict
-from tests.tasks import sessions
-from tests.tasks.test_sealing import record
+from ricochet.hardware import locks
+from ricochet.tasks.registry import promotion
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.validation.checks import Check, Verdict
+from tests.tasks.recordings import small_sessions
+from tests.tasks.recordings.test_recorder import record
 
 HOLDER = (
-    "import sys, time; from pathlib import Path; from hardware import locks\n"
+    "import sys, time; from pathlib import Path; from ricochet.hardware import locks\n"
     "with locks.hold(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
 )
 
@@ -36,7 +36,7 @@ def test_a_killed_holder_frees_the_lock(tmp_path):
 
 
 def test_a_rig_that_another_process_holds_records_nothing_until_that_is_killed(tmp_path):
-    rig = sessions.NoiseRig()
+    rig = small_sessions.NoiseRig()
     rig.exclusive = True
     path = locks.rig_lock(rig.rig.name, tmp_path)
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE)

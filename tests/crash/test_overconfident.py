@@ -17,11 +17,14 @@ import numpy as np
 import pytest
 import torch
 
-from models.core.bad_input import BadInput
-from models.systems import ball_calibration
-from models.systems.ball_checks import ProductChecks
-from tasks import auditing, gate, packages, posteriors, settings
-from tasks.packages import Package
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.bouncing_ball.calibration import calibrate
+from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
+from ricochet.tasks import settings
+from ricochet.tasks.registry import packages
+from ricochet.tasks.registry.packages import Package
+from ricochet.tasks.systems.bouncing_ball.calibration import posterior
+from ricochet.tasks.systems.bouncing_ball.validation import audit, gate
 from tests.oracles.planted_sessions import PING_PONG, session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,16 +50,16 @@ def squeeze(package: Package, *, division: float) -> Package:
 
 def package_of(drops) -> Package:
     """Calibrate drops and package the posterior as `ricochet calibrate` does."""
-    found = ball_calibration.calibrate(drops, draw=torch.Generator().manual_seed(1))
+    found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(1))
     order = SimpleNamespace(settings=settings.load(), seed=1)
     checked = ProductChecks(np.array([0.5]), np.array([[0.5, 0.5]]), 10)
     pair = SimpleNamespace(digest="0" * 32)
-    return posteriors._package(pair, order, found, {"findings": []}, checked)
+    return posterior._package(pair, order, found, {"findings": []}, checked)
 
 
 def failures(stated: Package, drops, *, sessions: int) -> set[str]:
     wanted = settings.load(None, [f"gate.sessions={sessions}"])
-    evidence = auditing.audit_drops(auditing.claim(stated), drops, settings=wanted, seed=2)
+    evidence = audit.audit_drops(audit.claim(stated), drops, settings=wanted, seed=2)
     return {check.name for check in gate.judge_evidence(evidence) if not check.passed}
 
 
@@ -83,7 +86,7 @@ def test_squeezed_draws_beside_an_honest_table_are_refused_too():
 
 def ricochet(place, *words):
     kept = {"RICOCHET_ARTIFACTS": str(place / "artifacts"), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "flows.cli", *map(str, words), "--no-publish"]
+    command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words), "--no-publish"]
     done = subprocess.run(command, cwd=place, env=os.environ | kept, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -97,12 +100,12 @@ def test_from_recordings_to_the_gate(tmp_path):
     ricochet(tmp_path, "calibrate", "new/s", "--out", "out", *small)
     honest = packages.read_package(tmp_path / "out" / "package")
     wanted, recordings = settings.load(None, SMALL), [tmp_path / "new" / "s"]
-    found = auditing.audit(honest, recordings, settings=wanted)
+    found = audit.audit(honest, recordings, settings=wanted)
     assert [check.line for check in gate.judge_evidence(found) if not check.passed] == []
     packages.write_package(tmp_path / "narrow", squeeze(honest, division=4.0))
     narrow = packages.read_package(tmp_path / "narrow")
     assert json.dumps(dict(narrow.checks)) == json.dumps(dict(honest.checks))
-    claim = auditing.claim(narrow)
+    claim = audit.claim(narrow)
     lines = gate.judge_evidence(
         dataclasses.replace(found, agreement=again(claim, recordings, wanted))
     )
@@ -114,30 +117,30 @@ def test_from_recordings_to_the_gate(tmp_path):
 def again(claim, recordings, wanted):
     """Hold another claim against the same recordings, without simulating sessions anew."""
     less = dataclasses.replace(wanted, gate=dataclasses.replace(wanted.gate, sessions=1))
-    from tasks import hearing
+    from ricochet.tasks.systems.bouncing_ball.calibration import detections
 
-    drops = hearing.measured(hearing.hear(recordings))
-    return auditing.audit_drops(claim, drops, settings=less).agreement
+    drops = detections.measured(detections.hear(recordings))
+    return audit.audit_drops(claim, drops, settings=less).agreement
 
 
 def test_other_recordings_than_its_own_are_refused(tmp_path, package):
-    from tasks import sealing
-    from tests.tasks import sessions
+    from ricochet.tasks.recordings import recorder
+    from tests.tasks.recordings import small_sessions as sessions
 
-    folder = sealing.write_session(sessions.plan(tmp_path / "s"), [sessions.noise(1)]).folder
+    folder = recorder.write_session(sessions.plan(tmp_path / "s"), [sessions.noise(1)]).folder
     with pytest.raises(BadInput, match="those of digest"):
-        auditing.check_recordings(package, [folder])
+        audit.check_recordings(package, [folder])
     with pytest.raises(BadInput, match="recordings: found none"):
-        auditing.check_recordings(package, [])
+        audit.check_recordings(package, [])
 
 
 def test_what_is_no_posterior_of_a_ball_is_refused(package):
     with pytest.raises(BadInput, match="kind 'grid' with"):
-        auditing.claim(package)
+        audit.claim(package)
     moments = {"mean": np.array([0.8, np.nan]), "covariance": np.eye(2)}
     full = package.arrays | moments | {"samples": np.zeros((5, 2))}
     with pytest.raises(BadInput, match="finite"):
-        auditing.claim(dataclasses.replace(package, arrays=full))
+        audit.claim(dataclasses.replace(package, arrays=full))
     turned = full | {"mean": np.zeros(2), "rows": full["rows"][::-1]}
     with pytest.raises(BadInput, match="ascending"):
-        auditing.claim(dataclasses.replace(package, arrays=turned))
+        audit.claim(dataclasses.replace(package, arrays=turned))

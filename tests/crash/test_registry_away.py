@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks import packages
-from tasks.champion import DAY, Champion
-from tasks.champion_sources import Folder, Server
+from ricochet.tasks.registry import packages
+from ricochet.tasks.registry.champion import DAY, Champion
+from ricochet.tasks.registry.sources import Folder, Server
 from tests.crash import kill
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +19,7 @@ NAME = "ping-pong-table"
 SERVER = """
 import sys, threading, time
 from pathlib import Path
-from tests.tasks.registry_server import Registry, serving
+from tests.tasks.registry.registry_server import Registry, serving
 with serving(Registry(("1", Path(sys.argv[1])), registered=time.time())) as address:
     print(address, flush=True)
     threading.Event().wait(300.0)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks import tracking
+from ricochet.tasks.registry import runs as tracking
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["density.simulations=1500", "density.epochs=3", "density.hidden=16"]
@@ -31,7 +31,7 @@ def start(place, *words, root=ROOT, publish=False):
     kept = {"RICOCHET_ARTIFACTS": str(place / "artifacts"), "PYTHONPATH": str(root)}
     kept |= {"PREFECT_HOME": str(place / "artifacts" / "prefect")}
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
-    command = [sys.executable, "-m", "flows.cli", *map(str, words)]
+    command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words)]
     return subprocess.Popen(
         command + ["--no-publish"] * (not publish),
         cwd=place,

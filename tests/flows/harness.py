@@ -52,7 +52,16 @@ def started(folder, *, state=None):
     state = state or folder / "state"
     (folder / "tick.py").write_text(TICK)
     (folder / "deployments.yaml").write_text(DEPLOYMENTS % (folder, folder))
-    command = [sys.executable, "-m", "flows.cli", "up", "--mlflow-port", "0", "--prefect-port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "ricochet.flows.cli",
+        "up",
+        "--mlflow-port",
+        "0",
+        "--prefect-port",
+        "0",
+    ]
     command += ["--deployments", str(folder / "deployments.yaml"), "--state", str(state)]
     command += ["--out", str(folder / "out")]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_API")}

@@ -8,9 +8,11 @@ import sys
 
 import pytest
 
-from flows import cli, verbs
-from flows.studies import cup, shooting
-from models.core.bad_input import BadInput
+from ricochet.flows import cli
+from ricochet.flows.command_line import verbs
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.systems.air_hockey.studies import table_one
+from ricochet.tasks.systems.bouncing_ball.studies import cup
 
 WORDS = [" ".join(verb.words) for verb in verbs.VERBS]
 
@@ -153,7 +155,7 @@ def test_a_study_is_told_its_seed_and_says_it(tmp_path, monkeypatch):
 
 def test_a_count_wins_over_a_quick_study(tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr(shooting, "run", lambda *_, **how: told.append(how) or {"rows": {}})
+    monkeypatch.setattr(table_one, "run", lambda *_, **how: told.append(how) or {"rows": {}})
     words = ["study", "shooting", "--quick", "--out", str(tmp_path)]
     assert cli.main(words) == 0
     assert cli.main([*words, "--shots", "25"]) == 0
@@ -178,7 +180,9 @@ def test_verbs_that_only_publish_say_in_their_help_that_they_cannot_do_without(c
 
 def test_help_imports_nothing_heavy():
     heavy = {"prefect", "mlflow", "dvc", "torch", "scipy", "matplotlib", "librosa", "numpy"}
-    code = f"import sys, flows.cli as c; c.build_parser(); print({heavy!r} & set(sys.modules))"
+    code = (
+        f"import sys, ricochet.flows.cli as c; c.build_parser();print({heavy!r} & set(sys.modules))"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.stdout.strip() == "set()"
 

@@ -12,11 +12,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows import capture, nightly, verbs
-from flows.call import Call
-from models.core.bad_input import BadInput
-from tasks import capturing, publication, settings, tracking
-from tests.tasks import sessions
+from ricochet.flows import capture, nightly
+from ricochet.flows.command_line import verbs
+from ricochet.flows.command_line.verb import Call
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks import settings
+from ricochet.tasks.recordings import capture as capturing
+from ricochet.tasks.recordings import dvc_publish
+from ricochet.tasks.registry import runs
+from tests.tasks.recordings import small_sessions
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("flows", "tasks", "hardware", "models", "mlflow", "params.yaml")
@@ -43,7 +47,7 @@ SHORT = ["capture.drops=2", "capture.duration=0.1"]
 @pytest.fixture
 def rig(monkeypatch):
     """A rig that counts its takes, in place of the simulated one."""
-    counting = sessions.NoiseRig()
+    counting = small_sessions.NoiseRig()
     monkeypatch.setitem(capturing.RIGS, "simulated", lambda *_: counting)
     return counting
 
@@ -229,7 +233,7 @@ def test_a_night_that_shall_not_publish_is_refused(tmp_path):
 
 @pytest.mark.parametrize("changed", [True, False])
 def test_a_person_is_asked_to_commit_only_what_git_does_not_hold(tmp_path, monkeypatch, changed):
-    monkeypatch.setattr(publication, "awaits_commit", lambda: changed)
+    monkeypatch.setattr(dvc_publish, "awaits_commit", lambda: changed)
     asked, said = call("capture", tmp_path)
     verbs._say_published(asked, "digest")
     assert len(said) == 1 and "published as digest" in said[0]
@@ -242,7 +246,7 @@ def run(root, *command, folder=None):
     It is called from the checkout, or from another folder.
     """
     kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": str(root)}
-    kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")} | publication.QUIET
+    kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")} | dvc_publish.QUIET
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
     found = subprocess.run(
         [*map(str, command)],
@@ -276,7 +280,7 @@ def checkout(tmp_path):
     (root / ".dvc").mkdir()
     (root / ".dvc" / "config").write_text(REMOTE)
     words = ["--no-publish", "--out", "data", "--set", "capture.drops=2"]
-    run(root, sys.executable, "-m", "flows.cli", "capture", "--session", "sample", *words)
+    run(root, sys.executable, "-m", "ricochet.flows.cli", "capture", "--session", "sample", *words)
     (root / "data" / "result.json").unlink()  # of the verb, beside the session
     run(root, sys.executable, "-m", "dvc", "add", "-q", "data")
     commit(root, ".")
@@ -285,7 +289,7 @@ def checkout(tmp_path):
 
 def census(root):
     """Count runs and versions; name sessions."""
-    client = tracking.connect(store=root / "artifacts" / "mlflow").client
+    client = runs.connect(store=root / "artifacts" / "mlflow").client
     places = [found.experiment_id for found in client.search_experiments()]
     names = [model.name for model in client.search_registered_models()]
     versions = {name: len(client.search_model_versions(f"name = '{name}'")) for name in names}
@@ -295,7 +299,7 @@ def census(root):
 @pytest.mark.slow
 def test_a_second_run_of_a_night_adds_no_run_no_version_and_no_session(checkout):
     words = [word for setting in SETTINGS for word in ("--set", setting)]
-    night = [sys.executable, "-m", "flows.cli", "nightly", "--session", "tonight", *words]
+    night = [sys.executable, "-m", "ricochet.flows.cli", "nightly", "--session", "tonight", *words]
     first = run(checkout, *night)
     assert "nightly: tonight recorded, 1 pairs" in first
     assert "data.dvc has changed, to be committed by a person" in first

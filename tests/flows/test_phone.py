@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import soundfile
 
-from models.sound import synthesis
-from models.sound.arrays import Microphones
+from ricochet.models.sound import impact_synthesis
+from ricochet.models.sound.arrays import Microphones
 
 DATA = os.environ.get("RICOCHET_REAL_DATA") or Path(__file__).parents[3] / "shared" / "data"
 REAL = Path(DATA) / "bounce_audio" / "eeps_pingpong" / "pingpong.wav"
 SERVERS = {"prefect", "mlflow", "dvc", "librosa", "optuna"}
 TRACE = f"""
 import sys
-from flows import cli
+from ricochet.flows import cli
 status = cli.main(sys.argv[1:])
 print("HEAVY", sorted(set({sorted(SERVERS)!r}) & set(sys.modules)))
 sys.exit(status)
@@ -34,14 +34,14 @@ def clip(path, *, restitution, bounces=14, seed=5, peak=None):
     """Write a mono recording of a ball that bounces straight up and down, of a given peak."""
     intervals = 0.45 * restitution ** np.arange(bounces - 1)
     times = 0.3 + np.concatenate([[0.0], np.cumsum(intervals)])
-    samples = synthesis.render(
+    samples = impact_synthesis.render(
         times,
         np.tile([0.5, 0.0, 0.0], (bounces, 1)),
         0.3 * restitution ** np.arange(bounces),
         microphones=Microphones(np.zeros((1, 3)), sample_rate=44100.0),
         duration=float(times[-1]) + 0.5,
         draw=np.random.default_rng(seed),
-        noise=synthesis.Background(snr=30.0),
+        noise=impact_synthesis.Background(snr=30.0),
     )
     if peak is not None:
         samples = np.clip(samples * peak / np.abs(samples).max(), -1.0, 1.0 - 2.0**-15)

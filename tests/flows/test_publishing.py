@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from tasks import registry, tracking
+from ricochet.tasks.registry import runs as tracking
+from ricochet.tasks.registry import versions as registry
 
 SMALL = [
     "density.simulations=1500",
@@ -24,7 +25,7 @@ def ricochet(place, *words):
     """Run a verb as a person would, everything it keeps under one folder."""
     kept = {"RICOCHET_ARTIFACTS": str(place), "PREFECT_HOME": str(place / "prefect")}
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
-    command = [sys.executable, "-m", "flows.cli", *map(str, words)]
+    command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words)]
     found = subprocess.run(command, capture_output=True, text=True, env=inherited | kept)
     assert found.returncode == 0, found.stderr
     return found

@@ -8,11 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows import capture, nightly, verbs
-from models.core.bad_input import BadInput
-from tasks import calibration, capturing, publication, sealing
+from ricochet.flows import capture, nightly
+from ricochet.flows.command_line import verbs
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import capture as capturing
+from ricochet.tasks.recordings import dvc_publish, recorder
+from ricochet.tasks.systems.bouncing_ball.calibration import run as calibration
 from tests.flows.test_nightly import call
-from tests.tasks import sessions
+from tests.tasks.recordings import small_sessions
 
 CONFIG = """[core]
     analytics = false
@@ -36,9 +39,11 @@ def checkout(tmp_path, monkeypatch):
     (root / ".dvc").mkdir(parents=True), elsewhere.mkdir()
     (root / ".dvc" / "config").write_text(CONFIG)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
-    sealing.write_session(sessions.plan(root / "data" / "sample"), [sessions.noise(99)])
+    recorder.write_session(
+        small_sessions.plan(root / "data" / "sample"), [small_sessions.noise(99)]
+    )
     subprocess.run([sys.executable, "-m", "dvc", "add", "-q", "data"], cwd=root, check=True)
-    monkeypatch.setattr(publication, "ROOT", root)
+    monkeypatch.setattr(dvc_publish, "ROOT", root)
     monkeypatch.setattr(calibration, "DATA", root / "data")
     monkeypatch.chdir(elsewhere)
     return root
@@ -47,7 +52,7 @@ def checkout(tmp_path, monkeypatch):
 @pytest.fixture
 def night(tmp_path, monkeypatch):
     """A night without servers whose calibration only says which sessions were at hand."""
-    monkeypatch.setitem(capturing.RIGS, "simulated", lambda *_: sessions.NoiseRig())
+    monkeypatch.setitem(capturing.RIGS, "simulated", lambda *_: small_sessions.NoiseRig())
     for module, name in [(capture, "record"), (capture, "publish"), (nightly, "fetch")]:
         monkeypatch.setattr(module, name, getattr(module, name).fn)
     monkeypatch.setattr(nightly.capturing, "capture", capture.capture.fn)
@@ -92,15 +97,15 @@ def test_a_night_without_the_remote_calibrates_and_the_next_one_publishes_it(
     assert first["reason"].startswith("dvc ") and "\n" not in first["reason"]
     assert at_hand == ["monday", "sample"] and first["pairs"] == {"ping-pong-table": False}
     captured = checkout / "artifacts" / "nightly" / "capture"
-    kept = publication.manifest(captured / "monday")
-    assert [path.name for path in publication.waiting(captured)] == ["monday"]
+    kept = dvc_publish.manifest(captured / "monday")
+    assert [path.name for path in dvc_publish.waiting(captured)] == ["monday"]
 
     (checkout / "away").unlink()
     second, at_hand = night("tuesday")
     assert second["published"] is not None and second["reason"] is None
     assert at_hand == ["monday", "sample", "tuesday"]
-    assert publication.waiting(captured) == []
-    assert publication.manifest(captured / "monday") == kept
+    assert dvc_publish.waiting(captured) == []
+    assert dvc_publish.manifest(captured / "monday") == kept
     assert fetched(checkout, tmp_path / "fresh") == ["monday", "sample", "tuesday"]
     again, _ = night("tuesday")
     assert again == second | {"state": "unchanged"}
@@ -133,13 +138,13 @@ def test_tonight_goes_first_then_what_was_left_over_and_each_once(remote, tmp_pa
     assert tried == ["b", "a", "c"]
     assert nightly.publish(tmp_path, "b", "r") == ({"b": "digest 4"}, [])
     assert nightly.publish(tmp_path, "late", "r") == ({}, [])
-    (tmp_path / publication.PUBLISHED).write_text("{half")  # forgotten: done again, without harm
+    (tmp_path / dvc_publish.PUBLISHED).write_text("{half")  # forgotten: done again, without harm
     assert list(nightly.publish(tmp_path, "b", "r")[0]) == ["b", "a", "c"]
 
 
 def test_a_remote_that_is_away_is_asked_once(remote, tmp_path):
     tried, meets = remote
-    meets["b"] = publication.PublicationError("dvc push: no route")
+    meets["b"] = dvc_publish.PublicationError("dvc push: no route")
     assert nightly.publish(tmp_path, "b", "r") == ({}, ["dvc push: no route"])
     assert tried == ["b"]
 
@@ -160,10 +165,10 @@ def test_recordings_that_are_published_and_calibrated_are_those_of_the_checkout(
     """Called from outside, publishing used to look for data.dvc in the current folder."""
     monkeypatch.chdir(tmp_path)
     asked = []
-    monkeypatch.setattr(publication, "_dvc", lambda root, *words, **_: asked.append(root) or "")
-    publication.pull()
+    monkeypatch.setattr(dvc_publish, "_dvc", lambda root, *words, **_: asked.append(root) or "")
+    dvc_publish.pull()
     with pytest.raises(BadInput, match="remote"):
-        publication.publish(tmp_path / "a", remote="nowhere")
+        dvc_publish.publish(tmp_path / "a", remote="nowhere")
     assert set(asked) == {calibration.DATA.parent}
 
 

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows import cli, nightly, on_trial, rehearsal, validate
-from models.core.bad_input import BadInput
-from tasks import promotion_log
-from tasks.promotion_log import DONE, ROLLBACK, Entry, Pair
-from tasks.registry import Registered
-from tasks.tracking import OpenRun
-from tasks.trials import Met
-from tasks.twin_result import Paired, TwinResult
-from tasks.verdicts import Check, Verdict
+from ricochet.flows import cli, nightly, on_trial, rehearsal, validate
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import promotion_log
+from ricochet.tasks.registry.promotion_log import DONE, ROLLBACK, Entry, Pair
+from ricochet.tasks.registry.runs import OpenRun
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.systems.bouncing_ball.validation.results import Paired, TwinResult
+from ricochet.tasks.systems.bouncing_ball.validation.simulated_trials import Met
+from ricochet.tasks.validation.checks import Check, Verdict
 
 NAME = "tennis-table"
 PASSED = Verdict((Check("a check", True, "good", "good"),))
@@ -43,7 +43,7 @@ def steps(monkeypatch):
         done.recorded.append(verdict)
         return OpenRun("run", "0", False)
 
-    monkeypatch.setattr(validate.tracking, "connect", lambda: SimpleNamespace())
+    monkeypatch.setattr(validate.runs, "connect", lambda: SimpleNamespace())
     monkeypatch.setattr(validate, "load", lambda tracker, name: trial)
     monkeypatch.setattr(validate, "audit", lambda *words: None)
     monkeypatch.setattr(validate, "try_on_rig", lambda *words: (twin, met))
@@ -83,7 +83,7 @@ def test_what_was_refused_in_a_toss_goes_into_the_run(tmp_path, monkeypatch):
         {"candidate": (True,)}, {"candidate": 0.02}, {"candidate": 0.02}, {"candidate": (line,)}
     )
     monkeypatch.setattr(
-        validate.validation, "publish_validation", lambda *_, **words: seen.update(words)
+        validate.report, "publish_validation", lambda *_, **words: seen.update(words)
     )
     monkeypatch.setattr(validate, "link", lambda *_, **__: None)
     trial = on_trial.Trial(NAME, {"candidate": "2"}, {})
@@ -131,7 +131,7 @@ def test_a_rehearsal_judges_and_neither_records_nor_moves(tmp_path, steps, monke
     monkeypatch.setattr(validate, "audit", SimpleNamespace(fn=lambda *_: None))
     monkeypatch.setattr(validate, "try_on_rig", SimpleNamespace(fn=lambda *_: (twin, met)))
     monkeypatch.setattr(rehearsal.gate, "judge", lambda evidence, twin: PASSED)
-    monkeypatch.setattr("flows.servers.prepare_environment", lambda: None)
+    monkeypatch.setattr("ricochet.flows.servers.up.prepare_environment", lambda: None)
     words = ["validate", NAME, "--no-publish", "--out", str(tmp_path)]
     assert cli.main(words) == 0
     assert "met 1.00 of the tosses" in (said := capsys.readouterr().out)

@@ -5,21 +5,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows import on_trial, registry_verbs, rehearsal, validate_shooting
-from models.core.bad_input import BadInput
-from tasks import (
-    candidates,
-    promotion,
-    registry,
-    shooting_audit,
-    shooting_trials,
-    tracking,
-    validation,
-)
-from tasks.registry import Registered
-from tasks.shooting_gate import Evidence
-from tasks.shooting_result import Shot
-from tests.tasks import shooters
+from ricochet.flows import on_trial, rehearsal, validate_shooting
+from ricochet.flows.command_line import registry_verbs
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import promotion, runs, versions
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.systems.air_hockey.validation import audit, trials
+from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
+from ricochet.tasks.systems.air_hockey.validation.results import Shot
+from ricochet.tasks.validation import judge, report
+from tests.tasks.systems.air_hockey import shooters
 
 NAME = "shooting-balanced"
 SOUND = Evidence(regret=0.01, regret_error=0.004, best=0.9, agreement=0.95, states=300, beta=0.5)
@@ -32,7 +27,7 @@ def rig(monkeypatch, tmp_path):
     found = SimpleNamespace(
         evidence=SOUND,
         goals={},
-        tracker=tracking.connect(store=tmp_path / "store"),
+        tracker=runs.connect(store=tmp_path / "store"),
         played=[],
     )
 
@@ -45,9 +40,9 @@ def rig(monkeypatch, tmp_path):
         return [SimpleNamespace(shot=shot) for shot in shots]
 
     monkeypatch.setattr(promotion.promotion_log, "place", lambda: tmp_path / "promotions.jsonl")
-    monkeypatch.setattr(validate_shooting.tracking, "connect", lambda: found.tracker)
-    monkeypatch.setattr(shooting_audit, "audit", lambda *_, **__: found.evidence)
-    monkeypatch.setattr(shooting_trials, "play_all", play_all)
+    monkeypatch.setattr(validate_shooting.runs, "connect", lambda: found.tracker)
+    monkeypatch.setattr(audit, "audit", lambda *_, **__: found.evidence)
+    monkeypatch.setattr(trials, "play_all", play_all)
     monkeypatch.setattr(validate_shooting, "link", lambda *_, **__: None)
     for name in ("load", "audit", "shoot", "record", "move"):
         monkeypatch.setattr(validate_shooting, name, getattr(validate_shooting, name).fn)
@@ -57,8 +52,8 @@ def rig(monkeypatch, tmp_path):
 def register(rig, place, seed):
     """Register a policy that will score so often; return its version."""
     made = shooters.write(place / f"package-{seed}", seed)
-    run = tracking.open_run(rig.tracker, "energy", str(seed), name=NAME, tags={})
-    version = registry.register(
+    run = runs.open_run(rig.tracker, "energy", str(seed), name=NAME, tags={})
+    version = versions.register(
         rig.tracker, NAME, place / f"package-{seed}", run_id=run.run_id, tags={}
     )
     return version.version, str(round(float(made.energy.last[0]), 6))
@@ -85,7 +80,7 @@ def test_policies_are_promoted_refused_and_rolled_back(rig, tmp_path) -> None:
     refused = [check["name"] for check in result["gate"]["checks"] if not check["passed"]]
     assert refused == ["score beside champion"] and not result["promoted"]
     assert {row[:2] for row in rig.played[-2:]} == {(60, (0, 0))}  # the same starts for both
-    judged = candidates.judge(rig.tracker, Registered(NAME, version), settings=settings())
+    judged = judge.judge(rig.tracker, Registered(NAME, version), settings=settings())
     assert judged.validation == result["run"] and not judged.verdict.passed
 
     version, third = register(rig, tmp_path, 3)
@@ -105,18 +100,18 @@ def test_a_rehearsal_judges_and_neither_records_nor_moves(rig, tmp_path, monkeyp
         place = on_trial if name == "load" else validate_shooting
         if not hasattr(step, "fn"):
             monkeypatch.setattr(place, name, SimpleNamespace(fn=step))
-    monkeypatch.setattr(rehearsal.tracking, "connect", lambda: rig.tracker)
+    monkeypatch.setattr(rehearsal.runs, "connect", lambda: rig.tracker)
     wanted = settings()
     result = rehearsal.rehearse(NAME, wanted=wanted, out=tmp_path / "out", seed=0)
     assert result["gate"]["passed"] and not result["promoted"] and result["run"] is None
     assert result["versions"] == {"candidate": version}
     assert json.loads((tmp_path / "out" / "result.json").read_text()) == result
     assert promotion.present(rig.tracker, NAME) == promotion.Pair(None, None)
-    assert validation.find_trials(rig.tracker, NAME, version, None) is None
+    assert report.find_trials(rig.tracker, NAME, version, None) is None
 
 
 def settings():
-    from tasks import settings as parameters
+    from ricochet.tasks import settings as parameters
 
     return parameters.load(None, SMALL)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hardware import locks
+from ricochet.hardware import locks
 
 
 def test_a_second_holder_in_this_process_is_refused(tmp_path):

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from models.simulators.cup import Scene
+from ricochet.models.systems.bouncing_ball.prediction.cup_geometry import Scene
 
 STEP = 1e-4  # s
 

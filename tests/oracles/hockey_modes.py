@@ -3,10 +3,10 @@
 import numpy as np
 from numpy import ndarray
 
-from models.planners import shots
-from models.planners.shots import Conditions
-from models.probability.linear_gaussians import LinearGaussian
-from models.probability.puck_modes import PuckModes, Rebound
+from ricochet.models.probability.linear_gaussians import LinearGaussian
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes, Rebound
+from ricochet.models.systems.air_hockey.shots import objective
+from ricochet.models.systems.air_hockey.shots.objective import Conditions
 
 
 def made(
@@ -46,4 +46,4 @@ def speed(positions: ndarray, angles: ndarray) -> ndarray:
     return np.where(reach, far * (1.3 + 1.6 * angles**2), 0.0)
 
 
-CONDITIONS = Conditions(MODES, speed, shots.doubt())
+CONDITIONS = Conditions(MODES, speed, objective.doubt())

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from models.core.hockey_table import Table
-from models.inference.puck_contacts import Recording
-from models.probability import contact_frames
+from ricochet.models.systems.air_hockey.puck import contact_frames
+from ricochet.models.systems.air_hockey.puck.segmentation import Recording
+from ricochet.models.systems.air_hockey.table import Table
 
 TABLE = Table()
 STEP = 0.0005  # s, of the oracle

@@ -5,9 +5,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from models.simulators import bouncing_ball as simulator
-from models.systems import bouncing_ball
-from models.systems.ball_calibration import MeasuredDrops
+from ricochet.models.systems.bouncing_ball import problem, simulator
+from ricochet.models.systems.bouncing_ball.calibration.calibrate import MeasuredDrops
 
 PING_PONG = (0.85, 3.0)
 
@@ -24,8 +23,8 @@ def session(
     draw = torch.Generator().manual_seed(seed)
     rows = torch.as_tensor(theta, dtype=torch.float64).expand(drops, 2)
     bounced = simulator.simulate(rows[:, 0], 10.0 ** rows[:, 1], bounces=bounces, draw=draw)
-    noise = bouncing_ball.constant_noise((drops,))
-    times, places = bouncing_ball.measure(bounced, noise, draw=draw)
+    noise = problem.constant_noise((drops,))
+    times, places = problem.measure(bounced, noise, draw=draw)
     later = times.clone()
     if drift:
         later[:, 3:] = _drifting(times, drift)[:, 3:]

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from tasks.packages import Package, Parameter
+from ricochet.tasks.registry.packages import Package, Parameter
 
 
 @pytest.fixture(scope="session")
 def tracker(tmp_path_factory):
-    from tasks import tracking
+    from ricochet.tasks.registry import runs
 
-    return tracking.connect(store=tmp_path_factory.mktemp("mlflow"))
+    return runs.connect(store=tmp_path_factory.mktemp("mlflow"))
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from models.core.bad_input import BadInput
-from tasks import capturing, settings
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks import settings
+from ricochet.tasks.recordings import capture
 
 
 def write(folder: Path, text: str) -> Path:
@@ -92,11 +93,11 @@ def test_a_key_that_the_shipped_file_lost_is_named(tmp_path, monkeypatch):
 def test_places_of_microphones_are_three_finite_numbers_each(places: str) -> None:
     chosen = settings.load(overrides=[f"capture.microphones={places}"]).capture
     with pytest.raises(BadInput, match=r"capture\.microphones"):
-        capturing.open_rig("simulated", chosen, seed=0)
+        capture.open_rig("simulated", chosen, seed=0)
 
 
 def test_a_rig_has_the_stated_microphones() -> None:
     stated = [[0.0, 0.0, 0.1], [1.0, 0.0, 0.1], [0.0, 1.0, 0.1], [1.0, 1.0, 0.2]]
     chosen = settings.load(overrides=[f"capture.microphones={stated}"]).capture
-    rig = capturing.open_rig("simulated", chosen, seed=0).rig
+    rig = capture.open_rig("simulated", chosen, seed=0).rig
     assert [list(each.position) for each in rig.microphones] == stated

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from models.inference import criticism
+from ricochet.models.inference import criticism
 
 
 def test_tail_chances_by_hand() -> None:

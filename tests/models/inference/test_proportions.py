@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from models.inference import proportions
+from ricochet.models.inference import proportions
 
 
 @pytest.mark.parametrize(

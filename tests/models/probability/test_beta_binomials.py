@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from models.probability import beta_binomials
+from ricochet.models.probability import beta_binomials
 
 TRIALS = 100
 

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from models.probability import boxes
-from models.probability.boxes import Box
+from ricochet.models.probability import boxes
+from ricochet.models.probability.boxes import Box
 
 BOX = Box(low=(0.55, 1.0), high=(0.95, 5.0))
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from models.probability import linear_gaussians
-from models.probability.linear_gaussians import LinearGaussian
+from ricochet.models.probability import linear_gaussians
+from ricochet.models.probability.linear_gaussians import LinearGaussian
 
 LAW = LinearGaussian(
     np.array([[-0.7, 0.1, 1.4], [0.0, 0.8, 0.2]]),

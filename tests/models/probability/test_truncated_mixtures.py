@@ -7,10 +7,10 @@ import pytest
 import torch
 from scipy import stats
 
-from models.probability import boxes, truncated_mixtures
-from models.probability.boxes import Box
-from models.probability.coordinates import Coordinates
-from models.probability.truncated_mixtures import TruncatedMixture
+from ricochet.models.probability import boxes, truncated_mixtures
+from ricochet.models.probability.bijections import Coordinates
+from ricochet.models.probability.boxes import Box
+from ricochet.models.probability.truncated_mixtures import TruncatedMixture
 
 BOX = Box(low=(0.55, 1.0), high=(0.95, 5.0))
 

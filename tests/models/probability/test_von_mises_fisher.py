@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
-from models.probability import von_mises_fisher
+from ricochet.models.probability import von_mises_fisher
 
 CONCENTRATIONS = (0.1, 1.0, 10.0, 1e3, 1e6)
 MEANS = ((0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0), (0.6, 0.0, -0.8), (0.48, -0.64, 0.6))

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from models.sound import arrays
-from models.sound.arrays import Microphones
+from ricochet.models.sound import arrays
+from ricochet.models.sound.arrays import Microphones
 
 GOOD = np.array([[-0.30, -0.25, 0.0762], [0.30, -0.25, 0.0762], [0.0, 0.32, 0.0762]])
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from models.sound import delays, synthesis
-from models.sound.arrays import Microphones
-from models.sound.synthesis import Background
+from ricochet.models.sound import delays, impact_synthesis
+from ricochet.models.sound.arrays import Microphones
+from ricochet.models.sound.impact_synthesis import Background
 
 POSITIONS = np.array([[-0.30, -0.25, 0.0762], [0.30, -0.25, 0.0762], [0.0, 0.32, 0.0762]])
 MICROPHONES = Microphones(POSITIONS, 44100.0)
@@ -12,7 +12,7 @@ ESTIMATORS = [delays.plain_correlation, delays.phase_correlation, delays.first_a
 
 def impact(place=(0.1, -0.05), *, seed=0, microphones=MICROPHONES, time=0.04, **background):
     place = np.array([[*place, 0.0]])
-    samples = synthesis.render(
+    samples = impact_synthesis.render(
         np.array([time]),
         place,
         np.ones(1),

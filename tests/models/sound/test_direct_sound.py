@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from models.sound import direct_sound, synthesis
+from ricochet.models.sound import direct_sound, impact_synthesis
 
 RATE = 44100.0
 WIDTH = np.array([1e-3])
@@ -9,9 +9,11 @@ WIDTH = np.array([1e-3])
 
 def channels(offsets, gains, *, level=1e-9, seed=0):
     """One click in every channel, `offsets` after frame 400, with noise."""
-    clicks = synthesis.waveform(synthesis.Click(), np.asarray(offsets), sample_rate=RATE)
+    clicks = impact_synthesis.waveform(
+        impact_synthesis.Click(), np.asarray(offsets), sample_rate=RATE
+    )
     samples = np.zeros((len(gains), 1000))
-    samples[:, 400 - synthesis.LEAD : 1000] = clicks[:, : 600 + synthesis.LEAD]
+    samples[:, 400 - impact_synthesis.LEAD : 1000] = clicks[:, : 600 + impact_synthesis.LEAD]
     noise = np.random.default_rng(seed).standard_normal(samples.shape)
     return samples * np.asarray(gains)[:, None] + level * noise
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from models.sound import multilateration
-from models.sound.arrays import Microphones
-from models.sound.multilateration import Region
+from ricochet.models.sound import multilateration
+from ricochet.models.sound.arrays import Microphones
+from ricochet.models.sound.multilateration import Region
 
 THREE = Microphones(
     np.array([[-0.30, -0.25, 0.0762], [0.30, -0.25, 0.0762], [0.0, 0.32, 0.0762]]), 44100.0

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from models.sound import onsets
+from ricochet.models.sound import onsets
 
 RATE = 44100.0
 

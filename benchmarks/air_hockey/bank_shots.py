@@ -1,0 +1,124 @@
+"""Whether shots score as often as predicted, banks above all.
+
+Run by `python -m benchmarks.air_hockey.bank_shots`.
+
+For drawn pucks the best shot of each is thrown on the simulated table, the puck alone, some times:
+its velocity after the strike drawn from what the model tells, rims and floating those of MuJoCo.
+By banks are printed: how many, the chance foretold, the share that scored, the Brier score (beside
+that of always telling that share) and the reliability (mean square of foretold less scored, by
+tenths of what was foretold). Once with one law for every bank, once with a first bank's ways apart.
+
+Modes are fitted to the 100 episodes of 50 periods that a training records, with `--package` they
+and the arm are a package's; else the arm is that of the tests.
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+from numpy import ndarray
+
+from ricochet.models.systems.air_hockey import simulator
+from ricochet.models.systems.air_hockey.puck import dataset, mode_fitting, strikes
+from ricochet.models.systems.air_hockey.shots import goal_probability, objective
+from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
+from ricochet.models.systems.air_hockey.simulator import Disturbance
+from ricochet.tasks.systems.air_hockey.policies import packages
+from tests.oracles import hockey_modes
+
+LONGEST = 4000  # ms
+AIM = 0.002  # m, of each axis
+Throws = tuple[ndarray, ndarray, ndarray]
+"""Banks and chance foretold, shape (shot,), and whether each throw scored, (shot, throw)."""
+
+
+def alone() -> mujoco.MjModel:
+    """Return the table and its puck, without the arm."""
+    root = ElementTree.parse(simulator.SCENE).getroot()
+    world = root.find("worldbody")
+    assert world is not None
+    world.remove(next(body for body in world.findall("body") if body.get("name") == "base"))
+    return mujoco.MjModel.from_xml_string(ElementTree.tostring(root, encoding="unicode"))
+
+
+def scores(model: mujoco.MjModel, data: mujoco.MjData, state: ndarray, length: float) -> bool:
+    """Throw a puck; whether it passes the goal line, at `length`, cleanly."""
+    mujoco.mj_resetData(model, data)
+    data.qpos[:2], data.qvel[:2] = state[:2], state[2:4]
+    data.qfrc_applied[:2] = float(model.body("puck").mass[0]) * state[4:6]
+    for _ in range(LONGEST):
+        mujoco.mj_step(model, data)
+        if data.qvel[0] < 0.0:
+            return False
+        if data.qpos[0] >= length:
+            y = data.qpos[1] - (data.qpos[0] - length) / data.qvel[0] * data.qvel[1]
+            return bool(abs(y) < hockey_modes.CONDITIONS.table.clean_half_width)
+    return False
+
+
+def thrown(conditions: Conditions, setting: Setting, *, pucks: int, throws: int) -> Throws:
+    """Choose the best shot of drawn pucks and throw each."""
+    draw, modes, table = np.random.default_rng(7), conditions.modes, conditions.table
+    states = objective.draw_states(pucks, airflow_sd=modes.airflow_sd, draw=draw)
+    angles = objective.draw_angles(pucks, 200, draw=draw)
+    found = objective.exhaustive(conditions, states, angles)
+    index = objective.best(setting, found)
+    chosen = found.take(index)
+    played = np.flatnonzero(chosen.goal > 0.0)
+    normal, speed = objective.contact(conditions, states, angles[np.arange(pucks), index])
+    spread = np.broadcast_to(conditions.covariance, (pucks, 6, 6))
+    mean, spread = strikes.struck(
+        modes, states, spread, speed[:, None] * normal, normal, table=table
+    )
+    model = alone()
+    data = mujoco.MjData(model)
+    won = [
+        [scores(model, data, s, table.half_length) for s in row]
+        for row in (draw.multivariate_normal(mean[k], spread[k], throws) for k in played)
+    ]
+    return chosen.banks[played], chosen.goal[played], np.array(won)
+
+
+def line(name: str, told: ndarray, won: ndarray) -> None:
+    """Print a row."""
+    share, brier = won.mean(), ((told[:, None] - won) ** 2).mean()
+    tenths = np.minimum((10.0 * told).astype(int), 9)
+    off = [
+        (tenths == k).mean() * (told[tenths == k].mean() - won[tenths == k].mean()) ** 2
+        for k in np.unique(tenths)
+    ]
+    numbers = (told.mean(), share, brier, share * (1.0 - share), sum(off))
+    print(f"{name:24s}{len(told):7d}" + "".join(f"{number:11.3f}" for number in numbers))
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--package", type=Path)
+    parser.add_argument("--pucks", type=int, default=500)
+    parser.add_argument("--throws", type=int, default=10)
+    options = parser.parse_args()
+    if options.package is None:
+        recording = dataset.collect(
+            simulator.build(), disturbance=Disturbance(), draw=np.random.default_rng(11)
+        )
+        modes = mode_fitting.fit(recording, hockey_modes.CONDITIONS.table)
+        conditions = replace(hockey_modes.CONDITIONS, modes=modes)
+    else:
+        conditions = packages.read(options.package).conditions(aim=AIM)
+    head = ("foretold", "scored", "Brier", "constant's", "reliability")
+    print(f"{'law, banks':24s}{'shots':>7s}" + "".join(f"{name:>11s}" for name in head))
+    for name, ways in (("one law", ()), ("ways apart", conditions.modes.rebounds)):
+        told = replace(conditions, modes=replace(conditions.modes, rebounds=ways))
+        counts = {"pucks": options.pucks, "throws": options.throws}
+        banks, goal, won = thrown(told, objective.SETTINGS[-1], **counts)
+        for number in range(goal_probability.MOST_BANKS + 1):
+            if (banks == number).any():
+                line(f"{name}, {number}", goal[banks == number], won[banks == number])
+
+
+if __name__ == "__main__":
+    main()

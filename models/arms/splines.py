@@ -1,0 +1,157 @@
+r"""Joint paths of least acceleration through via points, kept at a height of the tip.
+
+Among all paths q(t) with given q, dq at both ends that pass given points at given times, the one
+of least integral of |ddq|^2 is the cubic spline with continuous ddq (VP-STO: Jankowski et al. 2023,
+doi 10.1109/ICRA48891.2023.10160214; Holladay's theorem). It is linear in what is given: with h_i
+the lengths of its pieces the speeds v_i at the via points solve, joint by joint,
+
+    v_{i-1} / h_i + 2 v_i (1 / h_i + 1 / h_{i+1}) + v_{i+1} / h_{i+1}
+        = 3 (q_i - q_{i-1}) / h_i^2 + 3 (q_{i+1} - q_i) / h_{i+1}^2,
+
+and a piece is the cubic of its ends. The rest of such a path is the path of the rest: planning
+again from a later point of it with the same aims changes nothing.
+
+A path of joints leaves the table; `level` brings a posture back along J_z,
+q <- q - J_z^+ (z - z_0), repeated. On the table it leaves speeds along the table as they are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.arms import iiwa
+
+
+@dataclass(frozen=True)
+class Path:
+    """A cubic spline.
+
+    Attributes:
+        times: Of its knots, ascending, s.
+        points: Joint angles there, rad.
+        speeds: Joint speeds there, rad/s.
+    """
+
+    times: Float[ndarray, "*batch knot"]
+    points: Float[ndarray, "*batch knot n"]
+    speeds: Float[ndarray, "*batch knot n"]
+
+
+def fit(
+    times: Float[ndarray, "*batch knot"],
+    points: Float[ndarray, "*batch knot n"],
+    *,
+    first: Float[ndarray, "*batch n"],
+    last: Float[ndarray, "*batch n"],
+) -> Path:
+    """Return the path of least acceleration.
+
+    Args:
+        times: When it passes the points, ascending, s.
+        points: The two ends and the via points between them, rad.
+        first: Joint speeds at the start, rad/s.
+        last: Joint speeds at the end, rad/s.
+    """
+    speeds = np.zeros_like(points)
+    speeds[..., 0, :], speeds[..., -1, :] = first, last
+    inner = times.shape[-1] - 2
+    if inner > 0:
+        rate = 1.0 / np.diff(times, axis=-1)
+        slope = 3.0 * np.diff(points, axis=-2) * (rate**2)[..., None]
+        right = slope[..., :-1, :] + slope[..., 1:, :]
+        right[..., 0, :] -= first * rate[..., :1]
+        right[..., -1, :] -= last * rate[..., -1:]
+        matrix = np.zeros((*times.shape[:-1], inner, inner))
+        here = np.arange(inner)
+        matrix[..., here, here] = 2.0 * (rate[..., :-1] + rate[..., 1:])
+        matrix[..., here[:-1], here[1:]] = matrix[..., here[1:], here[:-1]] = rate[..., 1:-1]
+        speeds[..., 1:-1, :] = np.linalg.solve(matrix, right) if inner > 1 else right / matrix
+    return Path(times, points, speeds)
+
+
+def at(
+    path: Path, time: Float[ndarray, "*batch sample"]
+) -> tuple[Float[ndarray, "*batch sample n"], Float[ndarray, "*batch sample n"]]:
+    """Return joint angles and speeds; before its start and after its end the path is at rest.
+
+    Args:
+        path: One path for each of the batch.
+        time: When, s.
+    """
+    inside = np.clip(time, path.times[..., :1], path.times[..., -1:])
+    before = (inside[..., :, None] >= path.times[..., None, 1:-1]).sum(-1)
+    start = np.take_along_axis(path.times, before, -1)
+    length = np.take_along_axis(path.times, before + 1, -1) - start
+    ends = []
+    for values in (path.points, path.speeds):
+        ends += [np.take_along_axis(values, (before + k)[..., None], -2) for k in (0, 1)]
+    joints, speeds = cubic(ends, (inside - start) / length, length)
+    return joints, np.where((inside == time)[..., None], speeds, 0.0)
+
+
+def cubic(
+    ends: list[Float[ndarray, "*batch n"]],
+    share: Float[ndarray, "*batch"],
+    length: Float[ndarray, "*batch"],
+) -> tuple[Float[ndarray, "*batch n"], Float[ndarray, "*batch n"]]:
+    """Return angles and speeds on the cubic with given ends.
+
+    Args:
+        ends: Angles at the start and the end, speeds at the start and the end.
+        share: Of the time that is over, between 0 and 1.
+        length: Of the time, s.
+    """
+    start, end, leaving, arriving = ends
+    s, h = share[..., None], length[..., None]
+    way = end - start
+    bend = s * (1.0 - s)
+    joints = start + s * s * (3.0 - 2.0 * s) * way + h * bend * ((1.0 - s) * leaving - s * arriving)
+    swing = 6.0 * bend * way / h
+    return joints, swing + (1.0 - s) * (1.0 - 3.0 * s) * leaving + s * (3.0 * s - 2.0) * arriving
+
+
+def level(
+    joints: Float[ndarray, "*batch 7"], *, height: float = iiwa.TIP_HEIGHT, steps: int = 3
+) -> Float[ndarray, "*batch 7"]:
+    """Bring the tip to a height, m, by Newton's method along J_z.
+
+    Args:
+        joints: Joint angles, rad.
+        height: Of the tip, m.
+        steps: Of the method; from 0.1 m off, three leave under 0.1 mm.
+    """
+    for _ in range(steps):
+        tip, slope = iiwa.tip_slope(joints)
+        gain = (height - tip[..., 2]) / (slope**2).sum(-1)
+        joints = joints + gain[..., None] * slope
+    return joints
+
+
+def seek(
+    joints: Float[ndarray, "*batch 7"],
+    target: Float[ndarray, "*batch 3"],
+    *,
+    across: Float[ndarray, "row 3"] | None = None,
+    steps: int = 4,
+) -> Float[ndarray, "*batch 7"]:
+    """Bring the tip to a point, m, or to a line or plane through it, by Newton's method along J.
+
+    Joints share the work in proportion to the squares of their speed limits.
+
+    Args:
+        joints: Joint angles nearby, rad.
+        target: Where the tip shall be, m.
+        across: Directions in which it shall be there; all three when absent.
+        steps: Of the method.
+    """
+    rows = np.eye(3) if across is None else across
+    weight = iiwa.SPEED_LIMIT**2
+    for _ in range(steps):
+        pose = iiwa.pose(joints)
+        jacobian = rows @ pose.jacobian
+        spread = weight[:, None] * np.swapaxes(jacobian, -1, -2)
+        left = rows @ (target - pose.tip)[..., None]
+        joints = joints + (spread @ np.linalg.solve(jacobian @ spread, left))[..., 0]
+    return joints

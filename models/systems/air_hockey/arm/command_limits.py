@@ -1,0 +1,52 @@
+"""The last look at a command before it leaves: nothing faster or farther than the arm's limits.
+
+Plans keep to the limits by themselves; this holds where a planner was asked for the impossible. A
+command that asks too much is replaced by braking: each joint slows down at `BRAKING` of its largest
+acceleration, along the way it goes.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.arms import iiwa
+
+BRAKING = 0.8
+_ROUNDING = 1.001
+
+
+def excess(before: Float[ndarray, "2 7"], after: Float[ndarray, "2 7"], *, period: float) -> float:
+    """Return the largest ratio of what a command asks to what it may ask; 1 is the most.
+
+    Args:
+        before: Last command: joint positions, rad, and speeds, rad/s.
+        after: The command.
+        period: Between them, s.
+
+    Returns:
+        The ratio; infinite for a command that is not finite.
+    """
+    if not np.isfinite(after).all():
+        return float("inf")
+    speed = iiwa.USABLE * iiwa.SPEED_LIMIT * _ROUNDING
+    ratios = (
+        np.abs(after[1]) / speed,
+        np.abs(after[0] - before[0]) / (period * speed),
+        np.abs(after[1] - before[1]) / (period * iiwa.ACCELERATION_LIMIT),
+        np.abs(after[0]) / (iiwa.USABLE * iiwa.JOINT_LIMIT),
+    )
+    return float(np.max(ratios))
+
+
+def braked(before: Float[ndarray, "2 7"], *, period: float) -> Float[ndarray, "2 7"]:
+    """Return the command that slows every joint down.
+
+    Args:
+        before: Last command: joint positions, rad, and speeds, rad/s.
+        period: Until the command's end, s.
+    """
+    change = BRAKING * iiwa.ACCELERATION_LIMIT * period
+    speeds = np.sign(before[1]) * np.maximum(np.abs(before[1]) - change, 0.0)
+    joints = before[0] + 0.5 * period * (before[1] + speeds)
+    bound = iiwa.USABLE * iiwa.JOINT_LIMIT
+    return np.stack((np.clip(joints, -bound, bound), speeds))

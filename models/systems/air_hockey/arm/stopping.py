@@ -1,0 +1,57 @@
+"""Ways from a moving arm to a rest, and which of them to take.
+
+Of ways that use least of joint speed and acceleration, that one is taken which keeps most room, and
+of about equal ones the quickest.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.arms import splines
+from ricochet.models.arms.splines import Path
+from ricochet.models.systems.air_hockey.arm.stroke_path import Use
+
+_BRAKES = (0.12, 0.16, 0.22)
+_RESTS = np.array((0.3, 0.45, 0.6, 0.75, 0.9, 1.1, 1.3, 1.6, 2.0, 2.6))
+_ROOM = 0.05
+"""Difference of room that does not count."""
+
+
+def ways(
+    joints: Float[ndarray, " 7"], joint_speeds: Float[ndarray, " 7"], target: Float[ndarray, " 7"]
+) -> Path:
+    """Return paths to a rest, the quickest first: straight there, or steadily braking before.
+
+    Args:
+        joints: Joint angles now, rad.
+        joint_speeds: Joint speeds now, rad/s.
+        target: Joint angles at rest, rad.
+    """
+    straight = [(0.5 * rest, 0.5 * rest) for rest in _RESTS]
+    braked = [(brake, rest) for brake in _BRAKES for rest in _RESTS]
+    spans = np.array(straight + braked)
+    times = np.stack((0.0 * spans[:, 0], spans[:, 0], spans.sum(-1)), -1)
+    first = np.broadcast_to(joints, (len(spans), 7))
+    middle = first + 0.5 * spans[:, :1] * joint_speeds
+    speeds = np.zeros((len(spans), 3, 7))
+    speeds[:, 0] = joint_speeds
+    part = slice(len(straight))
+    ends = [first[part], 0.0 * first[part] + target, speeds[part, 0], speeds[part, 2]]
+    halves = splines.cubic(ends, np.full(len(straight), 0.5), times[part, 2])
+    middle[part], speeds[part, 1] = halves
+    points = np.stack((first, middle, 0.0 * first + target), -2)
+    order = np.argsort(times[:, 2], kind="stable")
+    return Path(times[order], points[order], speeds[order])
+
+
+def best(used: Use) -> int:
+    """Return the number of the way to take.
+
+    Args:
+        used: What each way uses of the limits, the quickest first.
+    """
+    moves = np.maximum(used.speed, used.acceleration)
+    moves = np.maximum(moves, max(1.0, float(moves.min())))
+    room = np.where(moves <= moves.min(), np.maximum(used.room, 1.0), np.inf)
+    return int((room <= room.min() + _ROOM).argmax())

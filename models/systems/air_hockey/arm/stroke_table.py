@@ -1,0 +1,295 @@
+r"""Which posture, joint speeds and speed a stroke has: a table over where and whither.
+
+For a mallet's centre (x, y) at contact and a shooting angle u the table holds the posture
+(`postures`), the ready posture and how long before the contact it is passed (`run_ups`), the
+duration from home and the speed v that this stroke reaches: the largest share of what the posture's
+joints could do for which the whole stroke, from rest at home to rest again, keeps to the limits.
+`stroke_search` finds these. What is interpolated is a start only: the contact's posture is then
+moved onto the point exactly, and its joint speeds give exactly the speed promised along u.
+
+Everything is in the robot's frame. (x, y) is the mallet's, not the puck's.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
+from ricochet.models.arms import iiwa, splines, tip_speed
+from ricochet.models.core.multilinear import Cell, between, cell_at
+from ricochet.models.systems.air_hockey.arm import contact_postures, stroke_path, stroke_search
+from ricochet.models.systems.air_hockey.arm.stroke_path import Limits
+from ricochet.models.systems.air_hockey.arm.stroke_search import RunUps
+
+LARGEST_ANGLE = 1.35  # rad
+SIDE = 0.464
+"""Largest |y| of a mallet's centre at contact, m."""
+_MOST = 0.99 * iiwa.USABLE
+"""Share of the joints' speed limits that no contact exceeds, whatever is interpolated."""
+ENDS = ((0.64, 1.34), (-0.455, 0.455), (-LARGEST_ANGLE, LARGEST_ANGLE))
+"""What the table spans: x and y, m, and the shooting angle, rad."""
+_PROBES = 3
+"""Places at which every cell is tried."""
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A stroke's contact and how to get there.
+
+    Attributes:
+        joints: Joint angles at contact, rad.
+        joint_speeds: At contact, rad/s.
+        speed: Of the mallet along the shooting angle, m/s.
+        duration: From rest at home to the contact, s.
+        ready: Joint angles of the ready posture, rad.
+        wind_up: Time from there to the contact, s.
+    """
+
+    joints: Float[ndarray, " 7"]
+    joint_speeds: Float[ndarray, " 7"]
+    speed: float
+    duration: float
+    ready: Float[ndarray, " 7"]
+    wind_up: float
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """Many contacts at once; the fields are those of `Contact`."""
+
+    joints: Float[ndarray, "*batch 7"]
+    joint_speeds: Float[ndarray, "*batch 7"]
+    speed: Float[ndarray, "*batch"]
+    duration: Float[ndarray, "*batch"]
+    ready: Float[ndarray, "*batch 7"]
+    wind_up: Float[ndarray, "*batch"]
+
+
+@dataclass(frozen=True)
+class Strokes:
+    """The table.
+
+    Attributes:
+        x: Of the mallet's centre, ascending, m.
+        y: Of the mallet's centre, ascending, m.
+        angle: Shooting angle, ascending, rad.
+        joints: At contact, rad.
+        offsets: Joint angles of the ready posture less what `run_ups.ready` gives, rad.
+        wind_ups: Time from the ready posture to the contact, s.
+        durations: From rest at home to the contact, s.
+        speeds: Reached, m/s; 0 where no stroke was found.
+        sound: Whether what is interpolated in a cell between eight neighbours keeps to the limits.
+    """
+
+    x: Float[ndarray, " x"]
+    y: Float[ndarray, " y"]
+    angle: Float[ndarray, " u"]
+    joints: Float[ndarray, "x y u 7"]
+    offsets: Float[ndarray, "x y u 7"]
+    wind_ups: Float[ndarray, "x y u"]
+    durations: Float[ndarray, "x y u"]
+    speeds: Float[ndarray, "x y u"]
+    sound: Bool[ndarray, "cx cy cu"]
+
+    def contact(self, position: Float[ndarray, " 2"], angle: float) -> Contact:
+        """Return the stroke that meets a point.
+
+        Args:
+            position: Of the mallet's centre, m.
+            angle: Shooting angle, rad.
+
+        Raises:
+            ValueError: If the point or the angle is not in the table.
+        """
+        where = np.array((*position, angle))
+        if not self.covers(where[:2], where[2]):
+            raise ValueError(f"position, angle: {position}, {angle} are not in the table")
+        found = self.stroke(where)
+        return Contact(
+            found.joints,
+            found.joint_speeds,
+            float(found.speed),
+            float(found.duration),
+            found.ready,
+            float(found.wind_up),
+        )
+
+    def stroke(self, where: Float[ndarray, "*batch 3"]) -> Stroke:
+        """Return the strokes at places x, y and angles, each interpolated and then made exact.
+
+        Args:
+            where: x and y of the mallet's centre, m, and the shooting angle, rad.
+        """
+        height = np.full((*where.shape[:-1], 1), iiwa.TIP_HEIGHT)
+        target = np.concatenate((where[..., :2], height), -1)
+        cell = self._cell(where)
+        joints = splines.seek(between(self.joints, cell), target)
+        unit = unit_speeds(joints, where[..., 2])
+        most = _MOST / (np.abs(unit) / iiwa.SPEED_LIMIT).max(-1)
+        speed = np.minimum(between(self.speeds, cell), most)
+        joint_speeds, wind_up = speed[..., None] * unit, between(self.wind_ups, cell)
+        ready = stroke_path.ready(joints, joint_speeds, wind_up=wind_up)
+        ready = splines.level(ready + between(self.offsets, cell), steps=2)
+        duration = between(self.durations, cell)
+        return Stroke(joints, joint_speeds, speed, duration, ready, wind_up)
+
+    def speed(
+        self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
+    ) -> Float[ndarray, "*batch"]:
+        """Return the speeds that strokes reach, m/s; 0 outside the table.
+
+        Args:
+            positions: Of the mallet's centre, m.
+            angles: Shooting angles, rad.
+        """
+        cell = self._cell(np.concatenate((positions, np.asarray(angles)[..., None]), -1))
+        possible = self.covers(positions, angles) & self.sound[cell.corner]
+        return np.where(possible, between(self.speeds, cell), 0.0)
+
+    def duration(
+        self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
+    ) -> Float[ndarray, "*batch"]:
+        """Return how long strokes take from rest at home to the contact, s.
+
+        Args:
+            positions: Of the mallet's centre, m.
+            angles: Shooting angles, rad.
+        """
+        cell = self._cell(np.concatenate((positions, np.asarray(angles)[..., None]), -1))
+        return between(self.durations, cell)
+
+    def covers(
+        self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
+    ) -> Bool[ndarray, "*batch"]:
+        """Return whether points and angles are where strokes may be.
+
+        Args:
+            positions: Of the mallet's centre, m.
+            angles: Shooting angles, rad.
+        """
+        inside = (positions[..., 0] >= self.x[0]) & (positions[..., 0] <= self.x[-1])
+        inside &= np.abs(positions[..., 1]) <= SIDE
+        return inside & (np.abs(angles) <= LARGEST_ANGLE + 1e-9)
+
+    def _cell(self, where: Float[ndarray, "*batch 3"]) -> Cell:
+        return cell_at((self.x, self.y, self.angle), where)
+
+    def to_arrays(self) -> dict[str, ndarray]:
+        """Return the table as arrays by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def build(
+    *,
+    counts: tuple[int, int, int] = (9, 11, 13),
+    ends: tuple[tuple[float, float], ...] = ENDS,
+    steps: tuple[int, int] = (400, 40),
+    draw: np.random.Generator,
+    limits: Limits | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Strokes:
+    """Compute the table: about a minute on a core at full size.
+
+    Args:
+        counts: Of places in x, y and shooting angle.
+        ends: The least and greatest x, y and shooting angle.
+        steps: Of the ascent of postures and of the search for run-ups.
+        draw: Source of randomness of the search.
+        limits: What strokes keep to.
+        progress: Told the share of the work done.
+    """
+    limits = limits or Limits()
+    axes = [np.linspace(*end, count) for end, count in zip(ends, counts, strict=True)]
+    at_x, at_y, at_angle = np.meshgrid(*axes, indexing="ij")
+    points = np.stack((at_x, at_y, 0.0 * at_x + iiwa.TIP_HEIGHT), -1)
+    along = direction(at_angle)
+
+    def told(start: float, share: float) -> Callable[[int], None]:
+        return lambda step: progress(start + share * step) if progress else None
+
+    joints = contact_postures.climb(
+        points, along, limits=limits, steps=steps[0], progress=told(0.0, 0.3 / steps[0])
+    )
+    unit = unit_speeds(joints, at_angle)
+    fastest = 1.0 / (np.abs(unit) / limits.joint_speed).max(-1)
+    found = stroke_search.search(
+        joints,
+        fastest[..., None] * unit,
+        limits=limits,
+        draw=draw,
+        steps=steps[1],
+        progress=told(0.3, 0.7 / steps[1]),
+    )
+    x, y, angle = axes
+    cells = np.ones([count - 1 for count in counts], bool)
+    speed = found.share * fastest
+    table = Strokes(x, y, angle, joints, found.offset, found.wind_up, found.duration, speed, cells)
+    inside = draw.uniform(0.15, 0.85, (_PROBES, *cells.shape, 3))
+    inside[0] = 0.5
+
+    def loads(speeds: Float[ndarray, "x y u"], durations: Float[ndarray, "x y u"]) -> ndarray:
+        return _cell_loads(replace(table, speeds=speeds, durations=durations), inside, limits)
+
+    speed, durations, cells = stroke_search.mend(speed, found.duration, loads)
+    return replace(table, speeds=speed, durations=durations, sound=cells)
+
+
+def from_arrays(arrays: Mapping[str, ndarray]) -> Strokes:
+    """Return a table from its arrays.
+
+    Args:
+        arrays: As `Strokes.to_arrays` gives them.
+
+    Raises:
+        ValueError: If one is missing, of another shape, or not finite.
+    """
+    if missing := [field.name for field in fields(Strokes) if field.name not in arrays]:
+        raise ValueError(f"{missing[0]}: is missing")
+    table = Strokes(**{field.name: np.asarray(arrays[field.name]) for field in fields(Strokes)})
+    grid = (len(table.x), len(table.y), len(table.angle))
+    for name, value in table.to_arrays().items():
+        expected: tuple[int, ...] = value.shape[:1] if name in ("x", "y", "angle") else grid
+        expected = tuple(n - 1 for n in grid) if name == "sound" else expected
+        if value.shape[: len(expected)] != expected or not np.isfinite(value).all():
+            raise ValueError(f"{name}: expected finite values over {expected}, got {value.shape}")
+    return table
+
+
+def unit_speeds(
+    joints: Float[ndarray, "*batch 7"], angles: Float[ndarray, "*batch"]
+) -> Float[ndarray, "*batch 7"]:
+    """Return the joint speeds that move the tip at 1 m/s along an angle.
+
+    Args:
+        joints: Joint angles, rad.
+        angles: Shooting angles, rad.
+    """
+    found = tip_speed.smooth(
+        iiwa.pose(joints).jacobian,
+        direction(np.asarray(angles)),
+        limits=iiwa.SPEED_LIMIT,
+        power=contact_postures.POWER,
+    )
+    return found.joint_speeds / found.speed[..., None]
+
+
+def direction(angles: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch 3"]:
+    """Return unit vectors along shooting angles, rad."""
+    return np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), -1)
+
+
+def _cell_loads(
+    table: Strokes, inside: Float[ndarray, "probe cx cy cu 3"], limits: Limits
+) -> Float[ndarray, "cx cy cu"]:
+    """Return the largest load of strokes from home at places inside each cell."""
+    corners = np.meshgrid(table.x[:-1], table.y[:-1], table.angle[:-1], indexing="ij")
+    sizes = np.array([knots[1] - knots[0] for knots in (table.x, table.y, table.angle)])
+    where = np.stack(corners, -1) + inside * sizes
+    found = table.stroke(where)
+    ready = stroke_path.ready(found.joints, found.joint_speeds, wind_up=found.wind_up)
+    whole = np.ones_like(found.speed)
+    run_up = RunUps(whole, found.wind_up, found.duration, found.ready - ready)
+    load = stroke_search.load(run_up, found.joints, found.joint_speeds, limits)
+    return np.where(found.speed > 0.0, load, 0.0).max(0)

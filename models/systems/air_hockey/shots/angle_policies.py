@@ -1,0 +1,211 @@
+"""Ways to choose a shooting angle: by the energy, by search over all shots, by the mean path alone.
+
+    EnergyAim      Algorithm 1 of Jankowski, Maric et al., "Energy-based Contact Planning under
+                   Uncertainty for Robot Air Hockey": one iteration a period, warm-started
+    ExhaustiveAim  the expert: every candidate angle is rolled out in every period
+    NominalAim     the conventional way: no doubt is modelled; the direct shot whose mean path
+                   crosses nearest the middle of the goal
+
+A stroke under way can follow small changes only: then each looks near the angle it has. Where that
+way leads into a corner - the puck drifts to where such a shot is poor or there is none - `other`
+looks over the whole range again for a shot that is clearly better.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.systems.air_hockey.shots import energy_network as energies
+from ricochet.models.systems.air_hockey.shots import energy_search, objective
+from ricochet.models.systems.air_hockey.shots.energy_network import Energy
+from ricochet.models.systems.air_hockey.shots.energy_search import Samples
+from ricochet.models.systems.air_hockey.shots.objective import LARGEST_ANGLE, Conditions, Setting
+
+NEAR = 0.06
+"""How far from the present angle a stroke under way may turn in a period, rad."""
+MARGIN = 0.02
+"""By how much of their range states may lie outside what an energy was trained on."""
+BETTER = 0.15
+"""By how much of the objective another shot must be better for a stroke under way to turn to it."""
+LIKELIER = 3.0
+"""By how much its energy must be less: odds of twenty."""
+
+
+@dataclass
+class EnergyAim:
+    """The angle of least energy.
+
+    Attributes:
+        energy: The network.
+        low: Least state and angle that it was trained on: m, m/s, m/s^2, rad.
+        high: Greatest.
+        seed: Of the samples; every search begins with it anew.
+    """
+
+    energy: Energy
+    low: Float[ndarray, " 7"]
+    high: Float[ndarray, " 7"]
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Begin."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the samples."""
+        self._samples: Samples = energy_search.init()
+        self._draw = np.random.default_rng(self.seed)
+
+    def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
+        """Run one iteration; None for a state that the energy never saw.
+
+        Args:
+            state: m, m/s, m/s^2.
+            near: Angle of the stroke under way, rad.
+        """
+        seen = self._seen(state)
+        if seen is None:
+            return None
+        if near is not None:
+            angles = np.clip(self._samples.angles, near - NEAR, near + NEAR)
+            self._samples = replace(self._samples, angles=angles)
+        self._samples, angle = energy_search.step(self.energy, seen, self._samples, draw=self._draw)
+        return angle if near is None else float(np.clip(angle, near - NEAR, near + NEAR))
+
+    def other(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+        """Return the angle of least energy if that is far less than at the angle of a stroke.
+
+        Args:
+            state: m, m/s, m/s^2.
+            angle: Of the stroke under way, rad.
+        """
+        seen = self._seen(state)
+        if seen is None:
+            return None
+        wide, found = energy_search.step(self.energy, seen, energy_search.init(), draw=self._draw)
+        here, there = energies.landscape(self.energy, seen, np.array((angle, found)))
+        if here - there < LIKELIER:
+            return None
+        self._samples = wide
+        return found
+
+    def _seen(self, state: Float[ndarray, " 6"]) -> Float[ndarray, " 6"] | None:
+        """Return the nearest state that the energy was trained on, None if that is far."""
+        low, high = self.low[:6], self.high[:6]
+        room = MARGIN * (high - low)
+        known = ((state >= low - room) & (state <= high + room)).all()
+        return state.clip(low, high) if known else None
+
+
+@dataclass
+class ExhaustiveAim:
+    """The best of many angles by Eq. 12, all rolled out; takes longer than a period.
+
+    Attributes:
+        conditions: What decides the outcome.
+        setting: What is wanted.
+        candidates: Angles tried over the whole range.
+        beside: Angles tried beside that of a stroke under way.
+    """
+
+    conditions: Conditions
+    setting: Setting
+    candidates: int = 400
+    beside: int = 25
+
+    def reset(self) -> None:
+        """Nothing is kept."""
+
+    def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
+        """Roll out all candidates; None where no shot is possible.
+
+        Args:
+            state: m, m/s, m/s^2.
+            near: Angle of the stroke under way, rad.
+        """
+        angles = _candidates(near, self.candidates, self.beside)
+        found = objective.exhaustive(self.conditions, state[None], angles[None])
+        best = int(objective.best(self.setting, found)[0])
+        return float(angles[best]) if found.goal[0, best] > 0.0 else None
+
+    def other(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+        """Return the best angle if that is better by `BETTER` than the angle of a stroke.
+
+        Args:
+            state: m, m/s, m/s^2.
+            angle: Of the stroke under way, rad.
+        """
+        angles = np.append(_candidates(None, self.candidates, 0), angle)
+        found = objective.exhaustive(self.conditions, state[None], angles[None])
+        best = int(objective.best(self.setting, found)[0])
+        worth = objective.objective(self.setting, found)[0]
+        worth = np.where(objective.feasible(self.setting, found)[0], worth, 0.0)
+        return float(angles[best]) if worth[best] > worth[-1] + BETTER else None
+
+
+@dataclass
+class NominalAim:
+    """The direct shot whose mean path crosses nearest the middle of the goal.
+
+    Attributes:
+        conditions: What decides the outcome; no doubt is read from it.
+        candidates: Angles tried at first, then again between the best two neighbours.
+    """
+
+    conditions: Conditions
+    candidates: int = 45
+
+    def __post_init__(self) -> None:
+        """Drop what is known of doubt."""
+        self.conditions = replace(self.conditions, covariance=np.zeros((6, 6)))
+
+    def reset(self) -> None:
+        """Nothing is kept."""
+
+    def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
+        """Roll out the mean paths; None where no direct shot crosses the goal.
+
+        Args:
+            state: m, m/s, m/s^2.
+            near: Angle of the stroke under way, rad.
+        """
+        angles = _candidates(near, self.candidates, self.candidates)
+        for _ in range(2):
+            miss = self._misses(state, angles)
+            best = int(miss.argmin())
+            if not np.isfinite(miss[best]):
+                return None
+            step = angles[1] - angles[0]
+            found = float(angles[best])
+            angles = np.clip(found + step * np.linspace(-1.0, 1.0, 11), angles[0], angles[-1])
+        return found if miss[best] < self.conditions.table.clean_half_width else None
+
+    def other(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+        """Return another angle only if the stroke's misses the goal and that one does not.
+
+        Args:
+            state: m, m/s, m/s^2.
+            angle: Of the stroke under way, rad.
+        """
+        miss = self._misses(state, np.array((angle,)))[0]
+        return (
+            None if miss < self.conditions.table.clean_half_width else self.choose(state, near=None)
+        )
+
+    def _misses(
+        self, state: Float[ndarray, " 6"], angles: Float[ndarray, " angle"]
+    ) -> Float[ndarray, " angle"]:
+        """Distance of the mean crossings from the middle, m; infinite where there is none."""
+        rows = np.broadcast_to(state, (len(angles), 6))
+        found = objective.evaluate(self.conditions, rows, angles)
+        direct = (found.speed > 0.0) & (found.banks == 0)
+        return np.where(direct, np.abs(np.nan_to_num(found.y)), np.inf)
+
+
+def _candidates(near: float | None, over: int, beside: int) -> Float[ndarray, " angle"]:
+    if near is None:
+        return np.linspace(-LARGEST_ANGLE, LARGEST_ANGLE, over)
+    angles = near + np.linspace(-NEAR, NEAR, beside)
+    return angles.clip(-LARGEST_ANGLE, LARGEST_ANGLE)

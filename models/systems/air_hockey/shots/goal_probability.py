@@ -1,0 +1,274 @@
+r"""How probable a goal is for a puck on its way: roll-out, closed form and Monte Carlo.
+
+The state s = (x, y, vx, vy, ax, ay) and its doubt are carried by Eq. 8 until the mean crosses the
+goal line x = L. Floating is linear, so k periods of it are one (`PuckModes.flights`),
+
+    m_k = M_k m + b_k,    P_k = M_k P M_k^T + C_k,
+
+and a whole batch goes from bank to bank in a few leaps instead of a period at a time; rows that
+have crossed, or never will, are left out of the next leap. With x_k the first mean beyond the
+line, the path was on it at y = y_k - (x_k - L) v_y / v_x, of which the Jacobian J makes a Gaussian
+y ~ N(y, J P_k J^T), and so, in place of the integral of Eq. 10 over the place at a time,
+
+    G = Phi((w - y) / sd) - Phi((-w - y) / sd),    w = min(W, W_g - r / cos(angle)),
+
+W_g being half the mouth, r the puck's radius: a puck that comes at an angle touches a post sooner.
+W = `Table.clean_half_width`. Where a puck misses, there is an end wall; it is not looked at: where
+the line is crossed decides. `estimate` is the paper's Monte Carlo (Eq. 11) of the same integral.
+
+The first bank goes one of several ways (`PuckModes.rebounds`), each of which is followed apart:
+G is the sum of theirs, weighted by their shares. Later banks have one law.
+
+The Gaussian is a good account of direct shots and of most with one bank. It promises too much where
+draws and mean go through different modes: pucks so slow that some never arrive, banks at a grazing
+angle or close to a corner, and with every further bank. `benchmarks/air_hockey/shots.py` says by
+how much.
+
+Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
+Hockey", Sec. III-D.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy import ndarray
+from scipy.special import ndtr
+
+from ricochet.models.probability.linear_gaussians import LinearGaussian
+from ricochet.models.systems.air_hockey.puck import dynamics
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
+from ricochet.models.systems.air_hockey.table import Table
+
+MOST_BANKS = 2
+"""Of the long rims; who needs more is not followed: its Gaussian promises too much."""
+LONGEST = 200
+"""Periods for which a puck is followed."""
+_WINDOW = 32  # periods looked ahead in one leap
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where and how a puck crosses the goal line.
+
+    Attributes:
+        arrives: Whether the mean does; where not, the rest is NaN or 0.
+        y: Mean of the place on the line, m.
+        sd: Of that place, m.
+        velocity: Mean velocity there, m/s.
+        banks: Banks of the long rims before.
+        time: When, s.
+    """
+
+    arrives: Bool[ndarray, "*batch"]
+    y: Float[ndarray, "*batch"]
+    sd: Float[ndarray, "*batch"]
+    velocity: Float[ndarray, "*batch 2"]
+    banks: Int[ndarray, "*batch"]
+    time: Float[ndarray, "*batch"]
+
+
+def foretell(
+    modes: PuckModes,
+    mean: Float[ndarray, "row 6"],
+    covariance: Float[ndarray, "row 6 6"],
+    table: Table,
+) -> tuple[Float[ndarray, " row"], Crossing]:
+    """Return the probability of a clean goal by all ways, and the crossing by the usual one.
+
+    Args:
+        modes: How the puck moves.
+        mean: States after the strike: m, m/s, m/s^2.
+        covariance: Of the states.
+        table: The table.
+    """
+    usual, *others = modes.first_bank
+    found = roll_out(modes, mean, covariance, table, first=usual.law)
+    goal = probability(found, table)
+    banked = np.flatnonzero(found.banks > 0)
+    goal[banked] *= usual.share
+    for other in others:
+        apart = roll_out(modes, mean[banked], covariance[banked], table, first=other.law)
+        goal[banked] += other.share * probability(apart, table)
+    return goal, found
+
+
+def roll_out(
+    modes: PuckModes,
+    mean: Float[ndarray, "*batch 6"],
+    covariance: Float[ndarray, "*batch 6 6"],
+    table: Table,
+    *,
+    first: LinearGaussian | None = None,
+) -> Crossing:
+    """Follow pucks until their means cross the goal line.
+
+    Args:
+        modes: How the puck moves.
+        mean: States after the strike: m, m/s, m/s^2.
+        covariance: Of the states.
+        table: The table.
+        first: The law of the first bank; that of any bank when absent.
+    """
+    laws = (modes.wall if first is None else first, modes.wall)
+    shape = mean.shape[:-1]
+    state, spread = mean.reshape(-1, 6).copy(), covariance.reshape(-1, 6, 6).copy()
+    found = _nowhere(len(state))
+    rows = np.arange(len(state))
+    periods = np.zeros(len(state), dtype=int)
+    while len(rows):
+        leap, crossed, banked = _next_event(modes, state, table)
+        periods[rows] += leap
+        _advance(modes, state, spread, leap)
+        _note(found, rows[crossed], state[crossed], spread[crossed], periods, table)
+        for law, later in zip(laws, (False, True), strict=True):
+            hit = np.flatnonzero(banked & ((found.banks[rows] > 0) == later))
+            state[hit], spread[hit] = _banked(law, state[hit], spread[hit], table)
+        found.banks[rows[banked]] += 1
+        goes_on = ~crossed & (state[:, 2] > 0.0) & (periods[rows] < LONGEST)
+        goes_on &= found.banks[rows] <= MOST_BANKS
+        state, spread, rows = state[goes_on], spread[goes_on], rows[goes_on]
+    return Crossing(
+        found.arrives.reshape(shape),
+        found.y.reshape(shape),
+        found.sd.reshape(shape),
+        found.velocity.reshape(*shape, 2),
+        found.banks.reshape(shape),
+        found.time.reshape(shape),
+    )
+
+
+def probability(crossing: Crossing, table: Table) -> Float[ndarray, "*batch"]:
+    """Return the probability of a clean goal in closed form; 0 for a puck that does not arrive.
+
+    Args:
+        crossing: Where the goal line is crossed.
+        table: The table.
+    """
+    half = clean_half_width(crossing.velocity, table)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = ndtr((half - crossing.y) / crossing.sd) - ndtr((-half - crossing.y) / crossing.sd)
+    return np.where(crossing.arrives & (half > 0.0), inside, 0.0)
+
+
+def estimate(
+    crossing: Crossing, table: Table, *, samples: int, draw: np.random.Generator
+) -> Float[ndarray, "*batch"]:
+    """Return the share of draws of the place on the line that are goals (Eq. 11).
+
+    Args:
+        crossing: Where the goal line is crossed.
+        table: The table.
+        samples: Draws for each puck.
+        draw: Source of randomness.
+    """
+    noise = draw.standard_normal((samples, *crossing.y.shape))
+    half = clean_half_width(crossing.velocity, table)
+    inside = np.abs(crossing.y + crossing.sd * noise) < half
+    return np.asarray((crossing.arrives & inside).mean(0))
+
+
+def clean_half_width(
+    velocity: Float[ndarray, "*batch 2"], table: Table
+) -> Float[ndarray, "*batch"]:
+    """Return the largest |y| on the goal line at which a puck touches no post, m.
+
+    Args:
+        velocity: There, m/s.
+        table: The table.
+    """
+    stretch = np.hypot(velocity[..., 0], velocity[..., 1]) / np.maximum(velocity[..., 0], 1e-9)
+    free = table.goal_half_width - table.puck_radius * stretch
+    return np.asarray(np.minimum(table.clean_half_width, free))
+
+
+def path(
+    modes: PuckModes,
+    mean: Float[ndarray, " 6"],
+    covariance: Float[ndarray, "6 6"],
+    table: Table,
+) -> tuple[Float[ndarray, "time 6"], Float[ndarray, "time 6 6"]]:
+    """Return mean and covariance after each period of one shot until its mean crosses the line.
+
+    Every bank follows the law of any bank: its Gaussian covers all ways at once.
+
+    Args:
+        modes: How the puck moves.
+        mean: State after the strike: m, m/s, m/s^2.
+        covariance: Of that state.
+        table: The table.
+    """
+    means, spreads = [mean], [covariance]
+    while means[-1][0] < table.half_length and means[-1][2] > 0.0 and len(means) <= LONGEST:
+        after, spread = dynamics.step(modes, means[-1], spreads[-1], table)
+        means.append(after)
+        spreads.append(spread)
+    return np.stack(means), np.stack(spreads)
+
+
+def _nowhere(count: int) -> Crossing:
+    """Return a crossing to be filled in, of pucks that have not arrived."""
+    blank = np.full((5, count), np.nan)
+    zeros = np.zeros(count, dtype=int)
+    return Crossing(zeros > 0, blank[0], blank[1], blank[2:4].T.copy(), zeros, blank[4])
+
+
+def _next_event(
+    modes: PuckModes, state: Float[ndarray, "row 6"], table: Table
+) -> tuple[Int[ndarray, " row"], Bool[ndarray, " row"], Bool[ndarray, " row"]]:
+    """Return how many periods to leap, and whether the line is crossed or a rim met then."""
+    flights, ahead = modes.flights, slice(1, _WINDOW + 1)
+    x, y, side = (state @ flights.matrix[ahead, i].T + flights.offset[ahead, i] for i in (0, 1, 3))
+    line = x >= table.half_length
+    rim = (np.abs(y) > table.wall_y) & (y * side > 0.0)
+    event = line | rim
+    any_event = event.any(-1)
+    index = np.where(any_event, event.argmax(-1), _WINDOW - 1)
+    crossed = line[np.arange(len(state)), index]
+    return index + 1, crossed, any_event & ~crossed
+
+
+def _advance(
+    modes: PuckModes,
+    state: Float[ndarray, "row 6"],
+    spread: Float[ndarray, "row 6 6"],
+    leap: Int[ndarray, " row"],
+) -> None:
+    """Float, in place, for as many periods as each row is told."""
+    flights = modes.flights
+    matrix = flights.matrix[leap]
+    state[:] = (matrix @ state[..., None])[..., 0] + flights.offset[leap]
+    spread[:] = matrix @ spread @ matrix.swapaxes(-1, -2) + flights.covariance[leap]
+
+
+def _banked(
+    law: LinearGaussian,
+    state: Float[ndarray, "row 6"],
+    spread: Float[ndarray, "row 6 6"],
+    table: Table,
+) -> tuple[Float[ndarray, "row 6"], Float[ndarray, "row 6 6"]]:
+    """Return states beyond a wall after their bank."""
+    dynamics.bank(law, state, spread, table)
+    return state, spread
+
+
+def _note(
+    found: Crossing,
+    rows: Int[ndarray, " row"],
+    state: Float[ndarray, "row 6"],
+    spread: Float[ndarray, "row 6 6"],
+    periods: Int[ndarray, " all"],
+    table: Table,
+) -> None:
+    """Write down, in place, where rows that are beyond the line crossed it."""
+    velocity = state[:, 2:4]
+    slope, ago = velocity[:, 1] / velocity[:, 0], (state[:, 0] - table.half_length) / velocity[:, 0]
+    jacobian = np.zeros((len(rows), 6))
+    jacobian[:, 0], jacobian[:, 1] = -slope, 1.0
+    jacobian[:, 2], jacobian[:, 3] = ago * slope, -ago
+    variance = ((spread @ jacobian[..., None])[..., 0] * jacobian).sum(-1)
+    found.arrives[rows] = True
+    found.y[rows] = state[:, 1] - ago * velocity[:, 1]
+    found.sd[rows] = np.sqrt(np.maximum(variance, 0.0))
+    found.velocity[rows] = velocity
+    found.time[rows] = periods[rows] * dynamics.PERIOD - ago

@@ -1,0 +1,281 @@
+r"""Which shot is best: goal probability against speed, under a chance constraint.
+
+A shot is one angle u: the mallet meets the puck along e_u = (cos u, sin u), its centre behind the
+puck's on that line, as fast as the arm can there (Sec. IV-B). What follows is rolled out, and
+
+    max_u  lambda_1 G(u) + lambda_2 v(u)    subject to    G(u) >= beta              (Eq. 12)
+
+with G the goal probability and v the mean speed of the puck at the goal line. The aim is never
+perfect: where the mallet meets the puck a little to the side, the normal of the contact is turned.
+That doubt is in the covariance of the puck's place at contact (`doubt`), which a strike turns into
+doubt of the direction (`puck_strikes.struck`).
+
+Of the shots within `TOLERANCE` of the best objective the one of highest G is taken: without it an
+aggressive setting sits on the edge of its own chance constraint, and the smallest error of the
+model pushes it over. Where no shot keeps the constraint, the one of highest G is taken.
+
+Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
+Hockey", Secs. IV-A to IV-C.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy import ndarray
+
+from ricochet.models.systems.air_hockey.puck import strikes
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
+from ricochet.models.systems.air_hockey.shots import goal_probability
+from ricochet.models.systems.air_hockey.table import Table
+
+LARGEST_ANGLE = 1.35  # rad
+TOLERANCE = 0.05
+"""Of the objective, that is given for a surer shot."""
+PUSHING = 0.96
+"""Share of a stroke's speed that is left midway of the touch, for which strikes were learnt
+(`puck_contacts.PUSH`); 100 shots of the arm left at 0.98 of the speed foretold without it when
+direct and at 0.95 when far to the side."""
+LOW = (-0.75, -0.42, -0.5, -0.5, -0.15, -0.15)
+HIGH = (-0.15, 0.42, 0.5, 0.5, 0.15, 0.15)
+"""Bounds of the puck's state at contact: m, m/s, m/s^2."""
+_QUICK = 0.12  # m/s, sd of the velocity of most pucks at contact
+_CHUNK = 16384  # shots rolled out at a time
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is wanted of a shot.
+
+    Attributes:
+        name: Of the setting.
+        goal_weight: lambda_1.
+        speed_weight: lambda_2, s/m.
+        least_goal: beta, the promised probability of a goal.
+    """
+
+    name: str
+    goal_weight: float
+    speed_weight: float
+    least_goal: float
+
+
+SETTINGS = (
+    Setting("cautious", 1.0, 0.0, 0.5),
+    Setting("balanced", 1.0, 0.2, 0.5),
+    Setting("aggressive", 0.0, 1.0, 0.5),
+)
+"""Those of the paper's Fig. 5 and Table I."""
+
+Speed = Callable[[Float[ndarray, "*batch 2"], Float[ndarray, "*batch"]], Float[ndarray, "*batch"]]
+"""Speed of the mallet, m/s, that the arm reaches along an angle with the mallet's centre at a place
+in the robot's frame; 0 where it cannot shoot."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What decides the outcome of a shot.
+
+    Attributes:
+        modes: How the puck moves.
+        speed: What the arm can do, as `Strokes.speed`.
+        covariance: Of the puck's state at contact as the mallet meets it (`doubt`).
+        table: The table.
+    """
+
+    modes: PuckModes
+    speed: Speed
+    covariance: Float[ndarray, "6 6"]
+    table: Table = field(default_factory=Table)
+
+
+@dataclass(frozen=True)
+class Shots:
+    """What becomes of shots.
+
+    Attributes:
+        goal: Probability of a clean goal.
+        speed: Mean speed of the puck on the goal line, m/s; 0 where it does not get there.
+        banks: Banks of the long rims on the way.
+        y: Mean place on the goal line, m; NaN where it does not get there. Speed, banks and place
+            are those of the usual way.
+    """
+
+    goal: Float[ndarray, "*batch"]
+    speed: Float[ndarray, "*batch"]
+    banks: Int[ndarray, "*batch"]
+    y: Float[ndarray, "*batch"]
+
+    def take(self, index: Int[ndarray, " state"]) -> "Shots":
+        """Return one shot of each row.
+
+        Args:
+            index: Its number.
+        """
+        rows = np.arange(len(index))
+        return Shots(*(n[rows, index] for n in (self.goal, self.speed, self.banks, self.y)))
+
+
+def doubt(
+    *, aim: float = 0.002, velocity: float = 0.01, airflow: float = 0.03
+) -> Float[ndarray, "6 6"]:
+    """Return the covariance of a puck's state at contact, as the mallet meets it.
+
+    Args:
+        aim: Of each axis of the place, mallet against puck: estimate and tracking, m.
+        velocity: Of each axis, m/s.
+        airflow: Of each axis, what watching the puck has left of it, m/s^2.
+    """
+    return np.diag(np.repeat((aim**2, velocity**2, airflow**2), 2))
+
+
+def draw_states(
+    count: int, *, airflow_sd: float, draw: np.random.Generator
+) -> Float[ndarray, "state 6"]:
+    """Draw pucks at contact: anywhere within reach, slow most of them, a quarter up to the bounds.
+
+    Args:
+        count: How many.
+        airflow_sd: Of each axis of the airflow, m/s^2.
+        draw: Source of randomness.
+    """
+    low, high = np.array(LOW), np.array(HIGH)
+    states = draw.uniform(low, high, (count, 6))
+    slow = draw.random(count) < 0.75
+    states[slow, 2:4] = _QUICK * draw.standard_normal((np.count_nonzero(slow), 2))
+    states[:, 4:6] = airflow_sd * draw.standard_normal((count, 2))
+    return states.clip(low, high)
+
+
+def draw_angles(
+    count: int, candidates: int, *, draw: np.random.Generator
+) -> Float[ndarray, "state angle"]:
+    """Draw ascending shooting angles, one in each of equal parts of the range, rad.
+
+    Args:
+        count: Of states.
+        candidates: Angles for each.
+        draw: Source of randomness.
+    """
+    share = (np.arange(candidates) + draw.random((count, candidates))) / candidates
+    return LARGEST_ANGLE * (2.0 * share - 1.0)
+
+
+def evaluate(
+    conditions: Conditions,
+    states: Float[ndarray, "*batch 6"],
+    angles: Float[ndarray, "*batch"],
+    progress: Callable[[int], None] = lambda done: None,
+) -> Shots:
+    """Roll out shots.
+
+    Args:
+        conditions: What decides the outcome.
+        states: Of the puck at contact: m, m/s, m/s^2.
+        angles: Shooting angles, rad.
+        progress: Told how many are done.
+    """
+    shape = angles.shape
+    flat, angle = states.reshape(-1, 6), angles.reshape(-1)
+    parts = [_rolled_out(conditions, flat[:0], angle[:0])]
+    for start in range(0, len(flat), _CHUNK):
+        chunk = slice(start, start + _CHUNK)
+        parts.append(_rolled_out(conditions, flat[chunk], angle[chunk]))
+        progress(min(start + _CHUNK, len(flat)))
+    goal, speed, banks, y = (
+        np.concatenate([getattr(part, name) for part in parts]).reshape(shape)
+        for name in ("goal", "speed", "banks", "y")
+    )
+    return Shots(goal, speed, banks, y)
+
+
+def exhaustive(
+    conditions: Conditions,
+    states: Float[ndarray, "state 6"],
+    angles: Float[ndarray, "state angle"],
+    progress: Callable[[int], None] = lambda done: None,
+) -> Shots:
+    """Roll out every angle of every state.
+
+    Args:
+        conditions: What decides the outcome.
+        states: Of the puck at contact: m, m/s, m/s^2.
+        angles: Candidates for each, rad.
+        progress: Told how many shots are done.
+    """
+    shape = (*angles.shape, 6)
+    return evaluate(conditions, np.broadcast_to(states[:, None], shape), angles, progress)
+
+
+def objective(setting: Setting, shots: Shots) -> Float[ndarray, "*batch"]:
+    """Return what is maximised in Eq. 12.
+
+    Args:
+        setting: What is wanted.
+        shots: The shots.
+    """
+    return np.asarray(setting.goal_weight * shots.goal + setting.speed_weight * shots.speed)
+
+
+def feasible(setting: Setting, shots: Shots) -> Bool[ndarray, "*batch"]:
+    """Return which shots keep the chance constraint.
+
+    Args:
+        setting: What is wanted.
+        shots: The shots.
+    """
+    return np.asarray(shots.goal >= setting.least_goal)
+
+
+def best(setting: Setting, shots: Shots, *, tolerance: float = TOLERANCE) -> Int[ndarray, "*batch"]:
+    """Return the number of the best shot among those along the last axis.
+
+    Args:
+        setting: What is wanted.
+        shots: The candidates.
+        tolerance: Of the objective, that is given for a surer shot.
+    """
+    allowed = feasible(setting, shots)
+    value = np.where(allowed, objective(setting, shots), -np.inf)
+    close = allowed & (value >= value.max(-1, keepdims=True) - tolerance)
+    close |= ~allowed.any(-1, keepdims=True)
+    return np.asarray(np.where(close, shots.goal, -1.0).argmax(-1))
+
+
+def contact(
+    conditions: Conditions, states: Float[ndarray, "*batch 6"], angles: Float[ndarray, "*batch"]
+) -> tuple[Float[ndarray, "*batch 2"], Float[ndarray, "*batch"]]:
+    """Return the contact's normal and the mallet's speed along it while it pushes, m/s.
+
+    The speed is 0 where no stroke is possible.
+
+    Args:
+        conditions: What decides the outcome.
+        states: Of the puck at contact.
+        angles: Shooting angles, rad.
+    """
+    table = conditions.table
+    normal = np.stack((np.cos(angles), np.sin(angles)), -1)
+    place = states[..., :2] - table.contact_radius * normal
+    speed = PUSHING * conditions.speed(place - np.array(table.robot_base[:2]), angles)
+    closing = speed - (states[..., 2:4] * normal).sum(-1)
+    return normal, np.where(closing > 0.0, speed, 0.0)
+
+
+def _rolled_out(
+    conditions: Conditions, states: Float[ndarray, "row 6"], angles: Float[ndarray, " row"]
+) -> Shots:
+    """Roll out the shots that the arm can play; the others are no goals."""
+    none = 0.0 * angles
+    shots = Shots(none, none.copy(), none.astype(int), none + np.nan)
+    normal, speed = contact(conditions, states, angles)
+    can = np.flatnonzero(speed > 0.0)
+    normal, velocity = normal[can], speed[can, None] * normal[can]
+    before = np.broadcast_to(conditions.covariance, (len(can), 6, 6))
+    modes, table = conditions.modes, conditions.table
+    mean, spread = strikes.struck(modes, states[can], before, velocity, normal, table=table)
+    shots.goal[can], found = goal_probability.foretell(modes, mean, spread, table)
+    shots.speed[can] = np.where(found.arrives, np.hypot(*found.velocity.T), 0.0)
+    shots.banks[can], shots.y[can] = found.banks, found.y
+    return shots

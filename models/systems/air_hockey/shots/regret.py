@@ -1,0 +1,129 @@
+r"""How good the shots of a trained energy are, against the best of many that were rolled out.
+
+For held-out states, of which fine candidates were rolled out (`shots.exhaustive`), the angle that
+Algorithm 1 finds is rolled out as well. With O the objective of Eq. 12,
+
+    regret = max(O(u*) - O(found), 0),    O counted 0 for a shot that breaks the chance constraint
+
+where it could be kept. u* is the best candidate as `shots.best` takes it: the surest of those close
+to the greatest objective. The energy is taught that rule, so what the rule gives away is no loss of
+the energy's; `optimum_regret` is against the greatest objective itself. The mode of a shot is its
+number of banks: none, one, two or more.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from ricochet.models.systems.air_hockey.shots import energy_search, objective
+from ricochet.models.systems.air_hockey.shots.energy_network import Energy
+from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting, Shots
+
+MOST = 2
+"""Banks from which on a mode is not told apart."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was measured over held-out states that have a shot within the chance constraint.
+
+    Attributes:
+        states: How many.
+        regret: Mean of the objective's regret.
+        regret_error: Standard error of that mean.
+        regret_high: 95th percentile of it.
+        optimum_regret: Mean regret against the greatest objective within the chance constraint.
+        goal_regret: Mean by which the goal probability is below that of the best shot.
+        kept: Share of the found shots that keep the chance constraint.
+        agreement: Share of the found shots of the best shot's mode.
+        regret_apart: Mean regret where the mode is another; NaN where none is.
+        best: Mean objective of the best shots.
+        goal: Mean goal probability of the found shots.
+        speed: Mean speed on the goal line of the found shots, m/s.
+        banks: Mean banks of the found shots.
+    """
+
+    states: int
+    regret: float
+    regret_error: float
+    regret_high: float
+    optimum_regret: float
+    goal_regret: float
+    kept: float
+    agreement: float
+    regret_apart: float
+    best: float
+    goal: float
+    speed: float
+    banks: float
+
+
+def check(
+    energy: Energy,
+    setting: Setting,
+    conditions: Conditions,
+    states: Float[ndarray, "state 6"],
+    candidates: Shots,
+    *,
+    draw: np.random.Generator,
+) -> Check:
+    """Compare the energy's shots with the best candidates.
+
+    Args:
+        energy: The network.
+        setting: What it was trained for.
+        conditions: What decides the outcome of a shot.
+        states: Held out.
+        candidates: Outcomes of fine candidates for each, shape (state, angle).
+        draw: Source of randomness of the search.
+    """
+    angles = np.array([energy_search.search(energy, state, draw=draw) for state in states])
+    return compare(setting, objective.evaluate(conditions, states, angles), candidates)
+
+
+def compare(setting: Setting, found: Shots, candidates: Shots) -> Check:
+    """Compare found shots with the best candidates.
+
+    Args:
+        setting: What is wanted.
+        found: A shot for each state.
+        candidates: Outcomes of fine candidates for each, shape (state, angle).
+
+    Raises:
+        ValueError: If no state has a shot within the chance constraint.
+    """
+    wanted = candidates.take(objective.best(setting, candidates))
+    possible = objective.feasible(setting, wanted)
+    if not possible.any():
+        raise ValueError("candidates: no state has a shot within the chance constraint")
+    worth = _worth(setting, wanted)
+    regret = np.maximum(worth - _worth(setting, found), 0.0)[possible]
+    greatest = _worth(setting, candidates).max(-1)
+    same = (_mode(found) == _mode(wanted))[possible]
+    return Check(
+        states=int(possible.sum()),
+        regret=float(regret.mean()),
+        regret_error=float(regret.std() / np.sqrt(possible.sum())),
+        regret_high=float(np.quantile(regret, 0.95)),
+        optimum_regret=float(np.maximum(greatest - _worth(setting, found), 0.0)[possible].mean()),
+        goal_regret=float((wanted.goal - found.goal)[possible].mean()),
+        kept=float(objective.feasible(setting, found)[possible].mean()),
+        agreement=float(same.mean()),
+        regret_apart=float(regret[~same].mean()) if not same.all() else float("nan"),
+        best=float(worth[possible].mean()),
+        goal=float(found.goal[possible].mean()),
+        speed=float(found.speed[possible].mean()),
+        banks=float(found.banks[possible].mean()),
+    )
+
+
+def _worth(setting: Setting, one: Shots) -> Float[ndarray, "*batch"]:
+    """Return the objective, 0 for a shot that breaks the chance constraint."""
+    return np.where(objective.feasible(setting, one), objective.objective(setting, one), 0.0)
+
+
+def _mode(one: Shots) -> Int[ndarray, "*batch"]:
+    """Return the mode of shots."""
+    return np.minimum(one.banks, MOST)

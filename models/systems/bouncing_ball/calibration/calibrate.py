@@ -1,0 +1,237 @@
+"""From the measured drops of a session to the posterior of its ball-surface pair (Sec. 4.2).
+
+    features (Eqs. 5, 7, 8) -> criticism of each take -> exact posterior of all the takes kept
+
+A take that the model cannot have made (its features' density is lower than that of nearly all
+simulated ones) is set aside with its reason instead of being averaged in; what does not sit with
+single takes - a drift, two groups of takes - is reported as a finding beside the posterior.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from numpy import ndarray
+from torch import Tensor
+
+from ricochet.models.inference.grid_densities import GridDensity
+from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
+from ricochet.models.systems.bouncing_ball.calibration import posterior
+from ricochet.models.systems.bouncing_ball.calibration.criticism import Criticism, Finding
+from ricochet.models.systems.bouncing_ball.problem import Features, Noise
+
+SAMPLES = 4000
+_ROUNDS = 3
+_LARGEST_SHARE = 0.34
+_NEAR = 6.0  # standard errors, or scatters of the takes, within which a take's restitution agrees
+_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class MeasuredDrops:
+    """What was heard of each take of a session.
+
+    Attributes:
+        times: Times of the first three bounces, s.
+        positions: Their places on the plane, m.
+        time_sd: Standard deviation of one bounce's time, s.
+        position_sd: Standard deviation of one bounce's position per axis, m.
+        later_times: All bounce times of each take, s.
+        names: Name of each take.
+    """
+
+    times: Float[Tensor, "drop 3"]
+    positions: Float[Tensor, "drop 3 2"]
+    time_sd: Float[Tensor, " drop"]
+    position_sd: Float[Tensor, " drop"]
+    later_times: tuple[Float[ndarray, " bounce"], ...]
+    names: tuple[str, ...]
+
+    @property
+    def features(self) -> Features:
+        """The four features of each take."""
+        return problem.features(self.times.double(), self.positions.double())
+
+    @property
+    def noise(self) -> Noise:
+        """The measurement noise of each take."""
+        return Noise(self.time_sd.double(), self.position_sd.double())
+
+    def keep(self, chosen: Bool[ndarray, " drop"]) -> "MeasuredDrops":
+        """Return the chosen takes."""
+        rows = torch.from_numpy(np.asarray(chosen))
+        return MeasuredDrops(
+            times=self.times[rows],
+            positions=self.positions[rows],
+            time_sd=self.time_sd[rows],
+            position_sd=self.position_sd[rows],
+            later_times=tuple(t for t, yes in zip(self.later_times, chosen, strict=True) if yes),
+            names=tuple(n for n, yes in zip(self.names, chosen, strict=True) if yes),
+        )
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The posterior of (restitution, log10 concentration) and what the model could not explain.
+
+    Attributes:
+        samples: Draws from the posterior.
+        mean: Posterior mean.
+        covariance: Posterior covariance.
+        region_90: Central 90 % interval of each parameter, rows (low, high).
+        density: The posterior on a grid.
+        narrowing: Posteriors of the first 1, 2, 5, ... takes, with their number.
+        predictive_p_value: Chance of a session at least as unlikely under the model.
+        findings: What the model does not explain.
+        used: Names of the takes in the posterior.
+        set_aside: Names of the takes left out, each with its reason.
+    """
+
+    samples: Float[ndarray, "sample 2"]
+    mean: Float[ndarray, " 2"]
+    covariance: Float[ndarray, "2 2"]
+    region_90: Float[ndarray, "2 2"]
+    density: GridDensity
+    narrowing: tuple[tuple[int, GridDensity], ...]
+    predictive_p_value: float
+    findings: tuple[Finding, ...]
+    used: tuple[str, ...]
+    set_aside: tuple[tuple[str, str], ...]
+
+
+def calibrate(
+    drops: MeasuredDrops, *, draw: torch.Generator, progress: Progress | None = None
+) -> Calibration:
+    """Infer restitution and concentration from the drops of one session.
+
+    Args:
+        drops: What was heard of each take.
+        draw: Source of randomness, for criticism and for the posterior's draws.
+        progress: Called with (steps done, steps in all).
+
+    Returns:
+        The posterior of all takes that the model explains, and the findings.
+
+    Raises:
+        ValueError: If there is no take, or the features are not finite.
+    """
+    count = len(drops.names)
+    if count == 0:
+        raise ValueError("drops holds no drop")
+    sizes = [size for size in _STEPS if size < count]
+    total = _ROUNDS + 1 + len(sizes)
+    report = _counter(progress, total)
+    kept, criticism, density, misfits = _explained(drops, draw, report)
+    numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
+    samples = density.sample(SAMPLES, draw=numbers)
+    good = drops.keep(kept)
+    narrowing = []
+    for size in [size for size in sizes if size < len(good.names)]:
+        narrowing.append((size, _posterior(good.keep(np.arange(len(good.names)) < size))))
+        report()
+    narrowing.append((len(good.names), density))
+    if progress is not None:
+        progress(total, total)
+    return Calibration(
+        samples=samples,
+        mean=density.mean,
+        covariance=density.covariance,
+        region_90=density.interval(0.9),
+        density=density,
+        narrowing=tuple(narrowing),
+        predictive_p_value=criticism.predictive_p_value,
+        findings=criticism.findings + misfits,
+        used=good.names,
+        set_aside=tuple(
+            (name, "its bounces do not fit the model that the other takes agree on")
+            for name, yes in zip(drops.names, kept, strict=True)
+            if not yes
+        ),
+    )
+
+
+def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done = min(done + 1, total)
+        if progress is not None:
+            progress(done, total)
+
+    return step
+
+
+def _posterior(drops: MeasuredDrops) -> GridDensity:
+    return posterior.posterior(drops.features, drops.noise)
+
+
+def _explained(
+    drops: MeasuredDrops, draw: torch.Generator, report: Callable[[], None]
+) -> tuple[Bool[ndarray, " drop"], Criticism, GridDensity, tuple[Finding, ...]]:
+    """Set aside the takes that the model cannot have made, at most a third of them.
+
+    The first posterior is that of the takes whose restitution agrees, since a few bad ones would
+    teach it a concentration so low that nothing looks odd; then every take is judged by it.
+    """
+    kept, chances = _agreeing(drops), np.ones(len(drops.names))
+    for _ in range(_ROUNDS):
+        density = _posterior(drops.keep(kept))
+        judged = _criticise(drops, density, draw)
+        report()
+        odd, chances = np.asarray(judged.odd_takes, dtype=bool), judged.take_p_values
+        fits = ~odd if odd.sum() <= _LARGEST_SHARE * len(odd) else np.ones_like(odd)
+        if (fits == kept).all():
+            break
+        kept = fits
+    density = _posterior(drops.keep(kept))
+    criticism = _criticise(drops.keep(kept), density, draw)
+    report()
+    misfits = _misfits(drops.keep(kept), criticism) if criticism.odd_takes.any() else ()
+    return kept, criticism, density, _set_aside(drops, kept, chances) + misfits
+
+
+def _agreeing(drops: MeasuredDrops) -> Bool[ndarray, " drop"]:
+    """Mark the takes whose own restitution lies near the median, or all if too few do."""
+    values, errors = ball_criticism.restitution_by_take(drops.features, drops.noise)
+    distance = np.abs(values - np.median(values))
+    near = distance <= _NEAR * np.maximum(errors, 1.4826 * np.median(distance))
+    return near if (~near).sum() <= _LARGEST_SHARE * len(near) else np.ones_like(near)
+
+
+def _criticise(drops: MeasuredDrops, density: GridDensity, draw: torch.Generator) -> Criticism:
+    numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
+    return ball_criticism.criticise(
+        drops.features,
+        drops.noise,
+        density.sample(400, draw=numbers),
+        later_times=drops.later_times,
+        draw=draw,
+    )
+
+
+def _set_aside(
+    drops: MeasuredDrops, kept: Bool[ndarray, " drop"], chances: Float[ndarray, " drop"]
+) -> tuple[Finding, ...]:
+    names = tuple(name for name, yes in zip(drops.names, kept, strict=True) if not yes)
+    if not names:
+        return ()
+    sentence = f"{len(names)} of {len(kept)} takes do not fit the model and were set aside"
+    chance = float(min(1.0, chances[~kept].min() * len(kept)))
+    return (Finding("take", sentence, chance, names),)
+
+
+def _misfits(part: MeasuredDrops, criticism: Criticism) -> tuple[Finding, ...]:
+    odd = np.asarray(criticism.odd_takes, dtype=bool)
+    names = tuple(name for name, yes in zip(part.names, odd, strict=True) if yes)
+    sentence = (
+        f"{len(names)} of {len(part.names)} takes in the posterior do not fit the model: "
+        "too many to set aside"
+    )
+    chance = float(min(1.0, criticism.take_p_values[odd].min() * len(odd)))
+    return (Finding("take", sentence, chance, names),)

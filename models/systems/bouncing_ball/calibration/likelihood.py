@@ -1,0 +1,360 @@
+"""Exact likelihood of one drop's four features under measurement noise.
+
+The law (Sec. 3.2 and App. B of Matl et al., "STReSSD"), with the measurement as part of it.
+A ball released at height h with horizontal velocity u0 ~ N(0, s0^2 I) hits the plane z = 0;
+
+    speed after bounce 1     s1^2 = |u0|^2 + 2 g h e^2
+    direction after bounce 1 n1 ~ vMF(kappa) about (u0, e sqrt(2 g h)) / s1, given n1 points up
+    first flight             v1 = s1 n1 = (u1, w1), t1 = 2 w1 / g, p1 = u1 t1
+    second flight            s2^2 = |u1|^2 + e^2 w1^2, n2 ~ vMF(kappa) about (u1, e w1) / s2, ...
+
+and what is heard is r = T2 / T1, P1, P2 with independent errors of each bounce's time (sd time_sd)
+and position (sd position_sd per axis). The features of Eqs. 5, 7 and 8 hold r, |P1|, |P2| and the
+angle between them; the common azimuth carries no information, so P1 is laid along x.
+
+The likelihood is the integral over (p1, u0, n2). n2's azimuth is integrated in closed form (a
+Bessel function), its height by Gauss-Legendre inside the window that times and positions leave,
+and (p1, u0), four dimensions, by randomised quasi-Monte Carlo from the law's own linear-Gaussian
+approximation, so that the weights are nearly constant. Flat and steep flights that reach the
+same p1 are both counted. All in double precision; absolute times are not used.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ricochet.models.probability import half_spaces
+
+_WINDOW = 5.0
+_FLAT_LIMIT = 200.0
+_BLOCK = 1 << 16  # numbers per temporary: half a megabyte, so that they stay in the cache
+
+
+@dataclass(frozen=True)
+class DropFeatures:
+    """Four features of each drop (Eqs. 5, 7, 8) and the noise they were measured with.
+
+    Attributes:
+        ratio: t2 / t1.
+        first_distance: Horizontal distance from bounce 1 to bounce 2, m.
+        second_distance: Horizontal distance from bounce 2 to bounce 3, m.
+        turn: Signed angle between the two, rad.
+        time_sd: Standard deviation of one bounce's time, s; positive.
+        position_sd: Standard deviation of one bounce's position per axis, m; positive.
+    """
+
+    ratio: Float[Tensor, " drop"]
+    first_distance: Float[Tensor, " drop"]
+    second_distance: Float[Tensor, " drop"]
+    turn: Float[Tensor, " drop"]
+    time_sd: Float[Tensor, " drop"]
+    position_sd: Float[Tensor, " drop"]
+
+
+@dataclass(frozen=True)
+class Release:
+    """How the ball is let go: height in m, horizontal speed's sd per axis in m/s, gravity."""
+
+    height: float = 0.26
+    horizontal_sd: float = 0.1
+    gravity: float = 9.81
+
+
+@dataclass(frozen=True)
+class Quadrature:
+    """Size of the integration: points over (p1, u0), a power of two, and nodes over the height."""
+
+    points: int = 128
+    heights: int = 12
+    seed: int = 20
+
+
+@dataclass(frozen=True)
+class _Drops:
+    """Some drops' numbers, each of shape (drop, 1, 1) against (drop, point, node)."""
+
+    ratio: Tensor
+    first: Tensor
+    second: tuple[Tensor, Tensor]
+    ratio_spread: Tensor
+    position_variance: Tensor
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Some parameter points, each of shape (point, 1), and their share of upward draws."""
+
+    e: Tensor
+    kappa: Tensor
+    upward: half_spaces.Table
+
+    def rows(self, keep: Tensor | slice) -> "_Points":
+        return _Points(self.e[keep], self.kappa[keep], self.upward.rows(keep))
+
+
+def log_likelihood(
+    features: DropFeatures,
+    restitution: Float[Tensor, " point"],
+    concentration: Float[Tensor, " point"],
+    *,
+    release: Release | None = None,
+    quadrature: Quadrature | None = None,
+) -> Float[Tensor, "drop point"]:
+    """Evaluate the log density of each drop's features at each parameter point.
+
+    The density is with respect to (r, P1, P2) with P1's azimuth fixed: it differs from that of
+    (r, d1, d2, turn) by a factor that does not depend on the parameters.
+
+    Args:
+        features: The drops.
+        restitution: Coefficients of restitution, in (0, 1].
+        concentration: Concentrations of the von Mises-Fisher law, positive and finite.
+        release: How the balls were let go.
+        quadrature: Size of the integration.
+
+    Returns:
+        Log density, -inf where the law cannot produce the features.
+
+    Raises:
+        ValueError: If a noise level is not positive, or a feature is not finite.
+    """
+    release = release or Release()
+    quadrature = quadrature or Quadrature()
+    check(features)
+    kappa = concentration.double()
+    points = _Points(restitution.double()[:, None], kappa[:, None], half_spaces.table(kappa))
+    nodes = _normal_nodes(len(features.ratio), quadrature)
+    rule = tuple(map(torch.from_numpy, np.polynomial.legendre.leggauss(quadrature.heights)))
+    result = torch.empty(len(features.ratio), len(restitution), dtype=torch.float64)
+    size = quadrature.points * quadrature.heights
+    wide = max(1, min(len(restitution), _BLOCK // size))
+    deep = max(1, _BLOCK // (size * wide))
+    for first in range(0, len(features.ratio), deep):
+        drops = slice(first, first + deep)
+        chosen = _drops(features, drops)
+        for start in range(0, len(restitution), wide):
+            part = slice(start, start + wide)
+            result[drops, part] = _block(
+                chosen, points.rows(part), nodes[drops], (rule[0], rule[1]), release
+            )
+    return result
+
+
+def check(features: DropFeatures) -> None:
+    """Refuse drops that have no density.
+
+    Args:
+        features: The drops.
+
+    Raises:
+        ValueError: If a noise level is not positive, or a feature is not finite.
+    """
+    for name in ("time_sd", "position_sd"):
+        if not bool((getattr(features, name) > 0).all()):
+            raise ValueError(f"{name} must be positive; use the noise-free likelihood for zero")
+    for name in ("ratio", "first_distance", "second_distance", "turn"):
+        if not bool(torch.isfinite(getattr(features, name)).all()):
+            raise ValueError(f"{name} holds a value that is not finite")
+
+
+def _drops(features: DropFeatures, rows: slice) -> _Drops:
+    ratio, turn, first, second, time_sd, position_sd = (
+        getattr(features, name)[rows].double()[:, None, None]
+        for name in ("ratio", "turn", "first_distance", "second_distance", "time_sd", "position_sd")
+    )
+    return _Drops(
+        ratio=ratio,
+        first=first,
+        second=(second * torch.cos(turn), second * torch.sin(turn)),
+        ratio_spread=torch.sqrt(1 + (1 + ratio) ** 2 + ratio**2) * time_sd,
+        position_variance=position_sd**2,
+    )
+
+
+def _normal_nodes(drops: int, quadrature: Quadrature) -> Float[Tensor, "drop node 4"]:
+    """Draw one randomly shifted Sobol set per drop, mapped to standard normals."""
+    sobol = torch.quasirandom.SobolEngine(4, scramble=True, seed=quadrature.seed)
+    unit = sobol.draw(quadrature.points, dtype=torch.float64)
+    draw = torch.Generator().manual_seed(quadrature.seed)
+    shift = torch.rand(drops, 1, 4, generator=draw, dtype=torch.float64)
+    shifted = torch.remainder(unit + shift, 1.0).clamp(1e-12, 1 - 1e-12)
+    return torch.special.ndtri(shifted)
+
+
+def _block(
+    drops: _Drops,
+    points: _Points,
+    nodes: Float[Tensor, "drop node 4"],
+    rule: tuple[Tensor, Tensor],
+    release: Release,
+) -> Float[Tensor, "drop point"]:
+    p1, u0, log_weight = _propose(drops, points, nodes[:, None], release)
+    log_weight = log_weight + _log_isotropic(
+        p1[0] - drops.first, p1[1], 2 * drops.position_variance
+    )
+    start = torch.tensor(release.horizontal_sd**2, dtype=torch.float64)
+    log_weight = log_weight + _log_isotropic(u0[0], u0[1], start)
+    steep = _branch(drops, points, p1, u0, rule, release, flat=False)
+    total = torch.logsumexp(log_weight + steep, -1)
+    low = points.kappa[:, 0] < _FLAT_LIMIT  # a flat flight needs a turn of 45 degrees at bounce 1
+    if bool(low.any()):
+        p1, u0 = (p1[0][:, low], p1[1][:, low]), (u0[0][:, low], u0[1][:, low])
+        flat = _branch(drops, points.rows(low), p1, u0, rule, release, flat=True)
+        flat = torch.logsumexp(log_weight[:, low] + flat, -1)
+        total[:, low] = torch.logaddexp(total[:, low], flat)
+    return total - math.log(nodes.shape[1])
+
+
+def _log_isotropic(x: Tensor, y: Tensor, variance: Tensor) -> Tensor:
+    return -(x**2 + y**2) / (2 * variance) - torch.log(2 * math.pi * variance)
+
+
+def _propose(
+    drop: _Drops, points: _Points, nodes: Float[Tensor, "drop 1 node 4"], release: Release
+) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], Tensor]:
+    """Draw (p1, u0) from the linear-Gaussian approximation of the law given P1 and P2.
+
+    Returns:
+        p1 (m) and u0 (m/s) as x and y, each (drop, point, node), and minus their log density.
+    """
+    scale = 2 * release.gravity * release.height * points.e**2
+    climb = 0.5 * (1 + torch.sqrt((1 - (release.gravity * drop.first / scale) ** 2).clamp(min=0)))
+    t1 = 2 * torch.sqrt(scale * climb) / release.gravity
+    t2 = drop.ratio * t1
+    start, kick = release.horizontal_sd**2, scale / points.kappa
+    a, b, c = t1**2 * (start + kick), t1 * t2 * (start + kick), t2**2 * (start + 2 * kick)
+    noise = drop.position_variance
+    ma, mb, mc = a + 2 * noise, b - noise, c + 2 * noise  # covariance of (P1, P2) per axis
+    determinant = ma * mc - mb**2
+    g1, g2 = (a * mc - b * mb) / determinant, (b * ma - a * mb) / determinant
+    variance = (a - g1 * a - g2 * b).clamp(min=1e-14) * 1.1
+    centre = (g1 * drop.first + g2 * drop.second[0], g2 * drop.second[1])
+    within = _within_reach(centre, variance, scale / release.gravity)
+    x1 = within * centre[0] + variance.sqrt() * nodes[..., 0]
+    y1 = within * centre[1] + variance.sqrt() * nodes[..., 1]
+    precision = 1 / start + 1 / kick
+    share = (1 / kick) / precision / t1
+    spread = (1.1 / precision).sqrt()
+    x0, y0 = share * x1 + spread * nodes[..., 2], share * y1 + spread * nodes[..., 3]
+    log_density = -0.5 * (nodes**2).sum(-1) - torch.log(4 * math.pi**2 * variance * spread**2)
+    return (x1, y1), (x0, y0), -log_density
+
+
+def _within_reach(centre: tuple[Tensor, Tensor], variance: Tensor, reach: Tensor) -> Tensor:
+    """Return the factor that draws p1's proposal back to where a flight can land.
+
+    A flight lands at most s1^2 / g away; a place measured beyond that must be drawn from inside.
+    """
+    length = torch.sqrt(centre[0] ** 2 + centre[1] ** 2).clamp(min=1e-12)
+    return ((reach - 0.5 * variance.sqrt()).clamp(min=0) / length).clamp(max=1.0)
+
+
+def _branch(
+    drop: _Drops,
+    points: _Points,
+    p1: tuple[Tensor, Tensor],
+    u0: tuple[Tensor, Tensor],
+    rule: tuple[Tensor, Tensor],
+    release: Release,
+    *,
+    flat: bool,
+) -> Float[Tensor, "drop point node"]:
+    """Log of (density of p1 given u0) x (integral over the second flight), one branch of p1."""
+    g, e, kappa = release.gravity, points.e, points.kappa
+    fall2 = 2 * g * release.height * e**2
+    s1_squared = u0[0] ** 2 + u0[1] ** 2 + fall2
+    q1_squared = p1[0] ** 2 + p1[1] ** 2
+    root = s1_squared**2 - g**2 * q1_squared
+    reachable = root > 0
+    root = root.clamp(min=1e-30).sqrt()  # s1^2 |cos 2 beta|
+    w1 = (0.5 * (s1_squared - root if flat else s1_squared + root)).clamp(min=1e-12).sqrt()
+    scale = 0.5 * g / w1
+    u1 = (p1[0] * scale, p1[1] * scale)
+    along = (u0[0] * u1[0] + u0[1] * u1[1] + fall2.sqrt() * w1) / s1_squared
+    first = _log_fisher(kappa) + kappa * (along - 1) - points.upward.at((fall2 / s1_squared).sqrt())
+    # d(direction) / d(p1) = g^2 / (4 s1^4 cos(beta) |cos(2 beta)|)
+    jacobian = torch.log(g**2 / (4 * s1_squared.sqrt() * w1 * root))
+    second = _second_flight(drop, points, p1, u1, w1, rule, g)
+    return torch.where(reachable, first + jacobian + second, -torch.inf)
+
+
+def _log_fisher(kappa: Tensor) -> Tensor:
+    """Log of kappa / (2 pi (1 - exp(-2 kappa))): the density is this times exp(kappa (cos - 1))."""
+    return torch.log(kappa / (2 * math.pi)) - torch.log(-torch.expm1(-2 * kappa))
+
+
+def _second_flight(
+    drop: _Drops,
+    points: _Points,
+    p1: tuple[Tensor, Tensor],
+    u1: tuple[Tensor, Tensor],
+    w1: Tensor,
+    rule: tuple[Tensor, Tensor],
+    g: float,
+) -> Float[Tensor, "drop point node"]:
+    """Log density of (r, P2) given the first flight and P1: n2 integrated out."""
+    e, kappa = points.e, points.kappa
+    u1_squared = u1[0] ** 2 + u1[1] ** 2
+    s2_squared = u1_squared + (e * w1) ** 2
+    # P2 given P1: its error is half of minus P1's, plus 1.5 position_sd^2
+    expected = (drop.second[0] + 0.5 * (drop.first - p1[0]), drop.second[1] - 0.5 * p1[1])
+    variance = 1.5 * drop.position_variance
+    ratio_sd = drop.ratio_spread * g / (2 * w1)
+    low, high = _window(drop.ratio, ratio_sd, kappa, u1, w1, s2_squared, expected, variance, g)
+    half = 0.5 * (high - low)
+    y = (0.5 * (low + high))[..., None] + half[..., None] * rule[0]  # sin^2 of n2's polar angle
+    cosine = (1 - y).clamp(min=1e-12).sqrt()
+    s2 = s2_squared.sqrt()[..., None]
+    u2, w2 = s2 * y.sqrt(), s2 * cosine
+    q2 = 2 * u2 * w2 / g
+    pull, push = q2 / variance[..., None], (kappa / s2_squared)[..., None] * u2
+    bx = pull * expected[0][..., None] + push * u1[0][..., None]
+    by = pull * expected[1][..., None] + push * u1[1][..., None]
+    b = torch.sqrt(bx**2 + by**2)
+    squared = expected[0] ** 2 + expected[1] ** 2
+    exponent = (
+        b
+        - (q2**2 + squared[..., None]) / (2 * variance[..., None])
+        + kappa[..., None] * ((e * w1 / s2_squared)[..., None] * w2 - 1)
+        - 0.5 * ((w2 / w1[..., None] - drop.ratio[..., None]) / ratio_sd[..., None]) ** 2
+    )
+    integrand = torch.special.i0e(b) / (2 * cosine)  # dcos = dy / (2 cos)
+    peak = exponent.amax(-1, keepdim=True)
+    inner = (rule[1] * integrand * torch.exp(exponent - peak)).sum(-1)
+    constant = _log_fisher(kappa) - points.upward.at(e * w1 / s2_squared.sqrt())
+    constant = constant - torch.log(variance * math.sqrt(2 * math.pi) * ratio_sd)
+    return torch.log(inner * half) + peak[..., 0] + constant
+
+
+def _window(
+    ratio: Tensor,
+    ratio_sd: Tensor,
+    kappa: Tensor,
+    u1: tuple[Tensor, Tensor],
+    w1: Tensor,
+    s2_squared: Tensor,
+    expected: tuple[Tensor, Tensor],
+    variance: Tensor,
+    g: float,
+) -> tuple[Tensor, Tensor]:
+    """Bounds of y = sin^2(beta2) between which the integrand lives."""
+    stretch = w1**2 / s2_squared
+    centre = 1 - stretch * ratio**2
+    spread = 2 * stretch * ratio * ratio_sd
+    t2 = 2 * ratio * w1 / g
+    a, b = kappa / s2_squared, t2 / variance
+    precision = a + b * t2
+    mx = (a * u1[0] + b * expected[0]) / precision
+    my = (a * u1[1] + b * expected[1]) / precision
+    middle = (mx**2 + my**2) / s2_squared
+    width = 2 * (middle / (precision * s2_squared)).sqrt() + 2 / (precision * s2_squared)
+    weight = spread**2 / (spread**2 + width**2)
+    centre = centre + weight * (middle - centre)
+    reach = _WINDOW * width * weight.sqrt()
+    low = (centre - reach).clamp(0.0, 1 - 1e-9)
+    high = (centre + reach).clamp(1e-12, 1.0)
+    return low, torch.maximum(high, low + 1e-12)

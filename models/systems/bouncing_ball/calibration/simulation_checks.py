@@ -1,0 +1,73 @@
+"""Is the posterior of many drops honest at this very pair?
+
+Sessions like the recorded one are simulated: the truth drawn from the posterior, as many drops,
+each with the noise of the take it stands for. Each is inferred afresh under the prior, and the
+truth's place in its posterior is kept: the level of the highest-density region that just holds it,
+and its rank in each marginal. Where the data outweigh the prior both are uniform (Talts et al.
+2018, simulation-based calibration).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball.calibration import posterior
+from ricochet.models.systems.bouncing_ball.problem import Noise
+
+
+@dataclass(frozen=True)
+class ProductChecks:
+    """Where the truth fell in the posteriors of simulated sessions.
+
+    Attributes:
+        levels: Mass of the highest-density region that just holds the truth.
+        ranks: Mass below the truth in each marginal.
+        drops: Number of drops of each session.
+    """
+
+    levels: Float[ndarray, " session"]
+    ranks: Float[ndarray, "session 2"]
+    drops: int
+
+
+def check(
+    theta: Float[ndarray, "sample 2"],
+    noise: Noise,
+    *,
+    sessions: int,
+    draw: torch.Generator,
+    progress: Callable[[int, int], None] | None = None,
+) -> ProductChecks:
+    """Simulate sessions at a posterior and infer each again.
+
+    Args:
+        theta: Draws from the posterior.
+        noise: Measurement noise of each take.
+        sessions: How many to simulate.
+        draw: Source of randomness.
+        progress: Called with the number of sessions done and of all.
+
+    Returns:
+        Levels and ranks of the truths.
+
+    Raises:
+        ValueError: If no session is asked for.
+    """
+    if sessions < 1:
+        raise ValueError(f"sessions: need at least one, got {sessions}")
+    levels, ranks = [], []
+    for done in range(1, sessions + 1):
+        truth = theta[int(torch.randint(len(theta), (1,), generator=draw))]
+        rows = torch.from_numpy(np.array(truth)).expand(len(noise.time_sd), 2)
+        heard = problem.simulate_features(rows, noise, draw=draw)
+        density = posterior.posterior(heard, noise)
+        levels.append(density.content_above(truth))
+        ranks.append(density.ranks(truth))
+        if progress is not None:
+            progress(done, sessions)
+    return ProductChecks(np.array(levels), np.array(ranks), len(noise.time_sd))

@@ -1,0 +1,183 @@
+"""Bouncing a ball into a cup: the setting and its prediction (Matl et al., Section 4.3).
+
+The paper gives the tilt of the table (10.72 degrees), the distance of the cup from its foot (8.6
+inches), and that a map takes 100 simulations a position and a prediction 30 draws of theta with
+100 simulations each. It leaves open the cup's size and the height of the drop; those are ours.
+
+A prediction at one drop position is 30 counts, each of 100 simulated drops at another draw of
+theta = (restitution, log10 concentration). They are draws of what 100 real drops would count, so
+their law (`models.probability.beta_binomials`) holds what theta leaves open and chance as well.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from numpy import ndarray
+from torch import Tensor
+
+from ricochet.models.probability import beta_binomials
+from ricochet.models.probability.beta_binomials import Interval
+from ricochet.models.systems.bouncing_ball.prediction import cup_geometry
+from ricochet.models.systems.bouncing_ball.simulator import Bounces
+
+SCENE = cup_geometry.Scene(
+    tilt=math.radians(10.72),
+    length=0.55,
+    width=0.55,
+    cup_distance=8.6 * 0.0254,
+    rim_radius=0.06,
+    rim_height=0.10,
+)
+"""The tilted table and a wide plastic cup, metres; rim and height are not in the paper."""
+DROP_HEIGHT = 0.40
+"""How far the ball falls before it touches the incline, metres; not in the paper."""
+TRIALS = 100
+"""Drops counted at one position."""
+DRAWS = 30
+"""Draws of theta in one prediction."""
+_BOUNCES = 6
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Predicted successes at some drop positions.
+
+    Attributes:
+        counts: Successes in `TRIALS` simulated drops, a row for each draw of theta.
+        interval: Predictive 90 % interval of a further count, and what it really holds.
+    """
+
+    counts: Int[ndarray, " draw *position"]
+    interval: Interval
+
+    @property
+    def mean(self) -> Float[ndarray, "*position"]:
+        """Mean count over the draws."""
+        return self.counts.mean(0)
+
+    @property
+    def sd(self) -> Float[ndarray, "*position"]:
+        """Standard deviation of the count over the draws."""
+        return self.counts.std(0, ddof=1)
+
+    def holds(self, counted: Int[ndarray, "*position"]) -> Bool[ndarray, "*position"]:
+        """Return where a count lies in the interval."""
+        return (counted >= self.interval.low) & (counted <= self.interval.high)
+
+
+def positions(step: float = 0.01) -> Float[ndarray, "row column 2"]:
+    """Return a grid of drop positions (x, y) from which one bounce may reach the cup, m."""
+    x = -0.02 - step * np.arange(round(0.32 / step) + 1)[::-1]
+    y = step * (np.arange(2 * round(0.10 / step) + 1) - round(0.10 / step))
+    return np.stack(np.meshgrid(x, y), -1)
+
+
+def aim(restitution: float, *, ball_radius: float) -> Float[ndarray, " 2"]:
+    """Return where a simulator without noise says to drop: one bounce, the middle of the cup.
+
+    Args:
+        restitution: Exit over entry normal speed.
+        ball_radius: Radius of the ball, m.
+
+    Returns:
+        The position (x, y), m.
+
+    Raises:
+        ValueError: If the ball does not rise to the rim.
+    """
+    place = cup_geometry.aim(
+        restitution, ball_radius=ball_radius, drop_height=DROP_HEIGHT, scene=SCENE
+    )
+    return np.array([place, 0.0])
+
+
+def count(
+    theta: Float[ndarray, " 2"],
+    drops: Float[ndarray, "*position 2"],
+    *,
+    ball_radius: float,
+    draw: torch.Generator,
+) -> Int[ndarray, "*position"]:
+    """Drop `TRIALS` balls at each position, from rest, and count those in the cup.
+
+    Args:
+        theta: Restitution and log10 concentration; an infinite one means no noise.
+        drops: Positions (x, y), m.
+        ball_radius: Radius of the ball, m.
+        draw: Source of randomness.
+
+    Returns:
+        The counts.
+    """
+    inside = cup_geometry.simulate(
+        torch.tensor(theta[0], dtype=torch.float64),
+        torch.tensor(10.0 ** theta[1], dtype=torch.float64),
+        torch.from_numpy(drops)[..., None, :].expand(*drops.shape[:-1], TRIALS, 2),
+        ball_radius=ball_radius,
+        drop_height=DROP_HEIGHT,
+        scene=SCENE,
+        bounces=_BOUNCES,
+        draw=draw,
+    )
+    return inside.sum(-1).numpy()
+
+
+def enters(
+    contacts: Bounces, drop: Float[ndarray, " 2"], *, ball_radius: float
+) -> Bool[Tensor, "*batch"]:
+    """Return which balls end in the cup, given contacts from any simulator of the endless incline.
+
+    Args:
+        contacts: Contacts of balls let go over the origin at `DROP_HEIGHT`, tilt `SCENE.tilt`.
+        drop: Position (x, y) of the release, m.
+        ball_radius: Radius of the ball, m.
+
+    Returns:
+        Whether each ball is in the cup.
+    """
+    return cup_geometry.enters(
+        contacts, torch.from_numpy(drop), ball_radius=ball_radius, scene=SCENE
+    )
+
+
+def predict(
+    theta: Float[ndarray, "draw 2"],
+    drops: Float[ndarray, "*position 2"],
+    *,
+    ball_radius: float,
+    draw: torch.Generator,
+) -> Prediction:
+    """Predict the count of a ball at each position.
+
+    Args:
+        theta: Draws of the posterior, at least two.
+        drops: Positions (x, y), m.
+        ball_radius: Radius of the ball, m.
+        draw: Source of randomness.
+
+    Returns:
+        Counts at the draws, and the interval in which a count of `TRIALS` drops lies with a
+        probability of at least 90 %.
+    """
+    counts = np.stack([count(row, drops, ball_radius=ball_radius, draw=draw) for row in theta])
+    return Prediction(counts, beta_binomials.interval(beta_binomials.pmf(counts, TRIALS)))
+
+
+def deterministic(
+    restitution: float, drops: Float[ndarray, "*position 2"], *, ball_radius: float
+) -> Int[ndarray, "*position"]:
+    """Return the counts of a simulator without noise: `TRIALS` or none at each position.
+
+    Args:
+        restitution: Exit over entry normal speed.
+        drops: Positions (x, y), m.
+        ball_radius: Radius of the ball, m.
+
+    Returns:
+        The counts.
+    """
+    theta = np.array([restitution, math.inf])
+    return count(theta, drops, ball_radius=ball_radius, draw=torch.Generator())

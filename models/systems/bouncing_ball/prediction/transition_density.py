@@ -1,0 +1,260 @@
+"""The law of the next bounce given the last two: the transition density of Matl et al., sec. 3.4.2.
+
+A flight took the time t and went the distance d; the next takes t', goes d' and turns by a. With
+times in units of t and lengths in units of g t^2 nothing but the slope s = d / (g t^2) and theta is
+left of the law, at any speed and height. theta is drawn from the calibrated posterior, so the
+density has one input, u = s / (s + 1/2) in [0, 1): it knows every ball from the vertical to the
+grazing one. The next flight is written as the speed and direction with which the ball leaves,
+
+    (x, y, w) = (d' cos a / t', d' sin a / t', g t' / 2) / (g t)
+              = r (cos l cos p, sin l, cos l sin p)
+
+    e^2 = 4 (r^2 - s^2)      the restitution that the energy gives (Eq. 6)
+    p in (0, pi)             elevation in the plane of travel; atan2(e / 2, s) without a redraw
+    l in (-pi/2, pi/2)       angle out of that plane
+
+In (e, p, l) the law is smooth and cut exactly where the ball would enter the table, which a
+truncated mixture (ricochet.models.inference.mixture_density_networks) can be told. The density in
+(t', d', a) is
+
+    q(t', d', a) = q(e, p, l) * 4 / (e r cos l) * delta / (2 tau^2) / (t * g t^2),
+
+with tau = t' / t and delta = d' / (g t^2). It is trained on the simulator without measurement
+noise: bounces that are heard have an error of their own, which is the filter's to add.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ricochet.models.inference import mixture_density_networks
+from ricochet.models.inference.mixture_density_networks import ConditionalDensity, Inputs, Training
+from ricochet.models.probability import truncated_mixtures
+from ricochet.models.probability.bijections import Coordinates
+from ricochet.models.probability.boxes import Box
+from ricochet.models.probability.truncated_mixtures import TruncatedMixture
+from ricochet.models.systems.bouncing_ball import simulator
+from ricochet.models.systems.bouncing_ball.problem import DROP_HEIGHT, GRAVITY
+
+TRAINING = Training(components=4, hidden=32, members=1, steps=2500, batch=512)
+"""Size of the network: one input, about 10 s on one core."""
+BOX = Box(low=(0.2, 0.0, -0.5 * math.pi), high=(1.2, math.pi, 0.5 * math.pi))
+"""Bounds of (e, p, l)."""
+PAIRS = 100_000
+"""Flights simulated for the training."""
+FLATTEST = 0.97
+"""Balls are let go with u up to here; a contact spreads them further."""
+HALF_SLOPE = 0.5
+"""The slope s at which u is 1/2."""
+SCALES = (0.05, 1.0, 1.0)
+"""Scale of the coordinates y of (e, p, l) (ricochet.models.probability.bijections)."""
+_LARGEST_SLOPE = 100.0  # above, e^2 = 4 (r^2 - s^2) loses digits
+
+
+@dataclass(frozen=True)
+class Flights:
+    """What the last two bounces say of the next: three numbers of each flight.
+
+    Attributes:
+        time: Time from bounce to bounce, s.
+        distance: Distance between them, m.
+        turn: Signed angle from the flight before, rad.
+    """
+
+    time: Float[Tensor, "*batch"]
+    distance: Float[Tensor, "*batch"]
+    turn: Float[Tensor, "*batch"]
+
+
+@dataclass(frozen=True)
+class Transition:
+    """The trained density and the restitution about which it looks.
+
+    Attributes:
+        density: Density of (e, p, l) given u.
+        restitution: Mean of the calibrated restitution.
+    """
+
+    density: ConditionalDensity
+    restitution: float
+
+
+def train(
+    theta: Float[Tensor, "sample 2"],
+    *,
+    pairs: int = PAIRS,
+    training: Training = TRAINING,
+    draw: torch.Generator,
+) -> Transition:
+    """Fit the law of the next bounce to the calibrated simulator.
+
+    Args:
+        theta: Samples of the posterior: restitution and log10 concentration.
+        pairs: Flights to simulate.
+        training: Size and schedule.
+        draw: Source of randomness; the same state gives the same density.
+
+    Returns:
+        The density.
+
+    Raises:
+        ValueError: If a sample is not finite or a restitution is outside the bounds of e.
+    """
+    low, high = BOX.low[0], BOX.high[0]
+    inside = (theta[:, 0] > low) & (theta[:, 0] < high) & torch.isfinite(theta).all(-1)
+    if len(theta) == 0 or not bool(inside.all()):
+        raise ValueError(f"theta: need finite rows with restitution in ({low}, {high})")
+    restitution = float(theta[:, 0].double().mean())
+    last, after = simulate(theta, pairs, draw=draw)
+    inputs = _inputs(slope(last), restitution)
+    point = departure(last, after)
+    fit = mixture_density_networks.fit(point, inputs, box=BOX, training=training, draw=draw)
+    return Transition(fit.density, restitution)
+
+
+def simulate(
+    theta: Float[Tensor, "sample 2"], pairs: int, *, draw: torch.Generator
+) -> tuple[Flights, Flights]:
+    """Simulate two flights in a row for balls let go with any slope.
+
+    Args:
+        theta: Samples of the posterior, drawn from with replacement.
+        pairs: Number of balls.
+        draw: Source of randomness.
+
+    Returns:
+        The flight between the first two bounces and the one after it; a few balls that graze the
+        table are left out, as the slope of the first flight tells.
+    """
+    chosen = theta[torch.randint(len(theta), (pairs,), generator=draw)].double()
+    restitution, concentration = chosen[:, 0], 10.0 ** chosen[:, 1]
+    u = FLATTEST * torch.rand(pairs, generator=draw, dtype=torch.float64)
+    rise = restitution * math.sqrt(2.0 * GRAVITY * DROP_HEIGHT)
+    start = torch.zeros(pairs, 3, dtype=torch.float64)
+    start[:, 0] = 2.0 * rise * HALF_SLOPE * u / (1.0 - u)
+    bounces = simulator.simulate(
+        restitution, concentration, drop_height=DROP_HEIGHT, start_velocity=start, draw=draw
+    )
+    times = bounces.times.diff(dim=-1)
+    steps = bounces.positions[..., :2].diff(dim=-2)
+    heading = torch.atan2(steps[..., 1], steps[..., 0])
+    turn = torch.remainder(heading[:, 1] - heading[:, 0] + math.pi, 2.0 * math.pi) - math.pi
+    distance = torch.linalg.vector_norm(steps, dim=-1)
+    last = Flights(times[:, 0], distance[:, 0], torch.zeros_like(turn))
+    after = Flights(times[:, 1], distance[:, 1], turn)
+    kept = slope(last) < _LARGEST_SLOPE
+    return _select(last, kept), _select(after, kept)
+
+
+def slope(last: Flights) -> Float[Tensor, "*batch"]:
+    """Return s = d / (g t^2), half the cotangent of the elevation with which that flight began.
+
+    Args:
+        last: The flight between the last two bounces.
+
+    Returns:
+        The slope, no unit.
+    """
+    return last.distance / (GRAVITY * last.time**2)
+
+
+def mixture(transition: Transition, last: Flights) -> TruncatedMixture:
+    """Return the law of the next departure (e, p, l).
+
+    Args:
+        transition: The density.
+        last: The flight between the last two bounces.
+
+    Returns:
+        One mixture a flight.
+    """
+    return transition.density.mixture(_inputs(slope(last), transition.restitution))
+
+
+def departure(last: Flights, after: Flights) -> Float[Tensor, "*batch 3"]:
+    """Return (e, p, l) of a flight, in which `mixture` has its density.
+
+    Args:
+        last: The flight between the last two bounces.
+        after: The flight after it.
+
+    Returns:
+        Restitution that the energy gives, elevation and angle out of the plane of travel, rad.
+    """
+    tau, delta = after.time / last.time, after.distance / (GRAVITY * last.time**2)
+    ahead, side = delta / tau * torch.cos(after.turn), delta / tau * torch.sin(after.turn)
+    up = 0.5 * tau
+    energy = 4.0 * (ahead**2 + side**2 + up**2 - slope(last) ** 2)
+    elevation = torch.atan2(up, ahead)
+    return torch.stack(
+        (energy.clamp(min=0.0).sqrt(), elevation, torch.atan2(side, torch.hypot(ahead, up))), -1
+    )
+
+
+def log_density(transition: Transition, last: Flights, after: Flights) -> Float[Tensor, "*batch"]:
+    """Evaluate the log density of the next bounce's time, distance and turn.
+
+    Args:
+        transition: The density.
+        last: The flight between the last two bounces.
+        after: The flight after it.
+
+    Returns:
+        Log density per s, m and rad.
+    """
+    point = departure(last, after)
+    energy, _, side = point.unbind(-1)
+    speed = torch.sqrt(slope(last) ** 2 + 0.25 * energy**2)
+    length = GRAVITY * last.time**2
+    tau, delta = after.time / last.time, after.distance / length
+    stretch = 4.0 / (energy * speed * torch.cos(side)) * delta / (2.0 * tau**2)
+    value = truncated_mixtures.log_density(mixture(transition, last), point)
+    return value + torch.log(stretch / (last.time * length))
+
+
+def to_arrays(transition: Transition) -> dict[str, np.ndarray]:
+    """Return the density as plain arrays, for a file format without code in it.
+
+    Args:
+        transition: The density.
+
+    Returns:
+        Arrays by name.
+    """
+    arrays = mixture_density_networks.to_arrays(transition.density)
+    return {**arrays, "restitution": np.array([transition.restitution])}
+
+
+def from_arrays(arrays: Mapping[str, np.ndarray]) -> Transition:
+    """Rebuild a density from the arrays of `to_arrays`.
+
+    Args:
+        arrays: Arrays by name.
+
+    Returns:
+        The density, equal bit for bit.
+
+    Raises:
+        ValueError: If an array is missing.
+    """
+    if "restitution" not in arrays:
+        raise ValueError("arrays: missing ['restitution']")
+    rest = {name: array for name, array in arrays.items() if name != "restitution"}
+    return Transition(mixture_density_networks.from_arrays(rest), float(arrays["restitution"][0]))
+
+
+def _inputs(s: Float[Tensor, "*batch"], restitution: float) -> Inputs:
+    """Return u and the place of the law without a redraw at the mean restitution."""
+    level = torch.zeros_like(s)
+    place = torch.stack((level + restitution, torch.atan2(level + 0.5 * restitution, s), level), -1)
+    scale = torch.tensor(SCALES, dtype=s.dtype).expand(place.shape)
+    return Inputs((s / (s + HALF_SLOPE))[..., None], Coordinates(place, scale))
+
+
+def _select(flights: Flights, kept: Tensor) -> Flights:
+    return Flights(flights.time[kept], flights.distance[kept], flights.turn[kept])

@@ -1,0 +1,228 @@
+r"""Meet a bouncing ball by a belief about it: simulation in the loop (Matl et al., section 5).
+
+Every event updates a mixture of Gaussians over place, velocity, theta and which events to believe
+(ricochet.models.systems.bouncing_ball.tracking.bounce_filter); the belief is continued to the
+robot's plane by simulation (ricochet.models.systems.bouncing_ball.tracking.crossing_samples); the
+paddle goes where it will touch the ball at the least expected energy
+(ricochet.models.systems.bouncing_ball.tracking.paddle_placement). So an outlier in the first or
+second bounce is one of two histories, and the third bounce says which; an uncertain crossing moves
+the paddle slowly and only as far as the disc needs.
+
+After a single bounce the belief is as wide as tosses are and the paddle moves little or not at all.
+Crossings outside the workspace are not waited for, and targets lie inside it.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.sound.impact_stream import BounceEvent
+from ricochet.models.systems.bouncing_ball.tracking import (
+    bounce_filter,
+    crossing_samples,
+    event_checks,
+    late_arrivals,
+    paddle_placement,
+)
+from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, Ears, Heard, Toss
+from ricochet.models.systems.bouncing_ball.tracking.crossing_samples import Continuations
+from ricochet.models.systems.bouncing_ball.tracking.late_arrivals import Detour
+from ricochet.models.systems.bouncing_ball.tracking.paddle_placement import Choice, Crossings, Reach
+from ricochet.models.systems.bouncing_ball.tracking.workspace import MotionTarget, Workspace
+
+DRAWS = 8
+"""Draws of theta that the belief keeps."""
+SAMPLES = 160
+"""Continuations of the ball."""
+HEARING = 0.020
+"""From a contact until its event can move the arm, s: a buffer of 11 ms, 6 ms of wait, the work."""
+MARGIN = 0.008
+"""By how much nearer than a touch the paddle is wanted, m."""
+PRICE = 0.6
+"""Energy that a touch is worth, m^2/s."""
+LEAST_MOVE = 2e-3
+"""Moves shorter than this are not made, m."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What the controller knows.
+
+    Attributes:
+        theta: Draws of restitution and log10 concentration, shape (draw, 2).
+        workspace: The robot's plane.
+        touch: Distance of centres at which paddle and ball touch, m.
+        seed: Seed of the samples.
+        toss: Where tosses come from.
+        ears: How the ears err.
+        reach: How fast the arm is.
+        price: Energy that a touch is worth, m^2/s.
+        detour: By how much late arrivals are late.
+        microphones: Their places, m, where there are three; None if unknown.
+        belief: After the last event; None before the first.
+        heard: Time of the last good event, s; None before the first.
+        bounces: Good events so far.
+        refused: One line for every event that was refused.
+    """
+
+    theta: Float[ndarray, "draw 2"]
+    workspace: Workspace
+    touch: float
+    seed: int
+    toss: Toss
+    ears: Ears
+    reach: Reach
+    price: float
+    detour: Detour
+    microphones: Float[ndarray, "3 3"] | None = None
+    belief: Belief | None = None
+    heard: float | None = None
+    bounces: int = 0
+    refused: tuple[str, ...] = ()
+
+
+def init(
+    theta: Float[ndarray, "sample 2"],
+    workspace: Workspace,
+    *,
+    ball_radius: float,
+    seed: int = 0,
+    toss: Toss | None = None,
+    ears: Ears | None = None,
+    reach: Reach | None = None,
+    price: float = PRICE,
+    detour: Detour | None = None,
+    microphones: Float[ndarray, "microphone 3"] | None = None,
+) -> State:
+    """Prepare the controller.
+
+    Args:
+        theta: Samples of the calibrated posterior: restitution and log10 concentration.
+        workspace: The robot's plane.
+        ball_radius: m.
+        seed: Seed of the samples; the same seed and events give the same targets.
+        toss: Where tosses come from.
+        ears: How the ears err.
+        reach: How fast the arm is.
+        price: Energy that a touch is worth, m^2/s.
+        detour: By how much late arrivals are late.
+        microphones: Their places, m. With three, a wrong place tells where the contact may have
+            been if one of them heard it late; with None or another number it tells nothing.
+
+    Returns:
+        The state before the first bounce.
+
+    Raises:
+        ValueError: If theta has no rows, a row that is not finite or a restitution outside (0, 1],
+            or if the radius or the price is not positive.
+    """
+    good = theta.ndim == 2 and theta.shape[1] == 2 and len(theta) and np.isfinite(theta).all()
+    if not (good and ((theta[:, 0] > 0.0) & (theta[:, 0] <= 1.0)).all()):
+        raise ValueError(f"theta: need finite rows (e in (0, 1], log10 k), got {theta.shape}")
+    if not (0.0 < ball_radius < math.inf and 0.0 < price < math.inf):
+        raise ValueError(f"ball_radius and price must be positive, got {ball_radius} and {price}")
+    chosen = np.random.default_rng(seed).choice(len(theta), DRAWS, replace=len(theta) < DRAWS)
+    return State(
+        np.array(theta[chosen], float),
+        workspace,
+        workspace.paddle_radius + ball_radius,
+        seed,
+        toss or Toss(),
+        ears or Ears(),
+        reach or Reach(),
+        price,
+        detour or Detour(),
+        microphones if microphones is not None and len(microphones) == 3 else None,
+    )
+
+
+def step(
+    state: State, event: BounceEvent, *, now: float, paddle: tuple[float, float]
+) -> tuple[State, MotionTarget | None]:
+    """Take in one bounce and say where to go.
+
+    Args:
+        state: The state before it.
+        event: The bounce.
+        now: When it became known, s in the stream's clock.
+        paddle: Present (y, z) of the paddle, m.
+
+    Returns:
+        The state after it, and a target or None. A bad event leaves the state as it was but for
+        one line in `refused`.
+    """
+    wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.heard)
+    if wrong:
+        return replace(state, refused=(*state.refused, wrong)), None
+    belief = _believe(state, event)
+    state = replace(state, belief=belief, heard=event.time, bounces=state.bounces + 1)
+    ahead = crossing_samples.sample(
+        belief,
+        plane=state.workspace.x,
+        count=SAMPLES,
+        toss=state.toss,
+        draw=np.random.default_rng((state.seed, state.bounces)),
+    )
+    return state, _target(state, belief, ahead, now, paddle)
+
+
+def _believe(state: State, event: BounceEvent) -> Belief:
+    late: tuple[late_arrivals.Place, ...] = ()
+    if state.microphones is not None and event.position is not None:
+        late = late_arrivals.places(event.position, state.microphones, detour=state.detour)
+    heard = Heard(event.time, event.arrival, event.position, event.covariance, event.outlier, late)
+    if state.belief is None:
+        return bounce_filter.begin(state.theta, heard, toss=state.toss, ears=state.ears)
+    return bounce_filter.update(state.belief, heard, toss=state.toss, ears=state.ears)
+
+
+def _target(
+    state: State, belief: Belief, ahead: Continuations, now: float, paddle: tuple[float, float]
+) -> MotionTarget | None:
+    """Go where the ball is touched at the least expected energy, unless here is as good."""
+    crossings = _crossings(state, ahead, now)
+    if crossings is None:
+        return None
+    choice = paddle_placement.choose(
+        crossings,
+        paddle,
+        touch=state.touch - MARGIN,
+        price=state.price,
+        reach=state.reach,
+        bounds=(state.workspace.y, state.workspace.z),
+    )
+    if np.hypot(*(choice.point - paddle)) < LEAST_MOVE:
+        return None
+    y, z = choice.point.tolist()
+    return MotionTarget(now, y, z, choice.duration, _reason(belief, crossings, choice))
+
+
+def _crossings(state: State, ahead: Continuations, now: float) -> Crossings | None:
+    """Keep the crossings that the paddle can still touch."""
+    points = np.stack((ahead.y, ahead.z), axis=-1)
+    low, high = np.array((state.workspace.y, state.workspace.z)).T
+    kept = ahead.crosses & (ahead.time > now)
+    kept[kept] = np.hypot(*(points - points.clip(low, high))[kept].T) <= state.touch
+    if not kept.any():
+        return None
+    event = np.maximum(ahead.next_contact[kept] + HEARING - now, 1e-3)
+    wait = ahead.time[kept] - now
+    return Crossings(
+        points=points[kept],
+        wait=wait,
+        soon=(ahead.flight[kept] == 1) | (wait <= event),
+        event=event,
+        share=float(kept.mean()),
+    )
+
+
+def _reason(belief: Belief, crossings: Crossings, choice: Choice) -> str:
+    doubt = bounce_filter.wrong_probability(belief)
+    doubted = ", ".join(f"{number:.0%}" for number in doubt)
+    return (
+        f"{crossings.share:.0%} can be met, {crossings.share * crossings.soon.mean():.0%} in this "
+        f"flight, {choice.touched:.0%} of those touched; events wrong: {doubted}"
+    )

@@ -1,0 +1,241 @@
+"""A ball that a hand tosses over the table towards the robot's plane x = x_R, and where it goes.
+
+Section 4.4 of Matl et al. (STReSSD): a ball is tossed onto the table in the robot's direction. It
+bounces as in `models.systems.bouncing_ball.simulator`, the start moved to where the hand lets go;
+between contacts i and i + 1 it is at
+
+    p_i + v_i s - (0, 0, g s^2 / 2),    0 <= s <= T_i = 2 (v_i)_z / g,
+
+so after the first contact i with (v_i)_x s = x_R - (p_i)_x for an s <= T_i it crosses the plane, at
+y and z of that s. The table ends at |x| = |y| = 0.275 m. A ball that would land beyond its far edge
+flies on and crosses the plane below the table's height; one that goes over another edge, or is
+still on the table after `MOST_BOUNCES`, never crosses.
+
+How hard a hand tosses depends on the ball: a dull one needs more height and speed to come across.
+The spreads are ours; the paper gives none.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+from torch import Tensor
+
+from ricochet.models.systems.bouncing_ball import simulator
+
+GRAVITY = 9.81
+HALF_TABLE = 0.275  # m
+MOST_BOUNCES = 24
+LEAST_HEIGHT = 0.05  # m; the hand never lets go lower
+
+
+@dataclass(frozen=True)
+class Hand:
+    """How a ball is let go: means and standard deviations, each drawn normally and apart.
+
+    Attributes:
+        place: Mean of the release, m.
+        place_sd: Its standard deviations, m.
+        velocity: Mean velocity at release, m/s.
+        velocity_sd: Its standard deviations, m/s.
+    """
+
+    place: tuple[float, float, float]
+    velocity: tuple[float, float, float]
+    place_sd: tuple[float, float, float] = (0.01, 0.06, 0.025)
+    velocity_sd: tuple[float, float, float] = (0.05, 0.10, 0.15)
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A kind of ball on the table, and the hand that tosses it.
+
+    Attributes:
+        name: What it is called.
+        restitution: Exit over entry normal speed.
+        log10_concentration: Decimal logarithm of the exit direction's concentration.
+        radius: m; only the touch by a paddle knows it, as a contact is a point.
+        hand: How it is tossed.
+    """
+
+    name: str
+    restitution: float
+    log10_concentration: float
+    radius: float
+    hand: Hand = Hand((-0.27, 0.0, 0.25), (0.55, 0.0, 0.0))
+
+
+BALLS = {
+    ball.name: ball
+    for ball in (
+        Ball("ping-pong", 0.85, 3.5, 0.020, Hand((-0.27, 0.0, 0.21), (0.49, 0.0, 0.0))),
+        Ball("tennis", 0.72, 3.0, 0.0335, Hand((-0.27, 0.0, 0.32), (0.58, 0.0, 0.0))),
+        Ball("moon ball", 0.90, 1.8, 0.030, Hand((-0.27, 0.0, 0.20), (0.57, 0.0, 0.0))),
+    )
+}
+"""The paper's balls on its smooth table, by name."""
+
+
+@dataclass(frozen=True)
+class Toss:
+    """The truth about one toss. Times count from the start of the stream that hears it.
+
+    Attributes:
+        ball: What was tossed.
+        times: Time of each contact with the table, s.
+        positions: Place of each contact, m; z is 0.
+        velocities: Velocity after each contact, m/s.
+        entry_speeds: Normal speed before each contact, m/s.
+        crossing_time: When it crosses the robot's plane, s, or None if it never does.
+        crossing: (y, z) there, m, or None; z is below 0 for a ball that fell over the far edge.
+    """
+
+    ball: Ball
+    times: Float[ndarray, " bounce"]
+    positions: Float[ndarray, "bounce 3"]
+    velocities: Float[ndarray, "bounce 3"]
+    entry_speeds: Float[ndarray, " bounce"]
+    crossing_time: float | None
+    crossing: Float[ndarray, " 2"] | None
+
+
+def toss(ball: Ball, plane: float = 0.30, *, release: float = 0.30, draw: torch.Generator) -> Toss:
+    """Toss a ball once.
+
+    Args:
+        ball: The ball.
+        plane: Place x of the robot's plane, m.
+        release: When the hand lets go after the stream's start, s.
+        draw: Source of randomness.
+
+    Returns:
+        What happens.
+
+    Raises:
+        ValueError: If the plane does not lie beyond the table.
+    """
+    return tosses(ball, 1, plane=plane, release=release, draw=draw)[0]
+
+
+def tosses(
+    ball: Ball, count: int, *, plane: float = 0.30, release: float = 0.30, draw: torch.Generator
+) -> tuple[Toss, ...]:
+    """Toss a ball many times; the arguments are those of `toss`.
+
+    Args:
+        ball: The ball.
+        count: How often.
+        plane: Place x of the robot's plane, m.
+        release: When the hand lets go after the stream's start, s.
+        draw: Source of randomness.
+
+    Returns:
+        What happens, toss by toss.
+
+    Raises:
+        ValueError: If the plane does not lie beyond the table.
+    """
+    hand = ball.hand
+    place, velocity = (
+        torch.tensor(mean, dtype=torch.float64)
+        + torch.tensor(sd, dtype=torch.float64)
+        * torch.randn((count, 3), generator=draw, dtype=torch.float64)
+        for mean, sd in ((hand.place, hand.place_sd), (hand.velocity, hand.velocity_sd))
+    )
+    place[:, 2].clamp_(min=LEAST_HEIGHT)
+    return follow(ball, place, velocity, plane=plane, release=release, draw=draw)
+
+
+def follow(
+    ball: Ball,
+    place: Float[Tensor, "toss 3"],
+    velocity: Float[Tensor, "toss 3"],
+    *,
+    plane: float = 0.30,
+    release: float = 0.30,
+    draw: torch.Generator,
+) -> tuple[Toss, ...]:
+    """Follow balls that are let go at known places and velocities.
+
+    Args:
+        ball: The ball.
+        place: Where each is let go, m, double precision.
+        velocity: How it flies off, m/s.
+        plane: Place x of the robot's plane, m.
+        release: When the hand lets go after the stream's start, s.
+        draw: Source of randomness of the contacts.
+
+    Returns:
+        What happens, toss by toss.
+
+    Raises:
+        ValueError: If the plane does not lie beyond the table.
+    """
+    if not plane > HALF_TABLE:
+        raise ValueError(f"plane must lie beyond the table at {HALF_TABLE} m, got {plane}")
+    bounces = simulator.simulate(
+        torch.full((len(place),), ball.restitution, dtype=torch.float64),
+        torch.tensor(10.0**ball.log10_concentration, dtype=torch.float64),
+        bounces=MOST_BOUNCES,
+        drop_height=place[:, 2],
+        start_velocity=velocity,
+        draw=draw,
+    )
+    level = place * torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)
+    falls = torch.sqrt(velocity[:, 2] ** 2 + 2.0 * GRAVITY * place[:, 2])
+    times, exits = bounces.times.numpy() + release, bounces.velocities.numpy()
+    places = (bounces.positions + level[:, None]).numpy()
+    entries = np.concatenate((falls.numpy()[:, None], exits[:, :-1, 2]), axis=1)
+    return tuple(
+        _toss(ball, *row, plane=plane) for row in zip(times, places, exits, entries, strict=True)
+    )
+
+
+def _toss(
+    ball: Ball,
+    times: Float[ndarray, " bounce"],
+    positions: Float[ndarray, "bounce 3"],
+    velocities: Float[ndarray, "bounce 3"],
+    entry_speeds: Float[ndarray, " bounce"],
+    *,
+    plane: float,
+) -> Toss:
+    """End one trajectory at the plane, at the table's edge or after the last bounce."""
+    count, wait = _end(positions, velocities, plane=plane)
+    when, where = None, None
+    if wait is not None:
+        last = velocities[count - 1]
+        y = positions[count - 1, 1] + last[1] * wait
+        where = np.array([y, last[2] * wait - 0.5 * GRAVITY * wait**2])
+        when = float(times[count - 1] + wait)
+    heard = slice(count)
+    return Toss(
+        ball, times[heard], positions[heard], velocities[heard], entry_speeds[heard], when, where
+    )
+
+
+def _end(
+    positions: Float[ndarray, "bounce 3"], velocities: Float[ndarray, "bounce 3"], *, plane: float
+) -> tuple[int, float | None]:
+    """Count the contacts with the table, and give the time from the last to the plane if any."""
+    count = 0
+    for (x, y, _), wait in zip(positions, _waits(positions, velocities, plane), strict=True):
+        if max(abs(x), abs(y)) > HALF_TABLE:
+            return count, None
+        count += 1
+        if wait is not None:
+            return count, wait
+    return count, None
+
+
+def _waits(
+    positions: Float[ndarray, "bounce 3"], velocities: Float[ndarray, "bounce 3"], plane: float
+) -> Iterator[float | None]:
+    """Time from each contact to the plane where the ball would next land beyond the far edge."""
+    for place, velocity in zip(positions, velocities, strict=True):
+        landing = place + velocity * (2.0 * velocity[2] / GRAVITY)
+        over = landing[0] > HALF_TABLE and (landing[0] >= plane or abs(landing[1]) <= HALF_TABLE)
+        yield float((plane - place[0]) / velocity[0]) if over else None

@@ -1,0 +1,198 @@
+"""What crashes leave behind, found and mended: runs, folders, aliases; and what a person must mend.
+
+Mended is only what cannot be wrong: a run whose process is gone is closed, a session is sealed with
+what was recorded, a file that never got its name is taken away, a promotion that a crash cut is
+settled. An alias that was moved by hand, a package that is not whole and recordings that differ
+from `data.dvc` are said and left to a person.
+"""
+
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ricochet.hardware import locks
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import dvc_publish, recorder
+from ricochet.tasks.recordings.dvc_publish import PublicationError
+from ricochet.tasks.registry import promotion, promotion_log, versions
+from ricochet.tasks.registry import runs as tracking
+from ricochet.tasks.registry.promotion_log import Pair
+from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.registry.versions import CANDIDATE
+
+UNNAMED = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
+"""A file or folder that is being written (`tasks.storage.files`)."""
+IDLE = 3600.0
+"""Time after which what has no name yet is taken to be left behind, s."""
+DEPTH = 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is not as it should be, in one line, and whether it is mended now."""
+
+    line: str
+    mended: bool
+
+
+def runs(tracker: Tracker) -> list[Finding]:
+    """Close runs left RUNNING by processes that are gone.
+
+    Args:
+        tracker: The store.
+
+    Returns:
+        One finding a run.
+    """
+    closed = tracking.close_abandoned(tracker)
+    return [
+        Finding(f"run {run}: left RUNNING by a process that is gone, closed", True)
+        for run in closed
+    ]
+
+
+def folders(place: Path, data: Path) -> list[Finding]:
+    """Seal sessions left in the making and take away what never got its name.
+
+    Args:
+        place: The folder of outputs.
+        data: The folder of recordings, which holds copies in the making.
+
+    Returns:
+        One finding each.
+    """
+    found = [_seal(partial) for partial in _hidden(place) if _is_session(partial)]
+    copies = [path for path in data.glob(".*.partial") if _idle(path)]
+    unnamed = [path for path in _hidden(place) if UNNAMED.fullmatch(path.name) and _idle(path)]
+    return found + [_take_away(path) for path in (*copies, *unnamed)]
+
+
+def aliases(tracker: Tracker, log: Path | None = None) -> list[Finding]:
+    """Settle promotions that a crash cut, and hold every alias against the log and its package.
+
+    Args:
+        tracker: The store.
+        log: The log of promotions; the project's own when absent.
+
+    Returns:
+        The findings.
+    """
+    log = log or promotion_log.place()
+    names = [model.name for model in tracker.client.search_registered_models()]
+    found = []
+    for name in names:
+        found += [*_settled(tracker, name, log), *_against_log(tracker, name, log)]
+        found += _against_packages(tracker, name)
+    strangers = sorted({entry.name for entry in promotion_log.read(log)} - set(names))
+    return found + [
+        Finding(f"{name}: in the log of promotions and not in the registry", False)
+        for name in strangers
+    ]
+
+
+def recordings(root: Path | None = None) -> list[Finding]:
+    """Hold `data/` against `data.dvc`, and that against Git.
+
+    Args:
+        root: Folder of `data.dvc`; the checkout when absent.
+
+    Returns:
+        The findings, none of them mended.
+    """
+    found = []
+    if dvc_publish.awaits_commit(root):
+        found.append("data.dvc: has changed, to be committed by a person")
+    try:
+        if dvc_publish.differs(root):
+            found.append("data/: differs from data.dvc; `make pull` fetches what it names")
+    except (PublicationError, ValueError) as error:
+        found.append(f"data.dvc: DVC cannot say ({error})")
+    return [Finding(line, False) for line in found]
+
+
+def _settled(tracker: Tracker, name: str, log: Path) -> list[Finding]:
+    if promotion_log.unsettled(promotion_log.read(log, name)) is None:
+        return []
+    try:
+        with locks.hold(log.parent):
+            entry = promotion.settle(tracker, name, log)
+    except locks.BusyError as error:
+        return [Finding(f"{name}: {error}", False)]
+    if entry is None:
+        return []
+    return [Finding(f"{name}: {entry.action} cut by a crash, now {entry.step}", True)]
+
+
+def _against_log(tracker: Tracker, name: str, log: Path) -> list[Finding]:
+    done = promotion_log.last_done(promotion_log.read(log, name))
+    wanted = Pair(None, None) if done is None else done.after
+    found = promotion.present(tracker, name)
+    rows = (
+        (promotion.CHAMPION, found.champion, wanted.champion),
+        (promotion.PREVIOUS, found.previous, wanted.previous),
+    )
+    return [
+        Finding(f"{name}: {alias} is {there or 'none'}, the log says {logged or 'none'}", False)
+        for alias, there, logged in rows
+        if there != logged
+    ]
+
+
+def _against_packages(tracker: Tracker, name: str) -> list[Finding]:
+    """Download what every alias points at and verify it, each version once."""
+    pointed: dict[str, str] = {}
+    for alias in (promotion.CHAMPION, promotion.PREVIOUS, CANDIDATE):
+        version = versions.resolve(tracker, name, alias)
+        if version is not None:
+            pointed.setdefault(version.version, alias)
+    return [
+        Finding(f"{name}: {alias}, version {version}, is not whole: {fault}", False)
+        for version, alias in pointed.items()
+        if (fault := _fault(tracker, name, version)) is not None
+    ]
+
+
+def _fault(tracker: Tracker, name: str, version: str) -> str | None:
+    with tempfile.TemporaryDirectory() as place:
+        try:
+            versions.fetch(tracker, name, version, folder=Path(place))
+        except Exception as error:  # whatever the store raises for files that are gone
+            return " ".join(str(error).split())
+    return None
+
+
+def _hidden(place: Path) -> Iterator[Path]:
+    for depth in range(DEPTH):
+        yield from place.glob("*/" * depth + ".*")
+
+
+def _is_session(partial: Path) -> bool:
+    return partial.suffix == ".partial" and partial.is_dir() and any(partial.iterdir())
+
+
+def _seal(partial: Path) -> Finding:
+    folder = partial.with_name(partial.name.removesuffix(".partial")[1:])
+    try:
+        sealed = recorder.salvage(folder)
+    except (BadInput, locks.BusyError) as error:
+        return Finding(f"{folder}: left in the making; {error}", False)
+    kept = f"{len(sealed.session.takes)} takes"
+    return Finding(f"{folder}: left in the making, sealed as {sealed.state} with {kept}", True)
+
+
+def _idle(path: Path) -> bool:
+    inside = path.rglob("*") if path.is_dir() else ()
+    latest = max((entry.stat().st_mtime for entry in (path, *inside)), default=0.0)
+    return time.time() - latest > IDLE
+
+
+def _take_away(path: Path) -> Finding:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+    return Finding(f"{path}: left half-written, taken away", not path.exists())

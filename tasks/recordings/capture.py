@@ -1,0 +1,180 @@
+"""Recording a session with a rig by name: what is dropped, who records, where it is sealed.
+
+The session's id is a parameter and the same id is never recorded twice; that, the rig's lock and
+the salvage of an interrupted session are kept by `tasks.recordings.recorder`.
+"""
+
+import math
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ricochet.hardware.microphones import interface
+from ricochet.hardware.microphones.interface import Recorder, Rig
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console.progress import Progress, bar
+from ricochet.tasks.recordings import recorder as sealing
+from ricochet.tasks.recordings.sessions import Session, Truth
+from ricochet.tasks.settings import Capture, Settings
+from ricochet.tasks.storage.files import write_json
+
+SIMULATED = "simulated"
+
+
+def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) -> dict[str, Any]:
+    """Record and seal a session under `folder/<session>`, and write `result.json`.
+
+    Args:
+        settings: All settings, of which `capture` counts.
+        folder: Folder of the results.
+        rig: Name of the rig.
+        session: Id of the session.
+        seed: Seed of a simulated rig; the id is mixed in, so that two sessions differ.
+
+    Returns:
+        What `result.json` holds.
+
+    Raises:
+        BadInput: If the rig is unknown, the id cannot name a folder, or the disk is full.
+        BusyError: If another process uses the rig.
+    """
+    with bar(session) as progress:
+        sealed = capture(
+            settings.capture, folder, rig=rig, session=session, seed=seed, progress=progress
+        )
+    result = {
+        "schema": "ricochet.capture/1",
+        "session": session,
+        "folder": str(sealed.session.folder),
+        "state": sealed.state,
+        "takes": len(sealed.session.takes),
+        "rejected": [vars(entry) for entry in sealed.session.rejected],
+        "published": None,
+    }
+    write_json(folder / "result.json", result)
+    return result
+
+
+def capture(
+    settings: Capture, folder: Path, *, rig: str, session: str, seed: int, progress: Progress
+) -> sealing.Sealed:
+    """Record and seal a session under `folder/<session>`.
+
+    Args:
+        settings: What is dropped and how it is recorded.
+        folder: Folder of the session's folder.
+        rig: Name of the rig.
+        session: Id of the session.
+        seed: Seed of a simulated rig.
+        progress: Told of each take.
+
+    Returns:
+        The session and how it came there.
+    """
+    if session != Path(session).name or session.startswith("."):
+        raise BadInput("--session", repr(session), "a plain name, as of a folder")
+    recorder = open_rig(rig, settings, seed=seed ^ zlib.crc32(session.encode()))
+    return sealing.record_session(
+        recorder,
+        _plan(settings, folder / session, recorder.rig, simulated=rig == SIMULATED),
+        drops=settings.drops,
+        duration=settings.duration,
+        form=settings.format,
+        progress=progress,
+    )
+
+
+def open_rig(name: str, settings: Capture, *, seed: int) -> Recorder:
+    """Open a rig by its name.
+
+    Args:
+        name: A name under `hardware/microphones`.
+        settings: What a simulated rig drops, and the rate.
+        seed: Seed of a simulated rig.
+
+    Returns:
+        The recorder.
+
+    Raises:
+        BadInput: If there is no such rig.
+    """
+    if name not in RIGS:
+        raise BadInput("--rig", repr(name), "one of " + ", ".join(RIGS))
+    return RIGS[name](stated_rig(name, settings), settings, seed)
+
+
+def stated_rig(name: str, settings: Capture) -> Rig:
+    """Return the microphones as the settings state them.
+
+    Args:
+        name: Name of the rig.
+        settings: Rate, temperature and places.
+
+    Raises:
+        BadInput: If a place is not three finite numbers.
+    """
+    return interface.default_rig(
+        name,
+        sample_rate=settings.sample_rate,
+        temperature=settings.temperature,
+        places=_places(settings.microphones),
+    )
+
+
+def _places(stated: Sequence[Any]) -> list[interface.Position]:
+    """Check the stated places of the microphones."""
+    places = []
+    for number, place in enumerate(stated):
+        numbers = isinstance(place, list) and all(isinstance(x, int | float) for x in place)
+        if not numbers or len(place) != 3 or not all(math.isfinite(x) for x in place):
+            where = f"capture.microphones, entry {number}"
+            raise BadInput(where, repr(place)[:60], "three finite numbers, metres")
+        places.append((float(place[0]), float(place[1]), float(place[2])))
+    if not places:
+        raise BadInput("capture.microphones", "no place", "one for each channel")
+    return places
+
+
+def _simulated(rig: Rig, settings: Capture, seed: int) -> Recorder:
+    from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
+
+    scene = Scene(
+        restitution=settings.restitution,
+        log10_concentration=settings.log10_concentration,
+        drop_height=settings.drop_height,
+        reverberation_time=settings.reverberation_time,
+        snr=settings.snr,
+        noise_steps=settings.noise_steps,
+        survey_sd=settings.survey_sd,
+        contact_sd=settings.contact_sd,
+    )
+    return SimulatedRig(rig, scene, draw=np.random.default_rng(seed))
+
+
+def _sound_device(rig: Rig, settings: Capture, seed: int) -> Recorder:
+    from ricochet.hardware.microphones.sound_device import SoundCard
+
+    return SoundCard(rig, device=settings.device or None)
+
+
+RIGS: dict[str, Callable[[Rig, Capture, int], Recorder]] = {
+    SIMULATED: _simulated,
+    "sound_device": _sound_device,
+}
+
+
+def _plan(settings: Capture, folder: Path, rig: Rig, *, simulated: bool) -> Session:
+    truth = Truth(settings.restitution, settings.log10_concentration) if simulated else None
+    return Session(
+        folder=folder,
+        identity=folder.name,
+        started_at=interface.now(),
+        rig=rig,
+        ball=settings.ball,
+        surface=settings.surface,
+        drop_height=settings.drop_height,
+        truth=truth,
+    )

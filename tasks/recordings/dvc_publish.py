@@ -1,0 +1,240 @@
+"""Publishing: a sealed session goes under `data/`, into `data.dvc` and to a DVC remote.
+
+There is one writer and one `data.dvc`: the session is added to it by itself, whether or not the
+other recordings are at hand. The remote then holds all that `data.dvc` names. DVC's word is not
+taken for it: the session is fetched into an empty folder and compared with its own digests. A
+person commits `data.dvc`. It is the checkout's own, from wherever a command is called, as the
+recordings that are calibrated are those of the checkout.
+
+A remote may be away for some nights. What is sealed stays, and `published.json` beside the sealed
+sessions says which of them have been published, so that the others are not forgotten.
+"""
+
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import audio_files, sessions
+from ricochet.tasks.storage.files import write_json
+from ricochet.tasks.storage.provenance import ROOT
+
+logger = logging.getLogger(__name__)
+
+DATA = "data"
+PUBLISHED = "published.json"
+SAMPLE_REMOTE = "sample"
+QUIET = {"DVC_NO_ANALYTICS": "1", "DO_NOT_TRACK": "true"}
+
+
+class PublicationError(RuntimeError):
+    """DVC failed, or what came back from the remote is not what went there; one line."""
+
+
+def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
+    """Publish a sealed session; doing it again changes nothing.
+
+    Args:
+        session: The session's folder.
+        remote: Name of the DVC remote; never the sample's, which travels with the repository.
+        root: Folder of `data.dvc`; the checkout when absent.
+
+    Returns:
+        The digest by which DVC names all recordings, this session among them.
+
+    Raises:
+        BadInput: The folder is no session, another session has its name, or the remote is wrong.
+        PublicationError: DVC failed, or the remote gave back something else.
+    """
+    root = (root or ROOT).resolve()
+    if remote not in remotes(root) or remote == SAMPLE_REMOTE:
+        known = [name for name in remotes(root) if name != SAMPLE_REMOTE]
+        raise BadInput("remote", repr(remote), "one of " + (", ".join(known) or "none yet"))
+    identity = sessions.read_session(session).identity
+    before = sessions.data_digest(root / sessions.DATA_FILE)
+    _place(session, root / DATA / identity)
+    _dvc(root, "--wait-for-lock", "add", f"{DATA}/{identity}")
+    _push(root, remote)
+    _verify(root, identity, remotes(root)[remote])
+    digest = sessions.data_digest(root / sessions.DATA_FILE)
+    if digest is None:
+        raise PublicationError(f"{root / sessions.DATA_FILE}: DVC left no digest")
+    if digest != before:
+        logger.warning("%s names session %s now: commit it", sessions.DATA_FILE, identity)
+    return digest
+
+
+def waiting(folder: Path) -> list[Path]:
+    """Find the sealed sessions that are not known to be published.
+
+    Args:
+        folder: Where sessions were sealed.
+
+    Returns:
+        Their folders, in order of their names.
+    """
+    done = _published(folder)
+    sealed = (path.parent for path in folder.glob(f"[!.]*/{sessions.MANIFEST}"))
+    return sorted(path for path in sealed if path.name not in done)
+
+
+def remember(session: Path, digest: str) -> None:
+    """Write down that a session is published.
+
+    Args:
+        session: The session's folder.
+        digest: The digest of all recordings, this session among them.
+    """
+    done = _published(session.parent) | {session.name: digest}
+    write_json(session.parent / PUBLISHED, dict(sorted(done.items())))
+
+
+def pull(root: Path | None = None) -> None:
+    """Fetch what `data.dvc` names, from the sample's remote and then from the others.
+
+    Args:
+        root: Folder of `data.dvc`; the checkout when absent.
+
+    Raises:
+        PublicationError: No remote has all of it.
+    """
+    root = (root or ROOT).resolve()
+    _gather(root)
+    _dvc(root, "checkout", str(sessions.DATA_FILE))
+
+
+def remotes(root: Path) -> dict[str, str]:
+    """Return the address of each DVC remote by its name.
+
+    Args:
+        root: Folder of `data.dvc`.
+    """
+    rows = (row.partition("=") for row in _dvc(root, "config", "--list").splitlines())
+    found = {key: value for key, _, value in rows if key.startswith("remote.")}
+    return {key[7:-4]: value for key, value in found.items() if key.endswith(".url")}
+
+
+def awaits_commit(root: Path | None = None) -> bool:
+    """Tell whether `data.dvc` differs from what Git holds, so that a person has to commit it.
+
+    Args:
+        root: Folder of `data.dvc`; the checkout when absent.
+
+    Returns:
+        True if Git says so; False where there is no Git to commit to.
+    """
+    command = ["git", "status", "--porcelain", "--", str(sessions.DATA_FILE)]
+    try:
+        answer = subprocess.run(command, cwd=root or ROOT, capture_output=True, check=False)
+    except OSError:
+        return False
+    return answer.returncode == 0 and bool(answer.stdout.strip())
+
+
+def differs(root: Path | None = None) -> bool:
+    """Tell whether `data/` differs from what `data.dvc` names.
+
+    Args:
+        root: Folder of `data.dvc`; the checkout when absent.
+
+    Raises:
+        PublicationError: If DVC cannot say.
+    """
+    status = _dvc((root or ROOT).resolve(), "status", "--json", str(sessions.DATA_FILE))
+    return bool(json.loads(status or "{}"))
+
+
+def manifest(folder: Path) -> dict[str, str]:
+    """Return the sha256 of each file of a session.
+
+    Args:
+        folder: The session's folder.
+    """
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return {path.name: audio_files.sha256(path.read_bytes()) for path in files}
+
+
+def _published(folder: Path) -> dict[str, str]:
+    """Read what was published; without the file nothing was, and doing it again does no harm."""
+    try:
+        return dict(json.loads((folder / PUBLISHED).read_text()))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def _place(session: Path, target: Path) -> None:
+    """Copy a session under `data/`, complete or not at all."""
+    if target.exists():
+        if manifest(target) != manifest(session):
+            raise BadInput(str(target), "another session of this name", "the same one, or none")
+        return
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.copytree(session, partial)
+        for path in partial.iterdir():
+            _sync(path)
+        partial.rename(target)
+        audio_files.sync_folder(target.parent)
+    except OSError as error:
+        raise audio_files.unwritable(target, error) from error
+
+
+def _sync(path: Path) -> None:
+    """Force a file to the disk."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _gather(root: Path) -> None:
+    """Bring all that `data.dvc` names into the local cache, from whichever remote has it."""
+    for remote in remotes(root):
+        _dvc(root, "fetch", "-r", remote, str(sessions.DATA_FILE), check=False)
+
+
+def _push(root: Path, remote: str) -> None:
+    """Make a remote hold all that `data.dvc` names, and ask it whether it does."""
+    arguments = ("-r", remote, str(sessions.DATA_FILE))
+    _dvc(root, "push", *arguments, check=False)
+    if _lacking(root, remote):
+        _gather(root)
+        _dvc(root, "push", *arguments)
+        if lacking := _lacking(root, remote):
+            raise PublicationError(f"remote {remote}: lacks {len(lacking)} files, {lacking[0]}")
+
+
+def _lacking(root: Path, remote: str) -> list[str]:
+    """Return the files that a remote does not hold."""
+    status = _dvc(root, "status", "--cloud", "-r", remote, "--json", str(sessions.DATA_FILE))
+    return list(json.loads(status or "{}"))
+
+
+def _verify(root: Path, identity: str, address: str) -> None:
+    """Fetch a session into an empty folder and compare every byte with what was published."""
+    with tempfile.TemporaryDirectory(prefix="ricochet-verify-") as name:
+        folder = Path(name)
+        _dvc(folder, "init", "--quiet", "--no-scm")
+        _dvc(folder, "remote", "add", "--quiet", "--default", "fresh", address)
+        shutil.copy(root / sessions.DATA_FILE, folder)
+        _dvc(folder, "pull", f"{DATA}/{identity}")
+        if manifest(folder / DATA / identity) != manifest(root / DATA / identity):
+            raise PublicationError(
+                f"remote {address}: gave back another {identity} than went there"
+            )
+
+
+def _dvc(root: Path, *arguments: str, check: bool = True) -> str:
+    """Run DVC in a folder and return what it prints."""
+    command = [sys.executable, "-m", "dvc", *arguments]
+    done = subprocess.run(
+        command, cwd=root, env=os.environ | QUIET, capture_output=True, text=True, check=False
+    )
+    if check and done.returncode:
+        said = " ".join((done.stderr or done.stdout).split())[:300]
+        raise PublicationError(f"dvc {' '.join(arguments)}: {said}")
+    return done.stdout

@@ -1,0 +1,297 @@
+"""Sessions made: recorded take by take into a hidden folder, sealed by one rename.
+
+    ROOT/.ID.partial/plan.json          the session without takes: what is being recorded
+    ROOT/.ID.partial/take-0000.flac     complete takes, with their entries in takes.json
+    ROOT/.ID.partial/take-0001.journal  the take in progress
+    ROOT/ID/                            the same, sealed: session.json written, then renamed
+
+A session that is there is returned as it is. A hidden folder left by a crash is salvaged: what is
+complete, and what the journal holds of the take in progress, is sealed and marked as interrupted;
+nothing is ever recorded again. Each file is forced to the disk before it gets its name.
+"""
+
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.hardware import locks
+from ricochet.hardware.microphones import journal
+from ricochet.hardware.microphones.interface import Recorder
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import audio_files, sessions
+from ricochet.tasks.recordings.sessions import Session, Take
+
+PLAN, TAKES = "plan.json", "takes.json"
+REPORT = "capture.json"  # beside session.json: how the recording went
+SHORTEST = 0.05  # s of a journal that are worth keeping as a take
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A session on the disk, and how it came there.
+
+    Attributes:
+        session: The session, read back and checked.
+        state: `recorded` now, `interrupted` when salvaged, or `unchanged` when it was there.
+    """
+
+    session: Session
+    state: str
+
+
+def record_session(
+    recorder: Recorder,
+    plan: Session,
+    *,
+    drops: int,
+    duration: float,
+    form: str = "flac",
+    progress: Progress | None = None,
+    lock_folder: Path | None = None,
+) -> Sealed:
+    """Record and seal a session; the same id is never recorded twice.
+
+    Args:
+        recorder: The rig.
+        plan: The session to make, without takes, at its final folder.
+        drops: Number of takes.
+        duration: Length of a take, s.
+        form: `flac` or `wav`.
+        progress: Told of each take.
+        lock_folder: Where the locks of rigs lie; that of the whole machine when absent.
+
+    Returns:
+        The session, and whether it was recorded, salvaged or there already.
+
+    Raises:
+        BusyError: Another process records this session or uses this rig.
+        BadInput: The folder cannot be written or the disk is full; what is complete is kept and
+            salvaged by the next call.
+    """
+    if (plan.folder / sessions.MANIFEST).exists():
+        return Sealed(sessions.read_session(plan.folder), "unchanged")
+    _check(plan)
+    partial = partial_folder(plan.folder)
+    _make(partial)
+    with locks.hold(partial):
+        if (partial / PLAN).exists() or (partial / sessions.MANIFEST).exists():
+            return _salvage(plan.folder)
+        begin(plan)
+        with _device(recorder, lock_folder):
+            for index in range(drops):
+                _record_take(recorder, partial, duration=duration, form=form)
+                if progress is not None:
+                    progress(index + 1, drops)
+        return Sealed(seal(plan.folder, state="recorded"), "recorded")
+
+
+def write_session(
+    plan: Session, takes: list[Float[ndarray, "channel frame"]], *, form: str = "flac"
+) -> Session:
+    """Write a session whose takes are at hand.
+
+    Args:
+        plan: The session, without takes, at its final folder.
+        takes: Samples of each take.
+        form: `flac` or `wav`.
+
+    Returns:
+        The session, read back.
+
+    Raises:
+        BadInput: The folder exists already or cannot be written, or the disk is full.
+    """
+    if plan.folder.exists():
+        raise BadInput(str(plan.folder), "a session", "a folder that does not exist yet")
+    _check(plan)
+    partial = partial_folder(plan.folder)
+    shutil.rmtree(partial, ignore_errors=True)
+    _make(partial)
+    begin(plan)
+    for samples in takes:
+        add_take(partial, samples, plan.rig.sample_rate, form=form)
+    return seal(plan.folder, state="recorded")
+
+
+def salvage(folder: Path) -> Sealed:
+    """Seal what a crash left of a session, recording nothing.
+
+    Args:
+        folder: Where the session will lie; beside it is the hidden folder that was left.
+
+    Returns:
+        The session.
+
+    Raises:
+        BusyError: If a process is recording it.
+        BadInput: If what was left cannot be read.
+    """
+    with locks.hold(partial_folder(folder)):
+        return _salvage(folder)
+
+
+def partial_folder(folder: Path) -> Path:
+    """Return the hidden folder in which a session is made.
+
+    Args:
+        folder: Where the session will lie.
+    """
+    return folder.with_name(f".{folder.name}.partial")
+
+
+def begin(plan: Session) -> None:
+    """Write down what is about to be recorded.
+
+    Args:
+        plan: The session, without takes, at its final folder.
+    """
+    partial = partial_folder(plan.folder)
+    _write_json(partial / PLAN, sessions.to_json(plan, ()))
+
+
+def add_take(
+    partial: Path,
+    samples: Float[ndarray, "channel frame"],
+    sample_rate: int,
+    *,
+    form: str,
+    gaps: tuple[int, ...] = (),
+) -> Take:
+    """Add one complete take to a session in the making.
+
+    Args:
+        partial: The hidden folder.
+        samples: What was recorded.
+        sample_rate: Hz.
+        form: `flac` or `wav`.
+        gaps: Frames at which something was lost.
+
+    Returns:
+        The take's entry.
+
+    Raises:
+        BadInput: The folder cannot be written or the disk is full.
+    """
+    listed = _listed(partial)
+    content = audio_files.encode(samples, sample_rate=sample_rate, form=form)
+    name = f"take-{len(listed):04d}.{form}"
+    take = Take(name, audio_files.sha256(content), int(samples.shape[1]), len(gaps))
+    audio_files.write_durably(partial / name, content)
+    _write_json(partial / TAKES, [*listed, vars(take) | {"gaps": list(gaps)}])
+    return take
+
+
+def seal(folder: Path, *, state: str) -> Session:
+    """Give a session in the making its name.
+
+    Args:
+        folder: Where it will lie.
+        state: How the recording ended, kept in `capture.json`.
+
+    Returns:
+        The session, read back and checked.
+
+    Raises:
+        BadInput: The folder cannot be written.
+    """
+    partial = partial_folder(folder)
+    plan, _ = sessions.parse(sessions.load_json(partial / PLAN), partial / PLAN)
+    listed = _listed(partial)
+    report = {"state": state, "gaps": {row["file"]: row["gaps"] for row in listed if row["gaps"]}}
+    takes = tuple(Take(**{key: row[key] for key in Take.__annotations__}) for row in listed)
+    _write_json(partial / REPORT, report)
+    _write_json(partial / sessions.MANIFEST, sessions.to_json(plan, takes))
+    return _name(folder)
+
+
+def _check(plan: Session) -> None:
+    """Refuse what could not be sealed before anything is recorded."""
+    sessions.parse(sessions.to_json(plan, ()), plan.folder / sessions.MANIFEST)
+
+
+def _name(folder: Path) -> Session:
+    """Clear the scaffolding away and rename; the takes and `session.json` are complete."""
+    partial = partial_folder(folder)
+    try:
+        for path in (*partial.glob("*.journal"), partial / TAKES, partial / PLAN):
+            path.unlink(missing_ok=True)
+        audio_files.sync_folder(partial)
+        partial.rename(folder)
+        audio_files.sync_folder(folder.parent)
+    except OSError as error:
+        raise audio_files.unwritable(folder, error) from error
+    return sessions.read_session(folder)
+
+
+def _salvage(folder: Path) -> Sealed:
+    """Seal what a crash left, in whatever step it came."""
+    partial = partial_folder(folder)
+    if (partial / sessions.MANIFEST).exists():  # all was written, only the name was missing
+        state = sessions.load_json(partial / REPORT)["state"]
+        return Sealed(_name(folder), state)
+    _salvage_journal(partial)
+    return Sealed(seal(folder, state="interrupted"), "interrupted")
+
+
+def _salvage_journal(partial: Path) -> None:
+    """Turn the take in progress into a take of its own, unless it is too short for any use."""
+    listed = _listed(partial)
+    try:
+        samples, rate = journal.read(_journal(partial, len(listed)))
+    except BadInput:
+        return
+    if samples.shape[1] >= SHORTEST * rate:
+        form = Path(listed[-1]["file"]).suffix[1:] if listed else "flac"
+        add_take(partial, samples, rate, form=form, gaps=(samples.shape[1],))
+
+
+def _record_take(recorder: Recorder, partial: Path, *, duration: float, form: str) -> None:
+    """Record one take, its journal beside it until it is complete."""
+    path = _journal(partial, len(_listed(partial)))
+    try:
+        recording = recorder.record(duration, journal=path)
+    except OSError as error:
+        raise audio_files.unwritable(path, error) from error
+    rate = recorder.rig.sample_rate
+    add_take(partial, recording.samples, rate, form=form, gaps=recording.gaps)
+    path.unlink(missing_ok=True)
+
+
+def _journal(partial: Path, index: int) -> Path:
+    """Return the journal of a take; its number tells whether that take is complete already."""
+    return partial / f"take-{index:04d}.journal"
+
+
+def _device(recorder: Recorder, folder: Path | None) -> AbstractContextManager[None]:
+    """Return the lock on the rig; a simulated one is nobody's device."""
+    if not recorder.exclusive:
+        return nullcontext()
+    return locks.hold(locks.rig_lock(recorder.rig.name, folder))
+
+
+def _listed(partial: Path) -> list[dict[str, Any]]:
+    """Return the entries of the complete takes."""
+    path = partial / TAKES
+    return list(sessions.load_json(path)) if path.exists() else []
+
+
+def _write_json(path: Path, content: object) -> None:
+    """Write JSON that is there complete or not at all."""
+    audio_files.write_durably(path, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def _make(folder: Path) -> None:
+    """Make a folder and those above it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise audio_files.unwritable(folder, error) from error

@@ -1,0 +1,225 @@
+"""The champion as a controller holds it: verified, kept on disk, swapped while running.
+
+    held = Champion("ping-pong-table", Server("http://127.0.0.1:5000"), kept, oldest=30 * DAY)
+    held.refresh()                    # now and again, from any thread
+    posterior = held.current()        # in every step: whole and checked, or an error in one line
+
+The alias is resolved once; the four files of that version are fetched into a temporary folder and
+digested against the manifest, the manifest against the registry's tag, and the self-test run. Then
+the folder gets its name, one rename makes `current.json` point at it, and one assignment makes it
+the posterior that `current` returns: a reader has the old one or the new one, never a half. What
+is wrong with the registry is said in one line and the last good package stays in use. Needs numpy
+and safetensors alone; MLflow is asked over its REST interface, by the standard library.
+
+    KEPT/<name>/current.json          version, digest, and when it was registered
+    KEPT/<name>/<digest>/             the package; that before it is kept too
+"""
+
+import contextlib
+import json
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.packages import GRID, Package, Reader, read_package
+from ricochet.tasks.registry.sources import Pointer, Source, UnreachableError
+from ricochet.tasks.storage.files import sha256, whole_folder, write_json
+
+DAY = 86400.0
+"""Seconds of a day."""
+CURRENT = "current.json"
+CLOCK_ERROR = DAY
+"""How far in the future a registration may lie before the clock is taken to be wrong, s."""
+
+
+class NoPosteriorError(RuntimeError):
+    """There is no posterior that may be used: nothing may move. The text is one line."""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A verified package, and which one it is; its arrays cannot be written to.
+
+    Attributes:
+        package: The package.
+        version: Its version.
+        digest: SHA-256 of its manifest.
+        registered: When it was registered, s since 1970.
+    """
+
+    package: Package
+    version: str
+    digest: str
+    registered: float
+
+
+class Champion:
+    """The posterior in use of one ball on one surface; one writer, any number of readers."""
+
+    def __init__(
+        self,
+        name: str,
+        source: Source,
+        kept: Path,
+        *,
+        oldest: float,
+        say: Callable[[str], None] = lambda line: None,
+        reader: Reader = GRID,
+    ) -> None:
+        """Take up the last good package, if there is one.
+
+        Args:
+            name: Name in the registry, `<ball>-<surface>`.
+            source: Where the champion is looked up.
+            kept: Folder of the packages kept.
+            oldest: Age, s since its registration, past which a posterior must not be used.
+            say: Told in one line of everything that is not as it should be.
+            reader: The reader of this kind of package, which the source names too.
+
+        Raises:
+            ValueError: If the name could leave the folder.
+        """
+        if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
+            raise ValueError(f"name: need letters, digits, - and _, got {name!r}")
+        self._name, self._source, self._place = name, source, kept / name
+        self._oldest, self._say, self._reader = oldest, say, reader
+        self._refreshing = threading.Lock()
+        self._held = self._last_good()
+
+    def current(self, *, now: float | None = None) -> Posterior:
+        """Return the posterior to use; cheap enough for every step.
+
+        Args:
+            now: Time, s since 1970; the clock's when absent.
+
+        Returns:
+            The posterior.
+
+        Raises:
+            NoPosteriorError: If there is none, or it is too old.
+        """
+        held = self._held
+        if held is None:
+            raise NoPosteriorError(f"{self._name}: found no posterior, expected a champion")
+        age = (time.time() if now is None else now) - held.registered
+        if not -CLOCK_ERROR <= age <= self._oldest:
+            found = f"version {held.version} of {age / DAY:.1f} days"
+            limit = f"at most {self._oldest / DAY:.1f} days"
+            raise NoPosteriorError(f"{self._name}: found {found}, expected {limit}")
+        return held
+
+    def refresh(self) -> bool:
+        """Look the champion up and swap to it if it is another.
+
+        Returns:
+            Whether another posterior is in use now.
+        """
+        with self._refreshing:
+            try:
+                pointer = self._source.resolve(self._name)
+                held = self._held
+                if held is not None and (held.version, held.digest) == _identity(pointer, held):
+                    return False
+                found = self._fetch(pointer)
+            except (UnreachableError, BadInput, OSError) as error:
+                self._say(f"{self._name}: {_one_line(error)}; {self._fallback()}")
+                return False
+            self._held = found
+            return True
+
+    def keep_fresh(self, period: float, stop: threading.Event) -> None:
+        """Refresh until told to stop; the body of a thread.
+
+        Args:
+            period: Time between two look-ups, s.
+            stop: Set to end it.
+        """
+        while not stop.wait(period):
+            self.refresh()
+
+    def _fallback(self) -> str:
+        held = self._held
+        return "no posterior" if held is None else f"last good version {held.version} stays in use"
+
+    def _fetch(self, pointer: Pointer) -> Posterior:
+        """Fetch, verify, name, point: each step leaves the disk as good as it was."""
+        self._place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetching.", dir=self._place) as place:
+            folder = Path(place) / "package"
+            folder.mkdir()
+            self._source.download(pointer, folder)
+            digest = sha256(folder / self._reader.manifest)
+            if pointer.digest is not None and digest != pointer.digest:
+                where = f"version {pointer.version}"
+                raise BadInput(where, f"manifest sha256 {digest}", pointer.digest)
+            package = _frozen(read_package(folder, reader=self._reader))
+            if not self._has(digest):
+                with whole_folder(self._place / digest) as partial:
+                    shutil.copytree(folder, partial, dirs_exist_ok=True)
+        before = self._pointed()
+        facts = {"version": pointer.version, "digest": digest, "registered": pointer.registered}
+        write_json(self._place / CURRENT, facts)
+        self._forget({digest, str(before.get("digest"))})
+        return Posterior(package, pointer.version, digest, pointer.registered)
+
+    def _last_good(self) -> Posterior | None:
+        facts = self._pointed()
+        if not facts:
+            return None
+        try:
+            digest, registered = str(facts["digest"]), float(facts["registered"])
+            return Posterior(self._kept(digest), str(facts["version"]), digest, registered)
+        except (BadInput, OSError, KeyError, TypeError, ValueError) as error:
+            self._say(f"{self._name}: last good package, {_one_line(error)}")
+            return None
+
+    def _kept(self, digest: str) -> Package:
+        folder = self._place / Path(digest).name
+        package = _frozen(read_package(folder, reader=self._reader))
+        if sha256(folder / self._reader.manifest) != digest:
+            raise BadInput(str(folder), "another manifest", f"sha256 {digest}")
+        return package
+
+    def _has(self, digest: str) -> bool:
+        try:
+            self._kept(digest)
+        except (BadInput, OSError):
+            return False
+        return True
+
+    def _pointed(self) -> dict[str, Any]:
+        try:
+            return dict(json.loads((self._place / CURRENT).read_text()))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, TypeError) as error:
+            self._say(f"{self._name}: {self._place / CURRENT}, {_one_line(error)}")
+            return {}
+
+    def _forget(self, wanted: set[str]) -> None:
+        """Take away packages that are neither in use nor the ones before."""
+        for folder in self._place.iterdir():
+            if folder.is_dir() and folder.name not in wanted:
+                with contextlib.suppress(OSError):
+                    shutil.rmtree(folder)
+
+
+def _identity(pointer: Pointer, held: Posterior) -> tuple[str, str]:
+    return pointer.version, held.digest if pointer.digest is None else pointer.digest
+
+
+def _frozen(package: Package) -> Package:
+    """Make the arrays read-only, since all readers share them."""
+    for array in (*package.arrays.values(), *package.inputs.values()):
+        array.flags.writeable = False
+    return package
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

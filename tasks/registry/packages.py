@@ -1,0 +1,313 @@
+"""Posterior packages, `ricochet.posterior/1`: what the registry holds and a controller loads.
+
+    posterior.json         schema, kind, parameters, prior, data digest, git commit, sha256s
+    posterior.safetensors  the arrays
+    checks.json            what was measured about the posterior
+    reference.safetensors  fixed inputs and outputs; a loader must reproduce the outputs
+
+Reading needs numpy and safetensors alone and runs no code from the package: the four names are the
+only ones allowed, links are not followed, every byte is digested before it is parsed, and the size
+of a header is bounded before it is trusted. The kind `grid` is a log density of two parameters
+(a, b) on rows of constant b, each with evenly spaced points over its own interval of a; between the
+points both the intervals and the log density are read by linear interpolation.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage.files import whole_folder, write_bytes, write_json
+
+SCHEMA = "ricochet.posterior/1"
+MANIFEST = "posterior.json"
+CONTENT = ("posterior.safetensors", "checks.json", "reference.safetensors")
+LARGEST_FILE = 64 * 2**20
+LARGEST_HEADER = 64 * 2**10
+
+Arrays = dict[str, NDArray[Any]]
+Evaluate = Callable[[Arrays, Arrays], Arrays]
+"""Outputs of a posterior (its arrays) at some inputs, all by name."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How packages of one kind are named and evaluated.
+
+    Attributes:
+        evaluate: Evaluates the arrays at the reference inputs.
+        schema: What the manifest names.
+        stem: Name, without ending, of the manifest and of the arrays.
+    """
+
+    evaluate: Evaluate
+    schema: str = SCHEMA
+    stem: str = "posterior"
+
+    @property
+    def manifest(self) -> str:
+        """Name of the manifest."""
+        return f"{self.stem}.json"
+
+    @property
+    def content(self) -> tuple[str, str, str]:
+        """Names of the arrays, the checks and the reference."""
+        return (f"{self.stem}.safetensors", *CONTENT[1:])
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter with its unit (`1` if it has none) and the bounds of its prior."""
+
+    name: str
+    unit: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Package:
+    """A posterior with all that a reader must know about it.
+
+    Attributes:
+        kind: How the arrays are to be read, `grid` or `conditional-density`.
+        parameters: The parameters in the order of the arrays' axes.
+        arrays: The numbers of the posterior.
+        inputs: Fixed inputs for the self-test.
+        checks: What was measured about the posterior.
+        data_digest: Digest of the recordings it was learnt from.
+        git_commit: Commit of the program that made it.
+        settings: Numbers of the study that made it.
+    """
+
+    kind: str
+    parameters: tuple[Parameter, ...]
+    arrays: Arrays
+    inputs: Arrays
+    checks: Mapping[str, Any]
+    data_digest: str
+    git_commit: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
+    """Evaluate a posterior of kind `grid`.
+
+    Args:
+        arrays: `rows`, ascending and evenly spaced values of b; `low` and `high`, the interval of a
+            in each row; `log_density` over them, shape (row, column).
+        inputs: `theta`, the points (a, b), shape (point, 2).
+
+    Returns:
+        `log_density` in nats, shape (point,); minus infinity outside the grid.
+    """
+    a, b = inputs["theta"][:, 0], inputs["theta"][:, 1]
+    rows, table = arrays["rows"], arrays["log_density"]
+    low, high = np.interp(b, rows, arrays["low"]), np.interp(b, rows, arrays["high"])
+    inside = (b >= rows[0]) & (b <= rows[-1]) & (a >= low) & (a <= high)
+    row, upward = _cell((b - rows[0]) / (rows[1] - rows[0]), len(rows))
+    column, rightward = _cell((a - low) / (high - low) * (table.shape[1] - 1), table.shape[1])
+    values = np.zeros(len(a))
+    for step, part in ((0, 1.0 - upward), (1, upward)):
+        for across, share in ((0, 1.0 - rightward), (1, rightward)):
+            weight = part * share
+            corner = table[row + step, column + across]
+            values += np.where(weight > 0.0, weight * np.where(weight > 0.0, corner, 0.0), 0.0)
+    return {"log_density": np.where(inside, values, -np.inf)}
+
+
+GRID = Reader(grid_log_density)
+"""The reader of the kind `grid`."""
+
+
+def write_package(folder: Path, package: Package, *, reader: Reader = GRID) -> dict[str, Any]:
+    """Write a package, whole or absent, and read it back.
+
+    Args:
+        folder: The folder to make; an older package there is replaced.
+        package: The posterior.
+        reader: The reader of this kind, for the reference outputs.
+
+    Returns:
+        The manifest as written.
+
+    Raises:
+        BadInput: If the place cannot be written, or reading back disagrees.
+    """
+    outputs = reader.evaluate(package.arrays, package.inputs)
+    arrays, checks, expected = reader.content
+    reference = _prefixed("input.", package.inputs) | _prefixed("output.", outputs)
+    with whole_folder(folder) as partial:
+        write_bytes(partial / arrays, _serialized(package.arrays))
+        write_json(partial / checks, package.checks)
+        write_bytes(partial / expected, _serialized(reference))
+        manifest = _manifest(package, partial, reader)
+        write_json(partial / reader.manifest, manifest)
+        read_package(partial, reader=reader)
+    return manifest
+
+
+def read_package(folder: Path, *, reader: Reader = GRID) -> Package:
+    """Read a package after checking names, sizes, digests and the self-test.
+
+    Args:
+        folder: The package.
+        reader: The reader of the kind expected.
+
+    Returns:
+        The posterior.
+
+    Raises:
+        BadInput: If anything in the folder is not exactly what the manifest promises.
+    """
+    _check_names(folder, reader)
+    manifest = _parse_manifest(folder / reader.manifest, reader)
+    numbers, checks, expected = (
+        (folder / name, _verified(folder / name, manifest["files"][name]))
+        for name in reader.content
+    )
+    reference = _parse_arrays(*expected)
+    package = Package(
+        kind=manifest["kind"],
+        parameters=tuple(Parameter(**entry) for entry in manifest["parameters"]),
+        arrays=_parse_arrays(*numbers),
+        inputs=_unprefixed("input.", reference),
+        checks=_parse_json(*checks),
+        data_digest=manifest["data_digest"],
+        git_commit=manifest["git_commit"],
+        settings=manifest["settings"],
+    )
+    _self_test(folder, package, _unprefixed("output.", reference), reader.evaluate)
+    return package
+
+
+def _cell(place: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    inside = np.clip(place, 0.0, count - 1)
+    index = np.minimum(inside.astype(int), count - 2)
+    return index, inside - index
+
+
+def _manifest(package: Package, folder: Path, reader: Reader) -> dict[str, Any]:
+    return {
+        "schema": reader.schema,
+        "kind": package.kind,
+        "parameters": [vars(parameter) for parameter in package.parameters],
+        "prior": {
+            "kind": "uniform",
+            "low": [parameter.low for parameter in package.parameters],
+            "high": [parameter.high for parameter in package.parameters],
+        },
+        "data_digest": package.data_digest,
+        "git_commit": package.git_commit,
+        "settings": dict(package.settings),
+        "files": {
+            name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            for name in reader.content
+        },
+    }
+
+
+def _check_names(folder: Path, reader: Reader) -> None:
+    if not folder.is_dir():
+        raise BadInput(str(folder), "no folder", f"a package with {reader.manifest}")
+    found = sorted(entry.name for entry in folder.iterdir())
+    names = (reader.manifest, *reader.content)
+    if found != sorted(names):
+        raise BadInput(str(folder), ", ".join(found), f"only {', '.join(names)}")
+
+
+def _parse_manifest(path: Path, reader: Reader) -> dict[str, Any]:
+    manifest = _parse_json(path, _read_file(path))
+    if manifest.get("schema") != reader.schema:
+        raise BadInput(str(path), f"schema {manifest.get('schema')!r}", reader.schema)
+    wanted = {"schema", "kind", "parameters", "prior", "data_digest", "git_commit", "settings"}
+    if set(manifest) != wanted | {"files"}:
+        raise BadInput(str(path), f"keys {sorted(manifest)}", f"keys {sorted(wanted | {'files'})}")
+    files = manifest["files"]
+    if not isinstance(files, dict) or sorted(files) != sorted(reader.content):
+        names = ", ".join(reader.content)
+        raise BadInput(str(path), f"files {files!r}", f"digests of {names} alone")
+    fields = set(Parameter.__dataclass_fields__)
+    entries = manifest["parameters"]
+    if not all(isinstance(entry, dict) and set(entry) == fields for entry in entries):
+        raise BadInput(str(path), "incomplete parameters", f"{sorted(fields)} for each parameter")
+    return manifest
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise BadInput(str(path), "a link or unreadable file", "a regular file") from error
+    with os.fdopen(handle, "rb") as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise BadInput(str(path), "something that is no regular file", "a regular file")
+        if facts.st_size > LARGEST_FILE:
+            raise BadInput(str(path), f"{facts.st_size} bytes", f"at most {LARGEST_FILE} bytes")
+        return file.read()
+
+
+def _verified(path: Path, digest: str) -> bytes:
+    content = _read_file(path)
+    found = hashlib.sha256(content).hexdigest()
+    if found != digest:
+        raise BadInput(str(path), f"sha256 {found}", f"sha256 {digest}")
+    return content
+
+
+def _parse_json(path: Path, content: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(str(path), "text that is not JSON", "a JSON object") from error
+    if not isinstance(value, dict):
+        raise BadInput(str(path), f"a JSON {type(value).__name__}", "a JSON object")
+    return value
+
+
+def _parse_arrays(path: Path, content: bytes) -> Arrays:
+    length = int.from_bytes(content[:8], "little") if len(content) >= 8 else -1
+    if not 2 <= length <= min(LARGEST_HEADER, len(content) - 8):
+        limit = f"a safetensors header of at most {LARGEST_HEADER} bytes"
+        raise BadInput(str(path), f"a header of {length} bytes", limit)
+    try:
+        arrays = safetensors.numpy.load(content)
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(str(path), f"unreadable arrays ({error})", "a safetensors file") from error
+    return dict(arrays)
+
+
+def _self_test(folder: Path, package: Package, outputs: Arrays, evaluate: Evaluate) -> None:
+    try:
+        found = evaluate(package.arrays, package.inputs)
+    except (KeyError, IndexError, ValueError, RuntimeError) as error:
+        text = f"a posterior that cannot be evaluated ({error})"
+        raise BadInput(str(folder), text, f"kind {package.kind}") from error
+    same = set(found) == set(outputs) and all(
+        np.allclose(found[name], outputs[name], rtol=1e-5, atol=1e-6) for name in outputs
+    )
+    if not same or not outputs:
+        raise BadInput(str(folder), "a failed self-test", "the reference outputs, reproduced")
+
+
+def _serialized(arrays: Arrays) -> bytes:
+    return safetensors.numpy.save({key: np.ascontiguousarray(a) for key, a in arrays.items()})
+
+
+def _prefixed(prefix: str, arrays: Arrays) -> Arrays:
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def _unprefixed(prefix: str, arrays: Arrays) -> Arrays:
+    return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,256 @@
+"""Aliases behind the gate: `previous`, then `champion`; logged before, undone by one word.
+
+    verify the package -> log "begun" -> previous -> champion -> log "done"
+
+Each step looks first whether it is done already. A process killed between any two leaves both
+aliases on versions that were whole when they were pointed at, and a log that says what was under
+way: the same call completes it, `ricochet doctor` settles it (done if `champion` had moved,
+dropped if not), and `rollback` restores the pair that the log holds. A version that was rolled back
+is promoted by nobody who does not say `again`.
+"""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ricochet.hardware import locks
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import promotion_log, versions
+from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, Entry, Pair
+from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.storage.files import output_folder
+from ricochet.tasks.validation.checks import Verdict
+
+CHAMPION, PREVIOUS = "champion", "previous"
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Where the aliases of a name are.
+
+    Attributes:
+        name: The name.
+        pair: The versions behind them.
+        changed: Whether this call moved one.
+    """
+
+    name: str
+    pair: Pair
+    changed: bool
+
+
+def present(tracker: Tracker, name: str) -> Pair:
+    """Look up both aliases.
+
+    Args:
+        tracker: The store.
+        name: Name in the registry.
+
+    Returns:
+        Their versions.
+    """
+    return Pair(_version(tracker, name, CHAMPION), _version(tracker, name, PREVIOUS))
+
+
+def promote(
+    tracker: Tracker,
+    registered: Registered,
+    *,
+    verdict: Verdict,
+    validation: str,
+    reason: str,
+    again: bool = False,
+    log: Path | None = None,
+) -> Moved:
+    """Make a version the champion, if the gate lets it pass.
+
+    Args:
+        tracker: The store.
+        registered: The version.
+        verdict: What the gate says of it.
+        validation: Run of the validation.
+        reason: Why, in one line.
+        again: Whether it may have been rolled back before.
+        log: The log; the project's own when absent.
+
+    Returns:
+        The aliases.
+
+    Raises:
+        BadInput: If the gate refuses it, it is not there, its package is not whole, or it was
+            rolled back.
+        BusyError: If another process promotes.
+    """
+    name, version = registered.name, registered.version
+    if not verdict.passed:
+        found = f"{len(verdict.refusals)} checks failed; {verdict.refusals[0]}"
+        raise BadInput(f"{name} version {version}", found, "a candidate that passes the gate")
+    log = log or promotion_log.place()
+    with locks.hold(output_folder(log.parent)):
+        moved = _finish(tracker, registered, log)
+        if moved is not None:
+            return moved
+        if not again:
+            refuse_rolled_back(registered, log=log)
+        _verify(tracker, registered)
+        before = present(tracker, name)
+        after = Pair(version, before.champion)
+        begun = Entry(PROMOTE, name, before, after, validation, " ".join(reason.split()))
+        return _complete(tracker, promotion_log.append(log, begun), log)
+
+
+def finish(tracker: Tracker, registered: Registered, *, log: Path | None = None) -> Moved | None:
+    """Complete the promotion of a version that a crash cut; it had passed the gate.
+
+    Args:
+        tracker: The store.
+        registered: The version.
+        log: The log; the project's own when absent.
+
+    Returns:
+        The aliases; None where the version is not champion and must be judged first.
+
+    Raises:
+        BadInput: If its package is not whole.
+        BusyError: If another process promotes.
+    """
+    log = log or promotion_log.place()
+    with locks.hold(output_folder(log.parent)):
+        return _finish(tracker, registered, log)
+
+
+def rollback(
+    tracker: Tracker,
+    name: str,
+    *,
+    reason: str,
+    log: Path | None = None,
+) -> Moved:
+    """Restore the pair that was there before the last promotion; twice changes nothing further.
+
+    Args:
+        tracker: The store.
+        name: Name in the registry.
+        reason: Why, in one line.
+        log: The log; the project's own when absent.
+
+    Returns:
+        The aliases.
+
+    Raises:
+        BadInput: If nothing was ever promoted, or the package to return to is not whole.
+        BusyError: If another process promotes.
+    """
+    log = log or promotion_log.place()
+    with locks.hold(output_folder(log.parent)):
+        settle(tracker, name, log)
+        before, after = present(tracker, name), _logged_pair(log, name)
+        if before == after:
+            return Moved(name, before, changed=False)
+        if after.champion is not None:
+            _verify(tracker, Registered(name, after.champion))
+        begun = Entry(ROLLBACK, name, before, after, "", " ".join(reason.split()))
+        promotion_log.append(log, begun)
+        _point(tracker, name, CHAMPION, after.champion)
+        _point(tracker, name, PREVIOUS, after.previous)
+        promotion_log.settle(log, begun, DONE)
+        return Moved(name, after, changed=True)
+
+
+def refuse_rolled_back(registered: Registered, *, log: Path | None = None) -> None:
+    """Refuse a version that was champion until a rollback.
+
+    Args:
+        registered: The version.
+        log: The log; the project's own when absent.
+
+    Raises:
+        BadInput: If it was rolled back and is not champion again.
+    """
+    name, version = registered.name, registered.version
+    entries = promotion_log.read(log or promotion_log.place(), name)
+    away = promotion_log.rolled_back(entries, version)
+    if away is not None:
+        found = f"rolled back on {away.when} because {away.reason!r}"
+        expected = f"another version, or ricochet promote {name} {version} --again"
+        raise BadInput(f"{name} version {version}", found, expected)
+
+
+def settle(tracker: Tracker, name: str, log: Path) -> Entry | None:
+    """End what a crash left half: done where `champion` had moved, else undone and dropped.
+
+    Args:
+        tracker: The store.
+        name: Name in the registry.
+        log: The log.
+
+    Returns:
+        The line that ends it, or None where nothing was half.
+    """
+    begun = promotion_log.unsettled(promotion_log.read(log, name))
+    if begun is None:
+        return None
+    if present(tracker, name).champion == begun.after.champion:
+        _point(tracker, name, PREVIOUS, begun.after.previous)
+        return promotion_log.settle(log, begun, DONE)
+    _point(tracker, name, PREVIOUS, begun.before.previous)
+    return promotion_log.settle(log, begun, DROPPED)
+
+
+def _finish(tracker: Tracker, registered: Registered, log: Path) -> Moved | None:
+    name, version = registered.name, registered.version
+    begun = _settle_others(tracker, name, version, log)
+    if begun is not None:
+        _verify(tracker, registered)
+        return _complete(tracker, begun, log)
+    pair = present(tracker, name)
+    return Moved(name, pair, changed=False) if pair.champion == version else None
+
+
+def _complete(tracker: Tracker, begun: Entry, log: Path) -> Moved:
+    """Move both aliases to where a line of the log says, and log that it is done."""
+    _point(tracker, begun.name, PREVIOUS, begun.after.previous)
+    _point(tracker, begun.name, CHAMPION, begun.after.champion)
+    promotion_log.settle(log, begun, DONE)
+    return Moved(begun.name, begun.after, changed=True)
+
+
+def _settle_others(tracker: Tracker, name: str, version: str, log: Path) -> Entry | None:
+    """Settle what is half, unless it is the very promotion that is wanted: that one goes on."""
+    begun = promotion_log.unsettled(promotion_log.read(log, name))
+    wanted = begun is not None and begun.action == PROMOTE and begun.after.champion == version
+    if begun is not None and wanted:
+        return begun
+    settle(tracker, name, log)
+    return None
+
+
+def _logged_pair(log: Path, name: str) -> Pair:
+    done = promotion_log.last_done(promotion_log.read(log, name))
+    if done is None:
+        raise BadInput(str(log), f"no promotion of {name!r}", "one that can be undone")
+    return done.before if done.action == PROMOTE else done.after
+
+
+def _verify(tracker: Tracker, registered: Registered) -> None:
+    if not versions.exists(tracker, registered):
+        found = "nothing in the registry"
+        raise BadInput(f"{registered.name} version {registered.version}", found, "a version")
+    with tempfile.TemporaryDirectory() as place:
+        versions.fetch(tracker, registered.name, registered.version, folder=Path(place))
+
+
+def _version(tracker: Tracker, name: str, alias: str) -> str | None:
+    found = versions.resolve(tracker, name, alias)
+    return None if found is None else found.version
+
+
+def _point(tracker: Tracker, name: str, alias: str, version: str | None) -> None:
+    """Point an alias at a version, or take it away; nothing is written where it is so already."""
+    if _version(tracker, name, alias) == version:
+        return
+    if version is None:
+        tracker.client.delete_registered_model_alias(name, alias)
+    else:
+        tracker.client.set_registered_model_alias(name, alias, version)

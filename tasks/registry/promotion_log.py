@@ -1,0 +1,203 @@
+"""The log of promotions: append-only JSON lines, each forced to the disk before anything moves.
+
+    {"step": "begun", "action": "promote", "name": "ping-pong-table", "from": "2", "to": "3",
+     "previous_before": "1", "previous": "2", "validation": "<run>", "commit": "..", "reason": "..",
+     "when": "2026-11-20T20:13:00+00:00", "identity": ".."}
+
+An action is begun, then done; or dropped, if a crash came before `champion` moved. `from` and `to`
+are the versions behind `champion` before and after, `previous_before` and `previous` those behind
+`previous`; null is no alias. A line torn by a crash is passed over, and the next starts a new one.
+"""
+
+import json
+import os
+import uuid
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage.files import output_folder
+from ricochet.tasks.storage.provenance import artifacts, git_commit
+
+BEGUN, DONE, DROPPED = "begun", "done", "dropped"
+PROMOTE, ROLLBACK = "promote", "rollback"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The versions behind `champion` and `previous`; None where there is no such alias."""
+
+    champion: str | None
+    previous: str | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the log.
+
+    Attributes:
+        action: `promote` or `rollback`.
+        name: Name in the registry.
+        before: The aliases before.
+        after: The aliases after.
+        validation: Run of the validation that allowed it; empty for a rollback.
+        reason: Why, in one line.
+        step: `begun`, `done` or `dropped`.
+        commit: Commit of the program.
+        when: Time in UTC.
+        identity: The same for all lines of one action.
+    """
+
+    action: str
+    name: str
+    before: Pair
+    after: Pair
+    validation: str
+    reason: str
+    step: str = BEGUN
+    commit: str = field(default_factory=git_commit)
+    when: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    identity: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @property
+    def line(self) -> str:
+        """The entry for a person."""
+        moved = f"champion {self.before.champion or 'none'} -> {self.after.champion or 'none'}"
+        kept = f"previous {self.before.previous or 'none'} -> {self.after.previous or 'none'}"
+        return f"{self.when} {self.action} {self.name} {self.step}: {moved}, {kept} ({self.reason})"
+
+
+def place() -> Path:
+    """Return the file of the log.
+
+    Returns:
+        `registry/promotions.jsonl` in the folder of outputs.
+    """
+    return artifacts() / "registry" / "promotions.jsonl"
+
+
+def append(log: Path, entry: Entry) -> Entry:
+    """Add a line, on the disk when this returns.
+
+    Args:
+        log: The file; made with its folder where missing.
+        entry: The line.
+
+    Returns:
+        The same entry.
+
+    Raises:
+        BadInput: If it cannot be written.
+    """
+    output_folder(log.parent)
+    try:
+        with log.open("a+b") as file:
+            file.write((_glue(log) + json.dumps(_to_json(entry)) + "\n").encode())
+            file.flush()
+            os.fsync(file.fileno())
+        folder = os.open(log.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        found = (error.strerror or str(error)).lower()
+        raise BadInput(str(log), found, "a log that can be written") from error
+    return entry
+
+
+def settle(log: Path, entry: Entry, step: str) -> Entry:
+    """Add the line that ends an action.
+
+    Args:
+        log: The file.
+        entry: The line that began it.
+        step: `done` or `dropped`.
+
+    Returns:
+        The line added.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return append(log, replace(entry, step=step, when=now))
+
+
+def read(log: Path, name: str | None = None) -> tuple[Entry, ...]:
+    """Read the log.
+
+    Args:
+        log: The file; none is an empty log.
+        name: Only the entries of this name.
+
+    Returns:
+        The entries, oldest first, without lines that a crash tore.
+    """
+    try:
+        lines = log.read_bytes().splitlines()
+    except FileNotFoundError:
+        return ()
+    entries = [entry for entry in map(_from_json, lines) if entry is not None]
+    return tuple(entry for entry in entries if name in (None, entry.name))
+
+
+def unsettled(entries: tuple[Entry, ...]) -> Entry | None:
+    """Return the action of one name that a crash left half.
+
+    Args:
+        entries: The entries of that name.
+
+    Returns:
+        Its line, or None.
+    """
+    return entries[-1] if entries and entries[-1].step == BEGUN else None
+
+
+def last_done(entries: tuple[Entry, ...]) -> Entry | None:
+    """Return the last action of one name that was done.
+
+    Args:
+        entries: The entries of that name.
+
+    Returns:
+        Its line, or None.
+    """
+    return next((entry for entry in reversed(entries) if entry.step == DONE), None)
+
+
+def rolled_back(entries: tuple[Entry, ...], version: str) -> Entry | None:
+    """Return the rollback that took a version away from `champion`, if nothing put it back since.
+
+    Args:
+        entries: The entries of its name.
+        version: The version.
+
+    Returns:
+        Its line, or None.
+    """
+    moves = (entry for entry in reversed(entries) if entry.step == DONE)
+    last = next((e for e in moves if version in (e.before.champion, e.after.champion)), None)
+    away = last is not None and last.action == ROLLBACK and last.after.champion != version
+    return last if away else None
+
+
+def _glue(log: Path) -> str:
+    """Return what separates a new line from one that a crash tore."""
+    content = log.read_bytes()
+    return "" if not content or content.endswith(b"\n") else "\n"
+
+
+def _to_json(entry: Entry) -> dict[str, str | None]:
+    pairs = {"from": entry.before.champion, "to": entry.after.champion}
+    pairs |= {"previous_before": entry.before.previous, "previous": entry.after.previous}
+    rest = {key: value for key, value in asdict(entry).items() if key not in ("before", "after")}
+    return {**rest, **pairs}
+
+
+def _from_json(line: bytes) -> Entry | None:
+    try:
+        content = json.loads(line)
+        before = Pair(content.pop("from"), content.pop("previous_before"))
+        after = Pair(content.pop("to"), content.pop("previous"))
+        return Entry(before=before, after=after, **content)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

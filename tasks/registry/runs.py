@@ -1,0 +1,251 @@
+"""MLflow runs by explicit id, each found by its key before it is made: a retry adds nothing.
+
+A key is a digest of everything that decides a result (recordings, settings, code). It is kept as a
+tag. A finished run with the key is the result; an unfinished one, left by a crash, is taken up
+again under the same id. The store is SQLite under `artifacts/mlflow`; it needs no server.
+"""
+
+import logging
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mlflow import MlflowClient
+from mlflow.entities import (
+    Dataset,
+    DatasetInput,
+    InputTag,
+    Metric,
+    Param,
+    Run,
+    RunTag,
+    ViewType,
+)
+
+from ricochet.tasks.storage import process_ids
+from ricochet.tasks.storage.files import output_folder
+from ricochet.tasks.storage.provenance import artifacts, git_commit
+
+KEY = "ricochet.key"
+PROCESS = "ricochet.process"
+LARGEST_BATCH = 1000
+"""Metrics that MLflow takes at once."""
+TRAINING = "workflowType=machine_learning"
+"""In an address, what makes MLflow show its pages for training, not those for language models."""
+
+
+@dataclass(frozen=True)
+class Tracker:
+    """A store of runs.
+
+    Attributes:
+        client: The client; nothing uses the fluent interface, whose active run is thread-local.
+        uri: Address of the store.
+        artifacts: Where a new experiment keeps its files; None leaves it to a server.
+    """
+
+    client: MlflowClient
+    uri: str
+    artifacts: str | None
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run found or made.
+
+    Attributes:
+        run_id: Its id.
+        experiment_id: Its experiment.
+        finished: Whether an earlier process completed it, so that nothing is left to do.
+    """
+
+    run_id: str
+    experiment_id: str
+    finished: bool
+
+
+def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
+    """Open the store of runs.
+
+    Args:
+        uri: Address of a tracking server or a database; by default `MLFLOW_TRACKING_URI` from the
+            environment, else SQLite in `store`.
+        store: Folder of the local store; by default `artifacts/mlflow`.
+
+    Returns:
+        The tracker.
+    """
+    for name in ("mlflow", "alembic"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    uri = uri or os.environ.get("MLFLOW_TRACKING_URI")
+    if uri is None:
+        place = output_folder(store or artifacts() / "mlflow")
+        uri = f"sqlite:///{place / 'mlflow.db'}"
+    files = None
+    if uri.startswith("sqlite:///"):
+        files = (Path(uri.removeprefix("sqlite:///")).resolve().parent / "artifacts").as_uri()
+    return Tracker(MlflowClient(tracking_uri=uri, registry_uri=uri), uri, files)
+
+
+def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:
+    """Look a run up by its key.
+
+    Args:
+        tracker: The store.
+        experiment: Name of the experiment.
+        key: The key.
+
+    Returns:
+        The finished run if there is one, else an unfinished one, else None.
+    """
+    found = tracker.client.get_experiment_by_name(experiment)
+    if found is None:
+        return None
+    runs = tracker.client.search_runs(
+        [found.experiment_id],
+        filter_string=f"tags.`{KEY}` = '{key}'",
+        run_view_type=ViewType.ACTIVE_ONLY,
+        order_by=["attributes.start_time ASC"],
+    )
+    done = [run for run in runs if run.info.status == "FINISHED"]
+    return next(iter(done or runs), None)
+
+
+def open_run(
+    tracker: Tracker, experiment: str, key: str, *, name: str, tags: Mapping[str, str]
+) -> OpenRun:
+    """Find the run of a key, or make it.
+
+    Args:
+        tracker: The store.
+        experiment: Name of the experiment, made when missing.
+        key: The key.
+        name: Name of the run for people.
+        tags: Further tags; the commit and the process are added.
+
+    Returns:
+        The run; when it is not finished, it is now RUNNING under this process.
+    """
+    run = find_run(tracker, experiment, key)
+    if run is not None and run.info.status == "FINISHED":
+        return OpenRun(run.info.run_id, run.info.experiment_id, finished=True)
+    tags = {**tags, "git.commit": git_commit(), KEY: key, PROCESS: process_ids.name_of(os.getpid())}
+    if run is None:
+        experiment_id = _experiment(tracker, experiment)
+        run = tracker.client.create_run(experiment_id, tags=tags, run_name=name)
+    else:
+        tracker.client.update_run(run.info.run_id, status="RUNNING")
+        _log_batch(tracker, run.info.run_id, tags=tags)
+    return OpenRun(run.info.run_id, run.info.experiment_id, finished=False)
+
+
+def log_numbers(
+    tracker: Tracker,
+    run_id: str,
+    *,
+    parameters: Mapping[str, object],
+    metrics: Mapping[str, float],
+    step: int = 0,
+) -> None:
+    """Record parameters and metrics.
+
+    Args:
+        tracker: The store.
+        run_id: The run.
+        parameters: Settings by name.
+        metrics: Finite numbers by name; the same names for every ball, so that runs compare.
+        step: Step of the metrics.
+    """
+    now = int(time.time() * 1000)
+    _log_batch(
+        tracker,
+        run_id,
+        metrics=[Metric(name, float(value), now, step) for name, value in metrics.items()],
+        params=[Param(name, str(value)[:6000]) for name, value in parameters.items()],
+    )
+
+
+def log_curve(tracker: Tracker, run_id: str, name: str, values: Sequence[float]) -> None:
+    """Record a metric at steps 0, 1, 2..
+
+    Args:
+        tracker: The store.
+        run_id: The run.
+        name: Name of the metric.
+        values: Finite numbers in the order of their steps.
+    """
+    now = int(time.time() * 1000)
+    rows = [Metric(name, float(value), now, step) for step, value in enumerate(values)]
+    for start in range(0, len(rows), LARGEST_BATCH):
+        _log_batch(tracker, run_id, metrics=rows[start : start + LARGEST_BATCH])
+
+
+def log_recordings(tracker: Tracker, run_id: str, *, name: str, digest: str, source: str) -> None:
+    """Record which recordings were used: a pointer, never the recordings.
+
+    Args:
+        tracker: The store.
+        run_id: The run.
+        name: Name of the data set.
+        digest: Its digest, at most 36 characters (`32hex.dir` from DVC is exactly that).
+        source: Where it lies.
+    """
+    data = Dataset(name=name, digest=digest[:36], source_type="dvc", source=source)
+    context = [InputTag("mlflow.data.context", "calibration")]
+    tracker.client.log_inputs(run_id, datasets=[DatasetInput(data, context)])
+
+
+def finish(tracker: Tracker, run_id: str) -> None:
+    """Mark a run as complete.
+
+    Args:
+        tracker: The store.
+        run_id: The run.
+    """
+    tracker.client.set_terminated(run_id, status="FINISHED")
+
+
+def fail(tracker: Tracker, run_id: str) -> None:
+    """Mark a run as failed; the next attempt takes it up under the same id.
+
+    Args:
+        tracker: The store.
+        run_id: The run.
+    """
+    tracker.client.set_terminated(run_id, status="FAILED")
+
+
+def close_abandoned(tracker: Tracker) -> list[str]:
+    """Close runs left RUNNING by a process of this machine that is gone.
+
+    Args:
+        tracker: The store.
+
+    Returns:
+        Ids of the runs closed.
+    """
+    experiments = [found.experiment_id for found in tracker.client.search_experiments()]
+    running = tracker.client.search_runs(experiments, "attributes.status = 'RUNNING'")
+    closed = []
+    for run in running:
+        process = run.data.tags.get(PROCESS)
+        if process is not None and process_ids.is_gone(process):
+            tracker.client.set_terminated(run.info.run_id, status="KILLED")
+            closed.append(run.info.run_id)
+    return closed
+
+
+def _experiment(tracker: Tracker, name: str) -> str:
+    found = tracker.client.get_experiment_by_name(name)
+    if found is not None:
+        return str(found.experiment_id)
+    place = None if tracker.artifacts is None else f"{tracker.artifacts}/{name}"
+    return str(tracker.client.create_experiment(name, artifact_location=place))
+
+
+def _log_batch(tracker: Tracker, run_id: str, **values: Any) -> None:
+    tags = [RunTag(name, value) for name, value in values.pop("tags", {}).items()]
+    tracker.client.log_batch(run_id, tags=tags, **values)

@@ -1,0 +1,187 @@
+"""Packages in the MLflow registry; an alias moves only to a package that came back whole.
+
+The order is: upload to the run, register, wait for READY, download again, verify every digest, run
+the self-test, and only then the alias. Each step finds its own earlier result, so a repetition adds
+nothing, and a crash leaves at worst a version without an alias.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlflow.artifacts import download_artifacts
+from mlflow.entities.model_registry import ModelVersion
+from mlflow.exceptions import MlflowException
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.packages import Package, read_package
+from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.storage.files import sha256
+from ricochet.tasks.systems.catalogue import reader_of
+
+CANDIDATE = "candidate"
+FOLDER = "package"
+ABSENT = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
+"""How MLflow says that there is no such name, or no such alias of a name."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A version of a named package."""
+
+    name: str
+    version: str
+
+
+def register(
+    tracker: Tracker,
+    name: str,
+    folder: Path,
+    *,
+    run_id: str,
+    tags: Mapping[str, str],
+) -> Registered:
+    """Put a package into the registry and, once it came back whole, point `candidate` at it.
+
+    Args:
+        tracker: The store.
+        name: Name in the registry, `<ball>-<surface>` for a posterior.
+        folder: The package.
+        run_id: The run that made it; it has at most one version of a name.
+        tags: Tags of the version.
+
+    Returns:
+        The version.
+
+    Raises:
+        BadInput: If the package is not whole, before or after the journey.
+    """
+    reader = reader_of(name)
+    read_package(folder, reader=reader)
+    digest = sha256(folder / reader.manifest)
+    version = _find_version(tracker, name, run_id)
+    if version is None:
+        tracker.client.log_artifacts(run_id, str(folder), FOLDER)
+        version = _create_version(tracker, name, run_id, {**tags, "package.sha256": digest})
+    _wait_until_ready(tracker, version)
+    with tempfile.TemporaryDirectory() as place:
+        returned = fetch(tracker, name, version.version, folder=Path(place))
+        if sha256(returned / reader.manifest) != version.tags.get("package.sha256", digest):
+            raise BadInput(f"{name} version {version.version}", "another package", digest)
+    _point_candidate(tracker, name, int(version.version))
+    return Registered(name, str(version.version))
+
+
+def resolve(tracker: Tracker, name: str, alias: str = CANDIDATE) -> Registered | None:
+    """Look up the version behind an alias.
+
+    Args:
+        tracker: The store.
+        name: Name in the registry.
+        alias: The alias.
+
+    Returns:
+        The version, or None where there is none.
+    """
+    try:
+        found = tracker.client.get_model_version_by_alias(name, alias)
+    except MlflowException as error:
+        if error.error_code not in ABSENT:
+            raise
+        return None
+    return Registered(name, str(found.version))
+
+
+def exists(tracker: Tracker, registered: Registered) -> bool:
+    """Tell whether a version is in the registry.
+
+    Args:
+        tracker: The store.
+        registered: The version.
+
+    Returns:
+        Whether it is there.
+    """
+    try:
+        tracker.client.get_model_version(registered.name, registered.version)
+    except MlflowException as error:
+        if error.error_code not in ABSENT:
+            raise
+        return False
+    return True
+
+
+def fetch(tracker: Tracker, name: str, version: str, *, folder: Path) -> Path:
+    """Download a version and verify it.
+
+    Args:
+        tracker: The store.
+        name: Name in the registry.
+        version: The version.
+        folder: Where to put it.
+
+    Returns:
+        The folder of the verified package.
+
+    Raises:
+        BadInput: If it is not exactly what its manifest promises.
+    """
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    source = tracker.client.get_model_version_download_uri(name, version)
+    place = download_artifacts(artifact_uri=source, dst_path=str(folder), tracking_uri=tracker.uri)
+    read_package(Path(place), reader=reader_of(name))
+    return Path(place)
+
+
+def load(tracker: Tracker, registered: Registered) -> Package:
+    """Download, verify and read a version.
+
+    Args:
+        tracker: The store.
+        registered: The version.
+
+    Returns:
+        The package.
+
+    Raises:
+        BadInput: If it is not exactly what its manifest promises.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        found = fetch(tracker, registered.name, registered.version, folder=Path(place))
+        return read_package(found, reader=reader_of(registered.name))
+
+
+def _find_version(tracker: Tracker, name: str, run_id: str) -> ModelVersion | None:
+    versions = tracker.client.search_model_versions(f"name = '{name}' and run_id = '{run_id}'")
+    return min(versions, key=lambda version: int(version.version), default=None)
+
+
+def _create_version(
+    tracker: Tracker, name: str, run_id: str, tags: Mapping[str, str]
+) -> ModelVersion:
+    try:
+        tracker.client.get_registered_model(name)
+    except MlflowException as error:
+        if error.error_code not in ABSENT:
+            raise
+        tracker.client.create_registered_model(name)
+    return tracker.client.create_model_version(
+        name, source=f"runs:/{run_id}/{FOLDER}", run_id=run_id, tags=dict(tags)
+    )
+
+
+def _wait_until_ready(tracker: Tracker, version: ModelVersion, *, patience: float = 60.0) -> None:
+    end = time.monotonic() + patience
+    while tracker.client.get_model_version(version.name, version.version).status != "READY":
+        if time.monotonic() > end:
+            raise TimeoutError(f"{version.name} version {version.version} is not READY")
+        time.sleep(0.2)
+
+
+def _point_candidate(tracker: Tracker, name: str, version: int) -> None:
+    present = resolve(tracker, name)
+    if present is None or int(present.version) < version:
+        tracker.client.set_registered_model_alias(name, CANDIDATE, str(version))

@@ -1,0 +1,210 @@
+"""What a robot did, as MCAP: channels of JSON messages with their schemas, usable after a crash.
+
+    with Telemetry(path, channels) as log:
+        log.write("arm", time=0.25, joints=[...], paddle=[0.3, 0.0, 0.2])
+
+A message goes into a chunk that is written whole, at the latest `FLUSH` seconds of the record or
+`CHUNK` bytes after the one before, and forced to the disk. A file whose process was killed lacks
+its summary; `read` takes every complete chunk of it, and Foxglove and `mcap recover` do too. Times
+are seconds in the stream's clock, never negative.
+"""
+
+import json
+import math
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import zstandard
+from mcap.exceptions import McapError
+from mcap.records import Channel, Message
+from mcap.stream_reader import StreamReader
+from mcap.writer import CompressionType, Writer
+
+from ricochet.models.core.bad_input import BadInput
+
+FLUSH = 0.5
+"""Longest stretch of the record that a crash may lose, s."""
+CHUNK = 2**18
+"""Size of a chunk, bytes, before compression."""
+NUMBER: Mapping[str, Any] = {"type": "number"}
+TEXT: Mapping[str, Any] = {"type": "string"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One message: its channel, its time (s) and its fields."""
+
+    channel: str
+    time: float
+    fields: dict[str, Any]
+
+
+def numbers(count: int) -> dict[str, Any]:
+    """Return the JSON schema of a list of numbers.
+
+    Args:
+        count: Its length.
+
+    Returns:
+        The schema.
+    """
+    return {"type": "array", "items": NUMBER, "minItems": count, "maxItems": count}
+
+
+CHANNELS: Mapping[str, Mapping[str, Any]] = {
+    "arm": {
+        "joints": numbers(6),
+        "joint_speeds": numbers(6),
+        "paddle": numbers(3),
+        "paddle_velocity": numbers(3),
+    },
+    "target": {"y": NUMBER, "z": {"type": ["number", "null"]}, "duration": NUMBER, "reason": TEXT},
+    "refusal": {"reason": TEXT},
+    "bounce": {"contact_time": NUMBER, "position": {"type": ["array", "null"], "items": NUMBER}},
+    "toss": {"seed": {"type": "integer"}, "outcome": TEXT},
+}
+"""The channels of a robot that meets a ball, each with its fields; SI units, angles in radians."""
+
+
+class Telemetry:
+    """A file of messages being written; one writer."""
+
+    def __init__(self, path: Path, channels: Mapping[str, Mapping[str, Any]] = CHANNELS) -> None:
+        """Open the file and name its channels.
+
+        Args:
+            path: The file; an older one is replaced.
+            channels: Fields of each channel with their JSON schemas.
+
+        Raises:
+            BadInput: If it cannot be written.
+        """
+        self._path, self._fields = path, {name: set(fields) for name, fields in channels.items()}
+        self._flushed: float | None = None
+        try:
+            self._file = path.open("wb")
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        self._writer = Writer(self._file, chunk_size=CHUNK, compression=CompressionType.ZSTD)
+        self._writer.start(profile="", library="ricochet")
+        self._numbers = {name: self._register(name, fields) for name, fields in channels.items()}
+
+    def __enter__(self) -> "Telemetry":
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Complete the file."""
+        self.close()
+
+    def write(self, channel: str, *, time: float, **fields: object) -> None:
+        """Add a message.
+
+        Args:
+            channel: Its channel.
+            time: When it happened, s in the stream's clock.
+            fields: Exactly the fields of the channel; numbers must be finite.
+
+        Raises:
+            ValueError: If the channel is unknown, a field is missing or unknown, a number is not
+                finite, or the time is negative.
+            BadInput: If the disk is full.
+        """
+        if channel not in self._fields or set(fields) != self._fields[channel]:
+            wanted = sorted(self._fields.get(channel, self._fields))
+            raise ValueError(f"{channel}: got {sorted(fields)}, expected {wanted}")
+        if not (math.isfinite(time) and time >= 0.0):
+            raise ValueError(f"time must be finite and not negative, got {time}")
+        stamp, content = round(time * 1e9), json.dumps(fields, allow_nan=False).encode()
+        try:
+            self._writer.add_message(self._numbers[channel], stamp, content, stamp)
+            if self._flushed is None:
+                self._flushed = time
+            if time - self._flushed >= FLUSH:
+                self.flush()
+                self._flushed = time
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
+
+    def flush(self) -> None:
+        """Write the chunk in progress and force it to the disk."""
+        self._writer.flush()  # type: ignore[no-untyped-call]
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Complete the file with its summary; twice does nothing further.
+
+        Raises:
+            BadInput: If the disk is full.
+        """
+        if self._file.closed:
+            return
+        try:
+            self._writer.finish()  # type: ignore[no-untyped-call]
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
+        finally:
+            self._file.close()
+
+    def _register(self, name: str, fields: Mapping[str, Any]) -> int:
+        schema = {"type": "object", "properties": dict(fields), "required": list(fields)}
+        number = self._writer.register_schema(
+            name=f"ricochet.{name}", encoding="jsonschema", data=json.dumps(schema).encode()
+        )
+        return int(
+            self._writer.register_channel(topic=name, message_encoding="json", schema_id=number)
+        )
+
+
+def read(path: Path) -> tuple[Entry, ...]:
+    """Read the messages of a file, complete or cut short by a crash.
+
+    Args:
+        path: The file.
+
+    Returns:
+        All messages of its complete chunks, in the order in which they were written.
+
+    Raises:
+        BadInput: If it is no MCAP file.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise BadInput(str(path), found, "a readable MCAP file") from error
+    if not content.startswith(b"\x89MCAP0\r\n"):
+        raise BadInput(str(path), "no MCAP header", "an MCAP file")
+    return tuple(_entries(content))
+
+
+def _entries(content: bytes) -> Iterator[Entry]:
+    channels: dict[int, str] = {}
+    try:
+        for record in StreamReader(BytesIO(content), validate_crcs=True).records:
+            if isinstance(record, Channel):
+                channels[record.id] = record.topic
+            elif isinstance(record, Message):
+                fields = dict(json.loads(record.data))
+                yield Entry(channels[record.channel_id], record.log_time * 1e-9, fields)
+    except (McapError, EOFError, ValueError, KeyError, struct.error, zstandard.ZstdError):
+        return  # cut short: what came before is whole
+
+
+def _unwritable(path: Path, error: OSError) -> BadInput:
+    found = (error.strerror or str(error)).lower()
+    return BadInput(str(path), found, "a place with room that can be written")

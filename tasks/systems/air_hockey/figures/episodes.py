@@ -1,0 +1,208 @@
+"""Pictures of an episode of air hockey: a strip, frame beside frame, and a film.
+
+An episode keeps its joints at 50 Hz and its puck at 1 kHz; the scene is put where it was and drawn
+without a window (EGL, on the processor where there is no card). Where EGL is missing the same
+instants are drawn as lines from above, so a picture is always made.
+"""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from jaxtyping import UInt8
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+from numpy import ndarray
+from PIL import Image
+
+from ricochet.models.arms import iiwa
+from ricochet.models.systems.air_hockey import shot_outcome, simulator
+from ricochet.models.systems.air_hockey.simulator import ARM, MALLET, PERIOD, PUCK, STEP, Episode
+from ricochet.tasks.storage.files import write_bytes
+from ricochet.tasks.systems.bouncing_ball.figures import calibration, toss_strips
+
+SIZE = (420, 240)  # pixels of one picture, across and down
+CAMERAS = ("side", "above")
+_BEFORE = 0.6  # s before the strike that a strip begins
+_LARGEST = 600  # parts of one picture
+_APART = 0.03  # s between the spheres of the puck's trail
+_PURPLE = np.array((0.75, 0.05, 0.75, 1.0), np.float32)
+
+
+def strip(episode: Episode, *, title: str, count: int = 6) -> Figure:
+    """Draw an episode from the run-up to its end, from the side and from above.
+
+    Args:
+        episode: The episode, at least one step long.
+        title: What is shown, in a line.
+        count: Pictures beside each other.
+
+    Returns:
+        The figure; `figures.to_png` saves it.
+
+    Raises:
+        ValueError: Nothing has happened yet.
+    """
+    times = _instants(episode, count)
+    pictures = render(episode, times, cameras=CAMERAS)
+    rows = 1 if pictures is None else len(CAMERAS)
+    figure = Figure(figsize=(2.7 * count, 0.4 + 1.6 * rows), layout="constrained")
+    figure.suptitle(title)
+    for column, axes in enumerate(figure.subplots(rows, count, squeeze=False).T):
+        axes[0].set_title(f"{times[column]:.2f} s", fontsize=9)
+        for row, axis in enumerate(axes):
+            axis.set_xticks([]), axis.set_yticks([])
+            if pictures is not None:
+                axis.imshow(pictures[column, row])
+            else:
+                _sketch(axis, episode, float(times[column]))
+    return figure
+
+
+def film(
+    episode: Episode, path: Path, *, camera: str = "side", every: int = 2, slower: float = 2.0
+) -> None:
+    """Write an episode as an animated GIF.
+
+    Args:
+        episode: The episode, at least one step long.
+        path: The file.
+        camera: "side" or "above".
+        every: Periods of 20 ms from picture to picture.
+        slower: How much slower than it was.
+
+    Raises:
+        ValueError: Nothing has happened yet.
+        BadInput: If the place cannot be written.
+    """
+    times = np.arange(_last(episode) + STEP / 2, step=every * PERIOD)
+    drawn = render(episode, times, cameras=(camera,))
+    pictures = [_plain(episode, each) for each in times] if drawn is None else list(drawn[:, 0])
+    first, *rest = (Image.fromarray(picture).quantize(64) for picture in pictures)
+    content, lasts = io.BytesIO(), round(1e3 * slower * every * PERIOD)
+    first.save(content, "GIF", save_all=True, append_images=rest, duration=lasts, loop=0)
+    write_bytes(path, content.getvalue())
+
+
+def render(
+    episode: Episode, times: Sequence[float] | ndarray, *, cameras: Sequence[str]
+) -> UInt8[ndarray, "frame camera down across 3"] | None:
+    """Draw instants of an episode, with the puck's way until then.
+
+    Args:
+        episode: The episode.
+        times: Instants, s.
+        cameras: Names of cameras of the scene.
+
+    Returns:
+        The pictures, or None where EGL is not to be had.
+    """
+    surface = toss_strips.context(SIZE)
+    if surface is None:
+        return None
+    surface.make_current()
+    try:
+        return _draw(episode, times, cameras)
+    finally:
+        surface.free()
+
+
+def _draw(
+    episode: Episode, times: Sequence[float] | ndarray, cameras: Sequence[str]
+) -> UInt8[ndarray, "frame camera down across 3"]:
+    """Draw instants into the context that is current."""
+    model, (across, down) = episode.world.model, SIZE
+    pictures = np.zeros((len(times), len(cameras), down, across, 3), np.uint8)
+    surface = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, surface)
+    scene, data = mujoco.MjvScene(model, _LARGEST), mujoco.MjData(model)
+    whole = mujoco.MjrRect(0, 0, across, down)
+    for i, when in enumerate(times):
+        _pose(episode, data, float(when))
+        for j, name in enumerate(cameras):
+            toss_strips.look(model, data, scene, name)
+            _trail(scene, _way(episode, float(when)))
+            mujoco.mjr_render(whole, scene, surface)
+            mujoco.mjr_readPixels(pictures[i, j], None, whole, surface)
+    surface.free()
+    return pictures[:, :, ::-1]
+
+
+def _pose(episode: Episode, data: mujoco.MjData, when: float) -> None:
+    """Put arm, mallet and puck where they were."""
+    data.qpos[PUCK], data.qpos[ARM] = _row(episode, when)[:3], _joints(episode, when)
+    mujoco.mj_kinematics(episode.world.model, data)
+    data.qpos[MALLET] = simulator.upright(data)
+    mujoco.mj_forward(episode.world.model, data)
+
+
+def _row(episode: Episode, when: float) -> ndarray:
+    """What the record says of an instant."""
+    return episode.trace[min(max(round(when / STEP) - 1, 0), len(episode.trace) - 1)]
+
+
+def _joints(episode: Episode, when: float) -> ndarray:
+    """Joint positions between those observed."""
+    joints = np.array(episode.observed)[:, 0]
+    clock = PERIOD * np.arange(len(joints))
+    return np.array([np.interp(when, clock, column) for column in joints.T])
+
+
+def _way(episode: Episode, when: float) -> ndarray:
+    """Where the puck has been, x and y by row."""
+    trace = np.array(episode.trace)[: max(1, round(when / STEP)), :2]
+    return trace[:: round(_APART / STEP)]
+
+
+def _trail(scene: mujoco.MjvScene, way: ndarray) -> None:
+    """Add a small sphere wherever the puck has been."""
+    for x, y in way[-(scene.maxgeom - scene.ngeom) :]:
+        mujoco.mjv_initGeom(
+            scene.geoms[scene.ngeom],
+            mujoco.mjtGeom.mjGEOM_SPHERE,
+            np.full(3, 0.008),
+            np.array((x, y, 0.02)),
+            np.eye(3).ravel(),
+            _PURPLE,
+        )
+        scene.ngeom += 1
+
+
+def _last(episode: Episode) -> float:
+    """When an episode ended, s."""
+    if not episode.trace:
+        raise ValueError("episode: found no step in it, expected at least one")
+    return STEP * len(episode.trace)
+
+
+def _instants(episode: Episode, count: int) -> ndarray:
+    """Instants from shortly before the strike, or the start, to the end."""
+    last, struck = _last(episode), shot_outcome.outcome(episode).struck
+    first = 0.0 if np.isnan(struck) else max(0.0, struck - _BEFORE)
+    return np.linspace(first, last, count)
+
+
+def _plain(episode: Episode, when: float) -> UInt8[ndarray, "down across 3"]:
+    """Draw one instant as lines."""
+    figure = Figure(figsize=(4.0, 2.4), layout="constrained")
+    _sketch(figure.subplots(), episode, when)
+    return calibration.to_pixels(figure)
+
+
+def _sketch(axis: Axes, episode: Episode, when: float) -> None:
+    """Draw table, arm, mallet, puck and its way as lines, from above."""
+    table, row = episode.world.table, _row(episode, when)
+    x, y, goal = table.half_length, table.half_width, table.goal_half_width
+    for side in (-1.0, 1.0):
+        axis.plot((-x, x), (side * y, side * y), color="slategray")
+        for end in (-x, x):
+            axis.plot((end, end), (side * goal, side * y), color="slategray")
+    base, tip = np.array(table.robot_base), iiwa.tip(_joints(episode, when))
+    axis.plot(*np.stack((base[:2], base[:2] + tip[:2])).T, color="peru", lw=2)
+    axis.add_patch(Circle((row[6], row[7]), table.mallet_radius, color="steelblue"))
+    axis.plot(*_way(episode, when).T, ".", color="purple", ms=2)
+    axis.add_patch(Circle((row[0], row[1]), table.puck_radius, color="firebrick"))
+    axis.set(xlim=(-1.6, 1.1), ylim=(-0.6, 0.6), aspect="equal")

@@ -1,0 +1,76 @@
+"""Agents of the challenge's interface from packages: a folder, or a name in the registry.
+
+    agent = shooting_agents.load("shooting-balanced")         # the champion of the registry
+    agent = shooting_agents.load("artifacts/train/energy/shooting-balanced/package")
+    agent.reset(); command = agent.draw_action(observation)   # 23 numbers in, (2, 7) out
+
+A folder needs numpy and safetensors alone; a name asks MLflow too.
+"""
+
+from pathlib import Path
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.air_hockey.agent import ShootingAgent
+from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyAim
+from ricochet.models.systems.air_hockey.strike_plan import Equipment
+from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.policies import packages
+from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
+
+CHAMPION = "champion"
+NOISE = 2e-3
+"""Standard deviation of an observed place unless told, m per axis."""
+
+
+def make(shooter: Shooter, *, noise: float = NOISE) -> ShootingAgent:
+    """Make the agent of a policy.
+
+    Args:
+        shooter: The policy.
+        noise: Standard deviation of an observed place, m per axis.
+
+    Returns:
+        The agent.
+    """
+    aim = EnergyAim(shooter.energy, shooter.low, shooter.high)
+    equipment = Equipment(shooter.modes, shooter.strokes, aim, shooter.table, noise)
+    return ShootingAgent(equipment)
+
+
+def load(
+    source: str | Path, *, alias: str = CHAMPION, table: Table | None = None, noise: float = NOISE
+) -> ShootingAgent:
+    """Make an agent from a package folder or a name in the registry.
+
+    Args:
+        source: Folder that holds `shooting.json`, or `shooting-<setting>`.
+        alias: Which version of a name.
+        table: The table it shall play on; the standard one when absent.
+        noise: Standard deviation of an observed place, m per axis.
+
+    Returns:
+        The agent.
+
+    Raises:
+        BadInput: If there is no such package, or it is not whole, or of another table.
+    """
+    if (Path(source) / READER.manifest).exists():
+        return make(packages.read(Path(source), table=table), noise=noise)
+    if not catalogue.is_shooting(str(source)):
+        wanted = f"a folder with {READER.manifest}, or a name {catalogue.SHOOTING}<setting>"
+        raise BadInput(str(source), "no package", wanted)
+    catalogue.refuse_unknown(str(source))
+    return make(_registered(str(source), alias, table), noise=noise)
+
+
+def _registered(name: str, alias: str, table: Table | None) -> Shooter:
+    from ricochet.tasks.registry import runs, versions
+
+    tracker = runs.connect()
+    version = versions.resolve(tracker, name, alias)
+    if version is None:
+        raise BadInput(name, f"no {alias} in the registry", "one; see ricochet validate --help")
+    package = versions.load(tracker, version)
+    where = f"{name} version {version.version}"
+    return packages.from_package(package, where=where, table=table)

@@ -1,0 +1,229 @@
+"""Shooting packages, `ricochet.shooting/1`: all that an agent needs to shoot, and no code.
+
+    shooting.json         schema, inputs with their bounds, setting, table, digest, commit, sha256s
+    shooting.safetensors  `energy.*` (the net), `modes.*` (the contacts), `strokes.*` (the arm)
+    checks.json           what was measured: regret, agreement of modes, history of the training
+    reference.safetensors states and angles with their energies, stroke speeds and predictions
+
+It is written, checked and read by the rules of `tasks.registry.packages`: numpy and safetensors
+alone. The bounds are those of the states that the energy was trained on; outside them it knows
+nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.air_hockey.arm import stroke_table as stroke_tables
+from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
+from ricochet.models.systems.air_hockey.puck import dynamics
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
+from ricochet.models.systems.air_hockey.shots import energy_network as energies
+from ricochet.models.systems.air_hockey.shots import objective
+from ricochet.models.systems.air_hockey.shots.energy_network import Energy
+from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
+from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.registry.packages import (
+    Arrays,
+    Package,
+    Parameter,
+    Reader,
+    read_package,
+    write_package,
+)
+from ricochet.tasks.systems.catalogue import SHOOTING
+
+SCHEMA = "ricochet.shooting/1"
+KIND = "shooting-energy"
+INPUTS = ("x", "y", "velocity_x", "velocity_y", "airflow_x", "airflow_y", "angle")
+UNITS = ("m", "m", "m/s", "m/s", "m/s^2", "m/s^2", "rad")
+REFERENCES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Shooter:
+    """What an agent that shoots is made of.
+
+    Attributes:
+        setting: The weights and the promised share of Eq. 12.
+        energy: The net whose least energy is the shot.
+        modes: How the puck moves.
+        strokes: What the arm can do.
+        table: The table that all of it was learnt on.
+        low: Least puck state, then angle, that the energy was trained on, m, m/s, m/s^2, rad.
+        high: Greatest.
+    """
+
+    setting: Setting
+    energy: Energy
+    modes: PuckModes
+    strokes: Strokes
+    table: Table
+    low: Float[ndarray, " 7"]
+    high: Float[ndarray, " 7"]
+
+    @property
+    def name(self) -> str:
+        """Its name in the registry."""
+        return f"{SHOOTING}{self.setting.name}"
+
+    def conditions(self, *, aim: float) -> Conditions:
+        """Return what decides the outcome of its shots.
+
+        Args:
+            aim: Standard deviation of each axis of mallet against puck at contact, m.
+        """
+        doubt = objective.doubt(aim=aim)
+        return Conditions(self.modes, self.strokes.speed, doubt, self.table)
+
+
+def write(
+    shooter: Shooter,
+    folder: Path,
+    *,
+    checks: Mapping[str, Any],
+    key: str,
+    git_commit: str,
+    settings: Mapping[str, Any],
+) -> None:
+    """Write a shooter as a package.
+
+    Args:
+        shooter: The shooter.
+        folder: The package to make.
+        checks: What was measured about it.
+        key: Digest of all that decides it.
+        git_commit: Commit of the program that made it.
+        settings: Numbers of its training.
+
+    Raises:
+        BadInput: If the place cannot be written.
+    """
+    named = zip(INPUTS, UNITS, shooter.low, shooter.high, strict=True)
+    facts = {"setting": asdict(shooter.setting), "table": asdict(shooter.table)}
+    package = Package(
+        kind=KIND,
+        parameters=tuple(Parameter(n, unit, float(a), float(b)) for n, unit, a, b in named),
+        arrays=_arrays(shooter),
+        inputs=_inputs(shooter),
+        checks=checks,
+        data_digest=key,
+        git_commit=git_commit,
+        settings={**facts, "training": dict(settings)},
+    )
+    write_package(folder, package, reader=READER)
+
+
+def read(folder: Path, *, table: Table | None = None) -> Shooter:
+    """Read a shooter from a verified package.
+
+    Args:
+        folder: The package.
+        table: The table it shall play on; the standard one when absent.
+
+    Returns:
+        The shooter.
+
+    Raises:
+        BadInput: If it is not exactly what its manifest promises, or of another table.
+    """
+    return from_package(read_package(folder, reader=READER), where=str(folder), table=table)
+
+
+def from_package(package: Package, *, where: str, table: Table | None = None) -> Shooter:
+    """Rebuild a shooter from a package that was read.
+
+    Args:
+        package: The package.
+        where: Its name, for an error.
+        table: The table it shall play on; the standard one when absent.
+
+    Returns:
+        The shooter.
+
+    Raises:
+        BadInput: If it is of another kind or another table, or its settings cannot be read.
+    """
+    names = tuple(parameter.name for parameter in package.parameters)
+    if (package.kind, names) != (KIND, INPUTS):
+        raise BadInput(where, f"kind {package.kind} of {', '.join(names)}", KIND)
+    try:
+        setting = Setting(**package.settings["setting"])
+        found = package.settings["table"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(where, f"settings without {error}", "`setting` and `table`") from error
+    _refuse_other_table(found, table or Table(), where)
+    return Shooter(
+        setting=setting,
+        energy=energies.from_arrays(_part("energy", package.arrays)),
+        modes=dynamics.from_arrays(_part("modes", package.arrays)),
+        strokes=stroke_tables.from_arrays(_part("strokes", package.arrays)),
+        table=table or Table(),
+        low=np.array([parameter.low for parameter in package.parameters]),
+        high=np.array([parameter.high for parameter in package.parameters]),
+    )
+
+
+def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
+    """Evaluate a package of this kind at its reference inputs.
+
+    Args:
+        arrays: The arrays of the package.
+        inputs: `states`, shape (case, 6), and `angles`, shape (case,).
+
+    Returns:
+        `energy`, the stroke's `speed`, m/s, and the state a period later, `mean`.
+    """
+    states, angles, table = inputs["states"], inputs["angles"], Table()
+    net = energies.from_arrays(_part("energy", arrays))
+    strokes = stroke_tables.from_arrays(_part("strokes", arrays))
+    modes = dynamics.from_arrays(_part("modes", arrays))
+    normal = np.stack((np.cos(angles), np.sin(angles)), -1)
+    mallet = states[:, :2] - table.contact_radius * normal
+    covariance = np.zeros((len(states), 6, 6))
+    return {
+        "energy": np.asarray(energies.evaluate(net, states, angles), dtype=np.float64),
+        "speed": strokes.speed(mallet - np.array(table.robot_base[:2]), angles),
+        "mean": dynamics.step(modes, states, covariance, table)[0],
+    }
+
+
+READER = Reader(evaluate, SCHEMA, "shooting")
+"""The reader of this kind."""
+
+
+def _arrays(shooter: Shooter) -> Arrays:
+    parts = {
+        "energy": energies.to_arrays(shooter.energy),
+        "modes": dynamics.to_arrays(shooter.modes),
+        "strokes": shooter.strokes.to_arrays(),
+    }
+    return {
+        f"{part}.{name}": array for part, arrays in parts.items() for name, array in arrays.items()
+    }
+
+
+def _part(part: str, arrays: Arrays) -> Arrays:
+    start = f"{part}."
+    return {n.removeprefix(start): array for n, array in arrays.items() if n.startswith(start)}
+
+
+def _inputs(shooter: Shooter) -> Arrays:
+    draw = np.random.default_rng(0)
+    rows = draw.uniform(shooter.low, shooter.high, (REFERENCES, len(INPUTS)))
+    return {"states": rows[:, :6], "angles": rows[:, 6]}
+
+
+def _refuse_other_table(found: Any, wanted: Table, where: str) -> None:
+    expected = asdict(wanted)
+    if not isinstance(found, Mapping) or set(found) != set(expected):
+        raise BadInput(f"{where}: table", repr(found), f"the keys {', '.join(expected)}")
+    for name, value in expected.items():
+        if not np.array_equal(np.asarray(found[name]), np.asarray(value)):
+            raise BadInput(f"{where}: table.{name}", repr(found[name]), repr(value))

@@ -1,0 +1,79 @@
+"""Trained energies to MLflow: a run for each setting under one for the training they share.
+
+Every step finds its own earlier result, so that publishing again adds nothing.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ricochet.tasks.registry import runs
+from ricochet.tasks.registry import versions as registry
+from ricochet.tasks.registry.packages import Package, read_package
+from ricochet.tasks.registry.runs import OpenRun, Tracker
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.storage.files import digest_of, sha256
+from ricochet.tasks.systems.air_hockey.policies.packages import READER
+
+EXPERIMENT = "energy"
+
+
+def publish(
+    tracker: Tracker, folder: Path, names: Sequence[str], *, flow_run: str = ""
+) -> tuple[dict[str, Registered], OpenRun]:
+    """Record and register the packages of a training.
+
+    Args:
+        tracker: The store.
+        folder: Folder that holds `<name>/package` and `figures`.
+        names: Names in the registry, `shooting-<setting>`.
+        flow_run: Id of the Prefect flow run, if there is one.
+
+    Returns:
+        The versions by name, and the run that they share.
+
+    Raises:
+        BadInput: If a package is not whole.
+    """
+    places = {name: folder / name / "package" for name in names}
+    digests = {name: sha256(place / READER.manifest) for name, place in places.items()}
+    tags = {"prefect.flow_run_id": flow_run}
+    shared = runs.open_run(tracker, EXPERIMENT, digest_of(digests), name="all settings", tags=tags)
+    versions = {
+        name: _publish_one(
+            tracker,
+            name,
+            place,
+            key=digests[name],
+            tags={**tags, "mlflow.parentRunId": shared.run_id},
+        )
+        for name, place in places.items()
+    }
+    if not shared.finished:
+        for picture in sorted((folder / "figures").glob("*.png")):
+            tracker.client.log_artifact(shared.run_id, str(picture), "figures")
+        runs.finish(tracker, shared.run_id)
+    return versions, shared
+
+
+def _publish_one(
+    tracker: Tracker, name: str, place: Path, *, key: str, tags: dict[str, str]
+) -> Registered:
+    package = read_package(place, reader=READER)
+    tags = {**tags, "ricochet.settings": package.data_digest}
+    run = runs.open_run(tracker, EXPERIMENT, key, name=name, tags=tags)
+    if not run.finished:
+        _log(tracker, run, package)
+    version = registry.register(tracker, name, place, run_id=run.run_id, tags=tags)
+    if not run.finished:
+        runs.finish(tracker, run.run_id)
+    return version
+
+
+def _log(tracker: Tracker, run: OpenRun, package: Package) -> None:
+    checks = package.checks
+    for name, curve in checks.items():
+        if isinstance(curve, list):
+            runs.log_curve(tracker, run.run_id, name, curve)
+    numbers = {k: v for k, v in checks.items() if isinstance(v, int | float)}
+    told = {**package.settings["training"], **package.settings["setting"]}
+    runs.log_numbers(tracker, run.run_id, parameters=told, metrics=numbers)

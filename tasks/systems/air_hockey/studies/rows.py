@@ -1,0 +1,65 @@
+"""Who shoots in each row of the table of the study of shooting.
+
+    cautious, balanced, aggressive   the energies of the three settings
+    conventional                     nothing learnt: figures of data sheets (`NOMINAL`) in filter
+                                     and aim, no airflow, no doubt; the mean path of a direct shot,
+                                     optimised anew in every period
+    exhaustive                       the expert that taught `cautious`: every angle rolled out in
+                                     every period, out of its 20 ms; likewise of the other two
+
+Processes that play shots import this module to make their agents, so it imports nothing heavy.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ricochet.models.systems.air_hockey.agent import ShootingAgent
+from ricochet.models.systems.air_hockey.puck.prediction_checks import NOMINAL
+from ricochet.models.systems.air_hockey.shots.angle_policies import ExhaustiveAim, NominalAim
+from ricochet.models.systems.air_hockey.shots.objective import Conditions
+from ricochet.models.systems.air_hockey.strike_plan import Aim, Equipment
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.systems.air_hockey.policies import agents
+from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
+
+ENERGIES = ("cautious", "balanced", "aggressive")
+EXPERTS = {"exhaustive": "cautious"} | {f"exhaustive_{n}": n for n in ENERGIES[1:]}
+CONVENTIONAL, EXHAUSTIVE = "conventional", "exhaustive"
+ROWS = (*ENERGIES, CONVENTIONAL, *EXPERTS)
+
+
+def agent(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> ShootingAgent:
+    """Make the agent of a row.
+
+    Args:
+        row: Its name.
+        shooters: The trained shooters by setting.
+        settings: The noise of an observed place.
+    """
+    shooter, noise = _shooter(row, shooters), settings.hockey.position_noise
+    known, modes = conditions(row, shooters, settings), shooter.modes
+    aim: Aim
+    if row == CONVENTIONAL:
+        modes = NOMINAL
+        aim = NominalAim(replace(known, modes=modes))
+    elif row in EXPERTS:
+        aim = ExhaustiveAim(known, shooter.setting, settings.energy.candidates)
+    else:
+        return agents.make(shooter, noise=noise)
+    return ShootingAgent(Equipment(modes, shooter.strokes, aim, shooter.table, noise))
+
+
+def conditions(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Conditions:
+    """Return what decides a row's shots by the learnt model, even where that is not used.
+
+    Args:
+        row: Its name.
+        shooters: The trained shooters by setting.
+        settings: The error of the aim.
+    """
+    return _shooter(row, shooters).conditions(aim=settings.energy.aim_sd)
+
+
+def _shooter(row: str, shooters: Mapping[str, Shooter]) -> Shooter:
+    """Return the policy whose arm and contacts a row plays with."""
+    return shooters[EXPERTS.get(row, row if row in shooters else ENERGIES[0])]

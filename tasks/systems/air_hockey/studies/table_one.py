@@ -1,0 +1,252 @@
+"""The study of shooting: Table I of Jankowski, Maric et al. on the simulated table, disturbed.
+
+"Energy-based Contact Planning under Uncertainty for Robot Air Hockey", Sec. V. Every row
+(`tasks.systems.air_hockey.studies.rows`) shoots from the same starts. A goal is a clean passage,
+|y| < 0.093 m; speeds and banks are those of goals. `predicted` is the mean probability of a goal
+that the learnt model gave to the shots as they were played: where it holds, scores agree with it
+and the chance constraint means what it says.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import stats
+
+from ricochet.models.systems.air_hockey.agent import ShootingAgent
+from ricochet.models.systems.air_hockey.shots import objective
+from ricochet.models.systems.air_hockey.shots.objective import Conditions
+from ricochet.models.systems.air_hockey.simulator import PERIOD, Disturbance
+from ricochet.tasks.console.progress import Progress, Show, bar, hidden, part
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage.files import output_folder, write_bytes
+from ricochet.tasks.storage.provenance import artifacts
+from ricochet.tasks.systems.air_hockey import disturbance as hockey
+from ricochet.tasks.systems.air_hockey.figures import episodes, table_one
+from ricochet.tasks.systems.air_hockey.policies import packages, train
+from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
+from ricochet.tasks.systems.air_hockey.policies.training_data import Order
+from ricochet.tasks.systems.air_hockey.studies import rows as shooting_rows
+from ricochet.tasks.systems.air_hockey.studies.rows import CONVENTIONAL, ENERGIES, EXHAUSTIVE, ROWS
+from ricochet.tasks.systems.air_hockey.validation import trials
+from ricochet.tasks.systems.air_hockey.validation.trials import Played, Start
+from ricochet.tasks.systems.bouncing_ball.figures import calibration
+
+SEED = 60_000
+PICTURED = ("cautious", "aggressive")
+TIMED, TIMED_QUICK = 12, 4
+"""Shots played once more, one after the other, to time the steps; those of a quick study."""
+CLOCKED = (*ENERGIES, CONVENTIONAL, EXHAUSTIVE)
+"""Rows whose steps are timed; all but the last have 20 ms for a step."""
+PAPER = {
+    "CB": {"score": 0.51, "speed_mean": 0.52, "banks_mean": 0.0},
+    "Atacom": {"score": 0.90, "speed_mean": 0.55, "banks_mean": 0.0},
+    "cautious": {"score": 0.93, "speed_mean": 1.00, "banks_mean": 0.0},
+    "balanced": {"score": 0.80, "speed_mean": 1.44, "banks_mean": 0.53},
+    "aggressive": {"score": 0.61, "speed_mean": 1.97, "banks_mean": 1.13},
+}
+"""Its Table I, in its own simulator."""
+
+
+def run(
+    settings: Settings,
+    out: Path,
+    progress: Progress,
+    *,
+    wanted: int | None = None,
+    quick: bool = False,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Train the energies unless they are there, shoot and count.
+
+    Args:
+        settings: The table, the energies and the shots, in the sections `hockey` and `energy`.
+        out: Folder for policies, figures and the episode.
+        progress: Called with how much is done of how much.
+        wanted: Of each row's shots; `hockey.shots`, or few in a quick study, when absent.
+        quick: Whether to take few shots and small energies.
+        seed: Which study; each has starts, records and energies of its own.
+
+    Returns:
+        Every number of the study.
+    """
+    torch.set_num_threads(1)
+    settings = shrunk(settings) if quick else settings
+    shooters = policies(settings, output_folder(out / "policies"), seed, bar)
+    begun = trials.starts(wanted or settings.hockey.shots, seed=SEED + seed)
+    disturbance = hockey.disturbance(settings.hockey)
+    works = len(ROWS) + len(CLOCKED) + len(PICTURED)
+    told = (part(progress, number, works) for number in range(works))
+    played: dict[str, list[Played]] = {}
+    for row in ROWS:
+        make = functools.partial(shooting_rows.agent, row, shooters, settings)
+        played[row] = trials.play_all(make, begun, disturbance, progress=next(told))
+    steps = {
+        row: _steps(
+            functools.partial(shooting_rows.agent, row, shooters, settings),
+            begun[: TIMED_QUICK if quick else TIMED],
+            disturbance,
+            next(told),
+        )
+        for row in CLOCKED
+    }
+    known = {row: shooting_rows.conditions(row, shooters, settings) for row in ROWS}
+    rows = {row: count(each, known[row]) for row, each in played.items()}
+    for row, spent in steps.items():
+        rows[row]["step_ms"] = _milliseconds(spent)
+    _draw(rows, played, output_folder(out))
+    for row in PICTURED:
+        shooter = shooting_rows.agent(row, shooters, settings)
+        picture(shooter, row, begun, played[row], disturbance, out)
+        next(told)(1, 1)
+    return {
+        "quick": quick,
+        "shots": len(begun),
+        "disturbance": asdict(disturbance),
+        "rows": rows,
+        "step_ms": _milliseconds([each for row in ENERGIES for each in steps[row]]),
+        "paper": PAPER,
+    }
+
+
+def shrunk(settings: Settings) -> Settings:
+    """Return the settings of a quick study.
+
+    Args:
+        settings: Those of the whole study.
+    """
+    share = settings.study.quick
+    energy = replace(
+        settings.energy,
+        states=min(1500, settings.energy.states),
+        epochs=min(80, settings.energy.epochs),
+        batch=min(32, settings.energy.batch),
+        held_out=min(100, settings.energy.held_out),
+    )
+    shots_ = max(9, round(share * settings.hockey.shots))
+    return replace(settings, energy=energy, hockey=replace(settings.hockey, shots=shots_))
+
+
+def policies(
+    settings: Settings, folder: Path, seed: int, show: Show = hidden
+) -> dict[str, Shooter]:
+    """Return the trained shooters by setting, training what is not there.
+
+    Those of `make repro` or `ricochet train energy` serve if they are of these settings, and their
+    contacts and strokes if only the energies are others.
+
+    Args:
+        settings: The table and the energies.
+        folder: Where they are kept otherwise.
+        seed: Of the training.
+        show: Shows the progress of each step of a training.
+    """
+    places = (artifacts() / "energy", artifacts() / "train" / "energy", folder)
+    orders = [Order(settings, place, seed, beside=places) for place in places]
+    order = next((each for each in orders if train.is_trained(each)), orders[-1])
+    train.train(order, show)
+    names = {name.split("-", 1)[1]: name for name in train.NAMES}
+    return {s: packages.read(train.place(order, n)) for s, n in names.items()}
+
+
+def count(played: list[Played], known: Conditions) -> dict[str, Any]:
+    """Count a row.
+
+    Args:
+        played: Its shots.
+        known: What decides them by the learnt model.
+
+    Returns:
+        The row; None where nothing was played, or nothing scored that a number could be of.
+    """
+    goals = [each for each in played if each.outcome.scored]
+    speeds = np.array([each.outcome.speed_at_line for each in goals])
+    share, interval = None, (0.0, 1.0)
+    if played:
+        share = len(goals) / len(played)
+        interval = stats.binomtest(len(goals), len(played)).proportion_ci(0.95)
+    meant = [each.intents[0] for each in played if each.intents]
+    states = np.array([intent.puck for intent in meant]).reshape(-1, 6)
+    model = objective.evaluate(known, states, np.array([intent.angle for intent in meant]))
+    off = [
+        each.outcome.normal - each.intents[0].angle
+        for each in played
+        if each.intents and each.outcome.strikes
+    ]
+    return {
+        "score": share,
+        "score_interval": list(interval),
+        "speed_mean": float(speeds.mean()) if len(goals) else None,
+        "speed_std": float(speeds.std(ddof=1)) if len(goals) > 1 else None,
+        "banks_mean": float(np.mean([g.outcome.banks for g in goals])) if goals else None,
+        "constraint_violations": sum(bool(each.outcome.violations) for each in played),
+        "violations": sorted({kind for each in played for kind in each.outcome.violations}),
+        "predicted": float(model.goal.sum() / len(played)) if played else None,
+        "predicted_speed": float(model.speed.mean()) if len(meant) else None,
+        "normal_error_sd": float(np.std(off)) if off else None,
+        "ended": {
+            kind: sum(each.outcome.ended == kind for each in played)
+            for kind in ("line", "returned", "out", "time")
+        },
+        "complaints": sum(bool(each.complaints) for each in played),
+    }
+
+
+def _steps(
+    make: Callable[[], ShootingAgent],
+    begun: tuple[Start, ...],
+    disturbance: Disturbance,
+    progress: Progress,
+) -> list[float]:
+    """Play shots one after the other; times of the agent's steps until the strike, s."""
+    steps: list[float] = []
+    for each in trials.play_all(make, begun, disturbance, progress=progress, workers=1):
+        struck = each.outcome.struck
+        steps += each.steps[: round(struck / PERIOD) if np.isfinite(struck) else None]
+    return steps
+
+
+def _milliseconds(steps: list[float]) -> dict[str, float]:
+    """Return the median and the 99th percentile of times."""
+    median, high = 1e3 * np.quantile(steps, (0.5, 0.99))
+    return {"median": float(median), "p99": float(high)}
+
+
+def picture(
+    shooter: ShootingAgent,
+    row: str,
+    begun: tuple[Start, ...],
+    played: list[Played],
+    disturbance: Disturbance,
+    out: Path,
+) -> None:
+    """Draw the fastest goal of a row as a strip of pictures and as a film.
+
+    Args:
+        shooter: The agent of the row.
+        row: Its name.
+        begun: How its shots began.
+        played: What came of them.
+        disturbance: What the agent was not told.
+        out: Folder for `episode-<row>.png` and `.gif`.
+    """
+    speeds = [each.outcome.speed_at_line if each.outcome.scored else 0.0 for each in played]
+    start = begun[int(np.argmax(speeds))]
+    again, episode = trials.play_one(shooter, start, disturbance)
+    banks, speed = again.outcome.banks, again.shot.speed
+    title = f"{row}: {speed:.2f} m/s at the goal line after {banks} bank{'s'[: banks != 1]}"
+    write_bytes(
+        out / f"episode-{row}.png", calibration.to_png(episodes.strip(episode, title=title))
+    )
+    episodes.film(episode, out / f"episode-{row}.gif")
+
+
+def _draw(rows: dict[str, Any], played: dict[str, list[Played]], out: Path) -> None:
+    beside = {**PAPER, "conventional": PAPER["CB"]}
+    write_bytes(out / "table.png", calibration.to_png(table_one.rows(rows, beside)))
+    crossings = {row: [each.outcome for each in shots_] for row, shots_ in played.items()}
+    write_bytes(out / "crossings.png", calibration.to_png(table_one.crossings(crossings)))

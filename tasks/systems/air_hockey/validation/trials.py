@@ -1,0 +1,180 @@
+"""Shots on the simulated table: pucks from a grid, an agent at 50 Hz, and what came of each.
+
+The grid lies in front of the robot where the 2023 Robot Air Hockey Challenge places its pucks; the
+stated disturbance then moves them. Shot i of a seed has the same puck, airflow and noise whoever
+plays it. Shots are jobs of their own, so their numbers do not depend on how many processors share
+the work; step times are of meaning only where nothing else runs.
+"""
+
+import math
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.systems.air_hockey import shot_outcome, simulator
+from ricochet.models.systems.air_hockey.shot_outcome import Outcome
+from ricochet.models.systems.air_hockey.simulator import Disturbance, Episode, World
+from ricochet.models.systems.air_hockey.strike_plan import Intent
+from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.systems.air_hockey.validation.results import Shot
+
+GRID = ((-0.70, -0.20), (-0.39105, 0.39105))
+"""Where pucks start: x and y in the table's frame, m."""
+STREAM = 60
+"""Of randomness: what disturbs shots is drawn apart from what trainings and audits draw."""
+LONGEST = 10.0
+"""An episode's length, s."""
+
+
+class Agent(Protocol):
+    """What the challenge calls an agent."""
+
+    def reset(self) -> None:
+        """Begin an episode."""
+
+    def draw_action(self, observation: Float[ndarray, " 23"]) -> Float[ndarray, "2 7"]:
+        """Return the joints' positions and speeds at the end of the coming 20 ms."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a shot begins.
+
+    Attributes:
+        puck: Its x, y, m, and velocity, m/s.
+        seed: Of the airflow's direction and the noise.
+    """
+
+    puck: tuple[float, float, float, float]
+    seed: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Played:
+    """One shot played.
+
+    Attributes:
+        start: How it began.
+        outcome: What came of it.
+        steps: Time of the agent in each period, s.
+        complaints: What the agent said.
+        intents: The agent's strokes as they were meant shortly before the contact.
+    """
+
+    start: Start
+    outcome: Outcome
+    steps: tuple[float, ...]
+    complaints: tuple[str, ...]
+    intents: tuple[Intent, ...]
+
+    @property
+    def shot(self) -> Shot:
+        """The row that a gate counts."""
+        speed = self.outcome.speed_at_line
+        return Shot(
+            self.outcome.scored,
+            speed if math.isfinite(speed) else 0.0,
+            self.outcome.banks,
+            len(self.outcome.violations),
+        )
+
+
+def starts(count: int, *, seed: int) -> tuple[Start, ...]:
+    """Return pucks at rest at the points of a grid, in an order drawn from the seed.
+
+    Args:
+        count: How many; a square number fills the grid, others leave gaps.
+        seed: Of the order, and of all that disturbs the shots.
+    """
+    side = math.ceil(math.sqrt(count))
+    axes = [low + (high - low) * (np.arange(side) + 0.5) / side for low, high in GRID]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
+    chosen = np.random.default_rng(seed).permutation(len(points))[:count]
+    return tuple(
+        Start((float(x), float(y), 0.0, 0.0), (seed, number))
+        for number, (x, y) in enumerate(points[chosen])
+    )
+
+
+def play_one(
+    agent: Agent, start: Start, disturbance: Disturbance, *, world: World | None = None
+) -> tuple[Played, Episode]:
+    """Play one shot.
+
+    Args:
+        agent: The agent; it is reset first.
+        start: How it begins.
+        disturbance: What the agent is not told.
+        world: The scene; a new one when absent.
+
+    Returns:
+        What came of it, and its record.
+    """
+    draw = np.random.default_rng((*start.seed, STREAM))
+    episode, seen = simulator.reset(
+        world or simulator.build(), puck=np.array(start.puck), disturbance=disturbance, draw=draw
+    )
+    agent.reset()
+    steps: list[float] = []
+    while len(steps) * simulator.PERIOD < LONGEST and not shot_outcome.over(episode):
+        began = time.perf_counter()
+        command = agent.draw_action(seen)
+        steps.append(time.perf_counter() - began)
+        seen = simulator.step(episode, command)
+    played = Played(
+        start,
+        shot_outcome.outcome(episode),
+        tuple(steps),
+        tuple(getattr(agent, "complaints", ())),
+        tuple(getattr(agent, "intents", ())),
+    )
+    return played, episode
+
+
+def play_all(
+    make: Callable[[], Agent],
+    begun: Sequence[Start],
+    disturbance: Disturbance,
+    *,
+    progress: Progress = silent,
+    workers: int | None = None,
+) -> list[Played]:
+    """Play shots side by side.
+
+    Args:
+        make: Makes the agent; must be picklable by reference, with what it holds.
+        begun: How they begin.
+        disturbance: What the agent is not told.
+        progress: Told the shots done and all shots.
+        workers: Processes; one for each processor when absent, none but this one for 1.
+
+    Returns:
+        What came of each, in order.
+    """
+    workers = workers or os.cpu_count() or 1
+    jobs = [(make, start, disturbance) for start in begun]
+    played: list[Played] = []
+    if workers == 1:
+        for job in jobs:
+            played.append(_play(job))
+            progress(len(played), len(jobs))
+        return played
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        for each in pool.map(_play, jobs, chunksize=4):
+            played.append(each)
+            progress(len(played), len(jobs))
+    return played
+
+
+def _play(job: tuple[Callable[[], Agent], Start, Disturbance]) -> Played:
+    make, start, disturbance = job
+    return play_one(make(), start, disturbance)[0]

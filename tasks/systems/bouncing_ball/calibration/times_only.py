@@ -1,0 +1,193 @@
+"""Restitution from times alone: bare recordings, and sessions of fewer than three microphones.
+
+Concentration cannot be known from times, and that is said: its draws are those of the prior.
+Nothing of this is registered, since a controller needs both parameters.
+
+    samples.npz   theta, shape (4000, 2), float64
+    figures/      ratio by bounce
+    details.json  the key, findings, ratios of each drop
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import stats
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.sound import onsets
+from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball.calibration import times_only
+from ricochet.models.systems.bouncing_ball.calibration.times_only import BareCalibration
+from ricochet.models.systems.bouncing_ball.listening import bounce_chains
+from ricochet.tasks.recordings import audio_files, sessions
+from ricochet.tasks.storage.files import output_folder, write_arrays, write_bytes, write_json
+from ricochet.tasks.storage.provenance import git_commit
+from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
+
+if TYPE_CHECKING:
+    from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard
+
+SAMPLES = 4000
+FEWEST = 3
+"""Bounces of a drop that make a ratio."""
+
+Times = Float[ndarray, " bounce"]
+
+
+def calibrate(pair: "steps.Pair", order: "steps.Order") -> dict[str, Any]:
+    """Calibrate from a bare recording and write the files, all but `result.json`.
+
+    Args:
+        pair: The recording.
+        order: What is wanted.
+
+    Returns:
+        What `result.json` shall hold.
+
+    Raises:
+        BadInput: If the recording cannot be used.
+    """
+    (path,) = pair.sources
+    samples, rate = sessions.load_clip(path)
+    chains = bounce_chains.find_chains(onsets.detect(samples, rate))
+    heard = [part for chain in chains for part in _whole(chain.times, chain.missing)]
+    if not heard:
+        most = max((len(chain.times) for chain in chains), default=0)
+        raise BadInput(str(path), f"{most} bounces of one drop", f"at least {FEWEST}")
+    time_sd = float(np.median(np.concatenate([chain.time_sd for chain in chains])))
+    facts = {
+        "object": {"ball": path.stem, "surface": "unknown", "drop_height": None},
+        "sessions": [path.name],
+        "takes": {"used": len(heard), "rejected": []},
+    }
+    return _conclude(pair, order, heard, time_sd, facts, notes=_overdriven(samples, rate))
+
+
+def calibrate_heard(pair: "steps.Pair", order: "steps.Order", heard: "Heard") -> dict[str, Any]:
+    """Calibrate from the times of sessions whose rig tells no places.
+
+    Args:
+        pair: The pair.
+        order: What is wanted.
+        heard: Its takes.
+
+    Returns:
+        What `result.json` shall hold.
+    """
+    takes = [take.heard for take in heard.takes]
+    chains = [part for take in takes for part in _whole(take.times, take.missing)]
+    first = heard.sessions[0]
+    facts = {
+        "object": {
+            "ball": first.ball,
+            "surface": first.surface,
+            "drop_height": first.drop_height,
+        },
+        "sessions": [session.identity for session in heard.sessions],
+        "takes": {
+            "used": len(takes),
+            "rejected": [asdict(entry) for entry in heard.rejected],
+        },
+    }
+    time_sd = float(np.median(np.concatenate([take.time_sd for take in takes])))
+    return _conclude(pair, order, chains, time_sd, facts)
+
+
+def _overdriven(samples: Float[ndarray, "channel frame"], rate: int) -> list[dict[str, Any]]:
+    """Say that a bare recording is clipped: its times still stand, so that it is not refused."""
+    notes = []
+    for channel, track in enumerate(samples):
+        cut = audio_files.clipped_frames(track)
+        if len(cut):
+            sentence = (
+                f"channel {channel} is clipped, {len(cut)} frames at full scale from "
+                f"{cut[0] / rate:.2f} s on: times stand, a lower gain tells them better"
+            )
+            notes.append({"name": "clipped", "sentence": sentence, "channel": channel})
+    return notes
+
+
+def _whole(times: Times, missing: Sequence[int]) -> list[Times]:
+    """Cut a chain where a bounce was not heard, since no ratio is made across it."""
+    parts = np.split(times, [index + 1 for index in missing])
+    return [part for part in parts if len(part) >= FEWEST]
+
+
+def _conclude(
+    pair: "steps.Pair",
+    order: "steps.Order",
+    chains: Sequence[Times],
+    time_sd: float,
+    facts: dict[str, Any],
+    *,
+    notes: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """Infer restitution from the chains and write the files; notes are findings of the ear."""
+    torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
+    found = times_only.listen_times(chains, time_sd, draw=torch.Generator().manual_seed(order.seed))
+    theta = _theta(found, seed=order.seed)
+    names, unknown = problem.PARAMETERS, problem.PARAMETERS[1]
+    low, high = np.quantile(theta[:, 1], [0.05, 0.95]).tolist()
+    result = {
+        "schema": steps.SCHEMA,
+        **facts,
+        "parameters": list(names),
+        "mean": [found.mean, float(theta[:, 1].mean())],
+        "covariance": [[found.sd**2, 0.0], [0.0, float(theta[:, 1].var())]],
+        "region_90": {names[0]: list(found.region_90), unknown: [low, high]},
+        "samples": "samples.npz",
+        "predictive_p_value": min((finding.p_value for finding in found.findings), default=None),
+        "model": {"density": f"bare-recording/seed-{order.seed}"},
+        "registered": None,
+        "unknown": [unknown],
+    }
+    write_arrays(pair.folder / "samples.npz", {"theta": theta})
+    _draw(pair, found)
+    details = _details(pair, order, found, len(chains))
+    details["findings"] += notes
+    write_json(pair.folder / "details.json", details)
+    return result
+
+
+def _theta(found: BareCalibration, *, seed: int) -> Float[ndarray, "sample 2"]:
+    """Draw restitution from a normal law inside its range, concentration from its prior."""
+    draw = np.random.default_rng(seed)
+    ends = (np.array(times_only.RANGE) - found.mean) / found.sd
+    law = stats.truncnorm(*ends, loc=found.mean, scale=found.sd)
+    restitution = law.rvs(SAMPLES, random_state=draw)
+    low, high = problem.PRIOR.low[1], problem.PRIOR.high[1]
+    return np.column_stack([restitution, draw.uniform(low, high, SAMPLES)])
+
+
+def _details(
+    pair: "steps.Pair", order: "steps.Order", found: BareCalibration, drops: int
+) -> dict[str, Any]:
+    return {
+        "schema": "ricochet.calibration-details/1",
+        "key": steps.key(pair, order),
+        "recordings": pair.digest,
+        "git_commit": git_commit(),
+        "seed": order.seed,
+        "findings": [asdict(finding) for finding in found.findings],
+        "metrics": {
+            "takes_used": float(drops),
+            "restitution_mean": found.mean,
+            "restitution_sd": found.sd,
+        },
+        "narrowing": [],
+        "ratios": [ratios.tolist() for ratios in found.ratios],
+        "truth": None,
+    }
+
+
+def _draw(pair: "steps.Pair", found: BareCalibration) -> None:
+    from ricochet.tasks.systems.bouncing_ball.figures import calibration
+
+    folder = output_folder(pair.folder / "figures")
+    figure = calibration.ratio_by_bounce(found.ratios, title=pair.name, interval=found.region_90)
+    write_bytes(folder / "ratio-by-bounce.png", calibration.to_png(figure))

@@ -1,0 +1,116 @@
+"""Which figures a calibration of sessions draws, and under which names."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ricochet.models.inference.calibration_checks import coverage
+from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
+from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
+from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
+from ricochet.tasks.recordings import sessions
+from ricochet.tasks.storage.files import output_folder, write_bytes
+from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard, NamedTake, measured
+from ricochet.tasks.systems.bouncing_ball.figures import calibration
+from ricochet.tasks.systems.bouncing_ball.figures import criticism as criticism_figures
+
+if TYPE_CHECKING:
+    from ricochet.tasks.systems.bouncing_ball.calibration.run import Pair
+
+
+def draw(
+    pair: "Pair",
+    heard: Heard,
+    found: Calibration,
+    details: Mapping[str, Any],
+    checks: ProductChecks,
+    *,
+    folder: Path,
+) -> None:
+    """Draw every figure of a pair into a folder.
+
+    Args:
+        pair: The pair.
+        heard: Its takes.
+        found: Its posterior.
+        details: What `details.json` holds.
+        checks: Simulated sessions at the posterior.
+        folder: Where the pictures go.
+
+    Raises:
+        BadInput: If the place cannot be written.
+    """
+    output_folder(folder)
+    samples = np.asarray(found.samples)
+    drawn: dict[str, Figure] = {
+        "posterior": calibration.posterior(samples, title=pair.name, truth=details["truth"]),
+        "narrowing": _narrowing(found),
+        "ratio-by-bounce": _ratios(pair, heard, found),
+        "localisation": _localisation(heard),
+        "waveform": _waveform(heard, heard.takes[0]),
+        "restitution-by-take": _by_take(heard, found),
+        "rank-histogram": _ranks(checks),
+        "coverage": _coverage(checks),
+    }
+    for name, figure in drawn.items():
+        write_bytes(folder / f"{name}.png", calibration.to_png(figure))
+
+
+def _narrowing(found: Calibration) -> Figure:
+    means = np.array([grid.mean for _, grid in found.narrowing])
+    spreads = np.array([np.sqrt(np.diag(grid.covariance)) for _, grid in found.narrowing])
+    return calibration.narrowing([number for number, _ in found.narrowing], means, spreads)
+
+
+def _ratios(pair: "Pair", heard: Heard, found: Calibration) -> Figure:
+    chains = [take.heard.times for take in heard.takes]
+    ratios = [np.diff(times)[1:] / np.diff(times)[:-1] for times in chains]
+    low, high = (float(value) for value in np.asarray(found.region_90)[0])
+    return calibration.ratio_by_bounce(ratios, title=pair.name, interval=(low, high))
+
+
+def _by_take(heard: Heard, found: Calibration) -> Figure:
+    drops = measured(heard)
+    values, errors = ball_criticism.restitution_by_take(drops.features, drops.noise)
+    low, high = (float(value) for value in found.region_90[0])
+    return criticism_figures.restitution_by_take(
+        drops.names,
+        values,
+        errors,
+        interval=(low, high),
+        set_aside=[name for name, _ in found.set_aside],
+        notes=[finding.sentence for finding in found.findings],
+    )
+
+
+def _ranks(checks: ProductChecks) -> Figure:
+    columns = zip(problem.PARAMETERS, checks.ranks.T, strict=True)
+    return calibration.rank_histogram(dict(columns), bins=max(4, len(checks.levels) // 5))
+
+
+def _coverage(checks: ProductChecks) -> Figure:
+    rows = coverage(checks.levels)
+    name = f"{checks.drops} drops"
+    return calibration.coverage(
+        [row.nominal for row in rows], {name: [row.found for row in rows]}, cases=rows[0].cases
+    )
+
+
+def _localisation(heard: Heard) -> Figure:
+    bounces = [take.heard for take in heard.takes if take.heard.positions is not None]
+    return calibration.localisation_map(
+        heard.sessions[0].rig.array().positions,
+        np.concatenate([take.positions for take in bounces if take.positions is not None]),
+        np.concatenate([take.covariances for take in bounces if take.covariances is not None]),
+        np.concatenate([take.outliers for take in bounces]),
+    )
+
+
+def _waveform(heard: Heard, take: NamedTake) -> Figure:
+    samples = sessions.load_take(take.path)
+    rate = float(heard.sessions[0].rig.sample_rate)
+    return calibration.waveform(samples, rate, take.heard.times, title=take.file)

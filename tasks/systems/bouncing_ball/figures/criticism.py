@@ -1,0 +1,53 @@
+"""Pictures of what a model explains of a session and what it does not."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from numpy import ndarray
+
+from ricochet.tasks.systems.bouncing_ball.figures.calibration import COLOURS
+
+
+def restitution_by_take(
+    names: Sequence[str],
+    values: Float[ndarray, " take"],
+    errors: Float[ndarray, " take"],
+    *,
+    interval: tuple[float, float],
+    set_aside: Collection[str] = (),
+    notes: Sequence[str] = (),
+) -> Figure:
+    """Draw each take's own restitution against the posterior of all.
+
+    Args:
+        names: The takes, in the order of the session.
+        values: Restitution of each by the speed equation.
+        errors: Standard errors of the values.
+        interval: 90 % interval of the restitution.
+        set_aside: Names of the takes that are not in the posterior.
+        notes: What the model does not explain, a sentence each.
+
+    Returns:
+        The figure: a slope is drift over the session, two levels are two objects.
+    """
+    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = figure.subplots()
+    axes.axhspan(*interval, color=COLOURS[5], alpha=0.5, label="posterior, 90 %")
+    place = np.arange(1, len(names) + 1)
+    aside = np.array([name in set_aside for name in names], dtype=bool)
+    for chosen, colour, label in ((~aside, COLOURS[0], "used"), (aside, COLOURS[1], "set aside")):
+        if chosen.any():
+            axes.errorbar(
+                place[chosen], values[chosen], 1.645 * errors[chosen],
+                fmt="o", color=colour, markersize=4, linewidth=0.8, label=label,
+            )  # fmt: skip
+    middle, spread = np.median(values), max(float(np.ptp(interval)), float(np.std(values)))
+    axes.set_ylim(middle - 5 * spread, middle + 5 * spread)
+    axes.set_xlabel("take")
+    axes.set_ylabel("restitution of the take, 90 %")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    figure.suptitle("\n".join(["Restitution by take", *notes]), fontsize=10)
+    return figure

@@ -1,0 +1,83 @@
+"""The figure of a validation: candidate and champion, what they believe and how they fared."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Ellipse
+from numpy import ndarray
+from scipy import stats
+
+from ricochet.tasks.systems.bouncing_ball.figures.calibration import (
+    COLOURS,
+    CONCENTRATION,
+    REGION,
+    RESTITUTION,
+)
+from ricochet.tasks.systems.bouncing_ball.validation.results import (
+    CANDIDATE,
+    CHAMPION,
+    Paired,
+    TwinResult,
+)
+
+ROLES = {CANDIDATE: COLOURS[1], CHAMPION: COLOURS[0]}
+"""The roles with their colours."""
+
+
+def comparison(
+    name: str, samples: Mapping[str, Float[ndarray, "sample 2"]], result: TwinResult
+) -> Figure:
+    """Draw both posteriors on one plot, and success beside success.
+
+    Args:
+        name: Name of the pair.
+        samples: Posterior draws by role.
+        result: The trials.
+
+    Returns:
+        The figure; regions hold 90 %, bars are exact 95 % intervals.
+    """
+    figure = Figure(figsize=(8.6, 4.3), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1.4, 1.0))
+    for role, theta in samples.items():
+        left.plot(*theta[::2].T, ",", color=ROLES[role], alpha=0.4)
+        left.add_patch(_region(theta, ROLES[role], role))
+    left.set_xlabel(RESTITUTION)
+    left.set_ylabel(CONCENTRATION)
+    left.legend(frameon=False)
+    left.set_title("posteriors, 90 % regions")
+    rows = {"tosses met": result.success, "cups predicted": result.inside_90}
+    for place, paired in enumerate(rows.values()):
+        _bars(right, place, paired)
+    right.set_xticks(range(len(rows)), list(rows))
+    right.set_xlim(-0.5, len(rows) - 0.3)  # room for the last label
+    right.set_ylim(0.0, 1.03)  # a share of one is seen whole
+    right.set_title(f"{len(result.seeds)} tosses, {len(result.positions)} cup positions")
+    champion = "none" if result.champion is None else f"version {result.champion}"
+    figure.suptitle(f"{name}: candidate version {result.candidate}, champion {champion}")
+    return figure
+
+
+def _bars(axes: Axes, place: int, paired: Paired) -> None:
+    for step, (role, outcomes) in enumerate(
+        ((CANDIDATE, paired.candidate), (CHAMPION, paired.champion))
+    ):
+        if not outcomes:
+            continue
+        found = stats.binomtest(sum(outcomes), len(outcomes))
+        interval, share = found.proportion_ci(0.95), found.statistic
+        reach = [[share - interval.low], [interval.high - share]]
+        where = place + 0.4 * step - 0.2
+        axes.errorbar([where], [share], yerr=reach, fmt="o", capsize=4, color=ROLES[role])
+        axes.annotate(f"{share:.3g}", (where, share), (7, -3), textcoords="offset points")
+
+
+def _region(theta: Float[ndarray, "sample 2"], colour: str, label: str) -> Ellipse:
+    values, vectors = np.linalg.eigh(np.cov(theta.T))
+    width, height = 2.0 * np.sqrt(REGION * values)
+    angle = float(np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0])))
+    centre = (float(theta[:, 0].mean()), float(theta[:, 1].mean()))
+    return Ellipse(centre, width, height, angle=angle, fill=False, color=colour, label=label)

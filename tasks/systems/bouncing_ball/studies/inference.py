@@ -1,0 +1,221 @@
+"""The study of the bouncing ball's inference: Fig. 5 and Sec. 4.1-4.2 of Matl et al., measured.
+
+    noise       methods on the same cases, with the default timing and localisation errors
+    paper       the same without noise and with the paper's 6000 simulations
+    ablation    times, places or both (the table of Fig. 5a), in the paper's setting
+    product     coverage of the joint posterior of many drops, over the prior and for three balls
+
+`--quick` takes a small share of every count, and shorter sessions: those of 100 drops at a low
+concentration take a minute each.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ricochet.models.inference.mixture_density_networks import ConditionalDensity
+from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, network_features
+from ricochet.models.systems.bouncing_ball.problem import (
+    DEFAULT_POSITION_SD,
+    DEFAULT_TIME_SD,
+    Drops,
+)
+from ricochet.tasks.console.progress import Progress
+from ricochet.tasks.settings import Settings, Study
+from ricochet.tasks.storage.provenance import code_digest
+from ricochet.tasks.systems.bouncing_ball.figures import calibration
+from ricochet.tasks.systems.bouncing_ball.studies import exact_method, sbi_method
+from ricochet.tasks.systems.bouncing_ball.studies import methods as method_rows
+from ricochet.tasks.systems.bouncing_ball.studies import sessions as product_rows
+from ricochet.tasks.systems.bouncing_ball.studies.methods import Method
+from ricochet.tasks.systems.bouncing_ball.studies.sessions import BALLS, Session
+
+SEED, APART = 1000, 1_000_000
+"""The first seed of the study, and how far those of two studies lie apart."""
+QUICK, QUICK_DROPS = 0.3, 20
+"""The part of `study.quick` that exact posteriors leave time for; the most drops of a session."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One noise level with its number of simulations, and the first seed of the study."""
+
+    time_sd: float
+    position_sd: float
+    simulations: int
+    first: int = SEED
+
+    def drops(self, count: int, seed: int) -> Drops:
+        """Simulate drops from the prior; the seed counts from the first of the study."""
+        draw = self.draw(seed)
+        noise = problem.constant_noise((count,), time_sd=self.time_sd, position_sd=self.position_sd)
+        return problem.simulate_drops(noise, draw=draw)
+
+    def draw(self, seed: int) -> torch.Generator:
+        """Return a generator of a seed that counts from the first of the study."""
+        return torch.Generator().manual_seed(self.first + seed)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the noise and the simulations as the result states them."""
+        noise = {"time_s": self.time_sd, "position_m": self.position_sd}
+        return {"noise": noise, "simulations": self.simulations}
+
+
+def run(
+    settings: Settings, out: Path, progress: Progress, *, quick: bool = False, seed: int = 0
+) -> dict[str, Any]:
+    """Make the tables and figures of the study.
+
+    Args:
+        settings: The sizes, in its section `study`.
+        out: Folder for the figures.
+        progress: Called with the steps done and the steps in all.
+        quick: Whether to take only a small share of every count, and shorter sessions.
+        seed: Which study; each has simulations, cases and sessions of its own.
+
+    Returns:
+        Every number of the tables.
+    """
+    torch.set_num_threads(1)
+    study = shrunk(settings.study) if quick else settings.study
+    first = SEED + APART * seed
+    noisy = Setting(DEFAULT_TIME_SD, DEFAULT_POSITION_SD, study.simulations, first)
+    paper = Setting(0.0, 0.0, study.paper_simulations, first)
+    steps = _steps(study, progress)
+    general = drop_posterior.train_general(simulations=5 * study.simulations, draw=noisy.draw(0))
+    steps(1)
+    result = {
+        "quick": quick,
+        **noisy.describe(),
+        "cases": study.cases,
+        "methods": _methods(noisy, study, general.density, general.cpu_time, steps),
+        "paper": {**paper.describe(), "methods": _paper_methods(paper, study, steps)},
+        "ablation": _ablation(paper, study, steps),
+        "product": _product(study, general.density, out, steps, first),
+    }
+    _draw(result, out)
+    return result
+
+
+def shrunk(study: Study) -> Study:
+    """Return the study at the share of its counts that `--quick` takes, in short sessions."""
+    sizes = {
+        name: max(1, round(QUICK * study.quick * value))
+        for name, value in asdict(study).items()
+        if name in ("simulations", "cases", "sessions", "repeats")
+    }
+    return replace(study, **sizes, drops=min(study.drops, QUICK_DROPS))
+
+
+def _steps(study: Study, progress: Progress) -> Callable[[int], None]:
+    total = study.sessions + len(BALLS) * study.repeats + 10
+    done = 0
+
+    def step(count: int) -> None:
+        nonlocal done
+        done = min(done + count, total)
+        progress(done, total)
+
+    return step
+
+
+def _methods(
+    setting: Setting,
+    study: Study,
+    general: ConditionalDensity,
+    general_cpu_s: float,
+    steps: Callable[[int], None],
+) -> dict[str, Any]:
+    training = setting.drops(setting.simulations, 1)
+    cases = setting.drops(study.cases, 2)
+    draw = setting.draw(3)
+    mdn = method_rows.train_network(training, training=drop_posterior.GENERAL, draw=draw)
+    methods: dict[str, Method] = {
+        "mdn": mdn,
+        "mdn-every-rig": method_rows.network_method(general, train_cpu_s=general_cpu_s),
+        "exact": Method(exact_method.answer),
+    }
+    rows = _rows(methods, cases, steps)
+    return rows | _peer(training, cases, steps)
+
+
+def _paper_methods(setting: Setting, study: Study, steps: Callable[[int], None]) -> dict[str, Any]:
+    training = setting.drops(setting.simulations, 4)
+    cases = setting.drops(study.cases, 5)
+    draw = setting.draw(6)
+    rows = _rows({"mdn": method_rows.train_network(training, draw=draw)}, cases, steps)
+    return rows | _peer(training, cases, steps)
+
+
+def _rows(methods: dict[str, Method], cases: Drops, steps: Callable[[int], None]) -> dict[str, Any]:
+    rows = {}
+    for name, method in methods.items():
+        rows[name] = method_rows.evaluate(method, cases)
+        steps(1)
+    return rows
+
+
+def _peer(training: Drops, cases: Drops, steps: Callable[[int], None]) -> dict[str, Any]:
+    """Return the row of the `sbi` package on the same simulations, or why there is none."""
+    reason = sbi_method.absent()
+    row = {"absent": reason} if reason else method_rows.evaluate(sbi_method.train(training), cases)
+    steps(1)
+    return {"sbi-mdn": row}
+
+
+def _ablation(setting: Setting, study: Study, steps: Callable[[int], None]) -> dict[str, Any]:
+    training = setting.drops(setting.simulations, 4)
+    cases = setting.drops(study.cases, 5)
+    rows = {}
+    for name, hearing in (
+        ("time", network_features.from_times),
+        ("position", network_features.from_places),
+        ("both", network_features.from_both),
+    ):
+        draw = setting.draw(7)
+        method = method_rows.train_network(training, hearing=hearing, draw=draw)
+        rows[name] = method_rows.evaluate(method, cases)
+        steps(1)
+    return rows
+
+
+def _product(
+    study: Study, network: ConditionalDensity, out: Path, steps: Callable[[int], None], first: int
+) -> dict[str, Any]:
+    out.mkdir(parents=True, exist_ok=True)
+    journal = out / f"sessions-{code_digest()[:12]}.jsonl"
+
+    def run_all(sessions: list[Session]) -> list[product_rows.Outcome]:
+        return product_rows.outcomes(
+            sessions, network=network, journal=journal, progress=lambda: steps(1)
+        )
+
+    prior = [Session(10 * first + i, study.drops) for i in range(study.sessions)]
+    rows = {"prior": product_rows.prior_row(run_all(prior), study.drops)}
+    for place, (ball, truth) in enumerate(BALLS.items(), start=1):
+        start = first * (10 + 10 * place)
+        sessions = [Session(start + i, study.drops, truth) for i in range(study.repeats)]
+        rows[ball] = product_rows.ball_row(run_all(sessions), study.drops)
+    return rows
+
+
+def _draw(result: dict[str, Any], out: Path) -> None:
+    """Write coverage of one drop and of products beside the diagonal."""
+    out.mkdir(parents=True, exist_ok=True)
+    found = {
+        name: list(row["coverage"].values())
+        for name, row in result["methods"].items()
+        if "coverage" in row
+    }
+    levels = (0.5, 0.8, 0.9, 0.95)
+    one = calibration.coverage(levels, found, cases=result["cases"])
+    (out / "coverage-one-drop.png").write_bytes(calibration.to_png(one))
+    product = result["product"]["prior"]
+    many = calibration.coverage(
+        levels, {"product": list(product["coverage"].values())}, cases=product["sessions"]
+    )
+    (out / "coverage-product.png").write_bytes(calibration.to_png(many))

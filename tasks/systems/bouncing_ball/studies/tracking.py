@@ -1,0 +1,240 @@
+"""The study of ball tracking: Figs. 7, 13 and 14 and Sec. 4.4 of Matl et al., in the twin.
+
+Each ball is calibrated on a session of simulated drops heard with the default noise. Then it is
+tossed; each toss is heard once by the real-time path, and every controller meets the same toss with
+the same arm. Nothing but sound reaches a controller. Each toss is a job of its own with its own
+seed, so that the numbers do not depend on how many processors share the work.
+
+    stay                    never moves: what chance alone touches
+    intercept               Algorithm 1 as printed
+    intercept_frictionless  Algorithm 1 told that a contact leaves the horizontal speed as it is
+    cautious_intercept      Algorithm 2 as printed
+    belief                  ours
+"""
+
+import multiprocessing
+import os
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ricochet.hardware.robots.simulated import SimulatedArm
+from ricochet.models.systems.bouncing_ball.calibration import posterior
+from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_tracking
+from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
+from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
+from ricochet.tasks.console.progress import Progress
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage.files import output_folder, write_bytes
+from ricochet.tasks.systems.bouncing_ball.figures import calibration, tracking
+from ricochet.tasks.systems.bouncing_ball.studies import sessions
+from ricochet.tasks.systems.bouncing_ball.studies.sessions import Session
+from ricochet.tasks.systems.bouncing_ball.tracking import control_loop, controllers
+from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import open_laboratory
+from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import workspace as workspace_of
+from ricochet.tasks.systems.bouncing_ball.validation import simulated_trials
+
+SEED, APART = 70_000, 1_000_000
+"""The first seed of the study, and how far those of two studies lie apart."""
+CONTROLLERS = ("stay", "intercept", "intercept_frictionless", "cautious_intercept", "belief")
+TIMED = 60
+"""Tosses at most met once more, one after the other, to time the latency by the wall's clock."""
+SAMPLES = 2000
+"""Draws of the posterior that a controller is given."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One toss.
+
+    Attributes:
+        ball: Name of the ball.
+        number: Which toss of the ball.
+        settings: All settings.
+        knowledge: What calibration told about the ball.
+    """
+
+    ball: str
+    number: int
+    settings: Settings
+    knowledge: controllers.Knowledge
+
+
+@dataclass(frozen=True)
+class Met:
+    """One toss met by every controller.
+
+    Attributes:
+        outcomes: How it ended, by controller.
+        bounces: Bounces on the table before the crossing.
+        outliers: How many of them were mislocated or not heard.
+        latencies: From the sound of a bounce to the new target, s, by controller.
+    """
+
+    outcomes: dict[str, Outcome]
+    bounces: int
+    outliers: int
+    latencies: dict[str, list[float]]
+
+
+def run(
+    settings: Settings,
+    out: Path,
+    progress: Progress,
+    *,
+    wanted: int | None = None,
+    quick: bool = False,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Toss the balls, meet them and count.
+
+    Args:
+        settings: Tosses and acoustics, in the section `toss`.
+        out: Folder for the figures.
+        progress: Called with the tosses done and all tosses.
+        wanted: Of each ball's tosses; `toss.tosses` when absent.
+        quick: Whether to take only the share `study.quick` of the tosses, unless they are counted.
+        seed: Which study; each has recordings and tosses of its own.
+
+    Returns:
+        Every number of the study.
+    """
+    torch.set_num_threads(1)
+    workspace_of(settings.toss)  # refused before anything is computed
+    tosses = settings.toss.tosses
+    tosses = max(1, round(tosses * settings.study.quick)) if quick else tosses
+    tosses = tosses if wanted is None else wanted
+    first = APART * seed
+    balls = enumerate(ball_toss.BALLS, start=first)
+    known = {ball: _calibrated(ball, settings, number) for number, ball in balls}
+    jobs = [Job(ball, first + i, settings, known[ball]) for ball in known for i in range(tosses)]
+    met: dict[str, list[Met]] = {ball: [] for ball in known}
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
+        for done, (job, result) in enumerate(
+            zip(jobs, pool.map(meet, jobs, chunksize=5), strict=True), start=1
+        ):
+            met[job.ball].append(result)
+            progress(done, len(jobs))
+    alone = [meet(job) for job in jobs[:: -(-len(jobs) // TIMED)]]
+    found = summarise(met) | {"latency_ms": latencies(alone), "quick": quick, "tosses": tosses}
+    _draw(found["balls"], output_folder(out))
+    return found
+
+
+def meet(job: Job) -> Met:
+    """Toss a ball once and let every controller meet it.
+
+    Args:
+        job: Which toss.
+
+    Returns:
+        How it ended.
+    """
+    torch.set_num_threads(1)
+    ball, workspace = ball_toss.BALLS[job.ball], workspace_of(job.settings.toss)
+    about = job.settings
+    laboratory = open_laboratory(about.capture, about.toss, ball=ball, seed=SEED + job.number)
+    heard = list(control_loop.listen(laboratory.toss()))
+    toss = laboratory.truth_for_evaluation().toss
+    before = toss.times < (toss.crossing_time or np.inf)
+    end = simulated_trials.end_of(toss)
+    outcomes, latencies = {}, {}
+    for name in CONTROLLERS:
+        controller = controllers.controller(
+            name,
+            job.knowledge,
+            workspace,
+            ball,
+            about.toss,
+            seed=job.number,
+            microphones=about.capture.microphones,
+        )
+        done = control_loop.deflect(controller, heard, SimulatedArm(workspace), until=end)
+        outcomes[name] = simulated_trials.judged(done, toss, heard)
+        latencies[name] = [decision.latency for decision in done.decisions]
+    wrong = outcomes[CONTROLLERS[0]].outliers
+    return Met(outcomes, int(before.sum()), len(wrong), latencies)
+
+
+def summarise(met: Mapping[str, list[Met]]) -> dict[str, Any]:
+    """Count what was met.
+
+    Args:
+        met: The tosses of each ball.
+
+    Returns:
+        Rows by ball and controller, means over the balls and outlier rates.
+    """
+    balls = {
+        ball: {
+            name: ball_tracking.row([each.outcomes[name] for each in tosses])
+            for name in CONTROLLERS
+        }
+        for ball, tosses in met.items()
+    }
+    rates = {
+        ball: sum(each.outliers for each in tosses) / max(sum(each.bounces for each in tosses), 1)
+        for ball, tosses in met.items()
+    }
+    return {
+        "balls": balls,
+        "mean": {name: _mean_row(balls, name) for name in CONTROLLERS},
+        "outlier_rate": rates | {"mean": float(np.mean(list(rates.values())))},
+    }
+
+
+def latencies(tosses: list[Met]) -> dict[str, Any]:
+    """Summarise how long it took from the sound of a bounce to the new target.
+
+    Args:
+        tosses: Tosses met while nothing else was computed.
+
+    Returns:
+        Median and 99th percentile in ms, of all controllers together and of each.
+    """
+    waits = {
+        name: [wait for each in tosses for wait in each.latencies[name]] for name in CONTROLLERS
+    }
+    heard = [wait for name in CONTROLLERS[1:] for wait in waits[name]]
+    return _latency(heard) | {name: _latency(each) for name, each in waits.items()}
+
+
+def _mean_row(balls: Mapping[str, Any], name: str) -> dict[str, float | None]:
+    """Means over the balls that have a value, as the paper's; None where no ball has."""
+    keys = ("success", "outliers", "boundaries", "missed", "energy", "energy_successes")
+    values = {key: [rows[name][key] for rows in balls.values()] for key in keys}
+    there = {key: [value for value in row if value is not None] for key, row in values.items()}
+    return {key: float(np.mean(row)) if row else None for key, row in there.items()}
+
+
+def _latency(waits: list[float]) -> dict[str, float]:
+    values = 1e3 * np.array(waits or [np.nan])
+    return {"median": float(np.median(values)), "p99": float(np.quantile(values, 0.99))}
+
+
+def _calibrated(ball: str, settings: Settings, seed: int) -> controllers.Knowledge:
+    """Calibrate a ball on a session of drops of its own."""
+    truth = ball_toss.BALLS[ball]
+    session = Session(
+        SEED + seed, settings.study.drops, (truth.restitution, truth.log10_concentration)
+    )
+    _, features, noise = sessions.simulate(session)
+    density = posterior.posterior(features, noise)
+    theta = density.sample(SAMPLES, draw=np.random.default_rng(SEED + seed))
+    return controllers.learn(theta, draw=torch.Generator().manual_seed(SEED + seed))
+
+
+def _draw(balls: tracking.Balls, out: Path) -> None:
+    pictures = {
+        "figure-7": tracking.shares(balls),
+        "figure-13": tracking.all_tosses(balls),
+        "figure-14": tracking.outliers_by_bounce(balls),
+    }
+    for name, figure in pictures.items():
+        write_bytes(out / f"{name}.png", calibration.to_png(figure))

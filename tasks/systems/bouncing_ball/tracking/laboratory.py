@@ -1,0 +1,129 @@
+"""The twin laboratory as the settings describe it, and what its tosses need to know of them."""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ricochet.hardware.microphones import stream
+from ricochet.hardware.microphones.acoustics import Acoustics
+from ricochet.hardware.twins.occlusions import Obstacles
+from ricochet.hardware.twins.tossed_ball import Laboratory, Surroundings
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Ball
+from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, contains
+from ricochet.tasks.recordings import capture as capturing
+from ricochet.tasks.settings import Capture, Toss
+from ricochet.tasks.systems.bouncing_ball import sample
+
+
+def ball_of(pair: str) -> Ball:
+    """Return what the twin tosses for a ball-surface pair.
+
+    Args:
+        pair: `<ball>-<surface>`.
+
+    Raises:
+        BadInput: If the twin has no such ball on such a surface.
+    """
+    known = {each.name: each for each in sample.PAIRS}
+    if pair not in known:
+        raise BadInput("ball and surface", repr(pair), "one of " + ", ".join(known))
+    truth = known[pair]
+    kind = BALLS[truth.ball.replace("moon-ball", "moon ball")]
+    return replace(
+        kind, restitution=truth.restitution, log10_concentration=truth.log10_concentration
+    )
+
+
+def open_laboratory(
+    capture: Capture,
+    toss: Toss,
+    *,
+    ball: Ball,
+    seed: int,
+    pace: Callable[[], Callable[[float], None]] = lambda: stream.at_once,
+) -> Laboratory:
+    """Set up the twin laboratory.
+
+    Args:
+        capture: The microphones, the room and the sound card.
+        toss: What makes tosses hard to hear.
+        ball: What is tossed.
+        seed: Seed of the laboratory; another ball has other tosses.
+        pace: How the sound is played; at once, or `stream.in_real_time`.
+
+    Returns:
+        The laboratory.
+
+    Raises:
+        BadInput: Bad places of microphones, detours out of order.
+    """
+    if toss.longest_detour < toss.shortest_detour:
+        expected = f"at least toss.shortest_detour = {toss.shortest_detour}"
+        raise BadInput("toss.longest_detour", repr(toss.longest_detour), expected)
+    return Laboratory(
+        capturing.stated_rig("twin", capture),
+        ball,
+        _surroundings(capture, toss),
+        pace=pace,
+        draw=np.random.default_rng((seed, zlib.crc32(ball.name.encode()))),
+    )
+
+
+def look_ahead(toss: Toss, ball_name: str) -> int:
+    """Return how many bounces to look ahead for a ball (Appendix E of Matl et al.).
+
+    Args:
+        toss: The settings.
+        ball_name: Name of the ball.
+
+    Raises:
+        BadInput: An unknown ball, or not one whole number of 1 or more a ball.
+    """
+    if ball_name not in BALLS:
+        raise BadInput("ball", repr(ball_name), "one of " + ", ".join(BALLS))
+    numbers = dict(zip(BALLS, toss.look_ahead, strict=False))
+    whole = all(type(number) is int and number >= 1 for number in toss.look_ahead)
+    if len(toss.look_ahead) != len(BALLS) or not whole:
+        expected = f"{len(BALLS)} whole numbers of 1 or more"
+        raise BadInput("toss.look_ahead", repr(toss.look_ahead), expected)
+    return numbers[ball_name]
+
+
+def workspace(toss: Toss) -> Workspace:
+    """Return where the paddle may be, and where it waits.
+
+    Args:
+        toss: The settings.
+
+    Raises:
+        BadInput: The paddle does not wait at two numbers inside.
+    """
+    two = len(toss.home) == 2 and all(type(number) in (int, float) for number in toss.home)
+    bounds = Workspace()
+    if not two or not contains(bounds, *toss.home):
+        (left, right), (low, high) = bounds.y, bounds.z
+        expected = f"y in [{left}, {right}] m and z in [{low}, {high}] m"
+        raise BadInput("toss.home", repr(toss.home)[:60], expected)
+    return replace(bounds, home=(float(toss.home[0]), float(toss.home[1])))
+
+
+def _surroundings(capture: Capture, toss: Toss) -> Surroundings:
+    """Collect what makes hearing hard."""
+    acoustics = Acoustics(
+        reverberation_time=capture.reverberation_time,
+        snr=capture.snr,
+        noise_steps=capture.noise_steps,
+        survey_sd=capture.survey_sd,
+        contact_sd=capture.contact_sd,
+    )
+    obstacles = Obstacles(
+        occlusion=toss.occlusion,
+        attenuation=toss.attenuation,
+        shortest=toss.shortest_detour,
+        longest=toss.longest_detour,
+        share=toss.detour_share,
+    )
+    return Surroundings(acoustics, obstacles, toss.robot_noise)

@@ -1,0 +1,166 @@
+"""A packaged posterior measured again from its own recordings, for the gate.
+
+Nothing the package states of itself is used: the takes are heard again, the exact posterior is
+computed again, and sessions are simulated at it and inferred. Only the digest of the recordings
+is taken from the package, and these must be the recordings at hand.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.inference import grid_densities
+from ricochet.models.inference.grid_densities import Window
+from ricochet.models.sound.arrival_hypotheses import Tolerances
+from ricochet.models.systems.bouncing_ball.calibration import (
+    calibrate,
+    posterior_agreement,
+    simulation_checks,
+)
+from ricochet.models.systems.bouncing_ball.calibration.calibrate import MeasuredDrops
+from ricochet.models.systems.bouncing_ball.calibration.posterior_agreement import Claim
+from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.registry.packages import Package
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.systems.bouncing_ball.calibration import detections, run
+from ricochet.tasks.systems.bouncing_ball.validation.gate import Evidence
+
+ARRAYS = {
+    "rows": 1,
+    "low": 1,
+    "high": 1,
+    "log_density": 2,
+    "samples": 2,
+    "mean": 1,
+    "covariance": 2,
+}
+"""Arrays of a posterior of two parameters, with their number of axes."""
+
+
+def audit(
+    package: Package,
+    sessions: Sequence[Path],
+    *,
+    settings: Settings,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Evidence:
+    """Measure a package again from its recordings.
+
+    Args:
+        package: The candidate.
+        sessions: Folders of the sessions it was learnt from.
+        settings: How well the rig is known, and the size of the checks.
+        seed: Seed of all randomness.
+        progress: Told of each take, then of each simulated session.
+
+    Returns:
+        What was measured.
+
+    Raises:
+        BadInput: If the recordings are not those of the package or cannot be used, or the package
+            is no posterior of a ball.
+    """
+    stated = claim(package)
+    check_recordings(package, sessions)
+    rules = settings.calibrate
+    known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
+    heard = detections.hear(sessions, tolerances=known, progress=progress)
+    if not heard.placed or len(heard.takes) < rules.fewest_takes:
+        found = f"{len(heard.takes)} takes that can be used"
+        raise BadInput(_named(sessions), found, f"at least {rules.fewest_takes}, with places")
+    return audit_drops(
+        stated, detections.measured(heard), settings=settings, seed=seed, progress=progress
+    )
+
+
+def audit_drops(
+    stated: Claim,
+    drops: MeasuredDrops,
+    *,
+    settings: Settings,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Evidence:
+    """Measure a claim again from measured drops.
+
+    Args:
+        stated: What the package states.
+        drops: What was heard in its recordings.
+        settings: The size of the checks.
+        seed: Seed of all randomness.
+        progress: Told of each simulated session.
+
+    Returns:
+        What was measured.
+    """
+    torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
+    found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(seed))
+    numbers = np.random.default_rng([seed, 1])
+    used = drops.keep(np.isin(drops.names, found.used))
+    product = simulation_checks.check(
+        found.samples,
+        used.noise,
+        sessions=settings.gate.sessions,
+        draw=torch.Generator().manual_seed(seed + 1),
+        progress=progress,
+    )
+    agreement = posterior_agreement.compare(
+        stated, found.density, draws=settings.gate.draws, draw=numbers
+    )
+    return Evidence(agreement, product, float(found.predictive_p_value))
+
+
+def claim(package: Package) -> Claim:
+    """Return what a package states of its posterior.
+
+    Args:
+        package: The package.
+
+    Returns:
+        Density, draws and moments.
+
+    Raises:
+        BadInput: If it is no posterior of two parameters with draws and moments.
+    """
+    arrays = package.arrays
+    axes = {name: arrays[name].ndim for name in ARRAYS if name in arrays}
+    if package.kind != "grid" or axes != ARRAYS:
+        found = f"kind {package.kind!r} with {', '.join(sorted(arrays))}"
+        raise BadInput("package", found, f"kind 'grid' with {', '.join(sorted(ARRAYS))}")
+    if not all(np.isfinite(arrays[name]).all() for name in ARRAYS):
+        raise BadInput("package", "numbers that are not finite", "finite arrays")
+    if not (np.diff(arrays["rows"]) > 0.0).all() or not (arrays["high"] > arrays["low"]).all():
+        raise BadInput("package", "rows or intervals out of order", "ascending ones")
+    window = Window(arrays["rows"], arrays["low"], arrays["high"])
+    return Claim(
+        density=grid_densities.normalise(window, arrays["log_density"]),
+        samples=arrays["samples"],
+        mean=arrays["mean"],
+        covariance=arrays["covariance"],
+    )
+
+
+def check_recordings(package: Package, sessions: Sequence[Path]) -> None:
+    """Refuse recordings that are not those a package was learnt from.
+
+    Args:
+        package: The package.
+        sessions: Folders of the sessions.
+
+    Raises:
+        BadInput: If their digest is another.
+    """
+    if not sessions:
+        raise BadInput("recordings", "none", f"those of digest {package.data_digest}")
+    pairs = run.pairs([str(folder) for folder in sessions], Path())
+    if [pair.digest for pair in pairs] != [package.data_digest]:
+        found = f"recordings of digest {', '.join(pair.digest for pair in pairs)}"
+        raise BadInput(_named(sessions), found, f"those of digest {package.data_digest}")
+
+
+def _named(sessions: Sequence[Path]) -> str:
+    return ", ".join(map(str, sessions))

@@ -1,0 +1,237 @@
+"""The gate before `champion`: every check is measured here, none is read from the package.
+
+    package     levels of draws of the exact posterior, computed again from the recordings, in the
+                packaged density: share within 50/80/90/95 % inside the exact binomial 99.9 %
+                interval; packaged draws: levels and ranks under the exact posterior, distance
+                from the diagonal at most 0.08; packaged mean within 0.2 exact standard
+                deviations, variances within a factor of 1.3
+    method      sessions simulated at the posterior and inferred anew: rank statistics uniform
+                (Kolmogorov, p at least 0.0025 each), product coverage inside the exact binomial
+                99.8 % interval at each of 50/80/90/95 %
+    predictive  chance of a session at least as unlikely at least 0.005
+    twin        tosses met and cups predicted, on the same seeds as the champion: refused where
+                the exact one-sided test of the discordant pairs (McNemar 1947, without its normal
+                law) has p < 0.025, that is, where the difference lies beyond its 95 % interval;
+                cups inside the predicted 90 % interval not fewer than chance allows (p < 0.025);
+                a first candidate must beat a paddle that stays on the same tosses: p < 0.025
+    real        on a real rig no two tosses are the same: refused where the whole 95 % interval of
+                the difference of both shares (`models.inference.proportions`) is below zero;
+                cups are not tried there, and the check says so; a first candidate must meet more
+                than 0.41 of the tosses (p < 0.025)
+
+Each limit is the chance with which a sound candidate fails that check. Simulated, a sound one is
+refused in 2 % of all cases by what is measured and in 2 % by its luck with the tosses and cups. A
+variance divided by four is refused by the first line alone: 0.44 instead of 0.90.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import stats
+
+from ricochet.models.inference import calibration_checks
+from ricochet.models.inference.calibration_checks import LEVELS
+from ricochet.models.systems.bouncing_ball.calibration.posterior_agreement import Agreement
+from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
+from ricochet.models.systems.bouncing_ball.problem import PARAMETERS
+from ricochet.tasks.systems.bouncing_ball.validation.results import REAL, TwinResult
+from ricochet.tasks.validation.checks import (
+    CHANCE,
+    Check,
+    Verdict,
+    not_worse,
+    not_worse_apart,
+    promised,
+)
+
+RANK_CHANCE = 0.0025
+COVERAGE_CHANCE = 0.002
+PACKAGE_CHANCE = 0.001
+PREDICTIVE_CHANCE = 0.005
+LARGEST_DISTANCE = 0.08
+LARGEST_SHIFT = 0.2
+LARGEST_RATIO = 1.3
+FEWEST_TOSSES, FEWEST_POSITIONS = 60, 30
+CUP_LEVEL = 0.9
+CUPS = "positions inside their 90 % interval"
+STAYING = 0.41
+"""Share of tosses within reach that a paddle that stays meets on the twin, of the ball easiest for
+it (`ricochet study ball-tracking`, tennis)."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured again about a candidate.
+
+    Attributes:
+        agreement: The package beside the exact posterior of the recordings.
+        product: Simulated sessions, inferred anew.
+        predictive_p_value: Chance of a session at least as unlikely under the model.
+    """
+
+    agreement: Agreement
+    product: ProductChecks
+    predictive_p_value: float
+
+
+def judge(evidence: Evidence, twin: TwinResult | None) -> Verdict:
+    """Judge a candidate by everything.
+
+    Args:
+        evidence: What was measured again.
+        twin: What the rig saw; None where no validation was run, which is a refusal.
+
+    Returns:
+        The verdict.
+    """
+    return Verdict((*judge_evidence(evidence), *judge_twin(twin)))
+
+
+def judge_evidence(evidence: Evidence) -> tuple[Check, ...]:
+    """Judge what was measured again.
+
+    Args:
+        evidence: The measurements.
+
+    Returns:
+        The checks.
+    """
+    p_value = evidence.predictive_p_value
+    return (
+        *_package(evidence.agreement),
+        *_method(evidence.product),
+        Check(
+            "predictive check",
+            bool(p_value >= PREDICTIVE_CHANCE),
+            f"p-value {p_value:.4f}",
+            f"at least {PREDICTIVE_CHANCE}",
+        ),
+    )
+
+
+def judge_twin(twin: TwinResult | None) -> tuple[Check, ...]:
+    """Judge what the rig saw.
+
+    Args:
+        twin: The trials; None where there were none.
+
+    Returns:
+        The checks.
+    """
+    if twin is None:
+        wanted = "a finished `ricochet validate` of this version against the present champion"
+        return (Check("validation", False, "none", wanted),)
+    tosses = _enough("tosses", len(twin.seeds), FEWEST_TOSSES)
+    if twin.rig == REAL:
+        cup = Check("cup", True, "not tried on a real rig", "a count on the simulated one")
+        return (tosses, _tracking(twin), cup)
+    return (
+        tosses,
+        _tracking(twin),
+        _enough("cup positions", len(twin.positions), FEWEST_POSITIONS),
+        promised("cup predictions", twin.inside_90.candidate, CUP_LEVEL, of=CUPS),
+        not_worse("cup", twin.inside_90),
+    )
+
+
+def _tracking(twin: TwinResult) -> Check:
+    """Compare the tosses met with the champion's or, without one, with a paddle that stays."""
+    if twin.champion is not None:
+        compare = not_worse_apart if twin.rig == REAL else not_worse
+        return compare("tracking", twin.success)
+    met = twin.success.candidate
+    if twin.rig == REAL:
+        won, of, share, what = sum(met), len(met), STAYING, f"tosses, staying {STAYING}"
+    else:
+        pairs = [pair for pair in zip(met, twin.stay or (), strict=False) if len(set(pair)) > 1]
+        won, of, share, what = pairs.count((True, False)), len(pairs), 0.5, "pairs that differ"
+    chance = 1.0
+    if of:
+        chance = float(stats.binomtest(won, of, share, alternative="greater").pvalue)
+    found, expected = (
+        f"{won} of {of} {what}, p {chance:.4f}",
+        f"more than that: p below {CHANCE}",
+    )
+    return Check("tracking beside a paddle that stays", chance < CHANCE, found, expected)
+
+
+def _package(agreement: Agreement) -> list[Check]:
+    held = [
+        _coverage("package's regions", agreement.levels, level, chance=PACKAGE_CHANCE)
+        for level in LEVELS
+    ]
+    columns = {"levels": agreement.sample_levels}
+    columns |= dict(zip(PARAMETERS, agreement.sample_ranks.T, strict=True))
+    return [
+        *held,
+        *(_close(name, values) for name, values in columns.items()),
+        *_moments(agreement),
+    ]
+
+
+def _close(name: str, values: Float[ndarray, " sample"]) -> Check:
+    distance = float(stats.kstest(values, "uniform").statistic)
+    return Check(
+        f"package's draws, {name}",
+        distance <= LARGEST_DISTANCE,
+        f"distance {distance:.3f} from uniform",
+        f"at most {LARGEST_DISTANCE}",
+    )
+
+
+def _moments(agreement: Agreement) -> list[Check]:
+    low, high = agreement.variance_ratios
+    shift = agreement.mean_distance
+    return [
+        Check(
+            "package's mean",
+            shift <= LARGEST_SHIFT,
+            f"{shift:.3f} standard deviations from the recordings' own",
+            f"at most {LARGEST_SHIFT}",
+        ),
+        Check(
+            "package's covariance",
+            low >= 1.0 / LARGEST_RATIO and high <= LARGEST_RATIO,
+            f"{low:.3f} to {high:.3f} of the recordings' own",
+            f"{1.0 / LARGEST_RATIO:.2f} to {LARGEST_RATIO}",
+        ),
+    ]
+
+
+def _method(product: ProductChecks) -> list[Check]:
+    columns = {"levels": product.levels}
+    columns |= dict(zip(PARAMETERS, product.ranks.T, strict=True))
+    uniform = [_uniform(name, values) for name, values in columns.items()]
+    return uniform + [
+        _coverage("product coverage", product.levels, level, chance=COVERAGE_CHANCE)
+        for level in LEVELS
+    ]
+
+
+def _uniform(name: str, values: Float[ndarray, " session"]) -> Check:
+    chance = calibration_checks.uniformity(np.clip(values, 0.0, 1.0)).kolmogorov_p_value
+    return Check(
+        f"rank statistics, {name}",
+        bool(chance >= RANK_CHANCE),
+        f"p-value {chance:.4f} of {len(values)} simulated sessions",
+        f"at least {RANK_CHANCE}",
+    )
+
+
+def _coverage(
+    name: str, levels: Float[ndarray, " case"], nominal: float, *, chance: float
+) -> Check:
+    held, cases = int((levels < nominal).sum()), len(levels)
+    interval = stats.binomtest(held, cases).proportion_ci(1.0 - chance, method="exact")
+    return Check(
+        f"{name} at {100 * nominal:g} %",
+        bool(interval.low <= nominal <= interval.high),
+        f"{held / cases:.3f} of {cases} ({interval.low:.3f} to {interval.high:.3f})",
+        f"{nominal:g} inside that {100 * (1 - chance):g} % interval",
+    )
+
+
+def _enough(name: str, count: int, fewest: int) -> Check:
+    return Check(f"number of {name}", count >= fewest, str(count), f"at least {fewest}")

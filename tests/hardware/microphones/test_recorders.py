@@ -1,0 +1,116 @@
+"""Every recorder keeps one contract; the simulated one sounds as its scene says."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ricochet.hardware.microphones import acoustics, journal, simulated_drops
+from ricochet.hardware.microphones.interface import default_rig
+from ricochet.hardware.microphones.sound_device import SoundCard
+from ricochet.models.core.bad_input import BadInput
+from tests.hardware.microphones.sound_card import Driver
+
+DURATION = 0.5
+
+
+def simulated_rig(seed=5, **scene):
+    values = {"restitution": 0.8, "log10_concentration": 3.0} | scene
+    return simulated_drops.SimulatedRig(
+        default_rig("simulated"),
+        simulated_drops.Scene(**values),
+        draw=np.random.default_rng(seed),
+    )
+
+
+@pytest.fixture(params=["simulated", "sound card"])
+def recorder(request):
+    if request.param == "simulated":
+        return simulated_rig()
+    return SoundCard(default_rig("bench"), driver=Driver())
+
+
+def test_a_take_has_the_asked_length_and_one_row_a_microphone(recorder):
+    take = recorder.record(DURATION)
+    assert take.samples.shape == (3, round(DURATION * 44100))
+    assert take.samples.dtype == np.float32 and np.isfinite(take.samples).all()
+    assert take.xruns == 0 and take.started_at.utcoffset().total_seconds() == 0
+
+
+def test_the_journal_holds_the_take(recorder, tmp_path):
+    take = recorder.record(DURATION, journal=tmp_path / "j")
+    samples, rate = journal.read(tmp_path / "j")
+    assert rate == recorder.rig.sample_rate
+    np.testing.assert_array_equal(samples[:, : take.samples.shape[1]], take.samples)
+
+
+def test_a_sound_card_that_overflows_is_counted_and_located():
+    card = SoundCard(default_rig("bench"), driver=Driver(overflow=(2, 5)))
+    assert card.record(DURATION).gaps == (2 * 480, 5 * 480)
+
+
+def test_a_sound_card_that_falls_silent_is_given_up(monkeypatch):
+    monkeypatch.setattr("ricochet.hardware.microphones.sound_device.PATIENCE", 0.05 - DURATION)
+    card = SoundCard(default_rig("bench"), driver=Driver(blocks=4))
+    with pytest.raises(RuntimeError, match="1920 of 22050 frames"):
+        card.record(DURATION)
+
+
+def test_a_sound_card_with_too_few_channels_is_bad_input():
+    card = SoundCard(default_rig("bench"), driver=Driver(channels=2))
+    with pytest.raises(BadInput, match="expected an input device with 3 channels at 44100 Hz"):
+        card.record(DURATION)
+
+
+def test_channels_are_ordered_by_the_rig_and_not_by_the_card():
+    rig = default_rig("bench")
+    turned = type(rig)(rig.name, rig.sample_rate, rig.temperature, rig.microphones[::-1])
+    driver = Driver()
+    take = SoundCard(turned, driver=driver).record(DURATION)
+    sent = np.concatenate(driver.sent)[: take.samples.shape[1]]
+    np.testing.assert_array_equal(take.samples, sent.T[::-1])
+
+
+def test_the_same_draw_gives_the_same_take_and_the_next_another():
+    first, again = simulated_rig(), simulated_rig()
+    take = first.record(DURATION).samples
+    np.testing.assert_array_equal(take, again.record(DURATION).samples)
+    assert not np.array_equal(take, first.record(DURATION).samples)
+
+
+def test_the_background_has_the_stated_steps():
+    """Frames before the first impact hold noise alone: 0.24 s at 3 channels are n = 30 000 samples;
+    the standard error of a standard deviation is 1 / sqrt(2 n) = 0.4 %, three of them 1.2 %;
+    rounding adds 1/12 of a step squared to 36, 0.1 %."""
+    take = simulated_rig(noise_steps=6.0).record(DURATION).samples
+    quiet = take[:, : round(0.235 * 44100)] / acoustics.STEP
+    np.testing.assert_array_equal(quiet, np.round(quiet))
+    assert math.isclose(float(quiet.std()), 6.0, rel_tol=0.014)
+
+
+def test_bounces_are_heard_at_their_times_and_shrink_by_the_restitution():
+    """Free field and no scatter in direction: the emission times follow from restitution alone.
+
+    The loudest frame of each bounce lies within a click (1 ms) and the travel (0.4 m, 1.2 ms) of
+    the emission; the difference of two is free of the travel, but for 0.1 m/s of drift over 0.4 s
+    (0.04 m, 0.1 ms) and the click.
+    """
+    rig = simulated_rig(log10_concentration=9.0, reverberation_time=0.0, snr=60.0, noise_steps=0.5)
+    track = np.abs(rig.record(1.3).samples[0])
+    first = int(track[: round(0.4 * 44100)].argmax()) / 44100
+    interval = 2 * 0.8 * math.sqrt(2 * 0.26 / 9.81)
+    for number in range(3):
+        expected = first + interval * (1 - 0.8**number) / 0.2
+        window = slice(round((expected - 0.02) * 44100), round((expected + 0.02) * 44100))
+        peak = (window.start + int(track[window].argmax())) / 44100
+        assert abs(peak - expected) < 2e-3
+
+
+def test_the_room_is_heard_after_the_click():
+    """With a reverberation time of 0.35 s, 30 ms after a click the sound is 5 dB down, not gone."""
+    loud = {"snr": 60.0, "noise_steps": 0.5}
+    dry = simulated_rig(reverberation_time=0.0, **loud).record(DURATION).samples
+    wet = simulated_rig(reverberation_time=0.35, **loud).record(DURATION).samples
+    start = int(np.abs(dry[0]).argmax()) + round(0.02 * 44100)
+    tail = slice(start, start + round(0.03 * 44100))
+    assert wet[0, tail].std() > 5 * dry[0, tail].std()

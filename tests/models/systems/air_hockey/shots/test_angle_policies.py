@@ -1,0 +1,136 @@
+"""Ways to aim: against brute force, against each other's limits, and on states never seen."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ricochet.models.systems.air_hockey.shots import energy_search, objective
+from ricochet.models.systems.air_hockey.shots.angle_policies import (
+    BETTER,
+    NEAR,
+    EnergyAim,
+    ExhaustiveAim,
+    NominalAim,
+)
+from ricochet.models.systems.air_hockey.shots.energy_network import Energy
+from ricochet.models.systems.air_hockey.shots.objective import SETTINGS
+from tests.oracles.hockey_modes import CONDITIONS
+
+PUCK = np.array((-0.5, 0.1, 0.02, -0.03, 0.04, 0.05))
+LOW, HIGH = np.array((*objective.LOW, -1.35)), np.array((*objective.HIGH, 1.35))
+
+
+def bowl(bottom: float) -> Energy:
+    """An energy |u - bottom|, whatever the puck."""
+    first = np.zeros((7, 2), np.float32)
+    first[6] = (50.0, -50.0)
+    return Energy(
+        location=np.array((0, 0, 0, 0, 0, 0, bottom), np.float32),
+        scale=np.ones(7, np.float32),
+        first=first,
+        first_offset=np.zeros(2, np.float32),
+        second=np.eye(2, dtype=np.float32),
+        second_offset=np.zeros(2, np.float32),
+        last=np.ones(2, np.float32),
+    )
+
+
+@pytest.mark.parametrize("bottom", [-0.9, 0.0, 0.41])
+def test_an_energy_is_followed_to_its_least(bottom: float) -> None:
+    """The last perturbations have sigma 0.01 rad and 256 samples: the least is within 2e-3."""
+    aim = EnergyAim(bowl(bottom), LOW, HIGH)
+    for _ in range(30):
+        found = aim.choose(PUCK, near=None)
+    assert found == pytest.approx(bottom, abs=2e-3)
+
+
+def test_a_stroke_under_way_turns_little() -> None:
+    aim = EnergyAim(bowl(0.8), LOW, HIGH)
+    angle = 0.1
+    for _ in range(3):
+        turned = aim.choose(PUCK, near=angle)
+        assert turned is not None
+        assert abs(turned - angle) <= NEAR + 1e-12
+        angle = turned
+    assert angle > 0.1 + NEAR
+
+
+def test_an_energy_says_nothing_of_what_it_never_saw() -> None:
+    aim = EnergyAim(bowl(0.0), LOW, HIGH)
+    assert aim.choose(PUCK, near=None) is not None
+    for place, value in ((0, 0.4), (1, -0.6), (2, 2.0), (5, 0.5)):
+        odd = PUCK.copy()
+        odd[place] = value
+        assert aim.choose(odd, near=None) is None
+
+
+def test_a_stroke_far_from_the_least_energy_turns_to_it_and_one_nearby_does_not() -> None:
+    """The bowl rises by 50 a radian: 3 in 0.06 rad. One iteration finds it to 0.05."""
+    aim = EnergyAim(bowl(0.8), LOW, HIGH)
+    turned = aim.other(PUCK, angle=-0.5)
+    assert turned == pytest.approx(0.8, abs=0.05)
+    assert aim.choose(PUCK, near=turned) == pytest.approx(0.8, abs=0.05)
+    assert aim.other(PUCK, angle=0.77) is None
+    odd = PUCK.copy()
+    odd[0] = 0.4
+    assert aim.other(odd, angle=-0.5) is None
+
+
+def test_the_expert_turns_only_to_what_is_clearly_better() -> None:
+    aim = ExhaustiveAim(CONDITIONS, SETTINGS[2], candidates=301)
+    best = aim.choose(PUCK, near=None)
+    assert best is not None and aim.other(PUCK, angle=best) is None
+    wide = aim.other(PUCK, angle=1.3)
+    assert wide is not None
+    worth = objective.evaluate(CONDITIONS, np.stack((PUCK, PUCK)), np.array((wide, 1.3)))
+    assert worth.goal[0] >= SETTINGS[2].least_goal
+    assert worth.speed[0] > BETTER and not worth.goal[1] >= SETTINGS[2].least_goal
+
+
+def test_the_nominal_shot_turns_only_when_it_misses() -> None:
+    aim = NominalAim(CONDITIONS)
+    middle = aim.choose(PUCK, near=None)
+    assert middle is not None and aim.other(PUCK, angle=middle) is None
+    assert aim.other(PUCK, angle=middle + 0.4) == pytest.approx(middle)
+
+
+def test_after_a_reset_the_same_is_found() -> None:
+    aim = EnergyAim(bowl(0.3), LOW, HIGH)
+    first = [aim.choose(PUCK, near=None) for _ in range(4)]
+    aim.reset()
+    assert [aim.choose(PUCK, near=None) for _ in range(4)] == first
+    assert energy_search.SAMPLES >= 100
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)
+def test_the_expert_finds_what_brute_force_finds(setting: objective.Setting) -> None:
+    angles = np.linspace(-1.35, 1.35, 301)
+    found = ExhaustiveAim(CONDITIONS, setting, candidates=301).choose(PUCK, near=None)
+    rolled = [objective.evaluate(CONDITIONS, PUCK, np.array(angle)) for angle in angles]
+    allowed = [
+        (float(objective.objective(setting, one)), float(one.goal), angle)
+        for one, angle in zip(rolled, angles, strict=True)
+        if one.goal >= setting.least_goal
+    ]
+    best = max(value for value, _, _ in allowed)
+    surest = max((goal, a) for value, goal, a in allowed if value >= best - objective.TOLERANCE)
+    assert found == pytest.approx(surest[1])
+
+
+@pytest.mark.parametrize("y", [-0.3, 0.0, 0.2])
+def test_the_nominal_shot_crosses_the_middle_without_a_bank(y: float) -> None:
+    puck = np.array((-0.5, y, 0.0, 0.0, 0.0, 0.0))
+    angle = NominalAim(CONDITIONS).choose(puck, near=None)
+    assert angle is not None
+    shot = objective.evaluate(CONDITIONS, puck, np.array(angle))
+    assert shot.banks == 0
+    assert abs(float(shot.y)) < 0.01
+    mirrored = NominalAim(CONDITIONS).choose(puck * (1, -1, 1, 1, 1, 1), near=None)
+    assert mirrored == pytest.approx(-angle, abs=2e-3)
+
+
+def test_where_the_arm_cannot_shoot_nobody_aims() -> None:
+    none = replace(CONDITIONS, speed=lambda positions, angles: 0.0 * angles)
+    assert NominalAim(none).choose(PUCK, near=None) is None
+    assert ExhaustiveAim(none, SETTINGS[0], candidates=50).choose(PUCK, near=None) is None

@@ -1,0 +1,206 @@
+"""Roll-outs to the goal line: against a period at a time, brute force, Monte Carlo and a mirror."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD, Rebound
+from ricochet.models.systems.air_hockey.shots import goal_probability, monte_carlo, objective
+from ricochet.models.systems.air_hockey.table import Table
+from tests.oracles import hockey_modes
+from tests.oracles.hockey_modes import CONDITIONS, MODES
+
+TABLE = Table()
+SPREAD = np.diag([0.003, 0.004, 0.02, 0.05, 0.03, 0.03]) ** 2
+MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+
+
+def launched(count: int, seed: int = 0) -> np.ndarray:
+    """Pucks just struck, at all angles."""
+    draw = np.random.default_rng(seed)
+    angle, speed = draw.uniform(-1.2, 1.2, count), draw.uniform(1.5, 4.0, count)
+    place = np.column_stack((draw.uniform(-0.7, -0.2, count), draw.uniform(-0.4, 0.4, count)))
+    velocity = speed[:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
+    return np.hstack((place, velocity, draw.normal(0.0, 0.07, (count, 2))))
+
+
+def spreads(count: int) -> np.ndarray:
+    return np.broadcast_to(SPREAD, (count, 6, 6))
+
+
+def test_leaps_lead_where_single_periods_lead():
+    """The mean's crossing, its doubt and banks, for all that end well between the posts.
+
+    A line through the last two means is not the one along the last velocity: 20 ms of drag apart.
+    """
+    states = launched(300)
+    found = goal_probability.roll_out(MODES, states, spreads(300), TABLE)
+    between = np.flatnonzero(found.arrives & (np.abs(found.y) < 0.07))
+    assert set(found.banks[between]) >= {0, 1, 2}
+    for row in between:
+        means, covariances = goal_probability.path(MODES, states[row], SPREAD, TABLE)
+        late, early = means[-1], means[-2]
+        share = (TABLE.half_length - early[0]) / (late[0] - early[0])
+        np.testing.assert_allclose(found.y[row], early[1] + share * (late[1] - early[1]), atol=1e-3)
+        np.testing.assert_allclose(found.time[row], (len(means) - 2 + share) * PERIOD, atol=2e-3)
+        ago = (late[0] - TABLE.half_length) / late[2]
+        y = np.array([0.0, 1.0, 0.0, -ago, 0.0, 0.0])
+        x = np.array([1.0, 0.0, -ago, 0.0, 0.0, 0.0])
+        across = y - late[3] / late[2] * x
+        variance = across @ covariances[-1] @ across
+        np.testing.assert_allclose(found.sd[row], np.sqrt(variance), rtol=1e-9)
+        assert found.banks[row] == np.count_nonzero(means[1:, 3] * means[:-1, 3] < -1e-3)
+
+
+def test_monte_carlo_of_the_crossing_scatters_about_the_closed_form():
+    """Eq. 11 with 20,000 draws: the largest of 200 errors in its standard errors is below 4.5."""
+    found = goal_probability.roll_out(MODES, launched(200), spreads(200), TABLE)
+    exact = goal_probability.probability(found, TABLE)
+    count, draw = 20_000, np.random.default_rng(1)
+    share = goal_probability.estimate(found, TABLE, samples=count, draw=draw)
+    error = np.sqrt(exact * (1.0 - exact) / count) + 1.0 / count
+    assert (np.abs(share - exact) < 4.5 * error).all()
+    assert np.count_nonzero((exact > 0.05) & (exact < 0.95)) > 20
+
+
+@pytest.mark.parametrize(
+    ("angle", "banks", "slack"),
+    [(0.05, 0, 0.0), (-0.02, 0, 0.0), (0.62, 1, 0.01), (-0.72, 1, 0.01)],
+)
+def test_closed_form_agrees_with_brute_force(angle: float, banks: int, slack: float):
+    """8,000 draws of the shot: three standard errors, and `slack` for what is not linear."""
+    count, state = 8_000, np.array([-0.45, -0.05, 0.05, 0.0, 0.02, -0.03])
+    if banks:
+        state[1] = -0.05 * np.sign(angle)
+    exact = objective.evaluate(CONDITIONS, state, np.array(angle))
+    draws = monte_carlo.play(CONDITIONS, state, angle, samples=count, draw=np.random.default_rng(2))
+    assert exact.banks == banks
+    assert np.median(draws.banks) == banks
+    error = np.sqrt(exact.goal * (1.0 - exact.goal) / count)
+    assert abs(draws.goal.mean() - exact.goal) < 3.0 * error + slack
+    assert 0.1 < exact.goal < 0.999
+    np.testing.assert_allclose(np.nanmedian(draws.speed), exact.speed, rtol=0.03)
+
+
+@pytest.mark.parametrize("angle", [0.58, 0.62, 0.66, -0.7])
+def test_the_ways_of_a_bank_agree_with_brute_force(angle: float):
+    """As above, of a first bank that is odd one time in five; 0.01 for what is not linear."""
+    count, state = 8_000, np.array([-0.45, -0.05 * np.sign(angle), 0.05, 0.0, 0.02, -0.03])
+    two_ways = replace(CONDITIONS, modes=hockey_modes.TWO_WAYS)
+    exact = objective.evaluate(two_ways, state, np.array(angle))
+    draws = monte_carlo.play(two_ways, state, angle, samples=count, draw=np.random.default_rng(3))
+    assert exact.banks == 1
+    error = np.sqrt(exact.goal * (1.0 - exact.goal) / count)
+    assert abs(draws.goal.mean() - exact.goal) < 3.0 * error + 0.01
+    assert 0.1 < exact.goal < 0.999
+
+
+def test_one_way_told_twice_is_one_way():
+    """Shares add up, whoever follows them; and one way is the plain roll-out."""
+    states, spread = launched(300), spreads(300)
+    once, twice = (
+        goal_probability.foretell(
+            replace(MODES, rebounds=tuple(Rebound(a, MODES.wall) for a in shares)),
+            states, spread, TABLE,
+        )
+        for shares in ((1.0,), (0.7, 0.3))
+    )  # fmt: skip
+    plain = goal_probability.roll_out(MODES, states, spread, TABLE)
+    np.testing.assert_allclose(twice[0], once[0], atol=1e-12)
+    np.testing.assert_allclose(once[0], goal_probability.probability(plain, TABLE), atol=1e-12)
+    np.testing.assert_array_equal(once[1].banks, plain.banks)
+
+
+def test_only_who_banks_is_told_of_its_ways():
+    """Direct shots are as before; of the banked, the odd way takes from those usually sure."""
+    states, spread = launched(400), spreads(400)
+    usual = (Rebound(1.0, hockey_modes.USUAL),)
+    one, two = (
+        goal_probability.foretell(replace(MODES, rebounds=ways), states, spread, TABLE)
+        for ways in (usual, hockey_modes.TWO_WAYS.rebounds)
+    )
+    direct = one[1].banks == 0
+    np.testing.assert_array_equal(one[0][direct], two[0][direct])
+    sure = ~direct & (one[0] > 0.9)
+    assert sure.sum() > 5
+    assert (two[0][sure] < one[0][sure]).all()
+    assert (two[0][~direct] >= 0.8 * one[0][~direct] - 1e-12).all()
+
+
+def test_only_the_first_bank_follows_the_law_of_the_first():
+    """One bank by a law is as if it were that of all banks; two banks are not."""
+    states, spread = launched(300), spreads(300)
+    first = goal_probability.roll_out(MODES, states, spread, TABLE, first=hockey_modes.ODD)
+    always = goal_probability.roll_out(replace(MODES, wall=hockey_modes.ODD), states, spread, TABLE)
+    single, double = (first.arrives & always.arrives & (first.banks == n) for n in (1, 2))
+    assert single.sum() > 50
+    np.testing.assert_array_equal(first.y[single], always.y[single])
+    assert double.sum() > 10
+    assert (np.abs(first.y - always.y)[double] > 1e-3).all()
+
+
+def test_a_mirrored_table_has_mirrored_crossings():
+    states = launched(200)
+    one, other = (
+        goal_probability.roll_out(MODES, s, spreads(200), TABLE) for s in (states, states * MIRROR)
+    )
+    np.testing.assert_allclose(one.y, -other.y, atol=1e-12)
+    np.testing.assert_allclose(
+        goal_probability.probability(one, TABLE),
+        goal_probability.probability(other, TABLE),
+        atol=1e-9,
+    )
+
+
+def test_a_batch_equals_its_members():
+    states = launched(40).reshape(4, 10, 6)
+    whole = goal_probability.roll_out(MODES, states, np.broadcast_to(SPREAD, (4, 10, 6, 6)), TABLE)
+    for index in np.ndindex(4, 10):
+        one = goal_probability.roll_out(MODES, states[index], SPREAD, TABLE)
+        for name in ("arrives", "y", "sd", "velocity", "banks", "time"):
+            np.testing.assert_allclose(getattr(whole, name)[index], getattr(one, name))
+
+
+def test_more_doubt_makes_a_shot_at_the_middle_less_sure():
+    state = np.array([-0.4, 0.0, 2.0, 0.0, 0.0, 0.0])
+    sure = [
+        float(goal_probability.probability(
+            goal_probability.roll_out(MODES, state, share * SPREAD, TABLE), TABLE
+        ))
+        for share in (0.25, 1.0, 4.0, 16.0)
+    ]  # fmt: skip
+    assert sure == sorted(sure, reverse=True)
+    assert sure[0] > 0.99 > sure[-1]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        [-0.4, 0.0, 0.3, 0.0, 0.0, 0.0],  # 0.3 m/s carry 0.6 m
+        [-0.4, 0.0, -1.0, 0.0, 0.0, 0.0],
+        [-0.4, 0.0, 0.2, 5.0, 0.0, 0.0],  # many banks
+    ],
+)
+def test_who_never_arrives_scores_no_goal(state: list[float]):
+    found = goal_probability.roll_out(MODES, np.array(state), SPREAD, TABLE)
+    assert not found.arrives
+    assert goal_probability.probability(found, TABLE) == 0.0
+
+
+def test_a_post_is_nearer_to_who_comes_at_an_angle():
+    """A puck's edge passes a post at distance (mouth - y) cos(angle) from its centre's path."""
+    angle = np.array([0.0, 0.5, 1.0, -1.0])
+    velocity = 2.0 * np.column_stack((np.cos(angle), np.sin(angle)))
+    half = goal_probability.clean_half_width(velocity, TABLE)
+    gap = (TABLE.goal_half_width - half) * np.cos(angle)
+    assert half[0] == TABLE.clean_half_width
+    np.testing.assert_allclose(gap[1:], TABLE.puck_radius)
+
+
+def test_the_state_handed_in_is_left_alone():
+    states, covariance = launched(50), spreads(50).copy()
+    before = states.copy()
+    goal_probability.roll_out(MODES, states, covariance, TABLE)
+    np.testing.assert_array_equal(states, before)
+    np.testing.assert_array_equal(covariance, spreads(50))

@@ -1,0 +1,50 @@
+"""A plain stroke for tests: the mallet runs straight, by the Jacobian's pseudo-inverse."""
+
+import numpy as np
+from numpy import ndarray
+
+from ricochet.models.arms import iiwa
+from ricochet.models.systems.air_hockey import simulator
+from ricochet.models.systems.air_hockey.simulator import CALM, PERIOD, Episode, World
+
+
+def straight(velocity: ndarray, *, run_up: float, after: float) -> ndarray:
+    """Commands that bring the tip from home evenly to a velocity (m/s), then hold it."""
+    count, joints = 10, iiwa.HOME.copy()
+    commands = []
+    times = np.arange(1, round((run_up + after) / PERIOD) * count + 1) * PERIOD / count
+    for number, time in enumerate(times, start=1):
+        wanted = np.append(velocity, 0.0) * min(1.0, time / run_up)
+        pose = iiwa.pose(joints)
+        wanted[2] = 5.0 * (iiwa.TIP_HEIGHT - pose.tip[2])
+        speeds = np.linalg.pinv(pose.jacobian) @ wanted
+        joints = joints + PERIOD / count * speeds
+        if number % count == 0:
+            commands.append(np.stack((joints, speeds)))
+    return np.array(commands)
+
+
+def strike(
+    world: World,
+    speed: float,
+    *,
+    off: float = 0.0,
+    run_up: float = 0.3,
+    rest: float = 0.4,
+    late: float = 0.0,
+) -> Episode:
+    """Strike a puck at rest along x, the mallet's path `off` to the side of its centre, m.
+
+    It is `late` after the run-up that they touch, s: the touch's instant within a step of 1 ms.
+    """
+    start = np.array(world.table.robot_base[:2]) + iiwa.tip(iiwa.HOME)[:2]
+    puck = np.array(
+        (start[0] + 0.5 * speed * run_up + 0.081 + speed * late, start[1] - off, 0.0, 0.0)
+    )
+    episode, _ = simulator.reset(world, puck=puck, disturbance=CALM, draw=np.random.default_rng(0))
+    for command in straight(np.array((speed, 0.0)), run_up=run_up, after=0.06):
+        simulator.step(episode, command)
+    held = np.stack((episode.command[0] + 0.0, np.zeros(7)))
+    for _ in range(round(rest / PERIOD)):
+        simulator.step(episode, held)
+    return episode

@@ -1,0 +1,268 @@
+"""The agent: in closed loop on the simulated table, and against everything that goes wrong."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy import ndarray
+
+from ricochet.models.arms import iiwa
+from ricochet.models.systems.air_hockey import shot_outcome, simulator
+from ricochet.models.systems.air_hockey.agent import Phase, ShootingAgent
+from ricochet.models.systems.air_hockey.arm import command_limits, stroke_table
+from ricochet.models.systems.air_hockey.arm.plan import Plan
+from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
+from ricochet.models.systems.air_hockey.shot_outcome import Outcome
+from ricochet.models.systems.air_hockey.shots import objective
+from ricochet.models.systems.air_hockey.shots.angle_policies import NominalAim
+from ricochet.models.systems.air_hockey.shots.objective import Conditions
+from ricochet.models.systems.air_hockey.simulator import CALM, PERIOD, Disturbance
+from ricochet.models.systems.air_hockey.strike_plan import Equipment
+from tests.oracles.hockey_modes import MODES
+
+
+@pytest.fixture(scope="module")
+def arm() -> Strokes:
+    ends = ((0.82, 1.05), (-0.15, 0.15), (-0.5, 0.5))
+    draw = np.random.default_rng(0)
+    return stroke_table.build(counts=(3, 3, 3), ends=ends, steps=(150, 30), draw=draw)
+
+
+@pytest.fixture
+def agent(arm: Strokes) -> ShootingAgent:
+    aim = NominalAim(Conditions(MODES, arm.speed, objective.doubt()))
+    return ShootingAgent(Equipment(MODES, arm, aim))
+
+
+def seen(puck: tuple[float, float] = (0.95, 0.0), joints: ndarray = iiwa.HOME) -> ndarray:
+    """An observation in the robot's frame."""
+    return np.concatenate((puck, np.zeros(4), joints, np.zeros(7), (2.37, 0.0, 0.1645)))
+
+
+def play(
+    agent: ShootingAgent,
+    puck: tuple[float, float],
+    about: Disturbance = CALM,
+    spoil: Callable[[int, ndarray], ndarray] = lambda period, observation: observation,
+    longest: int = 200,
+) -> tuple[Outcome, list[ndarray]]:
+    """Play an episode; the outcome and all commands."""
+    world = simulator.build()
+    episode, observation = simulator.reset(
+        world, puck=np.array((*puck, 0.0, 0.0)), disturbance=about, draw=np.random.default_rng(5)
+    )
+    agent.reset()
+    commands: list[ndarray] = []
+    while len(commands) < longest and not shot_outcome.over(episode):
+        commands.append(agent.draw_action(spoil(len(commands), observation)))
+        observation = simulator.step(episode, commands[-1])
+    return shot_outcome.outcome(episode), commands
+
+
+@pytest.mark.parametrize("puck", [(-0.5, 0.0), (-0.52, 0.08), (-0.48, -0.06)])
+def test_a_puck_at_rest_is_shot_into_the_goal(
+    agent: ShootingAgent, puck: tuple[float, float]
+) -> None:
+    outcome, commands = play(agent, puck)
+    assert outcome.scored
+    assert outcome.violations == ()
+    assert agent.complaints == []
+    intent = agent.intents[0]
+    assert outcome.mallet_speed == pytest.approx(intent.contact.speed, rel=0.03)
+    assert outcome.normal == pytest.approx(intent.angle, abs=0.03)
+    moved = np.abs(np.diff([c[0] for c in commands], axis=0)).max(axis=0) / PERIOD
+    assert (moved <= iiwa.USABLE * iiwa.SPEED_LIMIT).all()
+
+
+def test_a_drifting_noisy_puck_is_shot_into_the_goal(agent: ShootingAgent) -> None:
+    outcome, _ = play(agent, (-0.5, 0.03), Disturbance())
+    assert outcome.scored
+    assert outcome.violations == ()
+
+
+def test_the_same_episode_gives_the_same_commands(agent: ShootingAgent) -> None:
+    _, first = play(agent, (-0.5, 0.0), Disturbance())
+    _, again = play(agent, (-0.5, 0.0), Disturbance())
+    np.testing.assert_array_equal(first, again)
+
+
+def test_a_puck_lost_for_a_while_is_still_shot(agent: ShootingAgent) -> None:
+    def spoil(period: int, observation: ndarray) -> ndarray:
+        hidden = observation.copy()
+        hidden[:6] = np.nan
+        return hidden if 20 <= period < 28 else observation
+
+    outcome, _ = play(agent, (-0.5, 0.0), spoil=spoil)
+    assert outcome.scored
+
+
+def test_a_puck_lost_for_good_sends_the_arm_home(agent: ShootingAgent) -> None:
+    def spoil(period: int, observation: ndarray) -> ndarray:
+        hidden = observation.copy()
+        hidden[:6] = np.nan
+        return hidden if period >= 20 else observation
+
+    outcome, commands = play(agent, (-0.5, 0.0), spoil=spoil)
+    assert outcome.strikes == 0
+    assert outcome.violations == ()
+    assert agent.complaints == ["puck: not seen for 15 periods"]
+    np.testing.assert_allclose(commands[-1], np.stack((iiwa.HOME, np.zeros(7))), atol=1e-4)
+
+
+def test_nothing_moves_without_a_shot(agent: ShootingAgent) -> None:
+    """And one line says why."""
+    none = "shot: none is known for a puck at"
+    reasons = {
+        (1.9, 0.3): f"{none} (0.39, 0.30) m",
+        (0.62, -0.45): f"{none} (-0.89, -0.45) m",
+        (np.nan, np.nan): "puck: not seen for 15 periods",
+        (9.0, 0.0): "puck: at (7.49, 0.00) m, expected on the table",
+    }
+    for place, reason in reasons.items():
+        agent.reset()
+        for _ in range(40):
+            command = agent.draw_action(seen(place))
+        np.testing.assert_array_equal(command, np.stack((iiwa.HOME, np.zeros(7))))
+        assert agent.phase is Phase.WATCH
+        assert agent.complaints == [reason]
+
+
+def test_a_puck_off_the_table_is_one_clear_line(agent: ShootingAgent) -> None:
+    for step in range(10):
+        agent.draw_action(seen((9.0 + 0.1 * step, 0.0)))
+    assert agent.complaints == ["puck: at (7.49, 0.00) m, expected on the table"]
+
+
+@pytest.mark.parametrize("period", [25, 40, 55, 66])
+@pytest.mark.parametrize("jump", [(0.1, 0.0), (0.25, 0.1), (0.6, 0.2), (-0.3, -0.4)])
+def test_a_puck_that_jumps_makes_no_wild_stroke(
+    agent: ShootingAgent, jump: tuple[float, float], period: int
+) -> None:
+    """A hand, a track switched: whatever is planned, no limit of the arm is broken."""
+
+    def spoil(now: int, observation: ndarray) -> ndarray:
+        moved = observation.copy()
+        moved[:2] += np.array(jump) * (now >= period)
+        return moved
+
+    outcome, commands = play(agent, (-0.5, 0.0), spoil=spoil)
+    places = np.array([command[0] for command in commands])
+    speeds = np.array([command[1] for command in commands])
+    bound = iiwa.USABLE * iiwa.SPEED_LIMIT * 1.002
+    assert (np.abs(speeds) <= bound).all()
+    assert (np.abs(np.diff(places, axis=0)) <= bound * PERIOD).all()
+    assert outcome.violations == ()
+    assert len(agent.complaints) <= 4
+
+
+def test_after_a_puck_was_lost_the_next_stroke_scores(agent: ShootingAgent) -> None:
+    def spoil(period: int, observation: ndarray) -> ndarray:
+        hidden = observation.copy()
+        hidden[:6] = np.nan
+        return hidden if 20 <= period < 45 else observation
+
+    outcome, _ = play(agent, (-0.5, 0.0), spoil=spoil, longest=350)
+    assert agent.complaints == ["puck: not seen for 15 periods"]
+    assert outcome.scored
+    assert outcome.violations == ()
+
+
+def test_a_stroke_that_turns_still_scores(
+    agent: ShootingAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The aim is told once, in mid-stroke, that all it had was wrong."""
+    aim, turns = agent._with.aim, []
+
+    def other(state: ndarray, *, angle: float) -> float | None:
+        turns.append(agent._intent.left if agent._intent else np.nan)
+        return angle + 0.12 if len(turns) == 2 else None
+
+    monkeypatch.setattr(aim, "other", other)
+    outcome, _ = play(agent, (-0.5, 0.0))
+    assert len(turns) > 3 and min(turns) > 0.3
+    assert outcome.scored
+    assert outcome.violations == ()
+    assert agent.complaints == []
+
+
+def test_no_stroke_begins_without_sound_joints(agent: ShootingAgent) -> None:
+    agent.draw_action(seen())
+    blind = seen(joints=np.full(7, np.nan))
+    for _ in range(40):
+        command = agent.draw_action(blind)
+    assert agent.phase is Phase.WATCH
+    assert agent.complaints == ["joints: found NaN, expected finite numbers"]
+    np.testing.assert_allclose(command[0], iiwa.HOME, atol=1e-4)
+
+
+@pytest.mark.parametrize("joints", [np.zeros(7), np.array((0.5, 0.3, 0.0, -1.5, 0.0, 1.0, 0.0))])
+def test_a_mallet_off_the_table_is_refused(agent: ShootingAgent, joints: ndarray) -> None:
+    with pytest.raises(ValueError, match="off the table"):
+        agent.draw_action(seen(joints=joints))
+
+
+def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
+    def vanish(period: int, observation: ndarray) -> ndarray:
+        blind = observation.copy()
+        blind[6:20] = np.nan
+        return blind if period >= 25 else observation
+
+    outcome, commands = play(agent, (-0.5, 0.0), spoil=vanish)
+    assert agent.complaints[0] == "joints: found NaN, expected finite numbers"
+    assert outcome.strikes == 0
+    assert np.isfinite(commands).all()
+
+    def stuck(period: int, observation: ndarray) -> ndarray:
+        held = observation.copy()
+        held[6:13] = iiwa.HOME
+        return held
+
+    outcome, _ = play(agent, (-0.5, 0.0), spoil=stuck)
+    assert [line for line in agent.complaints if "off the last command" in line]
+    assert outcome.violations == ()
+
+
+@pytest.mark.parametrize("bad", [np.zeros(22), np.zeros((23, 1)), np.zeros(0)])
+def test_another_number_of_numbers_is_refused(agent: ShootingAgent, bad: ndarray) -> None:
+    with pytest.raises(ValueError, match=r"observation: found shape"):
+        agent.draw_action(bad)
+
+
+def test_joints_must_be_known_at_the_start(agent: ShootingAgent) -> None:
+    with pytest.raises(ValueError, match="not finite at the start"):
+        agent.draw_action(seen(joints=np.full(7, np.nan)))
+
+
+def test_shortly_before_the_contact_the_last_plan_stands(
+    agent: ShootingAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No new plan is possible in the last 0.15 s: the puck is struck all the same."""
+
+    def possible(plan: Plan) -> bool:
+        return plan.contact is None or plan.time_left > 0.15
+
+    monkeypatch.setattr(Plan, "possible", property(possible))
+    outcome, _ = play(agent, (-0.5, 0.0))
+    assert outcome.scored
+    assert agent.complaints == []
+
+
+@pytest.mark.parametrize("period", [45, 60, 70])
+def test_a_new_episode_while_the_arm_moves_goes_on_from_its_motion(
+    agent: ShootingAgent, period: int
+) -> None:
+    """What it observes of its speeds lags by 3 ms, so the step may ask for a little more."""
+
+    def interrupt(now: int, observation: ndarray) -> ndarray:
+        if now == period:
+            agent.reset()
+        return observation
+
+    outcome, commands = play(agent, (-0.5, 0.0), spoil=interrupt, longest=160)
+    asked = [
+        command_limits.excess(before, after, period=PERIOD) for before, after in pairwise(commands)
+    ]
+    assert np.abs(commands[period - 1][1]).max() > 0.3
+    assert max(asked) < 1.3
+    assert outcome.violations == ()

@@ -1,0 +1,103 @@
+"""Strokes that are meant: where the aim points, moved with the puck, slowed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from ricochet.models.arms import iiwa
+from ricochet.models.systems.air_hockey import strike_plan
+from ricochet.models.systems.air_hockey.arm import stroke_table
+from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
+from ricochet.models.systems.air_hockey.puck import piecewise_filter
+from ricochet.models.systems.air_hockey.strike_plan import Equipment, Intent
+from ricochet.models.systems.air_hockey.table import Table
+from tests.oracles.hockey_modes import MODES
+
+TABLE = Table()
+BASE = np.array(TABLE.robot_base[:2])
+
+
+@dataclass
+class Fixed:
+    """Always the same angle."""
+
+    angle: float | None
+
+    def reset(self) -> None:
+        pass
+
+    def choose(self, state: np.ndarray, *, near: float | None) -> float | None:
+        return self.angle
+
+    def other(self, state: np.ndarray, *, angle: float) -> float | None:
+        return None if angle == self.angle else self.angle
+
+
+@pytest.fixture(scope="module")
+def arm() -> Strokes:
+    ends = ((0.82, 1.05), (-0.15, 0.15), (-0.5, 0.5))
+    draw = np.random.default_rng(0)
+    return stroke_table.build(counts=(3, 3, 3), ends=ends, steps=(60, 10), draw=draw)
+
+
+def puck(place: tuple[float, float]) -> piecewise_filter.State:
+    return piecewise_filter.init(MODES, TABLE, position=np.array(place), noise=2e-3)
+
+
+def find(arm: Strokes, angle: float | None, place: tuple[float, float]) -> Intent | None:
+    equipment = Equipment(MODES, arm, Fixed(angle))
+    hanging = np.array((0.003, -0.002))
+    return strike_plan.find(equipment, puck(place), left=0.5, near=None, hanging=hanging)
+
+
+@pytest.mark.parametrize("angle", [-0.3, 0.0, 0.3])
+def test_the_mallet_meets_the_puck_where_it_will_hang(arm: Strokes, angle: float) -> None:
+    """Behind the puck along the angle, once it hangs off the tip as foretold."""
+    found = find(arm, angle, (-0.5, 0.0))
+    assert found is not None and found.angle == angle
+    mallet = iiwa.tip(found.contact.joints)[:2] + np.array((0.003, -0.002))
+    normal = np.array((np.cos(angle), np.sin(angle)))
+    np.testing.assert_allclose(
+        found.puck[:2] - BASE - mallet, TABLE.contact_radius * normal, atol=1e-6
+    )
+
+
+def test_no_angle_or_a_place_out_of_reach_is_no_stroke(arm: Strokes) -> None:
+    assert find(arm, None, (-0.5, 0.0)) is None
+    assert find(arm, 0.0, (0.5, 0.0)) is None
+
+
+def test_a_stroke_moves_as_the_puck_moves(arm: Strokes) -> None:
+    before = find(arm, 0.1, (-0.5, 0.0))
+    assert before is not None
+    way = np.array((0.01, -0.02))
+    after = strike_plan.moved(arm, puck((-0.5 + way[0], way[1])), before)
+    assert after is not None and after.left == before.left
+    tips = [iiwa.tip(each.contact.joints)[:2] for each in (before, after)]
+    np.testing.assert_allclose(tips[1] - tips[0], way, atol=1e-6)
+    assert strike_plan.moved(arm, puck((0.5, 0.0)), before) is None
+
+
+def test_a_slower_stroke_meets_the_same_place(arm: Strokes) -> None:
+    found = find(arm, 0.0, (-0.5, 0.0))
+    assert found is not None
+    slow = strike_plan.slowed(found.contact, 0.5)
+    np.testing.assert_array_equal(slow.joints, found.contact.joints)
+    assert slow.speed == pytest.approx(0.5 * found.contact.speed)
+    moving = iiwa.pose(slow.joints).jacobian @ slow.joint_speeds
+    assert moving[:2] == pytest.approx((slow.speed, 0.0), abs=1e-6)
+
+
+def test_a_stroke_turns_to_where_the_aim_turns_at_the_same_time(arm: Strokes) -> None:
+    before = find(arm, 0.1, (-0.5, 0.0))
+    assert before is not None
+    aims = {angle: Equipment(MODES, arm, Fixed(angle)) for angle in (0.1, -0.3)}
+    found = {
+        angle: strike_plan.turned(each, puck((-0.5, 0.0)), before, hanging=np.zeros(2))
+        for angle, each in aims.items()
+    }
+    assert found[0.1] is None
+    turned = found[-0.3]
+    assert turned is not None
+    assert (turned.angle, turned.left, turned.put_off) == (-0.3, before.left, before.put_off)

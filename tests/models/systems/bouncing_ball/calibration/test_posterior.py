@@ -1,0 +1,177 @@
+"""The exact joint posterior: recovery, ranks and coverage of one drop and of products."""
+
+import math
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from ricochet.models.inference import calibration_checks
+from ricochet.models.inference.grid_densities import GridDensity
+from ricochet.models.probability import boxes
+from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball.calibration import posterior
+from ricochet.models.systems.bouncing_ball.calibration.likelihood import Quadrature
+from ricochet.models.systems.bouncing_ball.problem import PRIOR, Features, Noise
+
+TENNIS = (0.72, 3.0)
+RULE = Quadrature(points=32, heights=8)
+
+
+def _session(theta: tuple[float, float], drops: int, seed: int) -> tuple[Features, Noise]:
+    noise = problem.constant_noise((drops,))
+    rows = torch.tensor(theta, dtype=torch.float64).expand(drops, 2)
+    draw = torch.Generator().manual_seed(seed)
+    return problem.simulate_features(rows, noise, draw=draw), noise
+
+
+def _rows(features: Features, index: list[int]) -> Features:
+    return Features(*(getattr(features, field.name)[index] for field in fields(features)))
+
+
+def _scaled(noise: Noise, factor: float) -> Noise:
+    return Noise(factor * noise.time_sd, factor * noise.position_sd)
+
+
+def _sd(density: GridDensity) -> np.ndarray:
+    return np.sqrt(np.diag(density.covariance))
+
+
+@pytest.fixture(scope="module")
+def six() -> tuple[Features, Noise, GridDensity]:
+    features, noise = _session(TENNIS, 6, 1)
+    return features, noise, posterior.posterior(features, noise, quadrature=RULE)
+
+
+def test_the_parameters_that_made_the_drops_are_recovered(six) -> None:
+    density = six[2]
+    # chi-square of two degrees: beyond 13.8 once in a thousand
+    centred = density.mean - np.array(TENNIS)
+    assert centred @ np.linalg.solve(density.covariance, centred) < 13.8
+    # ten drops, two redraws of two degrees of freedom each: log10 kappa to 1 / (ln 10 sqrt(20))
+    # = 0.097 without noise, and not much more with it
+    assert 0.08 < _sd(density)[1] < 0.25
+    assert _sd(density)[0] < 0.0036 / math.sqrt(
+        10
+    )  # below what one average drop of the prior tells
+
+
+def test_more_drops_tell_more(six) -> None:
+    features, noise, density = six
+    one = posterior.posterior(_rows(features, [0]), Noise(noise.time_sd[:1], noise.position_sd[:1]))
+    assert (_sd(density) < 0.7 * _sd(one)).all()
+
+
+def test_larger_stated_noise_widens_the_posterior(six) -> None:
+    features, noise, density = six
+    wider = posterior.posterior(features, _scaled(noise, 3.0), quadrature=RULE)
+    assert _sd(wider)[0] > 1.3 * _sd(density)[0]
+
+
+def test_the_order_of_the_drops_does_not_matter(six) -> None:
+    features, noise, density = six
+    turned = posterior.posterior(_rows(features, list(range(5, -1, -1))), noise, quadrature=RULE)
+    # each drop gets other nodes: errors of about 0.01 nats a drop shift a mean by a few percent
+    assert (np.abs(turned.mean - density.mean) < 0.15 * _sd(density)).all()
+    np.testing.assert_allclose(_sd(turned), _sd(density), rtol=0.1)
+
+
+def test_mirrored_drops_tell_the_same(six) -> None:
+    features, noise, density = six
+    mirrored = Features(
+        features.ratio, features.first_distance, features.second_distance, -features.turn
+    )
+    other = posterior.posterior(mirrored, noise, quadrature=RULE)
+    assert (np.abs(other.mean - density.mean) < 0.15 * _sd(density)).all()
+    np.testing.assert_allclose(_sd(other), _sd(density), rtol=0.1)
+
+
+def test_no_mass_lies_outside_the_prior() -> None:
+    features, noise = _session((0.9495, 1.05), 1, 3)
+    density = posterior.posterior(features, noise, quadrature=RULE)
+    points = density.sample(2000, draw=np.random.default_rng(1))
+    assert bool(boxes.contains(PRIOR, torch.from_numpy(points)).all())
+
+
+def test_the_posterior_is_the_normalised_likelihood() -> None:
+    # a difference of log posteriors is a difference of log likelihoods: the prior is uniform
+    features, noise = _session(TENNIS, 1, 4)
+    rule = Quadrature(points=256, heights=12)
+    density = posterior.posterior(features, noise, quadrature=rule)
+    spread = _sd(density)
+    theta = density.mean + np.array([[0, 0], [0.5, 0], [-0.5, 0.4], [0, 1], [0.6, -0.8]]) * spread
+    drops = posterior.joined(features, noise)
+    plain = posterior.log_likelihood(drops, theta, rule)[0]
+    found = density.log_density_at(theta)
+    # the bicubic spline between 17 x 13 evaluations: a few hundredths of a nat
+    np.testing.assert_allclose(found - found[0], plain - plain[0], atol=0.1)
+
+
+@pytest.mark.parametrize("name", ["ratio", "first_distance", "turn"])
+def test_a_feature_that_is_not_finite_is_refused(name: str) -> None:
+    features, noise = _session(TENNIS, 2, 5)
+    spoilt = {f.name: getattr(features, f.name).clone() for f in fields(features)}
+    spoilt[name][1] = math.nan
+    with pytest.raises(ValueError, match=name):
+        posterior.posterior(Features(**spoilt), noise)
+
+
+def test_a_session_without_drops_is_refused() -> None:
+    features, noise = _session(TENNIS, 2, 6)
+    with pytest.raises(ValueError, match="no drop"):
+        posterior.posterior(_rows(features, []), _scaled(Noise(*(2 * [noise.time_sd[:0]])), 1.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "theta, seed", [((0.9, 1.8), 2), ((0.85, 3.5), 12), (TENNIS, 7), (TENNIS, 4)]
+)
+def test_one_drop_has_the_moments_of_a_plain_dense_grid(
+    theta: tuple[float, float], seed: int
+) -> None:
+    features, noise = _session(theta, 1, seed)
+    rule = Quadrature(points=128, heights=12)
+    density = posterior.posterior(features, noise, quadrature=rule)
+    reach = 9 * _sd(density)[0]
+    a = np.linspace(
+        max(PRIOR.low[0], density.mean[0] - reach), min(PRIOR.high[0], density.mean[0] + reach), 201
+    )
+    b = np.linspace(PRIOR.low[1], PRIOR.high[1], 41)
+    theta_grid = np.stack(np.meshgrid(a, b, indexing="ij"), axis=-1)
+    drops = posterior.joined(features, noise)
+    logs = posterior.log_likelihood(drops, theta_grid.reshape(-1, 2), rule).reshape(201, 41)
+    weights = np.exp(logs - logs.max())
+    weights[[0, -1]] /= 2
+    weights[:, [0, -1]] /= 2
+    weights /= weights.sum()
+    mean = np.einsum("ab,abk->k", weights, theta_grid)
+    sd = np.sqrt(np.einsum("ab,abk->k", weights, (theta_grid - mean) ** 2))
+    np.testing.assert_allclose((density.mean - mean) / sd, 0, atol=0.05)
+    np.testing.assert_allclose(_sd(density), sd, rtol=0.1)
+
+
+def _levels_and_ranks(cases: int, drops: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    draw = torch.Generator().manual_seed(seed)
+    truths = boxes.sample(PRIOR, (cases,), draw=draw)
+    levels, ranks = [], []
+    for index, truth in enumerate(truths.numpy()):
+        features, noise = _session(tuple(truth), drops, 1000 * seed + index)
+        density = posterior.posterior(features, noise)
+        levels.append(density.content_above(truth))
+        ranks.append(density.ranks(truth))
+    return np.array(levels), np.array(ranks)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("drops, cases", [(1, 160), (20, 60)])
+def test_ranks_and_levels_are_uniform_over_the_prior(drops: int, cases: int) -> None:
+    levels, ranks = _levels_and_ranks(cases, drops, seed=drops)
+    for found in (levels, ranks[:, 0], ranks[:, 1]):
+        # three tests for two sizes: each at one in a thousand
+        assert stats.kstest(np.clip(found, 0, 1), "uniform").pvalue > 1e-3
+    for row in calibration_checks.coverage(levels):
+        # 3.3 binomial standard errors, sqrt(p (1 - p) / cases): 0.13 (160) or 0.21 (60) at 50 %
+        error = math.sqrt(row.nominal * (1 - row.nominal) / cases)
+        assert abs(row.found - row.nominal) < 3.3 * error

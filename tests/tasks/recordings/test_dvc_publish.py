@@ -1,0 +1,171 @@
+"""Publishing: into one data.dvc, to a remote that is checked by a fresh fetch, idempotently."""
+
+import logging
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import dvc_publish, recorder
+from ricochet.tasks.recordings import sessions as recordings
+from tests.tasks.recordings import small_sessions
+
+ROOT = Path(__file__).resolve().parents[3]
+CONFIG = """[core]
+    analytics = false
+    remote = sample
+['remote "sample"']
+    url = ../recordings
+['remote "published"']
+    url = ../artifacts/published
+"""
+
+
+def dvc(folder, *arguments):
+    environment = os.environ | dvc_publish.QUIET
+    command = [sys.executable, "-m", "dvc", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def make(folder, seed):
+    return recorder.write_session(small_sessions.plan(folder), [small_sessions.noise(seed)]).folder
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """A repository whose sample of one session lies in the remote that travels with it."""
+    root = tmp_path_factory.mktemp("shipped")
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    dvc(root, "init", "-q")
+    (root / ".dvc" / "config").write_text(CONFIG)
+    make(root / "data" / "first", 1)
+    dvc(root, "add", "-q", "data")
+    dvc(root, "push", "-q")
+    return root
+
+
+@pytest.fixture
+def clone(shipped, tmp_path):
+    """What git would carry: no recordings and no cache."""
+    root = tmp_path / "clone"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (root / ".dvc").mkdir()
+    for name in (".dvc/config", "data.dvc"):
+        shutil.copy(shipped / name, root / name)
+    shutil.copytree(shipped / "recordings", root / "recordings")
+    return root
+
+
+def test_data_dvc_awaits_a_commit_only_while_git_holds_another(tmp_path):
+    def git(*words):
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *who, *words], cwd=tmp_path, check=True)
+
+    named = tmp_path / "data.dvc"
+    named.write_text("one")
+    git("init", "-q")
+    assert dvc_publish.awaits_commit(tmp_path)
+    git("add", "data.dvc")
+    git("commit", "-q", "-m", "One")
+    assert not dvc_publish.awaits_commit(tmp_path)
+    (tmp_path / "other").write_text("not of the recordings")
+    assert not dvc_publish.awaits_commit(tmp_path)
+    named.write_text("two")
+    assert dvc_publish.awaits_commit(tmp_path)
+    git("add", "data.dvc")
+    assert dvc_publish.awaits_commit(tmp_path)
+    named.write_text("one")
+    git("add", "data.dvc")
+    assert not dvc_publish.awaits_commit(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_clone_pulls_the_sample(clone):
+    dvc_publish.pull(clone)
+    assert recordings.read_session(clone / "data" / "first").rejected == ()
+
+
+@pytest.mark.slow
+def test_a_session_is_published_beside_the_sample_that_is_not_at_hand(clone, tmp_path, caplog):
+    sample = files(clone / "recordings")
+    before = recordings.data_digest(clone / "data.dvc")
+    with caplog.at_level(logging.WARNING):
+        digest = dvc_publish.publish(make(tmp_path / "b", 2), remote="published", root=clone)
+    assert digest == recordings.data_digest(clone / "data.dvc") != before
+    assert "data.dvc names session b now: commit it" in caplog.text
+    assert files(clone / "recordings") == sample
+
+    caplog.clear()
+    stored = files(clone / "artifacts")
+    again = dvc_publish.publish(tmp_path / "b", remote="published", root=clone)
+    assert again == digest and caplog.text == "" and files(clone / "artifacts") == stored
+
+    shutil.rmtree(clone / "data")
+    shutil.rmtree(clone / ".dvc" / "cache")
+    dvc_publish.pull(clone)
+    assert sorted(path.name for path in (clone / "data").iterdir()) == ["b", "first"]
+
+
+@pytest.mark.slow
+def test_another_session_of_the_same_name_is_refused(clone, tmp_path):
+    dvc_publish.publish(make(tmp_path / "b", 2), remote="published", root=clone)
+    other = make(tmp_path / "other" / "b", 3)
+    with pytest.raises(BadInput, match="another session of this name"):
+        dvc_publish.publish(other, remote="published", root=clone)
+
+
+@pytest.mark.slow
+def test_a_remote_that_spoils_what_it_holds_is_found_out(clone, tmp_path, monkeypatch):
+    """DVC itself refuses a file whose content is not its name; that ends in one line."""
+    push = dvc_publish._push
+
+    def spoil(root, remote):
+        push(root, remote)
+        for path in (clone / "artifacts").rglob("*"):
+            if path.is_file() and path.suffix != ".dir":
+                path.chmod(0o644)
+                path.write_bytes(path.read_bytes()[::-1])
+
+    monkeypatch.setattr(dvc_publish, "_push", spoil)
+    with pytest.raises(dvc_publish.PublicationError) as caught:
+        dvc_publish.publish(make(tmp_path / "b", 2), remote="published", root=clone)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("remote", ["sample", "nowhere"])
+def test_nothing_is_published_into_the_sample_or_to_an_unknown_remote(clone, tmp_path, remote):
+    with pytest.raises(BadInput, match="expected one of published"):
+        dvc_publish.publish(make(tmp_path / "b", 2), remote=remote, root=clone)
+    assert not (clone / "data").exists()
+
+
+@pytest.mark.slow
+def test_the_sample_comes_out_of_a_bare_copy_complete_and_small(tmp_path):
+    """What a fresh clone holds is enough: four pairs of about 20 drops, at most 12 MB in all."""
+    (tmp_path / ".dvc").mkdir()
+    for name in (".dvc/config", "data.dvc", ".dvcignore"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "recordings", tmp_path / "recordings")
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    dvc_publish.pull(tmp_path)
+    found = [recordings.read_session(path) for path in sorted((tmp_path / "data").iterdir())]
+    assert {(session.ball, session.surface) for session in found} >= {
+        ("ping-pong", "table"),
+        ("tennis", "table"),
+        ("moon-ball", "table"),
+        ("ping-pong", "asphalt"),
+    }
+    assert all(len(session.takes) == 20 and not session.rejected for session in found)
+    assert sum(path.stat().st_size for path in (tmp_path / "data").rglob("*")) < 12e6

@@ -1,0 +1,233 @@
+"""The champion in a controller: verified, swapped whole, kept when the registry is away."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import packages
+from ricochet.tasks.registry.champion import DAY, Champion, NoPosteriorError
+from ricochet.tasks.registry.sources import Folder, Server
+from tests.tasks.registry.registry_server import Registry, serving
+
+NAME = "ping-pong-table"
+LIGHT = """
+import sys
+before = set(sys.modules)
+import ricochet.tasks.registry.champion
+names = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(sorted(names - set(sys.stdlib_module_names)))
+"""
+
+
+@pytest.fixture
+def two(tmp_path, package):
+    """Two packages whose samples all hold the number of their version."""
+    folders = {}
+    for version in ("1", "2"):
+        samples = np.full((100, 2), float(version))
+        made = dataclasses.replace(package, arrays=package.arrays | {"samples": samples})
+        folders[version] = tmp_path / f"package-{version}"
+        packages.write_package(folders[version], made)
+    return folders
+
+
+@pytest.fixture
+def registry(two):
+    return Registry(("1", two["1"]), registered=time.time() - 2 * DAY)
+
+
+def hold(source, tmp_path, said=None, oldest=30 * DAY):
+    say = (lambda line: None) if said is None else said.append
+    return Champion(NAME, source, tmp_path / "kept", oldest=oldest, say=say)
+
+
+def test_only_numpy_and_safetensors_are_imported():
+    found = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True)
+    assert found.stdout.strip() == "['numpy', 'ricochet', 'safetensors']", found.stderr
+
+
+def test_the_champion_is_fetched_once_and_swapped_when_the_alias_moves(tmp_path, two, registry):
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path)
+        with pytest.raises(NoPosteriorError, match="no posterior"):
+            held.current()
+        assert held.refresh() and held.current().version == "1"
+        asked = len(registry.asked)
+        assert not held.refresh() and len(registry.asked) == asked + 1
+        registry.champion = ("2", two["2"])
+        assert held.refresh() and held.current().version == "2"
+        assert held.current().package.arrays["samples"][0, 0] == 2.0
+
+
+def test_nobody_can_write_into_the_arrays_that_all_share(tmp_path, registry):
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path)
+        held.refresh()
+    with pytest.raises(ValueError, match="read-only"):
+        held.current().package.arrays["samples"][0] = 0.0
+
+
+def test_the_last_good_package_serves_a_new_process_while_the_registry_is_away(tmp_path, registry):
+    said = []
+    with serving(registry) as address:
+        hold(Server(address), tmp_path).refresh()
+    again = hold(Server(address, patience=1.0), tmp_path, said)
+    assert not again.refresh() and again.current().version == "1"
+    assert len(said) == 1 and "last good version 1 stays in use" in said[0] and "\n" not in said[0]
+
+
+def flip(name, content):
+    return content[:-1] + bytes([content[-1] ^ 1]) if name == "posterior.safetensors" else content
+
+
+FAULTS = {
+    "a flipped bit": flip,
+    "a cut file": lambda name, content: content[:-9],
+    "no JSON": lambda name, content: b"<html>" if name == "posterior.json" else content,
+    "a manifest with other digests": lambda name, content: content.replace(b"grid", b"gird"),
+    "nothing": lambda name, content: b"",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_wrong_with_the_registry_is_said_and_changes_nothing(
+    tmp_path, two, registry, fault
+):
+    said = []
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path, said)
+        held.refresh()
+        registry.champion, registry.spoil = ("2", two["2"]), FAULTS[fault]
+        assert not held.refresh() and held.current().version == "1"
+        assert len(said) == 1 and "\n" not in said[0]
+        assert hold(Server(address), tmp_path).current().version == "1"
+        registry.spoil = lambda name, content: content
+        assert held.refresh() and held.current().version == "2"
+
+
+def test_a_whole_package_that_is_not_the_registered_one_is_refused(tmp_path, two, registry):
+    said = []
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path, said)
+        registry.spoil = lambda name, content: (two["2"] / name).read_bytes()
+        assert not held.refresh()
+    assert "manifest sha256" in said[0]
+
+
+def test_an_alias_that_is_not_there_is_said(tmp_path):
+    said = []
+    with serving(Registry()) as address:
+        assert not hold(Server(address), tmp_path, said).refresh()
+    assert "answer 404" in said[0] and "no posterior" in said[0]
+
+
+def test_a_stale_posterior_moves_nothing(tmp_path, registry):
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path, oldest=DAY)
+        held.refresh()
+    with pytest.raises(NoPosteriorError, match=r"of 2\.0 days, expected at most 1\.0 days"):
+        held.current()
+    assert held.current(now=registry.registered + 0.5 * DAY).version == "1"
+    with pytest.raises(NoPosteriorError, match="days"):
+        held.current(now=0.0)  # a clock that has lost its time
+
+
+def test_a_reader_never_sees_a_half(tmp_path, two, registry):
+    """Readers check version against content all the while the champion changes twenty times."""
+    stop, wrong, seen = threading.Event(), [], set()
+
+    def read(held):
+        while not stop.is_set():
+            found = held.current()
+            values = found.package.arrays["samples"]
+            seen.add(found.version)
+            if not (values == float(found.version)).all():
+                wrong.append((found.version, values))
+            time.sleep(0.0005)
+
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path)
+        held.refresh()
+        readers = [threading.Thread(target=read, args=(held,)) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        for step in range(20):
+            version = str(1 + step % 2)
+            registry.champion = (version, two[version])
+            held.refresh()
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert wrong == [] and seen == {"1", "2"}
+
+
+def test_it_stays_fresh_in_a_thread_of_its_own(tmp_path, two, registry):
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path)
+        held.refresh()
+        stop = threading.Event()
+        thread = threading.Thread(target=held.keep_fresh, args=(0.01, stop))
+        thread.start()
+        registry.champion = ("2", two["2"])
+        end = time.monotonic() + 20.0
+        while held.current().version != "2" and time.monotonic() < end:
+            time.sleep(0.01)
+        stop.set()
+        thread.join()
+    assert held.current().version == "2"
+
+
+def test_a_plain_folder_serves_as_well(tmp_path, two):
+    (tmp_path / "shelf").mkdir()
+    two["1"].rename(tmp_path / "shelf" / NAME)
+    held, said = hold(Folder(tmp_path / "shelf"), tmp_path), []
+    assert held.refresh() and not held.refresh()
+    empty = Champion("tennis-table", Folder(tmp_path), tmp_path / "k", oldest=DAY, say=said.append)
+    assert not empty.refresh() and "no posterior" in said[0]
+
+
+@pytest.mark.parametrize("spoilt", ["current.json", "checks.json"])
+def test_a_spoilt_last_good_package_is_no_posterior_and_is_said(tmp_path, registry, spoilt):
+    said = []
+    with serving(registry) as address:
+        hold(Server(address), tmp_path).refresh()
+        (path,) = (tmp_path / "kept").rglob(spoilt)
+        path.write_text("{")
+        held = hold(Server(address), tmp_path, said)
+        with pytest.raises(NoPosteriorError):
+            held.current()
+        assert len(said) == 1 and held.refresh() and held.current().version == "1"
+
+
+def test_only_the_package_in_use_and_the_one_before_are_kept(tmp_path, two, registry, package):
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path)
+        for number in range(4):
+            folder = tmp_path / f"many-{number}"
+            packages.write_package(folder, dataclasses.replace(package, checks={"n": number}))
+            registry.champion = (str(number), folder)
+            held.refresh()
+    place = tmp_path / "kept" / NAME
+    assert json.loads((place / "current.json").read_text())["version"] == "3"
+    assert len([path for path in place.iterdir() if path.is_dir()]) == 2
+
+
+@pytest.mark.parametrize(
+    "address", ["http://example.org:5000", "ftp://127.0.0.1", "sqlite:///x", ""]
+)
+def test_plain_http_to_another_machine_is_refused(address):
+    with pytest.raises(BadInput, match="loopback"):
+        Server(address)
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", ""])
+def test_a_name_cannot_leave_the_folder(tmp_path, name):
+    with pytest.raises(ValueError, match="name"):
+        Champion(name, Folder(tmp_path), tmp_path, oldest=DAY)

@@ -1,0 +1,66 @@
+"""The champion from a real MLflow server, as `ricochet up` starts it."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+from ricochet.flows.servers import up
+from ricochet.tasks.registry import packages, runs, versions
+from ricochet.tasks.registry.champion import DAY, Champion
+from ricochet.tasks.registry.sources import Server
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_it_answers(address, process, *, seconds=300.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{address}/health", timeout=2.0) as answer:
+                return answer.status
+        except OSError:
+            time.sleep(0.3)
+    pytest.fail("the server does not answer")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("through_server", [False, True])
+def test_the_champion_comes_from_a_real_server(tmp_path, package, through_server, monkeypatch):
+    """Registered beside the server into the same database, or through it: both are found."""
+    monkeypatch.setenv("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    packages.write_package(tmp_path / "package", package)
+    beside, port = runs.connect(store=tmp_path / "mlflow"), free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--backend-store-uri", beside.uri, "--workers", "1"]
+    command += ["--artifacts-destination", (tmp_path / "mlflow" / "artifacts").as_uri()]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env={**up.QUIET, **os.environ})
+    try:
+        wait_until_it_answers(address, process)
+        tracker = runs.connect(address) if through_server else beside
+        run = runs.open_run(tracker, "calibrate", "key", name="a", tags={})
+        made = versions.register(
+            tracker, "ball-table", tmp_path / "package", run_id=run.run_id, tags={}
+        )
+        tracker.client.set_registered_model_alias("ball-table", "champion", made.version)
+        said = []
+        source = Server(address, patience=60.0)
+        held = Champion("ball-table", source, tmp_path / "kept", oldest=DAY, say=said.append)
+        assert held.refresh(), said
+        assert held.current().version == "1" and not held.refresh() and said == []
+        assert source.resolve("ball-table").digest == held.current().digest
+        other = Champion("absent", source, tmp_path / "kept", oldest=DAY, say=said.append)
+        assert not other.refresh() and "answer 404" in said[0]
+    finally:
+        process.terminate()
+        process.wait(60)

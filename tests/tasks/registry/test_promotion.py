@@ -1,0 +1,190 @@
+"""Promotion and rollback: `previous` first, logged, undone by one word, twice as once."""
+
+import dataclasses
+
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import packages, promotion, promotion_log, runs
+from ricochet.tasks.registry import versions as registry
+from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, Entry, Pair
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.validation.checks import Check, Verdict
+
+PASSED = Verdict((Check("all", True, "well", "well"),))
+REFUSED = Verdict((Check("coverage at 90 %", False, "0.44", "0.9"),))
+
+
+@pytest.fixture
+def versions(tracker, tmp_path, package, request):
+    """Three registered versions of a name of this test's own."""
+    name = f"ball-{abs(hash(request.node.nodeid))}"
+    found = []
+    for number in range(3):
+        folder = tmp_path / f"package-{number}"
+        packages.write_package(folder, dataclasses.replace(package, checks={"n": number}))
+        run = runs.open_run(tracker, "promotion", f"{name}-{number}", name=name, tags={})
+        found.append(registry.register(tracker, name, folder, run_id=run.run_id, tags={}))
+    return found
+
+
+@pytest.fixture
+def log(tmp_path):
+    return tmp_path / "registry" / "promotions.jsonl"
+
+
+def promote(tracker, version, log, verdict=PASSED, **words):
+    return promotion.promote(
+        tracker, version, verdict=verdict, validation="run", reason="a test", log=log, **words
+    )
+
+
+def roll_back(tracker, version, log):
+    return promotion.rollback(tracker, version.name, reason="a test", log=log)
+
+
+def test_a_promotion_moves_previous_and_champion_and_is_logged(tracker, versions, log):
+    first, second, _ = versions
+    assert promote(tracker, first, log).pair == Pair("1", None)
+    assert promote(tracker, second, log).pair == Pair("2", "1")
+    assert promotion.present(tracker, first.name) == Pair("2", "1")
+    done = promotion_log.last_done(promotion_log.read(log))
+    assert (done.before, done.after) == (Pair("1", None), Pair("2", "1"))
+    assert (done.validation, done.reason, done.action) == ("run", "a test", PROMOTE)
+    assert done.commit and done.when.endswith("+00:00")
+    assert [entry.step for entry in promotion_log.read(log)] == ["begun", "done"] * 2
+
+
+@pytest.mark.slow
+def test_promoting_twice_changes_nothing(tracker, versions, log):
+    promote(tracker, versions[0], log)
+    before = log.read_bytes()
+    assert not promote(tracker, versions[0], log).changed
+    assert log.read_bytes() == before
+
+
+def test_what_the_gate_refuses_moves_nothing_and_says_why(tracker, log):
+    with pytest.raises(BadInput, match=r"1 checks failed; coverage at 90 %: found 0\.44"):
+        promote(tracker, Registered("ball-refused", "1"), log, REFUSED)
+    assert not log.exists()
+
+
+@pytest.mark.slow
+def test_a_version_that_is_not_there_moves_nothing(tracker, versions, log):
+    with pytest.raises(BadInput, match="nothing in the registry"):
+        promote(tracker, Registered(versions[0].name, "9"), log)
+    assert not log.exists()
+
+
+@pytest.mark.slow
+def test_a_package_damaged_in_the_store_is_never_champion(tracker, versions, log, tmp_path):
+    first, second, _ = versions
+    promote(tracker, first, log)
+    run_id = tracker.client.get_model_version(second.name, second.version).run_id
+    (tmp_path / "checks.json").write_text("{}")
+    tracker.client.log_artifact(run_id, str(tmp_path / "checks.json"), registry.FOLDER)
+    with pytest.raises(BadInput, match="sha256"):
+        promote(tracker, second, log)
+    assert promotion.present(tracker, first.name) == Pair("1", None)
+
+
+@pytest.mark.slow
+def test_a_rollback_restores_the_logged_pair_and_twice_changes_nothing(tracker, versions, log):
+    for version in versions:
+        promote(tracker, version, log)
+    assert roll_back(tracker, versions[0], log).pair == Pair("2", "1")
+    before = log.read_bytes()
+    assert not roll_back(tracker, versions[0], log).changed
+    assert log.read_bytes() == before
+    assert promotion.present(tracker, versions[0].name) == Pair("2", "1")
+
+
+@pytest.mark.slow
+def test_the_first_promotion_can_be_undone(tracker, versions, log):
+    promote(tracker, versions[0], log)
+    assert roll_back(tracker, versions[0], log).pair == Pair(None, None)
+    assert promotion.present(tracker, versions[0].name) == Pair(None, None)
+    with pytest.raises(
+        BadInput, match=r"found rolled back on 20.* because 'a test', expected .* --again"
+    ):
+        promote(tracker, versions[0], log)
+    assert promotion.present(tracker, versions[0].name) == Pair(None, None)
+    assert promote(tracker, versions[0], log, again=True).pair == Pair("1", None)
+    assert not promote(tracker, versions[0], log).changed
+
+
+def moves(*steps):
+    """A log of done actions: its kind, and champion before and after."""
+    return tuple(
+        Entry(action, "a", Pair(before, None), Pair(after, None), "", "", step=DONE)
+        for action, before, after in steps
+    )
+
+
+@pytest.mark.parametrize(
+    ("steps", "away"),
+    [
+        ([], False),
+        ([("promote", "1", "2")], False),
+        ([("promote", "1", "2"), ("rollback", "2", "1")], True),
+        ([("promote", "1", "2"), ("rollback", "2", "1"), ("promote", "1", "3")], True),
+        ([("promote", "1", "2"), ("rollback", "2", "1"), ("promote", "1", "2")], False),
+        ([("promote", "1", "2"), ("promote", "2", "3"), ("rollback", "3", "2")], False),
+    ],
+)
+def test_a_version_is_rolled_back_until_something_puts_it_back(steps, away):
+    """Version 2 in logs of what was done."""
+    found = promotion_log.rolled_back(moves(*steps), "2")
+    assert (found is not None) == away
+    begun = Entry(PROMOTE, "a", Pair("1", None), Pair("2", "1"), "", "")
+    assert (promotion_log.rolled_back((*moves(*steps), begun), "2") is not None) == away
+
+
+def test_nothing_promoted_is_nothing_to_undo(tracker, log):
+    with pytest.raises(BadInput, match="no promotion"):
+        promotion.rollback(tracker, "ball-never", reason="a test", log=log)
+
+
+def begin(log, name, before, after):
+    return promotion_log.append(log, Entry(PROMOTE, name, before, after, "run", "a test"))
+
+
+@pytest.mark.slow
+def test_a_promotion_that_never_moved_champion_is_dropped(tracker, versions, log):
+    first, second, _ = versions
+    for version in (first, second):
+        promote(tracker, version, log)
+    begin(log, first.name, Pair("2", "1"), Pair("3", "2"))
+    tracker.client.set_registered_model_alias(first.name, "previous", "2")
+    assert promotion.settle(tracker, first.name, log).step == DROPPED
+    assert promotion.present(tracker, first.name) == Pair("2", "1")
+    assert promotion.settle(tracker, first.name, log) is None
+
+
+@pytest.mark.slow
+def test_a_promotion_that_moved_champion_is_done(tracker, versions, log):
+    first, *_ = versions
+    promote(tracker, first, log)
+    begin(log, first.name, Pair("1", None), Pair("2", "1"))
+    for alias, version in (("previous", "1"), ("champion", "2")):
+        tracker.client.set_registered_model_alias(first.name, alias, version)
+    assert promotion.settle(tracker, first.name, log).step == DONE
+    assert roll_back(tracker, first, log).pair == Pair("1", None)
+
+
+def test_a_torn_line_is_passed_over_and_the_next_is_whole(log):
+    begin(log, "a", Pair(None, None), Pair("1", None))
+    with log.open("ab") as file:
+        file.write(b'{"action": "promote", "na')
+    begin(log, "b", Pair(None, None), Pair("1", None))
+    assert [entry.name for entry in promotion_log.read(log)] == ["a", "b"]
+    assert promotion_log.read(log, "b")[0].line.count("\n") == 0
+
+
+@pytest.mark.slow
+def test_a_log_that_cannot_be_written_moves_nothing(tracker, versions, log):
+    log.parent.mkdir()
+    log.mkdir()
+    with pytest.raises((BadInput, OSError)):
+        promote(tracker, versions[0], log)
+    assert promotion.present(tracker, versions[0].name) == Pair(None, None)

@@ -1,0 +1,63 @@
+import subprocess
+import sys
+
+from ricochet.tasks.registry import runs as tracking
+
+DIGEST = "0123456789abcdef0123456789abcdef.dir"
+
+
+def begin(tracker, key):
+    return tracking.open_run(tracker, "calibrate", key, name="a pair", tags={"data": DIGEST})
+
+
+def test_a_finished_run_is_found_again_and_nothing_is_added(tracker):
+    first = begin(tracker, "finished")
+    tracking.finish(tracker, first.run_id)
+    second = begin(tracker, "finished")
+    assert (first.finished, second.finished) == (False, True)
+    assert second.run_id == first.run_id
+    runs = tracker.client.search_runs([first.experiment_id], "tags.`ricochet.key` = 'finished'")
+    assert len(runs) == 1
+
+
+def test_a_failed_run_is_taken_up_under_its_own_id(tracker):
+    first = begin(tracker, "failed")
+    tracking.fail(tracker, first.run_id)
+    second = begin(tracker, "failed")
+    assert second.run_id == first.run_id
+    assert not second.finished
+    assert tracker.client.get_run(first.run_id).info.status == "RUNNING"
+
+
+def test_another_key_is_another_run(tracker):
+    assert begin(tracker, "one").run_id != begin(tracker, "two").run_id
+
+
+def test_numbers_and_the_pointer_to_recordings_return(tracker):
+    run_id = begin(tracker, "numbers").run_id
+    tracking.log_numbers(tracker, run_id, parameters={"seed": 7}, metrics={"restitution": 0.85})
+    tracking.log_recordings(tracker, run_id, name="pairs", digest=DIGEST, source="data")
+    run = tracker.client.get_run(run_id)
+    assert run.data.params == {"seed": "7"}
+    assert run.data.metrics == {"restitution": 0.85}
+    assert [entry.dataset.digest for entry in run.inputs.dataset_inputs] == [DIGEST]
+
+
+def test_only_runs_of_a_process_that_is_gone_are_closed(tracker):
+    alive, orphan, foreign = (begin(tracker, key).run_id for key in ("alive", "orphan", "foreign"))
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True
+    )
+    host, _, started = tracker.client.get_run(alive).data.tags[tracking.PROCESS].split()
+    tracker.client.set_tag(orphan, tracking.PROCESS, f"{host} {int(gone.stdout)} {started}")
+    tracker.client.set_tag(foreign, tracking.PROCESS, f"elsewhere {int(gone.stdout)} {started}")
+    assert tracking.close_abandoned(tracker) == [orphan]
+    assert tracker.client.get_run(orphan).info.status == "KILLED"
+    assert tracker.client.get_run(alive).info.status == "RUNNING"
+
+
+def test_a_process_number_used_again_by_another_process_counts_as_gone(tracker):
+    run_id = begin(tracker, "recycled").run_id
+    host, number, _ = tracker.client.get_run(run_id).data.tags[tracking.PROCESS].split()
+    tracker.client.set_tag(run_id, tracking.PROCESS, f"{host} {number} 1")
+    assert run_id in tracking.close_abandoned(tracker)

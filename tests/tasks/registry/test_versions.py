@@ -1,0 +1,66 @@
+"""The registry never points at a package that did not come back whole."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import packages, runs, versions
+
+
+def begin(tracker, key):
+    return runs.open_run(tracker, "registry", key, name=key, tags={}).run_id
+
+
+def test_registering_twice_adds_one_version_and_the_candidate_is_what_was_written(
+    tracker, tmp_path, package
+):
+    packages.write_package(tmp_path / "package", package)
+    run_id = begin(tracker, "twice")
+    first = versions.register(tracker, "ball-a", tmp_path / "package", run_id=run_id, tags={})
+    again = versions.register(tracker, "ball-a", tmp_path / "package", run_id=run_id, tags={})
+    assert first == again == versions.resolve(tracker, "ball-a")
+    assert len(tracker.client.search_model_versions("name = 'ball-a'")) == 1
+    found = versions.load(tracker, first)
+    np.testing.assert_array_equal(found.arrays["log_density"], package.arrays["log_density"])
+
+
+def test_a_new_run_makes_a_new_version_and_an_old_one_does_not_take_the_alias_back(
+    tracker, tmp_path, package
+):
+    packages.write_package(tmp_path / "old", package)
+    packages.write_package(tmp_path / "new", dataclasses.replace(package, checks={"n": 2}))
+    old, new = begin(tracker, "old"), begin(tracker, "new")
+    versions.register(tracker, "ball-b", tmp_path / "old", run_id=old, tags={})
+    latest = versions.register(tracker, "ball-b", tmp_path / "new", run_id=new, tags={})
+    versions.register(tracker, "ball-b", tmp_path / "old", run_id=old, tags={})
+    assert versions.resolve(tracker, "ball-b") == latest
+
+
+def test_a_package_damaged_on_the_way_gets_no_alias(tracker, tmp_path, package, monkeypatch):
+    packages.write_package(tmp_path / "package", package)
+    whole = versions.download_artifacts
+
+    def damage(**arguments):
+        place = whole(**arguments)
+        with open(f"{place}/checks.json", "a") as file:
+            file.write(" ")
+        return place
+
+    monkeypatch.setattr(versions, "download_artifacts", damage)
+    with pytest.raises(BadInput, match="sha256"):
+        versions.register(
+            tracker, "ball-c", tmp_path / "package", run_id=begin(tracker, "damaged"), tags={}
+        )
+    assert versions.resolve(tracker, "ball-c") is None
+
+
+def test_a_damaged_package_is_not_even_uploaded(tracker, tmp_path, package):
+    packages.write_package(tmp_path / "package", package)
+    (tmp_path / "package" / "extra.pkl").write_bytes(b"x")
+    run_id = begin(tracker, "extra")
+    with pytest.raises(BadInput, match="only posterior"):
+        versions.register(tracker, "ball-d", tmp_path / "package", run_id=run_id, tags={})
+    assert tracker.client.list_artifacts(run_id) == []
+    assert tracker.client.search_model_versions("name = 'ball-d'") == []

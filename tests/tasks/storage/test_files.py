@@ -1,0 +1,83 @@
+import os
+
+import numpy as np
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import files
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "result.json"
+    files.write_json(path, {"a": 1})
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BadInput, match="no space left on device"):
+        files.write_json(path, {"a": 2})
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result.json"]
+    assert path.read_text() == '{\n  "a": 1\n}\n'
+
+
+def test_a_folder_whose_making_fails_is_absent(tmp_path):
+    with pytest.raises(RuntimeError), files.whole_folder(tmp_path / "out") as partial:
+        (partial / "half").write_text("x")
+        raise RuntimeError("interrupted")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_replaced_as_a_whole(tmp_path):
+    for name in ("first", "second"):
+        with files.whole_folder(tmp_path / "out") as partial:
+            (partial / name).write_text("x")
+    assert [entry.name for entry in (tmp_path / "out").iterdir()] == ["second"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_output_folder_under_a_file_is_bad_input(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(BadInput, match="not a directory"):
+        files.output_folder(tmp_path / "file" / "out")
+
+
+def test_json_refuses_a_number_that_json_does_not_know(tmp_path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        files.write_json(tmp_path / "x.json", {"a": float("nan")})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_arrays_return_as_written_and_objects_are_refused(tmp_path):
+    theta = np.arange(6.0).reshape(3, 2)
+    files.write_arrays(tmp_path / "a.npz", {"theta": theta})
+    with np.load(tmp_path / "a.npz") as found:
+        np.testing.assert_array_equal(found["theta"], theta)
+    with pytest.raises(ValueError, match="theta must hold numbers"):
+        files.write_arrays(tmp_path / "b.npz", {"theta": np.array([{}])})
+
+
+def test_the_digest_of_a_value_ignores_the_order_of_keys_and_sees_every_number():
+    first = files.digest_of({"a": 1, "b": [2, 3]})
+    assert first == files.digest_of({"b": [2, 3], "a": 1})
+    assert first != files.digest_of({"a": 1, "b": [2, 4]})
+
+
+def test_kept_arrays_are_made_once_a_key_and_again_where_damaged(tmp_path):
+    made = []
+
+    def make():
+        made.append(len(made))
+        return {"a.b": np.array([1.0, len(made)])}
+
+    def kept(key):
+        return files.kept_arrays(tmp_path, "modes", key, make)["a.b"].tolist()
+
+    assert kept("1" * 64) == kept("1" * 64) == [1.0, 1.0]
+    assert kept("2" * 64) == [1.0, 2.0]
+    (found,) = tmp_path.iterdir()  # what is outdated is gone
+    content = found.read_bytes()
+    for damaged in (b"", content[:-40], bytes(reversed(content))):
+        found.write_bytes(damaged)
+        assert kept("2" * 64)[1] == len(made)
+    assert len(made) == 5

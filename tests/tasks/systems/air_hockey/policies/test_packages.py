@@ -1,0 +1,168 @@
+"""A shooting package gives back what was written, runs nothing and plays on its own table alone."""
+
+import hashlib
+import json
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from ricochet.models.arms import iiwa
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.air_hockey.shots import energy_network as energies
+from ricochet.models.systems.air_hockey.shots import objective
+from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.registry import packages
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.policies import agents
+from ricochet.tasks.systems.air_hockey.policies import packages as energy_packages
+from ricochet.tasks.systems.air_hockey.policies.packages import READER
+from tests.tasks.systems.air_hockey import shooters
+
+ROOT = Path(__file__).resolve().parents[5]
+FILES = ("shooting.json", *READER.content)
+
+
+@pytest.fixture
+def written(tmp_path):
+    shooters.write(tmp_path / "package")
+    return tmp_path / "package"
+
+
+def change(folder, name, content):
+    """Replace a file and forge its digest, as an attacker would."""
+    (folder / name).write_bytes(content)
+    manifest = json.loads((folder / "shooting.json").read_text())
+    manifest["files"][name] = hashlib.sha256(content).hexdigest()
+    (folder / "shooting.json").write_text(json.dumps(manifest))
+
+
+def test_what_is_read_shoots_as_what_was_written(written) -> None:
+    made, found = shooters.shooter(), energy_packages.read(written)
+    draw = np.random.default_rng(1)
+    states = objective.draw_states(50, airflow_sd=0.07, draw=draw)
+    angles = objective.draw_angles(50, 1, draw=draw)[:, 0]
+    both = (made, found)
+    first, second = (energies.evaluate(each.energy, states, angles) for each in both)
+    np.testing.assert_array_equal(first, second)
+    one, other = (objective.evaluate(each.conditions(aim=0.002), states, angles) for each in both)
+    np.testing.assert_array_equal(one.goal, other.goal)
+    np.testing.assert_array_equal(one.speed, other.speed)
+    assert found.setting == made.setting and found.name == "shooting-balanced"
+    np.testing.assert_array_equal(found.low, made.low)
+
+
+def test_the_manifest_names_units_and_bounds(written) -> None:
+    manifest = json.loads((written / "shooting.json").read_text())
+    assert manifest["schema"] == "ricochet.shooting/1"
+    assert [entry["name"] for entry in manifest["parameters"]] == list(energy_packages.INPUTS)
+    assert manifest["parameters"][0] == {"name": "x", "unit": "m", "low": -0.75, "high": -0.15}
+    assert manifest["settings"]["setting"]["least_goal"] == 0.5
+
+
+def test_a_package_of_another_table_is_refused(tmp_path) -> None:
+    wide = replace(shooters.shooter(), table=Table(half_width=0.521))
+    facts = {"checks": {}, "key": "k", "git_commit": "unknown", "settings": {}}
+    energy_packages.write(wide, tmp_path / "wide", **facts)
+    with pytest.raises(BadInput, match=r"table\.half_width: found 0\.521, expected 0\.519"):
+        energy_packages.read(tmp_path / "wide")
+    assert energy_packages.read(tmp_path / "wide", table=wide.table).table == wide.table
+
+
+@pytest.mark.parametrize("name", FILES[1:])
+def test_a_pickle_in_place_of_a_file_is_refused(written, name) -> None:
+    change(written, name, pickle.dumps({"a": 1}))
+    with pytest.raises(BadInput):
+        energy_packages.read(written)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_flipped_bit_is_refused(written, name) -> None:
+    content = bytearray((written / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (written / name).write_bytes(content)
+    with pytest.raises(BadInput):
+        energy_packages.read(written)
+
+
+def arrays_without(name):
+    return lambda arrays: {key: value for key, value in arrays.items() if key != name}
+
+
+def arrays_with(name, value):
+    return lambda arrays: arrays | {name: np.asarray(value(arrays[name]))}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        arrays_without("energy.last"),
+        arrays_without("modes.wall.matrix"),
+        arrays_without("strokes.speeds"),
+        arrays_with("energy.first", lambda a: a * np.nan),
+        arrays_with("energy.second", lambda a: a[:, :3].copy()),
+        arrays_with("strokes.speeds", lambda a: a[:2].copy()),
+        arrays_with("modes.floating.covariance", lambda a: -a - 1.0),
+    ],
+)
+def test_arrays_that_are_no_policy_are_refused(written, spoil) -> None:
+    """Even where every digest fits."""
+    arrays = safetensors.numpy.load((written / FILES[1]).read_bytes())
+    change(written, FILES[1], safetensors.numpy.save(spoil(arrays)))
+    with pytest.raises(BadInput):
+        energy_packages.read(written)
+
+
+def test_a_posterior_is_no_policy_and_a_policy_no_posterior(written, tmp_path, package) -> None:
+    packages.write_package(tmp_path / "posterior", package)
+    with pytest.raises(BadInput, match=r"only shooting\.json"):
+        energy_packages.read(tmp_path / "posterior")
+    with pytest.raises(BadInput, match=r"only posterior\.json"):
+        packages.read_package(written)
+
+
+def test_the_kind_of_a_package_follows_from_its_name() -> None:
+    assert catalogue.reader_of("shooting-cautious") is READER
+    assert catalogue.reader_of("ping-pong-table") is packages.GRID
+    assert catalogue.reader_of("ball-density").schema == packages.SCHEMA
+    assert not catalogue.is_shooting("shooting-")
+
+
+def test_an_agent_from_a_folder_moves_within_its_limits(written) -> None:
+    agent = agents.load(written)
+    seen = np.zeros(23)
+    seen[:3], seen[6:13] = (1.0, 0.1, 0.0), iiwa.HOME
+    command = agent.draw_action(seen)
+    assert command.shape == (2, 7) and np.isfinite(command).all()
+
+
+def test_what_is_no_package_and_no_name_is_refused(tmp_path) -> None:
+    with pytest.raises(BadInput, match="no package"):
+        agents.load(tmp_path / "nothing")
+
+
+def test_a_setting_that_there_is_not_is_refused_by_the_names_of_those_there_are() -> None:
+    known = "shooting-cautious, shooting-balanced, shooting-aggressive"
+    with pytest.raises(BadInput, match=f"shooting-foo: found no such setting, expected .* {known}"):
+        agents.load("shooting-foo")
+    for name in ("shooting-balanced", "ping-pong-table", "ball-density"):
+        catalogue.refuse_unknown(name)
+
+
+def test_a_controller_reads_a_package_without_training_or_registry(written) -> None:
+    """Numpy and safetensors alone: neither torch, mujoco, mlflow nor prefect are imported."""
+    program = (
+        "import sys; from pathlib import Path;"
+        "from ricochet.tasks.systems.air_hockey.policies import packages;"
+        f"packages.read(Path({str(written)!r}));"
+        "print([n for n in ('torch', 'mujoco', 'mlflow', 'prefect') if n in sys.modules])"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "[]"

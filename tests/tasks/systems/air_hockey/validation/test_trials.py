@@ -1,0 +1,76 @@
+"""Shots from the grid: the same for everyone, played to their ends, and counted."""
+
+import numpy as np
+from numpy import ndarray
+
+from ricochet.models.arms import iiwa
+from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
+from ricochet.tasks.systems.air_hockey.validation import trials
+from ricochet.tasks.systems.air_hockey.validation.results import Shot
+from ricochet.tasks.systems.air_hockey.validation.trials import GRID, LONGEST
+from tests.models.systems.air_hockey import straight_strokes
+
+
+class Idle:
+    """Stays at home."""
+
+    def reset(self) -> None:
+        self.steps = 0
+
+    def draw_action(self, observation: ndarray) -> ndarray:
+        self.steps += 1
+        return np.stack((iiwa.HOME, np.zeros(7)))
+
+
+class Straight(Idle):
+    """Strikes straight ahead, then stays; says so."""
+
+    complaints = ("struck blindly",)
+
+    def __init__(self) -> None:
+        self.commands = straight_strokes.straight(np.array((0.6, 0.0)), run_up=0.3, after=0.2)
+
+    def draw_action(self, observation: ndarray) -> ndarray:
+        self.steps += 1
+        last = self.commands[min(self.steps, len(self.commands)) - 1].copy()
+        last[1] *= self.steps <= len(self.commands)
+        return last
+
+
+def test_starts_fill_the_grid_once_and_follow_the_seed() -> None:
+    begun = trials.starts(100, seed=3)
+    places = np.array([each.puck[:2] for each in begun])
+    assert len({each.puck for each in begun}) == 100
+    assert (places >= np.array(GRID)[:, 0]).all() and (places <= np.array(GRID)[:, 1]).all()
+    assert all(each.puck[2:] == (0.0, 0.0) for each in begun)
+    assert trials.starts(100, seed=3) == begun
+    other = trials.starts(100, seed=4)
+    assert {each.puck for each in other} == {each.puck for each in begun}
+    assert other != begun
+
+
+def test_a_goal_is_counted_and_what_the_agent_said_is_kept() -> None:
+    start = trials.Start((-0.7, 0.0, 0.0, 0.0), (1, 2))
+    played, episode = trials.play_one(Straight(), start, CALM)
+    assert played.outcome.ended == "line"
+    assert played.shot.scored
+    assert played.shot.speed == played.outcome.speed_at_line > 0.0
+    assert played.complaints == ("struck blindly",)
+    assert len(played.steps) * 20 == len(episode.trace)
+
+
+def test_a_puck_that_nobody_strikes_ends_with_the_time() -> None:
+    start = trials.Start((-0.5, 0.0, 0.0, 0.0), (1, 2))
+    played, _ = trials.play_one(Idle(), start, CALM)
+    assert played.outcome.ended == "time"
+    assert len(played.steps) == round(LONGEST / 0.02)
+    assert played.shot == Shot(scored=False, speed=0.0, banks=0, violations=0)
+
+
+def test_who_plays_and_where_does_not_change_the_disturbance() -> None:
+    """The puck drifts alike before it is struck, in this process and in others."""
+    begun = trials.starts(4, seed=7)
+    here = trials.play_all(Idle, begun, Disturbance(), workers=1)
+    there = trials.play_all(Idle, begun, Disturbance(), workers=2)
+    assert [each.outcome.ended for each in here] == [each.outcome.ended for each in there]
+    assert [len(each.steps) for each in here] == [len(each.steps) for each in there]

@@ -1,0 +1,90 @@
+"""Sessions of one pair by different rigs: places come before times, and nothing goes unsaid."""
+
+import numpy as np
+import pytest
+
+from ricochet.hardware.microphones.interface import default_rig
+from ricochet.models.sound import impact_synthesis
+from ricochet.tasks.recordings import recorder
+from ricochet.tasks.systems.bouncing_ball.calibration import detections
+from tests.tasks.recordings import small_sessions
+
+RATE = 44100
+RIG = default_rig("bench", sample_rate=RATE)
+PAIR = default_rig("pair", sample_rate=RATE, places=[m.position for m in RIG.microphones[:2]])
+TIMES = 0.1 + np.cumsum([0.0, 0.38, 0.32, 0.27])
+
+
+def take(seed):
+    """A drop that bounces four times on one spot, in three channels."""
+    return impact_synthesis.render(
+        TIMES,
+        np.tile([0.05, -0.08, 0.0], (4, 1)),
+        0.1 * 0.84 ** np.arange(4),
+        microphones=RIG.array(),
+        duration=1.3,
+        draw=np.random.default_rng(seed),
+        noise=impact_synthesis.Background(snr=30.0),
+    )
+
+
+def session(folder, rig, *, seed=0, spoil=False):
+    """Two takes; `spoil` cuts the last one short on the disk."""
+    takes = [take(seed + n)[: len(rig.microphones)] for n in range(2)]
+    made = recorder.write_session(small_sessions.plan(folder, rig=rig), takes)
+    if spoil:
+        last = folder / made.takes[-1].file
+        last.write_bytes(last.read_bytes()[:200])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    root = tmp_path_factory.mktemp("hearing")
+    return {
+        "three": session(root / "three", RIG),
+        "two": session(root / "two", PAIR, seed=10, spoil=True),
+        "again": session(root / "again", PAIR, seed=20),
+    }
+
+
+@pytest.mark.parametrize("order", [("three", "two"), ("two", "three")])
+def test_a_session_of_two_microphones_is_left_out_beside_one_that_tells_places(folders, order):
+    """It used to demote all to times, in silence."""
+    done = []
+    heard = detections.hear(
+        [folders[name] for name in order], progress=lambda now, all_: done.append((now, all_))
+    )
+    assert heard.placed
+    assert [found.identity for found in heard.sessions] == ["three"]
+    assert [found.file.split("/")[0] for found in heard.takes] == ["three", "three"]
+    assert all(found.heard.positions is not None for found in heard.takes)
+    reasons = {entry.file: entry.reason for entry in heard.rejected}
+    assert reasons["two/take-0000.flac"] == (
+        "fewer than three microphones: times alone, left out beside sessions that tell places"
+    )
+    assert "two/take-0001.flac" in reasons  # for its own fault, which counts once
+    assert reasons["two/take-0001.flac"] != reasons["two/take-0000.flac"]
+    assert len(heard.rejected) == 2
+    assert done == [(1, 2), (2, 2)]
+
+
+def test_what_is_left_out_changes_nothing_of_what_is_heard(folders):
+    alone = detections.measured(detections.hear([folders["three"]]))
+    beside = detections.measured(detections.hear([folders["again"], folders["three"]]))
+    assert alone.names == beside.names
+    assert alone.times.equal(beside.times) and alone.positions.equal(beside.positions)
+
+
+def test_where_no_session_tells_places_the_times_of_all_are_used(folders):
+    heard = detections.hear([folders["two"], folders["again"]])
+    assert not heard.placed
+    assert [found.identity for found in heard.sessions] == ["two", "again"]
+    assert [found.file for found in heard.takes] == [
+        "two/take-0000.flac",
+        "again/take-0000.flac",
+        "again/take-0001.flac",
+    ]
+    assert [entry.file for entry in heard.rejected] == ["two/take-0001.flac"]
+    for found in heard.takes:  # a few frames of 44.1 kHz beside intervals of 0.3 s
+        assert np.abs(np.diff(found.heard.times) - np.diff(TIMES)).max() < 1e-4

@@ -1,0 +1,222 @@
+"""Pairs, keys and folders of a calibration; a stand-in does what happens inside a pair."""
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ricochet.hardware.microphones import interface
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks import settings
+from ricochet.tasks.recordings import recorder, sessions
+from ricochet.tasks.recordings.sessions import Session
+from ricochet.tasks.systems.bouncing_ball.calibration import report, run
+from ricochet.tasks.systems.bouncing_ball.calibration.run import Order
+
+RESULT = {
+    "parameters": ["restitution"],
+    "mean": [0.85],
+    "covariance": [[1e-6]],
+    "region_90": {"restitution": [0.848, 0.852]},
+    "takes": {"used": 3, "rejected": []},
+    "registered": None,
+}
+
+
+@pytest.fixture(autouse=True)
+def steady(monkeypatch):
+    monkeypatch.setattr(run, "code_digest", lambda: "code")
+
+
+@pytest.fixture
+def order(tmp_path):
+    return Order(settings.load(), tmp_path / "out")
+
+
+def write(folder, ball="ping-pong", *, seed=0):
+    plan = Session(
+        folder=folder,
+        identity=folder.name,
+        started_at=interface.now(),
+        rig=interface.default_rig("simulated"),
+        ball=ball,
+        surface="table",
+        drop_height=0.26,
+    )
+    noise = np.random.default_rng(seed).normal(scale=0.01, size=(3, 2000))
+    recorder.write_session(plan, [noise], form="wav")
+    return str(folder)
+
+
+def stand_in(calls):
+    def do(pair, order):
+        calls.append(pair.name)
+        pair.folder.mkdir(parents=True, exist_ok=True)
+        details = {"key": run.key(pair, order)}
+        (pair.folder / "details.json").write_text(json.dumps(details))
+        (pair.folder / "package").mkdir(exist_ok=True)
+        return RESULT
+
+    return do
+
+
+def test_sessions_of_one_pair_are_taken_together_and_pairs_apart(tmp_path):
+    folders = [
+        write(tmp_path / "a"),
+        write(tmp_path / "b", "tennis"),
+        write(tmp_path / "c", seed=1),
+    ]
+    found = run.pairs(folders, tmp_path / "out")
+    assert {pair.name: [s.name for s in pair.sources] for pair in found} == {
+        "ping-pong-table": ["a", "c"],
+        "tennis-table": ["b"],
+    }
+    assert [pair.folder.name for pair in found] == ["ping-pong-table", "tennis-table"]
+
+
+def test_a_single_pair_writes_into_the_folder_itself(tmp_path):
+    (pair,) = run.pairs([write(tmp_path / "a")], tmp_path / "out")
+    assert pair.folder == tmp_path / "out"
+
+
+def test_the_digest_ignores_the_order_of_sessions_and_sees_their_content(tmp_path):
+    a, b = write(tmp_path / "a"), write(tmp_path / "b", seed=1)
+    digests = [run.pairs(named, tmp_path)[0].digest for named in ([a, b], [b, a], [a])]
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize("harm", ["flip", "remove"])
+def test_a_take_that_changed_since_is_heard_again(tmp_path, order, harm):
+    folder, calls = write(tmp_path / "a"), []
+    run.run([folder], order, do=stand_in(calls))
+    take = sorted((tmp_path / "a").glob("take-*"))[0]
+    content = bytearray(take.read_bytes())
+    take.unlink()
+    if harm == "flip":
+        content[len(content) // 2] ^= 1
+        take.write_bytes(content)
+    assert run.unchanged([folder], order, published=False) is None
+    run.run([folder], order, do=stand_in(calls))
+    assert calls == ["ping-pong-table"] * 2
+
+
+def test_a_second_run_does_nothing_and_says_so(tmp_path, order):
+    folders, calls = [write(tmp_path / "a"), write(tmp_path / "b", "tennis")], []
+    first = run.run(folders, order, do=stand_in(calls))
+    before = {p: p.read_bytes() for p in (tmp_path / "out").rglob("*") if p.is_file()}
+    second = run.run(folders, order, do=stand_in(calls))
+    assert calls == ["ping-pong-table", "tennis-table"]
+    assert before == {p: p.read_bytes() for p in (tmp_path / "out").rglob("*") if p.is_file()}
+    assert [entry["unchanged"] for entry in first.values()] == [False, False]
+    assert [entry["unchanged"] for entry in second.values()] == [True, True]
+    assert "unchanged, skipped" in report.lines(second, order.out)[0]
+    assert run.unchanged(folders, order, published=False) == second
+
+
+def test_several_pairs_leave_an_index(tmp_path, order):
+    folders = [write(tmp_path / "a"), write(tmp_path / "b", "tennis")]
+    run.run(folders, order, do=stand_in([]))
+    index = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert index["pairs"]["tennis-table"] == "tennis-table/result.json"
+    assert (tmp_path / "out" / index["pairs"]["tennis-table"]).exists()
+    (tmp_path / "out" / "result.json").write_text("{}")  # as one pair alone, in this folder, does
+    assert run.unchanged(folders, order, published=False) is not None
+    assert json.loads((tmp_path / "out" / "result.json").read_text()) == index
+
+
+def test_what_is_not_registered_is_done_again_when_publishing(tmp_path, order):
+    folders = [write(tmp_path / "a")]
+    run.run(folders, order, do=stand_in([]))
+    assert run.unchanged(folders, order, published=False) is not None
+    assert run.unchanged(folders, order, published=True) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda order, monkeypatch: dataclasses.replace(order, seed=1),
+        lambda order, monkeypatch: dataclasses.replace(
+            order, settings=settings.load(None, ["calibrate.fewest_takes=9"])
+        ),
+        lambda order, monkeypatch: (
+            monkeypatch.setattr(run, "code_digest", lambda: "other") or order
+        ),
+    ],
+    ids=["seed", "settings", "code"],
+)
+def test_whatever_decides_a_result_changes_its_key(tmp_path, order, change, monkeypatch):
+    (pair,) = run.pairs([write(tmp_path / "a")], tmp_path / "out")
+    before = run.key(pair, order)
+    assert run.key(pair, change(order, monkeypatch)) != before
+
+
+def test_a_setting_of_another_verb_changes_no_key(tmp_path, order):
+    (pair,) = run.pairs([write(tmp_path / "a")], tmp_path / "out")
+    other = dataclasses.replace(order, settings=settings.load(None, ["study.cases=7"]))
+    assert run.key(pair, other) == run.key(pair, order)
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"schema": "ricochet.session/9"}'])
+def test_a_broken_session_is_bad_input(tmp_path, content):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / sessions.MANIFEST).write_text(content)
+    with pytest.raises(BadInput, match=r"session\.json"):
+        run.pairs([str(tmp_path / "a")], tmp_path / "out")
+
+
+def test_a_recording_that_is_not_there_is_bad_input(tmp_path):
+    with pytest.raises(BadInput, match=r"absent\.wav: found nothing"):
+        run.pairs([str(tmp_path / "absent.wav")], tmp_path / "out")
+
+
+def test_the_report_names_what_was_set_aside_and_draws_ratios(tmp_path):
+    rejected = [{"file": f"take-{n}.wav", "reason": "silent"} for n in range(5)]
+    result = RESULT | {"takes": {"used": 1, "rejected": rejected}}
+    details = {"ratios": [[0.9, 0.95, 0.93]], "findings": [{"sentence": "it drifts"}]}
+    (tmp_path / "details.json").write_text(json.dumps(details))
+    entry = {"result": result, "unchanged": False, "folder": str(tmp_path)}
+    said = "\n".join(report.lines({"clip": entry}, Path("out")))
+    assert "restitution 0.8500 +- 0.0010" in said
+    assert "take-2.wav: silent" in said
+    assert "and 2 more" in said
+    assert "! it drifts" in said
+    assert said.count("*") == 3
+
+
+def test_a_session_named_twice_is_refused_since_it_would_count_twice(tmp_path):
+    folder = write(tmp_path / "a")
+    with pytest.raises(BadInput, match="each session once"):
+        run.pairs([folder, f"{folder}/"], tmp_path / "out")
+
+
+def test_a_copy_that_a_crash_left_half_made_is_no_session(tmp_path, monkeypatch):
+    """Publishing copies under a hidden name first; it counted as the same session twice."""
+    monkeypatch.setattr(run, "DATA", tmp_path)
+    shutil.copytree(write(tmp_path / "a"), tmp_path / ".a.partial")
+    (pair,) = run.pairs([], tmp_path / "out")
+    assert [path.name for path in pair.sources] == ["a"]
+
+
+def test_recordings_whose_results_would_share_a_folder_are_refused(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "clip.wav").write_bytes(name.encode())
+    clips = [str(tmp_path / name / "clip.wav") for name in ("a", "b")]
+    with pytest.raises(BadInput, match="two results named 'clip'"):
+        run.pairs(clips, tmp_path / "out")
+
+
+def test_another_network_in_the_same_place_makes_another_key(tmp_path, order):
+    (pair,) = run.pairs([write(tmp_path / "a")], order.out)
+    manifest = tmp_path / "posterior.json"
+    keys = {run.key(pair, order)}
+    for content in ("{}", "[]"):
+        manifest.write_text(content)
+        keys.add(run.key(pair, dataclasses.replace(order, density=tmp_path)))
+    assert len(keys) == 3
+    manifest.unlink()
+    with pytest.raises(BadInput, match="a density's package"):
+        run.key(pair, dataclasses.replace(order, density=tmp_path))

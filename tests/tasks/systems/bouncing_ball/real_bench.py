@@ -1,0 +1,80 @@
+"""A real rig made of fakes: a UR controller, a card that hears twin tosses, a scripted person.
+
+The fakes answer as ur_rtde and sounddevice do and take real time; everything above them is the
+project's own.
+"""
+
+import functools
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from ricochet.hardware import locks
+from ricochet.hardware.microphones import sound_device
+from ricochet.hardware.robots import ur
+from ricochet.tasks import settings
+from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
+from ricochet.tasks.systems.bouncing_ball.tracking.controllers import Knowledge
+from ricochet.tasks.systems.bouncing_ball.validation import real_trials
+from ricochet.tasks.systems.bouncing_ball.validation.real_trials import Bench, Place
+from tests.hardware.microphones.sound_card import Room
+from tests.hardware.robots.rtde_fakes import Control, Controller, Receive
+from tests.tasks.console.test_operator import scripted
+
+HOST, PAIR = "192.0.2.1", "tennis-table"
+
+
+@dataclass
+class Fakes:
+    """The devices, and what the person is shown."""
+
+    controller: Controller
+    room: Room
+    shown: list
+
+
+def install(monkeypatch, folder, *, room=None, **words):
+    """Put fakes where the drivers are imported, and make everything quick."""
+    controller = Controller(paced=True, **words)
+    kinds = {"rtde_control": Control, "rtde_receive": Receive}
+    fakes = Fakes(controller, room or Room(), [])
+    monkeypatch.setattr(ur, "_late", lambda name: functools.partial(kinds[name], controller))
+    monkeypatch.setattr(sound_device, "sounddevice", lambda: fakes.room)
+    monkeypatch.setattr(locks, "rig_lock", lambda name: folder / f"{name}.lock")
+    monkeypatch.setattr(real_trials, "RETURN", 0.3)
+    monkeypatch.setattr(real_trials, "REST", 0.2)
+    return fakes
+
+
+def loaded(*overrides):
+    quick = ("tosses=2", "repeats=1", "patience=1.0", "window=1.5", f"robot={HOST}")
+    return settings.load(None, [*(f"real.{text}" for text in quick), *overrides])
+
+
+def tossed(count, *, seed=3):
+    """What the microphones hear of some tosses."""
+    wanted, ball = loaded(), laboratory.ball_of(PAIR)
+    twin = laboratory.open_laboratory(wanted.capture, wanted.toss, ball=ball, seed=seed)
+    played = [twin.toss() for _ in range(count)]
+    return [np.concatenate([b.samples for b in each.buffers()], axis=1) for each in played]
+
+
+def knowledge(seed=1):
+    draw = np.random.default_rng(seed)
+    theta = np.array([0.72, 3.0]) + draw.standard_normal((200, 2)) * (3e-3, 0.06)
+    return Knowledge(theta, table=None)  # type: ignore[arg-type]
+
+
+def bench(fakes, *answers, wanted=None, roles=("candidate", "champion")):
+    """All that the trials need, with a person who types some lines."""
+    torch.set_num_threads(1)
+    wanted = wanted or loaded()
+    who, shown = scripted(*answers)
+    fakes.shown = shown
+    place = Place(real_rig.open_rig(wanted, armed=True), who)
+    return Bench(laboratory.ball_of(PAIR), {r: knowledge() for r in roles}, wanted, place)
+
+
+def with_real(wanted, **changes):
+    return replace(wanted, real=replace(wanted.real, **changes))

@@ -1,0 +1,77 @@
+"""The study of ball tracking: what it counts, and that a toss hangs on its number alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ricochet.models.systems.bouncing_ball.tracking.outcomes import KINDS, Outcome
+from ricochet.tasks import settings
+from ricochet.tasks.console.progress import silent
+from ricochet.tasks.systems.bouncing_ball.figures import tracking as deflection_figures
+from ricochet.tasks.systems.bouncing_ball.studies import tracking as study
+from ricochet.tasks.systems.bouncing_ball.studies.tracking import CONTROLLERS, Job, Met
+
+
+def _met(kinds: dict[str, str], *, wait: float = 0.015) -> Met:
+    outcomes = {
+        name: Outcome(kinds.get(name, "missed"), 0.1, 0.2, (1,) if "outliers" in kinds else ())
+        for name in CONTROLLERS
+    }
+    return Met(outcomes, 4, 1, {name: [wait, 2 * wait] for name in CONTROLLERS})
+
+
+def test_means_over_the_balls_weigh_each_ball_alike() -> None:
+    touched = dict.fromkeys(CONTROLLERS, "success")
+    result = study.summarise({"one": [_met(touched)] * 3, "two": [_met({})]})
+    assert result["balls"]["one"]["belief"]["success"] == 1.0
+    assert result["balls"]["two"]["belief"]["success"] == 0.0
+    assert result["mean"]["belief"]["success"] == 0.5
+    assert result["outlier_rate"] == {"one": 0.25, "two": 0.25, "mean": 0.25}
+
+
+def test_a_ball_that_was_never_touched_says_nothing_of_the_energy_of_touches() -> None:
+    touched = dict.fromkeys(CONTROLLERS, "success")
+    both = study.summarise({"one": [_met(touched)] * 3, "two": [_met({})] * 3})
+    assert both["balls"]["two"]["belief"]["energy_successes"] is None
+    assert both["mean"]["belief"]["energy_successes"] == pytest.approx(0.1)
+    none = study.summarise({"one": [_met({})], "two": [_met({})]})
+    assert none["mean"]["belief"]["energy_successes"] is None
+    heights = [bar.get_height() for bar in deflection_figures.shares(both["balls"]).axes[1].patches]
+    assert np.isnan(heights).sum() == len(CONTROLLERS)
+
+
+def test_latencies_are_in_milliseconds_by_controller_and_together() -> None:
+    result = study.latencies([_met({}, wait=0.010)] * 50)
+    assert result["belief"]["median"] == pytest.approx(15.0)
+    assert result["p99"] == pytest.approx(20.0)
+
+
+@pytest.mark.slow
+def test_the_study_at_small_size_counts_every_toss_and_draws(tmp_path) -> None:
+    loaded = settings.load(None, ["toss.tosses=2", "study.drops=8"])
+    result = study.run(loaded, tmp_path, silent)
+    for rows in result["balls"].values():
+        assert set(rows) == set(CONTROLLERS)
+        bounds = {row["counts"]["boundaries"] for row in rows.values()}
+        assert len(bounds) == 1  # a property of the toss
+        assert all(sum(row["counts"][kind] for kind in KINDS) == 2 for row in rows.values())
+        assert rows["stay"]["energy"] < 1e-6
+    for name in ("figure-7", "figure-13", "figure-14"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_a_toss_hangs_on_its_number_alone() -> None:
+    loaded = settings.load(None, ["study.drops=8"])
+    knowledge = study._calibrated("tennis", loaded, 1)
+    one, again, other = (
+        study.meet(Job("tennis", number, loaded, knowledge)) for number in (4, 4, 5)
+    )
+    assert one.outcomes == again.outcomes
+    assert one.outcomes["belief"].distance != other.outcomes["belief"].distance
+    clear = replace(loaded, toss=replace(loaded.toss, occlusion=0.0))
+    assert study.meet(Job("tennis", 4, clear, knowledge)).outliers <= one.outliers
+    assert np.isfinite(one.outcomes["belief"].energy)
+    high = replace(loaded, toss=replace(loaded.toss, home=[0.0, 0.5]))
+    assert study.meet(Job("tennis", 4, high, knowledge)).outcomes["stay"].distance > 0.3

@@ -1,0 +1,72 @@
+"""The settings open the laboratory they describe, and refuse what cannot be."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS
+from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
+from ricochet.tasks import settings
+from ricochet.tasks.systems.bouncing_ball.tracking import laboratory
+
+LOADED = settings.load()
+
+
+def opened(seed=1, name="tennis", **changes):
+    return laboratory.open_laboratory(
+        LOADED.capture, replace(LOADED.toss, **changes), ball=BALLS[name], seed=seed
+    )
+
+
+def test_the_settings_open_a_laboratory_whose_tosses_hang_on_seed_and_ball():
+    def first(*arguments, **changes):
+        twin = opened(*arguments, **changes)
+        twin.toss()
+        return twin.truth_for_evaluation()
+
+    one, again, other = first(1), first(1, occlusion=0.0), first(2)
+    np.testing.assert_array_equal(one.toss.positions, again.toss.positions)
+    assert one.toss.times[0] != other.toss.times[0]
+    assert one.toss.ball.name == "tennis" and (again.blocked.channels == -1).all()
+
+
+def test_each_ball_is_looked_ahead_as_far_as_stated():
+    assert laboratory.look_ahead(LOADED.toss, "ping-pong") == 4
+    assert laboratory.look_ahead(LOADED.toss, "moon ball") == 2
+
+
+def test_a_pair_names_a_ball_with_the_nature_that_its_surface_gives():
+    table, asphalt = map(laboratory.ball_of, ("moon-ball-table", "ping-pong-asphalt"))
+    assert table == BALLS["moon ball"]
+    assert asphalt.radius == BALLS["ping-pong"].radius
+    assert asphalt.log10_concentration < BALLS["ping-pong"].log10_concentration
+
+
+@pytest.mark.parametrize("numbers", [[4, 3], [4, 3, 0], [4, 3, 2.5], [4, 3, True]])
+def test_a_look_ahead_that_is_not_one_number_a_ball_is_bad_input(numbers):
+    with pytest.raises(BadInput, match=r"toss\.look_ahead.*3 whole numbers"):
+        laboratory.look_ahead(replace(LOADED.toss, look_ahead=numbers), "tennis")
+
+
+def test_an_unknown_ball_and_detours_out_of_order_are_bad_input():
+    with pytest.raises(BadInput, match="one of ping-pong, tennis, moon ball"):
+        laboratory.look_ahead(LOADED.toss, "medicine ball")
+    with pytest.raises(BadInput, match="one of ping-pong-table, tennis-table"):
+        laboratory.ball_of("medicine ball-table")
+    with pytest.raises(BadInput, match=r"toss\.longest_detour.*at least"):
+        opened(longest_detour=0.01)
+
+
+def test_the_paddle_waits_where_the_settings_say():
+    assert laboratory.workspace(LOADED.toss) == Workspace()
+    chosen = settings.load(overrides=["toss.home=[0, 0.10]"]).toss
+    assert laboratory.workspace(chosen) == Workspace(home=(0.0, 0.10))
+
+
+@pytest.mark.parametrize("home", ["[0.0]", "[0, 0.51]", "[.nan, 0.1]", "[true, 0.1]", "[a, 0.1]"])
+def test_a_paddle_that_waits_nowhere_is_bad_input(home):
+    chosen = settings.load(overrides=[f"toss.home={home}"]).toss
+    with pytest.raises(BadInput, match=r"toss\.home: found .* expected y in"):
+        laboratory.workspace(chosen)
