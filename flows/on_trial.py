@@ -49,17 +49,16 @@ def load(tracker: Tracker, name: str) -> Trial | None:
         BadInput: If there is no such setting of shots or no candidate, it was rolled back, or a
             package is not whole.
     """
-    catalogue.refuse_unknown(name)
+    kind = catalogue.kind_of(name)
     found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
     candidate = found[CANDIDATE]
     if candidate is None:
-        maker = "train energy" if catalogue.is_shooting(name) else "calibrate"
-        raise BadInput(name, "no candidate in the registry", f"one; ricochet {maker} makes it")
+        raise BadInput(name, "no candidate in the registry", f"one; {kind.made_by} makes it")
     if candidate == found[CHAMPION]:
         return None
     promotion.refuse_rolled_back(candidate)
     there = {role: version for role, version in found.items() if version is not None}
-    packages = {role: registry.load(tracker, version) for role, version in there.items()}
+    packages = {role: registry.load(tracker, version, kind=kind) for role, version in there.items()}
     return Trial(name, {role: version.version for role, version in there.items()}, packages)
 
 
@@ -77,8 +76,9 @@ def move(tracker: Tracker, trial: Trial, verdict: Verdict, run: OpenRun) -> bool
         Whether an alias moved.
     """
     registered = Registered(trial.name, trial.versions[CANDIDATE])
+    kind = catalogue.kind_of(trial.name)
     return promotion.promote(
-        tracker, registered, verdict=verdict, validation=run.run_id, reason="validated"
+        tracker, registered, kind=kind, verdict=verdict, validation=run.run_id, reason="validated"
     ).changed
 
 

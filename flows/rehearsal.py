@@ -13,7 +13,7 @@ from ricochet.tasks.registry import runs
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
-from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.validation import gate as shooting_gate
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory
 from ricochet.tasks.systems.bouncing_ball.validation import gate
@@ -35,7 +35,7 @@ def rehearse(name: str, *, wanted: Settings, out: Path, seed: int) -> dict[str, 
     Raises:
         BadInput: If something is missing or not as it should be.
     """
-    shoots = catalogue.is_shooting(name)
+    shoots = POLICY.matches(name)
     if not shoots:
         laboratory.ball_of(name)
     tracker, folder = runs.connect(), output_folder(out)

@@ -27,8 +27,8 @@ from ricochet.tasks.registry import runs
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
-from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey import disturbance as hockey
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import agents, packages
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.validation import audit as shooting_audit
@@ -69,8 +69,8 @@ def validate_shooting(
         BadInput: If something is missing or not as it should be.
     """
     wanted = settings.load(None if params is None else Path(params), overrides or ())
-    if not catalogue.is_shooting(name):
-        raise BadInput(name, "no name of a shooting policy", f"{catalogue.SHOOTING}<setting>")
+    if not POLICY.matches(name):
+        raise BadInput(name, "no name of a shooting policy", POLICY.pattern)
     tracker, folder = runs.connect(), output_folder(Path(out))
     trial = load(tracker, name)
     if trial is None:

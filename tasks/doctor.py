@@ -23,6 +23,7 @@ from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry.promotion_log import Pair
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.registry.versions import CANDIDATE
+from ricochet.tasks.systems import catalogue
 
 UNNAMED = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
 """A file or folder that is being written (`tasks.storage.files`)."""
@@ -159,7 +160,8 @@ def _against_packages(tracker: Tracker, name: str) -> list[Finding]:
 def _fault(tracker: Tracker, name: str, version: str) -> str | None:
     with tempfile.TemporaryDirectory() as place:
         try:
-            versions.fetch(tracker, name, version, folder=Path(place))
+            kind = catalogue.kind_of(name)
+            versions.fetch(tracker, name, version, kind=kind, folder=Path(place))
         except Exception as error:  # whatever the store raises for files that are gone
             return " ".join(str(error).split())
     return None

@@ -18,6 +18,10 @@ TASKS = {
 }
 """The module under tasks/ that does what a stage's command asks for."""
 OTHERWISE = {
+    "tasks/registry/kinds.py": "which names packages have",
+    "tasks/systems/air_hockey/kinds.py": "which names packages have",
+    "tasks/systems/bouncing_ball/kinds.py": "which names packages have",
+    "tasks/systems/bouncing_ball/grid_package.py": "how a package is read",
     "tasks/storage/files.py": "how files are written and digested",
     "tasks/storage/json_fields.py": "how fields are read",
     "tasks/systems/catalogue.py": "which reader a name has",

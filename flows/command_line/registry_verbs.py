@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ricochet.flows.command_line.verb import Call, Verb
-from ricochet.tasks.systems.catalogue import is_shooting, refuse_unknown
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
+from ricochet.tasks.systems.catalogue import kind_of
 
 if TYPE_CHECKING:
     from ricochet.tasks.registry.promotion import Moved
@@ -38,7 +39,7 @@ def promote(call: Call) -> None:
     from ricochet.tasks.validation import judge
 
     tracker, registered = runs.connect(), Registered(name, version)
-    moved = promotion.finish(tracker, registered) if call.publish else None
+    moved = promotion.finish(tracker, registered, kind=kind_of(name)) if call.publish else None
     if moved is not None:
         _write(call, _promotion(version, None, moved) | {"name": name})
         call.say(_moved(moved))
@@ -60,6 +61,7 @@ def promote(call: Call) -> None:
         moved = promotion.promote(
             tracker,
             registered,
+            kind=kind_of(name),
             verdict=judged.verdict,
             validation=judged.validation,
             reason=call.arguments.reason,
@@ -90,7 +92,7 @@ def validate(call: Call) -> None:
             call.say(
                 f"refused: {check['name']}: found {check['found']}, expected {check['expected']}"
             )
-    call.say(f"{name}: {_shots(result) if is_shooting(name) else _tosses(result)}")
+    call.say(f"{name}: {_shots(result) if POLICY.matches(name) else _tosses(result)}")
     verdict = "promoted to champion" if result["promoted"] else "not promoted"
     where = f"run {result['run']}" if result["run"] else "not recorded"
     call.say(f"{name} version {result['versions']['candidate']}: {verdict}; {where}")
@@ -98,8 +100,8 @@ def validate(call: Call) -> None:
 
 def _refuse_unknown(name: str, rig: str) -> None:
     """Refuse at once what no flow could find: a setting that is not, a ball that no twin tosses."""
-    refuse_unknown(name)
-    if rig == "simulated" and not is_shooting(name):
+    kind_of(name)
+    if rig == "simulated" and not POLICY.matches(name):
         from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import ball_of
 
         ball_of(name)
@@ -110,13 +112,13 @@ def _validated(call: Call) -> dict[str, Any]:
     from ricochet.models.core.bad_input import BadInput
 
     name, rig, arm = call.arguments.name, call.arguments.rig, call.arguments.arm
-    if is_shooting(name) and rig != "simulated":
+    if POLICY.matches(name) and rig != "simulated":
         raise BadInput("--rig", rig, "simulated: shots have no other rig yet")
     if not call.publish:
         from ricochet.flows.rehearsal import rehearse
 
         return rehearse(name, wanted=call.settings, out=call.out, seed=call.seed)
-    if is_shooting(name):
+    if POLICY.matches(name):
         from ricochet.flows.validate_shooting import validate_shooting
 
         return validate_shooting(name=name, **call.parameters())
@@ -147,7 +149,7 @@ def rollback(call: Call) -> None:
     from ricochet.tasks.registry import promotion, runs
 
     tracker, name = runs.connect(), call.arguments.name
-    moved = promotion.rollback(tracker, name, reason=call.arguments.reason)
+    moved = promotion.rollback(tracker, name, kind=kind_of(name), reason=call.arguments.reason)
     _write(call, {"schema": ROLLBACK, **asdict(moved)})
     call.say(_moved(moved))
 

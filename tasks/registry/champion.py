@@ -1,6 +1,7 @@
 """The champion as a controller holds it: verified, kept on disk, swapped while running.
 
-    held = Champion("ping-pong-table", Server("http://127.0.0.1:5000"), kept, oldest=30 * DAY)
+    server = Server("http://127.0.0.1:5000")
+    held = Champion("ping-pong-table", server, kept, kind=POSTERIOR, oldest=30 * DAY)
     held.refresh()                    # now and again, from any thread
     posterior = held.current()        # in every step: whole and checked, or an error in one line
 
@@ -27,7 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry.packages import GRID, Package, Reader, read_package
+from ricochet.tasks.registry.kinds import PackageKind
+from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.registry.sources import Pointer, Source, UnreachableError
 from ricochet.tasks.storage.files import sha256, whole_folder, write_json
 
@@ -60,7 +62,7 @@ class Posterior:
 
 
 class Champion:
-    """The posterior in use of one ball on one surface; one writer, any number of readers."""
+    """The package in use of one name; one writer, any number of readers."""
 
     def __init__(
         self,
@@ -68,19 +70,18 @@ class Champion:
         source: Source,
         kept: Path,
         *,
+        kind: PackageKind,
         oldest: float,
         say: Callable[[str], None] = lambda line: None,
-        reader: Reader = GRID,
     ) -> None:
         """Take up the last good package, if there is one.
 
         Args:
-            name: Name in the registry, `<ball>-<surface>`.
+            name: Name in the registry.
             source: Where the champion is looked up.
             kept: Folder of the packages kept.
             oldest: Age, s since its registration, past which a posterior must not be used.
             say: Told in one line of everything that is not as it should be.
-            reader: The reader of this kind of package, which the source names too.
 
         Raises:
             ValueError: If the name could leave the folder.
@@ -88,7 +89,7 @@ class Champion:
         if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
             raise ValueError(f"name: need letters, digits, - and _, got {name!r}")
         self._name, self._source, self._place = name, source, kept / name
-        self._oldest, self._say, self._reader = oldest, say, reader
+        self._oldest, self._say, self._reader = oldest, say, kind.load_reader()
         self._refreshing = threading.Lock()
         self._held = self._last_good()
 
@@ -122,7 +123,7 @@ class Champion:
         """
         with self._refreshing:
             try:
-                pointer = self._source.resolve(self._name)
+                pointer = self._source.resolve(self._name, self._reader)
                 held = self._held
                 if held is not None and (held.version, held.digest) == _identity(pointer, held):
                     return False
@@ -153,7 +154,7 @@ class Champion:
         with tempfile.TemporaryDirectory(prefix=".fetching.", dir=self._place) as place:
             folder = Path(place) / "package"
             folder.mkdir()
-            self._source.download(pointer, folder)
+            self._source.download(pointer, folder, self._reader)
             digest = sha256(folder / self._reader.manifest)
             if pointer.digest is not None and digest != pointer.digest:
                 where = f"version {pointer.version}"

@@ -7,16 +7,14 @@
 
 Reading needs numpy and safetensors alone and runs no code from the package: the four names are the
 only ones allowed, links are not followed, every byte is digested before it is parsed, and the size
-of a header is bounded before it is trusted. The kind `grid` is a log density of two parameters
-(a, b) on rows of constant b, each with evenly spaced points over its own interval of a; between the
-points both the intervals and the log density are read by linear interpolation.
+of a header is bounded before it is trusted.
 """
 
 import hashlib
 import json
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,42 +25,15 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.kinds import Evaluate, Reader
 from ricochet.tasks.storage.files import whole_folder, write_bytes, write_json
 
-SCHEMA = "ricochet.posterior/1"
 MANIFEST = "posterior.json"
 CONTENT = ("posterior.safetensors", "checks.json", "reference.safetensors")
 LARGEST_FILE = 64 * 2**20
 LARGEST_HEADER = 64 * 2**10
 
 Arrays = dict[str, NDArray[Any]]
-Evaluate = Callable[[Arrays, Arrays], Arrays]
-"""Outputs of a posterior (its arrays) at some inputs, all by name."""
-
-
-@dataclass(frozen=True)
-class Reader:
-    """How packages of one kind are named and evaluated.
-
-    Attributes:
-        evaluate: Evaluates the arrays at the reference inputs.
-        schema: What the manifest names.
-        stem: Name, without ending, of the manifest and of the arrays.
-    """
-
-    evaluate: Evaluate
-    schema: str = SCHEMA
-    stem: str = "posterior"
-
-    @property
-    def manifest(self) -> str:
-        """Name of the manifest."""
-        return f"{self.stem}.json"
-
-    @property
-    def content(self) -> tuple[str, str, str]:
-        """Names of the arrays, the checks and the reference."""
-        return (f"{self.stem}.safetensors", *CONTENT[1:])
 
 
 @dataclass(frozen=True)
@@ -100,37 +71,7 @@ class Package:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
-    """Evaluate a posterior of kind `grid`.
-
-    Args:
-        arrays: `rows`, ascending and evenly spaced values of b; `low` and `high`, the interval of a
-            in each row; `log_density` over them, shape (row, column).
-        inputs: `theta`, the points (a, b), shape (point, 2).
-
-    Returns:
-        `log_density` in nats, shape (point,); minus infinity outside the grid.
-    """
-    a, b = inputs["theta"][:, 0], inputs["theta"][:, 1]
-    rows, table = arrays["rows"], arrays["log_density"]
-    low, high = np.interp(b, rows, arrays["low"]), np.interp(b, rows, arrays["high"])
-    inside = (b >= rows[0]) & (b <= rows[-1]) & (a >= low) & (a <= high)
-    row, upward = _cell((b - rows[0]) / (rows[1] - rows[0]), len(rows))
-    column, rightward = _cell((a - low) / (high - low) * (table.shape[1] - 1), table.shape[1])
-    values = np.zeros(len(a))
-    for step, part in ((0, 1.0 - upward), (1, upward)):
-        for across, share in ((0, 1.0 - rightward), (1, rightward)):
-            weight = part * share
-            corner = table[row + step, column + across]
-            values += np.where(weight > 0.0, weight * np.where(weight > 0.0, corner, 0.0), 0.0)
-    return {"log_density": np.where(inside, values, -np.inf)}
-
-
-GRID = Reader(grid_log_density)
-"""The reader of the kind `grid`."""
-
-
-def write_package(folder: Path, package: Package, *, reader: Reader = GRID) -> dict[str, Any]:
+def write_package(folder: Path, package: Package, *, reader: Reader) -> dict[str, Any]:
     """Write a package, whole or absent, and read it back.
 
     Args:
@@ -157,7 +98,7 @@ def write_package(folder: Path, package: Package, *, reader: Reader = GRID) -> d
     return manifest
 
 
-def read_package(folder: Path, *, reader: Reader = GRID) -> Package:
+def read_package(folder: Path, *, reader: Reader) -> Package:
     """Read a package after checking names, sizes, digests and the self-test.
 
     Args:
@@ -189,12 +130,6 @@ def read_package(folder: Path, *, reader: Reader = GRID) -> Package:
     )
     _self_test(folder, package, _unprefixed("output.", reference), reader.evaluate)
     return package
-
-
-def _cell(place: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    inside = np.clip(place, 0.0, count - 1)
-    index = np.minimum(inside.astype(int), count - 2)
-    return index, inside - index
 
 
 def _manifest(package: Package, folder: Path, reader: Reader) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import promotion_log, versions
+from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, Entry, Pair
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.registry.versions import Registered
@@ -57,6 +58,7 @@ def promote(
     tracker: Tracker,
     registered: Registered,
     *,
+    kind: PackageKind,
     verdict: Verdict,
     validation: str,
     reason: str,
@@ -88,19 +90,21 @@ def promote(
         raise BadInput(f"{name} version {version}", found, "a candidate that passes the gate")
     log = log or promotion_log.place()
     with locks.hold(output_folder(log.parent)):
-        moved = _finish(tracker, registered, log)
+        moved = _finish(tracker, registered, kind, log)
         if moved is not None:
             return moved
         if not again:
             refuse_rolled_back(registered, log=log)
-        _verify(tracker, registered)
+        _verify(tracker, registered, kind)
         before = present(tracker, name)
         after = Pair(version, before.champion)
         begun = Entry(PROMOTE, name, before, after, validation, " ".join(reason.split()))
         return _complete(tracker, promotion_log.append(log, begun), log)
 
 
-def finish(tracker: Tracker, registered: Registered, *, log: Path | None = None) -> Moved | None:
+def finish(
+    tracker: Tracker, registered: Registered, *, kind: PackageKind, log: Path | None = None
+) -> Moved | None:
     """Complete the promotion of a version that a crash cut; it had passed the gate.
 
     Args:
@@ -117,13 +121,14 @@ def finish(tracker: Tracker, registered: Registered, *, log: Path | None = None)
     """
     log = log or promotion_log.place()
     with locks.hold(output_folder(log.parent)):
-        return _finish(tracker, registered, log)
+        return _finish(tracker, registered, kind, log)
 
 
 def rollback(
     tracker: Tracker,
     name: str,
     *,
+    kind: PackageKind,
     reason: str,
     log: Path | None = None,
 ) -> Moved:
@@ -149,7 +154,7 @@ def rollback(
         if before == after:
             return Moved(name, before, changed=False)
         if after.champion is not None:
-            _verify(tracker, Registered(name, after.champion))
+            _verify(tracker, Registered(name, after.champion), kind)
         begun = Entry(ROLLBACK, name, before, after, "", " ".join(reason.split()))
         promotion_log.append(log, begun)
         _point(tracker, name, CHAMPION, after.champion)
@@ -198,11 +203,11 @@ def settle(tracker: Tracker, name: str, log: Path) -> Entry | None:
     return promotion_log.settle(log, begun, DROPPED)
 
 
-def _finish(tracker: Tracker, registered: Registered, log: Path) -> Moved | None:
+def _finish(tracker: Tracker, registered: Registered, kind: PackageKind, log: Path) -> Moved | None:
     name, version = registered.name, registered.version
     begun = _settle_others(tracker, name, version, log)
     if begun is not None:
-        _verify(tracker, registered)
+        _verify(tracker, registered, kind)
         return _complete(tracker, begun, log)
     pair = present(tracker, name)
     return Moved(name, pair, changed=False) if pair.champion == version else None
@@ -233,12 +238,13 @@ def _logged_pair(log: Path, name: str) -> Pair:
     return done.before if done.action == PROMOTE else done.after
 
 
-def _verify(tracker: Tracker, registered: Registered) -> None:
+def _verify(tracker: Tracker, registered: Registered, kind: PackageKind) -> None:
     if not versions.exists(tracker, registered):
         found = "nothing in the registry"
         raise BadInput(f"{registered.name} version {registered.version}", found, "a version")
     with tempfile.TemporaryDirectory() as place:
-        versions.fetch(tracker, registered.name, registered.version, folder=Path(place))
+        name, version = registered.name, registered.version
+        versions.fetch(tracker, name, version, kind=kind, folder=Path(place))
 
 
 def _version(tracker: Tracker, name: str, alias: str) -> str | None:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry.packages import GRID, LARGEST_FILE, Reader
+from ricochet.tasks.registry.kinds import Reader
+from ricochet.tasks.registry.packages import LARGEST_FILE
 from ricochet.tasks.storage.files import sha256
 
 LARGEST_ANSWER = 2**20
@@ -47,10 +48,10 @@ class Pointer:
 class Source(Protocol):
     """Where champions are looked up."""
 
-    def resolve(self, name: str) -> Pointer:
+    def resolve(self, name: str, reader: Reader) -> Pointer:
         """Look up the champion of a name; UnreachableError where it cannot be."""
 
-    def download(self, pointer: Pointer, folder: Path) -> None:
+    def download(self, pointer: Pointer, folder: Path, reader: Reader) -> None:
         """Put the four files of a version into a folder; UnreachableError where it cannot be."""
 
 
@@ -63,14 +64,12 @@ class Server:
         alias: The alias to follow.
         package: Folder of the package among the files of its run.
         patience: Longest wait for an answer, s.
-        reader: The kind of its packages.
     """
 
     address: str
     alias: str = "champion"
     package: str = "package"
     patience: float = 5.0
-    reader: Reader = GRID
 
     def __post_init__(self) -> None:
         """Refuse an address over which anyone could answer.
@@ -84,7 +83,7 @@ class Server:
         if parts.scheme != "http" or parts.hostname not in LOOPBACK:
             raise BadInput("registry", repr(self.address), "http on loopback, or https")
 
-    def resolve(self, name: str) -> Pointer:
+    def resolve(self, name: str, reader: Reader) -> Pointer:
         """Look up the champion of a name.
 
         Args:
@@ -107,7 +106,7 @@ class Server:
         except (ValueError, KeyError, TypeError) as error:
             raise UnreachableError(f"{self.address}: an answer that is no version") from error
 
-    def download(self, pointer: Pointer, folder: Path) -> None:
+    def download(self, pointer: Pointer, folder: Path, reader: Reader) -> None:
         """Fetch the four files of a version.
 
         Args:
@@ -117,7 +116,7 @@ class Server:
         Raises:
             UnreachableError: If the server does not give one of them.
         """
-        for name in (self.reader.manifest, *self.reader.content):
+        for name in (reader.manifest, *reader.content):
             words = {"run_uuid": pointer.run, "path": f"{self.package}/{name}"}
             (folder / name).write_bytes(self._read("get-artifact", words, LARGEST_FILE))
 
@@ -144,13 +143,11 @@ class Folder:
 
     Attributes:
         place: The folder.
-        reader: The kind of its packages.
     """
 
     place: Path
-    reader: Reader = GRID
 
-    def resolve(self, name: str) -> Pointer:
+    def resolve(self, name: str, reader: Reader) -> Pointer:
         """Look up the package of a name.
 
         Args:
@@ -162,14 +159,14 @@ class Folder:
         Raises:
             UnreachableError: If there is none.
         """
-        manifest = self.place / name / self.reader.manifest
+        manifest = self.place / name / reader.manifest
         try:
             digest, made = sha256(manifest), manifest.stat().st_mtime
         except OSError as error:
             raise UnreachableError(f"{manifest}: {error.strerror or error}") from error
         return Pointer(digest[:12], digest, made, name)
 
-    def download(self, pointer: Pointer, folder: Path) -> None:
+    def download(self, pointer: Pointer, folder: Path, reader: Reader) -> None:
         """Copy the four files of a package.
 
         Args:
@@ -179,7 +176,7 @@ class Folder:
         Raises:
             UnreachableError: If one of them cannot be read.
         """
-        for name in (self.reader.manifest, *self.reader.content):
+        for name in (reader.manifest, *reader.content):
             try:
                 shutil.copyfile(self.place / pointer.run / name, folder / name)
             except OSError as error:

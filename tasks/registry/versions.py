@@ -17,10 +17,10 @@ from mlflow.entities.model_registry import ModelVersion
 from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import sha256
-from ricochet.tasks.systems.catalogue import reader_of
 
 CANDIDATE = "candidate"
 FOLDER = "package"
@@ -41,6 +41,7 @@ def register(
     name: str,
     folder: Path,
     *,
+    kind: PackageKind,
     run_id: str,
     tags: Mapping[str, str],
 ) -> Registered:
@@ -48,7 +49,7 @@ def register(
 
     Args:
         tracker: The store.
-        name: Name in the registry, `<ball>-<surface>` for a posterior.
+        name: Name in the registry.
         folder: The package.
         run_id: The run that made it; it has at most one version of a name.
         tags: Tags of the version.
@@ -59,7 +60,7 @@ def register(
     Raises:
         BadInput: If the package is not whole, before or after the journey.
     """
-    reader = reader_of(name)
+    reader = kind.load_reader()
     read_package(folder, reader=reader)
     digest = sha256(folder / reader.manifest)
     version = _find_version(tracker, name, run_id)
@@ -68,7 +69,7 @@ def register(
         version = _create_version(tracker, name, run_id, {**tags, "package.sha256": digest})
     _wait_until_ready(tracker, version)
     with tempfile.TemporaryDirectory() as place:
-        returned = fetch(tracker, name, version.version, folder=Path(place))
+        returned = fetch(tracker, name, version.version, kind=kind, folder=Path(place))
         if sha256(returned / reader.manifest) != version.tags.get("package.sha256", digest):
             raise BadInput(f"{name} version {version.version}", "another package", digest)
     _point_candidate(tracker, name, int(version.version))
@@ -114,7 +115,7 @@ def exists(tracker: Tracker, registered: Registered) -> bool:
     return True
 
 
-def fetch(tracker: Tracker, name: str, version: str, *, folder: Path) -> Path:
+def fetch(tracker: Tracker, name: str, version: str, *, kind: PackageKind, folder: Path) -> Path:
     """Download a version and verify it.
 
     Args:
@@ -132,11 +133,11 @@ def fetch(tracker: Tracker, name: str, version: str, *, folder: Path) -> Path:
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     source = tracker.client.get_model_version_download_uri(name, version)
     place = download_artifacts(artifact_uri=source, dst_path=str(folder), tracking_uri=tracker.uri)
-    read_package(Path(place), reader=reader_of(name))
+    read_package(Path(place), reader=kind.load_reader())
     return Path(place)
 
 
-def load(tracker: Tracker, registered: Registered) -> Package:
+def load(tracker: Tracker, registered: Registered, *, kind: PackageKind) -> Package:
     """Download, verify and read a version.
 
     Args:
@@ -150,8 +151,9 @@ def load(tracker: Tracker, registered: Registered) -> Package:
         BadInput: If it is not exactly what its manifest promises.
     """
     with tempfile.TemporaryDirectory() as place:
-        found = fetch(tracker, registered.name, registered.version, folder=Path(place))
-        return read_package(found, reader=reader_of(registered.name))
+        name, version = registered.name, registered.version
+        found = fetch(tracker, name, version, kind=kind, folder=Path(place))
+        return read_package(found, reader=kind.load_reader())
 
 
 def _find_version(tracker: Tracker, name: str, run_id: str) -> ModelVersion | None:

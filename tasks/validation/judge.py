@@ -16,6 +16,7 @@ from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import packages
 from ricochet.tasks.systems.air_hockey.validation import audit as shooting_audit
 from ricochet.tasks.systems.air_hockey.validation import gate as shooting_gate
@@ -63,9 +64,10 @@ def judge(
     where = f"{registered.name} version {registered.version}"
     if not versions.exists(tracker, registered):
         raise BadInput(where, "nothing in the registry", "a version")
-    package = versions.load(tracker, registered)
+    kind = catalogue.kind_of(registered.name)
+    package = versions.load(tracker, registered, kind=kind)
     champion = promotion.present(tracker, registered.name).champion
-    if catalogue.is_shooting(registered.name):
+    if kind is POLICY:
         policy = packages.from_package(package, where=where)
         measured = shooting_audit.audit(policy, settings.energy, seed=seed, progress=progress)
         shot = shooting_validation.find(tracker, registered.name, registered.version, champion)

@@ -19,6 +19,8 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, promotion, promotion_log, runs, versions
 from ricochet.tasks.registry.packages import Package, Parameter
 from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.validation.checks import Check, Verdict
 from tests.crash import kill
 
@@ -60,7 +62,7 @@ def state(folder: Path, name: str) -> dict[str, object]:
         aliases[alias] = None if found is None else found.version
         if found is not None:
             try:
-                versions.load(tracker, found)
+                versions.load(tracker, found, kind=POSTERIOR)
                 whole[alias] = True
             except BadInput:
                 whole[alias] = False
@@ -87,7 +89,7 @@ def _version(folder: Path, name: str, number: int) -> None:
     tracker = runs.connect(store=folder / "mlflow")
     run = runs.open_run(tracker, "crash", f"shared-{number}", name="shared", tags={})
     if not run.finished:
-        packages.write_package(folder / f"package-{number}", package(number))
+        packages.write_package(folder / f"package-{number}", package(number), reader=GRID)
         source = str(folder / f"package-{number}")
         tracker.client.log_artifacts(run.run_id, source, versions.FOLDER)
         runs.finish(tracker, run.run_id)
@@ -102,8 +104,8 @@ def register(folder: Path, name: str, number: int) -> None:
     tracker = runs.connect(store=folder / "mlflow")
     run = runs.open_run(tracker, "crash", f"{name}-{number}", name=name, tags={})
     made = folder / f"package-{number}"
-    packages.write_package(made, package(number))
-    versions.register(tracker, name, made, run_id=run.run_id, tags={})
+    packages.write_package(made, package(number), reader=GRID)
+    versions.register(tracker, name, made, kind=POSTERIOR, run_id=run.run_id, tags={})
 
 
 def promote(tracker: runs.Tracker, folder: Path, name: str, version: str) -> None:
@@ -134,7 +136,7 @@ def act(folder: Path, name: str, verb: str, number: int | None = None) -> None:
     elif verb == "promote":
         promote(tracker, folder, name, "2")
     else:
-        promotion.rollback(tracker, name, reason="a test", log=folder / "log.jsonl")
+        promotion.rollback(tracker, name, kind=POSTERIOR, reason="a test", log=folder / "log.jsonl")
 
 
 def after(folder: Path, name: str, verb: str) -> list[object]:

@@ -9,6 +9,7 @@ from ricochet.tasks.recordings import recorder
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.registry import packages
 from ricochet.tasks.storage import files
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from tests.crash import kill
 from tests.tasks.recordings import small_sessions
 
@@ -42,13 +43,16 @@ def test_a_session_is_whole_or_absent_and_no_complete_take_is_lost(tmp_path):
 
 def test_a_package_is_whole_or_absent(tmp_path, package):
     for step in kill.at_every_step(
-        tmp_path, lambda step: packages.write_package(tmp_path / f"p{step}", package)
+        tmp_path, lambda step: packages.write_package(tmp_path / f"p{step}", package, reader=GRID)
     ):
         if (tmp_path / f"p{step}").exists():
-            left = packages.read_package(tmp_path / f"p{step}")
+            left = packages.read_package(tmp_path / f"p{step}", reader=GRID)
             assert left.data_digest == package.data_digest
-        packages.write_package(tmp_path / f"p{step}", package)
-        assert packages.read_package(tmp_path / f"p{step}").data_digest == package.data_digest
+        packages.write_package(tmp_path / f"p{step}", package, reader=GRID)
+        assert (
+            packages.read_package(tmp_path / f"p{step}", reader=GRID).data_digest
+            == package.data_digest
+        )
 
 
 @pytest.mark.parametrize("before", [None, b'{"old": 1}\n'])

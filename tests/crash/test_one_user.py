@@ -9,6 +9,7 @@ import pytest
 from ricochet.hardware import locks
 from ricochet.tasks.registry import promotion
 from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.validation.checks import Check, Verdict
 from tests.tasks.recordings import small_sessions
 from tests.tasks.recordings.test_recorder import record
@@ -60,6 +61,12 @@ def test_two_promotions_at_once_are_refused(tmp_path):
     log = tmp_path / "promotions.jsonl"
     with locks.hold(tmp_path), pytest.raises(locks.BusyError):
         promotion.promote(
-            None, Registered("b", "1"), verdict=passed, validation="", reason="", log=log
+            None,
+            Registered("b", "1"),
+            kind=POSTERIOR,
+            verdict=passed,
+            validation="",
+            reason="",
+            log=log,
         )
     assert not log.exists()

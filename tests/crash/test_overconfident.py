@@ -24,6 +24,7 @@ from ricochet.tasks import settings
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.systems.bouncing_ball.calibration import posterior
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.validation import audit, gate
 from tests.oracles.planted_sessions import PING_PONG, session
 
@@ -98,12 +99,12 @@ def test_from_recordings_to_the_gate(tmp_path):
     drops = ["--set", "capture.drops=10", "--seed", "7"]
     ricochet(tmp_path, "capture", "--session", "s", "--out", "new", *drops)
     ricochet(tmp_path, "calibrate", "new/s", "--out", "out", *small)
-    honest = packages.read_package(tmp_path / "out" / "package")
+    honest = packages.read_package(tmp_path / "out" / "package", reader=GRID)
     wanted, recordings = settings.load(None, SMALL), [tmp_path / "new" / "s"]
     found = audit.audit(honest, recordings, settings=wanted)
     assert [check.line for check in gate.judge_evidence(found) if not check.passed] == []
-    packages.write_package(tmp_path / "narrow", squeeze(honest, division=4.0))
-    narrow = packages.read_package(tmp_path / "narrow")
+    packages.write_package(tmp_path / "narrow", squeeze(honest, division=4.0), reader=GRID)
+    narrow = packages.read_package(tmp_path / "narrow", reader=GRID)
     assert json.dumps(dict(narrow.checks)) == json.dumps(dict(honest.checks))
     claim = audit.claim(narrow)
     lines = gate.judge_evidence(

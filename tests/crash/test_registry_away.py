@@ -12,6 +12,8 @@ import pytest
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.champion import DAY, Champion
 from ricochet.tasks.registry.sources import Folder, Server
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from tests.crash import kill
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,9 +32,9 @@ with serving(Registry(("1", Path(sys.argv[1])), registered=time.time())) as addr
 def shelf(tmp_path, package):
     """A folder with two packages that take turns as the champion."""
     changed = package.arrays | {"log_density": package.arrays["log_density"] + 1.0}
-    packages.write_package(tmp_path / "one" / NAME, package)
+    packages.write_package(tmp_path / "one" / NAME, package, reader=GRID)
     other = type(package)(**(vars(package) | {"arrays": changed}))
-    packages.write_package(tmp_path / "two" / NAME, other)
+    packages.write_package(tmp_path / "two" / NAME, other, reader=GRID)
     return tmp_path
 
 
@@ -45,13 +47,13 @@ def test_a_killed_server_leaves_the_last_good_package_in_use_and_is_said_aloud(s
         assert server.stdout is not None
         address = server.stdout.readline().strip()
         source = Server(address, patience=2.0)
-        held = Champion(NAME, source, shelf / "kept", oldest=DAY, say=said.append)
+        held = Champion(NAME, source, shelf / "kept", kind=POSTERIOR, oldest=DAY, say=said.append)
         assert held.refresh() and said == []
         before = held.current()
         server.send_signal(signal.SIGKILL)
         server.wait()
         assert not held.refresh() and held.current() is before
-        again = Champion(NAME, source, shelf / "kept", oldest=DAY, say=said.append)
+        again = Champion(NAME, source, shelf / "kept", kind=POSTERIOR, oldest=DAY, say=said.append)
         assert not again.refresh() and again.current().digest == before.digest
     finally:
         server.kill()
@@ -64,18 +66,20 @@ def test_a_killed_server_leaves_the_last_good_package_in_use_and_is_said_aloud(s
 @pytest.mark.slow
 def test_a_controller_killed_at_any_step_of_a_swap_finds_a_whole_package_again(shelf):
     kept = shelf / "kept"
-    first = Champion(NAME, Folder(shelf / "one"), kept, oldest=DAY)
+    first = Champion(NAME, Folder(shelf / "one"), kept, kind=POSTERIOR, oldest=DAY)
     first.refresh()
     digests = {first.current().digest}
 
     def swap(_step):
-        Champion(NAME, Folder(shelf / "two"), kept, oldest=DAY).refresh()
+        Champion(NAME, Folder(shelf / "two"), kept, kind=POSTERIOR, oldest=DAY).refresh()
 
     for _ in kill.at_every_step(kept, swap):
         said = []
-        found = Champion(NAME, Folder(shelf / "absent"), kept, oldest=DAY, say=said.append)
+        found = Champion(
+            NAME, Folder(shelf / "absent"), kept, kind=POSTERIOR, oldest=DAY, say=said.append
+        )
         digests.add(found.current().digest)
         assert said == [] and len(digests) <= 2
         assert found.current(now=time.time()).package.kind == "grid"
-        Champion(NAME, Folder(shelf / "one"), kept, oldest=DAY).refresh()
+        Champion(NAME, Folder(shelf / "one"), kept, kind=POSTERIOR, oldest=DAY).refresh()
     assert len(digests) == 2

@@ -11,6 +11,7 @@ import pytest
 
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry import versions as registry
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 SMALL = [
     "density.simulations=1500",
@@ -72,7 +73,7 @@ def test_calibrate_registers_each_pair_once_and_links_runs_both_ways(tmp_path):
         assert results[ball]["mean"][0] == pytest.approx(restitution, abs=0.01)
         found = registry.resolve(tracker, f"{ball}-table")
         assert vars(found) == results[ball]["registered"]
-        assert registry.load(tracker, found).kind == "grid"
+        assert registry.load(tracker, found, kind=POSTERIOR).kind == "grid"
     check_links(tracker, tmp_path)
     second = ricochet(tmp_path, *words)
     assert second.stdout.count("unchanged, skipped") == 2

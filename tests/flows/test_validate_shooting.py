@@ -13,6 +13,7 @@ from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.air_hockey.validation import audit, trials
 from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.validation import judge, report
 from tests.tasks.systems.air_hockey import shooters
 
@@ -87,7 +88,7 @@ def test_policies_are_promoted_refused_and_rolled_back(rig, tmp_path) -> None:
     rig.goals |= {third: 51}
     assert run(tmp_path / "out")["promoted"]
     assert promotion.present(rig.tracker, NAME) == promotion.Pair("3", "1")
-    moved = promotion.rollback(rig.tracker, NAME, reason="a test")
+    moved = promotion.rollback(rig.tracker, NAME, kind=POSTERIOR, reason="a test")
     assert moved.pair == promotion.Pair("1", None)
 
 

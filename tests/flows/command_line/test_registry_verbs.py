@@ -15,6 +15,8 @@ from ricochet.tasks.recordings import dvc_publish, recorder
 from ricochet.tasks.registry import packages, promotion, promotion_log, versions
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry.promotion_log import Pair
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.validation import audit
 from ricochet.tasks.validation import report
 from tests.tasks.conftest import package  # noqa: F401
@@ -53,11 +55,11 @@ def posterior(plain, number):
 def register(place, plain, number):
     tracker = tracking.connect()
     made = posterior(plain, number)
-    packages.write_package(place / f"package-{number}", made)
+    packages.write_package(place / f"package-{number}", made, reader=GRID)
     run = tracking.open_run(tracker, "calibrate", str(number), name=NAME, tags={})
     tracker.client.log_dict(run.run_id, {"sessions": []}, "result.json")
     version = versions.register(
-        tracker, NAME, place / f"package-{number}", run_id=run.run_id, tags={}
+        tracker, NAME, place / f"package-{number}", kind=POSTERIOR, run_id=run.run_id, tags={}
     )
     tracking.finish(tracker, run.run_id)
     return tracker, version, made

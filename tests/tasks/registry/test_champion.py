@@ -14,6 +14,8 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.champion import DAY, Champion, NoPosteriorError
 from ricochet.tasks.registry.sources import Folder, Server
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from tests.tasks.registry.registry_server import Registry, serving
 
 NAME = "ping-pong-table"
@@ -34,7 +36,7 @@ def two(tmp_path, package):
         samples = np.full((100, 2), float(version))
         made = dataclasses.replace(package, arrays=package.arrays | {"samples": samples})
         folders[version] = tmp_path / f"package-{version}"
-        packages.write_package(folders[version], made)
+        packages.write_package(folders[version], made, reader=GRID)
     return folders
 
 
@@ -45,7 +47,7 @@ def registry(two):
 
 def hold(source, tmp_path, said=None, oldest=30 * DAY):
     say = (lambda line: None) if said is None else said.append
-    return Champion(NAME, source, tmp_path / "kept", oldest=oldest, say=say)
+    return Champion(NAME, source, tmp_path / "kept", kind=POSTERIOR, oldest=oldest, say=say)
 
 
 def test_only_numpy_and_safetensors_are_imported():
@@ -189,7 +191,14 @@ def test_a_plain_folder_serves_as_well(tmp_path, two):
     two["1"].rename(tmp_path / "shelf" / NAME)
     held, said = hold(Folder(tmp_path / "shelf"), tmp_path), []
     assert held.refresh() and not held.refresh()
-    empty = Champion("tennis-table", Folder(tmp_path), tmp_path / "k", oldest=DAY, say=said.append)
+    empty = Champion(
+        "tennis-table",
+        Folder(tmp_path),
+        tmp_path / "k",
+        kind=POSTERIOR,
+        oldest=DAY,
+        say=said.append,
+    )
     assert not empty.refresh() and "no posterior" in said[0]
 
 
@@ -211,7 +220,9 @@ def test_only_the_package_in_use_and_the_one_before_are_kept(tmp_path, two, regi
         held = hold(Server(address), tmp_path)
         for number in range(4):
             folder = tmp_path / f"many-{number}"
-            packages.write_package(folder, dataclasses.replace(package, checks={"n": number}))
+            packages.write_package(
+                folder, dataclasses.replace(package, checks={"n": number}), reader=GRID
+            )
             registry.champion = (str(number), folder)
             held.refresh()
     place = tmp_path / "kept" / NAME
@@ -230,4 +241,4 @@ def test_plain_http_to_another_machine_is_refused(address):
 @pytest.mark.parametrize("name", ["../x", "a/b", ""])
 def test_a_name_cannot_leave_the_folder(tmp_path, name):
     with pytest.raises(ValueError, match="name"):
-        Champion(name, Folder(tmp_path), tmp_path, oldest=DAY)
+        Champion(name, Folder(tmp_path), tmp_path, kind=POSTERIOR, oldest=DAY)

@@ -13,6 +13,8 @@ from ricochet.flows.servers import up
 from ricochet.tasks.registry import packages, runs, versions
 from ricochet.tasks.registry.champion import DAY, Champion
 from ricochet.tasks.registry.sources import Server
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 
 def free_port():
@@ -37,7 +39,7 @@ def wait_until_it_answers(address, process, *, seconds=300.0):
 def test_the_champion_comes_from_a_real_server(tmp_path, package, through_server, monkeypatch):
     """Registered beside the server into the same database, or through it: both are found."""
     monkeypatch.setenv("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-    packages.write_package(tmp_path / "package", package)
+    packages.write_package(tmp_path / "package", package, reader=GRID)
     beside, port = runs.connect(store=tmp_path / "mlflow"), free_port()
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1"]
@@ -50,16 +52,20 @@ def test_the_champion_comes_from_a_real_server(tmp_path, package, through_server
         tracker = runs.connect(address) if through_server else beside
         run = runs.open_run(tracker, "calibrate", "key", name="a", tags={})
         made = versions.register(
-            tracker, "ball-table", tmp_path / "package", run_id=run.run_id, tags={}
+            tracker, "ball-table", tmp_path / "package", kind=POSTERIOR, run_id=run.run_id, tags={}
         )
         tracker.client.set_registered_model_alias("ball-table", "champion", made.version)
         said = []
         source = Server(address, patience=60.0)
-        held = Champion("ball-table", source, tmp_path / "kept", oldest=DAY, say=said.append)
+        held = Champion(
+            "ball-table", source, tmp_path / "kept", kind=POSTERIOR, oldest=DAY, say=said.append
+        )
         assert held.refresh(), said
         assert held.current().version == "1" and not held.refresh() and said == []
         assert source.resolve("ball-table").digest == held.current().digest
-        other = Champion("absent", source, tmp_path / "kept", oldest=DAY, say=said.append)
+        other = Champion(
+            "absent", source, tmp_path / "kept", kind=POSTERIOR, oldest=DAY, say=said.append
+        )
         assert not other.refresh() and "answer 404" in said[0]
     finally:
         process.terminate()

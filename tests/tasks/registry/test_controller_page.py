@@ -12,6 +12,7 @@ import pytest
 
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.champion import DAY
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from tests.tasks.registry.registry_server import Registry, serving
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,7 +42,7 @@ def test_it_meets_the_ball_runs_on_the_last_good_package_and_stops_without_one(
 ):
     arrays = package.arrays | {"samples": np.full((4000, 2), 0.85)}
     made = type(package)(**(vars(package) | {"arrays": arrays}))
-    packages.write_package(tmp_path / "package", made)
+    packages.write_package(tmp_path / "package", made, reader=GRID)
     registry = Registry(("1", tmp_path / "package"), registered=time.time() - DAY)
     with serving(registry) as address:
         first = run(program, address)

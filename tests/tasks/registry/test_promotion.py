@@ -9,6 +9,8 @@ from ricochet.tasks.registry import packages, promotion, promotion_log, runs
 from ricochet.tasks.registry import versions as registry
 from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, Entry, Pair
 from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.validation.checks import Check, Verdict
 
 PASSED = Verdict((Check("all", True, "well", "well"),))
@@ -22,9 +24,13 @@ def versions(tracker, tmp_path, package, request):
     found = []
     for number in range(3):
         folder = tmp_path / f"package-{number}"
-        packages.write_package(folder, dataclasses.replace(package, checks={"n": number}))
+        packages.write_package(
+            folder, dataclasses.replace(package, checks={"n": number}), reader=GRID
+        )
         run = runs.open_run(tracker, "promotion", f"{name}-{number}", name=name, tags={})
-        found.append(registry.register(tracker, name, folder, run_id=run.run_id, tags={}))
+        found.append(
+            registry.register(tracker, name, folder, kind=POSTERIOR, run_id=run.run_id, tags={})
+        )
     return found
 
 
@@ -35,12 +41,19 @@ def log(tmp_path):
 
 def promote(tracker, version, log, verdict=PASSED, **words):
     return promotion.promote(
-        tracker, version, verdict=verdict, validation="run", reason="a test", log=log, **words
+        tracker,
+        version,
+        kind=POSTERIOR,
+        verdict=verdict,
+        validation="run",
+        reason="a test",
+        log=log,
+        **words,
     )
 
 
 def roll_back(tracker, version, log):
-    return promotion.rollback(tracker, version.name, reason="a test", log=log)
+    return promotion.rollback(tracker, version.name, kind=POSTERIOR, reason="a test", log=log)
 
 
 def test_a_promotion_moves_previous_and_champion_and_is_logged(tracker, versions, log):
@@ -142,7 +155,7 @@ def test_a_version_is_rolled_back_until_something_puts_it_back(steps, away):
 
 def test_nothing_promoted_is_nothing_to_undo(tracker, log):
     with pytest.raises(BadInput, match="no promotion"):
-        promotion.rollback(tracker, "ball-never", reason="a test", log=log)
+        promotion.rollback(tracker, "ball-never", kind=POSTERIOR, reason="a test", log=log)
 
 
 def begin(log, name, before, after):

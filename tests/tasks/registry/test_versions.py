@@ -7,6 +7,8 @@ import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, runs, versions
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 
 def begin(tracker, key):
@@ -16,30 +18,38 @@ def begin(tracker, key):
 def test_registering_twice_adds_one_version_and_the_candidate_is_what_was_written(
     tracker, tmp_path, package
 ):
-    packages.write_package(tmp_path / "package", package)
+    packages.write_package(tmp_path / "package", package, reader=GRID)
     run_id = begin(tracker, "twice")
-    first = versions.register(tracker, "ball-a", tmp_path / "package", run_id=run_id, tags={})
-    again = versions.register(tracker, "ball-a", tmp_path / "package", run_id=run_id, tags={})
+    first = versions.register(
+        tracker, "ball-a", tmp_path / "package", kind=POSTERIOR, run_id=run_id, tags={}
+    )
+    again = versions.register(
+        tracker, "ball-a", tmp_path / "package", kind=POSTERIOR, run_id=run_id, tags={}
+    )
     assert first == again == versions.resolve(tracker, "ball-a")
     assert len(tracker.client.search_model_versions("name = 'ball-a'")) == 1
-    found = versions.load(tracker, first)
+    found = versions.load(tracker, first, kind=POSTERIOR)
     np.testing.assert_array_equal(found.arrays["log_density"], package.arrays["log_density"])
 
 
 def test_a_new_run_makes_a_new_version_and_an_old_one_does_not_take_the_alias_back(
     tracker, tmp_path, package
 ):
-    packages.write_package(tmp_path / "old", package)
-    packages.write_package(tmp_path / "new", dataclasses.replace(package, checks={"n": 2}))
+    packages.write_package(tmp_path / "old", package, reader=GRID)
+    packages.write_package(
+        tmp_path / "new", dataclasses.replace(package, checks={"n": 2}), reader=GRID
+    )
     old, new = begin(tracker, "old"), begin(tracker, "new")
-    versions.register(tracker, "ball-b", tmp_path / "old", run_id=old, tags={})
-    latest = versions.register(tracker, "ball-b", tmp_path / "new", run_id=new, tags={})
-    versions.register(tracker, "ball-b", tmp_path / "old", run_id=old, tags={})
+    versions.register(tracker, "ball-b", tmp_path / "old", kind=POSTERIOR, run_id=old, tags={})
+    latest = versions.register(
+        tracker, "ball-b", tmp_path / "new", kind=POSTERIOR, run_id=new, tags={}
+    )
+    versions.register(tracker, "ball-b", tmp_path / "old", kind=POSTERIOR, run_id=old, tags={})
     assert versions.resolve(tracker, "ball-b") == latest
 
 
 def test_a_package_damaged_on_the_way_gets_no_alias(tracker, tmp_path, package, monkeypatch):
-    packages.write_package(tmp_path / "package", package)
+    packages.write_package(tmp_path / "package", package, reader=GRID)
     whole = versions.download_artifacts
 
     def damage(**arguments):
@@ -51,16 +61,23 @@ def test_a_package_damaged_on_the_way_gets_no_alias(tracker, tmp_path, package, 
     monkeypatch.setattr(versions, "download_artifacts", damage)
     with pytest.raises(BadInput, match="sha256"):
         versions.register(
-            tracker, "ball-c", tmp_path / "package", run_id=begin(tracker, "damaged"), tags={}
+            tracker,
+            "ball-c",
+            tmp_path / "package",
+            kind=POSTERIOR,
+            run_id=begin(tracker, "damaged"),
+            tags={},
         )
     assert versions.resolve(tracker, "ball-c") is None
 
 
 def test_a_damaged_package_is_not_even_uploaded(tracker, tmp_path, package):
-    packages.write_package(tmp_path / "package", package)
+    packages.write_package(tmp_path / "package", package, reader=GRID)
     (tmp_path / "package" / "extra.pkl").write_bytes(b"x")
     run_id = begin(tracker, "extra")
     with pytest.raises(BadInput, match="only posterior"):
-        versions.register(tracker, "ball-d", tmp_path / "package", run_id=run_id, tags={})
+        versions.register(
+            tracker, "ball-d", tmp_path / "package", kind=POSTERIOR, run_id=run_id, tags={}
+        )
     assert tracker.client.list_artifacts(run_id) == []
     assert tracker.client.search_model_versions("name = 'ball-d'") == []

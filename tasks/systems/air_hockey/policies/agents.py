@@ -14,7 +14,7 @@ from ricochet.models.systems.air_hockey.agent import ShootingAgent
 from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyAim
 from ricochet.models.systems.air_hockey.strike_plan import Equipment
 from ricochet.models.systems.air_hockey.table import Table
-from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import packages
 from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
 
@@ -57,10 +57,10 @@ def load(
     """
     if (Path(source) / READER.manifest).exists():
         return make(packages.read(Path(source), table=table), noise=noise)
-    if not catalogue.is_shooting(str(source)):
-        wanted = f"a folder with {READER.manifest}, or a name {catalogue.SHOOTING}<setting>"
+    if not POLICY.matches(str(source)):
+        wanted = f"a folder with {READER.manifest}, or a name {POLICY.pattern}"
         raise BadInput(str(source), "no package", wanted)
-    catalogue.refuse_unknown(str(source))
+    POLICY.refuse(str(source))
     return make(_registered(str(source), alias, table), noise=noise)
 
 
@@ -71,6 +71,6 @@ def _registered(name: str, alias: str, table: Table | None) -> Shooter:
     version = versions.resolve(tracker, name, alias)
     if version is None:
         raise BadInput(name, f"no {alias} in the registry", "one; see ricochet validate --help")
-    package = versions.load(tracker, version)
+    package = versions.load(tracker, version, kind=POLICY)
     where = f"{name} version {version.version}"
     return packages.from_package(package, where=where, table=table)

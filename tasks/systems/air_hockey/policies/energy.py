@@ -21,11 +21,11 @@ from ricochet.tasks.registry.packages import read_package
 from ricochet.tasks.settings import Energy
 from ricochet.tasks.storage.files import digest_of
 from ricochet.tasks.storage.provenance import code_digest, git_commit
+from ricochet.tasks.systems.air_hockey.kinds import SHOOTING
 from ricochet.tasks.systems.air_hockey.policies import packages, training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
 from ricochet.tasks.systems.air_hockey.policies.training_data import Labels, Order
 from ricochet.tasks.systems.air_hockey.validation import audit
-from ricochet.tasks.systems.catalogue import SHOOTING
 
 SEARCHED = ("hidden", "learning_rate")
 """Settings that a search may choose."""

@@ -29,15 +29,15 @@ from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
 from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import (
     Arrays,
     Package,
     Parameter,
-    Reader,
     read_package,
     write_package,
 )
-from ricochet.tasks.systems.catalogue import SHOOTING
+from ricochet.tasks.systems.air_hockey.kinds import SHOOTING
 
 SCHEMA = "ricochet.shooting/1"
 KIND = "shooting-energy"

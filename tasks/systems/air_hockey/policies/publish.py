@@ -12,6 +12,7 @@ from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage.files import digest_of, sha256
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies.packages import READER
 
 EXPERIMENT = "energy"
@@ -63,7 +64,7 @@ def _publish_one(
     run = runs.open_run(tracker, EXPERIMENT, key, name=name, tags=tags)
     if not run.finished:
         _log(tracker, run, package)
-    version = registry.register(tracker, name, place, run_id=run.run_id, tags=tags)
+    version = registry.register(tracker, name, place, kind=POLICY, run_id=run.run_id, tags=tags)
     if not run.finished:
         runs.finish(tracker, run.run_id)
     return version

@@ -23,12 +23,12 @@ from ricochet.tasks.registry.packages import read_package
 from ricochet.tasks.storage.files import digest_of, write_bytes, write_json
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey.figures import training, training_set
+from ricochet.tasks.systems.air_hockey.kinds import SHOOTING
 from ricochet.tasks.systems.air_hockey.policies import energy, packages, training_data
 from ricochet.tasks.systems.air_hockey.policies.energy import HELD_OUT
 from ricochet.tasks.systems.air_hockey.policies.packages import READER
 from ricochet.tasks.systems.air_hockey.policies.training_data import Order
 from ricochet.tasks.systems.bouncing_ball.figures import calibration
-from ricochet.tasks.systems.catalogue import SHOOTING
 
 SCHEMA = "ricochet.energies/1"
 NAMES = tuple(f"{SHOOTING}{setting.name}" for setting in objective.SETTINGS)

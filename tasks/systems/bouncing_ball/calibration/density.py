@@ -23,21 +23,21 @@ from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, network_features
 from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import NoiseRange
 from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import (
     MANIFEST,
     Arrays,
     Package,
     Parameter,
-    Reader,
     read_package,
     write_package,
 )
 from ricochet.tasks.settings import Density
 from ricochet.tasks.storage.files import digest_of, sha256, write_json
 from ricochet.tasks.storage.provenance import code_digest, git_commit
-from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY
 
-NAME = catalogue.DENSITY
+NAME = DENSITY.pattern
 KIND = "conditional-density"
 REFERENCES = 16
 SEARCHED = ("hidden", "components", "learning_rate")

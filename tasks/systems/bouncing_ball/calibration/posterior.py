@@ -30,6 +30,7 @@ from ricochet.tasks.systems.bouncing_ball.calibration import density, detections
 from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard
 from ricochet.tasks.systems.bouncing_ball.figures import calibration_set
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID as GRID_READER
 
 GRID = 121
 """Points an axis of the packaged density; straight lines between them err by under 1e-2 nats."""
@@ -81,7 +82,8 @@ def calibrate(
     details = _details(pair, order, heard, found, drops, network)
     details["metrics"] |= _coverage_metrics(checked)
     write_arrays(pair.folder / "samples.npz", {"theta": _theta(found)})
-    write_package(pair.folder / "package", _package(pair, order, found, details, checked))
+    package = _package(pair, order, found, details, checked)
+    write_package(pair.folder / "package", package, reader=GRID_READER)
     calibration_set.draw(pair, heard, found, details, checked, folder=pair.folder / "figures")
     write_json(pair.folder / "details.json", details)
     return result

@@ -22,6 +22,8 @@ from ricochet.tasks.systems.bouncing_ball.calibration import density
 from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
 from ricochet.tasks.systems.bouncing_ball.calibration.run import DATA, Order, Pair
 from ricochet.tasks.systems.bouncing_ball.figures import calibration
+from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY as DENSITY_KIND
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 EXPERIMENT = "calibrate"
 DENSITY = "density"
@@ -65,6 +67,7 @@ def publish_density(
         tracker,
         density.NAME,
         folder / "package",
+        kind=DENSITY_KIND,
         run_id=run.run_id,
         tags=tags,
     )
@@ -102,7 +105,9 @@ def publish_pair(
     run = runs.open_run(tracker, EXPERIMENT, details["key"], name=pair.name, tags=tags)
     published, package = dict(result), pair.folder / "package"
     if package.is_dir():
-        version = versions.register(tracker, pair.name, package, run_id=run.run_id, tags=tags)
+        version = versions.register(
+            tracker, pair.name, package, kind=POSTERIOR, run_id=run.run_id, tags=tags
+        )
         published["registered"] = asdict(version)
     if not run.finished:
         _log_pair(tracker, run, pair, order, details, digest)

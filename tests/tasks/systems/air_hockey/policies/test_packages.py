@@ -18,10 +18,12 @@ from ricochet.models.systems.air_hockey.shots import energy_network as energies
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.registry import packages
+from ricochet.tasks.registry.kinds import SCHEMA
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import agents
 from ricochet.tasks.systems.air_hockey.policies import packages as energy_packages
 from ricochet.tasks.systems.air_hockey.policies.packages import READER
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from tests.tasks.systems.air_hockey import shooters
 
 ROOT = Path(__file__).resolve().parents[5]
@@ -119,18 +121,19 @@ def test_arrays_that_are_no_policy_are_refused(written, spoil) -> None:
 
 
 def test_a_posterior_is_no_policy_and_a_policy_no_posterior(written, tmp_path, package) -> None:
-    packages.write_package(tmp_path / "posterior", package)
+    packages.write_package(tmp_path / "posterior", package, reader=GRID)
     with pytest.raises(BadInput, match=r"only shooting\.json"):
         energy_packages.read(tmp_path / "posterior")
     with pytest.raises(BadInput, match=r"only posterior\.json"):
-        packages.read_package(written)
+        packages.read_package(written, reader=GRID)
 
 
 def test_the_kind_of_a_package_follows_from_its_name() -> None:
-    assert catalogue.reader_of("shooting-cautious") is READER
-    assert catalogue.reader_of("ping-pong-table") is packages.GRID
-    assert catalogue.reader_of("ball-density").schema == packages.SCHEMA
-    assert not catalogue.is_shooting("shooting-")
+    assert catalogue.kind_of("shooting-cautious").load_reader() is READER
+    assert catalogue.kind_of("ping-pong-table").load_reader() is GRID
+    assert catalogue.kind_of("ball-density").load_reader().schema == SCHEMA
+    with pytest.raises(BadInput, match=r"found an unknown name, expected .*<ball>-<surface>"):
+        catalogue.kind_of("shooting-")
 
 
 def test_an_agent_from_a_folder_moves_within_its_limits(written) -> None:
@@ -151,7 +154,7 @@ def test_a_setting_that_there_is_not_is_refused_by_the_names_of_those_there_are(
     with pytest.raises(BadInput, match=f"shooting-foo: found no such setting, expected .* {known}"):
         agents.load("shooting-foo")
     for name in ("shooting-balanced", "ping-pong-table", "ball-density"):
-        catalogue.refuse_unknown(name)
+        catalogue.kind_of(name)
 
 
 def test_a_controller_reads_a_package_without_training_or_registry(written) -> None:

@@ -13,6 +13,7 @@ from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
 from ricochet.tasks import settings
 from ricochet.tasks.registry import versions as registry
 from ricochet.tasks.systems.air_hockey.figures import training_set
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import energy as energy_learning
 from ricochet.tasks.systems.air_hockey.policies import packages, publish, search, training_data
 from ricochet.tasks.systems.air_hockey.policies import train as training
@@ -214,7 +215,7 @@ def test_publishing_twice_adds_nothing_and_each_setting_is_below_the_shared_run(
         found = tracker.client.get_model_version(name, versions[name].version)
         run = tracker.client.get_run(found.run_id)
         assert run.data.tags["mlflow.parentRunId"] == shared.run_id
-        package = registry.load(tracker, versions[name])
+        package = registry.load(tracker, versions[name], kind=POLICY)
         for curve in ("held_out_history", "training_history"):
             points = tracker.client.get_metric_history(found.run_id, curve)
             assert [point.value for point in points] == package.checks[curve]

@@ -1,0 +1,59 @@
+"""Kinds of packages in the registry: which names each has, and how its packages are read.
+
+Nothing heavy is imported, so that the command line can name all kinds at once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+SCHEMA = "ricochet.posterior/1"
+
+Evaluate = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+"""Outputs of a package (its arrays) at some inputs, all numpy arrays by name."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How packages of one kind are named and evaluated.
+
+    Attributes:
+        evaluate: Evaluates the arrays at the reference inputs.
+        schema: What the manifest names.
+        stem: Name, without ending, of the manifest and of the arrays.
+    """
+
+    evaluate: Evaluate
+    schema: str = SCHEMA
+    stem: str = "posterior"
+
+    @property
+    def manifest(self) -> str:
+        """Name of the manifest."""
+        return f"{self.stem}.json"
+
+    @property
+    def content(self) -> tuple[str, str, str]:
+        """Names of the arrays, the checks and the reference."""
+        return (f"{self.stem}.safetensors", "checks.json", "reference.safetensors")
+
+
+@dataclass(frozen=True)
+class PackageKind:
+    """A kind of package in the registry: which names it has, and how its packages are read.
+
+    Attributes:
+        pattern: Its names in words, such as `<object>-<surface>`.
+        prefix: What all its names begin with; of the kinds that match, the longest prefix decides.
+        matches: Tells whether a name has the form of this kind.
+        refuse: Raises BadInput for a name of this kind that stands for nothing, and says which do.
+        load_reader: Imports and returns the reader.
+        made_by: The command that makes such packages.
+    """
+
+    pattern: str
+    prefix: str
+    matches: Callable[[str], bool]
+    refuse: Callable[[str], None]
+    load_reader: Callable[[], Reader]
+    made_by: str

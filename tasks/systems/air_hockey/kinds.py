@@ -1,0 +1,36 @@
+"""Which packages of air hockey the registry holds: the policies, one a setting of Eq. 12."""
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.kinds import PackageKind, Reader
+
+SHOOTING = "shooting-"
+
+
+def setting_names() -> tuple[str, ...]:
+    """Return the names that policies may have."""
+    from ricochet.models.systems.air_hockey.shots import objective
+
+    return tuple(f"{SHOOTING}{setting.name}" for setting in objective.SETTINGS)
+
+
+def _refuse(name: str) -> None:
+    names = setting_names()
+    if name not in names:
+        raise BadInput(name, "no such setting", f"one of {', '.join(names)}")
+
+
+def _reader() -> Reader:
+    from ricochet.tasks.systems.air_hockey.policies import packages
+
+    return packages.READER
+
+
+POLICY = PackageKind(
+    pattern="shooting-<setting>",
+    prefix=SHOOTING,
+    matches=lambda name: name.startswith(SHOOTING) and name != SHOOTING,
+    refuse=_refuse,
+    load_reader=_reader,
+    made_by="ricochet train energy",
+)
+"""An energy of shots with contacts and strokes, `policies.packages`."""

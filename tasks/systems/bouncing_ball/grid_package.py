@@ -1,0 +1,54 @@
+"""The posterior of a ball-surface pair as a package of kind `grid`; numpy is enough to evaluate it.
+
+The kind `grid` is a log density of two parameters (a, b) on rows of constant b, each with evenly
+spaced points over its own interval of a; between the points both the intervals and the log density
+are read by linear interpolation.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ricochet.tasks.registry.kinds import Reader
+from ricochet.tasks.registry.packages import Arrays
+
+
+def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
+    """Evaluate a posterior of kind `grid`.
+
+    Args:
+        arrays: `rows`, ascending and evenly spaced values of b; `low` and `high`, the interval of a
+            in each row; `log_density` over them, shape (row, column).
+        inputs: `theta`, the points (a, b), shape (point, 2).
+
+    Returns:
+        `log_density` in nats, shape (point,); minus infinity outside the grid.
+    """
+    a, b = inputs["theta"][:, 0], inputs["theta"][:, 1]
+    rows, table = arrays["rows"], arrays["log_density"]
+    low, high = np.interp(b, rows, arrays["low"]), np.interp(b, rows, arrays["high"])
+    inside = (b >= rows[0]) & (b <= rows[-1]) & (a >= low) & (a <= high)
+    row, upward = _cell((b - rows[0]) / (rows[1] - rows[0]), len(rows))
+    column, rightward = _cell((a - low) / (high - low) * (table.shape[1] - 1), table.shape[1])
+    values = np.zeros(len(a))
+    for step, part in ((0, 1.0 - upward), (1, upward)):
+        for across, share in ((0, 1.0 - rightward), (1, rightward)):
+            weight = part * share
+            corner = table[row + step, column + across]
+            values += np.where(weight > 0.0, weight * np.where(weight > 0.0, corner, 0.0), 0.0)
+    return {"log_density": np.where(inside, values, -np.inf)}
+
+
+GRID = Reader(grid_log_density)
+"""The reader of the kind `grid`."""
+
+
+def _cell(place: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    inside = np.clip(place, 0.0, count - 1)
+    index = np.minimum(inside.astype(int), count - 2)
+    return index, inside - index
+
+
+GRID = Reader(grid_log_density)
+"""The reader of the kind `grid`."""
