@@ -18,6 +18,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.inference import calibration_checks
 from ricochet.models.probability import truncated_mixtures
 from ricochet.models.systems.bouncing_ball.prediction import (
@@ -27,7 +28,6 @@ from ricochet.models.systems.bouncing_ball.prediction import (
 )
 from ricochet.models.systems.bouncing_ball.prediction.lookahead import LastBounces, NextBounces
 from ricochet.models.systems.bouncing_ball.prediction.transition_density import (
-    GRAVITY,
     Flights,
     Transition,
 )

@@ -17,12 +17,12 @@ from jaxtyping import Float, Float32
 from numpy import ndarray
 
 from ricochet.hardware.microphones.interface import Rig
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.sound import impact_synthesis, room_acoustics
 from ricochet.models.sound.arrays import Microphones
 
 STEP = 2.0**-15  # one step of 16 bit, full scale 1
 LOUDNESS_POWER = 1.2
-GRAVITY = 9.81
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.hardware.microphones import acoustics
-from ricochet.hardware.microphones.acoustics import GRAVITY, Acoustics
+from ricochet.hardware.microphones.acoustics import Acoustics
 from ricochet.hardware.microphones.interface import Recording, Rig, now
 from ricochet.hardware.microphones.journal import Journal
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball import simulator
 
 BLOCK = 512  # frames given to the journal at once

@@ -21,6 +21,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy import optimize, stats
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
 
 _SCENE = Path(__file__).with_name("ball.xml")
@@ -35,7 +36,7 @@ def simulate(
     bounces: int = 3,
     drop_height: float = 0.26,
     horizontal_sd: float = 0.1,
-    gravity: float = 9.81,
+    gravity: float = GRAVITY,
     tilt: float = 0.0,
     start_velocity: Float[ndarray, "drop 3"] | None = None,
     draw: np.random.Generator,

@@ -21,6 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.probability import boxes
 from ricochet.models.probability.boxes import Box
 from ricochet.models.systems.bouncing_ball import simulator
@@ -31,8 +32,6 @@ DROP_HEIGHT = 0.26
 """Height of release above the plane, metres."""
 HORIZONTAL_SD = 0.1
 """Standard deviation of the horizontal start velocity per axis, metres per second."""
-GRAVITY = 9.81
-"""Metres per second squared."""
 DEFAULT_TIME_SD = 1e-4
 """Timing error of one bounce, seconds."""
 DEFAULT_POSITION_SD = 5.35e-3

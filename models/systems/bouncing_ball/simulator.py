@@ -18,6 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.probability import von_mises_fisher
 
 _BLOCK = 1 << 15  # drops at a time on a processor, so that what a step touches stays in cache
@@ -46,7 +47,7 @@ def simulate(
     bounces: int = 3,
     drop_height: float | Float[Tensor, "*#batch"] = 0.26,
     horizontal_sd: float = 0.1,
-    gravity: float = 9.81,
+    gravity: float = GRAVITY,
     tilt: float = 0.0,
     start_velocity: Float[Tensor, "*#batch 3"] | None = None,
     draw: torch.Generator,

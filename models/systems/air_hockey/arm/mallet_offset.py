@@ -19,10 +19,11 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa
+from ricochet.models.core.constants import GRAVITY
 
 LENGTH, MASS = 0.0505, 0.283  # m, kg
 STIFFNESS, DAMPING = 4.0, 0.31  # N m/rad, N m s/rad
-TIME_CONSTANT = DAMPING / (STIFFNESS + MASS * 9.81 * LENGTH)
+TIME_CONSTANT = DAMPING / (STIFFNESS + MASS * GRAVITY * LENGTH)
 _DRAG = MASS * LENGTH**2 / DAMPING
 
 

@@ -23,6 +23,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa, iiwa_dynamics
+from ricochet.models.core.constants import GRAVITY
 
 LARGEST = 0.6
 """Largest mass believed, kg."""
@@ -31,7 +32,7 @@ PRIOR = 60.0
 STRANGE = 20.0
 """Torque of an error, N m, from when on it is not a mass that makes it."""
 _STEPS = 4
-_GRAVITY = np.array((0.0, 0.0, 9.81))
+_GRAVITY = np.array((0.0, 0.0, GRAVITY))
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.probability import half_spaces
 
 _WINDOW = 5.0
@@ -61,7 +62,7 @@ class Release:
 
     height: float = 0.26
     horizontal_sd: float = 0.1
-    gravity: float = 9.81
+    gravity: float = GRAVITY
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.inference.mixture_density_networks import Inputs
 from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.systems.bouncing_ball.problem import (
     DROP_HEIGHT,
-    GRAVITY,
     HORIZONTAL_SD,
     Features,
     Noise,

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.inference import grid_densities
 from ricochet.models.inference.grid_densities import GridDensity, LogDensity, Window
 from ricochet.models.systems.bouncing_ball import problem
@@ -27,7 +28,7 @@ from ricochet.models.systems.bouncing_ball.calibration.likelihood import (
 )
 from ricochet.models.systems.bouncing_ball.problem import PRIOR, Features, Noise
 
-RELEASE = Release(problem.DROP_HEIGHT, problem.HORIZONTAL_SD, problem.GRAVITY)
+RELEASE = Release(problem.DROP_HEIGHT, problem.HORIZONTAL_SD, GRAVITY)
 _ROUGH = Quadrature(points=16, heights=6)
 _DOUBT = 40.0  # nats that one drop may speak against a point in the search; over twice its depth
 _FEW = Quadrature(points=128, heights=12)

@@ -26,13 +26,14 @@ from numpy import ndarray
 from scipy import stats
 from torch import Tensor
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.inference import mixture_density_networks
 from ricochet.models.inference.mixture_density_networks import Inputs, Training
 from ricochet.models.probability import boxes
 from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.probability.boxes import Box
 from ricochet.models.systems.bouncing_ball import simulator
-from ricochet.models.systems.bouncing_ball.problem import GRAVITY, PRIOR
+from ricochet.models.systems.bouncing_ball.problem import PRIOR
 
 RANGE = (0.4, 0.995)
 """Restitution of balls that keep bouncing."""

@@ -25,6 +25,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball import simulator
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
 
@@ -49,7 +50,7 @@ class Scene:
     cup_distance: float
     rim_radius: float
     rim_height: float
-    gravity: float = 9.81
+    gravity: float = GRAVITY
 
 
 def simulate(

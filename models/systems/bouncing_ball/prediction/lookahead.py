@@ -19,8 +19,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-GRAVITY = 9.81
-"""m/s^2."""
+from ricochet.models.core.constants import GRAVITY
+
 MOST_SAMPLES = 1_000_000
 """Largest n^k."""
 

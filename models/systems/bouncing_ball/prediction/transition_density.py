@@ -32,6 +32,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.inference import mixture_density_networks
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity, Inputs, Training
 from ricochet.models.probability import truncated_mixtures
@@ -39,7 +40,7 @@ from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.probability.boxes import Box
 from ricochet.models.probability.truncated_mixtures import TruncatedMixture
 from ricochet.models.systems.bouncing_ball import simulator
-from ricochet.models.systems.bouncing_ball.problem import DROP_HEIGHT, GRAVITY
+from ricochet.models.systems.bouncing_ball.problem import DROP_HEIGHT
 
 TRAINING = Training(components=4, hidden=32, members=1, steps=2500, batch=512)
 """Size of the network: one input, about 10 s on one core."""

@@ -19,6 +19,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy import special
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball.prediction import transition_density
 from ricochet.models.systems.bouncing_ball.prediction.lookahead import Law, NextBounces
 from ricochet.models.systems.bouncing_ball.prediction.transition_density import (
@@ -27,7 +28,6 @@ from ricochet.models.systems.bouncing_ball.prediction.transition_density import 
     SCALES,
     Transition,
 )
-from ricochet.models.systems.bouncing_ball.problem import GRAVITY
 
 _NODES = 2049
 _AXES = ((), (6,), (7, 8))  # columns of the regressions of each axis on those before it

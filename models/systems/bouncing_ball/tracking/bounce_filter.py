@@ -34,9 +34,9 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from scipy import special
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball.tracking.late_arrivals import Place
 
-GRAVITY = 9.81
 MOST_HISTORIES = 8
 TRAVEL = 0.8e-3
 """Time from a contact to the first microphone where the place is unknown, s; at most twice this."""

@@ -17,8 +17,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.probability import von_mises_fisher
-from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import GRAVITY, Belief, Toss
+from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, Toss
 
 HALF_TABLE = 0.275
 """m."""

@@ -27,6 +27,7 @@ they are the robot's to refuse.
 import math
 from dataclasses import dataclass, replace
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.sound.impact_stream import BounceEvent
 from ricochet.models.systems.bouncing_ball.tracking import event_checks
 from ricochet.models.systems.bouncing_ball.tracking.event_checks import Bounce
@@ -35,9 +36,6 @@ from ricochet.models.systems.bouncing_ball.tracking.workspace import (
     MotionTarget,
     Workspace,
 )
-
-GRAVITY = 9.81
-"""m/s^2."""
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball import simulator
 
-GRAVITY = 9.81
 HALF_TABLE = 0.275  # m
 MOST_BOUNCES = 24
 LEAST_HEIGHT = 0.05  # m; the hand never lets go lower

@@ -17,9 +17,10 @@ from numpy import ndarray
 from ricochet.hardware.microphones.interface import Rig
 from ricochet.hardware.robots.paddle_arm import ArmState
 from ricochet.hardware.robots.simulated import SimulatedArm
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball.prediction import cup_success
 from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_tracking
-from ricochet.models.systems.bouncing_ball.tracking.toss import GRAVITY, Ball, Toss
+from ricochet.models.systems.bouncing_ball.tracking.toss import Ball, Toss
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 from ricochet.tasks.console.progress import Progress, silent
 from ricochet.tasks.settings import Settings

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.inference import calibration_checks
 from ricochet.models.inference.mixture_density_networks import Training
 from ricochet.models.probability import truncated_mixtures
@@ -18,7 +19,6 @@ from ricochet.models.systems.bouncing_ball.prediction import (
 )
 from ricochet.models.systems.bouncing_ball.prediction.lookahead import LastBounces
 from ricochet.models.systems.bouncing_ball.prediction.transition_density import (
-    GRAVITY,
     Flights,
     Transition,
 )
