@@ -18,15 +18,16 @@ from prefect.runtime import flow_run
 
 from ricochet.flows.servers.up import defaults, find_running
 from ricochet.flows.train_density import ready
-from ricochet.tasks import settings
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.registry import runs
 from ricochet.tasks.registry.runs import TRAINING, OpenRun, Tracker
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import publish as publishing
 from ricochet.tasks.systems.bouncing_ball.calibration import run as calibration
 from ricochet.tasks.systems.bouncing_ball.calibration.run import Order, Pair
+from ricochet.tasks.systems.bouncing_ball.settings import Density
 
 
 @flow(name="calibrate", retries=0, persist_result=False, result_serializer="json")
@@ -52,7 +53,7 @@ def calibrate(
         The results by name of the pair, with `unchanged` for those that were there already.
     """
     order = Order(
-        settings=settings.load(None if params is None else Path(params), overrides or ()),
+        settings=catalogue.load_settings(params, overrides),
         out=output_folder(Path(out)),
         seed=seed,
         density=None if density is None else Path(density),
@@ -138,5 +139,5 @@ def link(run: OpenRun, text: str, *, key: str) -> None:
 
 
 def _with_network(tracker: Tracker, order: Order) -> Order:
-    folder, model = ready(tracker, order.settings.density, seed=0)
+    folder, model = ready(tracker, order.settings[Density], seed=0)
     return replace(order, density=folder, model=model)

@@ -12,11 +12,12 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from ricochet.tasks import settings
+from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import capture as capturing
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.systems import catalogue
 
 
 @flow(name="capture", retries=0, persist_result=False, result_serializer="json")
@@ -43,14 +44,14 @@ def capture(
     Returns:
         What `result.json` holds.
     """
-    wanted = settings.load(None if params is None else Path(params), overrides or ())
+    wanted = catalogue.load_settings(params, overrides)
     folder = output_folder(Path(out))
     late = lateness()
-    if late > wanted.capture.max_lateness:
+    if late > wanted[Capture].max_lateness:
         return skipped(folder, session, late)
-    result = record(wanted, folder, rig or wanted.capture.rig, session, seed)
+    result = record(wanted, folder, rig or wanted[Capture].rig, session, seed)
     if publishing:
-        result |= {"published": publish(Path(result["folder"]), wanted.capture.remote)}
+        result |= {"published": publish(Path(result["folder"]), wanted[Capture].remote)}
     write_json(folder / "result.json", result)
     return result
 

@@ -125,12 +125,12 @@ def _seed(text: str) -> int:
 
 
 def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
-    from ricochet.tasks import settings
     from ricochet.tasks.storage.files import output_folder
+    from ricochet.tasks.systems import catalogue
 
     return Call(
         arguments=arguments,
-        settings=settings.load(arguments.params, arguments.overrides),
+        settings=catalogue.load_settings(arguments.params, arguments.overrides),
         out=output_folder(arguments.out),
         seed=arguments.seed,
         publish=not arguments.no_publish,

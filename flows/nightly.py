@@ -23,11 +23,14 @@ from ricochet.flows import train as energy
 from ricochet.flows import validate as validation
 from ricochet.flows import validate_shooting as shots
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks import settings
+from ricochet.tasks.general_settings import Capture, Nightly
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.recordings.dvc_publish import PublicationError
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import artifacts
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.settings import NightlyShooting
+from ricochet.tasks.systems.bouncing_ball.settings import NightlyDrops
 
 
 @flow(name="nightly", retries=0, persist_result=False, result_serializer="json")
@@ -50,9 +53,9 @@ def nightly(
     Returns:
         What `result.json` holds.
     """
-    wanted = settings.load(None if params is None else Path(params), overrides or ())
+    wanted = catalogue.load_settings(params, overrides)
     folder, name = output_folder(Path(out)), session or tonight()
-    late, most = capturing.lateness(), wanted.nightly.max_lateness
+    late, most = capturing.lateness(), wanted[Nightly].max_lateness
     if late > most:
         recorded = capturing.skipped(output_folder(folder / "capture"), name, late)
     else:
@@ -61,10 +64,10 @@ def nightly(
             out=str(folder / "capture"),
             seed=seed,
             params=params,
-            overrides=[*(overrides or ()), f"capture.drops={wanted.nightly.drops}"],
+            overrides=[*(overrides or ()), f"capture.drops={wanted[NightlyDrops].drops}"],
             publishing=False,
         )
-    published, reasons = publish(folder / "capture", name, wanted.capture.remote)
+    published, reasons = publish(folder / "capture", name, wanted[Capture].remote)
     try:
         fetch()
     except PublicationError as error:
@@ -81,12 +84,12 @@ def nightly(
         "pairs": {pair: entry["unchanged"] for pair, entry in results.items()},
         "validated": {},
     }
-    if wanted.nightly.validate:
+    if wanted[Nightly].validate:
         result["validated"] = {
             pair: validated(pair, folder / "validate" / pair, seed, params, overrides)
             for pair in results
         }
-    if wanted.nightly.shooting:
+    if wanted[NightlyShooting].shooting:
         result["shooting"] = shooting(folder, seed, params, overrides)
     write_json(folder / "result.json", result)
     return result

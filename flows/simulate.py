@@ -6,9 +6,9 @@ from typing import Any
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
-from ricochet.tasks import settings
-from ricochet.tasks.settings import Simulate
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import simulated_drops
+from ricochet.tasks.systems.bouncing_ball.settings import Simulate
 
 
 @flow(name="simulate", retries=0, persist_result=False, result_serializer="json")
@@ -29,7 +29,7 @@ def simulate(
     Returns:
         What `result.json` holds.
     """
-    wanted = settings.load(None if params is None else Path(params), overrides or ()).simulate
+    wanted = catalogue.load_settings(params, overrides)[Simulate]
     return drops(Path(out), wanted, seed)
 
 

@@ -19,11 +19,11 @@ from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from ricochet.flows.calibrate import link
-from ricochet.tasks import settings
 from ricochet.tasks.console.progress import Progress, bar
 from ricochet.tasks.registry import runs
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import publish, train
 from ricochet.tasks.systems.air_hockey.policies.train import Step
 from ricochet.tasks.systems.air_hockey.policies.training_data import Order
@@ -50,7 +50,7 @@ def train_energy(
     Returns:
         What `result.json` holds.
     """
-    wanted = settings.load(None if params is None else Path(params), overrides or ())
+    wanted = catalogue.load_settings(params, overrides)
     order, tracker = Order(wanted, output_folder(Path(out)), seed), runs.connect()
     torch.set_num_threads(1)
     new = not train.is_done(order)

@@ -7,14 +7,14 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from ricochet.tasks import settings
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.registry import runs
 from ricochet.tasks.registry.runs import Tracker
-from ricochet.tasks.settings import Density
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import artifacts
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import density, publish
+from ricochet.tasks.systems.bouncing_ball.settings import Density
 
 
 @flow(name="train-density", retries=0, persist_result=False, result_serializer="json")
@@ -35,7 +35,7 @@ def train_density(
     Returns:
         What `result.json` holds.
     """
-    wanted = settings.load(None if params is None else Path(params), overrides or ()).density
+    wanted = catalogue.load_settings(params, overrides)[Density]
     folder, tracker = output_folder(Path(out)), runs.connect()
     trained = train(folder, wanted, seed)
     version = register(tracker, folder)

@@ -20,7 +20,6 @@ from prefect.runtime import flow_run
 from ricochet.flows.calibrate import link
 from ricochet.flows.on_trial import SCHEMA, Trial, load, move, unchanged
 from ricochet.flows.real_rig import kept, open_place
-from ricochet.tasks import settings
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.registry import runs
 from ricochet.tasks.registry.packages import Package
@@ -28,6 +27,8 @@ from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.settings import Real, Validate
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers, laboratory
 from ricochet.tasks.systems.bouncing_ball.validation import audit as auditing
 from ricochet.tasks.systems.bouncing_ball.validation import (
@@ -86,7 +87,7 @@ def validate(
         BadInput: If something is missing or not as it should be.
         EndedError: If the trials on a real rig ended before their time.
     """
-    wanted = settings.load(None if params is None else Path(params), overrides or ())
+    wanted = catalogue.load_settings(params, overrides)
     laboratory.ball_of(name)
     place = open_place(rig, wanted, arm=arm)
     tracker, folder = runs.connect(), output_folder(Path(out))
@@ -148,14 +149,14 @@ def try_on_rig(
         EndedError: If the trials on a real rig ended before their time.
     """
     torch.set_num_threads(1)
-    ball, rules = laboratory.ball_of(trial.name), wanted.validate
+    ball, rules = laboratory.ball_of(trial.name), wanted[Validate]
     theta = {role: _samples(package) for role, package in trial.packages.items()}
     learning = torch.Generator().manual_seed(seed)
     known = {role: controllers.learn(rows, draw=learning) for role, rows in theta.items()}
     if place is not None:
         bench = Bench(ball, known, wanted, place)
         met = real_trials.meet_tosses(bench, seed=seed, folder=folder)
-        return _tried(trial, REAL, real_trials.block_seeds(seed, wanted.real.tosses), met), met
+        return _tried(trial, REAL, real_trials.block_seeds(seed, wanted[Real].tosses), met), met
     seeds = real_trials.block_seeds(seed, rules.tosses)
     if CHAMPION not in known:
         known[STAY] = known[CANDIDATE]

@@ -21,16 +21,17 @@ from prefect.runtime import flow_run
 from ricochet.flows.calibrate import link
 from ricochet.flows.on_trial import SCHEMA, Trial, load, move, unchanged
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks import settings
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.registry import runs
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey import disturbance as hockey
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import agents, packages
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
+from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.systems.air_hockey.validation import audit as shooting_audit
 from ricochet.tasks.systems.air_hockey.validation import gate, report, trials
 from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
@@ -68,7 +69,7 @@ def validate_shooting(
     Raises:
         BadInput: If something is missing or not as it should be.
     """
-    wanted = settings.load(None if params is None else Path(params), overrides or ())
+    wanted = catalogue.load_settings(params, overrides)
     if not POLICY.matches(name):
         raise BadInput(name, "no name of a shooting policy", POLICY.pattern)
     tracker, folder = runs.connect(), output_folder(Path(out))
@@ -101,7 +102,7 @@ def audit(shooter: Shooter, wanted: Settings, seed: int) -> Evidence:
     """
     torch.set_num_threads(1)
     with bar(f"{shooter.name} regret") as progress:
-        return shooting_audit.audit(shooter, wanted.energy, seed=seed, progress=progress)
+        return shooting_audit.audit(shooter, wanted[Energies], seed=seed, progress=progress)
 
 
 @task(name="shoot", cache_policy=NO_CACHE, retries=0)
@@ -120,12 +121,12 @@ def shoot(
         The shots.
     """
     torch.set_num_threads(1)
-    shots, disturbance = {}, hockey.disturbance(wanted.hockey)
+    shots, disturbance = {}, hockey.disturbance(wanted[Hockey])
     for role, shooter in shooters.items():
         with bar(f"{trial.name} {role}") as progress:
             played = trials.play_all(
-                partial(agents.make, shooter, noise=wanted.hockey.position_noise),
-                trials.starts(wanted.hockey.shots, seed=seed),
+                partial(agents.make, shooter, noise=wanted[Hockey].position_noise),
+                trials.starts(wanted[Hockey].shots, seed=seed),
                 disturbance,
                 progress=progress,
             )

@@ -28,6 +28,9 @@ OTHERWISE = {
     "tasks/console/progress.py": "what a person sees meanwhile",
     "tasks/storage/provenance.py": "the commit and the folder of results",
     "tasks/settings.py": "the numbers, which stages name under `params`",
+    "tasks/general_settings.py": "the same",
+    "tasks/systems/air_hockey/settings.py": "the same",
+    "tasks/systems/bouncing_ball/settings.py": "the same",
     "tasks/systems/air_hockey/validation/gate.py": "what a validation makes of a package, later",
 }
 """Imported, and no part of what is in a result."""

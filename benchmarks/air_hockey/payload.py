@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from ricochet.models.systems.air_hockey.arm import payload_estimator
-from ricochet.tasks import settings
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey import disturbance as hockey
 from ricochet.tasks.systems.air_hockey.policies import agents, packages
+from ricochet.tasks.systems.air_hockey.settings import Hockey
 from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.trials import Played
 
@@ -54,7 +55,7 @@ def main() -> None:
         print(f"{told.packages}: no policies; ricochet train energy --out {told.packages}")
         return
     begun = trials.starts(told.shots, seed=SEED)
-    disturbance = hockey.disturbance(settings.load().hockey)
+    disturbance = hockey.disturbance(catalogue.load_settings()[Hockey])
     print("policy               motors know it  weighed   score  off, mrad  broke a limit")
     for name in POLICIES:
         make = partial(agents.make, packages.read(told.packages / name / "package"))

@@ -22,7 +22,9 @@ from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Ears, T
 from ricochet.models.systems.bouncing_ball.tracking.late_arrivals import Detour
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
-from ricochet.tasks import settings
+from ricochet.tasks.general_settings import Capture
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.studies import tracking as study
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Controller
@@ -43,20 +45,18 @@ TOLD: dict[str, dict[str, Any]] = {
 }
 
 
-def heard_tosses(number: int, about: settings.Settings) -> list[Any]:
+def heard_tosses(number: int, about: Settings) -> list[Any]:
     """Each toss of each ball, and what was heard of it."""
     rows = []
     for ball in ball_toss.BALLS.values():
         for index in range(number):
-            laboratory = open_laboratory(
-                about.capture, about.toss, ball=ball, seed=study.SEED + index
-            )
+            laboratory = open_laboratory(about, ball=ball, seed=study.SEED + index)
             events = list(control_loop.listen(laboratory.toss()))
             rows.append((ball, index, events, laboratory.truth_for_evaluation().toss))
     return rows
 
 
-def meet(rows: list[Any], told: dict[str, Any], about: settings.Settings) -> list[Outcome]:
+def meet(rows: list[Any], told: dict[str, Any], about: Settings) -> list[Outcome]:
     """Meet every toss with the belief that is told so."""
     outcomes = []
     for ball, index, events, toss in rows:
@@ -68,7 +68,7 @@ def meet(rows: list[Any], told: dict[str, Any], about: settings.Settings) -> lis
             Workspace(),
             ball_radius=ball.radius,
             seed=index,
-            microphones=np.array(about.capture.microphones),
+            microphones=np.array(about[Capture].microphones),
             **told,
         )
         done = control_loop.deflect(
@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--tosses", type=int, default=100, help="tosses a ball")
     number = parser.parse_args().tosses
     torch.set_num_threads(1)
-    about = settings.load(None, [])
+    about = catalogue.load_settings(None, [])
     rows = heard_tosses(number, about)
     print(f"{'told':30s}{'touched':>10s}{'difference':>20s}{'energy':>10s}")
     first: np.ndarray | None = None

@@ -51,8 +51,10 @@ def calibrate(call: Call) -> None:
 
 def capture(call: Call) -> None:
     """Record and seal a session."""
+    from ricochet.tasks.general_settings import Capture
+
     _prepare_servers()
-    rig, session = call.arguments.rig or call.settings.capture.rig, call.arguments.session
+    rig, session = call.arguments.rig or call.settings[Capture].rig, call.arguments.session
     if call.publish:
         from ricochet.flows.capture import capture as flow
 
@@ -68,14 +70,17 @@ def capture(call: Call) -> None:
 def simulate(call: Call) -> None:
     """Simulate drops without sound."""
     from ricochet.tasks.systems.bouncing_ball import simulated_drops
+    from ricochet.tasks.systems.bouncing_ball.settings import Simulate
 
-    result = simulated_drops.run(call.settings.simulate, call.out, seed=call.seed)
+    result = simulated_drops.run(call.settings[Simulate], call.out, seed=call.seed)
     call.say(f"{result['drops']} drops in {call.out / result['data']}")
 
 
 def train_density(call: Call) -> None:
     """Train the conditional density and register it."""
-    chosen = _searched(call, "density").density
+    from ricochet.tasks.systems.bouncing_ball.settings import Density
+
+    chosen = _searched(call, "density")[Density]
     if call.publish:
         _prepare_servers()
         from ricochet.flows.train_density import train_density as flow
@@ -169,11 +174,11 @@ def up(call: Call) -> None:
 
 def _searched(call: Call, section: str) -> "Settings":
     """Let a training search as often as `--trials` says; return the settings with it."""
-    from ricochet.tasks import settings
+    from ricochet.tasks.systems import catalogue
 
     if call.arguments.trials is not None:
         call.arguments.overrides.append(f"{section}.trials={call.arguments.trials}")
-    return settings.load(call.arguments.params, call.arguments.overrides)
+    return catalogue.load_settings(call.arguments.params, call.arguments.overrides)
 
 
 def _settled(sessions: list[str], order: "Order", *, publish: bool) -> dict[str, Any] | None:

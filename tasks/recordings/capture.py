@@ -16,10 +16,12 @@ from ricochet.hardware.microphones import interface
 from ricochet.hardware.microphones.interface import Recorder, Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import Progress, bar
+from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import recorder as sealing
 from ricochet.tasks.recordings.sessions import Session, Truth
-from ricochet.tasks.settings import Capture, Settings
+from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import write_json
+from ricochet.tasks.systems.bouncing_ball.settings import Drops
 
 SIMULATED = "simulated"
 
@@ -28,7 +30,6 @@ def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) 
     """Record and seal a session under `folder/<session>`, and write `result.json`.
 
     Args:
-        settings: All settings, of which `capture` counts.
         folder: Folder of the results.
         rig: Name of the rig.
         session: Id of the session.
@@ -42,9 +43,7 @@ def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) 
         BusyError: If another process uses the rig.
     """
     with bar(session) as progress:
-        sealed = capture(
-            settings.capture, folder, rig=rig, session=session, seed=seed, progress=progress
-        )
+        sealed = capture(settings, folder, rig=rig, session=session, seed=seed, progress=progress)
     result = {
         "schema": "ricochet.capture/1",
         "session": session,
@@ -59,7 +58,7 @@ def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) 
 
 
 def capture(
-    settings: Capture, folder: Path, *, rig: str, session: str, seed: int, progress: Progress
+    settings: Settings, folder: Path, *, rig: str, session: str, seed: int, progress: Progress
 ) -> sealing.Sealed:
     """Record and seal a session under `folder/<session>`.
 
@@ -79,15 +78,15 @@ def capture(
     recorder = open_rig(rig, settings, seed=seed ^ zlib.crc32(session.encode()))
     return sealing.record_session(
         recorder,
-        _plan(settings, folder / session, recorder.rig, simulated=rig == SIMULATED),
-        drops=settings.drops,
-        duration=settings.duration,
-        form=settings.format,
+        _plan(settings[Drops], folder / session, recorder.rig, simulated=rig == SIMULATED),
+        drops=settings[Drops].drops,
+        duration=settings[Capture].duration,
+        form=settings[Capture].format,
         progress=progress,
     )
 
 
-def open_rig(name: str, settings: Capture, *, seed: int) -> Recorder:
+def open_rig(name: str, settings: Settings, *, seed: int) -> Recorder:
     """Open a rig by its name.
 
     Args:
@@ -103,24 +102,24 @@ def open_rig(name: str, settings: Capture, *, seed: int) -> Recorder:
     """
     if name not in RIGS:
         raise BadInput("--rig", repr(name), "one of " + ", ".join(RIGS))
-    return RIGS[name](stated_rig(name, settings), settings, seed)
+    return RIGS[name](stated_rig(name, settings[Capture]), settings, seed)
 
 
-def stated_rig(name: str, settings: Capture) -> Rig:
+def stated_rig(name: str, capture: Capture) -> Rig:
     """Return the microphones as the settings state them.
 
     Args:
         name: Name of the rig.
-        settings: Rate, temperature and places.
+        capture: Rate, temperature and places.
 
     Raises:
         BadInput: If a place is not three finite numbers.
     """
     return interface.default_rig(
         name,
-        sample_rate=settings.sample_rate,
-        temperature=settings.temperature,
-        places=_places(settings.microphones),
+        sample_rate=capture.sample_rate,
+        temperature=capture.temperature,
+        places=_places(capture.microphones),
     )
 
 
@@ -138,43 +137,44 @@ def _places(stated: Sequence[Any]) -> list[interface.Position]:
     return places
 
 
-def _simulated(rig: Rig, settings: Capture, seed: int) -> Recorder:
+def _simulated(rig: Rig, settings: Settings, seed: int) -> Recorder:
     from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
 
+    drops = settings[Drops]
     scene = Scene(
-        restitution=settings.restitution,
-        log10_concentration=settings.log10_concentration,
-        drop_height=settings.drop_height,
-        reverberation_time=settings.reverberation_time,
-        snr=settings.snr,
-        noise_steps=settings.noise_steps,
-        survey_sd=settings.survey_sd,
-        contact_sd=settings.contact_sd,
+        restitution=drops.restitution,
+        log10_concentration=drops.log10_concentration,
+        drop_height=drops.drop_height,
+        reverberation_time=drops.reverberation_time,
+        snr=drops.snr,
+        noise_steps=drops.noise_steps,
+        survey_sd=drops.survey_sd,
+        contact_sd=drops.contact_sd,
     )
     return SimulatedRig(rig, scene, draw=np.random.default_rng(seed))
 
 
-def _sound_device(rig: Rig, settings: Capture, seed: int) -> Recorder:
+def _sound_device(rig: Rig, settings: Settings, seed: int) -> Recorder:
     from ricochet.hardware.microphones.sound_device import SoundCard
 
-    return SoundCard(rig, device=settings.device or None)
+    return SoundCard(rig, device=settings[Capture].device or None)
 
 
-RIGS: dict[str, Callable[[Rig, Capture, int], Recorder]] = {
+RIGS: dict[str, Callable[[Rig, Settings, int], Recorder]] = {
     SIMULATED: _simulated,
     "sound_device": _sound_device,
 }
 
 
-def _plan(settings: Capture, folder: Path, rig: Rig, *, simulated: bool) -> Session:
-    truth = Truth(settings.restitution, settings.log10_concentration) if simulated else None
+def _plan(drops: Drops, folder: Path, rig: Rig, *, simulated: bool) -> Session:
+    truth = Truth(drops.restitution, drops.log10_concentration) if simulated else None
     return Session(
         folder=folder,
         identity=folder.name,
         started_at=interface.now(),
         rig=rig,
-        ball=settings.ball,
-        surface=settings.surface,
-        drop_height=settings.drop_height,
+        ball=drops.ball,
+        surface=drops.surface,
+        drop_height=drops.drop_height,
         truth=truth,
     )

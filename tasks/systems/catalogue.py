@@ -1,8 +1,11 @@
 """The only list of systems; each is imported when it is asked for."""
 
+from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks import general_settings, settings
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.systems.interface import System
 
@@ -13,6 +16,21 @@ def systems() -> tuple[System, ...]:
     """Return all systems."""
     modules = (import_module(f"ricochet.tasks.systems.{name}.system") for name in SYSTEMS)
     return tuple(module.SYSTEM for module in modules)
+
+
+def sections() -> settings.Sections:
+    """Return name and class of each section of params.yaml; classes may share a section."""
+    modules = (import_module(f"ricochet.tasks.systems.{name}.settings") for name in SYSTEMS)
+    return tuple(
+        section for module in (general_settings, *modules) for section in module.SECTIONS.items()
+    )
+
+
+def load_settings(
+    params: str | Path | None = None, overrides: Sequence[str] | None = None
+) -> settings.Settings:
+    """Read the settings of a run, those of all systems: see `tasks.settings.load`."""
+    return settings.load(sections(), None if params is None else Path(params), overrides or ())
 
 
 def kind_of(name: str) -> PackageKind:

@@ -18,6 +18,7 @@ from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import packages
+from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.systems.air_hockey.validation import audit as shooting_audit
 from ricochet.tasks.systems.air_hockey.validation import gate as shooting_gate
 from ricochet.tasks.systems.air_hockey.validation import report as shooting_validation
@@ -69,7 +70,7 @@ def judge(
     champion = promotion.present(tracker, registered.name).champion
     if kind is POLICY:
         policy = packages.from_package(package, where=where)
-        measured = shooting_audit.audit(policy, settings.energy, seed=seed, progress=progress)
+        measured = shooting_audit.audit(policy, settings[Energies], seed=seed, progress=progress)
         shot = shooting_validation.find(tracker, registered.name, registered.version, champion)
         run, shots = shot or ("", None)
         return Judged(shooting_gate.judge(measured, shots), run)

@@ -20,11 +20,12 @@ import torch
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.calibration import calibrate
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
-from ricochet.tasks import settings
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.packages import Package
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import posterior
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.settings import Gate
 from ricochet.tasks.systems.bouncing_ball.validation import audit, gate
 from tests.oracles.planted_sessions import PING_PONG, session
 
@@ -52,14 +53,14 @@ def squeeze(package: Package, *, division: float) -> Package:
 def package_of(drops) -> Package:
     """Calibrate drops and package the posterior as `ricochet calibrate` does."""
     found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(1))
-    order = SimpleNamespace(settings=settings.load(), seed=1)
+    order = SimpleNamespace(settings=catalogue.load_settings(), seed=1)
     checked = ProductChecks(np.array([0.5]), np.array([[0.5, 0.5]]), 10)
     pair = SimpleNamespace(digest="0" * 32)
     return posterior._package(pair, order, found, {"findings": []}, checked)
 
 
 def failures(stated: Package, drops, *, sessions: int) -> set[str]:
-    wanted = settings.load(None, [f"gate.sessions={sessions}"])
+    wanted = catalogue.load_settings(None, [f"gate.sessions={sessions}"])
     evidence = audit.audit_drops(audit.claim(stated), drops, settings=wanted, seed=2)
     return {check.name for check in gate.judge_evidence(evidence) if not check.passed}
 
@@ -100,7 +101,7 @@ def test_from_recordings_to_the_gate(tmp_path):
     ricochet(tmp_path, "capture", "--session", "s", "--out", "new", *drops)
     ricochet(tmp_path, "calibrate", "new/s", "--out", "out", *small)
     honest = packages.read_package(tmp_path / "out" / "package", reader=GRID)
-    wanted, recordings = settings.load(None, SMALL), [tmp_path / "new" / "s"]
+    wanted, recordings = catalogue.load_settings(None, SMALL), [tmp_path / "new" / "s"]
     found = audit.audit(honest, recordings, settings=wanted)
     assert [check.line for check in gate.judge_evidence(found) if not check.passed] == []
     packages.write_package(tmp_path / "narrow", squeeze(honest, division=4.0), reader=GRID)
@@ -117,7 +118,7 @@ def test_from_recordings_to_the_gate(tmp_path):
 
 def again(claim, recordings, wanted):
     """Hold another claim against the same recordings, without simulating sessions anew."""
-    less = dataclasses.replace(wanted, gate=dataclasses.replace(wanted.gate, sessions=1))
+    less = wanted.changed(Gate, sessions=1)
     from ricochet.tasks.systems.bouncing_ball.calibration import detections
 
     drops = detections.measured(detections.hear(recordings))

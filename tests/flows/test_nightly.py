@@ -16,10 +16,10 @@ from ricochet.flows import capture, nightly
 from ricochet.flows.command_line import verbs
 from ricochet.flows.command_line.verb import Call
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks import settings
 from ricochet.tasks.recordings import capture as capturing
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.registry import runs
+from ricochet.tasks.systems import catalogue
 from tests.tasks.recordings import small_sessions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -223,7 +223,7 @@ def call(verb, place, *, publish=True):
     """Return a call of a verb and what it says."""
     said = []
     arguments = argparse.Namespace(session="s", params=None, overrides=[])
-    return Call(arguments, settings.load(), place, 0, publish, said.append), said
+    return Call(arguments, catalogue.load_settings(), place, 0, publish, said.append), said
 
 
 def test_a_night_that_shall_not_publish_is_refused(tmp_path):

@@ -10,6 +10,7 @@ from ricochet.flows.command_line import registry_verbs
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import promotion, runs, versions
 from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.validation import audit, trials
 from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
@@ -112,9 +113,8 @@ def test_a_rehearsal_judges_and_neither_records_nor_moves(rig, tmp_path, monkeyp
 
 
 def settings():
-    from ricochet.tasks import settings as parameters
 
-    return parameters.load(None, SMALL)
+    return catalogue.load_settings(None, SMALL)
 
 
 def test_a_name_of_a_posterior_is_refused() -> None:

@@ -7,7 +7,10 @@ import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks import settings
+from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import capture
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.settings import Density, Drops, Simulate
 
 
 def write(folder: Path, text: str) -> Path:
@@ -17,27 +20,31 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_the_file_that_ships_fills_every_section():
-    loaded = settings.load()
-    assert loaded.capture.rig == "simulated"
-    assert loaded.simulate.position_sd == 5.35e-3
+    loaded = catalogue.load_settings()
+    assert loaded[Capture].rig == "simulated"
+    assert loaded[Simulate].position_sd == 5.35e-3
 
 
 def test_a_later_layer_wins_and_leaves_the_rest(tmp_path):
     path = write(tmp_path, "capture: {drops: 7, snr: 20}\n")
-    loaded = settings.load(path, ["capture.drops=9", "simulate.time_sd=1e-5"])
-    assert (loaded.capture.drops, loaded.capture.snr) == (9, 20.0)
-    assert loaded.simulate.time_sd == 1e-5
-    assert loaded.density == settings.load().density
+    loaded = catalogue.load_settings(path, ["capture.drops=9", "simulate.time_sd=1e-5"])
+    assert (loaded[Drops].drops, loaded[Drops].snr) == (9, 20.0)
+    assert loaded[Simulate].time_sd == 1e-5
+    assert loaded[Density] == catalogue.load_settings()[Density]
 
 
 def test_a_file_equal_to_the_default_changes_nothing(tmp_path):
     copy = write(tmp_path, settings.PARAMS_FILE.read_text())
-    assert settings.load(copy) == settings.load() == settings.load(write(tmp_path, ""))
+    assert (
+        catalogue.load_settings(copy)
+        == catalogue.load_settings()
+        == catalogue.load_settings(write(tmp_path, ""))
+    )
 
 
 def test_sections_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
-        settings.load().capture.drops = 3  # type: ignore[misc]
+        catalogue.load_settings()[Drops].drops = 3  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +69,7 @@ def test_sections_cannot_be_changed():
 def test_a_faulty_file_is_refused_in_one_line_that_names_it(tmp_path, text, says):
     path = write(tmp_path, text)
     with pytest.raises(BadInput) as caught:
-        settings.load(path)
+        catalogue.load_settings(path)
     line = str(caught.value)
     assert line.startswith(str(path)) and says in line and "\n" not in line
 
@@ -72,12 +79,12 @@ def test_a_faulty_file_is_refused_in_one_line_that_names_it(tmp_path, text, says
 )
 def test_a_faulty_override_is_refused_and_named(override):
     with pytest.raises(BadInput, match="--set " + override.split("=")[0]):
-        settings.load(None, [override])
+        catalogue.load_settings(None, [override])
 
 
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(BadInput, match=r"absent\.yaml: found No such file"):
-        settings.load(tmp_path / "absent.yaml")
+        catalogue.load_settings(tmp_path / "absent.yaml")
 
 
 def test_a_key_that_the_shipped_file_lost_is_named(tmp_path, monkeypatch):
@@ -86,18 +93,18 @@ def test_a_key_that_the_shipped_file_lost_is_named(tmp_path, monkeypatch):
     path.write_text(lost)
     monkeypatch.setattr(settings, "PARAMS_FILE", path)
     with pytest.raises(BadInput, match=r"simulate\.drops: found nothing"):
-        settings.load()
+        catalogue.load_settings()
 
 
 @pytest.mark.parametrize("places", ["[[0, 0]]", "[]", "[[0, 0, x]]", "[[.nan, 0, 0]]"])
 def test_places_of_microphones_are_three_finite_numbers_each(places: str) -> None:
-    chosen = settings.load(overrides=[f"capture.microphones={places}"]).capture
+    chosen = catalogue.load_settings(overrides=[f"capture.microphones={places}"])
     with pytest.raises(BadInput, match=r"capture\.microphones"):
         capture.open_rig("simulated", chosen, seed=0)
 
 
 def test_a_rig_has_the_stated_microphones() -> None:
     stated = [[0.0, 0.0, 0.1], [1.0, 0.0, 0.1], [0.0, 1.0, 0.1], [1.0, 1.0, 0.2]]
-    chosen = settings.load(overrides=[f"capture.microphones={stated}"]).capture
+    chosen = catalogue.load_settings(overrides=[f"capture.microphones={stated}"])
     rig = capture.open_rig("simulated", chosen, seed=0).rig
     assert [list(each.position) for each in rig.microphones] == stated

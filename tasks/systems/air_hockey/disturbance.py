@@ -1,7 +1,7 @@
 """The air-hockey table of the settings."""
 
 from ricochet.models.systems.air_hockey.simulator import Disturbance
-from ricochet.tasks.settings import Hockey
+from ricochet.tasks.systems.air_hockey.settings import Hockey
 
 
 def disturbance(settings: Hockey) -> Disturbance:

@@ -4,13 +4,13 @@ python -m ricochet.tasks.systems.bouncing_ball.sample      makes the sessions th
 data/
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from ricochet.tasks import settings
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.recordings import capture as capturing
-from ricochet.tasks.settings import Capture
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.systems.bouncing_ball.settings import Drops
 
 DATA = Path("data")
 
@@ -38,12 +38,12 @@ PAIRS = (
 )
 
 
-def make(folder: Path, capture: Capture, *, seed: int = 1) -> tuple[Path, ...]:
+def make(folder: Path, settings: Settings, *, seed: int = 1) -> tuple[Path, ...]:
     """Record the sessions that are not there yet.
 
     Args:
         folder: Where the sessions' folders lie.
-        capture: How to record; its ball, surface and truth are those of each pair.
+        settings: How to record; the ball, surface and truth are those of each pair.
         seed: Seed of the first pair's simulated rig; the others' follow.
 
     Returns:
@@ -52,7 +52,7 @@ def make(folder: Path, capture: Capture, *, seed: int = 1) -> tuple[Path, ...]:
     for place, pair in enumerate(PAIRS):
         with bar(pair.name) as progress:
             capturing.capture(
-                replace(capture, **vars(pair)),
+                settings.changed(Drops, **vars(pair)),
                 folder,
                 rig=capturing.SIMULATED,
                 session=pair.name,
@@ -63,4 +63,6 @@ def make(folder: Path, capture: Capture, *, seed: int = 1) -> tuple[Path, ...]:
 
 
 if __name__ == "__main__":
-    make(DATA, settings.load().capture)
+    from ricochet.tasks.systems import catalogue
+
+    make(DATA, catalogue.load_settings())

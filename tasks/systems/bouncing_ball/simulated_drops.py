@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from ricochet.models.systems.bouncing_ball import problem
-from ricochet.tasks.settings import Simulate
 from ricochet.tasks.storage.files import write_arrays, write_json
+from ricochet.tasks.systems.bouncing_ball.settings import Simulate
 
 DATA = "drops.npz"
 

@@ -7,7 +7,8 @@ import pytest
 from ricochet.models.arms import ur5
 from ricochet.models.systems.bouncing_ball.tracking import scene
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
-from ricochet.tasks import settings
+from ricochet.tasks.general_settings import Capture
+from ricochet.tasks.systems import catalogue
 
 WORKSPACE = Workspace()
 
@@ -108,7 +109,7 @@ def test_out_of_reach_is_nan(point):
 
 def test_the_arm_keeps_clear_of_the_table_the_microphones_and_itself():
     """On a grid 12 cm beyond the workspace, as far as braking leads; neighbours are left out."""
-    places = [(x, y, z) for x, y, z in settings.load().capture.microphones]
+    places = [(x, y, z) for x, y, z in catalogue.load_settings()[Capture].microphones]
     model = scene.build(microphones=places)
     data = mujoco.MjData(model)
     bodies = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3", "paddle")

@@ -18,13 +18,13 @@ from ricochet.models.systems.air_hockey.shots.objective import Setting
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.console.progress import Progress, part, silent
 from ricochet.tasks.registry.packages import read_package
-from ricochet.tasks.settings import Energy
 from ricochet.tasks.storage.files import digest_of
 from ricochet.tasks.storage.provenance import code_digest, git_commit
 from ricochet.tasks.systems.air_hockey.kinds import SHOOTING
 from ricochet.tasks.systems.air_hockey.policies import packages, training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
 from ricochet.tasks.systems.air_hockey.policies.training_data import Labels, Order
+from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.systems.air_hockey.validation import audit
 
 SEARCHED = ("hidden", "learning_rate")
@@ -61,7 +61,7 @@ def key(order: Order) -> str:
     Returns:
         A digest.
     """
-    wanted = asdict(order.settings.energy)
+    wanted = asdict(order.settings[Energies])
     return digest_of([training_data.labels_key(order), wanted, code_digest(CODE)])
 
 
@@ -124,7 +124,7 @@ def train(order: Order, name: str, folder: Path, progress: Progress = silent) ->
 
 
 def fit(
-    wanted: Energy, labels: Labels, setting: Setting, *, seed: int, progress: Progress = silent
+    wanted: Energies, labels: Labels, setting: Setting, *, seed: int, progress: Progress = silent
 ) -> Fit:
     """Train an energy as the settings say.
 
@@ -154,7 +154,7 @@ def fit(
     )
 
 
-def chosen(order: Order, progress: Progress = silent) -> Energy:
+def chosen(order: Order, progress: Progress = silent) -> Energies:
     """Return what to train with: the settings, or what a search over them found best.
 
     Args:
@@ -164,7 +164,7 @@ def chosen(order: Order, progress: Progress = silent) -> Energy:
     Returns:
         Size and schedule.
     """
-    wanted = order.settings.energy
+    wanted = order.settings[Energies]
     if wanted.trials == 0:
         return wanted
     from ricochet.tasks.systems.air_hockey.policies import search  # Optuna takes a second to import

@@ -10,16 +10,16 @@ from functools import partial
 from optuna.trial import Trial
 
 from ricochet.tasks.console.progress import Progress, silent
-from ricochet.tasks.settings import Energy
 from ricochet.tasks.systems.air_hockey.policies import energy, training_data
 from ricochet.tasks.systems.air_hockey.policies.training_data import Order
+from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.training import search as searches
 from ricochet.tasks.training.search import Choice, Space
 
 NAME = "shooting-aggressive"
 
 
-def search(order: Order, progress: Progress = silent) -> Energy:
+def search(order: Order, progress: Progress = silent) -> Energies:
     """Try as many settings as `energy.trials` says.
 
     Args:
@@ -29,7 +29,7 @@ def search(order: Order, progress: Progress = silent) -> Energy:
     Returns:
         The settings of the best trial.
     """
-    wanted = order.settings.energy
+    wanted = order.settings[Energies]
     once, setting = replace(wanted, trials=0), energy.setting_of(NAME)
     labels = training_data.labels(order)
 
@@ -50,7 +50,7 @@ def search(order: Order, progress: Progress = silent) -> Energy:
     return replace(once, **best.chosen)
 
 
-def _propose(wanted: Energy, trial: Trial) -> Choice:
+def _propose(wanted: Energies, trial: Trial) -> Choice:
     rates = (min(2e-4, wanted.learning_rate), max(5e-3, wanted.learning_rate))
     return {
         "hidden": trial.suggest_int("hidden", min(32, wanted.hidden), max(256, wanted.hidden)),

@@ -28,6 +28,7 @@ from ricochet.tasks.systems.air_hockey.policies import energy, packages, trainin
 from ricochet.tasks.systems.air_hockey.policies.energy import HELD_OUT
 from ricochet.tasks.systems.air_hockey.policies.packages import READER
 from ricochet.tasks.systems.air_hockey.policies.training_data import Order
+from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.systems.bouncing_ball.figures import calibration
 
 SCHEMA = "ricochet.energies/1"
@@ -104,7 +105,7 @@ def steps(order: Order) -> tuple[Step, ...]:
         Step("strokes", partial(training_data.strokes, order)),
         Step("shots", partial(training_data.labels, order)),
     ]
-    if order.settings.energy.trials:
+    if order.settings[Energies].trials:
         shared.append(Step("search", partial(energy.chosen, order)))
     own = [Step(name, partial(energy.train, order, name, place(order, name))) for name in NAMES]
     return (*shared, *own, Step("pictures", partial(draw, order)))
@@ -164,8 +165,8 @@ def draw(order: Order, progress: Progress = silent) -> None:
     training_set.draw(
         {name: packages.from_package(one, where=name) for name, one in found.items()},
         {name: one.checks[HELD_OUT] for name, one in found.items()},
-        candidates=order.settings.energy.candidates,
-        aim=order.settings.energy.aim_sd,
+        candidates=order.settings[Energies].candidates,
+        aim=order.settings[Energies].aim_sd,
         folder=order.out / "figures",
     )
     rows = training_data.predictions(order, progress)

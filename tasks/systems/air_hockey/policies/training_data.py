@@ -31,6 +31,7 @@ from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import digest_of, kept_arrays, output_folder
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey import disturbance
+from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 
 STEPS = "steps"
 MODES, STROKES, LABELS, UNSEEN = range(4)
@@ -113,7 +114,7 @@ def modes(order: Order, progress: Progress = silent) -> PuckModes:
     Raises:
         BadInput: If so few episodes hold too few contacts.
     """
-    wanted = order.settings.hockey
+    wanted = order.settings[Hockey]
 
     def make() -> dict[str, np.ndarray]:
         world = simulator.build()
@@ -145,7 +146,7 @@ def predictions(order: Order, progress: Progress = silent) -> tuple[Row, ...]:
     Returns:
         Errors and coverage by what happened to the puck, after a period and after a second.
     """
-    draw, world, wanted = order.draw(UNSEEN), simulator.build(), order.settings.hockey
+    draw, world, wanted = order.draw(UNSEEN), simulator.build(), order.settings[Hockey]
     unseen = dataset.collect(
         world,
         episodes=wanted.episodes,
@@ -187,7 +188,7 @@ def labels(order: Order, progress: Progress = silent) -> Labels:
     Returns:
         The shots.
     """
-    wanted = order.settings.energy
+    wanted = order.settings[Energies]
 
     def make() -> dict[str, np.ndarray]:
         learnt, draw = modes(order), order.draw(LABELS)
@@ -211,7 +212,7 @@ def labels_key(order: Order) -> str:
     Returns:
         A digest.
     """
-    wanted = order.settings.energy
+    wanted = order.settings[Energies]
     told = {"states": wanted.states, "candidates": wanted.candidates, "aim": wanted.aim_sd}
     return _key(order, LABELS, upstream=[modes_key(order), strokes_key(order)], **told)
 
@@ -226,7 +227,7 @@ def predictions_key(order: Order) -> str:
         A digest.
     """
     code = code_digest(SCIENCE)
-    return digest_of([modes_key(order), code, asdict(order.settings.hockey)])
+    return digest_of([modes_key(order), code, asdict(order.settings[Hockey])])
 
 
 def modes_key(order: Order) -> str:
@@ -238,7 +239,7 @@ def modes_key(order: Order) -> str:
     Returns:
         A digest.
     """
-    wanted = order.settings.hockey
+    wanted = order.settings[Hockey]
     told = {"airflow": wanted.airflow, "episodes": wanted.episodes, "steps": wanted.steps}
     return _key(order, MODES, hockey=told)
 

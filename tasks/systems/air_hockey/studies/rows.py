@@ -21,6 +21,7 @@ from ricochet.models.systems.air_hockey.strike_plan import Aim, Equipment
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.air_hockey.policies import agents
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
+from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 
 ENERGIES = ("cautious", "balanced", "aggressive")
 EXPERTS = {"exhaustive": "cautious"} | {f"exhaustive_{n}": n for n in ENERGIES[1:]}
@@ -36,14 +37,14 @@ def agent(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Shoo
         shooters: The trained shooters by setting.
         settings: The noise of an observed place.
     """
-    shooter, noise = _shooter(row, shooters), settings.hockey.position_noise
+    shooter, noise = _shooter(row, shooters), settings[Hockey].position_noise
     known, modes = conditions(row, shooters, settings), shooter.modes
     aim: Aim
     if row == CONVENTIONAL:
         modes = NOMINAL
         aim = NominalAim(replace(known, modes=modes))
     elif row in EXPERTS:
-        aim = ExhaustiveAim(known, shooter.setting, settings.energy.candidates)
+        aim = ExhaustiveAim(known, shooter.setting, settings[Energies].candidates)
     else:
         return agents.make(shooter, noise=noise)
     return ShootingAgent(Equipment(modes, shooter.strokes, aim, shooter.table, noise))
@@ -57,7 +58,7 @@ def conditions(row: str, shooters: Mapping[str, Shooter], settings: Settings) ->
         shooters: The trained shooters by setting.
         settings: The error of the aim.
     """
-    return _shooter(row, shooters).conditions(aim=settings.energy.aim_sd)
+    return _shooter(row, shooters).conditions(aim=settings[Energies].aim_sd)
 
 
 def _shooter(row: str, shooters: Mapping[str, Shooter]) -> Shooter:

@@ -9,7 +9,7 @@ and the chance constraint means what it says.
 
 import functools
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.simulator import PERIOD, Disturbance
 from ricochet.tasks.console.progress import Progress, Show, bar, hidden, part
+from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.storage.provenance import artifacts
@@ -30,6 +31,7 @@ from ricochet.tasks.systems.air_hockey.figures import episodes, table_one
 from ricochet.tasks.systems.air_hockey.policies import packages, train
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.policies.training_data import Order
+from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.systems.air_hockey.studies import rows as shooting_rows
 from ricochet.tasks.systems.air_hockey.studies.rows import CONVENTIONAL, ENERGIES, EXHAUSTIVE, ROWS
 from ricochet.tasks.systems.air_hockey.validation import trials
@@ -77,8 +79,8 @@ def run(
     torch.set_num_threads(1)
     settings = shrunk(settings) if quick else settings
     shooters = policies(settings, output_folder(out / "policies"), seed, bar)
-    begun = trials.starts(wanted or settings.hockey.shots, seed=SEED + seed)
-    disturbance = hockey.disturbance(settings.hockey)
+    begun = trials.starts(wanted or settings[Hockey].shots, seed=SEED + seed)
+    disturbance = hockey.disturbance(settings[Hockey])
     works = len(ROWS) + len(CLOCKED) + len(PICTURED)
     told = (part(progress, number, works) for number in range(works))
     played: dict[str, list[Played]] = {}
@@ -119,16 +121,16 @@ def shrunk(settings: Settings) -> Settings:
     Args:
         settings: Those of the whole study.
     """
-    share = settings.study.quick
-    energy = replace(
-        settings.energy,
-        states=min(1500, settings.energy.states),
-        epochs=min(80, settings.energy.epochs),
-        batch=min(32, settings.energy.batch),
-        held_out=min(100, settings.energy.held_out),
+    share = settings[Quick].quick
+    fewer = settings.changed(
+        Energies,
+        states=min(1500, settings[Energies].states),
+        epochs=min(80, settings[Energies].epochs),
+        batch=min(32, settings[Energies].batch),
+        held_out=min(100, settings[Energies].held_out),
     )
-    shots_ = max(9, round(share * settings.hockey.shots))
-    return replace(settings, energy=energy, hockey=replace(settings.hockey, shots=shots_))
+    shots_ = max(9, round(share * settings[Hockey].shots))
+    return fewer.changed(Hockey, shots=shots_)
 
 
 def policies(

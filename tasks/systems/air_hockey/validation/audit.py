@@ -10,8 +10,8 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.shots import objective, regret
 from ricochet.models.systems.air_hockey.shots.regret import Check
 from ricochet.tasks.console.progress import Progress, silent
-from ricochet.tasks.settings import Energy
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
+from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
 
 ANGLES = 400
@@ -20,7 +20,9 @@ STREAM, VALIDATION = 100, 101
 """Of randomness: pucks that no training saw, and others that its own check did not see either."""
 
 
-def audit(shooter: Shooter, wanted: Energy, *, seed: int, progress: Progress = silent) -> Evidence:
+def audit(
+    shooter: Shooter, wanted: Energies, *, seed: int, progress: Progress = silent
+) -> Evidence:
     """Measure a policy.
 
     Args:
@@ -48,7 +50,7 @@ def audit(shooter: Shooter, wanted: Energy, *, seed: int, progress: Progress = s
 
 def check(
     shooter: Shooter,
-    wanted: Energy,
+    wanted: Energies,
     *,
     seed: int,
     stream: int = STREAM,

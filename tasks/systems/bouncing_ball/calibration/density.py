@@ -32,10 +32,10 @@ from ricochet.tasks.registry.packages import (
     read_package,
     write_package,
 )
-from ricochet.tasks.settings import Density
 from ricochet.tasks.storage.files import digest_of, sha256, write_json
 from ricochet.tasks.storage.provenance import code_digest, git_commit
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY
+from ricochet.tasks.systems.bouncing_ball.settings import Density
 
 NAME = DENSITY.pattern
 KIND = "conditional-density"

@@ -10,8 +10,8 @@ from pathlib import Path
 from optuna.trial import Trial
 
 from ricochet.tasks.console.progress import Progress, silent
-from ricochet.tasks.settings import Density
 from ricochet.tasks.systems.bouncing_ball.calibration import density
+from ricochet.tasks.systems.bouncing_ball.settings import Density
 from ricochet.tasks.training import search as searches
 from ricochet.tasks.training.search import Choice, Space, Tried
 

@@ -31,12 +31,13 @@ from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard
 from ricochet.tasks.systems.bouncing_ball.figures import calibration_set
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID as GRID_READER
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Density
 
 GRID = 121
 """Points an axis of the packaged density; straight lines between them err by under 1e-2 nats."""
 REFERENCES = 32
 
-Calibrate = Callable[..., Calibration]
+Infer = Callable[..., Calibration]
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def calibrate(
     order: "steps.Order",
     *,
     progress: Progress = silent,
-    infer: Calibrate = ball_calibration.calibrate,
+    infer: Infer = ball_calibration.calibrate,
 ) -> dict[str, Any]:
     """Calibrate a pair from its sessions and write its files, all but `result.json`.
 
@@ -69,7 +70,7 @@ def calibrate(
         BadInput: If too few takes can be used.
     """
     torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
-    rules = order.settings.calibrate
+    rules = order.settings[Calibrate]
     known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
     heard = detections.hear(pair.sources, tolerances=known, progress=progress)
     _check(pair, heard, rules.fewest_takes)
@@ -106,7 +107,7 @@ def find_network(order: "steps.Order") -> Network:
         density.read(folder)
     if folder is None:
         place = output_folder(artifacts() / "train" / "density")
-        folder, _ = density.find_or_train(order.settings.density, place, seed=0)
+        folder, _ = density.find_or_train(order.settings[Density], place, seed=0)
     name = order.model or f"{density.NAME}/{density.local_version(folder)}"
     return Network(folder, name)
 
@@ -207,7 +208,7 @@ def _check_product(
     return simulation_checks.check(
         _theta(found),
         used.noise,
-        sessions=order.settings.calibrate.check_sessions,
+        sessions=order.settings[Calibrate].check_sessions,
         draw=torch.Generator().manual_seed(order.seed + 1),
         progress=progress,
     )
@@ -267,5 +268,5 @@ def _package(
         },
         data_digest=pair.digest,
         git_commit=git_commit(),
-        settings={"calibrate": asdict(order.settings.calibrate), "seed": order.seed},
+        settings={"calibrate": asdict(order.settings[Calibrate]), "seed": order.seed},
     )

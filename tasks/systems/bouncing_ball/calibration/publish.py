@@ -24,6 +24,7 @@ from ricochet.tasks.systems.bouncing_ball.calibration.run import DATA, Order, Pa
 from ricochet.tasks.systems.bouncing_ball.figures import calibration
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY as DENSITY_KIND
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Density
 
 EXPERIMENT = "calibrate"
 DENSITY = "density"
@@ -194,7 +195,7 @@ def _log_pair(
         spread = np.sqrt(np.diag(entry["covariance"]))
         metrics = {"narrowing_restitution_sd": spread[0], "narrowing_concentration_sd": spread[1]}
         runs.log_numbers(tracker, run.run_id, parameters={}, metrics=metrics, step=entry["drops"])
-    numbers = {f"calibrate.{k}": v for k, v in asdict(order.settings.calibrate).items()}
+    numbers = {f"calibrate.{k}": v for k, v in asdict(order.settings[Calibrate]).items()}
     runs.log_numbers(
         tracker,
         run.run_id,
@@ -228,7 +229,6 @@ def _log_search(tracker: Tracker, run: OpenRun, folder: Path, settings: dict[str
     """Record each trial of a search as a child of the density's run."""
     if not settings.get("trials"):
         return
-    from ricochet.tasks.settings import Density
     from ricochet.tasks.systems.bouncing_ball.calibration import density_search
 
     seed = int(settings.pop("seed"))

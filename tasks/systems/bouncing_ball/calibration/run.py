@@ -19,6 +19,7 @@ from ricochet.tasks.console.progress import Progress, bar, silent
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import digest_of, output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, code_digest
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Density
 
 SCHEMA = "ricochet.calibration/1"
 INDEX = "ricochet.calibration-index/1"
@@ -124,10 +125,10 @@ def key(pair: Pair, order: Order) -> str:
         A digest.
     """
     facts: dict[str, Any] = {"pair": pair.name, "data": pair.digest, "seed": order.seed}
-    facts |= {"code": code_digest(), "calibrate": asdict(order.settings.calibrate)}
+    facts |= {"code": code_digest(), "calibrate": asdict(order.settings[Calibrate])}
     if not pair.bare:
         named = order.density if order.model is None else None
-        facts["density"] = _digest(named) if named else asdict(order.settings.density)
+        facts["density"] = _digest(named) if named else asdict(order.settings[Density])
     return digest_of(facts)
 
 

@@ -30,6 +30,7 @@ from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.bouncing_ball.figures import calibration
 from ricochet.tasks.systems.bouncing_ball.figures import cup as cup_figures
 from ricochet.tasks.systems.bouncing_ball.figures.cup import SuccessMaps
+from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import sessions as product_rows
 from ricochet.tasks.systems.bouncing_ball.studies.sessions import Session
 
@@ -88,13 +89,13 @@ def run(
         Every number of the study.
     """
     torch.set_num_threads(1)
-    sessions = 1 if quick else max(1, round(settings.study.repeats / 20))
+    sessions = 1 if quick else max(1, round(settings[Study].repeats / 20))
     places = cup_success.positions()
     rows, maps, first = {}, {}, SEED + APART * seed
     for i, ball in enumerate(BALLS):
         trials = []
         for j in range(sessions):
-            trials.append(_try(ball, places, settings.study.drops, seed=first + 1000 * i + 10 * j))
+            trials.append(_try(ball, places, settings[Study].drops, seed=first + 1000 * i + 10 * j))
             progress(i * sessions + j + 1, len(BALLS) * sessions)
         rows[ball], maps[ball] = _row(ball, places, trials, seed=first + 1000 * i + 5)
     output_folder(out)
@@ -210,7 +211,7 @@ def _setting(settings: Settings) -> dict[str, Any]:
         "drop_height": cup_success.DROP_HEIGHT,
         "trials": cup_success.TRIALS,
         "draws": cup_success.DRAWS,
-        "drops_of_a_session": settings.study.drops,
+        "drops_of_a_session": settings[Study].drops,
         "radii": {name: ball.radius for name, ball in BALLS.items()},
     }
 

@@ -25,9 +25,11 @@ from ricochet.models.systems.bouncing_ball.problem import (
     Drops,
 )
 from ricochet.tasks.console.progress import Progress
-from ricochet.tasks.settings import Settings, Study
+from ricochet.tasks.general_settings import Quick
+from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.bouncing_ball.figures import calibration
+from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import exact_method, sbi_method
 from ricochet.tasks.systems.bouncing_ball.studies import methods as method_rows
 from ricochet.tasks.systems.bouncing_ball.studies import sessions as product_rows
@@ -81,7 +83,7 @@ def run(
         Every number of the tables.
     """
     torch.set_num_threads(1)
-    study = shrunk(settings.study) if quick else settings.study
+    study = shrunk(settings[Study], settings[Quick].quick) if quick else settings[Study]
     first = SEED + APART * seed
     noisy = Setting(DEFAULT_TIME_SD, DEFAULT_POSITION_SD, study.simulations, first)
     paper = Setting(0.0, 0.0, study.paper_simulations, first)
@@ -101,10 +103,10 @@ def run(
     return result
 
 
-def shrunk(study: Study) -> Study:
-    """Return the study at the share of its counts that `--quick` takes, in short sessions."""
+def shrunk(study: Study, share: float) -> Study:
+    """Return the study at a share of its counts, in short sessions."""
     sizes = {
-        name: max(1, round(QUICK * study.quick * value))
+        name: max(1, round(QUICK * share * value))
         for name, value in asdict(study).items()
         if name in ("simulations", "cases", "sessions", "repeats")
     }

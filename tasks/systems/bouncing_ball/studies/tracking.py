@@ -29,9 +29,11 @@ from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_trac
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
 from ricochet.tasks.console.progress import Progress
+from ricochet.tasks.general_settings import Capture, Quick
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.bouncing_ball.figures import calibration, tracking
+from ricochet.tasks.systems.bouncing_ball.settings import Study, Tosses
 from ricochet.tasks.systems.bouncing_ball.studies import sessions
 from ricochet.tasks.systems.bouncing_ball.studies.sessions import Session
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop, controllers
@@ -105,9 +107,9 @@ def run(
         Every number of the study.
     """
     torch.set_num_threads(1)
-    workspace_of(settings.toss)  # refused before anything is computed
-    tosses = settings.toss.tosses
-    tosses = max(1, round(tosses * settings.study.quick)) if quick else tosses
+    workspace_of(settings[Tosses])  # refused before anything is computed
+    tosses = settings[Tosses].tosses
+    tosses = max(1, round(tosses * settings[Quick].quick)) if quick else tosses
     tosses = tosses if wanted is None else wanted
     first = APART * seed
     balls = enumerate(ball_toss.BALLS, start=first)
@@ -137,9 +139,9 @@ def meet(job: Job) -> Met:
         How it ended.
     """
     torch.set_num_threads(1)
-    ball, workspace = ball_toss.BALLS[job.ball], workspace_of(job.settings.toss)
+    ball, workspace = ball_toss.BALLS[job.ball], workspace_of(job.settings[Tosses])
     about = job.settings
-    laboratory = open_laboratory(about.capture, about.toss, ball=ball, seed=SEED + job.number)
+    laboratory = open_laboratory(about, ball=ball, seed=SEED + job.number)
     heard = list(control_loop.listen(laboratory.toss()))
     toss = laboratory.truth_for_evaluation().toss
     before = toss.times < (toss.crossing_time or np.inf)
@@ -151,9 +153,9 @@ def meet(job: Job) -> Met:
             job.knowledge,
             workspace,
             ball,
-            about.toss,
+            about[Tosses],
             seed=job.number,
-            microphones=about.capture.microphones,
+            microphones=about[Capture].microphones,
         )
         done = control_loop.deflect(controller, heard, SimulatedArm(workspace), until=end)
         outcomes[name] = simulated_trials.judged(done, toss, heard)
@@ -222,7 +224,7 @@ def _calibrated(ball: str, settings: Settings, seed: int) -> controllers.Knowled
     """Calibrate a ball on a session of drops of its own."""
     truth = ball_toss.BALLS[ball]
     session = Session(
-        SEED + seed, settings.study.drops, (truth.restitution, truth.log10_concentration)
+        SEED + seed, settings[Study].drops, (truth.restitution, truth.log10_concentration)
     )
     _, features, noise = sessions.simulate(session)
     density = posterior.posterior(features, noise)

@@ -20,7 +20,7 @@ from ricochet.models.systems.bouncing_ball.tracking import (
 from ricochet.models.systems.bouncing_ball.tracking.intercept import State
 from ricochet.models.systems.bouncing_ball.tracking.toss import Ball
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
-from ricochet.tasks.settings import Toss
+from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Controller
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import look_ahead
 
@@ -59,7 +59,7 @@ def controller(
     knowledge: Knowledge,
     workspace: Workspace,
     ball: Ball,
-    settings: Toss,
+    settings: Tosses,
     *,
     seed: int,
     microphones: Sequence[Sequence[float]] | None = None,

@@ -13,9 +13,11 @@ from ricochet.hardware.twins.tossed_ball import Laboratory, Surroundings
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Ball
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, contains
+from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import capture as capturing
-from ricochet.tasks.settings import Capture, Toss
+from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball import sample
+from ricochet.tasks.systems.bouncing_ball.settings import Drops, Tosses
 
 
 def ball_of(pair: str) -> Ball:
@@ -38,8 +40,7 @@ def ball_of(pair: str) -> Ball:
 
 
 def open_laboratory(
-    capture: Capture,
-    toss: Toss,
+    settings: Settings,
     *,
     ball: Ball,
     seed: int,
@@ -48,8 +49,6 @@ def open_laboratory(
     """Set up the twin laboratory.
 
     Args:
-        capture: The microphones, the room and the sound card.
-        toss: What makes tosses hard to hear.
         ball: What is tossed.
         seed: Seed of the laboratory; another ball has other tosses.
         pace: How the sound is played; at once, or `stream.in_real_time`.
@@ -60,19 +59,20 @@ def open_laboratory(
     Raises:
         BadInput: Bad places of microphones, detours out of order.
     """
+    toss = settings[Tosses]
     if toss.longest_detour < toss.shortest_detour:
         expected = f"at least toss.shortest_detour = {toss.shortest_detour}"
         raise BadInput("toss.longest_detour", repr(toss.longest_detour), expected)
     return Laboratory(
-        capturing.stated_rig("twin", capture),
+        capturing.stated_rig("twin", settings[Capture]),
         ball,
-        _surroundings(capture, toss),
+        _surroundings(settings[Drops], toss),
         pace=pace,
         draw=np.random.default_rng((seed, zlib.crc32(ball.name.encode()))),
     )
 
 
-def look_ahead(toss: Toss, ball_name: str) -> int:
+def look_ahead(toss: Tosses, ball_name: str) -> int:
     """Return how many bounces to look ahead for a ball (Appendix E of Matl et al.).
 
     Args:
@@ -92,7 +92,7 @@ def look_ahead(toss: Toss, ball_name: str) -> int:
     return numbers[ball_name]
 
 
-def workspace(toss: Toss) -> Workspace:
+def workspace(toss: Tosses) -> Workspace:
     """Return where the paddle may be, and where it waits.
 
     Args:
@@ -110,14 +110,14 @@ def workspace(toss: Toss) -> Workspace:
     return replace(bounds, home=(float(toss.home[0]), float(toss.home[1])))
 
 
-def _surroundings(capture: Capture, toss: Toss) -> Surroundings:
+def _surroundings(drops: Drops, toss: Tosses) -> Surroundings:
     """Collect what makes hearing hard."""
     acoustics = Acoustics(
-        reverberation_time=capture.reverberation_time,
-        snr=capture.snr,
-        noise_steps=capture.noise_steps,
-        survey_sd=capture.survey_sd,
-        contact_sd=capture.contact_sd,
+        reverberation_time=drops.reverberation_time,
+        snr=drops.snr,
+        noise_steps=drops.noise_steps,
+        survey_sd=drops.survey_sd,
+        contact_sd=drops.contact_sd,
     )
     obstacles = Obstacles(
         occlusion=toss.occlusion,

@@ -22,8 +22,10 @@ from ricochet.hardware.robots.ur import UniversalRobot
 from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, clearance
+from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import capture
 from ricochet.tasks.settings import Settings
+from ricochet.tasks.systems.bouncing_ball.settings import Real, Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import workspace as workspace_of
 
 CARD = "sound_device"
@@ -67,18 +69,18 @@ def open_rig(settings: Settings, *, armed: bool) -> RealRig:
     Raises:
         BadInput: A setting, a driver, the robot or the microphones are not as they should be.
     """
-    host, base = settings.real.robot.strip(), _base(settings)
+    host, base = settings[Real].robot.strip(), _base(settings)
     if not armed:
         raise BadInput("--rig real", "no --arm", "--arm too: this moves a real robot")
     if not host:
         raise BadInput("real.robot", "nothing", "the robot's address")
-    rig = capture.stated_rig(CARD, settings.capture)
+    rig = capture.stated_rig(CARD, settings[Capture])
     if len(rig.microphones) < FEWEST_MICROPHONES:
         found = f"{len(rig.microphones)} places"
         raise BadInput("capture.microphones", found, f"{FEWEST_MICROPHONES} or more")
-    workspace = workspace_of(settings.toss)
+    workspace = workspace_of(settings[Tosses])
     _refuse_struck(rig, workspace)
-    listener = SoundStream(rig, device=settings.capture.device or None)
+    listener = SoundStream(rig, device=settings[Capture].device or None)
     robot = UniversalRobot(host, workspace, base=base)
     try:
         paddle = robot.state().paddle
@@ -155,7 +157,7 @@ def fastest(workspace: Workspace) -> float:
 
 
 def _base(settings: Settings) -> Point:
-    stated = settings.real.base
+    stated = settings[Real].base
     whole = len(stated) == 3 and all(isinstance(x, int | float) for x in stated)
     if not whole or not all(math.isfinite(x) for x in stated):
         raise BadInput("real.base", repr(stated)[:60], "three finite numbers, metres")

@@ -26,6 +26,7 @@ from ricochet.tasks.console.progress import Progress, silent
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball.calibration import detections, run
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Gate
 from ricochet.tasks.systems.bouncing_ball.validation.gate import Evidence
 
 ARRAYS = {
@@ -66,7 +67,7 @@ def audit(
     """
     stated = claim(package)
     check_recordings(package, sessions)
-    rules = settings.calibrate
+    rules = settings[Calibrate]
     known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
     heard = detections.hear(sessions, tolerances=known, progress=progress)
     if not heard.placed or len(heard.takes) < rules.fewest_takes:
@@ -104,12 +105,12 @@ def audit_drops(
     product = simulation_checks.check(
         found.samples,
         used.noise,
-        sessions=settings.gate.sessions,
+        sessions=settings[Gate].sessions,
         draw=torch.Generator().manual_seed(seed + 1),
         progress=progress,
     )
     agreement = posterior_agreement.compare(
-        stated, found.density, draws=settings.gate.draws, draw=numbers
+        stated, found.density, draws=settings[Gate].draws, draw=numbers
     )
     return Evidence(agreement, product, float(found.predictive_p_value))
 

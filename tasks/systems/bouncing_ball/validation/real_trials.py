@@ -19,9 +19,11 @@ from ricochet.hardware.robots.threaded import SteeredArm
 from ricochet.models.systems.bouncing_ball.tracking.toss import Ball
 from ricochet.tasks.console import operator as person
 from ricochet.tasks.console.operator import Answer, EndedError, Person
+from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import write_json
 from ricochet.tasks.storage.telemetry import Telemetry
+from ricochet.tasks.systems.bouncing_ball.settings import Real, Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers, real_rig, toss_stream
 from ricochet.tasks.systems.bouncing_ball.tracking.controllers import Knowledge
 from ricochet.tasks.systems.bouncing_ball.tracking.real_rig import RealRig
@@ -148,7 +150,7 @@ def confirm(bench: Bench, folder: Path) -> Answer:
     Raises:
         EndedError: If it was anything else.
     """
-    real, rig = bench.settings.real, bench.rig
+    real, rig = bench.settings[Real], bench.rig
     lines = real_rig.lines(
         rig, ball=bench.ball.name, tosses=real.tosses * len(bench.known), repeats=real.repeats
     )
@@ -177,7 +179,7 @@ def meet_tosses(bench: Bench, *, seed: int, folder: Path) -> Met:
         BusyError: If another process uses it.
     """
     confirm(bench, folder)
-    tosses, judged = bench.settings.real.tosses, list[Judged]()
+    tosses, judged = bench.settings[Real].tosses, list[Judged]()
     order = turns(tuple(bench.known), seed=seed, tosses=tosses)
     logs = {role: Telemetry(folder / f"telemetry-{role}.mcap") for role in bench.known}
     clock = 0.0
@@ -196,7 +198,7 @@ def meet_tosses(bench: Bench, *, seed: int, folder: Path) -> Met:
 
 def _attempts(bench: Bench, arm: SteeredArm, turn: Turn, *, of: int) -> Iterator[Judged]:
     """Toss until the toss can be judged."""
-    for _ in range(1 + bench.settings.real.repeats):
+    for _ in range(1 + bench.settings[Real].repeats):
         _go_home(bench, arm, f"toss {turn.number} of {of}")
         live = _listen(bench, arm, turn)
         if live.fault is not None:
@@ -212,7 +214,7 @@ def _attempts(bench: Bench, arm: SteeredArm, turn: Turn, *, of: int) -> Iterator
             raise EndedError(STOPPED)
         if verdict != SPOILT:
             return
-    found = f"{1 + bench.settings.real.repeats} spoilt in a row"
+    found = f"{1 + bench.settings[Real].repeats} spoilt in a row"
     raise EndedError(f"toss {turn.number}: found {found}, expected one that can be judged")
 
 
@@ -237,15 +239,15 @@ def _listen(bench: Bench, arm: SteeredArm, turn: Turn) -> Live:
         bench.known[turn.role],
         bench.rig.workspace,
         bench.ball,
-        settings.toss,
+        settings[Tosses],
         seed=turn.seed,
-        microphones=settings.capture.microphones,
+        microphones=settings[Capture].microphones,
     )
     return toss_stream.meet(
         controller,
         bench.rig.listener,
         arm,
-        Attention(settings.real.patience, settings.real.window),
+        Attention(settings[Real].patience, settings[Real].window),
         listening=lambda: bench.person.say("listening: toss the ball now"),
     )
 

@@ -23,11 +23,13 @@ from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_trac
 from ricochet.models.systems.bouncing_ball.tracking.toss import Ball, Toss
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import write_bytes
 from ricochet.tasks.storage.telemetry import Telemetry
 from ricochet.tasks.systems.bouncing_ball.figures import calibration, toss_strips
 from ricochet.tasks.systems.bouncing_ball.figures.toss_strips import Frame
+from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop, controllers
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Known, Run
 from ricochet.tasks.systems.bouncing_ball.tracking.controllers import Knowledge
@@ -92,7 +94,7 @@ def meet_tosses(
     first = next(iter(known))
     try:
         for number, seed in enumerate(seeds):
-            twin = open_laboratory(settings.capture, settings.toss, ball=ball, seed=seed)
+            twin = open_laboratory(settings, ball=ball, seed=seed)
             heard = list(control_loop.listen(twin.toss()))
             toss = twin.truth_for_evaluation().toss
             for role, knowledge in known.items():
@@ -241,15 +243,15 @@ def _play(
     settings: Settings,
     seed: int,
 ) -> tuple[Run, list[ArmState]]:
-    workspace, states = workspace_of(settings.toss), list[ArmState]()
+    workspace, states = workspace_of(settings[Tosses]), list[ArmState]()
     controller = controllers.controller(
         name,
         knowledge,
         workspace,
         ball,
-        settings.toss,
+        settings[Tosses],
         seed=seed,
-        microphones=settings.capture.microphones,
+        microphones=settings[Capture].microphones,
     )
     arm = SimulatedArm(workspace)
     run = control_loop.deflect(controller, heard, arm, until=end_of(toss), record=states.append)

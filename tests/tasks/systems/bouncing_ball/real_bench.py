@@ -5,7 +5,7 @@ project's own.
 """
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,7 +13,8 @@ import torch
 from ricochet.hardware import locks
 from ricochet.hardware.microphones import sound_device
 from ricochet.hardware.robots import ur
-from ricochet.tasks import settings
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.settings import Real
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
 from ricochet.tasks.systems.bouncing_ball.tracking.controllers import Knowledge
 from ricochet.tasks.systems.bouncing_ball.validation import real_trials
@@ -49,13 +50,13 @@ def install(monkeypatch, folder, *, room=None, **words):
 
 def loaded(*overrides):
     quick = ("tosses=2", "repeats=1", "patience=1.0", "window=1.5", f"robot={HOST}")
-    return settings.load(None, [*(f"real.{text}" for text in quick), *overrides])
+    return catalogue.load_settings(None, [*(f"real.{text}" for text in quick), *overrides])
 
 
 def tossed(count, *, seed=3):
     """What the microphones hear of some tosses."""
     wanted, ball = loaded(), laboratory.ball_of(PAIR)
-    twin = laboratory.open_laboratory(wanted.capture, wanted.toss, ball=ball, seed=seed)
+    twin = laboratory.open_laboratory(wanted, ball=ball, seed=seed)
     played = [twin.toss() for _ in range(count)]
     return [np.concatenate([b.samples for b in each.buffers()], axis=1) for each in played]
 
@@ -77,4 +78,4 @@ def bench(fakes, *answers, wanted=None, roles=("candidate", "champion")):
 
 
 def with_real(wanted, **changes):
-    return replace(wanted, real=replace(wanted.real, **changes))
+    return wanted.changed(Real, **changes)

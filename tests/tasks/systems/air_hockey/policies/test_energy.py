@@ -7,9 +7,10 @@ import pytest
 
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Shots
-from ricochet.tasks import settings
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import energy
 from ricochet.tasks.systems.air_hockey.policies.training_data import Labels, Order
+from ricochet.tasks.systems.air_hockey.settings import Energies
 from tests.tasks.systems.air_hockey import shooters
 
 
@@ -22,7 +23,7 @@ def labels(states: int = 60, angles: int = 40) -> Labels:
 
 
 def test_the_same_seed_gives_the_same_energy_and_another_another() -> None:
-    wanted = replace(settings.load().energy, hidden=8, epochs=3, batch=16)
+    wanted = replace(catalogue.load_settings()[Energies], hidden=8, epochs=3, batch=16)
     first, same, other = (
         energy.fit(wanted, labels(), objective.SETTINGS[0], seed=seed) for seed in (0, 0, 1)
     )
@@ -36,7 +37,7 @@ def test_a_name_tells_its_setting(setting: objective.Setting) -> None:
 
 
 def test_a_package_of_another_key_does_not_count(tmp_path) -> None:
-    order = Order(settings.load(), tmp_path, seed=0)
+    order = Order(catalogue.load_settings(), tmp_path, seed=0)
     assert not energy.is_there(order, tmp_path)
     shooters.write(tmp_path)
     assert not energy.is_there(order, tmp_path)

@@ -10,14 +10,15 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.arm import stroke_table as stroke_tables
 from ricochet.models.systems.air_hockey.puck import dataset, mode_fitting
 from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
-from ricochet.tasks import settings
 from ricochet.tasks.registry import versions as registry
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.figures import training_set
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import energy as energy_learning
 from ricochet.tasks.systems.air_hockey.policies import packages, publish, search, training_data
 from ricochet.tasks.systems.air_hockey.policies import train as training
 from ricochet.tasks.systems.air_hockey.policies.training_data import Order
+from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.systems.air_hockey.validation import audit
 from tests.oracles import hockey_modes
 from tests.tasks.systems.air_hockey import shooters
@@ -54,13 +55,12 @@ def draw_one(folder):
 
 @pytest.fixture
 def order(tmp_path):
-    given = settings.load()
-    return Order(replace(given, energy=replace(given.energy, **SMALL)), tmp_path, seed=0)
+    given = catalogue.load_settings()
+    return Order(given.changed(Energies, **SMALL), tmp_path, seed=0)
 
 
 def changed(order, **values):
-    energy = replace(order.settings.energy, **values)
-    return replace(order, settings=replace(order.settings, energy=energy))
+    return replace(order, settings=order.settings.changed(Energies, **values))
 
 
 def test_a_training_is_made_once_and_again_where_its_settings_change(order, made) -> None:
@@ -117,8 +117,8 @@ def test_a_stale_prediction_is_made_again_without_training(order, made) -> None:
         (order.out / training.PREDICTION).write_text(told)
         assert training.is_trained(order) and not training.is_done(order)
         assert training.run(order)["prediction"][0]["mode"] == "floating"
-    hockey = replace(order.settings.hockey, position_noise=0.01)  # the filter's, not the training's
-    other = replace(order, settings=replace(order.settings, hockey=hockey))
+    noisy = order.settings.changed(Hockey, position_noise=0.01)  # the filter's, not the training's
+    other = replace(order, settings=noisy)
     assert training.is_trained(other) and not training.is_done(other)
     assert made["build"] == 1
 
@@ -154,7 +154,7 @@ def test_a_search_cut_in_its_first_trial_starts_with_the_settings_again(order, m
         patch.setattr(energy_learning, "fit", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             search.search(wanted)
-    assert search.search(wanted) == replace(wanted.settings.energy, trials=0)
+    assert search.search(wanted) == replace(wanted.settings[Energies], trials=0)
 
 
 def test_a_policy_knows_its_setting_and_what_it_learnt_from(order, made) -> None:
@@ -175,11 +175,9 @@ def test_keys_tell_what_decides_each_step(order) -> None:
 
     assert same(changed(order, epochs=7)) == [True, True, True, False]
     assert same(changed(order, aim_sd=0.01)) == [True, True, False, False]
-    episodes = replace(order.settings.hockey, episodes=7)
-    hockey = replace(order, settings=replace(order.settings, hockey=episodes))
+    hockey = replace(order, settings=order.settings.changed(Hockey, episodes=7))
     assert same(hockey) == [False, True, False, False]
-    shots = replace(order.settings.hockey, shots=7)
-    assert all(same(replace(order, settings=replace(order.settings, hockey=shots))))
+    assert all(same(replace(order, settings=order.settings.changed(Hockey, shots=7))))
 
 
 def test_a_search_starts_with_the_settings_and_its_best_is_what_is_written(order, made) -> None:

@@ -12,7 +12,7 @@ from ricochet.models.systems.air_hockey.shots.angle_policies import (
     ExhaustiveAim,
     NominalAim,
 )
-from ricochet.tasks import settings
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.studies import rows
 from tests.tasks.systems.air_hockey import shooters
 
@@ -21,7 +21,7 @@ POLICIES = {s.name: shooters.shooter(setting=i) for i, s in enumerate(objective.
 
 @pytest.mark.parametrize("row", rows.ROWS)
 def test_each_row_has_its_aim_and_the_setting_it_is_named_after(row: str) -> None:
-    aim = rows.agent(row, POLICIES, settings.load())._with.aim
+    aim = rows.agent(row, POLICIES, catalogue.load_settings())._with.aim
     kinds = {"conventional": NominalAim, **dict.fromkeys(rows.EXPERTS, ExhaustiveAim)}
     assert isinstance(aim, kinds.get(row, EnergyAim))
     if row in rows.EXPERTS:
@@ -30,7 +30,7 @@ def test_each_row_has_its_aim_and_the_setting_it_is_named_after(row: str) -> Non
 
 def test_the_conventional_row_knows_nothing_that_was_learnt() -> None:
     """Neither airflow nor doubt of a contact, in the filter and in the aim."""
-    known = rows.agent("conventional", POLICIES, settings.load())._with
+    known = rows.agent("conventional", POLICIES, catalogue.load_settings())._with
     assert isinstance(known.aim, NominalAim)
     assert known.modes is known.aim.conditions.modes is NOMINAL
     assert NOMINAL.airflow_sd == 0.0

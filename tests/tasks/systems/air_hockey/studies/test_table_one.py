@@ -9,11 +9,12 @@ import pytest
 from ricochet.models.systems.air_hockey.arm import stroke_table
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
 from ricochet.models.systems.air_hockey.shots import objective
-from ricochet.tasks import settings
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey import disturbance
 from ricochet.tasks.systems.air_hockey.policies import training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.policies.training_data import Order
+from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.systems.air_hockey.studies import rows, table_one
 from ricochet.tasks.systems.air_hockey.validation import trials
 from tests.tasks.systems.air_hockey import shooters
@@ -36,7 +37,7 @@ def policies(arm: Strokes) -> dict[str, Shooter]:
 
 def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
     """The conventional row needs no training: it scores, and the model says so beforehand."""
-    wanted = settings.load(None, ["hockey.airflow=0", "hockey.position_noise=1e-4"])
+    wanted = catalogue.load_settings(None, ["hockey.airflow=0", "hockey.position_noise=1e-4"])
     agent = rows.agent("conventional", policies, wanted)
     starts = [
         start
@@ -44,7 +45,7 @@ def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
         if abs(start.puck[1]) < 0.2 and start.puck[0] < -0.3
     ][:4]
     played = trials.play_all(
-        lambda: agent, starts, disturbance.disturbance(wanted.hockey), workers=1
+        lambda: agent, starts, disturbance.disturbance(wanted[Hockey]), workers=1
     )
     row = table_one.count(played, rows.conditions("conventional", policies, wanted))
     goals = [each for each in played if each.outcome.scored]
@@ -60,18 +61,18 @@ def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
 
 
 def test_a_quick_study_keeps_contacts_and_strokes_and_is_small_in_all_else() -> None:
-    whole = settings.load()
+    whole = catalogue.load_settings()
     quick = table_one.shrunk(whole)
     orders = [Order(each, Path("x"), 0) for each in (whole, quick)]
     for key in (training_data.modes_key, training_data.strokes_key):
         assert key(orders[0]) == key(orders[1])
     for name in ("states", "epochs", "held_out"):
-        assert getattr(quick.energy, name) < getattr(whole.energy, name)
-    assert quick.hockey.shots == 10
+        assert getattr(quick[Energies], name) < getattr(whole[Energies], name)
+    assert quick[Hockey].shots == 10
 
 
 def test_a_row_without_a_goal_has_no_speed() -> None:
-    wanted = settings.load(None, [])
+    wanted = catalogue.load_settings(None, [])
     policies = {s.name: shooters.shooter(setting=i) for i, s in enumerate(objective.SETTINGS)}
     row = table_one.count([], rows.conditions("cautious", policies, wanted))
     assert row["score"] is None and row["speed_mean"] is None
@@ -85,7 +86,7 @@ def test_the_study_has_its_rows_and_pictures(
     monkeypatch.setattr(table_one, "TIMED", 1)
     monkeypatch.setattr(table_one, "CLOCKED", table_one.ROWS[:4])
     monkeypatch.setattr(table_one, "ROWS", table_one.ROWS[:5])
-    wanted = settings.load(None, ["hockey.shots=1", "energy.candidates=40"])
+    wanted = catalogue.load_settings(None, ["hockey.shots=1", "energy.candidates=40"])
     told: list[tuple[int, int]] = []
     found = table_one.run(wanted, tmp_path, lambda done, total: told.append((done, total)))
     assert set(found["rows"]) == set(table_one.ROWS)

@@ -11,7 +11,8 @@ from ricochet.models.systems.air_hockey.shots import energy_training, objective
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.energy_training import Training
 from ricochet.models.systems.air_hockey.shots.objective import Shots
-from ricochet.tasks import settings
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.systems.air_hockey.validation import audit, gate
 from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
 from tests.tasks.systems.air_hockey import shooters
@@ -44,7 +45,7 @@ def trained(states: np.ndarray, angles: np.ndarray, best: np.ndarray) -> Energy:
 
 
 def measured(energy: Energy) -> Evidence:
-    wanted = replace(settings.load().energy, held_out=100)
+    wanted = replace(catalogue.load_settings()[Energies], held_out=100)
     return audit.audit(replace(SHOOTER, energy=energy), wanted, seed=0)
 
 
@@ -74,14 +75,14 @@ def test_a_policy_of_wrong_labels_is_refused_beyond_chance(labels, wrong: str) -
 
 def test_pucks_that_cannot_be_shot_are_bad_input_that_names_the_key() -> None:
     hopeless = replace(SHOOTER, setting=replace(SHOOTER.setting, least_goal=1.1))
-    wanted = replace(settings.load().energy, held_out=3)
+    wanted = replace(catalogue.load_settings()[Energies], held_out=3)
     with pytest.raises(BadInput, match=r"energy.held_out: found 3 \(candidates: no state"):
         audit.audit(hopeless, wanted, seed=0)
 
 
 def test_the_same_seed_measures_the_same_and_reports_to_the_end() -> None:
     told: list[tuple[int, int]] = []
-    wanted = replace(settings.load().energy, held_out=20)
+    wanted = replace(catalogue.load_settings()[Energies], held_out=20)
     first = audit.audit(
         SHOOTER, wanted, seed=3, progress=lambda done, total: told.append((done, total))
     )

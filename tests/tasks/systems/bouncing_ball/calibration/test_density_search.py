@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from ricochet.tasks import settings
 from ricochet.tasks.registry import runs as tracking
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import density, density_search, publish
+from ricochet.tasks.systems.bouncing_ball.settings import Density
 
 TRIALS = 2
 
@@ -15,7 +16,7 @@ TRIALS = 2
 @pytest.fixture
 def wanted():
     small = {"simulations": 300, "hidden": 16, "components": 2, "epochs": 1, "batch": 128}
-    return replace(settings.load().density, **small, trials=TRIALS)
+    return replace(catalogue.load_settings()[Density], **small, trials=TRIALS)
 
 
 def test_a_finished_search_is_not_repeated(wanted, tmp_path, monkeypatch):

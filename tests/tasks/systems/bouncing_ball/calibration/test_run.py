@@ -10,9 +10,9 @@ import pytest
 
 from ricochet.hardware.microphones import interface
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks import settings
 from ricochet.tasks.recordings import recorder, sessions
 from ricochet.tasks.recordings.sessions import Session
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import report, run
 from ricochet.tasks.systems.bouncing_ball.calibration.run import Order
 
@@ -33,7 +33,7 @@ def steady(monkeypatch):
 
 @pytest.fixture
 def order(tmp_path):
-    return Order(settings.load(), tmp_path / "out")
+    return Order(catalogue.load_settings(), tmp_path / "out")
 
 
 def write(folder, ball="ping-pong", *, seed=0):
@@ -139,7 +139,7 @@ def test_what_is_not_registered_is_done_again_when_publishing(tmp_path, order):
     [
         lambda order, monkeypatch: dataclasses.replace(order, seed=1),
         lambda order, monkeypatch: dataclasses.replace(
-            order, settings=settings.load(None, ["calibrate.fewest_takes=9"])
+            order, settings=catalogue.load_settings(None, ["calibrate.fewest_takes=9"])
         ),
         lambda order, monkeypatch: (
             monkeypatch.setattr(run, "code_digest", lambda: "other") or order
@@ -155,7 +155,7 @@ def test_whatever_decides_a_result_changes_its_key(tmp_path, order, change, monk
 
 def test_a_setting_of_another_verb_changes_no_key(tmp_path, order):
     (pair,) = run.pairs([write(tmp_path / "a")], tmp_path / "out")
-    other = dataclasses.replace(order, settings=settings.load(None, ["study.cases=7"]))
+    other = dataclasses.replace(order, settings=catalogue.load_settings(None, ["study.cases=7"]))
     assert run.key(pair, other) == run.key(pair, order)
 
 

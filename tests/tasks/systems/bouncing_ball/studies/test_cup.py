@@ -1,14 +1,14 @@
 """The study of the cup, small: the keys of its result, its figure, its progress."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ricochet.models.systems.bouncing_ball.prediction import cup_success
-from ricochet.tasks import settings
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import cup as study_of_cup
 
 BALLS = {"ping-pong", "tennis", "moon ball"}
@@ -16,8 +16,8 @@ BALLS = {"ping-pong", "tennis", "moon ball"}
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path, list]:
-    out, steps, plain = tmp_path_factory.mktemp("cup"), [], settings.load()
-    small = replace(plain, study=replace(plain.study, drops=10, repeats=40))
+    out, steps, plain = tmp_path_factory.mktemp("cup"), [], catalogue.load_settings()
+    small = plain.changed(Study, drops=10, repeats=40)
     places = cup_success.positions(0.04)
     with pytest.MonkeyPatch().context() as patch:
         patch.setattr(cup_success, "positions", lambda: places)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ricochet.tasks import settings
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import inference
 
 TINY = {
@@ -24,14 +25,14 @@ LEVELS = {"0.5", "0.8", "0.9", "0.95"}
 
 
 def test_quick_takes_its_share_of_every_count_and_never_none() -> None:
-    full = settings.load().study
-    quick = inference.shrunk(replace(full, quick=0.1, repeats=3))
+    full = catalogue.load_settings()[Study]
+    quick = inference.shrunk(replace(full, repeats=3), 0.1)
     assert quick.simulations == round(0.03 * full.simulations)
     assert quick.sessions == round(0.03 * full.sessions) and quick.repeats == 1
     # what is a setting of the problem, and not a count, stays
     assert quick.paper_simulations == full.paper_simulations
     assert quick.drops == inference.QUICK_DROPS < full.drops
-    assert inference.shrunk(replace(full, drops=3)).drops == 3
+    assert inference.shrunk(replace(full, drops=3), 0.1).drops == 3
 
 
 def test_the_noise_free_setting_hears_exact_drops_and_repeats_by_seed() -> None:
@@ -47,8 +48,8 @@ def test_the_noise_free_setting_hears_exact_drops_and_repeats_by_seed() -> None:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path, list]:
     out, steps = tmp_path_factory.mktemp("study"), []
-    plain = settings.load()
-    tiny = replace(plain, study=replace(plain.study, **TINY))
+    plain = catalogue.load_settings()
+    tiny = plain.changed(Study, **TINY)
     result = inference.run(tiny, out, lambda *step: steps.append(step))
     return result, out, steps
 

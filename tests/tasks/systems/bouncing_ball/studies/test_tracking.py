@@ -1,14 +1,13 @@
 """The study of ball tracking: what it counts, and that a toss hangs on its number alone."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import KINDS, Outcome
-from ricochet.tasks import settings
 from ricochet.tasks.console.progress import silent
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.figures import tracking as deflection_figures
+from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.studies import tracking as study
 from ricochet.tasks.systems.bouncing_ball.studies.tracking import CONTROLLERS, Job, Met
 
@@ -49,7 +48,7 @@ def test_latencies_are_in_milliseconds_by_controller_and_together() -> None:
 
 @pytest.mark.slow
 def test_the_study_at_small_size_counts_every_toss_and_draws(tmp_path) -> None:
-    loaded = settings.load(None, ["toss.tosses=2", "study.drops=8"])
+    loaded = catalogue.load_settings(None, ["toss.tosses=2", "study.drops=8"])
     result = study.run(loaded, tmp_path, silent)
     for rows in result["balls"].values():
         assert set(rows) == set(CONTROLLERS)
@@ -63,15 +62,15 @@ def test_the_study_at_small_size_counts_every_toss_and_draws(tmp_path) -> None:
 
 @pytest.mark.slow
 def test_a_toss_hangs_on_its_number_alone() -> None:
-    loaded = settings.load(None, ["study.drops=8"])
+    loaded = catalogue.load_settings(None, ["study.drops=8"])
     knowledge = study._calibrated("tennis", loaded, 1)
     one, again, other = (
         study.meet(Job("tennis", number, loaded, knowledge)) for number in (4, 4, 5)
     )
     assert one.outcomes == again.outcomes
     assert one.outcomes["belief"].distance != other.outcomes["belief"].distance
-    clear = replace(loaded, toss=replace(loaded.toss, occlusion=0.0))
+    clear = loaded.changed(Tosses, occlusion=0.0)
     assert study.meet(Job("tennis", 4, clear, knowledge)).outliers <= one.outliers
     assert np.isfinite(one.outcomes["belief"].energy)
-    high = replace(loaded, toss=replace(loaded.toss, home=[0.0, 0.5]))
+    high = loaded.changed(Tosses, home=[0.0, 0.5])
     assert study.meet(Job("tennis", 4, high, knowledge)).outcomes["stay"].distance > 0.3

@@ -11,7 +11,7 @@ from ricochet.hardware.robots.simulated import SimulatedArm
 from ricochet.models.sound.impact_stream import BounceEvent
 from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS
 from ricochet.models.systems.bouncing_ball.tracking.workspace import MotionTarget, Workspace
-from ricochet.tasks import settings
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop, laboratory
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import DECISION, Controller, Known
 
@@ -137,8 +137,8 @@ def test_looking_on_changes_nothing_and_sees_every_step():
 
 
 def _tossed(stops_at=None):
-    loaded = settings.load()
-    twin = laboratory.open_laboratory(loaded.capture, loaded.toss, ball=BALLS["ping-pong"], seed=3)
+    loaded = catalogue.load_settings()
+    twin = laboratory.open_laboratory(loaded, ball=BALLS["ping-pong"], seed=3)
     played = twin.toss()
     if stops_at is not None:
         samples = np.concatenate([buffer.samples for buffer in played.buffers()], axis=1)

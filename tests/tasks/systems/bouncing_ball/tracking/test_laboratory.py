@@ -8,15 +8,16 @@ import pytest
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
-from ricochet.tasks import settings
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory
 
-LOADED = settings.load()
+LOADED = catalogue.load_settings()
 
 
 def opened(seed=1, name="tennis", **changes):
     return laboratory.open_laboratory(
-        LOADED.capture, replace(LOADED.toss, **changes), ball=BALLS[name], seed=seed
+        LOADED.changed(Tosses, **changes), ball=BALLS[name], seed=seed
     )
 
 
@@ -33,8 +34,8 @@ def test_the_settings_open_a_laboratory_whose_tosses_hang_on_seed_and_ball():
 
 
 def test_each_ball_is_looked_ahead_as_far_as_stated():
-    assert laboratory.look_ahead(LOADED.toss, "ping-pong") == 4
-    assert laboratory.look_ahead(LOADED.toss, "moon ball") == 2
+    assert laboratory.look_ahead(LOADED[Tosses], "ping-pong") == 4
+    assert laboratory.look_ahead(LOADED[Tosses], "moon ball") == 2
 
 
 def test_a_pair_names_a_ball_with_the_nature_that_its_surface_gives():
@@ -47,12 +48,12 @@ def test_a_pair_names_a_ball_with_the_nature_that_its_surface_gives():
 @pytest.mark.parametrize("numbers", [[4, 3], [4, 3, 0], [4, 3, 2.5], [4, 3, True]])
 def test_a_look_ahead_that_is_not_one_number_a_ball_is_bad_input(numbers):
     with pytest.raises(BadInput, match=r"toss\.look_ahead.*3 whole numbers"):
-        laboratory.look_ahead(replace(LOADED.toss, look_ahead=numbers), "tennis")
+        laboratory.look_ahead(replace(LOADED[Tosses], look_ahead=numbers), "tennis")
 
 
 def test_an_unknown_ball_and_detours_out_of_order_are_bad_input():
     with pytest.raises(BadInput, match="one of ping-pong, tennis, moon ball"):
-        laboratory.look_ahead(LOADED.toss, "medicine ball")
+        laboratory.look_ahead(LOADED[Tosses], "medicine ball")
     with pytest.raises(BadInput, match="one of ping-pong-table, tennis-table"):
         laboratory.ball_of("medicine ball-table")
     with pytest.raises(BadInput, match=r"toss\.longest_detour.*at least"):
@@ -60,13 +61,13 @@ def test_an_unknown_ball_and_detours_out_of_order_are_bad_input():
 
 
 def test_the_paddle_waits_where_the_settings_say():
-    assert laboratory.workspace(LOADED.toss) == Workspace()
-    chosen = settings.load(overrides=["toss.home=[0, 0.10]"]).toss
+    assert laboratory.workspace(LOADED[Tosses]) == Workspace()
+    chosen = catalogue.load_settings(overrides=["toss.home=[0, 0.10]"])[Tosses]
     assert laboratory.workspace(chosen) == Workspace(home=(0.0, 0.10))
 
 
 @pytest.mark.parametrize("home", ["[0.0]", "[0, 0.51]", "[.nan, 0.1]", "[true, 0.1]", "[a, 0.1]"])
 def test_a_paddle_that_waits_nowhere_is_bad_input(home):
-    chosen = settings.load(overrides=[f"toss.home={home}"]).toss
+    chosen = catalogue.load_settings(overrides=[f"toss.home={home}"])[Tosses]
     with pytest.raises(BadInput, match=r"toss\.home: found .* expected y in"):
         laboratory.workspace(chosen)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from ricochet.tasks import settings
 from ricochet.tasks.storage import telemetry
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers, laboratory
 from ricochet.tasks.systems.bouncing_ball.validation import simulated_trials
 
@@ -33,7 +33,7 @@ def test_places_of_the_cup_differ_and_lie_on_the_grid() -> None:
 
 @pytest.mark.slow
 def test_both_roles_meet_the_same_tosses_and_leave_a_record(tmp_path) -> None:
-    ball, loaded = laboratory.ball_of("tennis-table"), settings.load()
+    ball, loaded = laboratory.ball_of("tennis-table"), catalogue.load_settings()
     knowledge = controllers.learn(_draws(TRUTH), draw=torch.Generator().manual_seed(1))
     known = {"candidate": knowledge, "champion": knowledge, "stay": knowledge}
     met = simulated_trials.meet_tosses(ball, known, settings=loaded, seeds=(5, 6), folder=tmp_path)
