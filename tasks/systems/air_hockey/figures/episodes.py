@@ -21,8 +21,9 @@ from PIL import Image
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.simulator import ARM, MALLET, PERIOD, PUCK, STEP, Episode
+from ricochet.tasks.figures import style
 from ricochet.tasks.storage.files import write_bytes
-from ricochet.tasks.systems.bouncing_ball.figures import calibration, toss_strips
+from ricochet.tasks.systems.bouncing_ball.figures import toss_strips
 
 SIZE = (420, 240)  # pixels of one picture, across and down
 CAMERAS = ("side", "above")
@@ -41,7 +42,7 @@ def strip(episode: Episode, *, title: str, count: int = 6) -> Figure:
         count: Pictures beside each other.
 
     Returns:
-        The figure; `figures.to_png` saves it.
+        The figure; `figures.style.to_png` saves it.
 
     Raises:
         ValueError: Nothing has happened yet.
@@ -189,7 +190,7 @@ def _plain(episode: Episode, when: float) -> UInt8[ndarray, "down across 3"]:
     """Draw one instant as lines."""
     figure = Figure(figsize=(4.0, 2.4), layout="constrained")
     _sketch(figure.subplots(), episode, when)
-    return calibration.to_pixels(figure)
+    return style.to_pixels(figure)
 
 
 def _sketch(axis: Axes, episode: Episode, when: float) -> None:

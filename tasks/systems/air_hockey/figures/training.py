@@ -17,7 +17,8 @@ from numpy import ndarray
 
 from ricochet.models.systems.air_hockey.puck.prediction_checks import LEVELS, Row
 from ricochet.models.systems.air_hockey.table import Table
-from ricochet.tasks.systems.bouncing_ball.figures.calibration import COLOURS, REGION
+from ricochet.tasks.figures import style
+from ricochet.tasks.figures.style import COLOURS
 
 BANKS = ("direct", "one bank", "two banks or more")
 
@@ -76,7 +77,7 @@ def flights(shots: Sequence[Flight], table: Table) -> Figure:
         _draw_table(axes, table)
         axes.plot(*shot.means.T, "-", color=COLOURS[0], linewidth=1.0)
         for mean, covariance in zip(shot.means[::5], shot.covariances[::5], strict=True):
-            axes.add_patch(_region(mean, covariance))
+            axes.add_patch(style.region(mean, covariance, color=COLOURS[0], alpha=0.25))
         behind = table.contact_radius * np.array([np.cos(shot.angle), np.sin(shot.angle)])
         _disc(axes, shot.means[0], table.puck_radius, COLOURS[6])
         _disc(axes, shot.means[0] - behind, table.mallet_radius, COLOURS[1])
@@ -204,14 +205,6 @@ def _draw_table(axes: Axes, table: Table) -> None:
     axes.set_aspect("equal")
     axes.set_xlabel("x / m")
     axes.set_ylabel("y / m")
-
-
-def _region(mean: Float[ndarray, " 2"], covariance: Float[ndarray, "2 2"]) -> Ellipse:
-    values, vectors = np.linalg.eigh(covariance)
-    width, height = 2.0 * np.sqrt(REGION * np.maximum(values, 0.0))
-    angle = float(np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0])))
-    centre = (float(mean[0]), float(mean[1]))
-    return Ellipse(centre, width, height, angle=angle, color=COLOURS[0], alpha=0.25)
 
 
 def _disc(axes: Axes, centre: Float[ndarray, " 2"], radius: float, colour: str) -> None:

@@ -23,11 +23,11 @@ from ricochet.models.systems.air_hockey.shots import energy_network as energies
 from ricochet.models.systems.air_hockey.shots import energy_search, goal_probability
 from ricochet.models.systems.air_hockey.shots import objective as shots
 from ricochet.models.systems.air_hockey.shots.objective import LARGEST_ANGLE, Conditions, Speed
+from ricochet.tasks.figures import style
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.air_hockey.figures import training
 from ricochet.tasks.systems.air_hockey.figures.training import Flight, Landscape
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
-from ricochet.tasks.systems.bouncing_ball.figures import calibration
 
 GRID = (np.linspace(-0.7, -0.2, 5), np.linspace(-0.35, 0.35, 7))
 """Pucks of Fig. 5, x and y, m."""
@@ -72,7 +72,7 @@ def draw(
         "histories": training.histories(losses, candidates=candidates),
     }
     for name, figure in drawn.items():
-        write_bytes(folder / f"{name}.png", calibration.to_png(figure))
+        write_bytes(folder / f"{name}.png", style.to_png(figure))
 
 
 def found(shooter: Shooter, states: Float[ndarray, "state 6"]) -> Float[ndarray, " state"]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.tasks.console.progress import Progress, Show, hidden, silent
+from ricochet.tasks.figures import style
 from ricochet.tasks.registry.packages import read_package
 from ricochet.tasks.storage.files import digest_of, write_bytes, write_json
 from ricochet.tasks.storage.provenance import code_digest
@@ -29,7 +30,6 @@ from ricochet.tasks.systems.air_hockey.policies.energy import HELD_OUT
 from ricochet.tasks.systems.air_hockey.policies.packages import READER
 from ricochet.tasks.systems.air_hockey.policies.training_data import Order
 from ricochet.tasks.systems.air_hockey.settings import Energies
-from ricochet.tasks.systems.bouncing_ball.figures import calibration
 
 SCHEMA = "ricochet.energies/1"
 NAMES = tuple(f"{SHOOTING}{setting.name}" for setting in objective.SETTINGS)
@@ -170,7 +170,7 @@ def draw(order: Order, progress: Progress = silent) -> None:
         folder=order.out / "figures",
     )
     rows = training_data.predictions(order, progress)
-    drawn = calibration.to_png(training.predictions(rows))
+    drawn = style.to_png(training.predictions(rows))
     write_bytes(order.out / "figures" / "modes.png", drawn)
     told = {"key": _drawn_key(order), "rows": [asdict(row) for row in rows]}
     write_json(order.out / PREDICTION, told)

@@ -22,6 +22,7 @@ from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.simulator import PERIOD, Disturbance
 from ricochet.tasks.console.progress import Progress, Show, bar, hidden, part
+from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_bytes
@@ -36,7 +37,6 @@ from ricochet.tasks.systems.air_hockey.studies import rows as shooting_rows
 from ricochet.tasks.systems.air_hockey.studies.rows import CONVENTIONAL, ENERGIES, EXHAUSTIVE, ROWS
 from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.trials import Played, Start
-from ricochet.tasks.systems.bouncing_ball.figures import calibration
 
 SEED = 60_000
 PICTURED = ("cautious", "aggressive")
@@ -241,14 +241,12 @@ def picture(
     again, episode = trials.play_one(shooter, start, disturbance)
     banks, speed = again.outcome.banks, again.shot.speed
     title = f"{row}: {speed:.2f} m/s at the goal line after {banks} bank{'s'[: banks != 1]}"
-    write_bytes(
-        out / f"episode-{row}.png", calibration.to_png(episodes.strip(episode, title=title))
-    )
+    write_bytes(out / f"episode-{row}.png", style.to_png(episodes.strip(episode, title=title)))
     episodes.film(episode, out / f"episode-{row}.gif")
 
 
 def _draw(rows: dict[str, Any], played: dict[str, list[Played]], out: Path) -> None:
     beside = {**PAPER, "conventional": PAPER["CB"]}
-    write_bytes(out / "table.png", calibration.to_png(table_one.rows(rows, beside)))
+    write_bytes(out / "table.png", style.to_png(table_one.rows(rows, beside)))
     crossings = {row: [each.outcome for each in shots_] for row, shots_ in played.items()}
-    write_bytes(out / "crossings.png", calibration.to_png(table_one.crossings(crossings)))
+    write_bytes(out / "crossings.png", style.to_png(table_one.crossings(crossings)))

@@ -186,8 +186,9 @@ def _details(
 
 
 def _draw(pair: "steps.Pair", found: BareCalibration) -> None:
+    from ricochet.tasks.figures import style
     from ricochet.tasks.systems.bouncing_ball.figures import calibration
 
     folder = output_folder(pair.folder / "figures")
     figure = calibration.ratio_by_bounce(found.ratios, title=pair.name, interval=found.region_90)
-    write_bytes(folder / "ratio-by-bounce.png", calibration.to_png(figure))
+    write_bytes(folder / "ratio-by-bounce.png", style.to_png(figure))

@@ -1,53 +1,24 @@
 """Figures of a calibration, from arrays; drawn without a display and without global state.
 
-Every function returns a Matplotlib figure that the caller saves or logs. Colours are those of Okabe
-and Ito, which stay apart for readers with any colour vision.
+Every function returns a Matplotlib figure that the caller saves or logs.
 """
 
-import io
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.image import imread
 from matplotlib.patches import Ellipse
 from matplotlib.ticker import MaxNLocator
 from numpy import ndarray
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+from ricochet.tasks.figures import style
+from ricochet.tasks.figures.style import COLOURS
+
 RESTITUTION = "restitution"
 CONCENTRATION = "log10 concentration"
-REGION = 4.605
-"""Squared Mahalanobis radius that holds 90 % of a Gaussian in the plane, -2 ln 0.1."""
-
-
-def to_png(figure: Figure) -> bytes:
-    """Draw a figure as PNG.
-
-    Args:
-        figure: The figure.
-
-    Returns:
-        The bytes of the picture, the same for the same figure.
-    """
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=110, metadata={"Software": None})
-    return content.getvalue()
-
-
-def to_pixels(figure: Figure) -> ndarray:
-    """Draw a figure as an array.
-
-    Args:
-        figure: The figure.
-
-    Returns:
-        Colours, shape (height, width, 3), dtype uint8.
-    """
-    colours = imread(io.BytesIO(to_png(figure)))[..., :3]
-    return np.round(255.0 * np.asarray(colours)).astype(np.uint8)
 
 
 def posterior(
@@ -69,7 +40,7 @@ def posterior(
     )
     joint = axes["joint"]
     joint.plot(*samples.T, ",", color=COLOURS[0], alpha=0.5)
-    joint.add_patch(_region(samples.mean(0), np.cov(samples.T), COLOURS[1]))
+    joint.add_patch(_outline(samples.mean(0), np.cov(samples.T), color=COLOURS[1]))
     axes["first"].hist(samples[:, 0], bins=50, color=COLOURS[0])
     axes["second"].hist(samples[:, 1], bins=50, color=COLOURS[0], orientation="horizontal")
     axes["first"].sharex(joint)
@@ -103,7 +74,7 @@ def comparison(posteriors: Mapping[str, Float[ndarray, "sample 2"]]) -> Figure:
         axes.annotate(name, tuple(mean), (8, 6), textcoords="offset points", color=colour)
         for place in (axes, close[number]):
             place.plot(*samples[::4].T, ",", color=colour, alpha=0.4)
-            place.add_patch(_region(mean, np.cov(samples.T), colour, label=name))
+            place.add_patch(_outline(mean, np.cov(samples.T), color=colour, label=name))
         close[number].set_title(name, fontsize=9, color=colour)
         close[number].xaxis.set_major_locator(MaxNLocator(2))
         _name(close[number], RESTITUTION, CONCENTRATION if number == 0 else "")
@@ -201,7 +172,7 @@ def localisation_map(
     axes.plot(*positions[kept].T, ".", color=COLOURS[0], label="bounce")
     axes.plot(*positions[~kept].T, "x", color=COLOURS[1], label="set aside")
     for place, covariance in zip(positions[kept], covariances[kept], strict=True):
-        axes.add_patch(_region(place, covariance, COLOURS[5]))
+        axes.add_patch(_outline(place, covariance, color=COLOURS[5]))
     axes.set_aspect("equal")
     axes.legend(frameon=False)
     _name(axes, "x, m", "y, m")
@@ -288,16 +259,8 @@ def coverage(
     return figure
 
 
-def _region(
-    mean: Float[ndarray, " 2"], covariance: Float[ndarray, "2 2"], colour: str, label: str = ""
-) -> Ellipse:
-    values, vectors = np.linalg.eigh(covariance)
-    width, height = 2.0 * np.sqrt(REGION * np.maximum(values, 0.0))
-    angle = np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0]))
-    place = (float(mean[0]), float(mean[1]))
-    return Ellipse(
-        place, width, height, angle=angle, fill=False, color=colour, linewidth=1.6, label=label
-    )
+def _outline(mean: ndarray, covariance: ndarray, **look: Any) -> Ellipse:
+    return style.region(mean, covariance, fill=False, linewidth=1.6, **look)
 
 
 def _envelope(

@@ -12,6 +12,7 @@ from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
+from ricochet.tasks.figures import style
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard, NamedTake, measured
@@ -57,7 +58,7 @@ def draw(
         "coverage": _coverage(checks),
     }
     for name, figure in drawn.items():
-        write_bytes(folder / f"{name}.png", calibration.to_png(figure))
+        write_bytes(folder / f"{name}.png", style.to_png(figure))
 
 
 def _narrowing(found: Calibration) -> Figure:

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from numpy import ndarray
 
-from ricochet.tasks.systems.bouncing_ball.figures.calibration import COLOURS
+from ricochet.tasks.figures.style import COLOURS
 
 
 def restitution_by_take(

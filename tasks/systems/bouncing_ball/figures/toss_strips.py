@@ -60,7 +60,7 @@ def strip(
         microphones: Places, m; the scene's own when empty.
 
     Returns:
-        The figure; `figures.to_png` saves it.
+        The figure; `figures.style.to_png` saves it.
 
     Raises:
         ValueError: There are no frames.

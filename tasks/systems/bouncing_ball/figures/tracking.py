@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ricochet.models.systems.bouncing_ball.tracking import outcomes
-from ricochet.tasks.systems.bouncing_ball.figures.calibration import COLOURS
+from ricochet.tasks.figures.style import COLOURS
 
 Balls = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """Ball, controller, row of `models.systems.bouncing_ball.tracking.outcomes.row`."""

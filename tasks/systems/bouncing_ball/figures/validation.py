@@ -6,16 +6,12 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Ellipse
 from numpy import ndarray
 from scipy import stats
 
-from ricochet.tasks.systems.bouncing_ball.figures.calibration import (
-    COLOURS,
-    CONCENTRATION,
-    REGION,
-    RESTITUTION,
-)
+from ricochet.tasks.figures import style
+from ricochet.tasks.figures.style import COLOURS
+from ricochet.tasks.systems.bouncing_ball.figures.calibration import CONCENTRATION, RESTITUTION
 from ricochet.tasks.systems.bouncing_ball.validation.results import (
     CANDIDATE,
     CHAMPION,
@@ -44,7 +40,8 @@ def comparison(
     left, right = figure.subplots(1, 2, width_ratios=(1.4, 1.0))
     for role, theta in samples.items():
         left.plot(*theta[::2].T, ",", color=ROLES[role], alpha=0.4)
-        left.add_patch(_region(theta, ROLES[role], role))
+        look = {"fill": False, "color": ROLES[role], "label": role}
+        left.add_patch(style.region(theta.mean(0), np.cov(theta.T), **look))
     left.set_xlabel(RESTITUTION)
     left.set_ylabel(CONCENTRATION)
     left.legend(frameon=False)
@@ -73,11 +70,3 @@ def _bars(axes: Axes, place: int, paired: Paired) -> None:
         where = place + 0.4 * step - 0.2
         axes.errorbar([where], [share], yerr=reach, fmt="o", capsize=4, color=ROLES[role])
         axes.annotate(f"{share:.3g}", (where, share), (7, -3), textcoords="offset points")
-
-
-def _region(theta: Float[ndarray, "sample 2"], colour: str, label: str) -> Ellipse:
-    values, vectors = np.linalg.eigh(np.cov(theta.T))
-    width, height = 2.0 * np.sqrt(REGION * values)
-    angle = float(np.degrees(np.arctan2(vectors[1, 0], vectors[0, 0])))
-    centre = (float(theta[:, 0].mean()), float(theta[:, 1].mean()))
-    return Ellipse(centre, width, height, angle=angle, fill=False, color=colour, label=label)

@@ -25,9 +25,9 @@ from ricochet.models.systems.bouncing_ball.prediction import cup_success
 from ricochet.models.systems.bouncing_ball.prediction.cup_success import Prediction
 from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS
 from ricochet.tasks.console.progress import Progress
+from ricochet.tasks.figures import style
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_bytes
-from ricochet.tasks.systems.bouncing_ball.figures import calibration
 from ricochet.tasks.systems.bouncing_ball.figures import cup as cup_figures
 from ricochet.tasks.systems.bouncing_ball.figures.cup import SuccessMaps
 from ricochet.tasks.systems.bouncing_ball.settings import Study
@@ -99,7 +99,7 @@ def run(
             progress(i * sessions + j + 1, len(BALLS) * sessions)
         rows[ball], maps[ball] = _row(ball, places, trials, seed=first + 1000 * i + 5)
     output_folder(out)
-    write_bytes(out / "maps.png", calibration.to_png(cup_figures.success_maps(maps)))
+    write_bytes(out / "maps.png", style.to_png(cup_figures.success_maps(maps)))
     return {"quick": quick, "setting": _setting(settings), "paper": PAPER, "balls": rows}
 
 

@@ -25,6 +25,7 @@ from ricochet.models.systems.bouncing_ball.problem import (
     Drops,
 )
 from ricochet.tasks.console.progress import Progress
+from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.provenance import code_digest
@@ -215,9 +216,9 @@ def _draw(result: dict[str, Any], out: Path) -> None:
     }
     levels = (0.5, 0.8, 0.9, 0.95)
     one = calibration.coverage(levels, found, cases=result["cases"])
-    (out / "coverage-one-drop.png").write_bytes(calibration.to_png(one))
+    (out / "coverage-one-drop.png").write_bytes(style.to_png(one))
     product = result["product"]["prior"]
     many = calibration.coverage(
         levels, {"product": list(product["coverage"].values())}, cases=product["sessions"]
     )
-    (out / "coverage-product.png").write_bytes(calibration.to_png(many))
+    (out / "coverage-product.png").write_bytes(style.to_png(many))

@@ -29,10 +29,11 @@ from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_trac
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
 from ricochet.tasks.console.progress import Progress
+from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Capture, Quick
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_bytes
-from ricochet.tasks.systems.bouncing_ball.figures import calibration, tracking
+from ricochet.tasks.systems.bouncing_ball.figures import tracking
 from ricochet.tasks.systems.bouncing_ball.settings import Study, Tosses
 from ricochet.tasks.systems.bouncing_ball.studies import sessions
 from ricochet.tasks.systems.bouncing_ball.studies.sessions import Session
@@ -239,4 +240,4 @@ def _draw(balls: tracking.Balls, out: Path) -> None:
         "figure-14": tracking.outliers_by_bounce(balls),
     }
     for name, figure in pictures.items():
-        write_bytes(out / f"{name}.png", calibration.to_png(figure))
+        write_bytes(out / f"{name}.png", style.to_png(figure))

@@ -23,11 +23,12 @@ from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_trac
 from ricochet.models.systems.bouncing_ball.tracking.toss import Ball, Toss
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import write_bytes
 from ricochet.tasks.storage.telemetry import Telemetry
-from ricochet.tasks.systems.bouncing_ball.figures import calibration, toss_strips
+from ricochet.tasks.systems.bouncing_ball.figures import toss_strips
 from ricochet.tasks.systems.bouncing_ball.figures.toss_strips import Frame
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop, controllers
@@ -274,7 +275,7 @@ def _picture(path: Path, title: str, toss: Toss, states: list[ArmState], rig: Ri
     ]
     places = [each.position for each in rig.microphones][: len(toss_strips.MICROPHONES)]
     drawn = toss_strips.strip(frames, title=title, ball_radius=toss.ball.radius, microphones=places)
-    write_bytes(path, calibration.to_png(drawn))
+    write_bytes(path, style.to_png(drawn))
 
 
 def _ball_at(toss: Toss, when: float) -> tuple[float, float, float]:

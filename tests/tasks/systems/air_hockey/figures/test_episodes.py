@@ -14,9 +14,9 @@ from ricochet.models.arms import iiwa
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey import simulator
 from ricochet.models.systems.air_hockey.simulator import CALM, Episode
+from ricochet.tasks.figures.style import to_png
 from ricochet.tasks.systems.air_hockey.figures import episodes
 from ricochet.tasks.systems.bouncing_ball.figures import toss_strips
-from ricochet.tasks.systems.bouncing_ball.figures.calibration import to_png
 
 HOLD = np.stack((iiwa.HOME, np.zeros(7)))
 

@@ -5,9 +5,9 @@ from matplotlib.patches import Ellipse
 
 from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
 from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.figures import style
 from ricochet.tasks.systems.air_hockey.figures import training
 from ricochet.tasks.systems.air_hockey.figures.training import Flight, Landscape
-from ricochet.tasks.systems.bouncing_ball.figures import calibration
 
 TABLE = Table()
 
@@ -25,7 +25,7 @@ def test_a_flight_shows_its_doubt_growing_and_the_mallet_behind_the_puck() -> No
     assert widths == sorted(widths) and len(widths) == 8
     puck, mallet = discs[-2:]
     np.testing.assert_allclose(puck.center[0] - mallet.center[0], TABLE.contact_radius)
-    assert calibration.to_png(figure).startswith(b"\x89PNG")
+    assert style.to_png(figure).startswith(b"\x89PNG")
 
 
 def test_each_settings_shots_are_counted_by_their_banks() -> None:

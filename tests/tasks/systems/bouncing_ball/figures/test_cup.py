@@ -3,7 +3,7 @@
 import numpy as np
 
 from ricochet.models.systems.bouncing_ball.prediction import cup_success
-from ricochet.tasks.systems.bouncing_ball.figures import calibration
+from ricochet.tasks.figures import style
 from ricochet.tasks.systems.bouncing_ball.figures import cup as cup_figures
 from ricochet.tasks.systems.bouncing_ball.figures.cup import SuccessMaps
 
@@ -25,4 +25,4 @@ def test_the_maps_of_each_ball_lie_beside_each_other_on_one_scale() -> None:
     np.testing.assert_array_equal(panels[0].collections[0].get_array(), predicted)
     crosses = panels[1].lines[1].get_xydata()
     np.testing.assert_allclose(crosses, places[2, 3][None])
-    assert calibration.to_png(figure).startswith(b"\x89PNG")
+    assert style.to_png(figure).startswith(b"\x89PNG")

@@ -5,8 +5,8 @@ import pytest
 
 from ricochet.models.arms import ur5
 from ricochet.models.systems.bouncing_ball.tracking import scene
+from ricochet.tasks.figures.style import to_png
 from ricochet.tasks.systems.bouncing_ball.figures import toss_strips
-from ricochet.tasks.systems.bouncing_ball.figures.calibration import to_png
 from ricochet.tasks.systems.bouncing_ball.figures.toss_strips import Frame
 
 
