@@ -11,7 +11,6 @@ a section, each with keys of its own: so a system adds a key to a section that a
 import difflib
 import functools
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -25,8 +24,6 @@ Sections = Sequence[tuple[str, type]]
 """Name and class of each section."""
 
 S = TypeVar("S")
-EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+\Z")
-"""Numbers that YAML 1.1 takes for texts unless they have a point and a sign: 1e-4."""
 
 
 @dataclass(frozen=True)
@@ -131,12 +128,8 @@ def _yaml(text: str, where: str) -> Any:
     """Parse YAML, any fault of it being bad input."""
     import yaml
 
-    class Loader(yaml.SafeLoader):
-        """Reads 1e-4 as a number."""
-
-    Loader.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
     try:
-        return yaml.load(text, Loader)
+        return yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise BadInput(where, str(error), "YAML") from error
 
@@ -161,17 +154,31 @@ def _checked(kind: Any, value: Any, where: str) -> Any:
 
 @functools.cache
 def _adapter(kind: Any) -> Any:
-    from pydantic import ConfigDict, TypeAdapter
+    from pydantic import BeforeValidator, ConfigDict, TypeAdapter
 
+    if _plain(kind) is float:
+        kind = Annotated[kind, BeforeValidator(_number)]
     return TypeAdapter(kind, config=ConfigDict(strict=True, allow_inf_nan=False))
+
+
+def _number(value: Any) -> Any:
+    """Read a text as a number where it is one: YAML takes 1e-4 for a text."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _plain(kind: Any) -> Any:
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
 def _expected(kind: Any, fault: str) -> str:
     """Say what a value of a type had to be."""
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(get_args(kind))
-    plain, *limits = get_args(kind) if get_origin(kind) is Annotated else (kind,)
     if not fault.endswith("_than_equal"):
-        return f"a value of type {(get_origin(plain) or plain).__name__}"
-    low, high = getattr(limits[0], "ge", -math.inf), getattr(limits[0], "le", math.inf)
+        return f"a value of type {(get_origin(_plain(kind)) or _plain(kind)).__name__}"
+    (limits,) = get_args(kind)[1:]
+    low, high = getattr(limits, "ge", -math.inf), getattr(limits, "le", math.inf)
     return f"a number from {low:g} to {high:g}"
