@@ -8,7 +8,6 @@ have no defaults: params.yaml beside the packages holds every value once. Severa
 a section, each with keys of its own: so a system adds a key to a section that all systems have.
 """
 
-import difflib
 import functools
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
-from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.bad_input import BadInput, unknown_key
 
 PARAMS_FILE = Path(__file__).resolve().parents[1] / "params.yaml"
 
@@ -135,11 +134,10 @@ def _yaml(text: str, where: str) -> Any:
 
 
 def _known(name: Any, among: Mapping[str, Any], where: str) -> Any:
-    """Return what a name stands for; refuse one that is unknown, and say which is nearest."""
-    if name in among:
-        return among[name]
-    nearest = difflib.get_close_matches(str(name), among, n=1, cutoff=0.0)
-    raise BadInput(where, f"unknown key {name!r}", f"a known one, the nearest is {nearest[0]!r}")
+    """Return what a name stands for, or refuse it."""
+    if name not in among:
+        raise unknown_key(where, name, among)
+    return among[name]
 
 
 def _checked(kind: Any, value: Any, where: str) -> Any:

@@ -23,7 +23,7 @@ OTHERWISE = {
     "tasks/systems/bouncing_ball/kinds.py": "which names packages have",
     "tasks/systems/bouncing_ball/grid_package.py": "how a package is read",
     "tasks/storage/files.py": "how files are written and digested",
-    "tasks/storage/json_fields.py": "how fields are read",
+    "tasks/storage/checked_json.py": "how JSON is read",
     "tasks/systems/catalogue.py": "which reader a name has",
     "tasks/console/progress.py": "what a person sees meanwhile",
     "tasks/storage/provenance.py": "the commit and the folder of results",

@@ -1,5 +1,9 @@
 """The one error for bad input: where it is, what was found, what was expected, in one line."""
 
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
 
 class BadInput(ValueError):
     """Input from outside that cannot be used; its text is one line for a person to act on."""
@@ -16,3 +20,9 @@ class BadInput(ValueError):
         self.found = " ".join(found.split())
         self.expected = " ".join(expected.split())
         super().__init__(f"{where}: found {self.found}, expected {self.expected}")
+
+
+def unknown_key(where: str, name: Any, known: Iterable[str]) -> BadInput:
+    """Return the error for a name that is none of those known, with the nearest of them."""
+    nearest = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.0)
+    return BadInput(where, f"unknown key {name!r}", f"a known one, the nearest is {nearest[0]!r}")

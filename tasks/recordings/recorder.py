@@ -204,7 +204,7 @@ def seal(folder: Path, *, state: str) -> Session:
         BadInput: The folder cannot be written.
     """
     partial = partial_folder(folder)
-    plan, _ = sessions.parse(sessions.load_json(partial / PLAN), partial / PLAN)
+    plan, _ = sessions.read_manifest(partial / PLAN)
     listed = _listed(partial)
     report = {"state": state, "gaps": {row["file"]: row["gaps"] for row in listed if row["gaps"]}}
     takes = tuple(Take(**{key: row[key] for key in Take.__annotations__}) for row in listed)
@@ -215,7 +215,7 @@ def seal(folder: Path, *, state: str) -> Session:
 
 def _check(plan: Session) -> None:
     """Refuse what could not be sealed before anything is recorded."""
-    sessions.parse(sessions.to_json(plan, ()), plan.folder / sessions.MANIFEST)
+    sessions.parse(json.dumps(sessions.to_json(plan, ())), plan.folder / sessions.MANIFEST)
 
 
 def _name(folder: Path) -> Session:

@@ -6,28 +6,33 @@ its reason, and the rest goes on.
 """
 
 import json
-import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import yaml
+from annotated_types import Ge, Gt, Interval
 from jaxtyping import Float
 from numpy import ndarray
+from pydantic import BeforeValidator, StringConstraints
 
-from ricochet.hardware.microphones.interface import Microphone, Rig
+from ricochet.hardware.microphones.interface import Microphone, Position, Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound.arrays import check_layout
 from ricochet.tasks.recordings import audio_files
-from ricochet.tasks.storage.json_fields import Fields
+from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
 
 SCHEMA = "ricochet.session/1"
 MANIFEST = "session.json"
 DATA_FILE = Path("data.dvc")
 LOCATABLE = 3  # microphones from which a bounce has a place
-LEAST_RATE = 8000  # Hz; below it clicks are not heard apart
+LEAST_RATE = 8000  # Hz; below it clicks are not detected apart
+Digest = Annotated[
+    str, StringConstraints(pattern="^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")
+]
 
 
 @dataclass(frozen=True)
@@ -41,10 +46,11 @@ class Take:
         xruns: How often the recorder lost something; above 0 the take is degraded.
     """
 
-    file: str
-    sha256: str
-    frames: int
-    xruns: int
+    __pydantic_config__ = EXACT
+    file: Name
+    sha256: Digest
+    frames: Whole
+    xruns: Whole
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ class Rejected:
 class Truth:
     """What a simulated session was made with; only an evaluation may read it."""
 
+    __pydantic_config__ = EXACT
     restitution: float
     log10_concentration: float
 
@@ -92,20 +99,52 @@ class Session:
     truth: Truth | None = None
 
 
+@dataclass(frozen=True)
+class _Microphone:
+    __pydantic_config__ = EXACT
+    channel: Whole
+    position: Annotated[Position, BeforeValidator(tuple), expecting("3 numbers")]
+
+
+@dataclass(frozen=True)
+class _Rig:
+    __pydantic_config__ = EXACT
+    name: Name
+    sample_rate: Annotated[int, Ge(LEAST_RATE)]
+    temperature: Annotated[float, Interval(gt=-100.0, lt=100.0)]
+    microphones: tuple[_Microphone, ...]
+
+
+@dataclass(frozen=True)
+class _Object:
+    __pydantic_config__ = EXACT
+    ball: Name
+    surface: Name
+    drop_height: Annotated[float, Gt(0.0)]
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    """What `session.json` holds."""
+
+    __pydantic_config__ = EXACT
+    schema: Annotated[Literal["ricochet.session/1"], expecting(SCHEMA)]
+    id: Name
+    started_at: Moment
+    rig: _Rig
+    object: _Object
+    takes: tuple[Take, ...]
+    truth: Truth = None  # type: ignore[assignment]  # absent, or an object: never null
+
+
 def read_session(folder: Path) -> Session:
-    """Read a session and check every take.
-
-    Args:
-        folder: The session's folder.
-
-    Returns:
-        The session; bad takes are under `rejected`.
+    """Read a session and check every take; bad ones are under `rejected`.
 
     Raises:
         BadInput: `session.json` is missing, malformed or describes a rig that cannot be.
     """
     path = folder / MANIFEST
-    session, takes = parse(load_json(path), path)
+    session, takes = read_manifest(path)
     good: list[Take] = []
     bad: list[Rejected] = []
     for take in takes:
@@ -119,13 +158,7 @@ def read_session(folder: Path) -> Session:
 
 
 def load_take(path: Path) -> Float[ndarray, "channel frame"]:
-    """Read the samples of one take.
-
-    Args:
-        path: The sound file.
-
-    Returns:
-        Samples in double precision, full scale 1.
+    """Read the samples of one take, in double precision, full scale 1.
 
     Raises:
         BadInput: The file is unreadable, cut short, empty, not finite or silent.
@@ -134,13 +167,7 @@ def load_take(path: Path) -> Float[ndarray, "channel frame"]:
 
 
 def load_clip(path: Path) -> tuple[Float[ndarray, "channel frame"], int]:
-    """Read a bare recording, of any device.
-
-    Args:
-        path: The sound file.
-
-    Returns:
-        Samples, and the sample rate in Hz.
+    """Read the samples and the sample rate, Hz, of a bare recording of any device.
 
     Raises:
         BadInput: The file is unreadable, cut short, empty, not finite or silent, or too coarse.
@@ -152,14 +179,7 @@ def load_clip(path: Path) -> tuple[Float[ndarray, "channel frame"], int]:
 
 
 def data_digest(file: Path = DATA_FILE) -> str | None:
-    """Return the digest by which DVC names all recordings.
-
-    Args:
-        file: `data.dvc`.
-
-    Returns:
-        `32hex.dir`, or None where nothing is tracked.
-    """
+    """Return the digest by which DVC names all recordings, None where nothing is tracked."""
     try:
         return str(yaml.safe_load(file.read_text())["outs"][0]["md5"])
     except (OSError, KeyError, IndexError, TypeError, yaml.YAMLError):
@@ -167,26 +187,12 @@ def data_digest(file: Path = DATA_FILE) -> str | None:
 
 
 def to_json(session: Session, takes: tuple[Take, ...]) -> dict[str, Any]:
-    """Return the content of `session.json`.
-
-    Args:
-        session: All but the takes.
-        takes: The takes.
-    """
-    microphones = [
-        {"channel": microphone.channel, "position": list(microphone.position)}
-        for microphone in session.rig.microphones
-    ]
+    """Return the content of `session.json`; the takes are given apart."""
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "id": session.identity,
         "started_at": session.started_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "rig": {
-            "name": session.rig.name,
-            "sample_rate": session.rig.sample_rate,
-            "temperature": session.rig.temperature,
-            "microphones": microphones,
-        },
+        "rig": asdict(session.rig),
         "object": {
             "ball": session.ball,
             "surface": session.surface,
@@ -197,12 +203,13 @@ def to_json(session: Session, takes: tuple[Take, ...]) -> dict[str, Any]:
     return content if session.truth is None else content | {"truth": vars(session.truth)}
 
 
-def parse(content: Any, path: Path) -> tuple[Session, tuple[Take, ...]]:
-    """Check the content of a `session.json` against the format.
+def read_manifest(path: Path) -> tuple[Session, tuple[Take, ...]]:
+    """Read a `session.json` without its takes' sound: see `parse`."""
+    return parse(_content(path), path)
 
-    Args:
-        content: What the JSON holds.
-        path: Where it lies.
+
+def parse(text: str | bytes, path: Path) -> tuple[Session, tuple[Take, ...]]:
+    """Check the JSON of a `session.json` against the format.
 
     Returns:
         The session without its takes, and the takes as they are listed.
@@ -210,43 +217,37 @@ def parse(content: Any, path: Path) -> tuple[Session, tuple[Take, ...]]:
     Raises:
         BadInput: A key is missing, unknown or holds something else than it should.
     """
-    top = Fields(content, str(path), "schema id started_at rig object takes", optional="truth")
-    if top.text("schema") != SCHEMA:
-        raise BadInput(f"{path}: schema", repr(content["schema"]), SCHEMA)
-    target = Fields(content["object"], f"{path}: object", "ball surface drop_height")
+    content = checked_json.read(_Manifest, text, str(path))
     session = Session(
         folder=path.parent,
-        identity=top.name("id"),
-        started_at=top.moment("started_at"),
-        rig=_rig(content["rig"], f"{path}: rig"),
-        ball=target.name("ball"),
-        surface=target.name("surface"),
-        drop_height=target.number("drop_height", above=0.0),
-        truth=_truth(content["truth"], f"{path}: truth") if "truth" in content else None,
+        identity=content.id,
+        started_at=content.started_at,
+        rig=_checked(content.rig, f"{path}: rig.microphones"),
+        **vars(content.object),
+        truth=content.truth,
     )
-    takes = tuple(
-        _take(entry, f"{path}: takes[{index}]") for index, entry in enumerate(top.rows("takes"))
-    )
-    if len({take.file for take in takes}) < len(takes):
+    if len({take.file for take in content.takes}) < len(content.takes):
         raise BadInput(f"{path}: takes", "one file twice", "each file once")
-    return session, takes
+    return session, content.takes
 
 
 def load_json(path: Path) -> Any:
-    """Read a JSON file.
-
-    Args:
-        path: The file.
+    """Read a JSON file of a session.
 
     Raises:
         BadInput: It cannot be read or is not JSON.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(str(path), error.strerror or str(error), "a session's file") from error
+        return json.loads(_content(path))
     except ValueError as error:
         raise BadInput(str(path), f"no JSON: {error}", "a session's file") from error
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(str(path), error.strerror or str(error), "a session's file") from error
 
 
 def _check_take(folder: Path, take: Take, rig: Rig) -> None:
@@ -261,47 +262,18 @@ def _check_take(folder: Path, take: Take, rig: Rig) -> None:
         raise BadInput(str(path), f"sha256 {digest[:12]}", f"sha256 {take.sha256[:12]}")
 
 
-def _rig(content: Any, where: str) -> Rig:
-    """Check the rig: one microphone a channel, and a layout that can locate."""
-    entries = Fields(content, where, "name sample_rate temperature microphones")
-    rows = entries.rows("microphones")
+def _checked(rig: _Rig, where: str) -> Rig:
+    """Return the rig: one microphone a channel, in their order, and a layout that can locate."""
     microphones = sorted(
-        (_microphone(row, f"{where}.microphones[{index}]") for index, row in enumerate(rows)),
+        (Microphone(**vars(each)) for each in rig.microphones),
         key=lambda microphone: microphone.channel,
     )
     channels = [microphone.channel for microphone in microphones]
     if not channels or channels != list(range(len(channels))):
-        raise BadInput(f"{where}.microphones", f"channels {channels}", "each from 0 on, once")
+        raise BadInput(where, f"channels {channels}", "each from 0 on, once")
     if len(channels) >= LOCATABLE:
         try:
             check_layout(np.array([microphone.position for microphone in microphones]))
         except ValueError as error:
-            raise BadInput(f"{where}.microphones", str(error), "a triangle at least") from error
-    return Rig(
-        name=entries.name("name"),
-        sample_rate=entries.count("sample_rate", least=LEAST_RATE),
-        temperature=entries.number("temperature", above=-100.0, below=100.0),
-        microphones=tuple(microphones),
-    )
-
-
-def _microphone(content: Any, where: str) -> Microphone:
-    """Check one microphone."""
-    entries = Fields(content, where, "channel position")
-    x, y, z = entries.numbers("position", 3)
-    return Microphone(entries.count("channel"), (x, y, z))
-
-
-def _take(content: Any, where: str) -> Take:
-    """Check one entry of the list of takes."""
-    entries = Fields(content, where, "file sha256 frames xruns")
-    digest = entries.text("sha256")
-    if not re.fullmatch("[0-9a-f]{64}", digest):
-        raise BadInput(f"{where}.sha256", repr(digest), "64 hexadecimal digits")
-    return Take(entries.name("file"), digest, entries.count("frames"), entries.count("xruns"))
-
-
-def _truth(content: Any, where: str) -> Truth:
-    """Check the truth of a simulated session."""
-    entries = Fields(content, where, "restitution log10_concentration")
-    return Truth(entries.number("restitution"), entries.number("log10_concentration"))
+            raise BadInput(where, str(error), "a triangle at least") from error
+    return Rig(rig.name, rig.sample_rate, rig.temperature, tuple(microphones))

@@ -211,7 +211,7 @@ BAD_SESSIONS = {
     "no rate": (put("rig", "sample_rate", 0), "rig.sample_rate"),
     "truth value for a number": (put("takes", 0, "xruns", True), "takes[0].xruns"),
     "a path for a file": (put("takes", 0, "file", "../other/take-0000.wav"), "takes[0].file"),
-    "a path for an id": (put("id", "../x"), ".id"),
+    "a path for an id": (put("id", "../x"), ": id"),
     "one file twice": (put("takes", 0, "file", "take-0001.wav"), "one file twice"),
     "no digest": (put("takes", 0, "sha256", "abc"), "64 hexadecimal"),
     "no time": (put("started_at", "yesterday"), "a time like"),

@@ -310,7 +310,7 @@ def _identity(folder: Path) -> tuple[str, str]:
     from ricochet.tasks.storage.files import sha256
 
     manifest = folder / recordings.MANIFEST
-    session, takes = recordings.parse(recordings.load_json(manifest), manifest)
+    session, takes = recordings.read_manifest(manifest)
     there = {
         entry.file: sha256(folder / entry.file) if (folder / entry.file).is_file() else "missing"
         for entry in takes

@@ -1,0 +1,76 @@
+"""JSON into frozen dataclasses: strict types, known keys, and every fault one line."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated
+
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
+
+
+@dataclass(frozen=True)
+class Leaf:
+    __pydantic_config__ = EXACT
+    count: Whole
+    share: Annotated[float, expecting("a share")] = 0.5
+
+
+@dataclass(frozen=True)
+class Tree:
+    __pydantic_config__ = EXACT
+    name: Name
+    planted: Moment
+    leaves: tuple[Leaf, ...]
+    first: Leaf | None = None
+
+
+def read(leaves: str = "[]", *, name: str = '"oak"', planted: str = '"2026-11-20"', more: str = ""):
+    text = f'{{"name": {name}, "planted": {planted}, "leaves": {leaves}{more}}}'
+    return checked_json.read(Tree, text, "tree.json")
+
+
+def test_what_is_there_is_read_and_what_may_be_absent_has_its_default():
+    found = read('[{"count": 3}, {"count": 0, "share": 1}]', more=', "first": {"count": 2}')
+    assert found.leaves == (Leaf(3), Leaf(0, 1.0)) and found.first == Leaf(2)
+    assert isinstance(found.leaves[1].share, float)
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [("2026-11-20T20:13:00Z", 20), ("2026-11-20T20:13:00", 20), ("2026-11-20T20:13:00+02:00", 18)],
+)
+def test_a_moment_is_in_utc(text, hour):
+    assert read(planted=f'"{text}"').planted == datetime(2026, 11, 20, hour, 13, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"leaves": '[{"count": 1}, {"cuont": 1, "count": 1}]'},
+         "tree.json: leaves[1]: found unknown key 'cuont', expected a known one, the nearest"),
+        ({"more": ', "first": {"count": 1, "shade": 1}'}, "first: found unknown key 'shade'"),
+        ({"leaves": "[{}]"}, "tree.json: leaves[0]: found no key 'count'"),
+        ({"leaves": '[{"count": true}]'}, "leaves[0].count: found True"),
+        ({"leaves": '[{"count": 1.0}]'}, "leaves[0].count: found 1.0"),
+        ({"leaves": '[{"count": -1}]'}, "leaves[0].count: found -1, expected greater than or"),
+        ({"leaves": '[{"count": 1, "share": NaN}]'}, "share: found nan, expected a share"),
+        ({"leaves": '[{"count": 1, "share": "1"}]'}, "share: found '1', expected a share"),
+        ({"leaves": "{}"}, "tree.json: leaves: found {}, expected a valid array"),
+        ({"name": '"../oak"'}, "tree.json: name: found '../oak', expected letters, digits"),
+        ({"name": '"oak\\n"'}, "expected letters, digits"),
+        ({"name": "3"}, "tree.json: name: found 3"),
+        ({"planted": '"12"'}, "a time like"),
+        ({"planted": "12"}, "a time like"),
+        ({"name": '"' + "k" * 70 + '/"'}, "tree.json: name: found 'kkk"),
+        ({"name": '"'}, "tree.json: found no JSON"),
+    ],
+)  # fmt: skip
+def test_a_fault_names_its_key_in_one_short_line(arguments, says):
+    with pytest.raises(BadInput) as caught:
+        read(**arguments)
+    line = str(caught.value)
+    assert line.startswith("tree.json: ") and says in line
+    assert "\n" not in line and len(line) < 160
