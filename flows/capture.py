@@ -13,11 +13,11 @@ from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from ricochet.tasks.general_settings import Capture
-from ricochet.tasks.recordings import capture as capturing
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball import capture as capturing
 
 
 @flow(name="capture", retries=0, persist_result=False, result_serializer="json")

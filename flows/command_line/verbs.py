@@ -60,7 +60,7 @@ def capture(call: Call) -> None:
 
         result = flow(rig=rig, session=session, **call.parameters())
     else:
-        from ricochet.tasks.recordings import capture as capturing
+        from ricochet.tasks.systems.bouncing_ball import capture as capturing
 
         result = capturing.run(call.settings, call.out, rig=rig, session=session, seed=call.seed)
     call.say(f"{result['session']}: {result['takes']} takes, {result['state']}")

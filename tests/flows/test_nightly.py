@@ -16,10 +16,10 @@ from ricochet.flows import capture, nightly
 from ricochet.flows.command_line import verbs
 from ricochet.flows.command_line.verb import Call
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import capture as capturing
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.registry import runs
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from tests.tasks.recordings import small_sessions
 
 ROOT = Path(__file__).resolve().parents[2]

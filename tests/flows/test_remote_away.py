@@ -11,8 +11,8 @@ import pytest
 from ricochet.flows import capture, nightly
 from ricochet.flows.command_line import verbs
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import capture as capturing
 from ricochet.tasks.recordings import dvc_publish, recorder
+from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from ricochet.tasks.systems.bouncing_ball.calibration import run as calibration
 from tests.flows.test_nightly import call
 from tests.tasks.recordings import small_sessions

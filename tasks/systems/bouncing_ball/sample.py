@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ricochet.tasks.console.progress import bar
-from ricochet.tasks.recordings import capture as capturing
 from ricochet.tasks.settings import Settings
+from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from ricochet.tasks.systems.bouncing_ball.settings import Drops
 
 DATA = Path("data")

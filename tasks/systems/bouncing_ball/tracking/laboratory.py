@@ -14,8 +14,8 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Ball
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, contains
 from ricochet.tasks.general_settings import Capture
-from ricochet.tasks.recordings import capture as capturing
 from ricochet.tasks.settings import Settings
+from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from ricochet.tasks.systems.bouncing_ball import sample
 from ricochet.tasks.systems.bouncing_ball.settings import Drops, Tosses
 

@@ -23,8 +23,8 @@ from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, clearance
 from ricochet.tasks.general_settings import Capture
-from ricochet.tasks.recordings import capture
 from ricochet.tasks.settings import Settings
+from ricochet.tasks.systems.bouncing_ball import capture
 from ricochet.tasks.systems.bouncing_ball.settings import Real, Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import workspace as workspace_of
 

@@ -1,4 +1,4 @@
-"""Recording a session with a rig by name: what is dropped, who records, where it is sealed.
+"""Recording a session of drops with a rig by name.
 
 The session's id is a parameter and the same id is never recorded twice; that, the rig's lock and
 the salvage of an interrupted session are kept by `tasks.recordings.recorder`.
@@ -30,13 +30,7 @@ def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) 
     """Record and seal a session under `folder/<session>`, and write `result.json`.
 
     Args:
-        folder: Folder of the results.
-        rig: Name of the rig.
-        session: Id of the session.
         seed: Seed of a simulated rig; the id is mixed in, so that two sessions differ.
-
-    Returns:
-        What `result.json` holds.
 
     Raises:
         BadInput: If the rig is unknown, the id cannot name a folder, or the disk is full.
@@ -60,19 +54,7 @@ def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) 
 def capture(
     settings: Settings, folder: Path, *, rig: str, session: str, seed: int, progress: Progress
 ) -> sealing.Sealed:
-    """Record and seal a session under `folder/<session>`.
-
-    Args:
-        settings: What is dropped and how it is recorded.
-        folder: Folder of the session's folder.
-        rig: Name of the rig.
-        session: Id of the session.
-        seed: Seed of a simulated rig.
-        progress: Told of each take.
-
-    Returns:
-        The session and how it came there.
-    """
+    """Record and seal a session under `folder/<session>`."""
     if session != Path(session).name or session.startswith("."):
         raise BadInput("--session", repr(session), "a plain name, as of a folder")
     recorder = open_rig(rig, settings, seed=seed ^ zlib.crc32(session.encode()))
@@ -87,34 +69,14 @@ def capture(
 
 
 def open_rig(name: str, settings: Settings, *, seed: int) -> Recorder:
-    """Open a rig by its name.
-
-    Args:
-        name: A name under `hardware/microphones`.
-        settings: What a simulated rig drops, and the rate.
-        seed: Seed of a simulated rig.
-
-    Returns:
-        The recorder.
-
-    Raises:
-        BadInput: If there is no such rig.
-    """
+    """Open a rig by its name; `BadInput` if there is none."""
     if name not in RIGS:
         raise BadInput("--rig", repr(name), "one of " + ", ".join(RIGS))
     return RIGS[name](stated_rig(name, settings[Capture]), settings, seed)
 
 
 def stated_rig(name: str, capture: Capture) -> Rig:
-    """Return the microphones as the settings state them.
-
-    Args:
-        name: Name of the rig.
-        capture: Rate, temperature and places.
-
-    Raises:
-        BadInput: If a place is not three finite numbers.
-    """
+    """Return the microphones as the settings state them; `BadInput` if a place is no place."""
     return interface.default_rig(
         name,
         sample_rate=capture.sample_rate,
@@ -124,7 +86,6 @@ def stated_rig(name: str, capture: Capture) -> Rig:
 
 
 def _places(stated: Sequence[Any]) -> list[interface.Position]:
-    """Check the stated places of the microphones."""
     places = []
     for number, place in enumerate(stated):
         numbers = isinstance(place, list) and all(isinstance(x, int | float) for x in place)
