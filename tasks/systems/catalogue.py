@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks import general_settings, settings
+from ricochet.tasks import settings
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.systems.interface import System
 
@@ -20,10 +20,9 @@ def systems() -> tuple[System, ...]:
 
 def sections() -> settings.Sections:
     """Return name and class of each section of params.yaml; classes may share a section."""
-    modules = (import_module(f"ricochet.tasks.systems.{name}.settings") for name in SYSTEMS)
-    return tuple(
-        section for module in (general_settings, *modules) for section in module.SECTIONS.items()
-    )
+    names = ("general_settings", *(f"systems.{name}.settings" for name in SYSTEMS))
+    modules = (import_module(f"ricochet.tasks.{name}") for name in names)
+    return tuple(section for module in modules for section in module.SECTIONS.items())
 
 
 def load_settings(
