@@ -1,102 +1,196 @@
-"""What a stage of dvc.yaml imports is what it depends on: no result outlives the code behind it."""
+"""What a result is made of decides whether it is current: its stage's deps and its key follow it.
 
-import ast
-import functools
+Edits are made in a temporary copy of the layers.
+"""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
+from ricochet.tasks.storage import provenance
+from ricochet.tasks.storage.provenance import ROOT, import_closure
+from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import energy, train, training_data
+from ricochet.tasks.systems.air_hockey.policies.training_data import Order as TrainingOrder
+from ricochet.tasks.systems.bouncing_ball.calibration import density, run
+from ricochet.tasks.systems.bouncing_ball.calibration.run import Order, Pair
+from ricochet.tasks.systems.bouncing_ball.settings import Density
+from ricochet.tasks.systems.bouncing_ball.studies import inference
 
-ROOT = Path(__file__).resolve().parents[1]
-STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
-TASKS = {
-    "density": "systems/bouncing_ball/calibration/density",
-    "calibrate": "systems/bouncing_ball/calibration/run",
-    "energy": "systems/air_hockey/policies/train",
+STAGES = {
+    name: stage.get("do", stage)
+    for name, stage in yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"].items()
 }
-"""The module under tasks/ that does what a stage's command asks for."""
-OTHERWISE = {
-    "tasks/registry/kinds.py": "which names packages have",
-    "tasks/systems/air_hockey/kinds.py": "which names packages have",
-    "tasks/systems/bouncing_ball/kinds.py": "which names packages have",
-    "tasks/systems/bouncing_ball/grid_package.py": "how a package is read",
-    "tasks/storage/files.py": "how files are written and digested",
-    "tasks/storage/checked_json.py": "how JSON is read",
-    "tasks/systems/catalogue.py": "which reader a name has",
-    "tasks/console/progress.py": "what a person sees meanwhile",
-    "tasks/storage/provenance.py": "the commit and the folder of results",
-    "tasks/settings.py": "the numbers, which stages name under `params`",
-    "tasks/general_settings.py": "the same",
-    "tasks/systems/air_hockey/settings.py": "the same",
-    "tasks/systems/bouncing_ball/settings.py": "the same",
-    "tasks/systems/air_hockey/validation/gate.py": "what a validation makes of a package, later",
-}
-"""Imported, and no part of what is in a result."""
+Edit = Callable[..., Path]
+LAYERS = ("models", "hardware", "tasks", "flows")
+BALL_KEYS = {"density", "calibrate", "times only"}
+HOCKEY_KEYS = {"modes", "strokes", "labels", "energy", "figures"}
+LIKELIHOOD = "models/systems/bouncing_ball/calibration/likelihood.py"
 
 
-@functools.cache
-def imported(path: str) -> frozenset[str]:
-    """Return the files of the repository that a file imports, at its top or later."""
-    names = set()
-    for node in ast.walk(ast.parse((ROOT / path).read_text())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-    files = {f"{name.removeprefix('ricochet.').replace('.', '/')}.py" for name in names}
-    return frozenset(file for file in files if (ROOT / file).exists())
+def code(stage: str) -> list[str]:
+    """Return the code that a stage depends on."""
+    return [dep for dep in STAGES[stage]["deps"] if dep.startswith(LAYERS)]
 
 
-def deciding(path: str) -> set[str]:
-    """Return the file and all that it leads to."""
-    found, left = set(), {path}
-    while left:
-        found |= left
-        left = {each for file in left for each in imported(file)} - found - set(OTHERWISE)
-    return found
+def holds(dep: str, path: str) -> bool:
+    return path == dep or path.startswith(f"{dep}/")
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_depends_on_every_module_that_decides_its_result(stage: str) -> None:
-    deps = STAGES[stage].get("do", STAGES[stage])["deps"]
-    files = deciding(f"tasks/{TASKS[stage]}.py")
-    missing = {f for f in files if not any(f == dep or f.startswith(f"{dep}/") for dep in deps)}
+def test_a_stage_depends_on_every_file_that_decides_its_result(stage: str) -> None:
+    files = import_closure(STAGES[stage]["meta"]["maker"])
+    missing = {path for path in files if not any(holds(dep, path) for dep in code(stage))}
     assert missing == set()
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_depends_on_no_code_that_it_does_not_use(stage: str) -> None:
-    deps = STAGES[stage].get("do", STAGES[stage])["deps"]
-    files = deciding(f"tasks/{TASKS[stage]}.py")
-    code = [dep for dep in deps if dep.startswith(("models", "tasks", "hardware"))]
-    idle = {dep for dep in code if not any(f == dep or f.startswith(f"{dep}/") for f in files)}
+    files = import_closure(STAGES[stage]["meta"]["maker"])
+    idle = {dep for dep in code(stage) if not any(holds(dep, path) for path in files)}
     assert idle == set()
 
 
-def test_a_training_is_repeated_where_any_code_that_decides_a_package_changes() -> None:
-    """The stage's files, less those that draw and foretell, ask for trials and write packages."""
-    keyed = (*training_data.SCIENCE, *energy.CODE)
-    assert [each for each in keyed if not (ROOT / each).exists()] == []
-    later = {*train.DRAWING, "tasks/registry/packages.py", "tasks/training/search.py"}
-    files = {
-        f
-        for f in deciding("tasks/systems/air_hockey/policies/train.py")
-        if not f.startswith("models/filters/")
-    }
-    assert {f for f in files if not any(f == k or f.startswith(f"{k}/") for k in keyed)} == later
+@pytest.mark.parametrize("stage", STAGES)
+def test_no_maker_chooses_modules_by_name(stage: str) -> None:
+    """What is imported by a name that is put together at run time is in no closure."""
+    files = import_closure(STAGES[stage]["meta"]["maker"])
+    assert [path for path in files if b"import_module(" in (ROOT / path).read_bytes()] == []
+    assert "tasks/systems/catalogue.py" not in files
 
 
-def test_what_does_not_decide_is_still_there() -> None:
-    assert [file for file in OTHERWISE if not (ROOT / file).exists()] == []
+@pytest.fixture(scope="module")
+def layers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place, compiled = tmp_path_factory.mktemp("layers"), shutil.ignore_patterns("__pycache__")
+    for layer in LAYERS:
+        shutil.copytree(ROOT / layer, place / layer, ignore=compiled)
+    return place
 
 
-def test_an_import_within_a_function_counts() -> None:
-    assert "tasks/systems/air_hockey/policies/search.py" in imported(
-        "tasks/systems/air_hockey/policies/energy.py"
+@pytest.fixture
+def edit(layers: Path) -> Iterator[Edit]:
+    """Edit files of the copy, until the test ends."""
+    before: dict[Path, bytes] = {}
+
+    def add(*paths: str) -> Path:
+        for path in paths:
+            before[layers / path] = (layers / path).read_bytes()
+            (layers / path).write_bytes(before[layers / path] + b"\n")
+        provenance.code_digest.cache_clear()
+        return layers
+
+    yield add
+    for path, content in before.items():
+        path.write_bytes(content)
+    provenance.code_digest.cache_clear()
+
+
+def keys(root: Path) -> dict[str, str]:
+    """Return the project's own keys of every kind of result, with the code under a root."""
+    given, out = catalogue.load_settings(), Path("out")
+    order = Order(given, out, seed=0)
+    training = TrainingOrder(given, out, seed=0)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (density, run, training_data, energy, train):
+            patch.setattr(module, "code_digest", lambda name: provenance.code_digest(name, root))
+        return {
+            "density": density.key(given[Density], 0),
+            "calibrate": run.key(Pair("a-b", (), out, "digest"), order),
+            "times only": run.key(Pair("clip", (), out, "digest", bare=True), order),
+            "modes": training_data.modes_key(training),
+            "strokes": training_data.strokes_key(training),
+            "labels": training_data.labels_key(training),
+            "energy": energy.key(training),
+            "figures": train._drawn_key(training),
+        }
+
+
+def outdated(edit: Edit, *paths: str) -> set[str]:
+    """Return the keys that are no longer current once files are edited."""
+    before, after = keys(ROOT), keys(edit(*paths))
+    return {name for name in before if before[name] != after[name]}
+
+
+def stages_of(*paths: str) -> set[str]:
+    """Return the stages that DVC repeats once one of the files is edited."""
+    return {name for name in STAGES for p in paths if any(holds(dep, p) for dep in code(name))}
+
+
+def system(name: str) -> list[str]:
+    folders = (ROOT / "models" / "systems" / name, ROOT / "tasks" / "systems" / name)
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return [str(path.relative_to(ROOT)) for path in files if path.suffix in (".py", ".xml")]
+
+
+def test_a_copy_has_the_keys_of_the_original(layers: Path) -> None:
+    assert keys(layers) == keys(ROOT)
+
+
+def test_an_installed_package_has_the_digests_of_the_repository(
+    layers: Path, tmp_path: Path
+) -> None:
+    """A wheel has the layers under `ricochet`; -S keeps the editable install from coming first."""
+    (tmp_path / "ricochet").symlink_to(layers)
+    lines = (
+        "import sys; from ricochet.tasks.storage import provenance",
+        "print(provenance.ROOT, provenance.code_digest(sys.argv[1]))",
     )
-    assert {
-        "tasks/training/search.py",
-        "models/systems/air_hockey/shots/energy_network.py",
-    } <= deciding("tasks/systems/air_hockey/policies/search.py")
+    maker = STAGES["energy"]["meta"]["maker"]
+    command = [sys.executable, "-S", "-c", "\n".join(lines), maker]
+    said = subprocess.check_output(command, text=True, env={"PYTHONPATH": str(tmp_path)})
+    assert said.split() == [str(layers), provenance.code_digest(maker)]
+
+
+def test_no_edit_of_air_hockey_outdates_a_result_of_the_ball(edit: Edit) -> None:
+    edited = system("air_hockey")
+    assert outdated(edit, *edited) == HOCKEY_KEYS
+    assert stages_of(*edited) == {"energy"}
+
+
+def test_no_edit_of_the_ball_outdates_a_result_of_air_hockey(edit: Edit) -> None:
+    edited = system("bouncing_ball")
+    assert outdated(edit, *edited) == BALL_KEYS
+    assert stages_of(*edited) == {"density", "calibrate"}
+
+
+def test_an_edit_of_the_balls_likelihood_outdates_its_posteriors_alone(
+    edit: Edit,
+) -> None:
+    """The density network is trained without the likelihood; DVC, by folders, trains it again."""
+    found = outdated(edit, LIKELIHOOD)
+    assert {"calibrate"} <= found <= BALL_KEYS - {"density"}
+    assert "energy" not in stages_of(LIKELIHOOD)
+
+
+@pytest.mark.parametrize(
+    ("edited", "expected"),
+    [
+        ("models/systems/air_hockey/shots/energy_training.py", {"energy", "figures"}),
+        ("models/systems/air_hockey/air_hockey.xml", HOCKEY_KEYS),
+        ("tasks/systems/air_hockey/figures/training.py", {"figures"}),
+        ("models/inference/mixture_density_networks.py", BALL_KEYS),
+        ("tasks/registry/promotion.py", set()),
+        ("tasks/recordings/recorder.py", set()),
+        ("hardware/robots/simulated.py", set()),
+        ("flows/nightly.py", set()),
+    ],
+)
+def test_an_edit_outdates_what_was_made_with_it(
+    edit: Edit, edited: str, expected: set[str]
+) -> None:
+    assert outdated(edit, edited) == expected
+
+
+def test_a_study_goes_on_from_its_journal_while_its_own_code_is_the_same(
+    edit: Edit,
+) -> None:
+    def journal(root: Path) -> str:
+        return provenance.code_digest(inference.__name__, root)
+
+    assert journal(edit("tasks/systems/air_hockey/policies/energy.py")) == journal(ROOT)
+    assert journal(edit(LIKELIHOOD)) != journal(ROOT)

@@ -1,26 +1,34 @@
-"""What made a result: the commit, the state of the science code, and where outputs live."""
+"""What made a result: the commit, the code behind it, and where outputs live.
 
+The code behind a result is the import closure of the module that makes it: the module, what it
+imports at its top or within functions, and so on, within `ricochet`. It is read from the source and
+nothing is run. What only a type checker imports does not count, and neither does what is imported
+by a name that is put together at run time: whatever chooses modules by name (the catalogue of
+systems) must not decide a result. A file that lies beside a module and that the module names in a
+string (`ball.xml`) counts like an import.
+"""
+
+import ast
 import functools
 import hashlib
 import os
 import subprocess
+from collections.abc import Iterator
+from importlib.util import resolve_name
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-"""The repository, or the folder that holds the packages where there is none."""
+"""The folder that holds the layers: the repository, or `ricochet` where a wheel is installed."""
 
+PACKAGE = "ricochet"
 ARTIFACTS = "RICOCHET_ARTIFACTS"
 """Variable of the environment that names another folder of outputs than `artifacts/`."""
-
-MADE_OF = ("models", "tasks", "hardware")
-"""The packages whose code decides what a result says."""
 
 
 def artifacts() -> Path:
     """Return the folder of databases, trained densities and logs.
 
-    Returns:
-        What `RICOCHET_ARTIFACTS` names, else `artifacts/` of the repository.
+    It is what `RICOCHET_ARTIFACTS` names, else `artifacts/` of the repository.
     """
     return Path(os.environ.get(ARTIFACTS) or ROOT / "artifacts").resolve()
 
@@ -39,24 +47,106 @@ def git_commit() -> str:
 
 
 @functools.cache
-def code_digest(packages: tuple[str, ...] = MADE_OF) -> str:
-    """Digest the source files that decide what a result says, once in a process.
+def code_digest(module: str, root: Path = ROOT) -> str:
+    """Digest the code behind the results of a module, once in a process.
 
     A commit alone would call a result new after a change of the documentation, and old after an
     edit that is not committed.
 
     Args:
-        packages: The packages that count, or single files.
+        module: Full name of the module that makes the results, usually `__name__`.
+        root: The folder that holds the layers.
 
     Returns:
-        SHA-256 in hexadecimal.
+        SHA-256 of the files of its import closure, paths included, in hexadecimal.
+
+    Raises:
+        LookupError: If there is no such module.
     """
     digest = hashlib.sha256()
-    for package in packages:
-        place = ROOT / package
-        for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
-            digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(import_closure(module, root)):
+        digest.update(path.encode() + b"\0" + (root / path).read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def import_closure(module: str, root: Path = ROOT) -> frozenset[str]:
+    """Return the files, relative to the root, that a module and all its imports consist of.
+
+    Raises:
+        LookupError: If there is no such module.
+    """
+    found: set[str] = set()
+    left = set(_files(module, root))
+    if not left:
+        raise LookupError(f"no module {module} under {root}")
+    while left:
+        found |= left
+        left = {used for path in left for used in _used(path, root)} - found
+    return frozenset(found)
+
+
+def _used(path: str, root: Path) -> set[str]:
+    """Return the files that one file imports or names."""
+    if not path.endswith(".py"):
+        return set()
+    source, folder = (root / path).read_bytes(), Path(path).parent
+    names = _imported(source, ".".join([PACKAGE, *folder.parts]))
+    files = {file for name in names for file in _files(name, root)}
+    return files | {file for file in _data(folder, root) if _named(file, source)}
+
+
+@functools.cache
+def _imported(source: bytes, package: str) -> frozenset[str]:
+    """Return all that a source imports, in full: modules, or something within one."""
+    return frozenset(_imports(ast.parse(source), package))
+
+
+def _imports(tree: ast.Module, package: str) -> Iterator[str]:
+    left: list[ast.AST] = list(tree.body)
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            left += node.orelse
+        else:
+            for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+                left += getattr(node, block, None) or ()
+
+
+def _files(name: str, root: Path) -> tuple[str, ...]:
+    """Return the files that importing a name runs; empty ones, as most `__init__.py`, say nothing.
+
+    The last part may be a module or something within one.
+    """
+    package, *parts = name.split(".")
+    if package != PACKAGE:
+        return ()
+    places = [Path(*parts[:count]) for count in range(1, len(parts) + 1)]
+    files = [file for place in places for file in (f"{place}.py", f"{place}/__init__.py")]
+    return tuple(file for file in files if _holds_something(root / file))
+
+
+def _data(folder: Path, root: Path) -> tuple[str, ...]:
+    """Return the files of a folder that are no code."""
+    files = (path for path in (root / folder).iterdir() if path.is_file())
+    return tuple((folder / path.name).as_posix() for path in files if ".py" not in path.suffix)
+
+
+def _named(path: str, source: bytes) -> bool:
+    """Tell whether a source names a file in a string."""
+    name = Path(path).name
+    return f'"{name}"'.encode() in source or f"'{name}'".encode() in source
+
+
+def _holds_something(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 def _git(*arguments: str) -> str | None:

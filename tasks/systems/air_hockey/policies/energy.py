@@ -21,21 +21,13 @@ from ricochet.tasks.registry.packages import read_package
 from ricochet.tasks.storage.files import digest_of
 from ricochet.tasks.storage.provenance import code_digest, git_commit
 from ricochet.tasks.systems.air_hockey.kinds import SHOOTING
-from ricochet.tasks.systems.air_hockey.policies import packages, training_data
+from ricochet.tasks.systems.air_hockey.policies import packages, regret, training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
 from ricochet.tasks.systems.air_hockey.policies.training_data import Labels, Order
 from ricochet.tasks.systems.air_hockey.settings import Energies
-from ricochet.tasks.systems.air_hockey.validation import audit
 
 SEARCHED = ("hidden", "learning_rate")
 """Settings that a search may choose."""
-CODE = (
-    "tasks/systems/air_hockey/policies/energy.py",
-    "tasks/systems/air_hockey/policies/packages.py",
-    "tasks/systems/air_hockey/policies/search.py",
-    "tasks/systems/air_hockey/validation/audit.py",
-)
-"""Code that decides a package, beside that of what it learns from."""
 HELD_OUT = "held_out_history"
 """Curve of the losses that a package's checks hold; those of the training are another."""
 
@@ -62,7 +54,7 @@ def key(order: Order) -> str:
         A digest.
     """
     wanted = asdict(order.settings[Energies])
-    return digest_of([training_data.labels_key(order), wanted, code_digest(CODE)])
+    return digest_of([training_data.labels_key(order), wanted, code_digest(__name__)])
 
 
 def is_there(order: Order, folder: Path) -> bool:
@@ -106,7 +98,7 @@ def train(order: Order, name: str, folder: Path, progress: Progress = silent) ->
         low=np.append(objective.LOW, -objective.LARGEST_ANGLE),
         high=np.append(objective.HIGH, objective.LARGEST_ANGLE),
     )
-    checked = audit.check(shooter, wanted, seed=order.seed, progress=part(progress, 1, 2))
+    checked = regret.check(shooter, wanted, seed=order.seed, progress=part(progress, 1, 2))
     packages.write(
         shooter,
         folder,

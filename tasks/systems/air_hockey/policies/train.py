@@ -33,13 +33,6 @@ from ricochet.tasks.systems.air_hockey.settings import Energies
 
 SCHEMA = "ricochet.energies/1"
 NAMES = tuple(f"{SHOOTING}{setting.name}" for setting in objective.SETTINGS)
-DRAWING = (
-    "tasks/systems/air_hockey/figures/training.py",
-    "tasks/systems/air_hockey/figures/training_set.py",
-    "tasks/systems/air_hockey/policies/train.py",
-    "tasks/systems/bouncing_ball/figures/calibration.py",
-)
-"""Code that decides the pictures, beside that of what they show."""
 PREDICTION = "prediction.json"
 """Written last: rows of how well the modes foretell the puck, and the key of what was drawn."""
 
@@ -202,7 +195,7 @@ def summary(order: Order, *, trained: bool) -> dict[str, Any]:
 
 def _drawn_key(order: Order) -> str:
     """Name everything that decides the pictures and the predictions."""
-    drawn = training_data.predictions_key(order), code_digest(DRAWING)
+    drawn = training_data.predictions_key(order), code_digest(__name__)
     return digest_of([energy.key(order), *drawn])
 
 

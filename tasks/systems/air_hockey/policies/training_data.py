@@ -36,13 +36,6 @@ from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 STEPS = "steps"
 MODES, STROKES, LABELS, UNSEEN = range(4)
 """Streams of randomness."""
-SCIENCE = (
-    *("models/arms", "models/core", "models/inference", "models/probability"),
-    "models/systems/air_hockey",
-    "tasks/systems/air_hockey/policies/training_data.py",
-    "tasks/systems/air_hockey/disturbance.py",
-)
-"""Code that decides what the steps keep; controllers only play with what a training leaves."""
 LONG = 100
 """Periods of an episode that predictions are held against."""
 
@@ -226,7 +219,7 @@ def predictions_key(order: Order) -> str:
     Returns:
         A digest.
     """
-    code = code_digest(SCIENCE)
+    code = code_digest(__name__)
     return digest_of([modes_key(order), code, asdict(order.settings[Hockey])])
 
 
@@ -257,5 +250,5 @@ def strokes_key(order: Order) -> str:
 
 
 def _key(order: Order, stream: int, **told: object) -> str:
-    facts = {"seed": order.seed, "stream": stream, "code": code_digest(SCIENCE), **told}
+    facts = {"seed": order.seed, "stream": stream, "code": code_digest(__name__), **told}
     return digest_of({**facts, "table": asdict(Table())})

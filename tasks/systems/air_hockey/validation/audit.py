@@ -1,23 +1,13 @@
-"""A shooting policy measured again: what its search loses against trying everything.
+"""A shooting policy measured again, on pucks that neither its training nor its own check saw."""
 
-Pucks are drawn anew; for each, many angles are rolled out with the contacts and strokes of the
-package, and so is the angle that Algorithm 1 finds on its energy.
-"""
-
-import numpy as np
-
-from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.air_hockey.shots import objective, regret
-from ricochet.models.systems.air_hockey.shots.regret import Check
 from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.systems.air_hockey.policies import regret
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
 
-ANGLES = 400
-"""Tried for each puck: one in 0.4 degrees."""
-STREAM, VALIDATION = 100, 101
-"""Of randomness: pucks that no training saw, and others that its own check did not see either."""
+STREAM = 101
+"""Of randomness; that of the policy's own check is another."""
 
 
 def audit(
@@ -37,7 +27,7 @@ def audit(
     Raises:
         BadInput: If no puck has a shot that keeps the chance constraint.
     """
-    found = check(shooter, wanted, seed=seed, stream=VALIDATION, progress=progress)
+    found = regret.check(shooter, wanted, seed=seed, stream=STREAM, progress=progress)
     return Evidence(
         regret=found.regret,
         regret_error=found.regret_error,
@@ -46,43 +36,3 @@ def audit(
         states=found.states,
         beta=shooter.setting.least_goal,
     )
-
-
-def check(
-    shooter: Shooter,
-    wanted: Energies,
-    *,
-    seed: int,
-    stream: int = STREAM,
-    progress: Progress = silent,
-) -> Check:
-    """Compare a policy's shots with the best ones.
-
-    Args:
-        shooter: The policy.
-        wanted: How many pucks, and how well the mallet meets them.
-        seed: Seed of all randomness.
-        stream: Which stream of it.
-        progress: Told of the shots that are rolled out.
-
-    Returns:
-        All that is measured.
-
-    Raises:
-        BadInput: If no puck has a shot that keeps the chance constraint.
-    """
-    draw = np.random.default_rng([seed, stream])
-    conditions = shooter.conditions(aim=wanted.aim_sd)
-    airflow = shooter.modes.airflow_sd
-    states = objective.draw_states(wanted.held_out, airflow_sd=airflow, draw=draw)
-    angles = objective.draw_angles(wanted.held_out, ANGLES, draw=draw)
-    candidates = objective.exhaustive(
-        conditions, states, angles, lambda done: progress(done, angles.size)
-    )
-    try:
-        return regret.check(
-            shooter.energy, shooter.setting, conditions, states, candidates, draw=draw
-        )
-    except ValueError as error:
-        found = f"{wanted.held_out} ({error})"
-        raise BadInput("energy.held_out", found, "pucks that can be shot among so many") from error

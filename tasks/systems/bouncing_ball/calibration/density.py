@@ -125,7 +125,7 @@ def key(settings: Density, seed: int) -> str:
     Returns:
         A digest.
     """
-    return digest_of({"settings": asdict(settings), "seed": seed, "code": code_digest(("models",))})
+    return digest_of({"settings": asdict(settings), "seed": seed, "code": code_digest(__name__)})
 
 
 def write(trained: Trained, folder: Path) -> None:

@@ -21,6 +21,7 @@ from ricochet.tasks.storage.files import digest_of, output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, code_digest
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Density
 
+MAKER = "ricochet.tasks.systems.bouncing_ball.calibration"
 SCHEMA = "ricochet.calibration/1"
 INDEX = "ricochet.calibration-index/1"
 DATA = ROOT / "data"
@@ -125,7 +126,8 @@ def key(pair: Pair, order: Order) -> str:
         A digest.
     """
     facts: dict[str, Any] = {"pair": pair.name, "data": pair.digest, "seed": order.seed}
-    facts |= {"code": code_digest(), "calibrate": asdict(order.settings[Calibrate])}
+    code = code_digest(f"{MAKER}.{'times_only' if pair.bare else 'posterior'}")
+    facts |= {"code": code, "calibrate": asdict(order.settings[Calibrate])}
     if not pair.bare:
         named = order.density if order.model is None else None
         facts["density"] = _digest(named) if named else asdict(order.settings[Density])

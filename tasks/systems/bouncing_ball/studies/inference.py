@@ -190,7 +190,7 @@ def _product(
     study: Study, network: ConditionalDensity, out: Path, steps: Callable[[int], None], first: int
 ) -> dict[str, Any]:
     out.mkdir(parents=True, exist_ok=True)
-    journal = out / f"sessions-{code_digest()[:12]}.jsonl"
+    journal = out / f"sessions-{code_digest(__name__)[:12]}.jsonl"
 
     def run_all(sessions: list[Session]) -> list[product_rows.Outcome]:
         return product_rows.outcomes(

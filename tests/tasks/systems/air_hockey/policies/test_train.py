@@ -15,11 +15,16 @@ from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.figures import training_set
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import energy as energy_learning
-from ricochet.tasks.systems.air_hockey.policies import packages, publish, search, training_data
+from ricochet.tasks.systems.air_hockey.policies import (
+    packages,
+    publish,
+    regret,
+    search,
+    training_data,
+)
 from ricochet.tasks.systems.air_hockey.policies import train as training
 from ricochet.tasks.systems.air_hockey.policies.training_data import Order
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
-from ricochet.tasks.systems.air_hockey.validation import audit
 from tests.oracles import hockey_modes
 from tests.tasks.systems.air_hockey import shooters
 
@@ -41,7 +46,7 @@ def made(monkeypatch):
     monkeypatch.setattr(dataset, "collect", answer("collect", None))
     monkeypatch.setattr(mode_fitting, "fit", answer("fit", hockey_modes.MODES))
     monkeypatch.setattr(stroke_tables, "build", answer("build", shooters.strokes()))
-    monkeypatch.setattr(audit, "ANGLES", 40)
+    monkeypatch.setattr(regret, "ANGLES", 40)
     row = Row("floating", 0.02, 9, 0.01, 0.02, (0.5, 0.9))
     monkeypatch.setattr(training_data, "predictions", lambda *_: (row,))
     monkeypatch.setattr(training_set, "draw", lambda *_, folder, **__: draw_one(folder))

@@ -12,6 +12,7 @@ from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.energy_training import Training
 from ricochet.models.systems.air_hockey.shots.objective import Shots
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.policies import regret
 from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.systems.air_hockey.validation import audit, gate
 from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
@@ -26,7 +27,7 @@ def few_pucks(monkeypatch):
     """Pucks nearly at rest within 10 by 20 cm, where a second of training is enough."""
     monkeypatch.setattr(objective, "LOW", (-0.55, -0.1, -0.02, -0.02, -0.05, -0.05))
     monkeypatch.setattr(objective, "HIGH", (-0.45, 0.1, 0.02, 0.02, 0.05, 0.05))
-    monkeypatch.setattr(audit, "ANGLES", 200)
+    monkeypatch.setattr(regret, "ANGLES", 200)
     torch.set_num_threads(1)
 
 
@@ -50,8 +51,8 @@ def measured(energy: Energy) -> Evidence:
 
 
 def passes(evidence: Evidence) -> bool:
-    regret = next(c for c in gate.judge_evidence(evidence) if c.name == "regret")
-    return regret.passed
+    checks = {check.name: check for check in gate.judge_evidence(evidence)}
+    return checks["regret"].passed
 
 
 def test_a_sound_policy_passes_and_loses_all_of_it_with_its_weights_shuffled(labels) -> None:

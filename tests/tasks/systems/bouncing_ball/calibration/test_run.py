@@ -28,7 +28,7 @@ RESULT = {
 
 @pytest.fixture(autouse=True)
 def steady(monkeypatch):
-    monkeypatch.setattr(run, "code_digest", lambda: "code")
+    monkeypatch.setattr(run, "code_digest", lambda module: "code")
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_what_is_not_registered_is_done_again_when_publishing(tmp_path, order):
             order, settings=catalogue.load_settings(None, ["calibrate.fewest_takes=9"])
         ),
         lambda order, monkeypatch: (
-            monkeypatch.setattr(run, "code_digest", lambda: "other") or order
+            monkeypatch.setattr(run, "code_digest", lambda module: "other") or order
         ),
     ],
     ids=["seed", "settings", "code"],
