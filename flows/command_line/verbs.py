@@ -138,7 +138,7 @@ def study(call: Call) -> None:
     from ricochet.tasks.console import progress
     from ricochet.tasks.storage.files import output_folder, write_json
 
-    kill_guard.leave_nothing()
+    kill_guard.guard_children()
     name, out = call.arguments.name, call.out
     for option, owner in OWNERS.items():
         if getattr(call.arguments, option) is not None and name != owner:

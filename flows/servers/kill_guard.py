@@ -1,46 +1,99 @@
-"""A verb that is killed by kill -9 leaves no process behind.
+"""A process that is killed by kill -9 leaves nothing running that it started.
 
-Prefect's temporary server and the processes that play shots wait for ever when the verb that
-started them is gone. So a verb marks its environment, which all that it starts inherit, and has a
-guard: a shell that waits on a pipe whose other end the verb holds. Where the pipe ends without a
-word, the verb was killed, and the guard ends whatever carries the mark. Without `/proc` it finds
-nothing, and nothing is lost but this.
+Servers, and processes that share work, wait for ever when the one that started them is gone. So it
+marks its environment, which all that it starts inherit, and starts a guard, which waits on a pipe
+whose other end only the guarded process holds. Where the pipe ends without a word, that process was
+killed, and the guard ends whatever carries the mark.
 """
 
 import atexit
 import contextlib
 import os
+import signal
 import subprocess
+import sys
+import time
+from collections.abc import Mapping
+
+import psutil
 
 from ricochet.tasks.storage import process_ids
 
 MARK = "RICOCHET_STARTED_BY"
-GUARD = """
-trap '' HUP INT TERM
-read -r word && exit
-cd /proc && for number in [0-9]*; do
-    tr '\\0' '\\n' < "$number/environ" | grep -qxF "$0" && kill -s TERM "$number"
-done
-"""
+DONE = b"done\n"
 
 
-def leave_nothing() -> None:
+def guard_children() -> None:
     """Have all that this process starts from now on ended, should it be killed."""
     name = process_ids.name_of(os.getpid())
     if os.environ.get(MARK) == name:
         return
-    os.environ[MARK] = name
     guard = subprocess.Popen(
-        ["/bin/sh", "-c", GUARD, f"{MARK}={name}"],
+        [sys.executable, "-P", "-m", __name__, name],
+        env={key: value for key, value in os.environ.items() if key != MARK},
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    os.environ[MARK] = name
     atexit.register(_release, guard)
+
+
+def end_children(name: str, *, patience: float = 10.0) -> int:
+    """Ask all that a guarded process started to stop, then make them.
+
+    Args:
+        name: Name of the guarded process (`tasks.storage.process_ids`).
+        patience: How long they may take to stop, s.
+
+    Returns:
+        How many it had started itself.
+    """
+    everything = psutil.process_iter(["ppid", "environ"])
+    found = [process for process in everything if _is_marked(process.info["environ"], name)]
+    found = [process for process in found if process.pid != os.getpid()]
+    numbers = {process.pid for process in found}
+    started = sum(process.info["ppid"] not in numbers for process in found)
+    for process in found:
+        with contextlib.suppress(psutil.Error):
+            process.terminate()
+    latest = time.monotonic() + patience
+    while found and time.monotonic() < latest:
+        time.sleep(0.05)
+        found = [process for process in found if _runs(process)]
+    for process in found:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    return started
+
+
+def _is_marked(environment: Mapping[str, str] | None, name: str) -> bool:
+    """Tell whether an environment carries the mark; that of another user's process is None."""
+    return environment is not None and environment.get(MARK) == name
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _release(guard: subprocess.Popen[bytes]) -> None:
     """Tell the guard that all is well."""
     with contextlib.suppress(BrokenPipeError):
-        guard.communicate(b"done\n")
+        guard.communicate(DONE)
+
+
+def _watch(name: str) -> None:
+    """Be the guard of a process."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    if sys.stdin.buffer.read() != DONE:
+        for _ in range(2):  # once more for what was being started meanwhile
+            end_children(name)
+
+
+if __name__ == "__main__":
+    _watch(sys.argv[1])

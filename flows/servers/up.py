@@ -11,6 +11,7 @@ import os
 import secrets
 import signal
 import socket
+import subprocess
 import sys
 import time
 import urllib.request
@@ -22,12 +23,13 @@ from typing import Any
 import yaml
 
 from ricochet.flows.servers import children, kill_guard
-from ricochet.flows.servers.children import Children
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts
 
-POOL = "ricochet"
+Process = subprocess.Popen[bytes]
+
+POOL, LOGS = "ricochet", "servers"
 QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "true",
@@ -37,19 +39,25 @@ QUIET = {
     "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # seven idle processes for language models
+    "OMP_NUM_THREADS": "1",  # small tensors in a loop are fastest on one thread
 }
+EMBEDDED = {
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+}
+"""For a verb that runs a flow itself, on a temporary server where none is up."""
 PATIENCE = 120.0
 """Longest wait for a server to answer, s."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to start.
+    """What to start; port 0 takes a free one.
 
     Attributes:
         host: Address to listen on.
-        mlflow_port: Port of the MLflow server; 0 takes a free one.
-        prefect_port: Port of the Prefect server; 0 takes a free one.
+        mlflow_port: Port of the MLflow server.
+        prefect_port: Port of the Prefect server.
         deployments: The file that says which flows run when.
         state: Folder of databases and logs.
         out: Where `result.json` says the addresses once the servers answer; None is nowhere.
@@ -64,43 +72,29 @@ class Request:
 
 
 def defaults() -> dict[str, Any]:
-    """Read `mlflow/server.yaml`.
-
-    Returns:
-        Its keys and values.
-    """
-    with (ROOT / "mlflow" / "server.yaml").open() as file:
-        return dict(yaml.safe_load(file))
+    """Read the addresses and options in `mlflow/server.yaml`."""
+    return dict(yaml.safe_load((ROOT / "mlflow" / "server.yaml").read_text()))
 
 
 def prepare_environment() -> None:
-    """Set what Prefect and MLflow read when they are imported, where nobody has set it.
+    """Set what Prefect and MLflow read when they are imported, where it is not set.
 
     Runs are kept under `artifacts/`, nothing phones home, and a Prefect server started by
     `ricochet up` is used where it is alive; a temporary one does not outlive a verb that is killed.
     """
-    kill_guard.leave_nothing()
-    for name, value in QUIET.items():
+    kill_guard.guard_children()
+    home = str(artifacts() / "prefect")
+    for name, value in {**QUIET, **EMBEDDED, "PREFECT_HOME": home}.items():
         os.environ.setdefault(name, value)
-    os.environ.setdefault("PREFECT_HOME", str(artifacts() / "prefect"))
     output_folder(Path(os.environ["PREFECT_HOME"]))  # Prefect makes no parents, and waits in vain
-    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
-    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
     alive = find_running(artifacts())
-    if alive is not None and "PREFECT_API_URL" not in os.environ:
-        os.environ["PREFECT_API_URL"] = f"{alive['prefect']}/api"
+    if alive is not None:
+        os.environ.setdefault("PREFECT_API_URL", f"{alive['prefect']}/api")
 
 
 def find_running(state: Path) -> dict[str, Any] | None:
-    """Look for servers started by `ricochet up`.
-
-    Args:
-        state: Folder of databases and logs.
-
-    Returns:
-        The content of `servers.json` if its process lives and the servers answered, else None.
-    """
-    found = children.owner(state)
+    """Return the ledger of `ricochet up`, if that process lives and its servers answered."""
+    found = children.ledger(state)
     return found if found is not None and "prefect" in found else None
 
 
@@ -109,7 +103,7 @@ def up(request: Request, *, say: Callable[[str], None]) -> None:
 
     Args:
         request: What to start.
-        say: Called with each line for the person at the terminal.
+        say: Shows a line at the terminal.
 
     Raises:
         BadInput: If a port is taken or servers are up already.
@@ -118,23 +112,20 @@ def up(request: Request, *, say: Callable[[str], None]) -> None:
     _refuse_a_second(request.state)
     if left := children.end_orphans(request.state):
         say(f"ended {left} processes that an `up` which was killed had left running")
-    with _stoppable(), servers(request) as (addresses, started):
+    with _stoppable(), servers(request) as (addresses, processes):
         if request.out is not None:
             write_json(request.out / "result.json", {"schema": "ricochet.up/1", **addresses})
         say(f"MLflow   {addresses['mlflow']}")
         say(f"Prefect  {addresses['prefect']}")
         say("The worker waits for scheduled runs; Ctrl-C ends all.")
-        while all(child.poll() is None for child in started.processes):
+        while all(process.poll() is None for process in processes):
             time.sleep(0.5)
-        raise RuntimeError(f"a server ended by itself; its log is in {started.logs}")
+        raise RuntimeError(f"a server ended by itself; its log is in {request.state / LOGS}")
 
 
 @contextlib.contextmanager
-def servers(request: Request) -> Iterator[tuple[dict[str, str], Children]]:
+def servers(request: Request) -> Iterator[tuple[dict[str, str], list[Process]]]:
     """Run both servers and the worker while the block lasts.
-
-    Args:
-        request: What to start.
 
     Yields:
         The addresses `mlflow` and `prefect`, once they answer, and the processes.
@@ -143,26 +134,35 @@ def servers(request: Request) -> Iterator[tuple[dict[str, str], Children]]:
         BadInput: If a port is taken.
         RuntimeError: If a server does not answer.
     """
-    state = output_folder(request.state)
-    ports = [_port(request.host, port) for port in (request.mlflow_port, request.prefect_port)]
-    mlflow, prefect = (f"http://{_reachable(request.host)}:{port}" for port in ports)
-    started = Children(state, output_folder(state / "servers"), _environment(state, prefect))
-    try:
-        _start_mlflow(started, request.host, ports[0], state)
-        _start_prefect(started, request.host, ports[1])
-        _await_answer(f"{mlflow}/health", started)
-        _await_answer(f"{prefect}/api/health", started)
-        _deploy(started, request.deployments)
-        started.start("worker", [*_prefect(), "worker", "start", "--pool", POOL])
-        addresses = {"mlflow": mlflow, "prefect": prefect}
-        started.write_down(addresses)
-        yield addresses, started
-    finally:
-        started.end()
+    state, host = output_folder(request.state), request.host
+    ports = [_port(host, port) for port in (request.mlflow_port, request.prefect_port)]
+    mlflow, prefect = (f"http://{_reachable(host)}:{port}" for port in ports)
+    logs, environment = output_folder(state / LOGS), _environment(state, prefect)
+
+    def run(name: str, command: list[str]) -> contextlib.AbstractContextManager[Process]:
+        return children.running(command, log=logs / f"{name}.log", environment=environment)
+
+    children.write_ledger(state)
+    with contextlib.ExitStack() as started:
+        started.callback((state / children.LEDGER).unlink, missing_ok=True)
+        serve = ("server", "start", "--host", host, "--port", str(ports[1]), "--analytics-off")
+        commands = {"mlflow": _mlflow(host, ports[0], state), "prefect": _prefect(*serve)}
+        processes = [started.enter_context(run(*each)) for each in commands.items()]
+        for address in (f"{mlflow}/health", f"{prefect}/api/health"):
+            _await_answer(address, processes, logs)
+        for name, command in _deployment(request.deployments).items():
+            with run(name, command) as process:
+                if process.wait(PATIENCE) != 0:
+                    raise RuntimeError(f"Prefect refused; see {logs / name}.log")
+        worker = run("worker", _prefect("worker", "start", "--pool", POOL))
+        processes.append(started.enter_context(worker))
+        children.write_ledger(state, mlflow=mlflow, prefect=prefect)
+        started.callback((state / children.LEDGER).unlink, missing_ok=True)  # before all else ends
+        yield {"mlflow": mlflow, "prefect": prefect}, processes
 
 
 def _refuse_a_second(state: Path) -> None:
-    running = children.owner(state)
+    running = children.ledger(state)
     if running is None:
         return
     places = [running[name] for name in ("mlflow", "prefect") if name in running]
@@ -171,62 +171,50 @@ def _refuse_a_second(state: Path) -> None:
 
 
 def _environment(state: Path, prefect: str) -> dict[str, str]:
-    store = output_folder(state / "mlflow")
     settings = {
         "RICOCHET_ARTIFACTS": str(state),
         "PREFECT_HOME": str(state / "prefect"),
         "PREFECT_API_URL": f"{prefect}/api",
-        "MLFLOW_TRACKING_URI": f"sqlite:///{store / 'mlflow.db'}",
+        "MLFLOW_TRACKING_URI": f"sqlite:///{output_folder(state / 'mlflow') / 'mlflow.db'}",
+        # It only keeps MLflow from warning; nobody logs in on loopback.
+        "MLFLOW_FLASK_SERVER_SECRET_KEY": secrets.token_hex(16),
         "PWD": str(ROOT),
     }
-    return {**QUIET, "OMP_NUM_THREADS": "1", **os.environ, **settings}
+    return {**QUIET, **os.environ, **settings}
 
 
-def _start_mlflow(started: Children, host: str, port: int, state: Path) -> None:
-    settings = defaults()
-    # A fixed secret only keeps MLflow from warning; nobody logs in on loopback.
-    started.environment = {
-        **started.environment,
-        "MLFLOW_FLASK_SERVER_SECRET_KEY": secrets.token_hex(16),
+def _mlflow(host: str, port: int, state: Path) -> list[str]:
+    found, store = defaults(), state / "mlflow"
+    options = {
+        "host": host,
+        "port": str(port),
+        "backend-store-uri": f"sqlite:///{store / 'mlflow.db'}",
+        "artifacts-destination": (store / "artifacts").as_uri(),
+        "workers": str(found["workers"]),
+        "allowed-hosts": ",".join(found["allowed_hosts"]),
     }
-    command = [sys.executable, "-m", "mlflow", "server", "--host", host, "--port", str(port)]
-    command += ["--backend-store-uri", started.environment["MLFLOW_TRACKING_URI"]]
-    command += ["--artifacts-destination", (state / "mlflow" / "artifacts").as_uri()]
-    command += ["--workers", str(settings["workers"])]
-    command += ["--allowed-hosts", ",".join(settings["allowed_hosts"])]
-    started.start("mlflow", command)
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    return [sys.executable, "-m", "mlflow", "server", *words]
 
 
-def _start_prefect(started: Children, host: str, port: int) -> None:
-    command = [*_prefect(), "server", "start", "--host", host, "--port", str(port)]
-    started.start("prefect", [*command, "--analytics-off"])
+def _prefect(*words: str) -> list[str]:
+    return [sys.executable, "-m", "prefect", *words]
 
 
-def _deploy(started: Children, deployments: Path) -> None:
-    pool = ["work-pool", "create", POOL, "--type", "process", "--overwrite"]
-    deploy = ["--no-prompt", "deploy", "--all", "--prefect-file", str(deployments)]
-    for name, command in (("pool", pool), ("deploy", deploy)):
-        child = started.start(name, [*_prefect(), *command])
-        child.wait(PATIENCE)
-        started.processes.remove(child)
-        if child.returncode != 0:
-            raise RuntimeError(f"Prefect refused; see {started.logs / name}.log")
+def _deployment(file: Path) -> dict[str, list[str]]:
+    pool = ("work-pool", "create", POOL, "--type", "process", "--overwrite")
+    deploy = ("--no-prompt", "deploy", "--all", "--prefect-file", str(file))
+    return {"pool": _prefect(*pool), "deploy": _prefect(*deploy)}
 
 
-def _prefect() -> list[str]:
-    return [sys.executable, "-m", "prefect"]
-
-
-def _await_answer(address: str, started: Children) -> None:
+def _await_answer(address: str, processes: list[Process], logs: Path) -> None:
     end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        if any(child.poll() is not None for child in started.processes):
-            break
+    while time.monotonic() < end and all(process.poll() is None for process in processes):
         with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=2.0) as answer:
             if answer.status == 200:
                 return
         time.sleep(0.2)
-    raise RuntimeError(f"no answer from {address}; see the logs in {started.logs}")
+    raise RuntimeError(f"no answer from {address}; see the logs in {logs}")
 
 
 def _port(host: str, port: int) -> int:

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
+import psutil
 import pytest
+
+from ricochet.flows.servers import kill_guard
 
 TICK = '''"""A flow that leaves a mark."""
 
@@ -79,14 +81,22 @@ def started(folder, *, state=None):
 def members(group):
     """Return the numbers of the processes of a group that are no zombies."""
     found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[2]) == group and fields[0] != "Z":
-            found.append(int(stat.parent.name))
+    for process in psutil.process_iter(["status"]):
+        with contextlib.suppress(ProcessLookupError):
+            alive = process.info["status"] != psutil.STATUS_ZOMBIE
+            if alive and os.getpgid(process.pid) == group:
+                found.append(process.pid)
     return found
+
+
+def guard_of(parent):
+    """Return the process that guards the children of another."""
+    (guard,) = (
+        child
+        for child in psutil.Process(parent).children()
+        if kill_guard.__name__ in child.cmdline()
+    )
+    return guard
 
 
 def announced(log, process):

@@ -8,23 +8,26 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
-from ricochet.flows.servers import children
+from ricochet.flows.servers import children, kill_guard
 from ricochet.tasks.storage import process_ids
-from tests.flows.harness import members, wait_for
+from tests.flows.harness import guard_of, members, wait_for
 
 PARENT = """
-import sys, time
+import contextlib, sys, time
 from pathlib import Path
-from ricochet.flows.servers.children import Children
+from ricochet.flows.servers import children
 place = Path(sys.argv[1])
-started = Children(place, place, {"PATH": "/usr/bin:/bin"})
-for number, command in enumerate(sys.argv[2:]):
-    started.start(str(number), ["sh", "-c", command])
-started.write_down({"prefect": "address"})
-print(started._guard.pid, flush=True)
-time.sleep(60)
+with contextlib.ExitStack() as started:
+    children.write_ledger(place, prefect="address")
+    for command in sys.argv[3:]:
+        child = children.running(
+            ["sh", "-c", command], log=place / "log", environment={"PATH": "/usr/bin:/bin"}
+        )
+        print(started.enter_context(child).pid, flush=True)
+    time.sleep(float(sys.argv[2]))
 """
 FAMILY = "sleep 60 & wait"
 STUBBORN = "trap '' TERM; sleep 60 & wait; wait; wait"
@@ -35,13 +38,12 @@ class Parent:
     """A process that started children and waits to be killed."""
 
     process: subprocess.Popen
-    guard: int
     groups: tuple[int, ...]
 
     def kill(self, *, guard):
         """End it by kill -9, and first its guard if so asked."""
         if guard:
-            os.kill(self.guard, signal.SIGKILL)
+            guard_of(self.process.pid).kill()
         self.process.kill()
         self.process.wait()
 
@@ -50,14 +52,11 @@ class Parent:
 def parent(tmp_path):
     made = []
 
-    def start(*commands):
-        command = [sys.executable, "-c", PARENT, str(tmp_path), *commands]
+    def start(*commands, seconds=60):
+        command = [sys.executable, "-c", PARENT, str(tmp_path), str(seconds), *commands]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         made.append(process)
-        guard = int(process.stdout.readline())
-        ledger = json.loads((tmp_path / children.LEDGER).read_text())
-        groups = tuple(process_ids.number_of(name) for name in ledger["children"])
-        return Parent(process, guard, groups)
+        return Parent(process, tuple(int(process.stdout.readline()) for _ in commands))
 
     yield start
     for process in made:
@@ -70,7 +69,7 @@ def test_children_of_a_parent_that_was_killed_are_ended_by_the_guard(parent, tmp
     wait_for(lambda: all(len(members(group)) == 2 for group in family.groups), seconds=5)
     family.kill(guard=False)
     wait_for(lambda: not any(members(group) for group in family.groups), seconds=10)
-    assert children.owner(tmp_path) is None
+    assert children.ledger(tmp_path) is None
     assert children.end_orphans(tmp_path) == 0
 
 
@@ -87,7 +86,7 @@ def test_the_guard_makes_a_child_end_that_ignores_the_first_request(parent):
 def test_without_the_guard_the_next_ends_what_is_left_and_only_once(parent, tmp_path):
     family = parent(FAMILY, STUBBORN)
     wait_for(lambda: all(len(members(group)) == 2 for group in family.groups), seconds=5)
-    assert children.owner(tmp_path)["prefect"] == "address"
+    assert children.ledger(tmp_path)["prefect"] == "address"
     assert children.end_orphans(tmp_path) == 0  # while the parent lives they are not orphans
     assert all(members(group) for group in family.groups)
     family.kill(guard=True)
@@ -98,49 +97,40 @@ def test_without_the_guard_the_next_ends_what_is_left_and_only_once(parent, tmp_
     assert children.end_orphans(tmp_path) == 0
 
 
-def test_a_process_that_only_has_the_number_of_a_child_is_spared(parent, tmp_path):
+def test_children_of_a_process_that_only_has_the_number_of_the_parent_are_spared(parent, tmp_path):
     family = parent(FAMILY)
     family.kill(guard=True)
     ledger = tmp_path / children.LEDGER
-    found = json.loads(ledger.read_text())
-    host, number, started = found["children"][0].split()
-    found["children"] = [f"{host} {number} {int(started) + 1}", f"elsewhere {number} {started}"]
-    ledger.write_text(json.dumps(found))
+    host, number, started = json.loads(ledger.read_text())["process"].split()
     try:
-        assert children.end_orphans(tmp_path) == 0
-        assert members(int(number))
+        for other in (f"{host} {number} {int(started) + 1}", f"elsewhere {number} {started}"):
+            ledger.write_text(json.dumps({"process": other}))
+            assert children.end_orphans(tmp_path) == 0
+            assert members(family.groups[0])
     finally:
-        os.killpg(int(number), signal.SIGKILL)
+        os.killpg(family.groups[0], signal.SIGKILL)
 
 
-def test_an_orderly_end_leaves_no_child_no_guard_and_no_ledger(tmp_path):
-    started = children.Children(tmp_path, tmp_path, {"PATH": "/usr/bin:/bin"})
-    child = started.start("family", ["sh", "-c", FAMILY])
-    guard = started._guard.pid
-    assert children.owner(tmp_path)["children"] == [process_ids.name_of(child.pid)]
-    started.end()
-    wait_for(lambda: not members(child.pid) and not members(guard), seconds=5)
-    assert not (tmp_path / children.LEDGER).exists()
+def test_an_orderly_end_leaves_no_child_and_no_guard(parent):
+    family = parent(FAMILY, seconds=1)
+    guard = guard_of(family.process.pid)
+    assert members(family.groups[0])
+    assert family.process.wait(20) == 0
+    assert not members(family.groups[0])
+    assert not psutil.pid_exists(guard.pid)
 
 
-def test_a_child_that_ended_before_is_no_longer_on_the_guards_list(tmp_path):
-    """Its number may be another's by the time that the parent is killed."""
-    started = children.Children(tmp_path, tmp_path, {"PATH": "/usr/bin:/bin"})
-    told = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(children, "_tell", lambda guard, groups: told.append(groups))
-        short = started.start("short", ["true"])
-        short.wait()
-        started.processes.remove(short)
-        long = started.start("long", ["sleep", "60"])
-        started.end()
-    assert told == [str(short.pid), str(long.pid), ""]
+def test_a_child_that_ignores_the_first_request_is_ended_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv(kill_guard.MARK, process_ids.name_of(os.getpid()))  # no guard of the tests
+    command, log = ["sh", "-c", f"echo up; {STUBBORN}"], tmp_path / "log"
+    with children.running(command, log=log, environment=os.environ, patience=0.2) as child:
+        wait_for(lambda: "up" in log.read_text(), seconds=5)
+    assert child.returncode == -signal.SIGKILL
+    assert not members(child.pid)
 
 
-@pytest.mark.parametrize(
-    "content", ["", "{half", "[]", '{"process": 1, "children": [1]}', '{"process": "x"}']
-)
+@pytest.mark.parametrize("content", ["", "{half", "[]", '{"process": 1}', '{"process": "x"}'])
 def test_a_ledger_that_is_broken_or_of_another_form_holds_nothing(tmp_path: Path, content):
     (tmp_path / children.LEDGER).write_text(content)
-    assert children.owner(tmp_path) is None
+    assert children.ledger(tmp_path) is None
     assert children.end_orphans(tmp_path) == 0

@@ -1,21 +1,20 @@
 """`ricochet up`: both servers answer, a schedule fires by itself, and nothing is left behind."""
 
-import contextlib
 import json
 import os
 import signal
 import socket
 import time
 import urllib.request
-from pathlib import Path
 
+import psutil
 import pytest
 
 from ricochet.flows import cli
 from ricochet.flows.servers import up
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import process_ids
-from tests.flows.harness import members, started, wait_for
+from tests.flows.harness import guard_of, members, started, wait_for
 
 
 def test_a_port_in_use_is_bad_input_and_starts_nothing(tmp_path):
@@ -23,15 +22,13 @@ def test_a_port_in_use_is_bad_input_and_starts_nothing(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         request = up.Request("127.0.0.1", taken.getsockname()[1], 0, state=tmp_path)
-        with (
-            pytest.raises(BadInput, match="address already in use"),
-            up.servers(request) as (_, children),
-        ):
-            assert children.processes == []
+        with pytest.raises(BadInput, match="address already in use"), up.servers(request):
+            pytest.fail("started")
+        assert not (tmp_path / up.LOGS).exists()
 
 
 def write_ledger(folder, process, **addresses):
-    facts = {"process": process, "children": [], **addresses}
+    facts = {"process": process, **addresses}
     (folder / "servers.json").write_text(json.dumps(facts))
 
 
@@ -52,15 +49,6 @@ def test_servers_of_a_process_that_is_gone_or_only_has_its_number_are_not_found(
 def test_servers_that_do_not_answer_yet_are_not_found(tmp_path):
     write_ledger(tmp_path, process_ids.name_of(os.getpid()))
     assert up.find_running(tmp_path) is None
-
-
-def test_a_child_that_ignores_the_first_request_is_ended_all_the_same(tmp_path):
-    children = up.Children(tmp_path, tmp_path, {"PATH": "/usr/bin:/bin"})
-    child = children.start("stubborn", ["sh", "-c", "trap '' TERM; echo up; sleep 60 & wait; wait"])
-    wait_for(lambda: "up" in (tmp_path / "stubborn.log").read_text(), seconds=5)
-    children.end(patience=0.2)
-    assert child.returncode == -signal.SIGKILL
-    assert not members(child.pid)
 
 
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -108,8 +96,8 @@ def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
         said = json.loads((tmp_path / "out" / "result.json").read_text())
         addresses = {"mlflow": running.mlflow, "prefect": running.prefect}
         assert said == {"schema": "ricochet.up/1", **addresses}
-        assert len(found["children"]) == 3
-        groups = [process_ids.number_of(name) for name in found["children"]]
+        groups = groups_of(running.process.pid)
+        assert len(groups) == 3
         assert all(members(group) for group in groups)
         wait_for((tmp_path / "ticks").exists, seconds=90)
         running.process.send_signal(signal.SIGTERM)
@@ -124,9 +112,8 @@ def test_a_killed_up_leaves_nothing_and_what_its_guard_missed_the_next_up_ends(t
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir(), second.mkdir()
     with started(first, state=tmp_path / "state") as running:
-        before = groups_of(tmp_path / "state")
-        (guard,) = children_of(running.process.pid, named="sh")
-        os.kill(guard, signal.SIGKILL)
+        before = groups_of(running.process.pid)
+        guard_of(running.process.pid).kill()
         running.process.kill()
         running.process.wait()
     assert up.find_running(tmp_path / "state") is None
@@ -134,25 +121,14 @@ def test_a_killed_up_leaves_nothing_and_what_its_guard_missed_the_next_up_ends(t
     with started(second, state=tmp_path / "state") as running:
         assert (second / "up.log").read_text().startswith("ended 3 processes that an `up`")
         assert not any(members(group) for group in before)
-        after = groups_of(tmp_path / "state")
+        after = groups_of(running.process.pid)
         assert all(members(group) for group in after)
         running.process.kill()
         running.process.wait()
     wait_for(lambda: not any(members(group) for group in after), seconds=30)
 
 
-def groups_of(state):
-    """Return the process groups that the ledger names."""
-    named = up.find_running(state)["children"]
-    return [process_ids.number_of(name) for name in named]
-
-
-def children_of(parent, *, named):
-    """Return the numbers of a process's children that run a program of this name."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            head, _, tail = stat.read_text().rpartition(")")
-            if int(tail.split()[1]) == parent and head.endswith(f"({named}"):
-                found.append(int(stat.parent.name))
-    return found
+def groups_of(parent):
+    """Return the process groups that `up` started, all but its guard."""
+    guard = guard_of(parent).pid
+    return [child.pid for child in psutil.Process(parent).children() if child.pid != guard]
