@@ -6,15 +6,16 @@ from typing import Any
 
 
 class BadInput(ValueError):
-    """Input from outside that cannot be used; its text is one line for a person to act on."""
+    """Input from outside that cannot be used; its text is one line that says what to mend."""
 
     def __init__(self, where: str, found: str, expected: str) -> None:
         """Describe one fault.
 
+        >>> str(BadInput("params.yaml: period", "-1", "a positive number of seconds"))
+        'params.yaml: period: found -1, expected a positive number of seconds'
+
         Args:
             where: File, key or argument at fault.
-            found: What is there.
-            expected: What should be there.
         """
         self.where = where
         self.found = " ".join(found.split())

@@ -10,39 +10,44 @@ from numpy import ndarray
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a grid, and where in it a place lies.
+    """A cell of a grid, and where in it a point lies.
 
     Attributes:
         corner: Index of its lowest corner along each axis.
-        share: How far in it a place lies along each axis, from 0 to 1.
+        share: How far in it the point lies along each axis, from 0 to 1.
     """
 
     corner: tuple[Int[ndarray, "*batch"], Int[ndarray, "*batch"], Int[ndarray, "*batch"]]
     share: Float[ndarray, "*batch 3"]
 
 
-def cell_at(axes: Sequence[Float[ndarray, " knot"]], where: Float[ndarray, "*batch 3"]) -> Cell:
-    """Find the cell that each place lies in, or the nearest.
+def cell_at(axes: Sequence[Float[ndarray, " _"]], where: Float[ndarray, "*batch 3"]) -> Cell:
+    """Find the cell that each point lies in, or the nearest.
+
+    >>> tenths = np.linspace(0.0, 1.0, 11)
+    >>> cell = cell_at((tenths, tenths, tenths), np.array([0.25, 0.5, 7.0]))
+    >>> [int(low) for low in cell.corner], cell.share.round(3).tolist()
+    ([2, 5, 9], [0.5, 0.0, 1.0])
 
     Args:
         axes: The grid's knots along each of three axes, ascending, equally far apart.
-        where: The places.
     """
     corner, share = [], []
     for axis, knots in enumerate(axes):
         place = (where[..., axis] - knots[0]) / (knots[1] - knots[0])
-        low = np.clip(np.nan_to_num(place), 0, len(knots) - 2).astype(int)
+        low = np.asarray(np.clip(np.nan_to_num(place), 0, len(knots) - 2).astype(int))
         corner.append(low)
         share.append(np.clip(place - low, 0.0, 1.0))
     return Cell((corner[0], corner[1], corner[2]), np.stack(share, -1))
 
 
-def between(values: Float[ndarray, "x y u ..."], cell: Cell) -> Float[ndarray, "..."]:
-    """Interpolate linearly along each axis.
+def between(values: Float[ndarray, "x y z ..."], cell: Cell) -> Float[ndarray, "..."] | float:
+    """Interpolate values at the grid's points linearly along each axis.
 
-    Args:
-        values: At the grid's points.
-        cell: Where.
+    >>> x, y, z = np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij")
+    >>> where = np.array([[0.5, 1.25, 2.0], [3.0, 0.0, 1.0]])
+    >>> between(x + y * z, cell_at([np.arange(4.0)] * 3, where))
+    array([3., 3.])
     """
     total = np.zeros(())
     for corner in np.ndindex(2, 2, 2):

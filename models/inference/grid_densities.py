@@ -15,12 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy import ndarray
 from scipy.interpolate import RectBivariateSpline
 
-_DEPTH = 14.0  # log density below the peak that counts as outside: 1e-6 of a Gaussian's mass
-_ROUNDS = 12
 _REACH = 6.0  # half a row's final window, in the row's standard deviations
 
 LogDensity = Callable[[Float[ndarray, "point 2"]], Float[ndarray, " point"]]
@@ -28,7 +26,7 @@ LogDensity = Callable[[Float[ndarray, "point 2"]], Float[ndarray, " point"]]
 
 @dataclass(frozen=True)
 class Window:
-    """Rows of b, uniform and increasing, each with the interval of a to look at."""
+    """Rows of b, uniform and increasing, each with an interval of a."""
 
     rows: Float[ndarray, " m"]
     low: Float[ndarray, " m"]
@@ -38,12 +36,6 @@ class Window:
         """Return the grid's points (a, b)."""
         a = self.low[:, None] + np.linspace(0, 1, columns) * (self.high - self.low)[:, None]
         return np.stack([a, np.broadcast_to(self.rows[:, None], a.shape)], axis=-1)
-
-    def at(self, rows: Float[ndarray, " k"]) -> "Window":
-        """Interpolate the intervals at other rows."""
-        return Window(
-            rows, np.interp(rows, self.rows, self.low), np.interp(rows, self.rows, self.high)
-        )
 
 
 @dataclass(frozen=True)
@@ -87,22 +79,13 @@ class GridDensity:
 
     def log_density_at(self, theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
         """Interpolate the log density at rows of (a, b); -inf outside the grid."""
-        theta = np.atleast_2d(theta)
-        here = self.window.at(theta[:, 1])
+        here = at_rows(self.window, theta[:, 1])
         x = (theta[:, 0] - here.low) / (here.high - here.low)
         columns = np.linspace(0, 1, self.log_density.shape[1])
         spline = RectBivariateSpline(self.window.rows, columns, self.log_density)
         inside = (x >= 0) & (x <= 1)
         inside &= (theta[:, 1] >= self.window.rows[0]) & (theta[:, 1] <= self.window.rows[-1])
         return np.where(inside, spline(theta[:, 1], x, grid=False), -np.inf)
-
-    def content_above(self, theta: Float[ndarray, " 2"]) -> float:
-        """Return the mass where the density exceeds its value at theta.
-
-        Theta lies in the highest-density region of level q exactly when this is at most q.
-        """
-        level = self.log_density_at(theta)[0]
-        return float(min(1.0, self.weights[self.log_density > level].sum()))
 
     def sample(self, count: int, *, draw: np.random.Generator) -> Float[ndarray, "count 2"]:
         """Draw points: a cell by its mass, then a place in the cell; stays inside the grid."""
@@ -112,7 +95,7 @@ class GridDensity:
         m, n = self.log_density.shape
         row, column = _jittered(i, m, draw), _jittered(j, n, draw)
         b = np.interp(row, np.arange(m), self.window.rows)
-        here = self.window.at(b)
+        here = at_rows(self.window, b)
         return np.stack([here.low + column / (n - 1) * (here.high - here.low), b], axis=-1)
 
     def ranks(self, theta: Float[ndarray, " 2"]) -> Float[ndarray, " 2"]:
@@ -140,143 +123,70 @@ def tabulate(
 ) -> GridDensity:
     """Evaluate a density in a window that holds it and normalise it.
 
+    >>> bell = lambda theta: -0.5 * (theta**2).sum(-1)
+    >>> window = Window(np.linspace(-5, 5, 13), np.full(13, -5.0), np.full(13, 5.0))
+    >>> density = tabulate(bell, window, np.array([[-9.0, -9.0], [9.0, 9.0]]))
+    >>> density.log_density.shape, (density.mean.round(3) + 0.0).tolist()
+    ((97, 97), [0.0, 0.0])
+
     Args:
         log_density: Unnormalised log density of rows of theta = (a, b).
         window: Where the density lives; its intervals are fitted to the density once more.
-        bounds: The box of the density's support, rows (low, high) of (a, b).
+        bounds: Corners (low, high) of the density's support, rows of (a, b).
         columns: Evaluations along a.
         refined: Points per axis of the returned grid, by a bicubic spline.
-
-    Returns:
-        The normalised density.
 
     Raises:
         ValueError: If the density is zero, or not a number, all over the window.
     """
-    values = _values(log_density, window, columns)
-    _check(values)
+    values = evaluate(log_density, window, columns)
+    refuse_empty(values)
     centre, spread = _row_moments(window, values)
     low = np.maximum(centre - _REACH * spread, bounds[0, 0])
     high = np.minimum(centre + _REACH * spread, bounds[1, 0])
     window = Window(window.rows, low, high)
-    values = _values(log_density, window, columns)
-    _check(values)
+    values = evaluate(log_density, window, columns)
+    refuse_empty(values)
     values = np.maximum(values, -1e300)
     values = np.maximum(values, values.max() - 30.0)
-    finer = window.at(np.linspace(window.rows[0], window.rows[-1], refined))
+    finer = at_rows(window, np.linspace(window.rows[0], window.rows[-1], refined))
     spline = RectBivariateSpline(window.rows, np.linspace(0, 1, columns), values)
     return normalise(finer, spline(finer.rows, np.linspace(0, 1, refined)))
 
 
-def locate(
-    log_density: LogDensity,
-    start: tuple[float, float],
-    bounds: Float[ndarray, "2 2"],
-    *,
-    rows: int = 13,
-    columns: int = 9,
-) -> Window:
-    """Find the rows that hold the mass and the interval of a that each one fills.
-
-    Args:
-        log_density: Unnormalised log density of rows of theta = (a, b).
-        start: First interval of a.
-        bounds: The box of the density's support, rows (low, high) of (a, b).
-        rows: Rows of b.
-        columns: Points of a row.
-
-    Returns:
-        The window.
-
-    Raises:
-        ValueError: If the density is zero, or not a number, wherever it was looked at.
-    """
-    b = np.linspace(bounds[0, 1], bounds[1, 1], rows)
-    window = Window(b, np.full(rows, float(start[0])), np.full(rows, float(start[1])))
-    for _ in range(_ROUNDS):
-        window = _follow(log_density, window, bounds[:, 0], columns)
-        values = _values(log_density, window, columns)
-        _check(values)
-        window, live = _spread(log_density, window, _row_mass(window, values), bounds[:, 0])
-        step = window.rows[1] - window.rows[0]
-        low, high = np.clip(window.rows[live[[0, -1]]] + [-step, step], *bounds[:, 1])
-        shrunk = (high - low) / (window.rows[-1] - window.rows[0])
-        if shrunk > 0.8:
-            break
-        window = window.at(np.linspace(low, high, rows))
-    return _beside(window, live)
-
-
-def _spread(
-    log_density: LogDensity,
-    window: Window,
-    profile: Float[ndarray, " m"],
-    bounds: Float[ndarray, " 2"],
-    *,
-    columns: int = 33,
-) -> tuple[Window, Int[ndarray, " k"]]:
-    """Let rows beside those with mass look where their neighbours have it, while that finds some.
-
-    A narrow row is easily missed: all points of its first interval may lie beside it.
-    """
-    profile, tried = profile.copy(), set[int]()
-    while True:
-        live = np.flatnonzero(profile > profile.max() - _DEPTH)
-        edge = {i for row in live for i in (row - 1, row + 1)} - set(live) - tried
-        rows = np.array(sorted(i for i in edge if 0 <= i < len(profile)), dtype=int)
-        if not len(rows):
-            return window, live
-        near = _beside(window, live)
-        some = Window(near.rows[rows], near.low[rows], near.high[rows])
-        some = _follow(log_density, some, bounds, columns)
-        mass = _row_mass(some, _values(log_density, some, columns))
-        found = rows[mass > profile[rows]]
-        low, high = window.low.copy(), window.high.copy()
-        low[found], high[found] = (end[mass > profile[rows]] for end in (some.low, some.high))
-        profile[found] = mass[mass > profile[rows]]
-        window, tried = Window(window.rows, low, high), tried | set(rows)
-
-
-def _beside(window: Window, live: Int[ndarray, " k"]) -> Window:
-    """Give rows without mass the interval of the nearest row that has some.
-
-    Nothing tells where they should look, and one that looks elsewhere bends the spline beside it.
-    """
-    nearest = live[np.abs(np.arange(len(window.rows))[:, None] - live).argmin(1)]
-    return Window(window.rows, window.low[nearest], window.high[nearest])
-
-
 def normalise(window: Window, values: Float[ndarray, "m n"]) -> GridDensity:
-    """Make a density of unnormalised log values at a window's points."""
+    """Make a density of unnormalised log values at a window's points.
+
+    >>> square = Window(np.array([0.0, 1.0, 2.0]), np.zeros(3), np.full(3, 2.0))
+    >>> float(normalise(square, np.zeros((3, 5))).log_density[0, 0]) == -np.log(4.0)
+    True
+    """
     peak = values.max()
     total = (np.exp(values - peak) * _areas(window, values.shape[1])).sum()
     return GridDensity(window, values - peak - np.log(total))
 
 
-def _follow(
-    log_density: LogDensity, window: Window, bounds: Float[ndarray, " 2"], columns: int
-) -> Window:
-    """Move, widen or shrink each row's interval until the row's mass fills it."""
-    for _ in range(_ROUNDS):
-        values = _values(log_density, window, columns)
-        width = window.high - window.low
-        step = width / (columns - 1)
-        live = values > values.max(1, keepdims=True) - _DEPTH
-        below = live[:, 0] & (window.low > bounds[0])  # mass goes on outside: widen, do not shrink
-        above = live[:, -1] & (window.high < bounds[1])
-        low = window.low + (live.argmax(1) - 1) * step
-        high = window.low + (columns - live[:, ::-1].argmax(1)) * step
-        low = np.where(below, window.low - width, np.where(above, window.low, low))
-        high = np.where(above, window.high + width, np.where(below, window.high, high))
-        low, high = np.clip(low, *bounds), np.clip(high, *bounds)
-        change = np.maximum(np.abs(low - window.low), np.abs(high - window.high)) / width
-        window = Window(window.rows, low, high)
-        if change.max() < 0.25:
-            break
-    return window
+def at_rows(window: Window, rows: Float[ndarray, " k"]) -> Window:
+    """Interpolate a window's intervals at other rows.
+
+    >>> square = Window(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.array([2.0, 4.0]))
+    >>> at_rows(square, np.array([0.5]))
+    Window(rows=array([0.5]), low=array([0.5]), high=array([3.]))
+    """
+    low, high = (np.interp(rows, window.rows, ends) for ends in (window.low, window.high))
+    return Window(rows, low, high)
 
 
-def _values(log_density: LogDensity, window: Window, columns: int) -> Float[ndarray, "m n"]:
+def evaluate(log_density: LogDensity, window: Window, columns: int) -> Float[ndarray, "m n"]:
+    """Return the log density at a window's points.
+
+    >>> square = Window(np.array([0.0, 1.0]), np.zeros(2), np.ones(2))
+    >>> evaluate(lambda theta: theta.sum(-1), square, 3).tolist()
+    [[0.0, 0.5, 1.0], [1.0, 1.5, 2.0]]
+
+    Raises:
+        ValueError: If a value is not a number.
+    """
     points = window.points(columns)
     values = np.asarray(log_density(points.reshape(-1, 2))).reshape(points.shape[:2])
     if np.isnan(values).any():
@@ -284,17 +194,16 @@ def _values(log_density: LogDensity, window: Window, columns: int) -> Float[ndar
     return values
 
 
-def _check(values: Float[ndarray, "m n"]) -> None:
+def refuse_empty(values: Float[ndarray, "m n"]) -> None:
+    """Refuse log densities none of which is finite.
+
+    >>> refuse_empty(np.array([[-np.inf, 0.0]]))
+
+    Raises:
+        ValueError: If there is no mass at any point.
+    """
     if not np.isfinite(values).any():
         raise ValueError("log_density is not finite anywhere in the window")
-
-
-def _row_mass(window: Window, values: Float[ndarray, "m n"]) -> Float[ndarray, " m"]:
-    peak = values.max(1, keepdims=True)
-    safe = np.where(np.isfinite(peak), peak, 0.0)
-    mass = np.exp(values - safe).mean(1) * (window.high - window.low)
-    with np.errstate(divide="ignore"):
-        return np.log(mass) + safe[:, 0]
 
 
 def _row_moments(

@@ -22,41 +22,32 @@ class Coordinates:
     scale: Float[Tensor, "*batch n"]
 
 
-def forward(coordinates: Coordinates, x: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
-    """Return y for x.
+def forward(coordinates: Coordinates, x: Float[Tensor, "*#batch n"]) -> Float[Tensor, "*#batch n"]:
+    """Return y, without unit, for x in the units of the location.
 
-    Args:
-        coordinates: Location and scale.
-        x: Points, in the units of the location.
-
-    Returns:
-        The coordinates y, no unit.
+    >>> narrow = Coordinates(torch.tensor([0.8]), torch.tensor([0.01]))
+    >>> [round(float(forward(narrow, torch.tensor([x]))), 3) for x in (0.8, 0.81, 1.8)]
+    [0.0, 0.881, 5.298]
     """
     return torch.asinh((x - coordinates.location) / coordinates.scale)
 
 
-def inverse(coordinates: Coordinates, y: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
+def inverse(coordinates: Coordinates, y: Float[Tensor, "*#batch n"]) -> Float[Tensor, "*#batch n"]:
     """Return x for y.
 
-    Args:
-        coordinates: Location and scale.
-        y: Coordinates, no unit.
-
-    Returns:
-        Points in the units of the location.
+    >>> narrow = Coordinates(torch.tensor([0.8]), torch.tensor([0.01]))
+    >>> round(float(inverse(narrow, forward(narrow, torch.tensor([0.93])))), 3)
+    0.93
     """
     return coordinates.location + coordinates.scale * torch.sinh(y)
 
 
-def log_slope(coordinates: Coordinates, x: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch"]:
+def log_slope(coordinates: Coordinates, x: Float[Tensor, "*#batch n"]) -> Float[Tensor, "*#batch"]:
     """Return log |det dy/dx|, which turns a density of y into one of x.
 
-    Args:
-        coordinates: Location and scale.
-        x: Points, in the units of the location.
-
-    Returns:
-        The log of the product of the slopes.
+    >>> narrow = Coordinates(torch.tensor([0.8]), torch.tensor([0.01]))
+    >>> round(float(log_slope(narrow, torch.tensor([0.8]))), 3)  # -log(0.01)
+    4.605
     """
     return -torch.hypot(coordinates.scale, x - coordinates.location).log().sum(-1)
 
@@ -64,15 +55,11 @@ def log_slope(coordinates: Coordinates, x: Float[Tensor, "*batch n"]) -> Float[T
 def interval(
     coordinates: Coordinates, low: Float[Tensor, " n"], high: Float[Tensor, " n"]
 ) -> tuple[Float[Tensor, "*batch n"], Float[Tensor, "*batch n"]]:
-    """Map a box: the image of each interval [low, high], in ascending order.
+    """Return the lower and the upper corner in y of the box from low to high.
 
-    Args:
-        coordinates: Location and scale.
-        low: Lower corner, in the units of the location.
-        high: Upper corner.
-
-    Returns:
-        Lower and upper corner in y.
+    >>> mirrored = Coordinates(torch.tensor([0.8]), torch.tensor([-0.1]))
+    >>> [round(float(y), 3) for y in interval(mirrored, torch.tensor([0.7]), torch.tensor([1.0]))]
+    [-1.444, 0.881]
     """
     first, second = forward(coordinates, low), forward(coordinates, high)
     return torch.minimum(first, second), torch.maximum(first, second)

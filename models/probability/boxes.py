@@ -1,4 +1,4 @@
-"""The uniform density on an axis-aligned box: p(x) = 1 / prod_i (high_i - low_i) inside, 0 outside.
+"""An axis-aligned box of parameters and the uniform law on it.
 
 It is the prior of every calibration here (Matl et al., Section 4.1).
 """
@@ -31,23 +31,15 @@ class Box:
         """Number of parameters."""
         return len(self.low)
 
-    @property
-    def volume(self) -> float:
-        """Product of the sides."""
-        return math.prod(high - low for low, high in zip(self.low, self.high, strict=True))
-
 
 def bounds(
     box: Box, *, dtype: torch.dtype = torch.float64
 ) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"]]:
     """Return the lower and the upper corner as tensors.
 
-    Args:
-        box: The box.
-        dtype: Precision of the result.
-
-    Returns:
-        Lower and upper corner, in the units of the parameters.
+    >>> low, high = bounds(Box((0.5, 1.0), (0.9, 5.0)))
+    >>> (high - low).tolist()
+    [0.4, 4.0]
     """
     return torch.tensor(box.low, dtype=dtype), torch.tensor(box.high, dtype=dtype)
 
@@ -59,16 +51,12 @@ def sample(
     draw: torch.Generator,
     dtype: torch.dtype = torch.float64,
 ) -> Float[Tensor, "*batch n"]:
-    """Draw points uniformly in the box.
+    """Draw a batch of points uniformly in the box.
 
-    Args:
-        box: The box.
-        shape: Shape of the batch.
-        draw: Source of randomness.
-        dtype: Precision of the result.
-
-    Returns:
-        Points, in the units of the parameters.
+    >>> box = Box((0.5, 1.0), (0.9, 5.0))
+    >>> points = sample(box, (100,), draw=torch.Generator().manual_seed(0))
+    >>> tuple(points.shape), bool(contains(box, points).all())
+    ((100, 2), True)
     """
     low, high = bounds(box, dtype=dtype)
     fraction = torch.rand((*shape, box.dimension), generator=draw, dtype=dtype)
@@ -76,42 +64,20 @@ def sample(
 
 
 def contains(box: Box, points: Float[Tensor, "*batch n"]) -> Bool[Tensor, "*batch"]:
-    """Tell which points lie in the closed box.
+    """Return which points lie in the closed box; NaN is outside.
 
-    Args:
-        box: The box.
-        points: Points, in the units of the parameters.
-
-    Returns:
-        True where every coordinate lies within its bounds; NaN is outside.
+    >>> contains(Box((0.0,), (1.0,)), torch.tensor([[1.0], [1.1], [torch.nan]])).tolist()
+    [True, False, False]
     """
     low, high = bounds(box, dtype=points.dtype)
     return ((points >= low) & (points <= high)).all(-1)
 
 
-def log_density(box: Box, points: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch"]:
-    """Evaluate the log of the uniform density.
-
-    Args:
-        box: The box.
-        points: Points, in the units of the parameters.
-
-    Returns:
-        Minus the log of the volume inside, minus infinity outside.
-    """
-    outside = torch.full(points.shape[:-1], -math.inf, dtype=points.dtype)
-    return torch.where(contains(box, points), -math.log(box.volume), outside)
-
-
 def axes(box: Box, counts: tuple[int, ...]) -> tuple[Float[Tensor, " point"], ...]:
-    """Return the midpoints of equal cells along each side.
+    """Return the midpoints of equal cells along each side, for the midpoint rule.
 
-    Args:
-        box: The box.
-        counts: Number of cells along each side.
-
-    Returns:
-        One axis a parameter; the midpoint rule over their product integrates functions on the box.
+    >>> [axis.tolist() for axis in axes(Box((0.0, 1.0), (1.0, 5.0)), (2, 4))]
+    [[0.25, 0.75], [1.5, 2.5, 3.5, 4.5]]
     """
     return tuple(
         low + (torch.arange(count, dtype=torch.float64) + 0.5) * ((high - low) / count)

@@ -5,8 +5,8 @@ For a mean direction at angle gamma from the plane's normal,
     P(z > 0) = int_0^1 kappa / (1 - exp(-2 kappa)) exp(kappa (c cos gamma - 1))
                        I0(kappa sqrt(1 - c^2) sin gamma) dc,
 
-the constant by which the ball's redraw ("a draw pointing into the plane is drawn again")
-divides its density. Tabulated over cos gamma, since every likelihood call asks it many times.
+the constant that divides the density where a draw pointing into the plane is drawn again.
+Tabulated over cos gamma, since a likelihood asks it many times.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Table:
 
     log_probability: Float[Tensor, "point step"]
 
-    def at(self, cosine: Float[Tensor, "*drop point node"]) -> Float[Tensor, "*drop point node"]:
+    def at(self, cosine: Float[Tensor, "*batch point node"]) -> Float[Tensor, "*batch point node"]:
         """Interpolate at the cosines of the angle between mean direction and normal."""
         place = cosine.clamp(0.0, 1.0) * _STEPS
         left = place.floor().long().clamp(max=_STEPS - 1)
@@ -35,15 +35,16 @@ class Table:
         low = self.log_probability[row, left]
         return low + fraction * (self.log_probability[row, left + 1] - low)
 
-    def rows(self, keep: Tensor | slice) -> "Table":
-        """Keep the rows of some concentrations."""
-        return Table(self.log_probability[keep])
-
 
 def log_upward_probability(
     concentration: Float[Tensor, " point"], cosine: Float[Tensor, " step"]
 ) -> Float[Tensor, "point step"]:
-    """Return log P(z > 0) by Gauss-Legendre over an interval that holds the density's mass."""
+    """Return log P(z > 0) by Gauss-Legendre over an interval that holds the density's mass.
+
+    >>> along = torch.tensor([0.0, 1.0], dtype=torch.float64)  # cos gamma: in the plane, up
+    >>> log_upward_probability(torch.tensor([2.0]), along).exp().numpy().round(3)
+    array([[0.5  , 0.881]])
+    """
     kappa, gamma = concentration[:, None, None], torch.arccos(cosine)[None, :, None]
     nodes, weights = (torch.from_numpy(a) for a in np.polynomial.legendre.leggauss(_NODES))
     reach = 9 / kappa.sqrt()
@@ -58,7 +59,12 @@ def log_upward_probability(
 
 
 def table(concentration: Float[Tensor, " point"]) -> Table:
-    """Tabulate log P(z > 0) for each concentration; repeated ones are computed once."""
+    """Tabulate log P(z > 0) for each concentration; repeated ones are computed once.
+
+    >>> upward = table(torch.tensor([2.0, 50.0, 2.0]))
+    >>> upward.at(torch.tensor([[[0.0], [0.0], [1.0]]])).exp().numpy().round(3).ravel()
+    array([0.5  , 0.5  , 0.881])
+    """
     unique, index = torch.unique(concentration, return_inverse=True)
     cosine = torch.linspace(0, 1, _STEPS + 1, dtype=torch.float64)
     return Table(log_upward_probability(unique.double(), cosine)[index])

@@ -43,6 +43,11 @@ def fit(
 ) -> LinearGaussian:
     """Return y given x, fitted to samples (Eqs. 4-5).
 
+    >>> x = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> model = fit(5.0 + 2.0 * x, x)
+    >>> model.matrix.round(9).tolist(), model.offset.round(9).tolist()
+    ([[2.0]], [5.0])
+
     Args:
         outputs: y of each sample.
         inputs: x of each sample.
@@ -66,14 +71,23 @@ def fit(
 
 
 def mean(model: LinearGaussian, given: Float[ndarray, "*batch n"]) -> Float[ndarray, "*batch m"]:
-    """Return the mean of y given x."""
+    """Return the mean of y given x.
+
+    >>> mean(LinearGaussian(np.eye(2), np.ones(2), np.eye(2)), np.array([0.5, 2.0]))
+    array([1.5, 3. ])
+    """
     return given @ model.matrix.T + model.offset
 
 
 def sample(
     model: LinearGaussian, given: Float[ndarray, "*batch n"], *, draw: np.random.Generator
 ) -> Float[ndarray, "*batch m"]:
-    """Return one y for each x."""
+    """Return one y for each x.
+
+    >>> still = LinearGaussian(np.eye(2), np.ones(2), np.zeros((2, 2)))
+    >>> sample(still, np.zeros((3, 2)), draw=np.random.default_rng(0)).round(6).shape
+    (3, 2)
+    """
     expected = mean(model, given)
     root = np.linalg.cholesky(model.covariance + 1e-18 * np.eye(len(model.offset)))
     return expected + draw.standard_normal(expected.shape) @ root.T

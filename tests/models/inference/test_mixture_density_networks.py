@@ -11,6 +11,7 @@ from ricochet.models.inference.mixture_density_networks import Fit, Inputs, Trai
 from ricochet.models.probability import boxes, truncated_mixtures
 from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.probability.boxes import Box
+from tests.oracles.boxes import volume
 
 BOX = Box(low=(-1.0, -1.0), high=(1.0, 1.0))
 SPREAD = 0.4
@@ -55,7 +56,7 @@ def test_no_mass_lies_outside_the_box() -> None:
     _, inputs = cases(4, 3)
     mixture = trained().density.mixture(inputs)
     grid = torch.cartesian_prod(*boxes.axes(BOX, (60, 60)))[:, None]
-    mass = truncated_mixtures.log_density(mixture, grid).exp().mean(0) * BOX.volume
+    mass = truncated_mixtures.log_density(mixture, grid).exp().mean(0) * volume(BOX)
     torch.testing.assert_close(mass, torch.ones(4).double(), rtol=0.0, atol=5e-3)
     outside = trained().density.log_density(torch.tensor([1.001, 0.0]), inputs)
     assert (outside == -math.inf).all()

@@ -94,7 +94,8 @@ class _Points:
     upward: half_spaces.Table
 
     def rows(self, keep: Tensor | slice) -> "_Points":
-        return _Points(self.e[keep], self.kappa[keep], self.upward.rows(keep))
+        upward = half_spaces.Table(self.upward.log_probability[keep])
+        return _Points(self.e[keep], self.kappa[keep], upward)
 
 
 def log_likelihood(

@@ -17,7 +17,7 @@ from numpy import ndarray
 from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.inference import grid_densities
+from ricochet.models.inference import grid_densities, window_search
 from ricochet.models.inference.grid_densities import GridDensity, LogDensity, Window
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import likelihood, network_features
@@ -85,7 +85,7 @@ def _window(drops: DropFeatures, start: tuple[float, float], quadrature: Quadrat
         return np.maximum(rows, rows.max(1, keepdims=True) - _DOUBT).sum(0)
 
     bounds = np.array([PRIOR.low, PRIOR.high])
-    return grid_densities.locate(
+    return window_search.locate(
         log_density, start, bounds, rows=17 if len(drops.ratio) < 10 else 13
     )
 
@@ -93,7 +93,7 @@ def _window(drops: DropFeatures, start: tuple[float, float], quadrature: Quadrat
 def _probes(window: Window) -> Float[ndarray, "point 2"]:
     """Three points along the window's middle."""
     rows = np.quantile(window.rows, [0.25, 0.5, 0.75])
-    here = window.at(rows)
+    here = grid_densities.at_rows(window, rows)
     return np.stack([0.5 * (here.low + here.high), rows], axis=-1)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.inference import grid_densities
 from ricochet.models.inference.calibration_checks import coverage
 from ricochet.models.sound.arrival_hypotheses import Tolerances
 from ricochet.models.systems.bouncing_ball import problem
@@ -245,7 +246,7 @@ def _package(
     checked: ProductChecks,
 ) -> Package:
     coarse = found.density.window
-    window = coarse.at(np.linspace(coarse.rows[0], coarse.rows[-1], GRID))
+    window = grid_densities.at_rows(coarse, np.linspace(coarse.rows[0], coarse.rows[-1], GRID))
     points = window.points(GRID).reshape(-1, 2)
     chosen = np.random.default_rng(0).choice(len(found.samples), REFERENCES, replace=False)
     return Package(

@@ -12,6 +12,7 @@ from torch import Tensor
 from ricochet.models.probability import von_mises_fisher
 from ricochet.models.systems.bouncing_ball import simulator
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
+from tests.oracles.von_mises_fisher import mean_resultant_length
 
 GRAVITY, HEIGHT = 9.81, 0.26
 
@@ -181,7 +182,7 @@ def test_deflections_have_the_mean_resultant_length_of_the_law(concentration: fl
     )
     direction = ours.velocities[:, 0] / ours.velocities[:, 0].norm(dim=-1, keepdim=True)
     fall = 0.5 * (direction - _normal(0.0)).square().sum(-1)
-    length = von_mises_fisher.mean_resultant_length(_full(1, concentration))
+    length = mean_resultant_length(concentration)
     assert abs(fall.mean() - (1.0 - length)) < 3.0 * fall.std() / math.sqrt(size)
 
 

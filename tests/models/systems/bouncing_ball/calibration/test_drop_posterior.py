@@ -10,6 +10,7 @@ from ricochet.models.probability import truncated_mixtures
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import drop_posterior
 from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import NoiseRange
+from tests.oracles.truncated_mixtures import credibility
 
 
 def test_rigs_are_drawn_inside_the_range_and_some_hear_without_error() -> None:
@@ -44,7 +45,7 @@ def nats(density: ConditionalDensity, time_sd: float, position_sd: float) -> tup
             ),
             problem.Noise(noise.time_sd[part], noise.position_sd[part]),
         )
-        level = truncated_mixtures.credibility(few, drops.theta[part], per_axis=16)
+        level = credibility(few, drops.theta[part], per_axis=16)
         held += int((level < 0.9).sum())
     return float(loss), held / 1000
 
