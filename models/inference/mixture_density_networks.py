@@ -12,19 +12,18 @@ starts, are averaged as one mixture. The step size follows one cosine; the weigh
 held-out pairs are kept. Network in single precision, density in double.
 """
 
-import itertools
 import math
 import time
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ricochet.models.inference import feed_forward
 from ricochet.models.inference.adamw import AdamW
-from ricochet.models.probability import bijections as coordinates
-from ricochet.models.probability import boxes, truncated_mixtures
+from ricochet.models.inference.feed_forward import Layers
+from ricochet.models.probability import bijections, boxes, truncated_mixtures
 from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.probability.boxes import Box
 from ricochet.models.probability.truncated_mixtures import TruncatedMixture
@@ -34,7 +33,7 @@ _SD_RANGE = (-6.0, 3.0)
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the network is told of a case, and the coordinates in which it answers."""
+    """What the network sees of each case, and the coordinates in which it answers."""
 
     values: Float[Tensor, "*batch input"]
     coordinates: Coordinates
@@ -68,14 +67,6 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Layers:
-    """Weights of all members: two hidden layers and the output."""
-
-    weights: tuple[Float[Tensor, "member input output"], ...]
-    biases: tuple[Float[Tensor, "member 1 output"], ...]
-
-
-@dataclass(frozen=True)
 class ConditionalDensity:
     """A trained density; `log_density` and `mixture` evaluate it.
 
@@ -96,19 +87,12 @@ class ConditionalDensity:
     y_scale: Float[Tensor, " n"]
 
     def mixture(self, inputs: Inputs) -> TruncatedMixture:
-        """Return q( . | x) of each case, members averaged.
-
-        Args:
-            inputs: The cases.
-
-        Returns:
-            One mixture in the parameters' units for each case.
-        """
+        """Return q( . | x) of each case, members averaged, in the parameters' units."""
         with torch.no_grad():
             batch = inputs.values.shape[:-1]
             flat = inputs.values.reshape(-1, inputs.values.shape[-1])
-            low, high = self._bounds(inputs.coordinates)
-            apart = self._members(self.layers, flat, low, high)
+            low, high = bijections.interval(inputs.coordinates, *boxes.bounds(self.box))
+            apart = self.members(self.layers, flat, low, high)
             count = apart.log_weights.shape[0]
             log_weights, mean, sd, slope = (
                 field.movedim(0, 1).reshape(*batch, -1, *field.shape[3:])
@@ -118,28 +102,25 @@ class ConditionalDensity:
         return TruncatedMixture(equal, mean, sd, slope, low, high, inputs.coordinates)
 
     def log_density(
-        self, theta: Float[Tensor, "*sample n"], inputs: Inputs
-    ) -> Float[Tensor, "*sample"]:
-        """Evaluate log q(theta | x).
+        self, theta: Float[Tensor, "*#sample n"], inputs: Inputs
+    ) -> Float[Tensor, "*#sample"]:
+        """Return log q(theta | x) in the parameters' units, minus infinity outside the prior.
 
         Args:
             theta: Parameters; leading axes broadcast against the cases.
-            inputs: The cases.
-
-        Returns:
-            Log density in the parameters' units, minus infinity outside the prior.
         """
         return truncated_mixtures.log_density(self.mixture(inputs), theta.double())
 
-    def _bounds(self, where: Coordinates) -> tuple[Tensor, Tensor]:
-        return coordinates.interval(where, *boxes.bounds(self.box))
-
-    def _members(
-        self, layers: Layers, values: Tensor, low: Tensor, high: Tensor
+    def members(
+        self,
+        layers: Layers,
+        values: Float[Tensor, "case input"],
+        low: Float[Tensor, "*case n"],
+        high: Float[Tensor, "*case n"],
     ) -> TruncatedMixture:
-        """Return the mixtures (member, case) in y for inputs (case, input)."""
-        hidden = ((values - self.input_centre) / self.input_scale).float()
-        out = _forward(layers, hidden).double()
+        """Return the mixtures (member, case) in y that these layers give, cut to [low, high]."""
+        scaled = ((values - self.input_centre) / self.input_scale).float()
+        out = feed_forward.forward(layers, scaled).double()
         n = len(self.y_centre)
         components = out.shape[-1] // _size(n)
         logits, mean, spread, slope = out.split(
@@ -185,15 +166,18 @@ def fit(
 ) -> Fit:
     """Fit a conditional density to pairs of parameters and inputs.
 
+    >>> box, draw = Box((0.0,), (1.0,)), torch.Generator().manual_seed(0)
+    >>> theta = boxes.sample(box, (200,), draw=draw)
+    >>> inputs = Inputs(theta.float(), Coordinates(0 * theta + 0.5, 0 * theta + 1.0))
+    >>> training = Training(components=2, hidden=8, steps=40)
+    >>> found = fit(theta, inputs, box=box, training=training, draw=draw)
+    >>> tuple(found.density.log_density(theta, inputs).shape), len(found.held_out)
+    ((200,), 40)
+
     Args:
         theta: Parameters drawn from the prior.
         inputs: What each of them led to.
         box: The prior's bounds.
-        training: Size and schedule.
-        draw: Source of randomness; the same state gives the same density.
-
-    Returns:
-        The density with the record of its training.
 
     Raises:
         ValueError: If an input is not finite or a parameter is outside the box.
@@ -201,12 +185,12 @@ def fit(
     began = time.process_time()
     _check(theta, inputs, box)
     order = torch.randperm(len(theta), generator=draw)
-    y = coordinates.forward(inputs.coordinates, theta.double())
-    low, high = coordinates.interval(inputs.coordinates, *boxes.bounds(box))
+    y = bijections.forward(inputs.coordinates, theta.double())
+    low, high = bijections.interval(inputs.coordinates, *boxes.bounds(box))
     data = tuple(table[order] for table in (inputs.values, y, low, high))
     kept = max(1, int(training.held_out * len(theta)))
     start = _start(data[0][kept:], data[1][kept:], box, training, draw)
-    slope = coordinates.log_slope(inputs.coordinates, theta.double())[order[:kept]].mean()
+    slope = bijections.log_slope(inputs.coordinates, theta.double())[order[:kept]].mean()
     held, rest = tuple(t[:kept] for t in data), tuple(t[kept:] for t in data)
     layers, record = _train(start, rest, held, training, draw)
     density = ConditionalDensity(
@@ -214,58 +198,6 @@ def fit(
     )
     nats = tuple(loss - float(slope) for loss in record)
     return Fit(density, nats, time.process_time() - began)
-
-
-def to_arrays(density: ConditionalDensity) -> dict[str, np.ndarray]:
-    """Return the density as plain arrays, for a file format without code in it.
-
-    Args:
-        density: The density.
-
-    Returns:
-        Arrays by name.
-    """
-    tensors = {
-        "input_centre": density.input_centre,
-        "input_scale": density.input_scale,
-        "y_centre": density.y_centre,
-        "y_scale": density.y_scale,
-        "box": torch.stack(boxes.bounds(density.box)),
-    }
-    for index, (weight, bias) in enumerate(
-        zip(density.layers.weights, density.layers.biases, strict=True)
-    ):
-        tensors[f"weight_{index}"], tensors[f"bias_{index}"] = weight, bias
-    return {name: tensor.numpy().copy() for name, tensor in tensors.items()}
-
-
-def from_arrays(arrays: dict[str, np.ndarray]) -> ConditionalDensity:
-    """Rebuild a density from the arrays of `to_arrays`.
-
-    Args:
-        arrays: Arrays by name.
-
-    Returns:
-        The density, equal bit for bit.
-
-    Raises:
-        ValueError: If an array is missing.
-    """
-    depth = sum(name.startswith("weight_") for name in arrays)
-    needed = {"input_centre", "input_scale", "y_centre", "y_scale", "box", "weight_0"}
-    needed |= {f"bias_{index}" for index in range(depth)}
-    if missing := needed - arrays.keys():
-        raise ValueError(f"arrays: missing {sorted(missing)}")
-    tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
-    layers = Layers(
-        tuple(tensors[f"weight_{index}"] for index in range(depth)),
-        tuple(tensors[f"bias_{index}"] for index in range(depth)),
-    )
-    low, high = tensors["box"].tolist()
-    names = ("input_centre", "input_scale", "y_centre", "y_scale")
-    return ConditionalDensity(
-        Box(tuple(low), tuple(high)), layers, *(tensors[name] for name in names)
-    )
 
 
 def _size(n: int) -> int:
@@ -278,33 +210,18 @@ def _soft_clip(value: Tensor) -> Tensor:
     return low + (high - low) * torch.sigmoid((value - 0.5 * (low + high)) * 4.0 / (high - low))
 
 
-def _forward(layers: Layers, hidden: Tensor) -> Tensor:
-    last = len(layers.weights) - 1
-    for index, (weight, bias) in enumerate(zip(layers.weights, layers.biases, strict=True)):
-        hidden = hidden @ weight + bias
-        if index < last:
-            hidden = torch.nn.functional.silu(hidden)
-    return hidden
-
-
 def _start(
     values: Tensor, y: Tensor, box: Box, training: Training, draw: torch.Generator
 ) -> ConditionalDensity:
     """Draw the first weights; components start spread over the targets' quantiles."""
-    n, outputs = y.shape[-1], training.components * _size(y.shape[-1])
-    sizes = [values.shape[-1], training.hidden, training.hidden, outputs]
-    weights, biases = [], []
-    for fan_in, fan_out in itertools.pairwise(sizes):
-        normal = torch.randn((training.members, fan_in, fan_out), generator=draw)
-        gain = 0.1 if fan_out == outputs else 1.5
-        weights.append(normal * (gain / math.sqrt(fan_in)))
-        biases.append(torch.zeros(training.members, 1, fan_out))
-    middle, means = training.components, training.components * n
-    spread = torch.randn((training.members, 1, means), generator=draw)
-    biases[-1][..., middle : middle + means] = spread
+    n, hidden, first = y.shape[-1], training.hidden, training.components
+    sizes = [values.shape[-1], hidden, hidden, training.components * _size(n)]
+    layers = feed_forward.init(sizes, members=training.members, draw=draw)
+    spread = torch.randn((training.members, 1, training.components * n), generator=draw)
+    layers.biases[-1][..., first : first + training.components * n] = spread
     return ConditionalDensity(
         box,
-        Layers(tuple(weights), tuple(biases)),
+        layers,
         values.mean(0),
         values.std(0).clamp(min=1e-6),
         y.mean(0),
@@ -316,7 +233,7 @@ def _loss(
     density: ConditionalDensity, layers: Layers, data: tuple[Tensor, ...]
 ) -> Float[Tensor, " member"]:
     values, y, low, high = data
-    mixture = density._members(layers, values, low, high)
+    mixture = density.members(layers, values, low, high)
     return -truncated_mixtures.log_density(mixture, y).mean(-1)
 
 
@@ -328,10 +245,11 @@ def _train(
     draw: torch.Generator,
 ) -> tuple[Layers, list[float]]:
     """Run AdamW under one cosine and keep each member's best weights."""
-    variables = [w.requires_grad_() for w in (*start.layers.weights, *start.layers.biases)]
     layers, record = start.layers, list[float]()
+    variables = feed_forward.variables(layers)
     optimiser = AdamW(variables, peak=training.rate, decay=training.decay, steps=training.steps)
-    best, kept = torch.full((training.members,), math.inf, dtype=torch.float64), _copy(layers)
+    kept = feed_forward.copied(layers)
+    best = torch.full((training.members,), math.inf, dtype=torch.float64)
     look, stale = max(1, training.steps // 40), 0
     for step in range(1, training.steps + 1):
         chosen = torch.randint(len(data[0]), (training.batch,), generator=draw)
@@ -342,28 +260,12 @@ def _train(
                 now = _loss(start, layers, held)
             better = now < best
             best = torch.where(better, now, best)
-            kept = _keep(kept, layers, better)
+            kept = feed_forward.chosen(layers, kept, better)
             record.append(float(best.mean()))
             stale = 0 if bool(better.any()) else stale + 1
             if stale >= training.patience:
                 break
     return kept, record
-
-
-def _copy(layers: Layers) -> Layers:
-    return Layers(
-        tuple(w.detach().clone() for w in layers.weights),
-        tuple(b.detach().clone() for b in layers.biases),
-    )
-
-
-def _keep(kept: Layers, now: Layers, better: Tensor) -> Layers:
-    """Take the new weights of the members that did better."""
-    choose = better[:, None, None]
-    pairs = zip((*kept.weights, *kept.biases), (*now.weights, *now.biases), strict=True)
-    merged = [torch.where(choose, new.detach(), old) for old, new in pairs]
-    depth = len(kept.weights)
-    return Layers(tuple(merged[:depth]), tuple(merged[depth:]))
 
 
 def _check(theta: Tensor, inputs: Inputs, box: Box) -> None:

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 import torch
 
-from ricochet.models.inference import mixture_density_networks
+from ricochet.models.inference import density_arrays, mixture_density_networks
 from ricochet.models.inference.mixture_density_networks import Fit, Inputs, Training
 from ricochet.models.probability import boxes, truncated_mixtures
 from ricochet.models.probability.bijections import Coordinates
@@ -71,7 +71,7 @@ def test_the_same_seed_gives_the_same_density_and_arrays_keep_it_bit_for_bit() -
         ).density
         for _ in range(2)
     )
-    rebuilt = mixture_density_networks.from_arrays(mixture_density_networks.to_arrays(first))
+    rebuilt = density_arrays.from_arrays(density_arrays.to_arrays(first))
     value = first.log_density(theta, inputs)
     assert torch.equal(second.log_density(theta, inputs), value)
     assert torch.equal(rebuilt.log_density(theta, inputs), value)
@@ -116,7 +116,7 @@ def test_bad_pairs_are_refused(spoil: str, message: str) -> None:
 
 
 def test_missing_arrays_are_named() -> None:
-    arrays = mixture_density_networks.to_arrays(trained().density)
+    arrays = density_arrays.to_arrays(trained().density)
     del arrays["bias_1"]
     with pytest.raises(ValueError, match="bias_1"):
-        mixture_density_networks.from_arrays(arrays)
+        density_arrays.from_arrays(arrays)

@@ -33,7 +33,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.inference import mixture_density_networks
+from ricochet.models.inference import density_arrays, mixture_density_networks
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity, Inputs, Training
 from ricochet.models.probability import truncated_mixtures
 from ricochet.models.probability.bijections import Coordinates
@@ -227,7 +227,7 @@ def to_arrays(transition: Transition) -> dict[str, np.ndarray]:
     Returns:
         Arrays by name.
     """
-    arrays = mixture_density_networks.to_arrays(transition.density)
+    arrays = density_arrays.to_arrays(transition.density)
     return {**arrays, "restitution": np.array([transition.restitution])}
 
 
@@ -246,7 +246,7 @@ def from_arrays(arrays: Mapping[str, np.ndarray]) -> Transition:
     if "restitution" not in arrays:
         raise ValueError("arrays: missing ['restitution']")
     rest = {name: array for name, array in arrays.items() if name != "restitution"}
-    return Transition(mixture_density_networks.from_arrays(rest), float(arrays["restitution"][0]))
+    return Transition(density_arrays.from_arrays(rest), float(arrays["restitution"][0]))
 
 
 def _inputs(s: Float[Tensor, "*batch"], restitution: float) -> Inputs:

@@ -15,7 +15,7 @@ import torch
 from safetensors import SafetensorError
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.inference import calibration_checks, mixture_density_networks
+from ricochet.models.inference import calibration_checks, density_arrays, mixture_density_networks
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity, Inputs, Training
 from ricochet.models.probability import truncated_mixtures
 from ricochet.models.probability.bijections import Coordinates
@@ -144,7 +144,7 @@ def write(trained: Trained, folder: Path) -> None:
     package = Package(
         kind=KIND,
         parameters=parameters(),
-        arrays=mixture_density_networks.to_arrays(trained.density),
+        arrays=density_arrays.to_arrays(trained.density),
         inputs={
             "theta": theta.numpy(),
             "values": inputs.values.numpy(),
@@ -225,7 +225,7 @@ def from_package(package: Package, *, where: str) -> ConditionalDensity:
     """
     if package.kind != KIND:
         raise BadInput(where, f"kind {package.kind}", KIND)
-    return mixture_density_networks.from_arrays(package.arrays)
+    return density_arrays.from_arrays(package.arrays)
 
 
 def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
@@ -240,7 +240,7 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     """
     tensors = {name: torch.from_numpy(np.array(array)) for name, array in inputs.items()}
     where = Coordinates(tensors["location"], tensors["scale"])
-    density = mixture_density_networks.from_arrays(arrays)
+    density = density_arrays.from_arrays(arrays)
     value = density.log_density(tensors["theta"], Inputs(tensors["values"], where))
     return {"log_density": value.numpy()}
 

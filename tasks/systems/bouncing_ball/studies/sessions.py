@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 
-from ricochet.models.inference import calibration_checks, mixture_density_networks
+from ricochet.models.inference import calibration_checks, density_arrays
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity
 from ricochet.models.probability import boxes, truncated_mixtures
 from ricochet.models.systems.bouncing_ball import problem
@@ -117,7 +117,7 @@ def outcomes(
     for _ in range(len(sessions) - len(left)):
         if progress:
             progress()
-    arrays = None if network is None else mixture_density_networks.to_arrays(network)
+    arrays = None if network is None else density_arrays.to_arrays(network)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
         jobs = {pool.submit(outcome, each, arrays): each for each in left}
@@ -203,7 +203,7 @@ def _paper_level(
 ) -> float:
     if network is None:
         return float("nan")
-    density = mixture_density_networks.from_arrays(network)
+    density = density_arrays.from_arrays(network)
     mixture = drop_posterior.posterior(density, features, noise)
     means, covariances = truncated_mixtures.moments(mixture)
     return gaussian_product(means.numpy(), covariances.numpy()).content_above(truth)
