@@ -14,6 +14,7 @@ from typing import Any
 
 GRACE = 5.0  # s that threads and processes have to end after the test
 CACHES = ("__pycache__/", ".hypothesis/")
+COMPILED = "torchinductor_"  # torch makes this folder when its compiler loads
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def now(temporary: Path, *, typed: bool = False) -> Traces:
     return Traces(
         frozenset(threading.enumerate()),
         frozenset(children()),
-        frozenset(os.listdir(temporary)),
+        frozenset(name for name in os.listdir(temporary) if not name.startswith(COMPILED)),
         global_states(typed=typed),
     )
 

@@ -18,7 +18,7 @@ def rate(step: int, steps: int) -> float:
     """Return a step's share of the peak learning rate: half a cosine up, half a cosine down.
 
     >>> [round(rate(step, 41), 3) for step in (0, 3, 20, 40)]
-    [0.04, 0.99, 0.57, 0.0]
+    [0.04, 0.998, 0.566, 0.0]
     """
     top = max(_WARM_UP * steps - 1, 1.0)
     if step < top:

@@ -1,4 +1,4 @@
-"""Is a posterior honest? Rank statistics, coverage of highest-density regions, predictive p-values.
+"""Is a posterior honest? Rank statistics and coverage of highest-density regions.
 
 For theta drawn from the prior and x from the simulator, and samples theta_s of q( . | x):
 
@@ -52,11 +52,6 @@ class Coverage:
     high: float
     cases: int
 
-    @property
-    def agrees(self) -> bool:
-        """Whether the nominal level lies in the interval."""
-        return self.low <= self.nominal <= self.high
-
 
 def ranks(
     samples: Float[ndarray, "case sample n"],
@@ -66,13 +61,17 @@ def ranks(
 ) -> Float[ndarray, "case n"]:
     """Return the rank of each true parameter among its posterior samples, spread over its cell.
 
+    Ranks lie in [0, 1], each anywhere in its cell of width 1 / (samples + 1); they are uniform when
+    the posterior is right.
+
+    >>> samples = np.arange(9.0).reshape(1, 9, 1)
+    >>> found = ranks(samples, np.array([[4.5]]), draw=np.random.default_rng(0))
+    >>> bool(0.5 <= found[0, 0] < 0.6)  # five of nine samples are smaller
+    True
+
     Args:
         samples: Independent posterior samples of each case.
         truth: Parameters that made each case.
-        draw: Source of randomness for the place inside a cell of width 1 / (samples + 1).
-
-    Returns:
-        Ranks in [0, 1], uniform when the posterior is right.
 
     Raises:
         ValueError: If a value is not finite or the shapes do not agree.
@@ -92,6 +91,9 @@ def credibility(
 ) -> Float[ndarray, " case"]:
     """Return the mass of the smallest region of highest density that holds the truth.
 
+    >>> credibility(np.array([[0.0, -1.0, -4.0, -9.0]]), np.array([-2.0]))
+    array([0.5])
+
     Args:
         log_density_of_samples: Log density of each case at its own posterior samples.
         log_density_of_truth: Log density of each case at its true parameters.
@@ -99,19 +101,20 @@ def credibility(
     Returns:
         Levels in [0, 1], uniform when the posterior is right.
     """
-    above = log_density_of_samples > np.asarray(log_density_of_truth)[:, None]
+    above = log_density_of_samples > log_density_of_truth[:, None]
     return np.asarray(above.mean(1), dtype=np.float64)
 
 
 def uniformity(levels: Float[ndarray, " case"], *, bins: int = 20) -> Uniformity:
     """Test ranks or levels for uniformity.
 
+    >>> even = uniformity((np.arange(100) + 0.5) / 100, bins=4)
+    >>> even.counts.tolist(), round(even.distance, 3), round(even.chi_square_p_value, 3)
+    ([25, 25, 25, 25], 0.005, 1.0)
+
     Args:
         levels: Numbers in [0, 1].
         bins: Bins of the histogram; each should expect five cases or more.
-
-    Returns:
-        The histogram with its tolerance and two p-values.
 
     Raises:
         ValueError: If there is no number or one is outside [0, 1].
@@ -136,14 +139,18 @@ def uniformity(levels: Float[ndarray, " case"], *, bins: int = 20) -> Uniformity
 def coverage(
     levels: Float[ndarray, " case"], *, nominal: tuple[float, ...] = LEVELS
 ) -> tuple[Coverage, ...]:
-    """Return how often the regions of given mass hold the truth.
+    """Return how often the regions of given mass hold the truth, with exact 95 % intervals.
+
+    >>> [row] = coverage((np.arange(200) + 0.5) / 200, nominal=(0.9,))
+    >>> row.found, round(row.low, 3), round(row.high, 3)
+    (0.9, 0.85, 0.938)
 
     Args:
         levels: Credibility of each true parameter, from `credibility`.
         nominal: Masses of the regions.
 
-    Returns:
-        One row a level with its exact binomial 95 % interval.
+    Raises:
+        ValueError: If there is no level, or one is not a number.
     """
     values = np.asarray(levels, dtype=np.float64)
     if np.isnan(values).any() or not len(values):
@@ -155,24 +162,3 @@ def coverage(
         share = held / len(values)
         rows.append(Coverage(level, share, float(interval.low), float(interval.high), len(values)))
     return tuple(rows)
-
-
-def predictive_p_value(
-    observed: float, simulated: Float[ndarray, " draw"], *, two_sided: bool = False
-) -> float:
-    """Return how often the model does at least as badly as the observation.
-
-    Args:
-        observed: A discrepancy of the observed data; large is bad.
-        simulated: The same for data simulated from the posterior predictive law.
-        two_sided: Whether a small discrepancy is bad too.
-
-    Returns:
-        (1 + number at least as large) / (1 + number), never zero; doubled tail when two-sided.
-    """
-    values = np.asarray(simulated, dtype=np.float64)
-    upper = (1.0 + float((values >= observed).sum())) / (1.0 + len(values))
-    if not two_sided:
-        return upper
-    lower = (1.0 + float((values <= observed).sum())) / (1.0 + len(values))
-    return min(1.0, 2.0 * min(upper, lower))

@@ -11,46 +11,52 @@ from scipy.stats import spearmanr
 
 
 def tail_probability(
-    observed: Float[ndarray, "..."], replicated: Float[ndarray, "replicate ..."]
-) -> Float[ndarray, "..."]:
-    """Return the chance of a replicate at least as large as what was observed.
+    observed: Float[ndarray, "..."] | float, replicated: Float[ndarray, "replicate ..."]
+) -> Float[ndarray, "..."] | float:
+    """Return the chance of a replicate at least as large as the observed statistic.
 
-    Args:
-        observed: The statistic of the data.
-        replicated: The statistic of each replicate.
-
-    Returns:
-        Chances in [1 / (1 + replicates), 1].
+    >>> round(float(tail_probability(3.0, np.array([1.0, 2.0, 3.0, 4.0]))), 3)  # (1 + 2) / (1 + 4)
+    0.6
     """
     larger = (replicated >= observed).sum(0)
     return (1.0 + larger) / (1.0 + len(replicated))
 
 
 def two_sided(
-    observed: Float[ndarray, "..."], replicated: Float[ndarray, "replicate ..."]
-) -> Float[ndarray, "..."]:
-    """Return twice the smaller tail chance, at most one."""
+    observed: Float[ndarray, "..."] | float, replicated: Float[ndarray, "replicate ..."]
+) -> Float[ndarray, "..."] | float:
+    """Return twice the smaller tail chance, at most one.
+
+    >>> round(float(two_sided(9.0, np.array([1.0, 2.0, 3.0, 4.0]))), 3)
+    0.4
+    """
     upper = tail_probability(observed, replicated)
     lower = tail_probability(-np.asarray(observed), -replicated)
     return np.minimum(1.0, 2.0 * np.minimum(upper, lower))
 
 
 def overdispersion(
-    values: Float[ndarray, "*batch drop"], errors: Float[ndarray, "*batch drop"]
-) -> Float[ndarray, "..."]:
+    values: Float[ndarray, "*batch value"], errors: Float[ndarray, "*batch value"]
+) -> Float[ndarray, "..."] | float:
     """Return the median squared standardised deviation from the median.
 
-    Medians, because a few drops (flat flights) have values that say nothing.
+    Medians, because a few values may say nothing.
+
+    >>> float(overdispersion(np.array([1.0, 2.0, 3.0, 4.0, 10.0]), np.array([1.0, 1, 1, 2, 1])))
+    1.0
     """
     centre = np.median(values, axis=-1, keepdims=True)
     return np.median(((values - centre) / errors) ** 2, axis=-1)
 
 
-def separation(values: Float[ndarray, "*batch drop"]) -> Float[ndarray, "..."]:
+def separation(values: Float[ndarray, "*batch value"]) -> Float[ndarray, "..."] | float:
     """Return the largest share of the variance that a cut into two groups explains.
 
     Near 0.64 for many draws from one Gaussian and near one for two clear groups. Each group holds
     at least two values and at least a tenth of them, so that a single odd value is no group.
+
+    >>> round(float(separation(np.array([11.0, -1.0, 10.0, 0.0]))), 3)
+    0.992
 
     Raises:
         ValueError: If there are fewer than four values.
@@ -69,9 +75,12 @@ def separation(values: Float[ndarray, "*batch drop"]) -> Float[ndarray, "..."]:
     return between[..., allowed].max(-1) / total
 
 
-def trend(values: Float[ndarray, " drop"]) -> float:
+def trend(values: Float[ndarray, " value"]) -> float:
     """Return the chance of a rank correlation with the order at least as strong as this one.
 
-    Drops that are exchangeable under the model need no replicates: any order is equally likely.
+    Values that are exchangeable under the model need no replicates: any order is equally likely.
+
+    >>> [round(trend(np.array(values)), 3) for values in ([1.0, 3, 2, 4, 5], [1.0, 5, 2, 4, 3])]
+    [0.037, 0.624]
     """
     return float(spearmanr(np.arange(len(values)), values).pvalue)

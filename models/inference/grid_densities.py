@@ -158,8 +158,8 @@ def normalise(window: Window, values: Float[ndarray, "m n"]) -> GridDensity:
     """Make a density of unnormalised log values at a window's points.
 
     >>> square = Window(np.array([0.0, 1.0, 2.0]), np.zeros(3), np.full(3, 2.0))
-    >>> float(normalise(square, np.zeros((3, 5))).log_density[0, 0]) == -np.log(4.0)
-    True
+    >>> normalise(square, np.zeros((3, 5))).log_density[0].round(3)  # -log(4)
+    array([-1.386, -1.386, -1.386, -1.386, -1.386])
     """
     peak = values.max()
     total = (np.exp(values - peak) * _areas(window, values.shape[1])).sum()

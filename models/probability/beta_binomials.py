@@ -62,9 +62,8 @@ def interval(law: Float[ndarray, "*batch outcome"], level: float = 0.9) -> Inter
     Counts are whole: the interval holds at least `level`, and more where few outcomes have any
     probability. Its content says how much.
 
-    >>> held = interval(np.array([0.04, 0.36, 0.40, 0.20]))
-    >>> int(held.low), int(held.high), round(float(held.content), 2)
-    (1, 3, 0.96)
+    >>> interval(np.array([[0.04, 0.36, 0.40, 0.20]]))
+    Interval(low=array([1]), high=array([3]), content=array([0.96]))
 
     Args:
         law: Probabilities of the outcomes 0 to n.

@@ -84,7 +84,7 @@ def nodes(mixture: TruncatedMixture, *, per_axis: int = 24) -> Nodes:
     >>> one, box = torch.ones(1, 1).double(), torch.tensor([2.0]).double()
     >>> cut = TruncatedMixture(0 * one[0], 0 * one, one, 0 * one[None], -box, box)
     >>> nodes(cut, per_axis=4).points.ravel().numpy().round(3)
-    array([-1.046, -0.302,  0.302,  1.046])
+    array([-1.071, -0.304,  0.304,  1.071])
 
     Args:
         per_axis: Number of cells along each axis; a component has this to the power n cells.
