@@ -41,7 +41,7 @@ def cell_at(axes: Sequence[Float[ndarray, " _"]], where: Float[ndarray, "*batch 
     return Cell((corner[0], corner[1], corner[2]), np.stack(share, -1))
 
 
-def between(values: Float[ndarray, "x y z ..."], cell: Cell) -> Float[ndarray, "..."] | float:
+def between(values: Float[ndarray, "x y z ..."], cell: Cell) -> Float[ndarray, "..."]:
     """Interpolate values at the grid's points linearly along each axis.
 
     >>> x, y, z = np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij")
@@ -54,4 +54,4 @@ def between(values: Float[ndarray, "x y z ..."], cell: Cell) -> Float[ndarray, "
         weight = np.prod(np.where(corner, cell.share, 1.0 - cell.share), axis=-1)
         value = values[tuple(low + c for low, c in zip(cell.corner, corner, strict=True))]
         total = total + weight.reshape(weight.shape + (1,) * (values.ndim - 3)) * value
-    return total
+    return np.asarray(total)

@@ -12,19 +12,19 @@ from scipy.stats import spearmanr
 
 def tail_probability(
     observed: Float[ndarray, "..."] | float, replicated: Float[ndarray, "replicate ..."]
-) -> Float[ndarray, "..."] | float:
+) -> Float[ndarray, "..."]:
     """Return the chance of a replicate at least as large as the observed statistic.
 
     >>> round(float(tail_probability(3.0, np.array([1.0, 2.0, 3.0, 4.0]))), 3)  # (1 + 2) / (1 + 4)
     0.6
     """
     larger = (replicated >= observed).sum(0)
-    return (1.0 + larger) / (1.0 + len(replicated))
+    return np.asarray((1.0 + larger) / (1.0 + len(replicated)))
 
 
 def two_sided(
     observed: Float[ndarray, "..."] | float, replicated: Float[ndarray, "replicate ..."]
-) -> Float[ndarray, "..."] | float:
+) -> Float[ndarray, "..."]:
     """Return twice the smaller tail chance, at most one.
 
     >>> round(float(two_sided(9.0, np.array([1.0, 2.0, 3.0, 4.0]))), 3)
@@ -32,12 +32,12 @@ def two_sided(
     """
     upper = tail_probability(observed, replicated)
     lower = tail_probability(-np.asarray(observed), -replicated)
-    return np.minimum(1.0, 2.0 * np.minimum(upper, lower))
+    return np.asarray(np.minimum(1.0, 2.0 * np.minimum(upper, lower)))
 
 
 def overdispersion(
     values: Float[ndarray, "*batch value"], errors: Float[ndarray, "*batch value"]
-) -> Float[ndarray, "..."] | float:
+) -> Float[ndarray, "..."]:
     """Return the median squared standardised deviation from the median.
 
     Medians, because a few values may say nothing.
@@ -46,10 +46,10 @@ def overdispersion(
     1.0
     """
     centre = np.median(values, axis=-1, keepdims=True)
-    return np.median(((values - centre) / errors) ** 2, axis=-1)
+    return np.asarray(np.median(((values - centre) / errors) ** 2, axis=-1))
 
 
-def separation(values: Float[ndarray, "*batch value"]) -> Float[ndarray, "..."] | float:
+def separation(values: Float[ndarray, "*batch value"]) -> Float[ndarray, "..."]:
     """Return the largest share of the variance that a cut into two groups explains.
 
     Near 0.64 for many draws from one Gaussian and near one for two clear groups. Each group holds
@@ -72,7 +72,7 @@ def separation(values: Float[ndarray, "*batch value"]) -> Float[ndarray, "..."] 
     between = below**2 * (1.0 / left + 1.0 / (count - left))
     allowed = (left >= smallest) & (left <= count - smallest)
     total = np.maximum((ordered**2).sum(-1), 1e-300)
-    return between[..., allowed].max(-1) / total
+    return np.asarray(between[..., allowed].max(-1) / total)
 
 
 def trend(values: Float[ndarray, " value"]) -> float:

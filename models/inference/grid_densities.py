@@ -87,6 +87,14 @@ class GridDensity:
         inside &= (theta[:, 1] >= self.window.rows[0]) & (theta[:, 1] <= self.window.rows[-1])
         return np.where(inside, spline(theta[:, 1], x, grid=False), -np.inf)
 
+    def content_above(self, theta: Float[ndarray, " 2"]) -> float:
+        """Return the mass where the density exceeds its value at theta.
+
+        Theta lies in the highest-density region of level q exactly when this is at most q.
+        """
+        level = self.log_density_at(theta[None])[0]
+        return float(min(1.0, self.weights[self.log_density > level].sum()))
+
     def sample(self, count: int, *, draw: np.random.Generator) -> Float[ndarray, "count 2"]:
         """Draw points: a cell by its mass, then a place in the cell; stays inside the grid."""
         weights = self.weights.ravel()

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-LEAST_DISTANCE = 1e-3  # m; closer microphones hear the same sound
+LEAST_DISTANCE = 1e-3  # m; closer microphones record the same sound
 LEAST_SPREAD = 0.02  # smallest over largest extent of the array, seen from above
 
 
@@ -22,9 +22,9 @@ class Microphones:
     """A microphone array.
 
     Attributes:
-        positions: Places of the microphones, m, one row a channel.
+        positions: Positions of the microphones, m, one row a channel.
         sample_rate: Samples a second, Hz.
-        temperature: Air temperature, degrees Celsius.
+        temperature: Of the air, degrees Celsius.
     """
 
     positions: Float[ndarray, "channel 3"]
@@ -50,10 +50,9 @@ class Microphones:
 
 
 def check_layout(positions: Float[ndarray, "channel 3"]) -> None:
-    """Refuse a layout that cannot fix a point of the surface.
+    """Refuse positions, in m, that cannot fix a point of the surface.
 
-    Args:
-        positions: Places of the microphones, m.
+    >>> check_layout(np.array([[0.0, 0.0, 0.1], [0.3, 0.0, 0.1], [0.0, 0.3, 0.1]]))
 
     Raises:
         ValueError: Fewer than three microphones, a position that is not finite, two in one
@@ -79,14 +78,13 @@ def check_layout(positions: Float[ndarray, "channel 3"]) -> None:
 
 
 def spread(positions: Float[ndarray, "channel 3"]) -> float:
-    """Measure how far an array is from standing on one line.
+    """Return how far an array is from standing on one line, where this is 0.
 
-    Args:
-        positions: Places of the microphones, m.
+    It is the smallest over the largest singular value of the horizontal positions about their mean.
 
-    Returns:
-        Smallest over largest singular value of the horizontal positions about their mean;
-        0 on a line.
+    >>> square = np.array([[0.0, 0.0, 0.1], [1.0, 0.0, 0.2], [0.0, 1.0, 0.3], [1.0, 1.0, 0.4]])
+    >>> round(spread(square), 3), round(spread(square[[0, 3, 3]]), 3)
+    (1.0, 0.0)
     """
     horizontal = positions[:, :2] - positions[:, :2].mean(axis=0)
     values = np.linalg.svd(horizontal, compute_uv=False)

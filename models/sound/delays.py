@@ -1,12 +1,13 @@
-"""Delays between microphones, three ways, each with its uncertainty.
+"""Delays between microphones by correlation and by first arrivals, each with its uncertainty.
 
 Each estimator returns arrival times t_m whose differences t_m - t_n are the delays of Eq. 9 of Matl
-et al. (STReSSD, appendix C); a shift common to all microphones has no meaning in the first two.
+et al. (STReSSD, appendix C); a shift common to all microphones has no meaning in a correlation.
 
 - Correlation over a window of 20 ms or more: t_n - t_m maximises sum_k g_k cos(phi_k + w_k tau)
   with phi the phase of conj(X_m) X_n. Plain correlation weighs by g = |X_m X_n|, phase correlation
-  by g = 1 (Kuglin 1975). Errors e_k of the phases move the peak by sum g w e / sum g w^2, which
-  gives the variance sum g^2 w^2 sin^2 e / (sum g w^2 cos e)^2. Pairs are joined by least squares.
+  by g = 1 (Kuglin 1975): whitening 0 and 1. Errors e_k of the phases move the peak by
+  sum g w e / sum g w^2, with variance sum g^2 w^2 sin^2 e / (sum g w^2 cos e)^2. Pairs are joined
+  by least squares.
 - First arrival: where a channel first rises through half of its first peak, between samples. Noise
   of standard deviation s moves the crossing by s over the slope there.
 """
@@ -21,9 +22,9 @@ from ricochet.models.sound.arrays import Microphones
 
 BAND = (300.0, 18000.0)  # Hz; where impacts are louder than rooms
 REFINEMENT = 8  # grid points a sample where a crossing is sought
-BEFORE = 0.4e-3  # s; the onset's own uncertainty
+BEFORE = 0.4e-3  # s; the uncertainty of the onset
 FIRST_PEAK = 0.35e-3  # s after the first crossing in which the first peak lies
-LEAST_CROSSING = 0.02  # frames; what a crossing strays without noise
+LEAST_CROSSING = 0.02  # frames; error of a crossing without noise
 SETTLED = 4.0  # noise standard deviations that a first arrival exceeds
 
 
@@ -42,54 +43,6 @@ class Arrivals:
     method: str
 
 
-def plain_correlation(
-    samples: Float[ndarray, "channel frame"],
-    arrival_time: float,
-    *,
-    microphones: Microphones,
-    window: float = 0.02,
-) -> Arrivals:
-    """Estimate delays by correlating the channels over a window.
-
-    Args:
-        samples: The recording.
-        arrival_time: First arrival at any microphone, s.
-        microphones: The array.
-        window: Length of the window, s.
-
-    Returns:
-        Arrival times about their mean plus `arrival_time`.
-    """
-    spectra = window_spectra(samples, arrival_time, microphones=microphones, window=window)
-    return correlate(
-        spectra, arrival_time, microphones=microphones, whitening=0.0, method="plain correlation"
-    )
-
-
-def phase_correlation(
-    samples: Float[ndarray, "channel frame"],
-    arrival_time: float,
-    *,
-    microphones: Microphones,
-    window: float = 0.02,
-) -> Arrivals:
-    """Estimate delays by correlating the channels' phases over a window.
-
-    Args:
-        samples: The recording.
-        arrival_time: First arrival at any microphone, s.
-        microphones: The array.
-        window: Length of the window, s; the paper takes 20 ms or more.
-
-    Returns:
-        Arrival times about their mean plus `arrival_time`.
-    """
-    spectra = window_spectra(samples, arrival_time, microphones=microphones, window=window)
-    return correlate(
-        spectra, arrival_time, microphones=microphones, whitening=1.0, method="phase correlation"
-    )
-
-
 def first_arrival(
     samples: Float[ndarray, "channel frame"],
     arrival_time: float,
@@ -99,10 +52,16 @@ def first_arrival(
 ) -> Arrivals:
     """Estimate when the sound first reaches each microphone.
 
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> samples = np.zeros((3, 8820))
+    >>> samples[[0, 1, 2], [4410, 4430, 4390]] = 1.0
+    >>> found = first_arrival(samples, 0.0995, microphones=array)
+    >>> (np.diff(found.times) * 44100.0).round(2)
+    array([ 20., -40.])
+
     Args:
         samples: The recording.
         arrival_time: First arrival at any microphone, s.
-        microphones: The array.
         share: Share of a channel's largest sample that the direct sound surely reaches.
 
     Returns:
@@ -118,16 +77,13 @@ def first_arrivals(
     microphones: Microphones,
     shares: tuple[float, ...],
 ) -> list[Arrivals]:
-    """Estimate first arrivals by several ideas of what is direct sound; see `first_arrival`.
+    """Estimate the first arrivals for each of several shares; see `first_arrival`.
 
-    Args:
-        samples: The recording.
-        arrival_time: First arrival at any microphone, s.
-        microphones: The array.
-        shares: Shares of a channel's largest sample that the direct sound surely reaches.
-
-    Returns:
-        Arrival times for each share.
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> samples = np.zeros((3, 8820))
+    >>> samples[:, 4410] = 1.0
+    >>> len(first_arrivals(samples, 0.1, microphones=array, shares=(0.2, 0.5)))
+    2
     """
     rate = microphones.sample_rate
     noise = background(samples, arrival_time, sample_rate=rate)
@@ -151,7 +107,12 @@ def first_arrivals(
 
 
 def longest_delay(microphones: Microphones) -> float:
-    """Give the longest time sound needs between two of the microphones, s."""
+    """Return the longest time that sound needs between two of the microphones, s.
+
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> round(longest_delay(array) * array.speed_of_sound, 3)
+    0.5
+    """
     places = microphones.positions
     between = np.linalg.norm(places[:, None] - places, axis=2)
     return float(between.max()) / microphones.speed_of_sound
@@ -160,15 +121,16 @@ def longest_delay(microphones: Microphones) -> float:
 def background(
     samples: Float[ndarray, "channel frame"], arrival_time: float, *, sample_rate: float
 ) -> Float[ndarray, " channel"]:
-    """Estimate the noise just before an arrival.
+    """Return the standard deviation of each channel over the 8 ms before an arrival; never 0.
+
+    >>> noise = 0.1 * np.random.default_rng(0).standard_normal((1, 4410))
+    >>> background(noise, 0.05, sample_rate=44100.0).round(2)
+    array([0.1])
 
     Args:
         samples: The recording.
         arrival_time: First arrival at any microphone, s.
         sample_rate: Hz.
-
-    Returns:
-        Standard deviation of each channel over the 8 ms before; never 0.
     """
     stop = int((arrival_time - BEFORE) * sample_rate)
     before = samples[:, max(stop - int(0.008 * sample_rate), 0) : max(stop, 0)]
@@ -180,13 +142,11 @@ def background(
 
 
 def refine(samples: Float[ndarray, "*batch frame"]) -> Float[ndarray, "*batch fine"]:
-    """Interpolate band-limited samples REFINEMENT times finer.
+    """Interpolate band-limited samples; entry k * REFINEMENT is sample k.
 
-    Args:
-        samples: Samples.
-
-    Returns:
-        Finer samples; entry k * REFINEMENT is sample k.
+    >>> wave = np.sin(0.3 * np.arange(64.0)) * np.hanning(64)
+    >>> refine(wave).shape, bool(np.allclose(refine(wave)[::REFINEMENT], wave))
+    ((512,), True)
     """
     frames = samples.shape[-1]
     padded = 1 << (frames + frames // 4).bit_length()
@@ -200,6 +160,11 @@ def first_rise(
     fine: Float[ndarray, " fine"], noise: float, *, share: float, span: int, limit: int
 ) -> tuple[float, float]:
     """Find where a signal first rises through half of its first peak.
+
+    >>> ramp = np.concatenate([np.zeros(10), np.linspace(0.0, 1.0, 11), np.zeros(10)])
+    >>> crossing, slope = first_rise(ramp, 0.001, share=0.3, span=12, limit=31)
+    >>> round(crossing, 3), round(slope, 3)
+    (15.0, 0.1)
 
     Args:
         fine: Finely sampled signal.
@@ -233,7 +198,17 @@ def window_spectra(
     microphones: Microphones,
     window: float,
 ) -> Complex[ndarray, "channel bin"]:
-    """Spectra of a tapered window that starts just before the first arrival, padded to twice."""
+    """Return the spectra of a tapered window that starts just before the first arrival.
+
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> window_spectra(np.ones((3, 4410)), 0.02, microphones=array, window=0.02).shape
+    (3, 1025)
+
+    Args:
+        samples: The recording.
+        arrival_time: First arrival at any microphone, s.
+        window: Length of the window, s; it is padded to twice that.
+    """
     frames = round(window * microphones.sample_rate)
     start = round((arrival_time - 0.05 * window) * microphones.sample_rate)
     taper = np.clip(
@@ -259,7 +234,16 @@ def correlate(
     whitening: float,
     method: str,
 ) -> Arrivals:
-    """Join the delays of all pairs into arrival times about `arrival_time`."""
+    """Join the delays of all pairs into arrival times about `arrival_time`.
+
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> samples = np.zeros((3, 8820))
+    >>> samples[[0, 1, 2], [4410, 4430, 4390]] = 1.0
+    >>> spectra = window_spectra(samples, 0.0995, microphones=array, window=0.02)
+    >>> found = correlate(spectra, 0.1, microphones=array, whitening=1.0, method="phases")
+    >>> (np.diff(found.times) * 44100.0).round(2)
+    array([ 20., -40.])
+    """
     rate, places = microphones.sample_rate, microphones.positions
     count = len(places)
     frames = 2 * (spectra.shape[1] - 1)
@@ -285,7 +269,7 @@ def correlate(
 def _peak(
     cross: Complex[ndarray, " bin"], frequency: Float[ndarray, " bin"], *, rate: float, bound: float
 ) -> tuple[float, float]:
-    """Delay of the second channel after the first at the highest peak, and its variance."""
+    """Return the second channel's delay after the first at the highest peak, and its variance."""
     frames = 2 * (len(cross) - 1)
     correlation = np.fft.irfft(cross, 2 * frames)
     reach = int(bound * rate * 2)

@@ -58,16 +58,20 @@ def align(
 ) -> Alignment:
     """Align the direct sound, from several starts and with several widths at once.
 
+    >>> samples = np.zeros((2, 4410))
+    >>> samples[0, 1000:1003], samples[1, 1020:1023] = (1, -2, 1), (1, -2, 1)
+    >>> starts, width = np.array([[1000.3, 1019.8]]) / 44100.0, np.array([1e-3])
+    >>> found = align(samples, starts, width=width, sample_rate=44100.0, noise=np.full(2, 1e-3))
+    >>> (np.diff(found.times) * 44100.0).round(3)
+    array([[20.]])
+
     Args:
         samples: The recording.
         times: Approximate arrival times, within a quarter period of the click's main band, s.
         width: Length of the direct sound that is used, s, up to 4 ms.
         sample_rate: Hz.
-        noise: Standard deviation of each channel's background, the least that is believed.
+        noise: Standard deviation of each channel's background, a lower bound on its errors.
         steps: Gauss-Newton steps; two suffice close to the solution.
-
-    Returns:
-        The alignment.
     """
     omega = 2 * np.pi * np.fft.rfftfreq(FRAMES, 1 / sample_rate)
     omega = omega * (omega < 0.9 * np.pi * sample_rate)
@@ -105,7 +109,7 @@ def _spectra(
     width: Float[ndarray, " start"],
     sample_rate: float,
 ) -> Complex[ndarray, "start channel bin"]:
-    """Spectra of the tapered channels, each moved so that its arrival falls on frame LEAD."""
+    """Return the spectra of the tapered channels, their arrivals moved to frame LEAD."""
     whole = np.floor(times * sample_rate).astype(int)
     frames = np.arange(FRAMES)
     index = whole[..., None] - LEAD + frames
@@ -120,9 +124,9 @@ def _spectra(
 
 
 def _taper(
-    since: Float[ndarray, "*batch frame"], *, width: Float[ndarray, "*batch 1"]
-) -> Float[ndarray, "*batch frame"]:
-    """Weight of a sample by its time since the arrival."""
+    since: Float[ndarray, "*#batch frame"], *, width: Float[ndarray, "*#batch 1"]
+) -> Float[ndarray, "*#batch frame"]:
+    """Return the weight of a sample by its time since the arrival."""
     rise = np.clip((since + RISE) / (0.6 * RISE), 0.0, 1.0)
     fall = np.clip((width - since) / (0.5 * width), 0.0, 1.0)
     return np.asarray(np.sin(0.5 * np.pi * np.minimum(rise, fall)) ** 2)
@@ -131,7 +135,7 @@ def _taper(
 def _common(
     spectra: Complex[ndarray, "start channel bin"],
 ) -> tuple[Complex[ndarray, "start bin"], Float[ndarray, "start channel"]]:
-    """Best waveform common to the channels and each channel's strength."""
+    """Return the best waveform common to the channels and each channel's strength."""
     products = (np.conj(spectra) @ np.swapaxes(spectra, 1, 2)).real
     _, vectors = np.linalg.eigh(products)
     strengths = vectors[..., -1] * np.sqrt(products.shape[-1])
@@ -150,7 +154,7 @@ def _deviation(
     open_frames: Float[ndarray, " start"],
     omega: Float[ndarray, " bin"],
 ) -> Float[ndarray, "start channel"]:
-    """Standard deviation of each arrival: noise, and echoes where more is left over than noise."""
+    """Return the standard deviation of each arrival from noise and left-over echoes."""
     sharpness = np.sum(np.abs(slope) ** 2, axis=-1)[:, None]
     free = 1 - strengths**2 / np.sum(strengths**2, axis=1, keepdims=True)
     left = np.sum(np.abs(slope[:, None] * rest) ** 2, axis=-1) / np.maximum(free, 0.1)

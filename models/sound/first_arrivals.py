@@ -21,7 +21,12 @@ FRACTION = 0.4
 def sharpened(
     samples: Float[ndarray, "channel frame"], sample_rate: float
 ) -> Float[ndarray, "channel frame"]:
-    """High-pass sound, shape (channel, frame), so that rumble does not hide a click's start."""
+    """High-pass sound, so that rumble does not hide a click's start.
+
+    >>> rumble = np.sin(2 * np.pi * 50.0 * np.arange(44100) / 44100)[None]
+    >>> round(float(sharpened(rumble, 44100.0).std() / rumble.std()), 4)
+    0.0025
+    """
     corner = min(1000.0, 0.1 * sample_rate)
     sections = signal.butter(2, corner, btype="highpass", fs=sample_rate, output="sos")
     return np.asarray(signal.sosfilt(sections, samples, axis=1))
@@ -36,15 +41,21 @@ def arrival(
 ) -> tuple[Float[ndarray, " onset"], ...]:
     """Time the first arrival near each of several frames of one channel.
 
+    >>> buzz = 1e-3 * np.random.default_rng(0).standard_normal(4410)
+    >>> buzz[2000:2400] += 0.5 * (-1.0) ** (np.arange(400) // 4)
+    >>> times, sd, loudness, quality = arrival(buzz, 44100.0, splits=np.array([1990]))
+    >>> (times * 44100.0).round(1), loudness.round(2)
+    (array([1999.6]), array([0.5]))
+
     Args:
-        channel: High-passed sound, shape (frame,).
+        channel: High-passed sound.
         sample_rate: Frames per second, Hz.
-        splits: Frames near which a sound begins, shape (onset,).
+        splits: Frames near which a sound begins.
         after: How long after such a frame the arrival may be sought, s.
 
     Returns:
         Times in s, their standard deviations in s, root mean square of the rise, and peak over
-        noise, each of shape (onset,).
+        noise.
     """
     before, ahead = round(3e-3 * sample_rate), round(after * sample_rate)
     padded = np.pad(channel, (before, ahead))
@@ -61,14 +72,15 @@ def arrival(
 
 
 def change_points(cut: Float[ndarray, "row frame"], *, guard: int) -> Int[ndarray, " row"]:
-    """Find where each row is split best into a quiet and a loud part (Akaike).
+    """Return the frame at which each row is split best into a quiet and a loud part (Akaike).
+
+    >>> signs = np.where(np.arange(60) % 3 == 0, 1.0, -1.0)
+    >>> change_points(np.where(np.arange(60) < 37, 0.1, 1.0)[None] * signs, guard=4)
+    array([37])
 
     Args:
-        cut: Sound about an onset, shape (row, frame).
+        cut: Sound about an onset.
         guard: Frames at either end that hold no change.
-
-    Returns:
-        First frame of the loud part, shape (row,).
     """
     frames = cut.shape[1]
     power = np.cumsum(np.square(cut), axis=1)
@@ -85,7 +97,7 @@ def change_points(cut: Float[ndarray, "row frame"], *, guard: int) -> Int[ndarra
 def _refine(
     cut: Float[ndarray, "row frame"], first: Int[ndarray, " row"], *, rise: int, factor: int = 8
 ) -> tuple[Float[ndarray, " onset"], ...]:
-    """Crossing of a fraction of the first strong peak: place, noise, slope, height; in frames."""
+    """Return where a fraction of the first peak is crossed, noise, slope, height; in frames."""
     rows = np.arange(len(cut))
     lead = 8
     frames = np.clip(first[:, None] - lead + np.arange(lead + rise + 8), 0, cut.shape[1] - 1)

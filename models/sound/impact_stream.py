@@ -1,4 +1,4 @@
-r"""Bounces out of a stream of short buffers, while it runs.
+r"""Impacts detected in a stream of short buffers, while it runs.
 
 The evidence G of models.sound.onsets is computed hop by hop on a history of fixed length. The
 recording's medians become exponential means over past hops h, with weights a_f and a_g,
@@ -31,7 +31,7 @@ WINDOW_BEFORE = 0.012
 HISTORY = 256
 """Hops kept."""
 WAIT = 24
-"""Hops heard after an impact before it is decided: 6 ms."""
+"""Hops after an impact before it is decided: 6 ms."""
 LONGEST_CHUNK = 512
 """Frames taken in at once; longer buffers are cut."""
 FLOOR_SPAN = 1.0
@@ -50,8 +50,8 @@ class BounceEvent:
         time: When it happened, s after the stream's first frame; the first arrival at a microphone
             where there is no position.
         arrival: First arrival at any microphone, s.
-        position: Place on the surface, m, shape (2,), or None where the delays fit none.
-        covariance: Of the position, m^2, shape (2, 2), or None.
+        position: On the surface, m, or None where the delays fit none.
+        covariance: Of the position, m^2, or None.
         outlier: True if the delays contradict the array or point outside its surroundings.
         strength: Evidence of the rise in power, nats.
     """
@@ -70,16 +70,16 @@ class Stream:
 
     Attributes:
         search: The array and the grid from which positions are sought.
-        sections: Filters of the bands, shape (band, section, 6).
-        filters: Their memory, shape (band, section, channel, 2).
-        freedom: Degrees of freedom of one hop, shape (band,).
-        sound: The last frames, shape (channel, frame).
-        rest: Filtered frames of the unfinished hop, shape (band, channel, frame).
+        sections: Filters of the bands.
+        filters: Their memory.
+        freedom: Degrees of freedom of one hop.
+        sound: The last frames.
+        rest: Filtered frames of the unfinished hop.
         floor: Log power of the background; negative infinity before the first hop.
-        power: Power of the last hops over the background, shape (hop, band).
-        evidence: Evidence of the last hops, nats, shape (hop,).
-        ground: Its background at the last hops, nats, shape (hop,).
-        frames: Frames heard.
+        power: Power of the last hops over the background.
+        evidence: Evidence of the last hops, nats.
+        ground: Its background at the last hops, nats.
+        frames: Frames taken in.
         resting: Frames in `rest`.
         hops: Hops finished.
         last: Last hop that was an impact.
@@ -102,14 +102,14 @@ class Stream:
 
 
 def init(microphones: Microphones, *, region: Region | None = None) -> Stream:
-    """Prepare the state for a stream that begins.
+    """Return the state before the first frame.
+
+    >>> init(Microphones(np.array([[0.0, 0.0, 0.1]]), 44100.0)).sound.shape
+    (1, 2205)
 
     Args:
         microphones: The array; with fewer than three microphones events have no position.
         region: Where impacts can be; None takes the surroundings of the microphones.
-
-    Returns:
-        The state before the first frame.
 
     Raises:
         ValueError: If the sample rate is under 8 kHz, or if three or more microphones stand so
@@ -145,9 +145,15 @@ def step(
     The state's arrays are updated in place: a state may be stepped once only. An impact is decided
     6 ms after its first arrival, so its event comes with the buffer that holds that instant.
 
+    >>> state = init(Microphones(np.array([[0.0, 0.0, 0.1]]), 44100.0))
+    >>> sound = 1e-3 * np.random.default_rng(0).standard_normal((1, 44100))
+    >>> sound[0, 22050] = 1.0
+    >>> state, events = step(state, sound)
+    >>> [round(event.arrival, 4) for event in events]
+    [0.5]
+
     Args:
-        state: State before the buffer.
-        buffer: Sound, shape (channel, frame), any number of frames, any float type.
+        buffer: Sound, any number of frames.
 
     Returns:
         The state after the buffer, and the events in order of time.
@@ -170,7 +176,7 @@ def step(
 def _take_in(
     state: Stream, chunk: Float[ndarray, "channel frame"]
 ) -> tuple[Stream, list[BounceEvent]]:
-    """One chunk: filter it, extend the history by the hops it finished, decide what is due."""
+    """Filter a chunk, extend the history by the hops it finished, decide what is due."""
     before = state.hops
     _push(state.sound.T, chunk.T)
     state = _extend_power(state, chunk)
@@ -187,7 +193,7 @@ def _take_in(
     return state, events
 
 
-def _push(history: Float[ndarray, " *all"], fresh: Float[ndarray, " *all"]) -> None:
+def _push(history: Float[ndarray, " kept *rest"], fresh: Float[ndarray, " new *rest"]) -> None:
     """Shift a history in place so that it ends with fresh entries."""
     count = len(fresh)
     history[:-count] = history[count:]
@@ -228,7 +234,7 @@ def _over_background(
 def _smooth(
     values: Float[ndarray, "*batch hop"], last: Float[ndarray, "*batch"], *, span: float
 ) -> Float[ndarray, "*batch hop"]:
-    """Exponential mean over hops that goes on from the last value."""
+    """Return the exponential mean over hops, continued from the last value."""
     keep = float(np.exp(-onsets.HOP / span))
     begin = keep * last[..., None]
     smooth, _ = signal.lfilter([1.0 - keep], [1.0, -keep], values, axis=-1, zi=begin)
@@ -242,15 +248,15 @@ def _extend_evidence(state: Stream, fresh: int) -> None:
     recent = state.power[-(fresh + ahead + context) :]
     evidence = onsets.rise_of_power(recent, state.freedom, floor=LEAST_SHARE)
     evidence = evidence[len(evidence) - ahead - fresh : len(evidence) - ahead]
-    heard = state.hops - ahead - fresh + np.arange(fresh)
-    evidence = np.where(heard >= round(onsets.BEHIND / onsets.HOP), evidence, 0.0)
+    complete = state.hops - ahead - fresh + np.arange(fresh)
+    evidence = np.where(complete >= round(onsets.BEHIND / onsets.HOP), evidence, 0.0)
     capped = np.minimum(evidence, 2.0 * onsets.LEAST_EVIDENCE)
-    _push(state.ground, _smooth(capped, state.ground[-1:][0], span=GROUND_SPAN))
+    _push(state.ground, _smooth(capped, np.asarray(state.ground[-1]), span=GROUND_SPAN))
     _push(state.evidence, evidence)
 
 
 def _due(state: Stream, fresh: int) -> list[int]:
-    """Hops that are impacts among those that became decidable with the fresh hops."""
+    """Return the hops that are impacts among those that the fresh hops made decidable."""
     ahead = round(onsets.AHEAD / onsets.HOP)
     reach = round(0.5 * onsets.DEAD_TIME / onsets.HOP)
     first = HISTORY - (WAIT - ahead) - fresh
@@ -265,18 +271,18 @@ def _due(state: Stream, fresh: int) -> list[int]:
 
 
 def _event(state: Stream, hop: int) -> BounceEvent:
-    """Time and place of the impact at one hop, from a window that hangs on the hop alone."""
+    """Time and locate the impact at one hop, from a window that depends on the hop alone."""
     rate = state.search.microphones.sample_rate
     before, after = round(WINDOW_BEFORE * rate), WAIT * onsets.hop_length(rate)
     split = hop * onsets.hop_length(rate)
     first = state.sound.shape[1] - state.frames + split - before
     window = np.zeros((len(state.sound), before + after))
     window[:, max(-first, 0) :] = state.sound[:, max(first, 0) : first + before + after]
-    heard = realtime_localisation.place(window, before, state.search)
+    impact = realtime_localisation.locate(window, before, state.search)
     origin = (split - before) / rate
     ahead = round(onsets.AHEAD / onsets.HOP)
     strength = float(state.evidence[HISTORY + hop - (state.hops - ahead)])
-    first, fix = origin + heard.arrival, heard.fix
+    first, fix = origin + impact.arrival, impact.fix
     if fix is None:
         return BounceEvent(first, first, None, None, True, strength)
     return BounceEvent(
@@ -284,6 +290,6 @@ def _event(state: Stream, hop: int) -> BounceEvent:
         first,
         fix.position,
         fix.covariance[:2, :2],
-        heard.outlier,
+        impact.outlier,
         strength,
     )

@@ -1,4 +1,4 @@
-"""Impacts heard by microphones: click, fractional delay, spreading, room and background noise.
+"""Impacts at microphones: click, fractional delay, spreading, room and background noise.
 
 One impact at time t and place s reaches microphone m at distance d_m as
 
@@ -12,7 +12,7 @@ p being a contact pulse, short and without steady part, then modes that ring and
 with b = sqrt(2 pi e), so that share_k is a mode's amplitude over the pulse's peak, and A a smooth
 roll-off below half the sample rate (the recorder's filter). The spectrum is known, so a delay of
 any size is a phase factor and is exact. In a room every reflection is one more arrival
-(`rooms`).
+(`room_acoustics`).
 
 The signal-to-noise ratio is the mean power of the direct click over its own length (the time that
 holds 99 % of its energy), averaged over impacts and microphones, over the power of the background.
@@ -21,7 +21,7 @@ holds 99 % of its energy), averaged over impacts and microphones, over the power
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Complex, Float
 from numpy import ndarray
 from scipy import signal
 
@@ -70,16 +70,16 @@ class Background:
 
 def spectrum(
     click: Click, frequency: Float[ndarray, " bin"], *, sample_rate: float
-) -> Float[ndarray, " bin"]:
-    """Evaluate the click's Fourier transform, contact at time 0, roll-off included.
+) -> Complex[ndarray, " bin"]:
+    """Return the click's Fourier transform, contact at time 0, roll-off included; any scale.
+
+    >>> tones = np.array([500.0, 7100.0, 21400.0])  # a mode in the middle, the roll-off last
+    >>> np.abs(spectrum(Click(), tones, sample_rate=44100.0)).round(1)
+    array([0.3, 1.8, 0. ])
 
     Args:
-        click: The click.
         frequency: Frequencies, Hz.
         sample_rate: Rate of the recorder whose roll-off is applied, Hz.
-
-    Returns:
-        Complex spectrum, one value a frequency; of arbitrary scale.
     """
     omega = 2 * np.pi * frequency
     total = 1j * omega * click.width
@@ -96,15 +96,13 @@ def spectrum(
 def waveform(
     click: Click, offsets: Float[ndarray, "*batch"], *, sample_rate: float
 ) -> Float[ndarray, "*batch frame"]:
-    """Sample clicks of peak 1 whose contact falls anywhere between samples.
+    """Return BLOCK frames of clicks of peak 1 whose contact falls anywhere between samples.
+
+    >>> waveform(Click(), np.array([0.0, 1e-5]), sample_rate=44100.0).shape
+    (2, 2048)
 
     Args:
-        click: The click.
         offsets: Time of contact after frame LEAD, s; below BLOCK / 4 frames.
-        sample_rate: Hz.
-
-    Returns:
-        BLOCK frames a click.
     """
     frequency = np.fft.rfftfreq(BLOCK, 1 / sample_rate)
     still = spectrum(click, frequency, sample_rate=sample_rate)
@@ -114,14 +112,10 @@ def waveform(
 
 
 def length(click: Click, *, sample_rate: float) -> float:
-    """Measure the click's length: the shortest time from its start that holds 99 % of its energy.
+    """Return the shortest time from the click's start that holds 99 % of its energy, s.
 
-    Args:
-        click: The click.
-        sample_rate: Hz.
-
-    Returns:
-        Length, s.
+    >>> round(1e3 * length(Click(), sample_rate=44100.0), 1)  # ms
+    2.7
     """
     energy = np.cumsum(waveform(click, np.zeros(()), sample_rate=sample_rate) ** 2)
     low, high = np.searchsorted(energy, np.array([0.0005, 0.9905]) * energy[-1])
@@ -136,17 +130,17 @@ def noise_level(
     click: Click,
     sample_rate: float,
 ) -> float:
-    """Turn a signal-to-noise ratio into the standard deviation of the background.
+    """Turn a signal-to-noise ratio into the standard deviation of a sample of the background.
+
+    >>> one = {"loudness": np.ones(1), "distances": np.ones((1, 1)), "click": Click()}
+    >>> near = noise_level(20.0, sample_rate=44100.0, **one)
+    >>> round(near / noise_level(40.0, sample_rate=44100.0, **one), 6)
+    10.0
 
     Args:
         snr: Signal-to-noise ratio, dB (see the module's text).
         loudness: Peak of each click at 1 m.
         distances: From each impact to each microphone, m.
-        click: The click.
-        sample_rate: Hz.
-
-    Returns:
-        Standard deviation of a sample.
     """
     still = waveform(click, np.zeros(()), sample_rate=sample_rate)
     frames = length(click, sample_rate=sample_rate) * sample_rate
@@ -167,21 +161,22 @@ def render(
     room: Room | None = None,
     noise: Background | None = None,
 ) -> Float[ndarray, "channel frame"]:
-    """Render what the microphones record.
+    """Render what the microphones record, one row each.
+
+    >>> array = Microphones(np.array([[0.0, 0.0, 0.1], [0.3, 0.0, 0.1]]), 44100.0)
+    >>> impacts = np.array([0.05]), np.array([[0.1, 0.1, 0.0]]), np.ones(1)
+    >>> draw = np.random.default_rng(0)
+    >>> render(*impacts, microphones=array, duration=0.1, draw=draw).shape
+    (2, 4410)
 
     Args:
         times: Times of emission after the recording's start, s.
-        positions: Places of the impacts, m.
+        positions: Of the impacts, m.
         loudness: Peak of each click at 1 m, in the unit of the samples.
-        microphones: The array.
         duration: Length of the recording, s.
-        draw: Source of the background noise.
-        click: The click; None takes the default one.
-        room: The room around it; None is free field.
+        click: None takes the default one.
+        room: None is free field.
         noise: The background; None is silence.
-
-    Returns:
-        Samples, one row a microphone.
 
     Raises:
         ValueError: Lengths that disagree, or an impact or a microphone outside the room.
@@ -221,12 +216,15 @@ def add_arrivals(
 ) -> None:
     """Add a click for each arrival at one microphone, in place, dropping what lies outside.
 
+    >>> channel = np.zeros(4410)
+    >>> add_arrivals(channel, np.array([0.05]), np.ones(1), click=Click(), sample_rate=44100.0)
+    >>> bool(abs(np.abs(channel).argmax() / 44100.0 - 0.05) < 1e-3)
+    True
+
     Args:
         channel: Samples of the microphone.
         times: When each contact's sound arrives, s after the first sample.
         heights: Peak of each click; a negative one takes an arrival away.
-        click: The click.
-        sample_rate: Hz.
     """
     whole = np.floor(times * sample_rate).astype(int)
     clicks = waveform(click, times - whole / sample_rate, sample_rate=sample_rate)
@@ -234,8 +232,8 @@ def add_arrivals(
         _add(channel, piece, start=int(start) - LEAD)
 
 
-def _peak(still: Float[ndarray, " bin"]) -> float:
-    """Largest size of the click's waveform on a grid eight times finer than the samples."""
+def _peak(still: Complex[ndarray, " bin"]) -> float:
+    """Return the largest size of the click on a grid eight times finer than the samples."""
     fine = np.zeros(4 * BLOCK + 1, dtype=complex)
     fine[: len(still)] = still * np.exp(-2j * np.pi * np.arange(len(still)) * LEAD / BLOCK)
     return float(8 * np.abs(np.fft.irfft(fine, 8 * BLOCK)).max())
@@ -279,8 +277,8 @@ def _add_room(
     whole = np.floor(times * rate).astype(int)
     clicks = waveform(click, times - whole / rate, sample_rate=rate) * loudness[:, None]
     for impact, channel in np.ndindex(len(times), len(samples)):
-        heard = signal.fftconvolve(clicks[impact], responses[channel][impact])
-        _add(samples[channel], heard, start=int(whole[impact]) - LEAD - lag)
+        arrived = signal.fftconvolve(clicks[impact], responses[channel][impact])
+        _add(samples[channel], arrived, start=int(whole[impact]) - LEAD - lag)
 
 
 def _add(samples: Float[ndarray, " frame"], piece: Float[ndarray, " piece"], *, start: int) -> None:

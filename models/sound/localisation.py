@@ -1,10 +1,10 @@
 """Where an impact was and when it sounded.
 
-The best of the hypotheses about its arrivals (`hypotheses`) is aligned over longer and longer
-windows and the one of least stated variance is taken: in free field that uses the whole click, near
-a wall the part before the echo. A bounce is an outlier when it lies outside the region, when a
-rival elsewhere holds a notable weight, when the winner leaves much unexplained, when it strays from
-the first arrivals, or when the residual is improbable.
+The best of the hypotheses about its arrivals (`arrival_hypotheses`) is aligned over longer and
+longer windows and the one of least stated variance is taken: in free field that uses the whole
+click, near a wall the part before the echo. An impact is an outlier when it lies outside the
+region, when a rival elsewhere holds a notable weight, when the winner leaves much unexplained, when
+it is far from the first arrivals, or when the residual is improbable.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Location:
         time_sd: Standard deviation of the emission time, s.
         outlier: Whether the position should not be relied upon.
         residual: Sum of squared arrival errors over their variances; 0 with three microphones.
-        gains: Logarithm of each microphone's gain as this impact shows it, less their mean.
+        gains: Logarithm of each microphone's gain that this impact implies, less their mean.
         method: The estimators that led here, and the length of direct sound that was used.
     """
 
@@ -56,23 +56,29 @@ def locate(
     tolerances: Tolerances | None = None,
     gains: Float[ndarray, " channel"] | None = None,
 ) -> Location:
-    """Locate one impact.
+    """Locate one impact; an outlier, with NaN and infinite variance, where nothing fits.
+
+    >>> from ricochet.models.sound import impact_synthesis
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> impact = np.array([0.05]), np.array([[0.1, 0.2, 0.0]]), np.ones(1)
+    >>> noise, draw = impact_synthesis.Background(snr=40.0), np.random.default_rng(0)
+    >>> samples = impact_synthesis.render(*impact, microphones=array, duration=0.1, noise=noise,
+    ...                                   draw=draw)
+    >>> found = locate(samples, 0.0507, microphones=array)
+    >>> found.position.round(3), round(found.emission_time, 4), found.outlier
+    (array([0.1, 0.2]), 0.05, False)
 
     Args:
         samples: The recording, double precision.
         arrival_time: First arrival at any microphone, within 0.3 ms, s.
         microphones: Three microphones or more, not on one line.
         region: Where impacts can be; None is the microphones' surroundings.
-        tolerances: What the stated uncertainty adds to noise and echoes; None takes the defaults.
-        gains: Logarithms of the microphones' gains as other impacts showed them; None if unknown.
-
-    Returns:
-        The location; flagged as outlier, with NaN and infinite variance where nothing fits.
+        gains: Logarithms of the microphones' gains as other impacts imply them; None if unknown.
     """
     region = region or multilateration.surroundings(microphones)
     tolerances = tolerances or Tolerances()
     noise = delays.background(samples, arrival_time, sample_rate=microphones.sample_rate)
-    best, doubtful = arrival_hypotheses.judge(
+    best, uncertain = arrival_hypotheses.best(
         samples,
         arrival_time,
         microphones=microphones,
@@ -87,9 +93,9 @@ def locate(
         samples,
         best,
         noise,
-        doubtful,
+        uncertain,
         microphones=microphones,
-        region=region.grown(arrival_hypotheses.BEYOND),
+        region=multilateration.grown(region, arrival_hypotheses.BEYOND),
         tolerances=tolerances,
     )
 
@@ -98,7 +104,7 @@ def _finish(
     samples: Float[ndarray, "channel frame"],
     best: Hypothesis,
     noise: Float[ndarray, " channel"],
-    doubtful: bool,
+    uncertain: bool,
     *,
     microphones: Microphones,
     region: Region,
@@ -138,9 +144,9 @@ def _finish(
         fix.covariance[:2, :2],
         fix.emission + offset,
         float(np.sqrt(variance)),
-        bool(doubtful or improbable or not near),
+        bool(uncertain or improbable or not near),
         fix.residual,
-        arrival_hypotheses.shown_gains(
+        arrival_hypotheses.implied_gains(
             aligned.strengths[chosen], fix.position, microphones=microphones
         ),
         f"{best.method}, {1e3 * WIDTHS[chosen]:.2f} ms",
@@ -150,7 +156,7 @@ def _finish(
 def _contact(
     waveform: Float[ndarray, " frame"], noise: float, *, sample_rate: float
 ) -> tuple[float, float]:
-    """Time of contact after the aligned arrival, and its standard deviation.
+    """Return the time of contact after the aligned arrival, and its standard deviation.
 
     A surface is pushed from rest and left at rest, so the pressure, which follows the change of the
     push, first turns its sign at the middle of the contact.
@@ -171,7 +177,7 @@ def _contact(
 
 
 def _nowhere(arrival_time: float, *, channels: int) -> Location:
-    """State that no place explains the sound; the arrival is still known to a few milliseconds."""
+    """Return no position; the arrival is still known to a few milliseconds."""
     return Location(
         np.full(2, np.nan),
         np.diag([np.inf, np.inf]),

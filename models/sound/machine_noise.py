@@ -1,6 +1,6 @@
 """The steady sound of a machine: the harmonics of its motors and the rush of its gears.
 
-A source at place q, at distance d_m from microphone m, is heard as
+A source at place q, at distance d_m from microphone m, is recorded as
 
     x_m(u) = (a / d_m) s(u - d_m / c),
     s = sqrt(share) sum_k cos(2 pi k f u + phi_k) / k  +  sqrt(1 - share) rush,
@@ -26,7 +26,7 @@ class Machine:
     Attributes:
         place: Where it stands, m.
         frequency: Of the motors, Hz.
-        harmonics: How many are heard.
+        harmonics: How many there are.
         band: Of the gears' rush, Hz.
         share: Share of the power in the harmonics.
     """
@@ -46,17 +46,16 @@ def steady(
     frames: int,
     draw: np.random.Generator,
 ) -> Float[ndarray, "channel frame"]:
-    """Render a machine that runs all the time.
+    """Render a machine that runs all the time, one row a microphone.
+
+    >>> array = Microphones(np.array([[0.0, 0.0, 0.1], [0.3, 0.0, 0.1]]), 44100.0)
+    >>> draw = np.random.default_rng(0)
+    >>> samples = steady(Machine(), 0.2, microphones=array, frames=1000, draw=draw)
+    >>> samples.shape, round(float(np.sqrt(np.mean(samples**2))), 3)
+    ((2, 1000), 0.2)
 
     Args:
-        machine: The machine.
         level: Root mean square over all microphones, in the unit of the samples.
-        microphones: The array.
-        frames: Length, frames.
-        draw: Source of the phases and of the rush.
-
-    Returns:
-        Samples, one row a microphone.
     """
     whole = fft.next_fast_len(frames, real=True)
     rate = microphones.sample_rate
@@ -73,7 +72,7 @@ def steady(
 def _rush(
     machine: Machine, frequency: Float[ndarray, " bin"], draw: np.random.Generator
 ) -> Complex[ndarray, " bin"]:
-    """Spectrum of the gears' rush, its power 1 - share."""
+    """Return the spectrum of the gears' rush, its power 1 - share."""
     inside = (frequency >= machine.band[0]) & (frequency <= machine.band[1])
     parts = draw.standard_normal((2, len(frequency))) * inside
     return np.asarray(_scaled(parts[0] + 1j * parts[1], 1.0 - machine.share))
@@ -82,13 +81,13 @@ def _rush(
 def _motors(
     machine: Machine, frequency: Float[ndarray, " bin"], draw: np.random.Generator
 ) -> Complex[ndarray, " bin"]:
-    """Spectrum of the motors' harmonics at the nearest bins, its power the share."""
+    """Return the spectrum of the motors' harmonics at the nearest bins, its power the share."""
     order = np.arange(1, machine.harmonics + 1)
     phases = np.exp(2j * np.pi * draw.random(machine.harmonics))
     spectrum = np.zeros(len(frequency), dtype=complex)
     bins = np.rint(order * machine.frequency / frequency[1]).astype(int)
-    heard = bins < len(frequency)
-    spectrum[bins[heard]] = (phases / order)[heard]
+    inside = bins < len(frequency)
+    spectrum[bins[inside]] = (phases / order)[inside]
     return _scaled(spectrum, machine.share)
 
 

@@ -34,27 +34,8 @@ class Region:
     low: tuple[float, float]
     high: tuple[float, float]
 
-    def grown(self, margin: float) -> "Region":
-        """Add a margin on every side.
-
-        Args:
-            margin: Width added, m.
-
-        Returns:
-            The larger rectangle.
-        """
-        low, high = np.subtract(self.low, margin), np.add(self.high, margin)
-        return Region((float(low[0]), float(low[1])), (float(high[0]), float(high[1])))
-
     def holds(self, points: Float[ndarray, "*batch 2"]) -> Bool[ndarray, "*batch"]:
-        """Tell which points lie inside.
-
-        Args:
-            points: Points of the surface, m.
-
-        Returns:
-            True where a point lies inside.
-        """
+        """Return which points of the surface, in m, lie inside."""
         inside = (points >= np.asarray(self.low)) & (points <= np.asarray(self.high))
         return np.asarray(inside.all(axis=-1))
 
@@ -76,32 +57,35 @@ class Fix:
     residual: float
 
 
+def grown(region: Region, margin: float) -> Region:
+    """Add a margin, in m, on every side.
+
+    >>> grown(Region((0.0, 0.0), (1.0, 2.0)), 0.5)
+    Region(low=(-0.5, -0.5), high=(1.5, 2.5))
+    """
+    low, high = np.subtract(region.low, margin), np.add(region.high, margin)
+    return Region((float(low[0]), float(low[1])), (float(high[0]), float(high[1])))
+
+
 def surroundings(microphones: Microphones, *, margin: float = 0.1) -> Region:
-    """Take the rectangle round the microphones as the place where impacts can be.
+    """Return the rectangle round the microphones, with a margin in m on every side.
 
-    Args:
-        microphones: The array.
-        margin: Added on every side, m.
-
-    Returns:
-        The rectangle.
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> surroundings(array, margin=0.5)
+    Region(low=(-0.5, -0.5), high=(0.8, 0.9))
     """
     low, high = microphones.positions[:, :2].min(axis=0), microphones.positions[:, :2].max(axis=0)
-    return Region((low[0], low[1]), (high[0], high[1])).grown(margin)
+    return grown(Region((low[0], low[1]), (high[0], high[1])), margin)
 
 
 def plausible(
     times: Float[ndarray, "*batch channel"], *, microphones: Microphones, slack: float
 ) -> Bool[ndarray, "*batch"]:
-    """Tell whether no delay exceeds the time sound needs between two microphones.
+    """Return whether every |t_m - t_n| <= |p_m - p_n| / c + slack, times in s.
 
-    Args:
-        times: Arrival times, s.
-        microphones: The array.
-        slack: Time by which a delay may exceed the bound, s.
-
-    Returns:
-        True where every |t_m - t_n| <= |p_m - p_n| / c + slack.
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> plausible(np.array([[0.0, 1e-4, 1e-4], [0.0, 2e-3, 0.0]]), microphones=array, slack=0.0)
+    array([ True, False])
     """
     places = microphones.positions
     between = np.linalg.norm(places[:, None] - places, axis=2) / microphones.speed_of_sound
@@ -120,10 +104,16 @@ def solve(
 ) -> tuple[Fix, ...]:
     """Find every point of the region that explains the arrival times.
 
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> travel, _ = gradients(np.array([0.1, 0.2]), microphones=array)
+    >>> region = surroundings(array)
+    >>> [fix] = solve(0.5 + travel, np.full(3, 1e-6), microphones=array, region=region)
+    >>> fix.position.round(6).tolist(), round(fix.emission, 9)
+    ([0.1, 0.2], 0.5)
+
     Args:
         times: Arrival times, s, on any one clock.
         sd: Standard deviation of each arrival time, independent errors, s.
-        microphones: The array.
         region: Where impacts can be.
         place_sd: How well each microphone's place is known along any direction, m; widens the
             covariance as an error of each arrival.
@@ -153,14 +143,12 @@ def solve(
 def gradients(
     points: Float[ndarray, "*batch 2"], *, microphones: Microphones
 ) -> tuple[Float[ndarray, "*batch channel"], Float[ndarray, "*batch channel 2"]]:
-    """Compute travel times and their gradients.
+    """Return the travel times from points of the surface, s, and their derivatives, s/m.
 
-    Args:
-        points: Points of the surface, m.
-        microphones: The array.
-
-    Returns:
-        Travel times, s, and their derivatives with x and y, s/m.
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> travel, slope = gradients(np.array([0.0, 0.0]), microphones=array)
+    >>> (travel * array.speed_of_sound).round(3), slope.shape
+    (array([0.1  , 0.316, 0.412]), (3, 2))
     """
     between = points[..., None, :] - microphones.positions[:, :2]
     distances = np.sqrt((between**2).sum(axis=-1) + microphones.positions[:, 2] ** 2)
@@ -174,15 +162,12 @@ def bound(
     *,
     microphones: Microphones,
 ) -> Float[ndarray, "*batch 3 3"]:
-    """Compute the covariance that arrival errors leave: (J' W J)^-1.
+    """Return the covariance of (x, y, emission time), in m and s, that arrival errors leave.
 
-    Args:
-        point: Points of the surface, m.
-        sd: Standard deviation of each arrival time, s.
-        microphones: The array.
-
-    Returns:
-        Covariance of (x, y, emission time), in m and s.
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> covariance = bound(np.array([0.1, 0.2]), np.full(3, 1e-6), microphones=array)
+    >>> np.sqrt(covariance.diagonal()[:2]).round(5)  # m
+    array([0.00043, 0.0003 ])
     """
     _, slope = gradients(point, microphones=microphones)
     jacobian = np.concatenate([slope, np.ones((*slope.shape[:-1], 1))], axis=-1) / sd[..., None]
@@ -225,7 +210,7 @@ def _descend(
     points: Float[ndarray, "start 2"],
     *,
     microphones: Microphones,
-) -> Float[ndarray, "start 2"]:
+) -> Float[ndarray, "solution 2"]:
     """Walk from all starts down to local minima at once."""
     weight = (sd.min() / sd) ** 2
     weight = weight / weight.sum()
@@ -261,7 +246,7 @@ def _residuals(
     *,
     microphones: Microphones,
 ) -> Float[ndarray, " point"]:
-    """Sum of squared arrival errors over their variances at each point."""
+    """Return the sum of squared arrival errors over their variances at each point."""
     travel, _ = gradients(points, microphones=microphones)
     late = times - travel
     late = late - (np.sum(late / sd**2, axis=1) / np.sum(sd**-2))[:, None]

@@ -45,10 +45,10 @@ class Onsets:
     """Impact onsets in order of time.
 
     Attributes:
-        times: First arrival at any channel, s after the first sample, shape (onset,).
-        strengths: Evidence G for the rise in power, nats, shape (onset,).
-        time_sd: Standard deviation of `times`, s, shape (onset,).
-        loudness: Root mean square of the rise in the loudest channel, sample units, (onset,).
+        times: First arrival at any channel, s after the first sample.
+        strengths: Evidence G for the rise in power, nats.
+        time_sd: Standard deviation of `times`, s.
+        loudness: Root mean square of the rise in the loudest channel, sample units.
         duration: Length of the recording, s.
     """
 
@@ -65,15 +65,17 @@ def detect(
     *,
     least_evidence: float = LEAST_EVIDENCE,
 ) -> Onsets:
-    """Find the impact onsets of a recording.
+    """Find the impact onsets of a recording; none in silence or in less than 20 ms.
+
+    >>> sound = 1e-3 * np.random.default_rng(0).standard_normal((1, 22050))
+    >>> sound[0, [4410, 13230]] = 1.0
+    >>> detect(sound, 44100.0).times.round(4)
+    array([0.1, 0.3])
 
     Args:
-        samples: Sound pressure in any unit, shape (channel, frame).
+        samples: Sound pressure in any unit.
         sample_rate: Frames per second, Hz, from 8 kHz upwards.
         least_evidence: Least evidence of an onset, nats.
-
-    Returns:
-        The onsets in order of time; none for silence or for a recording under 20 ms.
 
     Raises:
         ValueError: If `samples` is not two-dimensional or not finite, or the rate is under 8 kHz.
@@ -92,12 +94,20 @@ def detect(
 
 
 def hop_length(sample_rate: float) -> int:
-    """Return the number of frames between the instants that are tried."""
+    """Return the number of frames between the instants that are tried.
+
+    >>> hop_length(44100.0)
+    11
+    """
     return max(1, round(HOP * sample_rate))
 
 
 def bands(sample_rate: float) -> tuple[tuple[float, float], ...]:
-    """Return the octave bands (lower, upper edge in Hz) that fit under the Nyquist frequency."""
+    """Return the octave bands (lower, upper edge in Hz) that fit under the Nyquist frequency.
+
+    >>> bands(8000.0)
+    ((500.0, 1000.0), (1000.0, 2000.0), (2000.0, 3600.0))
+    """
     top, lower, edges = 0.45 * sample_rate, LOWEST_BAND, []
     while lower * 1.3 < top:
         upper = min(2.0 * lower, top)
@@ -112,16 +122,17 @@ def evidence_of_rise(
     freedom_behind: Float[ndarray, " band"],
     freedom_ahead: Float[ndarray, " band"],
 ) -> Float[ndarray, "*batch band"]:
-    """Return the generalised likelihood ratio G of a rise in variance, per band.
+    """Return the generalised likelihood ratio G of a rise in variance, nats; 0 where power falls.
+
+    >>> ones = np.ones(3)
+    >>> evidence_of_rise(ones, np.array([0.5, 1.0, 4.0]), 20 * ones, 10 * ones).round(2)
+    array([0.  , 0.  , 3.47])
 
     Args:
-        behind: Mean power before the instant, shape (..., band); positive.
-        ahead: Mean power after the instant, shape (..., band); positive.
-        freedom_behind: Degrees of freedom of `behind`, shape (band,).
-        freedom_ahead: Degrees of freedom of `ahead`, shape (band,).
-
-    Returns:
-        Evidence in nats, shape (..., band); zero where the power falls.
+        behind: Mean power before the instant, positive.
+        ahead: Mean power after the instant, positive.
+        freedom_behind: Degrees of freedom of `behind`.
+        freedom_ahead: Degrees of freedom of `ahead`.
     """
     total = freedom_behind + freedom_ahead
     rise = np.maximum(ahead / behind, 1.0)
@@ -130,14 +141,12 @@ def evidence_of_rise(
 
 
 def novelty(samples: Float[ndarray, "channel frame"], sample_rate: float) -> Float[ndarray, " hop"]:
-    """Return the evidence G of a rise in power at every hop.
+    """Return the evidence G of a rise in power, nats; hop h is the instant before its first frame.
 
-    Args:
-        samples: Sound, shape (channel, frame).
-        sample_rate: Frames per second, Hz.
-
-    Returns:
-        Evidence in nats, shape (hop,); hop h stands for the instant before frame h * hop_length.
+    >>> sound = 1e-3 * np.random.default_rng(0).standard_normal((1, 22050))
+    >>> sound[0, 11000] = 1.0  # the first frame of hop 1000
+    >>> int(novelty(sound, 44100.0).argmax())
+    1000
     """
     hop = hop_length(sample_rate)
     edges = bands(sample_rate)
@@ -148,7 +157,11 @@ def novelty(samples: Float[ndarray, "channel frame"], sample_rate: float) -> Flo
 
 
 def freedoms(sample_rate: float) -> Float[ndarray, " band"]:
-    """Return the degrees of freedom of one hop's power, shape (band,)."""
+    """Return the degrees of freedom of one hop's power in each band.
+
+    >>> freedoms(8000.0)  # twice the bandwidth times the duration
+    array([0.25, 0.5 , 0.8 ])
+    """
     widths = np.array([upper - lower for lower, upper in bands(sample_rate)])
     return np.asarray(2.0 * widths * hop_length(sample_rate) / sample_rate)
 
@@ -159,15 +172,16 @@ def rise_of_power(
     *,
     floor: Float[ndarray, " band"] | float,
 ) -> Float[ndarray, " hop"]:
-    """Return the evidence G at every hop from the power of the hops about it.
+    """Return the evidence G at every hop, nats, from the power of the hops about it.
+
+    >>> power = np.where(np.arange(200) < 120, 1.0, 9.0)[:, None]
+    >>> int(rise_of_power(power, np.array([4.0]), floor=1e-3)[50:].argmax()) + 50
+    120
 
     Args:
-        power: Mean power of every hop, shape (hop, band).
-        freedom: Degrees of freedom of one hop, shape (band,).
-        floor: Power under which nothing is heard, the unit of `power`.
-
-    Returns:
-        Evidence in nats, shape (hop,).
+        power: Mean power of every hop.
+        freedom: Degrees of freedom of one hop.
+        floor: Power that counts as silence, in the unit of `power`.
     """
     behind_hops, ahead_hops = round(BEHIND / HOP), round(AHEAD / HOP)
     sums = np.concatenate([np.zeros((1, power.shape[1])), np.cumsum(power, axis=0)])
@@ -184,14 +198,14 @@ def rise_of_power(
 def pick_peaks(
     evidence: Float[ndarray, " hop"], *, least_evidence: float = LEAST_EVIDENCE
 ) -> Int[ndarray, " peak"]:
-    """Return the hops at which the evidence peaks above its running background.
+    """Return the hops at which the evidence, in nats, peaks above its running background.
 
-    Args:
-        evidence: Evidence at every hop, nats, shape (hop,).
-        least_evidence: Least evidence of an onset, nats.
+    None is nearer to a higher one than half the dead time.
 
-    Returns:
-        Indices of the peaks, none nearer to a higher one than half the dead time.
+    >>> evidence = np.zeros(800)
+    >>> evidence[[100, 104, 500]] = 50.0, 60.0, 9.0
+    >>> pick_peaks(evidence)
+    array([104])
     """
     threshold = np.maximum(least_evidence, 4.0 * _background(evidence))
     padded = np.concatenate([[0.0], evidence, [0.0]])
@@ -216,7 +230,7 @@ def _band_power(
     edge: tuple[float, float],
     hop: int,
 ) -> Float[ndarray, " hop"]:
-    """Mean power of one band per hop, summed over channels after scaling each to its own floor."""
+    """Return the mean power of one band per hop, over channels each scaled to its own floor."""
     sections = signal.butter(2, edge, btype="bandpass", fs=sample_rate, output="sos")
     band = signal.sosfilt(sections, samples, axis=1)
     hops = samples.shape[1] // hop
@@ -228,7 +242,7 @@ def _band_power(
 def _recent_peak(
     ahead: Float[ndarray, "hop band"], *, ahead_hops: int
 ) -> Float[ndarray, "hop band"]:
-    """Greatest power of a short window that ended before each hop, per band."""
+    """Return the greatest power of a short window that ended before each hop, per band."""
     span = max(1, round(PEAKS_BEHIND / HOP) - ahead_hops)
     ended = np.concatenate([np.zeros((ahead_hops, ahead.shape[1])), ahead])[: len(ahead)]
     origin = (span - 1) // 2  # the window ends at the present hop
@@ -236,7 +250,7 @@ def _recent_peak(
 
 
 def _background(evidence: Float[ndarray, " hop"]) -> Float[ndarray, " hop"]:
-    """Upper quartile of the evidence in 0.1 s blocks, median of five blocks, per hop."""
+    """Return the upper quartile of 0.1 s blocks of evidence, median of five blocks, per hop."""
     block = round(0.1 / HOP)
     count = max(1, len(evidence) // block)
     quartile = np.array([np.quantile(part, 0.75) for part in np.array_split(evidence, count)])
@@ -250,7 +264,7 @@ def _background(evidence: Float[ndarray, " hop"]) -> Float[ndarray, " hop"]:
 def _arrivals(
     samples: Float[ndarray, "channel frame"], sample_rate: float, *, splits: Int[ndarray, " onset"]
 ) -> tuple[Float[ndarray, " onset"], ...]:
-    """Earliest arrival over channels: time, its standard deviation, loudness; each (onset,)."""
+    """Return the earliest arrival over channels: time, its standard deviation, loudness."""
     if len(splits) == 0:
         return np.zeros(0), np.zeros(0), np.zeros(0)
     sharp = first_arrivals.sharpened(samples, sample_rate)
@@ -263,7 +277,7 @@ def _arrivals(
 
 
 def _distinct(found: Onsets) -> Onsets:
-    """Drop the weaker of two onsets within the dead time, the later of two alike."""
+    """Drop the weaker of two onsets within the dead time, the later of two that are alike."""
     order = np.argsort(found.times, kind="stable")
     kept: list[int] = []
     for i in order:

@@ -2,7 +2,7 @@
 
 Each microphone's first arrival t_m gives the delays of Eq. 9 of Matl et al. (STReSSD, appendix C).
 The descent of models.sound.multilateration starts from the cell of a grid whose travel times, less
-their mean over the microphones, are nearest to the heard ones; where a cell far from it explains
+their mean over the microphones, are nearest to the detected ones; where a cell far from it explains
 them as well (Eq. 10 may have two solutions) the whole grid of starts is tried instead, and two
 solutions make an outlier.
 """
@@ -20,7 +20,7 @@ from ricochet.models.sound.multilateration import Fix, Region
 CELL = 0.05
 """Distance of the cells from which a position is sought, m."""
 LEAST_RATIO = 4.0
-"""Rise in power by which a channel hears an impact, unless all hear less."""
+"""Rise in power by which a channel detects an impact, unless none reaches it."""
 BEFORE = 3e-3
 """Sound before a split in which the first arrival may lie, s."""
 AFTER = 2.5e-3
@@ -45,7 +45,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Heard:
+class Impact:
     """One impact in a window of sound.
 
     Attributes:
@@ -62,12 +62,13 @@ class Heard:
 def prepare(microphones: Microphones, *, region: Region | None = None) -> Search:
     """Lay the grid from which positions are sought.
 
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> prepare(array, region=Region((0.0, 0.0), (0.1, 0.2))).cells.shape
+    (15, 2)
+
     Args:
         microphones: The array; fewer than three give times only.
         region: Where impacts can be; None takes the surroundings of the microphones.
-
-    Returns:
-        The grid.
 
     Raises:
         ValueError: If three or more microphones cannot fix a point of the surface.
@@ -84,46 +85,51 @@ def prepare(microphones: Microphones, *, region: Region | None = None) -> Search
     return Search(microphones, region, cells, travel - travel.mean(axis=1, keepdims=True))
 
 
-def place(window: Float[ndarray, "channel frame"], split: int, search: Search) -> Heard:
+def locate(window: Float[ndarray, "channel frame"], split: int, search: Search) -> Impact:
     """Time and locate the impact in a window.
+
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> travel, _ = multilateration.gradients(np.array([0.1, 0.2]), microphones=array)
+    >>> window = 1e-4 * np.random.default_rng(0).standard_normal((3, 1200))
+    >>> window[[0, 1, 2], np.rint((0.015 + travel) * 44100.0).astype(int)] = 1.0
+    >>> locate(window, 690, prepare(array)).fix.position.round(2)
+    array([0.1, 0.2])
 
     Args:
         window: Sound from 12 ms before the impact to some milliseconds after it.
         split: Frame of the window near which the impact begins.
-        search: The array's grid.
-
-    Returns:
-        The impact.
     """
     rate = search.microphones.sample_rate
     if len(window) < 3:
         splits = np.array([split])
         picks = [first_arrivals.arrival(each, rate, splits=splits) for each in window]
-        return Heard(min(float(pick[0][0]) for pick in picks), None, True)
+        return Impact(min(float(pick[0][0]) for pick in picks), None, True)
     rough = _rough_arrival(window, split, rate)
-    heard = delays.first_arrival(window, rough, microphones=search.microphones)
-    first = float(heard.times.min())
-    if not np.isfinite(heard.sd).all() or not multilateration.plausible(
-        heard.times, microphones=search.microphones, slack=2.0 / rate
+    arrivals = delays.first_arrival(window, rough, microphones=search.microphones)
+    first = float(arrivals.times.min())
+    if not np.isfinite(arrivals.sd).all() or not multilateration.plausible(
+        arrivals.times, microphones=search.microphones, slack=2.0 / rate
     ):
-        return Heard(first, None, True)
-    fixes = crossings(heard, search)
-    return Heard(first, fixes[0] if fixes else None, len(fixes) != 1)
+        return Impact(first, None, True)
+    fixes = crossings(arrivals, search)
+    return Impact(first, fixes[0] if fixes else None, len(fixes) != 1)
 
 
-def crossings(heard: delays.Arrivals, search: Search) -> tuple[Fix, ...]:
+def crossings(arrivals: delays.Arrivals, search: Search) -> tuple[Fix, ...]:
     """Find the points that explain arrival times.
 
     The nearest cell alone is the start, unless a cell elsewhere explains the delays as well.
 
-    Args:
-        heard: Arrival times at every microphone.
-        search: The array's grid.
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> travel, _ = multilateration.gradients(np.array([0.1, 0.2]), microphones=array)
+    >>> arrivals = delays.Arrivals(travel, np.full(3, 1e-6), "exact")
+    >>> [fix.position.round(4).tolist() for fix in crossings(arrivals, prepare(array))]
+    [[0.1, 0.2]]
 
     Returns:
         The solutions inside the region, least residual first.
     """
-    late = heard.times - heard.times.mean()
+    late = arrivals.times - arrivals.times.mean()
     apart = np.abs(search.travel - late).max(axis=1)
     nearest = search.cells[int(apart.argmin())]
     likely = search.cells[apart < CELL / search.microphones.speed_of_sound]
@@ -131,15 +137,15 @@ def crossings(heard: delays.Arrivals, search: Search) -> tuple[Fix, ...]:
     array, region = search.microphones, search.region
     if alone:
         near = multilateration.solve(
-            heard.times, heard.sd, microphones=array, region=region, start=nearest
+            arrivals.times, arrivals.sd, microphones=array, region=region, start=nearest
         )
         if near:
             return near
-    return multilateration.solve(heard.times, heard.sd, microphones=array, region=region)
+    return multilateration.solve(arrivals.times, arrivals.sd, microphones=array, region=region)
 
 
 def _rough_arrival(window: Float[ndarray, "channel frame"], split: int, rate: float) -> float:
-    """Earliest change point of the channels that hear the impact, s after the window's start."""
+    """Return the earliest change point of the channels that detect the impact, s."""
     first, last = split - round(BEFORE * rate), split + round(AFTER * rate)
     sharp = np.diff(window[:, first - 1 : last], axis=1)
     change = first_arrivals.change_points(sharp, guard=max(4, round(0.4e-3 * rate)))
@@ -148,5 +154,5 @@ def _rough_arrival(window: Float[ndarray, "channel frame"], split: int, rate: fl
     before = (power * quiet).sum(axis=1) / change
     after = (power * ~quiet).sum(axis=1) / (sharp.shape[1] - change)
     ratio = after / np.maximum(before, 1e-300)
-    heard = ratio >= min(LEAST_RATIO, 0.1 * float(ratio.max()))
-    return (first + float(change[heard].min())) / rate
+    detected = ratio >= min(LEAST_RATIO, 0.1 * float(ratio.max()))
+    return (first + float(change[detected].min())) / rate

@@ -41,10 +41,14 @@ def responses(
 ) -> tuple[list[list[Float[ndarray, " frame"]]], int]:
     """Compute the room's impulse responses.
 
+    >>> array = Microphones(np.array([[0.0, 0.0, 0.1], [0.3, 0.0, 0.1]]), 44100.0)
+    >>> impact = np.array([[0.1, 0.2, 0.0]])
+    >>> found, lag = responses(impact, microphones=array, room=Room(reflections=1))
+    >>> len(found), len(found[0])
+    (2, 1)
+
     Args:
-        positions: Places of the impacts, m, from the array's origin.
-        microphones: The array.
-        room: The room.
+        positions: Of the impacts, m, from the array's origin.
 
     Returns:
         Responses [channel][impact] at the array's sample rate, and the frames by which they lag.

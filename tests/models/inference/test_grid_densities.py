@@ -8,7 +8,6 @@ from scipy import stats
 
 from ricochet.models.inference import grid_densities, window_search
 from ricochet.models.inference.grid_densities import GridDensity
-from tests.oracles.grid_densities import content_above
 
 MEAN, SD, CORRELATION = np.array([0.7, 3.0]), np.array([0.004, 0.25]), 0.6
 BOUNDS = np.array([[0.55, 1.0], [0.95, 5.0]])
@@ -69,12 +68,12 @@ def test_content_is_the_chi_square_of_two_degrees(gaussian: GridDensity, squared
     for angle in np.linspace(0, 2 * math.pi, 24, endpoint=False):
         step = math.sqrt(squared) * np.array([math.cos(angle), math.sin(angle)])
         theta = MEAN + np.linalg.cholesky(_covariance()) @ step
-        off.append(content_above(gaussian, theta) - expected)
+        off.append(gaussian.content_above(theta) - expected)
     assert np.abs(off).max() < 0.013
 
 
 def test_outside_the_grid_nothing_is_left(gaussian: GridDensity) -> None:
-    assert content_above(gaussian, np.array([0.6, 3.0])) == pytest.approx(1.0)
+    assert gaussian.content_above(np.array([0.6, 3.0])) == pytest.approx(1.0)
     assert gaussian.log_density_at(np.array([[0.7, 4.9], [0.9, 3.0]])).tolist() == [-np.inf] * 2
 
 
@@ -184,7 +183,7 @@ def test_content_in_a_funnel_is_that_of_many_draws() -> None:
     for theta in np.array([[0.2, 0.3], [1.0, -0.5], [0.5, 0.8]]):
         share = (levels > _funnel(theta[None])[0]).mean()
         # 3 standard errors, 3 sqrt(0.25 / 40000) = 0.0075, and the cells on the contour
-        assert content_above(density, theta) == pytest.approx(share, abs=0.0125)
+        assert density.content_above(theta) == pytest.approx(share, abs=0.0125)
 
 
 def test_moving_and_stretching_the_parameters_moves_and_stretches_the_answer() -> None:

@@ -41,7 +41,7 @@ def listen(samples, *, size=485, array=ARRAY):
     return state, events
 
 
-def test_impacts_are_heard_and_placed_within_their_covariance():
+def test_impacts_are_detected_and_located_within_their_covariance():
     samples, times, places = impacts(25, seed=3)
     _, events = listen(samples)
     assert len(events) == 25
@@ -138,8 +138,8 @@ def test_a_short_descent_ends_where_the_long_one_does():
         fixes = multilateration.solve(
             travel, np.full(3, 1e-6), microphones=ARRAY, region=search.region
         )
-        heard = delays.Arrivals(travel, np.full(3, 1e-6), "")
-        quick = realtime_localisation.crossings(heard, search)
+        arrivals = delays.Arrivals(travel, np.full(3, 1e-6), "")
+        quick = realtime_localisation.crossings(arrivals, search)
         np.testing.assert_allclose(quick[0].position, fixes[0].position, atol=1e-7)
         assert len(quick) == len(fixes)
 

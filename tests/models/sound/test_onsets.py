@@ -102,6 +102,7 @@ def test_silence_and_short_recordings_have_no_onsets():
     assert len(onsets.detect(np.ones((1, 100)), RATE).times) == 0
 
 
+@pytest.mark.wrong_types
 @pytest.mark.parametrize(
     ("samples", "rate", "text"),
     [

@@ -15,7 +15,6 @@ from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.calibration.likelihood import Quadrature
 from ricochet.models.systems.bouncing_ball.problem import PRIOR, Features, Noise
-from tests.oracles.grid_densities import content_above
 
 TENNIS = (0.72, 3.0)
 RULE = Quadrature(points=32, heights=8)
@@ -160,7 +159,7 @@ def _levels_and_ranks(cases: int, drops: int, seed: int) -> tuple[np.ndarray, np
     for index, truth in enumerate(truths.numpy()):
         features, noise = _session(tuple(truth), drops, 1000 * seed + index)
         density = posterior.posterior(features, noise)
-        levels.append(content_above(density, truth))
+        levels.append(density.content_above(truth))
         ranks.append(density.ranks(truth))
     return np.array(levels), np.array(ranks)
 
