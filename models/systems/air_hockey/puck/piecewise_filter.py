@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from ricochet.models.filters import kalman
 from ricochet.models.systems.air_hockey.puck import dynamics, strikes
 from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD, PuckModes
 from ricochet.models.systems.air_hockey.table import Table
@@ -31,6 +32,7 @@ PATIENCE = 15  # periods unseen, before the puck counts as lost
 _FIRST_SPEED = 1.0  # m/s, prior standard deviation of a puck's velocity
 _SOFT = 0.003  # s, by which a soft contact is not at its one instant
 _SLOWEST = 1e-3  # m/s against each other, less is no strike
+_PLACE = np.eye(2, 6)  # H, the place of a state
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,13 @@ def predict(state: State, seconds: float) -> tuple[Float[ndarray, " 6"], Float[n
         return mean, covariance
     one = state.modes.transition
     part = np.eye(6) + share * (one.matrix - np.eye(6))
-    after = (part @ mean + share * one.offset)[None]
-    spread = (part @ covariance @ part.T + share * one.covariance)[None]
+    after, spread = kalman.predict(
+        mean[None],
+        covariance[None],
+        transition=part,
+        noise=share * one.covariance,
+        offset=share * one.offset,
+    )
     dynamics.bank(state.modes.wall, after, spread, state.table)
     return after[0], spread[0]
 
@@ -147,8 +154,13 @@ def _forward(
 ) -> State:
     """Return the state a period later, before anything is observed."""
     one = state.modes.transition
-    mean = one.matrix @ state.mean + one.offset
-    covariance = one.matrix @ state.covariance @ one.matrix.T + one.covariance
+    mean, covariance = kalman.predict(
+        state.mean,
+        state.covariance,
+        transition=one.matrix,
+        noise=one.covariance,
+        offset=one.offset,
+    )
     if mallet is not None and mallet_velocity is not None:
         ago = _met(mean, mallet, mallet_velocity, state.table)
         if ago is not None:
@@ -202,21 +214,20 @@ def _struck(
 
 def _correct(state: State, position: Float[ndarray, " 2"]) -> State:
     """Return the state given an observed place."""
-    cross = state.covariance[:, 0:2]
-    innovation = cross[0:2] + state.noise**2 * np.eye(2)
-    residual = position - state.mean[0:2]
-    gain = np.linalg.solve(innovation, cross.T).T
-    distance = float(residual @ np.linalg.solve(innovation, residual))
-    if distance > GATE:
+    found = kalman.update(
+        state.mean,
+        state.covariance,
+        position,
+        observation=_PLACE,
+        noise=state.noise**2 * np.eye(2),
+    )
+    if found.squared_distance > GATE:
         again = state.refused + 1 >= REFUSALS and _on_table(position, state.table)
         if again:
             return _anew(state, position)
         return replace(state, refused=state.refused + 1, unseen=state.unseen + 1)
-    covariance = state.covariance - gain @ cross.T
-    covariance = 0.5 * (covariance + covariance.T)
-    return replace(
-        state, mean=state.mean + gain @ residual, covariance=covariance, unseen=0, refused=0
-    )
+    covariance = 0.5 * (found.covariance + found.covariance.T)
+    return replace(state, mean=found.mean, covariance=covariance, unseen=0, refused=0)
 
 
 def _anew(state: State, position: Float[ndarray, " 2"]) -> State:

@@ -27,9 +27,10 @@ from ricochet.models.systems.bouncing_ball.tracking import (
     late_arrivals,
     paddle_placement,
 )
-from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, Ears, Heard, Toss
+from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, TossPrior
 from ricochet.models.systems.bouncing_ball.tracking.crossing_samples import Continuations
-from ricochet.models.systems.bouncing_ball.tracking.late_arrivals import Detour
+from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import Detection, SensorModel
+from ricochet.models.systems.bouncing_ball.tracking.late_arrivals import Detour, PositionEstimate
 from ricochet.models.systems.bouncing_ball.tracking.paddle_placement import Choice, Crossings, Reach
 from ricochet.models.systems.bouncing_ball.tracking.workspace import MotionTarget, Workspace
 
@@ -37,7 +38,7 @@ DRAWS = 8
 """Draws of theta that the belief keeps."""
 SAMPLES = 160
 """Continuations of the ball."""
-HEARING = 0.020
+DETECTION_DELAY = 0.020
 """From a contact until its event can move the arm, s: a buffer of 11 ms, 6 ms of wait, the work."""
 MARGIN = 0.008
 """By how much nearer than a touch the paddle is wanted, m."""
@@ -56,14 +57,14 @@ class State:
         workspace: The robot's plane.
         touch: Distance of centres at which paddle and ball touch, m.
         seed: Seed of the samples.
-        toss: Where tosses come from.
-        ears: How the ears err.
+        toss_prior: Where tosses come from.
+        sensor: How the microphones err.
         reach: How fast the arm is.
         price: Energy that a touch is worth, m^2/s.
         detour: By how much late arrivals are late.
         microphones: Their places, m, where there are three; None if unknown.
         belief: After the last event; None before the first.
-        heard: Time of the last good event, s; None before the first.
+        last_event_time: Of the last good event, s; None before the first.
         bounces: Good events so far.
         refused: One line for every event that was refused.
     """
@@ -72,14 +73,14 @@ class State:
     workspace: Workspace
     touch: float
     seed: int
-    toss: Toss
-    ears: Ears
+    toss_prior: TossPrior
+    sensor: SensorModel
     reach: Reach
     price: float
     detour: Detour
     microphones: Float[ndarray, "3 3"] | None = None
     belief: Belief | None = None
-    heard: float | None = None
+    last_event_time: float | None = None
     bounces: int = 0
     refused: tuple[str, ...] = ()
 
@@ -90,8 +91,8 @@ def init(
     *,
     ball_radius: float,
     seed: int = 0,
-    toss: Toss | None = None,
-    ears: Ears | None = None,
+    toss_prior: TossPrior | None = None,
+    sensor: SensorModel | None = None,
     reach: Reach | None = None,
     price: float = PRICE,
     detour: Detour | None = None,
@@ -104,8 +105,8 @@ def init(
         workspace: The robot's plane.
         ball_radius: m.
         seed: Seed of the samples; the same seed and events give the same targets.
-        toss: Where tosses come from.
-        ears: How the ears err.
+        toss_prior: Where tosses come from.
+        sensor: How the microphones err.
         reach: How fast the arm is.
         price: Energy that a touch is worth, m^2/s.
         detour: By how much late arrivals are late.
@@ -130,8 +131,8 @@ def init(
         workspace,
         workspace.paddle_radius + ball_radius,
         seed,
-        toss or Toss(),
-        ears or Ears(),
+        toss_prior or TossPrior(),
+        sensor or SensorModel(),
         reach or Reach(),
         price,
         detour or Detour(),
@@ -154,29 +155,30 @@ def step(
         The state after it, and a target or None. A bad event leaves the state as it was but for
         one line in `refused`.
     """
-    wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.heard)
+    wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:
         return replace(state, refused=(*state.refused, wrong)), None
     belief = _believe(state, event)
-    state = replace(state, belief=belief, heard=event.time, bounces=state.bounces + 1)
+    state = replace(state, belief=belief, last_event_time=event.time, bounces=state.bounces + 1)
     ahead = crossing_samples.sample(
         belief,
         plane=state.workspace.x,
         count=SAMPLES,
-        toss=state.toss,
+        prior=state.toss_prior,
         draw=np.random.default_rng((state.seed, state.bounces)),
     )
     return state, _target(state, belief, ahead, now, paddle)
 
 
 def _believe(state: State, event: BounceEvent) -> Belief:
-    late: tuple[late_arrivals.Place, ...] = ()
-    if state.microphones is not None and event.position is not None:
-        late = late_arrivals.places(event.position, state.microphones, detour=state.detour)
-    heard = Heard(event.time, event.arrival, event.position, event.covariance, event.outlier, late)
+    where, late = event.position, tuple[PositionEstimate, ...]()
+    if state.microphones is not None and where is not None:
+        late = late_arrivals.estimates(where, state.microphones, detour=state.detour)
+    detection = Detection(event.time, event.arrival, where, event.covariance, event.outlier, late)
+    prior, sensor = state.toss_prior, state.sensor
     if state.belief is None:
-        return bounce_filter.begin(state.theta, heard, toss=state.toss, ears=state.ears)
-    return bounce_filter.update(state.belief, heard, toss=state.toss, ears=state.ears)
+        return bounce_filter.begin(state.theta, detection, prior=prior, sensor=sensor)
+    return bounce_filter.update(state.belief, detection, prior=prior, sensor=sensor)
 
 
 def _target(
@@ -208,7 +210,7 @@ def _crossings(state: State, ahead: Continuations, now: float) -> Crossings | No
     kept[kept] = np.hypot(*(points - points.clip(low, high))[kept].T) <= state.touch
     if not kept.any():
         return None
-    event = np.maximum(ahead.next_contact[kept] + HEARING - now, 1e-3)
+    event = np.maximum(ahead.next_contact[kept] + DETECTION_DELAY - now, 1e-3)
     wait = ahead.time[kept] - now
     return Crossings(
         points=points[kept],
@@ -220,7 +222,7 @@ def _crossings(state: State, ahead: Continuations, now: float) -> Crossings | No
 
 
 def _reason(belief: Belief, crossings: Crossings, choice: Choice) -> str:
-    doubt = bounce_filter.wrong_probability(belief)
+    doubt = bounce_filter.outlier_probability(belief)
     doubted = ", ".join(f"{number:.0%}" for number in doubt)
     return (
         f"{crossings.share:.0%} can be met, {crossings.share * crossings.soon.mean():.0%} in this "

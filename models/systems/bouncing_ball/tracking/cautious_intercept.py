@@ -73,7 +73,7 @@ class State:
         position_sd: Error of one place per axis that the envelope allows for, m.
         last: The last bounce believed, None before the first.
         expected: The next bounce, None before the second.
-        heard: Time of the last good event, s; None before the first.
+        last_event_time: Of the last good event, s; None before the first.
         bounces: Good events so far.
         replaced: Times of the bounces whose place was replaced, s.
         refused: One line for every event that was refused.
@@ -88,7 +88,7 @@ class State:
     position_sd: float
     last: Bounce | None = None
     expected: Expected | None = None
-    heard: float | None = None
+    last_event_time: float | None = None
     bounces: int = 0
     replaced: tuple[float, ...] = ()
     refused: tuple[str, ...] = ()
@@ -145,11 +145,11 @@ def step(
         The state after it, and a target or None. A bad event leaves the state as it was but for
         one line in `refused`.
     """
-    wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.heard)
+    wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:
         return replace(state, refused=(*state.refused, wrong)), None
     bounce = event_checks.located(event)
-    state = replace(state, heard=event.time, bounces=state.bounces + 1)
+    state = replace(state, last_event_time=event.time, bounces=state.bounces + 1)
     if state.expected is not None and _is_outlier(state.expected, bounce):
         bounce = Bounce(event.time, *state.expected.mean.tolist())
         state = replace(state, replaced=(*state.replaced, event.time))

@@ -19,7 +19,7 @@ from numpy import ndarray
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.probability import von_mises_fisher
-from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, Toss
+from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, TossPrior
 
 HALF_TABLE = 0.275
 """m."""
@@ -48,7 +48,7 @@ class Continuations:
 
 
 def sample(
-    belief: Belief, *, plane: float, count: int, toss: Toss, draw: np.random.Generator
+    belief: Belief, *, plane: float, count: int, prior: TossPrior, draw: np.random.Generator
 ) -> Continuations:
     """Sample how the ball goes on.
 
@@ -56,13 +56,13 @@ def sample(
         belief: The belief after the last event.
         plane: Place x_R of the robot's plane, m.
         count: Number of samples.
-        toss: Where tosses come from; gives the first flight after a single contact.
+        prior: Gives the first flight after a single contact.
         draw: Source of randomness.
 
     Returns:
         The samples.
     """
-    time, place, velocity, theta = _start(belief, count, toss, draw)
+    time, place, velocity, theta = _start(belief, count, prior, draw)
     found = np.full((5, count), np.nan)  # flight, time, y, z, next contact
     active = np.arange(count)
     for flight in range(1, MOST_FLIGHTS + 1):
@@ -95,7 +95,7 @@ def _is_over(landing: Float[ndarray, "2 sample"], plane: float) -> Bool[ndarray,
 
 
 def _start(
-    belief: Belief, count: int, toss: Toss, draw: np.random.Generator
+    belief: Belief, count: int, prior: TossPrior, draw: np.random.Generator
 ) -> tuple[ndarray, ndarray, ndarray, ndarray]:
     """Draw time, place and velocity on leaving the last contact, and theta."""
     draws = len(belief.restitution)
@@ -112,7 +112,7 @@ def _start(
     first = np.isnan(entry)
     velocity = np.concatenate((state[:, 2:].T, np.where(first, 1.0, entry)[None]))
     velocity = _bounce(velocity, pair, draw)
-    rise = 0.5 * GRAVITY * np.maximum(toss.flight + toss.flight_sd * normal[4], 0.1)
+    rise = 0.5 * GRAVITY * np.maximum(prior.flight + prior.flight_sd * normal[4], 0.1)
     untouched = np.concatenate((state[:, 2:].T, rise[None]))
     velocity = np.where(first, untouched, velocity)
     return belief.time[history], state[:, :2].T.copy(), velocity, pair

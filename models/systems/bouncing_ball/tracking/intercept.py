@@ -47,7 +47,7 @@ class State:
         horizontal: Share of the horizontal speed that a contact leaves.
         workspace: The robot's plane.
         last: The last bounce, None before the first and after one without a place.
-        heard: Time of the last good event, s; None before the first.
+        last_event_time: Of the last good event, s; None before the first.
         refused: One line for every event that was refused.
     """
 
@@ -55,7 +55,7 @@ class State:
     horizontal: float
     workspace: Workspace
     last: Bounce | None = None
-    heard: float | None = None
+    last_event_time: float | None = None
     refused: tuple[str, ...] = ()
 
 
@@ -112,11 +112,11 @@ def step(
         The state after it, and a target or None. A bad event leaves the state as it was but for
         one line in `refused`.
     """
-    wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.heard)
+    wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:
         return replace(state, refused=(*state.refused, wrong)), None
     bounce = event_checks.located(event)
-    after = replace(state, last=bounce, heard=event.time)
+    after = replace(state, last=bounce, last_event_time=event.time)
     if bounce is None:
         return after, None
     if state.last is None:

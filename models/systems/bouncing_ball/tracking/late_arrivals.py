@@ -41,7 +41,7 @@ class Detour:
 
 
 @dataclass(frozen=True)
-class Place:
+class PositionEstimate:
     """A place that explains what was heard.
 
     Attributes:
@@ -55,9 +55,9 @@ class Place:
     log_stretch: float
 
 
-def places(
+def estimates(
     heard: Float[ndarray, " 2"], microphones: Float[ndarray, "3 3"], *, detour: Detour
-) -> tuple[Place, ...]:
+) -> tuple[PositionEstimate, ...]:
     """Return where a contact may have been if one of the microphones heard it late.
 
     Args:
@@ -70,11 +70,13 @@ def places(
     """
     x, y = heard.tolist()
     rows: list[list[float]] = microphones.tolist()
-    found = (_place(x, y, rows[-turn:] + rows[:-turn], detour) for turn in range(3))
+    found = (_estimate(x, y, rows[-turn:] + rows[:-turn], detour) for turn in range(3))
     return tuple(place for place in found if place is not None)
 
 
-def _place(x: float, y: float, microphones: list[list[float]], detour: Detour) -> Place | None:
+def _estimate(
+    x: float, y: float, microphones: list[list[float]], detour: Detour
+) -> PositionEstimate | None:
     """Solve for the place if the last microphone was late, by Newton's method.
 
     In plain floats: in arrays of two, the calls cost ten times what the arithmetic does.
@@ -99,7 +101,7 @@ def _place(x: float, y: float, microphones: list[list[float]], detour: Detour) -
     spread = (inverse * (detour.range_sd**2, detour.sd**2)) @ inverse.T
     a, b, c, d = heard_slopes
     stretch = abs((a * d - b * c) / determinant)
-    return Place(np.array([x, y]), spread, math.log(max(stretch, 1e-12)))
+    return PositionEstimate(np.array([x, y]), spread, math.log(max(stretch, 1e-12)))
 
 
 def _differences(

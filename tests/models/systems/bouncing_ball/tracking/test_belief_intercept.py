@@ -42,7 +42,7 @@ def feed(
 
 
 def sideways(toss: Toss, wrong: int | None) -> list[BounceEvent]:
-    """A toss heard with errors of 1 mm, one place off by 20 cm and not flagged."""
+    """A toss detected with errors of 1 mm, one place off by 20 cm and not flagged."""
     draw = np.random.default_rng(len(toss.times))
     places = toss.positions[:, :2] + draw.normal(0.0, 1e-3, (len(toss.times), 2))
     if wrong is not None:
@@ -114,7 +114,7 @@ def test_later_events_give_the_same_targets_later() -> None:
         assert later.issued - now.issued == pytest.approx(64.0)
 
 
-def test_targets_lie_inside_the_workspace_whatever_is_heard() -> None:
+def test_targets_lie_inside_the_workspace_whatever_is_detected() -> None:
     draw = np.random.default_rng(3)
     for seed in range(15):
         times = 1.0 + np.cumsum(draw.uniform(0.05, 0.5, 5))
@@ -136,7 +136,7 @@ def test_a_bad_event_moves_nothing_and_leaves_one_line(bad: Bad) -> None:
     state, _ = feed(start(), [event(1.0, -0.1), event(1.3, 0.05)])
     after, target = belief_intercept.step(state, bad.event, now=bad.now, paddle=bad.paddle)
     assert target is None and len(after.refused) == 1 and "\n" not in after.refused[0]
-    assert after.belief is state.belief and after.heard == state.heard
+    assert after.belief is state.belief and after.last_event_time == state.last_event_time
     assert replace(after, refused=()).bounces == state.bounces
 
 

@@ -11,62 +11,43 @@ from scipy import special, stats
 from ricochet.models.probability import von_mises_fisher
 from ricochet.models.systems.bouncing_ball.tracking import bounce_filter, late_arrivals
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
-from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import (
-    AFTER_MISSED,
-    GOOD,
-    INVENTED,
-    WRONG,
-    Belief,
-    Ears,
-    Heard,
+from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, TossPrior
+from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import (
+    Detection,
+    EventHypothesis,
+    SensorModel,
 )
-from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Toss as TossPrior
 from ricochet.models.systems.bouncing_ball.tracking.late_arrivals import Detour
 from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Toss
 from tests.models.systems.bouncing_ball.tracking import test_late_arrivals
 
 PRIOR = TossPrior()
-EARS = Ears()
-SURE = replace(EARS, invented=1e-12, missed=1e-12, restitution_sd=0.0)
+SENSOR = SensorModel()
+INLIER, OUTLIER = EventHypothesis.INLIER, EventHypothesis.OUTLIER
+SURE = replace(SENSOR, false_alarm_rate=1e-12, miss_rate=1e-12, restitution_sd=0.0)
 
 
-def heard(time: float, place: tuple[float, float] | None, *, flagged: bool = False) -> Heard:
+def detection(
+    time: float, place: tuple[float, float] | None, *, flagged: bool = False
+) -> Detection:
     """A place with an error of 1 mm, whose sound took the stated travel time."""
     where = None if place is None else np.array(place)
     spread = None if place is None else 1e-6 * np.eye(2)
-    return Heard(time, time + bounce_filter.TRAVEL, where, spread, flagged)
+    return Detection(time, time + bounce_filter.TRAVEL, where, spread, flagged)
 
 
-def believe(theta: np.ndarray, events: list[Heard], *, ears: Ears = EARS) -> Belief:
-    belief = bounce_filter.begin(theta, events[0], toss=PRIOR, ears=ears)
+def believe(theta: np.ndarray, events: list[Detection], *, sensor: SensorModel = SENSOR) -> Belief:
+    belief = bounce_filter.begin(theta, events[0], prior=PRIOR, sensor=sensor)
     for event in events[1:]:
-        belief = bounce_filter.update(belief, event, toss=PRIOR, ears=ears)
+        belief = bounce_filter.update(belief, event, prior=PRIOR, sensor=sensor)
     return belief
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_locating_equals_conditioning_the_joint_gaussian(seed: int) -> None:
-    draw = np.random.default_rng(seed)
-    root, noise_root = draw.normal(size=(4, 4)), draw.normal(size=(2, 2))
-    mean, place = draw.normal(size=4), draw.normal(size=2)
-    covariance, noise = root @ root.T, noise_root @ noise_root.T + 0.1 * np.eye(2)
-    found, spread, log_density = bounce_filter.locate(mean, covariance, place, noise)
-    information = np.linalg.inv(covariance)
-    information[:2, :2] += np.linalg.inv(noise)
-    expected = np.linalg.inv(information)
-    vector = np.linalg.solve(covariance, mean)
-    vector[:2] += np.linalg.solve(noise, place)
-    np.testing.assert_allclose(spread, expected, atol=1e-8)
-    np.testing.assert_allclose(found, expected @ vector, atol=1e-8)
-    law = stats.multivariate_normal(mean[:2], covariance[:2, :2] + noise)
-    assert log_density == pytest.approx(law.logpdf(place))
-
-
 @pytest.mark.parametrize("concentration", [63.0, 1000.0])
-def test_a_turn_has_the_moments_of_the_simulated_exits_that_rise_as_fast(
+def test_a_bounce_has_the_moments_of_the_simulated_exits_that_rise_as_fast(
     concentration: float,
 ) -> None:
-    """The law itself, cut to the exits whose vertical speed lies within 1 cm/s of the one heard."""
+    """The law itself, cut to the exits whose vertical speed lies within 1 cm/s of the given one."""
     velocity, exit_speed = np.array([0.5, 0.2, 1.7]), 1.69
     count = 400_000
     drawn = von_mises_fisher.redirect(
@@ -75,7 +56,7 @@ def test_a_turn_has_the_moments_of_the_simulated_exits_that_rise_as_fast(
         draw=torch.Generator().manual_seed(0),
     ).numpy()
     exits = drawn[:2, np.abs(drawn[2] - exit_speed) < 0.01].T
-    mean, covariance = bounce_filter.turn(
+    mean, covariance = bounce_filter.bounce_moments(
         np.array([0.0, 0.0, *velocity[:2]]),
         np.zeros((4, 4)),
         rise=np.array(velocity[2]),
@@ -92,31 +73,33 @@ def test_a_turn_has_the_moments_of_the_simulated_exits_that_rise_as_fast(
     assert (np.abs(away) < 4e-4 + 0.05 * np.abs(np.diag(covariance[2:, 2:])).max()).all()
 
 
-def straight(places: list[tuple[float, float] | None]) -> tuple[np.ndarray, list[Heard]]:
+def straight(places: list[tuple[float, float] | None]) -> tuple[np.ndarray, list[Detection]]:
     """Theta and events of a ball that never turns: flights of 0.4 s, 0.32 s and so on."""
     times = 1.0 + np.concatenate(([0.0], np.cumsum(0.4 * 0.8 ** np.arange(len(places) - 1))))
-    events = [heard(float(t), place) for t, place in zip(times, places, strict=True)]
+    events = [detection(float(t), place) for t, place in zip(times, places, strict=True)]
     return np.array([[0.8, 18.0]]), events
 
 
-def enumerated(events: list[Heard], ears: Ears) -> dict[tuple[int, ...], float]:
+def enumerated(events: list[Detection], sensor: SensorModel) -> dict[tuple[int, ...], float]:
     """Probability of every history of a ball that never turns, from the joint Gaussian of places.
 
-    p_i = p_1 + u (t_i - t_1): the places of the good events are jointly normal.
+    p_i = p_1 + u (t_i - t_1): the places of the inliers are jointly normal.
     """
-    prior_mean = np.array([*PRIOR.place, *PRIOR.velocity])
-    prior = np.diag(np.square([*PRIOR.place_sd, *PRIOR.velocity_sd]))
+    prior_mean = np.array([*PRIOR.position, *PRIOR.velocity])
+    prior = np.diag(np.square([*PRIOR.position_sd, *PRIOR.velocity_sd]))
     scores = {}
-    for history in itertools.product((GOOD, WRONG), repeat=len(events)):
-        good = [event for event, kind in zip(events, history, strict=True) if kind == GOOD]
+    for history in itertools.product((INLIER, OUTLIER), repeat=len(events)):
+        good = [event for event, kind in zip(events, history, strict=True) if kind == INLIER]
         wrong = len(events) - len(good)
-        score = len(good) * np.log1p(-ears.wrong) + wrong * np.log(ears.wrong / ears.area)
+        score = len(good) * np.log1p(-sensor.outlier_rate) + wrong * np.log(
+            sensor.outlier_rate / sensor.outlier_area
+        )
         if good:
             rows = [np.hstack((np.eye(2), (g.time - events[0].time) * np.eye(2))) for g in good]
             map_ = np.vstack(rows)
-            noise = (1e-6 + ears.survey_sd**2) * np.eye(len(map_))
+            noise = (1e-6 + sensor.survey_sd**2) * np.eye(len(map_))
             law = stats.multivariate_normal(map_ @ prior_mean, map_ @ prior @ map_.T + noise)
-            score += law.logpdf(np.concatenate([g.place for g in good]))
+            score += law.logpdf(np.concatenate([g.position for g in good]))
         scores[history] = float(score)
     total = special.logsumexp(list(scores.values()))
     return {history: float(np.exp(score - total)) for history, score in scores.items()}
@@ -135,10 +118,10 @@ def test_the_weights_of_histories_equal_the_enumerated_ones(
     places: list[tuple[float, float]],
 ) -> None:
     theta, events = straight(list(places))
-    belief = believe(theta, events, ears=SURE)
+    belief = believe(theta, events, sensor=SURE)
     expected = enumerated(events, SURE)
     found = dict(
-        zip(map(tuple, belief.verdicts.tolist()), np.exp(belief.log_weight[:, 0]), strict=True)
+        zip(map(tuple, belief.hypotheses.tolist()), np.exp(belief.log_weight[:, 0]), strict=True)
     )
     for history, probability in expected.items():
         assert found.get(history, 0.0) == pytest.approx(probability, abs=1e-6)
@@ -147,13 +130,13 @@ def test_the_weights_of_histories_equal_the_enumerated_ones(
 def test_without_wrong_places_mean_and_covariance_are_those_of_the_joint_gaussian() -> None:
     places = [(-0.15, 0.0), (0.02, 0.01), (0.16, 0.02)]
     theta, events = straight(list(places))
-    belief = believe(theta, events, ears=replace(SURE, wrong=1e-12))
-    prior = np.diag(np.square([*PRIOR.place_sd, *PRIOR.velocity_sd]))
+    belief = believe(theta, events, sensor=replace(SURE, outlier_rate=1e-12))
+    prior = np.diag(np.square([*PRIOR.position_sd, *PRIOR.velocity_sd]))
     since = np.array([event.time - events[0].time for event in events])
     map_ = np.vstack([np.hstack((np.eye(2), t * np.eye(2))) for t in since])
     noise = (1e-6 + SURE.survey_sd**2) * np.eye(6)
     gain = prior @ map_.T @ np.linalg.inv(map_ @ prior @ map_.T + noise)
-    start = np.array([*PRIOR.place, *PRIOR.velocity])
+    start = np.array([*PRIOR.position, *PRIOR.velocity])
     start = start + gain @ (np.concatenate(places) - map_ @ start)
     last = np.block([[np.eye(2), since[-1] * np.eye(2)], [np.zeros((2, 2)), np.eye(2)]])
     expected = last @ (prior - gain @ map_ @ prior) @ last.T
@@ -165,8 +148,8 @@ def test_a_mirrored_ball_is_believed_mirrored() -> None:
     theta = np.array([[0.9, 1.8], [0.88, 1.9]])
     places = [(-0.15, 0.03), (0.02, 0.06), (0.15, 0.01)]
     times = (1.0, 1.36, 1.67)
-    one = believe(theta, [heard(t, place) for t, place in zip(times, places, strict=True)])
-    other = believe(theta, [heard(t, (x, -y)) for t, (x, y) in zip(times, places, strict=True)])
+    one = believe(theta, [detection(t, place) for t, place in zip(times, places, strict=True)])
+    other = believe(theta, [detection(t, (x, -y)) for t, (x, y) in zip(times, places, strict=True)])
     sign = np.array([1.0, -1.0, 1.0, -1.0])
     np.testing.assert_allclose(other.mean, one.mean * sign, atol=1e-9)
     np.testing.assert_allclose(other.covariance, one.covariance * np.outer(sign, sign), atol=1e-9)
@@ -176,9 +159,9 @@ def test_a_mirrored_ball_is_believed_mirrored() -> None:
 def test_later_events_are_believed_alike_and_draws_may_come_in_any_order() -> None:
     theta = np.array([[0.9, 1.8], [0.88, 1.9], [0.91, 1.7]])
     rows = [(1.0, (-0.15, 0.03)), (1.36, (0.02, 0.06)), (1.67, None)]
-    one = believe(theta, [heard(t, place) for t, place in rows])
-    later = believe(theta, [heard(t + 64.0, place) for t, place in rows])
-    turned = believe(theta[::-1], [heard(t, place) for t, place in rows])
+    one = believe(theta, [detection(t, place) for t, place in rows])
+    later = believe(theta, [detection(t + 64.0, place) for t, place in rows])
+    turned = believe(theta[::-1], [detection(t, place) for t, place in rows])
     np.testing.assert_allclose(later.mean, one.mean, atol=1e-9)
     np.testing.assert_allclose(later.log_weight, one.log_weight, atol=1e-8)
     np.testing.assert_allclose(turned.log_weight[:, ::-1], one.log_weight, atol=1e-9)
@@ -188,18 +171,22 @@ def test_the_draw_that_the_flights_fit_gains_weight() -> None:
     theta = np.array([[0.8, 3.0], [0.85, 3.0]])
     times = 1.0 + np.concatenate(([0.0], np.cumsum(0.4 * 0.85 ** np.arange(3))))
     places = [(-0.15 + 0.4 * (t - 1.0), 0.0) for t in times]
-    belief = believe(theta, [heard(t, p) for t, p in zip(times.tolist(), places, strict=True)])
+    belief = believe(theta, [detection(t, p) for t, p in zip(times.tolist(), places, strict=True)])
     assert np.exp(belief.log_weight).sum(axis=0)[1] > 0.99
 
 
-def test_an_early_event_is_taken_for_invented_and_a_late_one_for_after_a_missed_contact() -> None:
+def test_an_early_event_is_a_false_alarm_and_a_late_one_comes_after_a_miss() -> None:
     theta = np.array([[0.8, 3.0]])
-    start = [heard(1.0, (-0.2, 0.0)), heard(1.4, (-0.04, 0.0))]
-    early = believe(theta, [*start, heard(1.5, (0.1, 0.2))])
-    assert early.verdicts[0].tolist() == [GOOD, GOOD, INVENTED]
+    start = [detection(1.0, (-0.2, 0.0)), detection(1.4, (-0.04, 0.0))]
+    early = believe(theta, [*start, detection(1.5, (0.1, 0.2))])
+    assert early.hypotheses[0].tolist() == [INLIER, INLIER, EventHypothesis.FALSE_ALARM]
     assert early.time[0] == pytest.approx(1.4)
-    missed = believe(theta, [*start, heard(1.4 + 0.32 + 0.256, (-0.04 + 0.4 * 0.576, 0.0))])
-    assert missed.verdicts[0].tolist() == [GOOD, GOOD, AFTER_MISSED]
+    missed = believe(theta, [*start, detection(1.4 + 0.32 + 0.256, (-0.04 + 0.4 * 0.576, 0.0))])
+    assert missed.hypotheses[0].tolist() == [
+        INLIER,
+        INLIER,
+        EventHypothesis.INLIER_AFTER_MISS,
+    ]
     assert missed.entry[0, 0] == pytest.approx(0.5 * 9.81 * 0.256, rel=1e-6)
 
 
@@ -218,8 +205,8 @@ def test_the_third_bounce_tells_an_outlier_in_the_first_or_second(wrong: int) ->
     for toss in tossed("ping-pong", 30):
         places = toss.positions[:3, :2] + draw.normal(0.0, 1e-3, (3, 2))
         places[wrong, 1] += 0.2 * draw.choice((-1.0, 1.0))
-        events = [heard(float(t), tuple(p)) for t, p in zip(toss.times, places, strict=False)]
-        probability = bounce_filter.wrong_probability(believe(theta, events))
+        events = [detection(float(t), tuple(p)) for t, p in zip(toss.times, places, strict=False)]
+        probability = bounce_filter.outlier_probability(believe(theta, events))
         found.append(probability[wrong] > 0.8)
         others.append(np.delete(probability, wrong).max() < 0.5)
     assert len(found) >= 20
@@ -233,20 +220,20 @@ def test_late_arrivals_tell_where_the_last_bounce_was_better_than_its_prediction
     errors = []
     for toss in tossed("moon ball", 60):
         contact = toss.positions[2, :2]
-        wrong = test_late_arrivals.heard(
+        wrong = test_late_arrivals.located(
             contact, draw.uniform(0.1, 0.3) * np.eye(3)[draw.integers(3)]
         )
         if not np.isfinite(wrong).all():
             continue
-        late = late_arrivals.places(wrong, test_late_arrivals.MICROPHONES, detour=Detour())
+        late = late_arrivals.estimates(wrong, test_late_arrivals.MICROPHONES, detour=Detour())
         places = (*toss.positions[:2, :2], wrong)
-        events = [heard(float(t), tuple(p)) for t, p in zip(toss.times, places, strict=False)]
+        events = [detection(float(t), tuple(p)) for t, p in zip(toss.times, places, strict=False)]
         pair = []
         for known in (late, ()):
             belief = believe(theta, [*events[:2], replace(events[2], late=known)])
             weight = np.exp(belief.log_weight)[..., None]
             pair.append(np.hypot(*((belief.mean[..., :2] * weight).sum((0, 1)) - contact)))
         errors.append(pair)
-    told, predicted = np.mean(errors, axis=0)
+    with_late, predicted = np.mean(errors, axis=0)
     assert len(errors) > 20
-    assert told < 2.0 / 3.0 * predicted, (told, predicted)
+    assert with_late < 2.0 / 3.0 * predicted, (with_late, predicted)

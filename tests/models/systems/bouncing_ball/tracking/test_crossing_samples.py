@@ -6,13 +6,13 @@ import torch
 
 from ricochet.models.systems.bouncing_ball.tracking import bounce_filter, crossing_samples
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
-from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, Ears, Heard
-from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Toss as TossPrior
+from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, TossPrior
 from ricochet.models.systems.bouncing_ball.tracking.crossing_samples import Continuations
+from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import Detection, SensorModel
 from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Toss
 
 PLANE = 0.30
-PRIOR, EARS = TossPrior(), Ears()
+PRIOR, SENSOR = TossPrior(), SensorModel()
 
 
 def sure(place: tuple[float, float], velocity: tuple[float, float], entry: float) -> Belief:
@@ -31,7 +31,7 @@ def sure(place: tuple[float, float], velocity: tuple[float, float], entry: float
 
 def go_on(belief: Belief, count: int = 50, seed: int = 0) -> Continuations:
     draw = np.random.default_rng(seed)
-    return crossing_samples.sample(belief, plane=PLANE, count=count, toss=PRIOR, draw=draw)
+    return crossing_samples.sample(belief, plane=PLANE, count=count, prior=PRIOR, draw=draw)
 
 
 def test_a_sure_ball_crosses_on_its_parabola() -> None:
@@ -71,11 +71,11 @@ def predicted(
     for number in range(bounces):
         when, place = float(toss.times[number]), toss.positions[number, :2]
         off = draw.uniform(-0.25, 0.25, 2) if number == wrong else draw.normal(0.0, 3e-3, 2)
-        heard = Heard(when, when + 8e-4, place + off, 1e-8 * np.eye(2), False)
+        event = Detection(when, when + 8e-4, place + off, 1e-8 * np.eye(2), False)
         if belief is None:
-            belief = bounce_filter.begin(theta, heard, toss=PRIOR, ears=EARS)
+            belief = bounce_filter.begin(theta, event, prior=PRIOR, sensor=SENSOR)
         else:
-            belief = bounce_filter.update(belief, heard, toss=PRIOR, ears=EARS)
+            belief = bounce_filter.update(belief, event, prior=PRIOR, sensor=SENSOR)
     assert belief is not None
     return go_on(belief, count=300, seed=int(draw.integers(1 << 30)))
 

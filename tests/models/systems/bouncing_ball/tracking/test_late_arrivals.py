@@ -15,7 +15,7 @@ def ranges(place: np.ndarray) -> np.ndarray:
     return np.linalg.norm(np.array([*place, 0.0]) - MICROPHONES, axis=1)
 
 
-def heard(contact: np.ndarray, late: np.ndarray) -> np.ndarray:
+def located(contact: np.ndarray, late: np.ndarray) -> np.ndarray:
     """The place whose range differences are those of a contact with late arrivals, by fsolve."""
     wanted = ranges(contact) + late
 
@@ -31,19 +31,19 @@ def heard(contact: np.ndarray, late: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("microphone", [0, 1, 2])
 def test_one_of_the_places_is_the_contact(contact: tuple[float, float], microphone: int) -> None:
     late = 0.12 * np.eye(3)[microphone]
-    wrong = heard(np.array(contact), late)
+    wrong = located(np.array(contact), late)
     assert np.hypot(*(wrong - contact)) > 0.03
-    found = late_arrivals.places(wrong, MICROPHONES, detour=Detour(mean=0.12))
+    found = late_arrivals.estimates(wrong, MICROPHONES, detour=Detour(mean=0.12))
     away = [np.hypot(*(place.mean - contact)) for place in found]
     assert min(away) < 1e-6
 
 
 def test_the_stretch_is_the_area_that_a_small_square_takes() -> None:
-    wrong, step = heard(np.array([0.05, -0.05]), np.array([0.15, 0.0, 0.0])), 1e-5
+    wrong, step = located(np.array([0.05, -0.05]), np.array([0.15, 0.0, 0.0])), 1e-5
     detour = Detour(mean=0.15)
-    here = late_arrivals.places(wrong, MICROPHONES, detour=detour)
+    here = late_arrivals.estimates(wrong, MICROPHONES, detour=detour)
     moved = [
-        late_arrivals.places(wrong + shift, MICROPHONES, detour=detour)
+        late_arrivals.estimates(wrong + shift, MICROPHONES, detour=detour)
         for shift in step * np.eye(2)
     ]
     for index, place in enumerate(here):
@@ -63,13 +63,13 @@ def test_the_covariance_holds_the_contact() -> None:
     for _ in range(300):
         contact, microphone = draw.uniform(-0.15, 0.15, 2), draw.integers(3)
         late = draw.normal(0.15, 0.03) * np.eye(3)[microphone] + draw.normal(0.0, 0.005, 3)
-        wrong = heard(contact, late)
+        wrong = located(contact, late)
         if not np.isfinite(wrong).all():
             continue
         detour = Detour(mean=0.15, sd=0.03, range_sd=0.008)
         each = [
             float((contact - p.mean) @ np.linalg.solve(p.covariance, contact - p.mean))
-            for p in late_arrivals.places(wrong, MICROPHONES, detour=detour)
+            for p in late_arrivals.estimates(wrong, MICROPHONES, detour=detour)
         ]
         squares.append(min(each))
     assert len(squares) > 250
@@ -78,10 +78,10 @@ def test_the_covariance_holds_the_contact() -> None:
 
 def test_the_order_of_microphones_does_not_matter_and_a_mirror_image_is_mirrored() -> None:
     wrong = np.array([0.12, -0.2])
-    one = late_arrivals.places(wrong, MICROPHONES, detour=Detour())
-    turned = late_arrivals.places(wrong, MICROPHONES[[1, 2, 0]], detour=Detour())
+    one = late_arrivals.estimates(wrong, MICROPHONES, detour=Detour())
+    turned = late_arrivals.estimates(wrong, MICROPHONES[[1, 2, 0]], detour=Detour())
     sign = np.array([-1.0, 1.0, 1.0])
-    mirrored = late_arrivals.places(wrong * sign[:2], MICROPHONES * sign, detour=Detour())
+    mirrored = late_arrivals.estimates(wrong * sign[:2], MICROPHONES * sign, detour=Detour())
     assert len(one) == len(turned) == len(mirrored) > 0
     for places, axes in ((turned, np.ones(2)), (mirrored, sign[:2])):
         other = sorted((place.mean * axes).tolist() for place in places)
@@ -90,4 +90,4 @@ def test_the_order_of_microphones_does_not_matter_and_a_mirror_image_is_mirrored
 
 def test_a_place_in_line_with_the_microphones_tells_nothing() -> None:
     row = np.array([[-0.3, 0.4, 0.0], [0.0, 0.4, 0.0], [0.3, 0.4, 0.0]])
-    assert late_arrivals.places(np.array([0.6, 0.4]), row, detour=Detour()) == ()
+    assert late_arrivals.estimates(np.array([0.6, 0.4]), row, detour=Detour()) == ()
