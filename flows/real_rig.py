@@ -22,12 +22,12 @@ from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import write_json
 from ricochet.tasks.systems.bouncing_ball.tracking import real_rig
-from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import StreamEndedError
+from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import StreamClosedError
 from ricochet.tasks.systems.bouncing_ball.validation.real_trials import Place
 from ricochet.tasks.systems.bouncing_ball.validation.results import REAL, SIMULATED
 from ricochet.tasks.validation import aborted
 
-ENDED = (EndedError, StreamEndedError, BadInput, BusyError, KeyboardInterrupt)
+ENDED = (EndedError, StreamClosedError, BadInput, BusyError, KeyboardInterrupt)
 """What ends the trials on a rig; a real arm then stands."""
 
 

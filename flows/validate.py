@@ -152,7 +152,7 @@ def try_on_rig(
     ball, rules = laboratory.ball_of(trial.name), wanted[Validate]
     theta = {role: _samples(package) for role, package in trial.packages.items()}
     learning = torch.Generator().manual_seed(seed)
-    known = {role: controllers.learn(rows, draw=learning) for role, rows in theta.items()}
+    known = {role: controllers.fit_ball_model(rows, draw=learning) for role, rows in theta.items()}
     if place is not None:
         bench = Bench(ball, known, wanted, place)
         met = real_trials.meet_tosses(bench, seed=seed, folder=folder)

@@ -14,9 +14,10 @@ import numpy as np
 import torch
 
 from ricochet.models.sound.impact_stream import BounceEvent
+from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
 from ricochet.models.systems.bouncing_ball.tracking import belief_intercept
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Ball, Toss
+from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 
 MICROPHONES = np.array([[-0.30, -0.25, 0.0762], [0.25, -0.30, 0.0762], [0.0, 0.32, 0.0762]])

@@ -19,7 +19,7 @@ from ricochet.hardware.microphones.interface import default_rig
 from ricochet.hardware.twins.occlusions import Obstacles
 from ricochet.hardware.twins.tossed_ball import Laboratory, Surroundings
 from ricochet.models.sound.impact_stream import BounceEvent
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Ball
+from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
 
 NEAR = 0.020  # s
 FAR = 0.050  # m

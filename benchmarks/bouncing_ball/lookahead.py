@@ -21,6 +21,7 @@ import torch
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.inference import calibration_checks
 from ricochet.models.probability import truncated_mixtures
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.prediction import (
     lookahead,
     transition_density,
@@ -32,7 +33,6 @@ from ricochet.models.systems.bouncing_ball.prediction.transition_density import 
     Transition,
 )
 
-BALLS = {"ping-pong": (0.85, 3.5), "tennis": (0.72, 3.0), "moon ball": (0.90, 1.8)}
 POSTERIOR_SD = (0.002, 0.05)
 LAST = LastBounces(0.35, (-0.2, 0.0), (0.12, 0.02))
 SAMPLES = 400
@@ -57,7 +57,9 @@ def main() -> None:
 def train(ball: str) -> Transition:
     """Train on a posterior as a hundred drops leave it."""
     draw = torch.Generator().manual_seed(1)
-    centre, spread = (torch.tensor(n, dtype=torch.float64) for n in (BALLS[ball], POSTERIOR_SD))
+    centre, spread = (
+        torch.tensor(n, dtype=torch.float64) for n in (BALLS[ball].theta, POSTERIOR_SD)
+    )
     theta = centre + spread * torch.randn((4000, 2), generator=draw, dtype=torch.float64)
     return transition_density.train(theta, draw=draw)
 
@@ -144,7 +146,9 @@ def _cost(law: Callable[..., NextBounces], draw: np.random.Generator) -> tuple[f
 def _print_coverage(name: str, transition: Transition, cases: int) -> None:
     """Regions of (time, distance, turn), in departures' coordinates, and intervals of each."""
     draw = torch.Generator().manual_seed(4)
-    centre, spread = (torch.tensor(n, dtype=torch.float64) for n in (BALLS[name], POSTERIOR_SD))
+    centre, spread = (
+        torch.tensor(n, dtype=torch.float64) for n in (BALLS[name].theta, POSTERIOR_SD)
+    )
     theta = centre + spread * torch.randn((cases, 2), generator=draw, dtype=torch.float64)
     last, after = transition_density.simulate(theta, cases, draw=draw)
     mixture = transition_density.mixture(transition, last)

@@ -2,10 +2,10 @@
 
 Run by `python -m benchmarks.bouncing_ball.misspecification`.
 
-Tosses of the three balls in the twin laboratory, with one bounce in six an outlier, are run with the
-controller's default assumptions, then assuming other outlier rates, other detours and other hands.
-The tosses stay the same. Printed: share touched of those that could be, and energy, in the mean of
-the balls; for the differences in the share, their standard error over tosses.
+Tosses of the three balls in the twin laboratory, with one bounce in six an outlier, are run with
+the controller's default assumptions, then assuming other outlier rates, other detours and other
+hands. The tosses stay the same. Printed: share touched of those that could be, and energy, in the
+mean of the balls; for the differences in the share, their standard error over tosses.
 """
 
 import argparse
@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from ricochet.hardware.robots.simulated import SimulatedArm
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.tracking import belief_intercept
-from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import TossPrior
 from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import SensorModel
 from ricochet.models.systems.bouncing_ball.tracking.late_arrivals import Detour
@@ -50,7 +50,7 @@ ASSUMPTIONS: dict[str, dict[str, Any]] = {
 def detected_tosses(number: int, about: Settings) -> list[Any]:
     """Each toss of each ball, and the events of it."""
     rows = []
-    for ball in ball_toss.BALLS.values():
+    for ball in BALLS.values():
         for index in range(number):
             laboratory = open_laboratory(about, ball=ball, seed=study.SEED + index)
             events = list(control_loop.listen(laboratory.toss()))
@@ -63,8 +63,7 @@ def run_tosses(rows: list[Any], assumed: dict[str, Any], about: Settings) -> lis
     outcomes = []
     for ball, index, events, toss in rows:
         draw = np.random.default_rng(index)
-        truth = (ball.restitution, ball.log10_concentration)
-        theta = draw.normal(truth, (0.002, 0.04), (200, 2))
+        theta = draw.normal(ball.theta, (0.002, 0.04), (200, 2))
         state = belief_intercept.init(
             theta,
             Workspace(),
@@ -79,7 +78,7 @@ def run_tosses(rows: list[Any], assumed: dict[str, Any], about: Settings) -> lis
             SimulatedArm(Workspace()),
             until=simulated_trials.end_of(toss),
         )
-        outcomes.append(simulated_trials.judged(done, toss, events))
+        outcomes.append(simulated_trials.judged(done, toss, events, workspace=Workspace()))
     return outcomes
 
 

@@ -25,8 +25,9 @@ from ricochet.hardware.twins import occlusions
 from ricochet.hardware.twins.occlusions import Blocked, Obstacles
 from ricochet.models.sound import machine_noise
 from ricochet.models.sound.machine_noise import Machine
+from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
-from ricochet.models.systems.bouncing_ball.tracking.toss import Ball, Toss
+from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 
 RELEASE = 0.35  # s from the stream's start to the hand's letting go
 AFTERWARDS = 0.30  # s of sound after the last event of a toss

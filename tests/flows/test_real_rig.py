@@ -16,7 +16,7 @@ from ricochet.tasks.registry import runs
 from ricochet.tasks.registry.runs import OpenRun
 from ricochet.tasks.systems.bouncing_ball.figures import validation as validation_figures
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers
-from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import StreamEndedError
+from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import StreamClosedError
 from ricochet.tasks.systems.bouncing_ball.validation import gate, simulated_trials
 from ricochet.tasks.systems.bouncing_ball.validation.results import Paired, TwinResult
 from ricochet.tasks.validation import aborted, report
@@ -50,7 +50,7 @@ def lab(monkeypatch, tmp_path):
     monkeypatch.setattr(validate, "record", lambda *words: found.recorded.append(words) or RUN)
     monkeypatch.setattr(real_rig, "give_up", real_rig.give_up.fn)
     monkeypatch.setattr(real_rig, "link", lambda *words, **more: None)
-    monkeypatch.setattr(controllers, "learn", lambda rows, draw: real_bench.knowledge())
+    monkeypatch.setattr(controllers, "fit_ball_model", lambda rows, draw: real_bench.knowledge())
     return found
 
 
@@ -108,10 +108,10 @@ def test_microphones_that_stop_on_the_simulated_rig_are_the_reason_of_a_failed_r
 ):
     def stop(*_, folder, **__):
         (folder / "telemetry-candidate.mcap").write_bytes(b"till then")
-        raise StreamEndedError("found no sound for 0.2 s")
+        raise StreamClosedError("found no sound for 0.2 s")
 
     monkeypatch.setattr(simulated_trials, "meet_tosses", stop)
-    with pytest.raises(StreamEndedError):
+    with pytest.raises(StreamClosedError):
         run(monkeypatch, lab, rig="simulated", arm=False, overrides=[])
     found, result = ended(lab)
     assert found.info.status == "FAILED" and lab.recorded == []

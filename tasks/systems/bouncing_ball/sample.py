@@ -1,12 +1,13 @@
-"""The sample that travels with the repository: four simulated pairs of a ball and a surface.
+"""The sample that comes with the repository: four simulated pairs of a ball and a surface.
 
 python -m ricochet.tasks.systems.bouncing_ball.sample      makes the sessions that are missing under
 data/
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
@@ -16,13 +17,18 @@ DATA = Path("data")
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A ball on a surface and what is true of it."""
+class SamplePair:
+    """A ball on a surface.
+
+    Attributes:
+        ball: Its word in recordings, without spaces.
+        surface: The same of the surface.
+        truth: The ball as it is on this surface.
+    """
 
     ball: str
     surface: str
-    restitution: float
-    log10_concentration: float
+    truth: Ball
 
     @property
     def name(self) -> str:
@@ -31,28 +37,35 @@ class Pair:
 
 
 PAIRS = (
-    Pair("ping-pong", "table", 0.85, 3.5),
-    Pair("tennis", "table", 0.72, 3.0),
-    Pair("moon-ball", "table", 0.90, 1.8),
-    Pair("ping-pong", "asphalt", 0.78, 2.3),
+    SamplePair("ping-pong", "table", BALLS["ping-pong"]),
+    SamplePair("tennis", "table", BALLS["tennis"]),
+    SamplePair("moon-ball", "table", BALLS["moon ball"]),
+    SamplePair(
+        "ping-pong",
+        "asphalt",
+        replace(BALLS["ping-pong"], restitution=0.78, log10_concentration=2.3),
+    ),
 )
 
 
 def make(folder: Path, settings: Settings, *, seed: int = 1) -> tuple[Path, ...]:
-    """Record the sessions that are not there yet.
+    """Record the sessions that are missing and return the four sessions' folders.
 
     Args:
-        folder: Where the sessions' folders lie.
         settings: How to record; the ball, surface and truth are those of each pair.
         seed: Seed of the first pair's simulated rig; the others' follow.
-
-    Returns:
-        The four sessions' folders.
     """
     for place, pair in enumerate(PAIRS):
+        recorded = settings.changed(
+            Drops,
+            ball=pair.ball,
+            surface=pair.surface,
+            restitution=pair.truth.restitution,
+            log10_concentration=pair.truth.log10_concentration,
+        )
         with bar(pair.name) as progress:
             capturing.capture(
-                settings.changed(Drops, **vars(pair)),
+                recorded,
                 folder,
                 rig=capturing.SIMULATED,
                 session=pair.name,

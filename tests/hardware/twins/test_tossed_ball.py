@@ -10,7 +10,7 @@ from ricochet.hardware.microphones.acoustics import Acoustics
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.hardware.twins.occlusions import Obstacles
 from ricochet.hardware.twins.tossed_ball import Laboratory, Surroundings
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 
 RIG = default_rig("twin")
 

@@ -287,7 +287,7 @@ def _propagate_straight(
 
 def _weigh_hypothesis(belief: Belief, hypothesis: Hypothesis) -> Belief:
     """Take one reading of an event for true, in components that have reached its contact."""
-    mean, covariance, gained = belief.mean, belief.covariance, 0.0
+    mean, covariance, log_weight = belief.mean, belief.covariance, belief.log_weight
     if hypothesis.position is not None:
         found = kalman.update(
             mean,
@@ -296,14 +296,15 @@ def _weigh_hypothesis(belief: Belief, hypothesis: Hypothesis) -> Belief:
             observation=_POSITION,
             noise=hypothesis.position.covariance,
         )
-        mean, covariance, gained = found.mean, found.covariance, found.log_density
+        mean, covariance = found.mean, found.covariance
+        log_weight = log_weight + found.log_density
     prior = math.log(hypothesis.probability) if hypothesis.probability > 0.0 else -math.inf
     kind = np.full((len(belief.hypotheses), 1), hypothesis.kind)
     return replace(
         belief,
         mean=mean,
         covariance=covariance,
-        log_weight=belief.log_weight + gained + prior,
+        log_weight=log_weight + prior,
         hypotheses=np.concatenate((belief.hypotheses, kind), axis=1),
     )
 

@@ -20,9 +20,8 @@ from numpy import ndarray
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.probability import von_mises_fisher
 from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, TossPrior
+from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE
 
-HALF_TABLE = 0.275
-"""m."""
 MOST_FLIGHTS = 6
 
 

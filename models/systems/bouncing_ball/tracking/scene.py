@@ -11,8 +11,9 @@ from pathlib import Path
 
 import mujoco
 
+from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE
+
 CUP_DISTANCE = 8.6 * 0.0254  # m
-HALF_TABLE = 0.275  # m
 
 _SCENE = Path(__file__).with_name("laboratory.xml")
 

@@ -10,9 +10,6 @@ so after the first contact i with (v_i)_x s = x_R - (p_i)_x for an s <= T_i it c
 y and z of that s. The table ends at |x| = |y| = 0.275 m. A ball that would land beyond its far edge
 flies on and crosses the plane below the table's height; one that goes over another edge, or is
 still on the table after `MOST_BOUNCES`, never crosses.
-
-How hard a hand tosses depends on the ball: a dull one needs more height and speed to come across.
-The spreads are ours; the paper gives none.
 """
 
 from collections.abc import Iterator
@@ -26,57 +23,11 @@ from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball import simulator
+from ricochet.models.systems.bouncing_ball.balls import Ball
+from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE
 
-HALF_TABLE = 0.275  # m
 MOST_BOUNCES = 24
 LEAST_HEIGHT = 0.05  # m; the hand never lets go lower
-
-
-@dataclass(frozen=True)
-class Hand:
-    """How a ball is let go: means and standard deviations, each drawn normally and apart.
-
-    Attributes:
-        place: Mean of the release, m.
-        place_sd: Its standard deviations, m.
-        velocity: Mean velocity at release, m/s.
-        velocity_sd: Its standard deviations, m/s.
-    """
-
-    place: tuple[float, float, float]
-    velocity: tuple[float, float, float]
-    place_sd: tuple[float, float, float] = (0.01, 0.06, 0.025)
-    velocity_sd: tuple[float, float, float] = (0.05, 0.10, 0.15)
-
-
-@dataclass(frozen=True)
-class Ball:
-    """A kind of ball on the table, and the hand that tosses it.
-
-    Attributes:
-        name: What it is called.
-        restitution: Exit over entry normal speed.
-        log10_concentration: Decimal logarithm of the exit direction's concentration.
-        radius: m; only the touch by a paddle knows it, as a contact is a point.
-        hand: How it is tossed.
-    """
-
-    name: str
-    restitution: float
-    log10_concentration: float
-    radius: float
-    hand: Hand = Hand((-0.27, 0.0, 0.25), (0.55, 0.0, 0.0))
-
-
-BALLS = {
-    ball.name: ball
-    for ball in (
-        Ball("ping-pong", 0.85, 3.5, 0.020, Hand((-0.27, 0.0, 0.21), (0.49, 0.0, 0.0))),
-        Ball("tennis", 0.72, 3.0, 0.0335, Hand((-0.27, 0.0, 0.32), (0.58, 0.0, 0.0))),
-        Ball("moon ball", 0.90, 1.8, 0.030, Hand((-0.27, 0.0, 0.20), (0.57, 0.0, 0.0))),
-    )
-}
-"""The paper's balls on its smooth table, by name."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ limits reject and never clamp. A target that is not finite cannot be made.
 import math
 from dataclasses import dataclass
 
+HALF_TABLE = 0.275
+"""Half the side of the table, m; its middle is the origin and its surface z = 0."""
 FIRST_MOVE = 0.3
 """Time for the move after a first bounce, s, about one flight; the paper gives none."""
 

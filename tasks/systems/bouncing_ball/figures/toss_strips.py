@@ -19,6 +19,7 @@ from numpy import ndarray
 
 from ricochet.models.arms import ur5
 from ricochet.models.systems.bouncing_ball.tracking import scene as laboratory
+from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE
 
 SIZE = (420, 315)  # pixels of one picture, across and down
 CAMERAS = ("front", "top")
@@ -225,7 +226,7 @@ def _pixel(model: mujoco.MjModel, place: Float[ndarray, "3"]) -> tuple[float, fl
 def _sketch(axis: Axes, frames: Sequence[Frame], *, from_above: bool) -> None:
     """Draw table, arm, paddle and trail as lines: x across, y or z up."""
     up = 1 if from_above else 2
-    half = laboratory.HALF_TABLE
+    half = HALF_TABLE
     edge = np.array(((-half, half, half, -half, -half), (-half, -half, half, half, -half)))
     axis.plot(edge[0], edge[1] if from_above else 0.0 * edge[1], color="peru")
     links = ur5.joint_places(frames[-1].joints)

@@ -20,10 +20,10 @@ from numpy import ndarray
 
 from ricochet.models.inference.grid_densities import GridDensity
 from ricochet.models.systems.bouncing_ball import mujoco_simulator, problem
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.prediction import cup_success
 from ricochet.models.systems.bouncing_ball.prediction.cup_success import Prediction
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS
 from ricochet.tasks.console.progress import Progress
 from ricochet.tasks.figures import style
 from ricochet.tasks.settings import Settings
@@ -105,7 +105,7 @@ def run(
 
 def _try(ball: str, places: Float[ndarray, "row column 2"], drops: int, *, seed: int) -> Trial:
     """Calibrate a ball on one session, predict the map and let the twin count it."""
-    truth, features, noise = product_rows.simulate(Session(seed, drops, _truth(ball)))
+    truth, features, noise = product_rows.simulate(Session(seed, drops, BALLS[ball].theta))
     start = time.process_time()
     density = posterior.posterior(features, noise)
     inferred = time.process_time()
@@ -128,7 +128,7 @@ def _row(
     maps = SuccessMaps(places, first.prediction.mean, first.counted, plain, first.inside, drop)
     row = {
         **_at_one_drop(ball, drop, first, seed=seed),
-        "truth": _named(np.array(_truth(ball))),
+        "truth": _named(np.array(BALLS[ball].theta)),
         "posterior": {
             "mean": _named(mean),
             "sd": _named(np.sqrt(np.diag(first.density.covariance))),
@@ -149,7 +149,7 @@ def _at_one_drop(
     plain = cup_success.deterministic(trial.density.mean[0], drop, ball_radius=radius)
     return {
         "drop": drop.tolist(),
-        "twin": _counted_in_mujoco(_truth(ball), drop, radius, seed=seed + 1),
+        "twin": _counted_in_mujoco(BALLS[ball].theta, drop, radius, seed=seed + 1),
         "predicted": float(predicted.mean),
         "predicted_sd": float(predicted.sd),
         "predicted_90": [int(predicted.interval.low), int(predicted.interval.high)],
@@ -214,10 +214,6 @@ def _setting(settings: Settings) -> dict[str, Any]:
         "drops_of_a_session": settings[Study].drops,
         "radii": {name: ball.radius for name, ball in BALLS.items()},
     }
-
-
-def _truth(ball: str) -> tuple[float, float]:
-    return BALLS[ball].restitution, BALLS[ball].log10_concentration
 
 
 def _named(theta: Float[ndarray, " 2"]) -> dict[str, float]:

@@ -18,6 +18,7 @@ import torch
 
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity
 from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, network_features
 from ricochet.models.systems.bouncing_ball.problem import (
     DEFAULT_POSITION_SD,
@@ -35,7 +36,7 @@ from ricochet.tasks.systems.bouncing_ball.studies import exact_method, sbi_metho
 from ricochet.tasks.systems.bouncing_ball.studies import methods as method_rows
 from ricochet.tasks.systems.bouncing_ball.studies import sessions as product_rows
 from ricochet.tasks.systems.bouncing_ball.studies.methods import Method
-from ricochet.tasks.systems.bouncing_ball.studies.sessions import BALLS, Session
+from ricochet.tasks.systems.bouncing_ball.studies.sessions import Session
 
 SEED, APART = 1000, 1_000_000
 """The first seed of the study, and how far those of two studies lie apart."""
@@ -199,10 +200,10 @@ def _product(
 
     prior = [Session(10 * first + i, study.drops) for i in range(study.sessions)]
     rows = {"prior": product_rows.prior_row(run_all(prior), study.drops)}
-    for place, (ball, truth) in enumerate(BALLS.items(), start=1):
+    for place, ball in enumerate(BALLS.values(), start=1):
         start = first * (10 + 10 * place)
-        sessions = [Session(start + i, study.drops, truth) for i in range(study.repeats)]
-        rows[ball] = product_rows.ball_row(run_all(sessions), study.drops)
+        sessions = [Session(start + i, study.drops, ball.theta) for i in range(study.repeats)]
+        rows[ball.name] = product_rows.ball_row(run_all(sessions), study.drops)
     return rows
 
 

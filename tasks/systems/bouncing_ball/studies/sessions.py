@@ -27,8 +27,6 @@ from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, po
 from ricochet.models.systems.bouncing_ball.calibration.gaussian_product import gaussian_product
 from ricochet.models.systems.bouncing_ball.problem import PARAMETERS, PRIOR, Features, Noise
 
-BALLS = {"ping-pong": (0.85, 3.5), "tennis": (0.72, 3.0), "moon ball": (0.90, 1.8)}
-
 
 @dataclass(frozen=True)
 class Session:

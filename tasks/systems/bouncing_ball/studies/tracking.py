@@ -24,9 +24,9 @@ import numpy as np
 import torch
 
 from ricochet.hardware.robots.simulated import SimulatedArm
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_tracking
-from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
 from ricochet.tasks.console.progress import Progress
 from ricochet.tasks.figures import style
@@ -44,7 +44,7 @@ from ricochet.tasks.systems.bouncing_ball.validation import simulated_trials
 
 SEED, APART = 70_000, 1_000_000
 """The first seed of the study, and how far those of two studies lie apart."""
-CONTROLLERS = ("stay", "intercept", "intercept_frictionless", "cautious_intercept", "belief")
+CONTROLLERS = tuple(controllers.BUILDERS)
 TIMED = 60
 """Tosses at most met once more, one after the other, to time the latency by the wall's clock."""
 SAMPLES = 2000
@@ -65,7 +65,7 @@ class Job:
     ball: str
     number: int
     settings: Settings
-    knowledge: controllers.Knowledge
+    knowledge: controllers.BallModel
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def run(
     tosses = max(1, round(tosses * settings[Quick].quick)) if quick else tosses
     tosses = tosses if wanted is None else wanted
     first = APART * seed
-    balls = enumerate(ball_toss.BALLS, start=first)
+    balls = enumerate(BALLS, start=first)
     known = {ball: _calibrated(ball, settings, number) for number, ball in balls}
     jobs = [Job(ball, first + i, settings, known[ball]) for ball in known for i in range(tosses)]
     met: dict[str, list[Met]] = {ball: [] for ball in known}
@@ -140,7 +140,7 @@ def meet(job: Job) -> Met:
         How it ended.
     """
     torch.set_num_threads(1)
-    ball, workspace = ball_toss.BALLS[job.ball], workspace_of(job.settings[Tosses])
+    ball, workspace = BALLS[job.ball], workspace_of(job.settings[Tosses])
     about = job.settings
     laboratory = open_laboratory(about, ball=ball, seed=SEED + job.number)
     heard = list(control_loop.listen(laboratory.toss()))
@@ -158,8 +158,8 @@ def meet(job: Job) -> Met:
             seed=job.number,
             microphones=about[Capture].microphones,
         )
-        done = control_loop.deflect(controller, heard, SimulatedArm(workspace), until=end)
-        outcomes[name] = simulated_trials.judged(done, toss, heard)
+        done = control_loop.run_control_loop(controller, heard, SimulatedArm(workspace), until=end)
+        outcomes[name] = simulated_trials.judged(done, toss, heard, workspace=workspace)
         latencies[name] = [decision.latency for decision in done.decisions]
     wrong = outcomes[CONTROLLERS[0]].outliers
     return Met(outcomes, int(before.sum()), len(wrong), latencies)
@@ -221,16 +221,13 @@ def _latency(waits: list[float]) -> dict[str, float]:
     return {"median": float(np.median(values)), "p99": float(np.quantile(values, 0.99))}
 
 
-def _calibrated(ball: str, settings: Settings, seed: int) -> controllers.Knowledge:
+def _calibrated(ball: str, settings: Settings, seed: int) -> controllers.BallModel:
     """Calibrate a ball on a session of drops of its own."""
-    truth = ball_toss.BALLS[ball]
-    session = Session(
-        SEED + seed, settings[Study].drops, (truth.restitution, truth.log10_concentration)
-    )
+    session = Session(SEED + seed, settings[Study].drops, BALLS[ball].theta)
     _, features, noise = sessions.simulate(session)
     density = posterior.posterior(features, noise)
     theta = density.sample(SAMPLES, draw=np.random.default_rng(SEED + seed))
-    return controllers.learn(theta, draw=torch.Generator().manual_seed(SEED + seed))
+    return controllers.fit_ball_model(theta, draw=torch.Generator().manual_seed(SEED + seed))
 
 
 def _draw(balls: tracking.Balls, out: Path) -> None:

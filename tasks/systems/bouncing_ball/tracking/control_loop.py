@@ -1,4 +1,4 @@
-"""One toss met by a controller: ears, controller and arm joined, live or from what was heard.
+"""The control loop of one toss: detection, controller and arm joined, live or from recorded events.
 
     microphones -> buffers of 11 ms -> bounce events -> controller -> target -> arm
 
@@ -22,25 +22,25 @@ from ricochet.models.systems.bouncing_ball.tracking.workspace import MotionTarge
 
 DECISION = 5e-3
 """Time from the end of a buffer to the arm's new target that a simulated arm waits, s: a bound for
-the dearest controller, the same for all, so that none is flattered. `python -m
-benchmarks.sound.realtime` prints what it costs to hear a buffer with an impact (99 in 100 within
+the slowest controller, the same for all, so that none gains by it. `python -m
+benchmarks.sound.realtime` prints what detection in a buffer with an impact costs (99 in 100 within
 1.5 ms of the processor), `python -m benchmarks.bouncing_ball.belief` what a step of `belief` does
-(2.9 ms); the others cost less. A real
-arm waits as long as it takes."""
+(2.9 ms); the others cost less. A real arm waits as long as it takes."""
 
 Step = Callable[..., tuple[Any, MotionTarget | None]]
+Record = Callable[[ArmState], None]
 
 
-class StreamEndedError(RuntimeError):
+class StreamClosedError(RuntimeError):
     """The microphones stopped; the text is one line."""
 
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller of `models.controllers` at rest.
+    """A controller of `ricochet.models.systems.bouncing_ball.tracking` before the first bounce.
 
     Attributes:
-        state: Its state before the first bounce; it has `refused`, a line for each bad event.
+        state: Its state; it has `refused`, a line for each bad event.
         step: Its function `step(state, event, now=, paddle=)`.
     """
 
@@ -49,13 +49,13 @@ class Controller:
 
 
 @dataclass(frozen=True)
-class Known:
+class TimedEvent:
     """An event and when it became known.
 
     Attributes:
         time: End of the buffer that decided it, s in the stream's clock.
         event: The bounce.
-        cost: What the hearing of that buffer took, s.
+        cost: Time that detection in that buffer took, s.
     """
 
     time: float
@@ -68,14 +68,14 @@ class Decision:
     """What a controller made of one event.
 
     Attributes:
-        known: The event.
+        observed: The event.
         target: Where it wants the paddle, or None.
         refusal: Why the arm did not take it, in one line, or None.
         latency: From the sound at the first microphone to the new target, s: the wait for the
-            buffer, the hearing and the controller.
+            buffer, detection and the controller.
     """
 
-    known: Known
+    observed: TimedEvent
     target: MotionTarget | None
     refusal: str | None
     latency: float
@@ -83,7 +83,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Run:
-    """One toss met.
+    """What came of one toss.
 
     Attributes:
         decisions: One an event.
@@ -96,78 +96,67 @@ class Run:
     refused: tuple[str, ...]
 
 
-def listen(listener: Listener) -> Iterator[Known]:
-    """Turn buffers into bounce events while they come.
-
-    Args:
-        listener: The microphones; sound that is played at once gives the costs of hearing alone.
-
-    Yields:
-        The events as they become known.
+def listen(listener: Listener) -> Iterator[TimedEvent]:
+    """Turn buffers into bounce events while they come; sound played at once gives bare costs.
 
     Raises:
-        StreamEndedError: If the microphones stopped.
+        StreamClosedError: If the microphones stopped.
     """
     began = time.perf_counter()
     for buffer, events in stream.events(listener):
         cost = time.perf_counter() - began
         for event in events:
-            yield Known(buffer.time, event, cost)
+            yield TimedEvent(buffer.time, event, cost)
         began = time.perf_counter()
     if listener.fault is not None:
-        raise StreamEndedError(listener.fault)
+        raise StreamClosedError(listener.fault)
 
 
-def deflect(
+def run_control_loop(
     controller: Controller,
-    heard: Iterable[Known],
+    events: Iterable[TimedEvent],
     arm: Arm,
     *,
     until: float | None = None,
-    record: Callable[[ArmState], None] | None = None,
+    record: Record | None = None,
 ) -> Run:
-    """Let a controller steer an arm by ear.
+    """Let a controller steer an arm by the events of one toss.
+
+    A refusal never moves the arm; microphones that stop stop it, and so does whatever is raised.
 
     Args:
-        controller: The controller.
-        heard: The events, live or remembered.
-        arm: The arm, at rest at its home; its clock is the stream's.
+        events: Live, or recorded.
+        arm: At rest at its home; its clock is the stream's.
         until: Time of the arm's clock at which to end, s; None ends with the last event.
         record: Called with the arm's state after every motion.
-
-    Returns:
-        What was decided, refused and done. A refusal never moves the arm; microphones that stop
-        stop it, and so does whatever is raised.
     """
     try:
-        return _deflect(controller, heard, arm, until=until, record=record)
+        return _run(controller, events, arm, until, record)
     except BaseException:
-        with contextlib.suppress(Exception):  # what was raised first is what is told
+        with contextlib.suppress(Exception):  # what was raised first is what is reported
             arm.stop()
         raise
 
 
-def _deflect(
+def _run(
     controller: Controller,
-    heard: Iterable[Known],
+    events: Iterable[TimedEvent],
     arm: Arm,
-    *,
     until: float | None,
-    record: Callable[[ArmState], None] | None,
+    record: Record | None,
 ) -> Run:
     state, decisions, stopped = controller.state, list[Decision](), None
     try:
-        for known in heard:
-            now = known.time + (0.0 if arm.exclusive else DECISION)
+        for observed in events:
+            now = observed.time + (0.0 if arm.exclusive else DECISION)
             if until is not None and now >= until:
                 break
             stopped = _pass(arm, now, record)
             if stopped is not None:
                 break
-            now = _clock(arm, now)
-            state, decision = _decide(controller.step, state, known, now, arm)
+            state, decision = _decide(controller.step, state, observed, _clock(arm, now), arm)
             decisions.append(decision)
-    except StreamEndedError as error:
+    except StreamClosedError as error:
         arm.stop()
         stopped = str(error)
     if until is not None and stopped is None:
@@ -176,10 +165,8 @@ def _deflect(
     return Run(tuple(decisions), arm.state(), (*lines, *([stopped] if stopped else [])))
 
 
-def _pass(
-    arm: Arm, until: float, record: Callable[[ArmState], None] | None, *, step: float = 0.02
-) -> str | None:
-    """Let the arm's time pass, in steps where somebody looks on; say why it stopped."""
+def _pass(arm: Arm, until: float, record: Record | None, *, step: float = 0.02) -> str | None:
+    """Let the arm's time pass, in steps if they are recorded; return why it stopped."""
     while (left := until - arm.state().time) > 1e-9:
         refusal = arm.advance(left if record is None else min(step, left))
         if refusal is not None:
@@ -194,15 +181,17 @@ def _clock(arm: Arm, now: float) -> float:
     return max(now, arm.state().time) if arm.exclusive else now
 
 
-def _decide(step: Step, state: Any, known: Known, now: float, arm: Arm) -> tuple[Any, Decision]:
+def _decide(
+    step: Step, state: Any, observed: TimedEvent, now: float, arm: Arm
+) -> tuple[Any, Decision]:
     """Ask the controller, and the arm to follow."""
     here = arm.state().paddle
     began = time.perf_counter()
-    state, target = step(state, known.event, now=now, paddle=(here[1], here[2]))
-    latency = known.time - known.event.arrival + known.cost + time.perf_counter() - began
+    state, target = step(state, observed.event, now=now, paddle=(here[1], here[2]))
+    latency = observed.time - observed.event.arrival + observed.cost + time.perf_counter() - began
     refusal = None
     if target is not None:
         height = here[2] if target.z is None else target.z
         left = target.duration - (_clock(arm, now) - target.issued)
         refusal = arm.move((arm.workspace.x, target.y, height), left)
-    return state, Decision(known, target, None if refusal is None else str(refusal), latency)
+    return state, Decision(observed, target, None if refusal is None else str(refusal), latency)

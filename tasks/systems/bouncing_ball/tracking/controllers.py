@@ -1,7 +1,7 @@
 """Controllers by name, made from a calibrated posterior."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.sound.impact_stream import BounceEvent
+from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.models.systems.bouncing_ball.prediction import transition_density, transition_sampler
 from ricochet.models.systems.bouncing_ball.prediction.transition_sampler import Table
 from ricochet.models.systems.bouncing_ball.tracking import (
@@ -18,21 +19,21 @@ from ricochet.models.systems.bouncing_ball.tracking import (
     intercept,
 )
 from ricochet.models.systems.bouncing_ball.tracking.intercept import State
-from ricochet.models.systems.bouncing_ball.tracking.toss import Ball
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Controller
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import look_ahead
 
-Place = tuple[float, float]
+STATIONARY = "stay"
+"""Name of the controller that never moves: what chance alone touches."""
 
 
 @dataclass(frozen=True)
-class Knowledge:
-    """What calibration told about a ball.
+class BallModel:
+    """What calibration says about a ball.
 
     Attributes:
-        theta: Draws of restitution and log10 concentration, shape (sample, 2).
+        theta: Draws of restitution and log10 concentration.
         table: The law of the next bounce that they give.
     """
 
@@ -40,23 +41,36 @@ class Knowledge:
     table: Table
 
 
-def learn(theta: Float[ndarray, "sample 2"], *, draw: torch.Generator) -> Knowledge:
-    """Train the law of the next bounce on the calibrated simulator.
+@dataclass(frozen=True)
+class ControllerInputs:
+    """All that a controller may be made from.
 
-    Args:
-        theta: Draws of the posterior.
-        draw: Source of randomness.
-
-    Returns:
-        The knowledge that controllers use.
+    Attributes:
+        model: What calibration says about the ball.
+        workspace: The robot's plane.
+        ball: Its name and radius are known; its nature is not read.
+        settings: How far to look ahead.
+        seed: Seed of the controller's samples.
+        microphones: Their stated positions, m.
     """
+
+    model: BallModel
+    workspace: Workspace
+    ball: Ball
+    settings: Tosses
+    seed: int
+    microphones: Sequence[Sequence[float]] | None = None
+
+
+def fit_ball_model(theta: Float[ndarray, "sample 2"], *, draw: torch.Generator) -> BallModel:
+    """Train the law of the next bounce on the simulator, calibrated by draws of the posterior."""
     transition = transition_density.train(torch.from_numpy(np.array(theta)), draw=draw)
-    return Knowledge(theta, transition_sampler.tabulate(transition))
+    return BallModel(theta, transition_sampler.tabulate(transition))
 
 
 def controller(
     name: str,
-    knowledge: Knowledge,
+    model: BallModel,
     workspace: Workspace,
     ball: Ball,
     settings: Tosses,
@@ -64,47 +78,57 @@ def controller(
     seed: int,
     microphones: Sequence[Sequence[float]] | None = None,
 ) -> Controller:
-    """Make a controller.
-
-    Args:
-        name: `stay`, `intercept`, `intercept_frictionless`, `cautious_intercept` or `belief`.
-        knowledge: What is known of the ball.
-        workspace: The robot's plane.
-        ball: The ball; only its name and its radius are read.
-        settings: How far to look ahead.
-        seed: Seed of its samples.
-        microphones: Where the microphones are said to be, m; only `belief` reads them.
-
-    Returns:
-        The controller at rest.
+    """Return the controller of a name, one of `BUILDERS`, before the first bounce.
 
     Raises:
         ValueError: If there is no controller of the name.
     """
-    if name == "stay":
-        return Controller(intercept.init(1.0, workspace), _stay)
-    if name in ("intercept", "intercept_frictionless"):
-        share = None if name == "intercept" else 1.0
-        restitution = float(knowledge.theta[:, 0].mean())
-        state = intercept.init(restitution, workspace, horizontal=share)
-        return Controller(state, intercept.step)
-    if name == "cautious_intercept":
-        ahead = look_ahead(settings, ball.name)
-        law = functools.partial(transition_sampler.sample, knowledge.table)
-        cautious = cautious_intercept.init(law, workspace, look_ahead=ahead, seed=seed)
-        return Controller(cautious, cautious_intercept.step)
-    if name == "belief":
-        believed = belief_intercept.init(
-            knowledge.theta,
-            workspace,
-            ball_radius=ball.radius,
-            seed=seed,
-            microphones=None if microphones is None else np.array(microphones, float),
-        )
-        return Controller(believed, belief_intercept.step)
-    raise ValueError(f"controller: found {name!r}, expected one of models/controllers")
+    if name not in BUILDERS:
+        raise ValueError(f"controller: found {name!r}, expected one of {', '.join(BUILDERS)}")
+    return BUILDERS[name](ControllerInputs(model, workspace, ball, settings, seed, microphones))
 
 
-def _stay(state: State, event: BounceEvent, *, now: float, paddle: Place) -> tuple[State, None]:
-    """Hear and do nothing."""
-    return state, None
+def _stationary(inputs: ControllerInputs) -> Controller:
+    def step(
+        state: State, event: BounceEvent, *, now: float, paddle: tuple[float, float]
+    ) -> tuple[State, None]:
+        return state, None
+
+    return Controller(intercept.init(1.0, inputs.workspace), step)
+
+
+def _intercept(inputs: ControllerInputs, *, horizontal: float | None = None) -> Controller:
+    restitution = float(inputs.model.theta[:, 0].mean())
+    state = intercept.init(restitution, inputs.workspace, horizontal=horizontal)
+    return Controller(state, intercept.step)
+
+
+def _cautious_intercept(inputs: ControllerInputs) -> Controller:
+    state = cautious_intercept.init(
+        functools.partial(transition_sampler.sample, inputs.model.table),
+        inputs.workspace,
+        look_ahead=look_ahead(inputs.settings, inputs.ball.name),
+        seed=inputs.seed,
+    )
+    return Controller(state, cautious_intercept.step)
+
+
+def _belief(inputs: ControllerInputs) -> Controller:
+    state = belief_intercept.init(
+        inputs.model.theta,
+        inputs.workspace,
+        ball_radius=inputs.ball.radius,
+        seed=inputs.seed,
+        microphones=None if inputs.microphones is None else np.array(inputs.microphones, float),
+    )
+    return Controller(state, belief_intercept.step)
+
+
+BUILDERS: Mapping[str, Callable[[ControllerInputs], Controller]] = {
+    STATIONARY: _stationary,
+    "intercept": _intercept,
+    "intercept_frictionless": functools.partial(_intercept, horizontal=1.0),
+    "cautious_intercept": _cautious_intercept,
+    "belief": _belief,
+}
+"""Every controller by the name that settings and results use."""

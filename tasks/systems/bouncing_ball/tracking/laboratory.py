@@ -1,4 +1,4 @@
-"""The twin laboratory as the settings describe it, and what its tosses need to know of them."""
+"""The twin laboratory, the workspace and the look-ahead as the settings describe them."""
 
 import zlib
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from ricochet.hardware.microphones.acoustics import Acoustics
 from ricochet.hardware.twins.occlusions import Obstacles
 from ricochet.hardware.twins.tossed_ball import Laboratory, Surroundings
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Ball
+from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, contains
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.settings import Settings
@@ -21,22 +21,15 @@ from ricochet.tasks.systems.bouncing_ball.settings import Drops, Tosses
 
 
 def ball_of(pair: str) -> Ball:
-    """Return what the twin tosses for a ball-surface pair.
-
-    Args:
-        pair: `<ball>-<surface>`.
+    """Return what the twin tosses for a ball-surface pair, `<ball>-<surface>`.
 
     Raises:
         BadInput: If the twin has no such ball on such a surface.
     """
-    known = {each.name: each for each in sample.PAIRS}
+    known = {each.name: each.truth for each in sample.PAIRS}
     if pair not in known:
         raise BadInput("ball and surface", repr(pair), "one of " + ", ".join(known))
-    truth = known[pair]
-    kind = BALLS[truth.ball.replace("moon-ball", "moon ball")]
-    return replace(
-        kind, restitution=truth.restitution, log10_concentration=truth.log10_concentration
-    )
+    return known[pair]
 
 
 def open_laboratory(
@@ -49,12 +42,8 @@ def open_laboratory(
     """Set up the twin laboratory.
 
     Args:
-        ball: What is tossed.
         seed: Seed of the laboratory; another ball has other tosses.
         pace: How the sound is played; at once, or `stream.in_real_time`.
-
-    Returns:
-        The laboratory.
 
     Raises:
         BadInput: Bad places of microphones, detours out of order.
@@ -75,28 +64,21 @@ def open_laboratory(
 def look_ahead(toss: Tosses, ball_name: str) -> int:
     """Return how many bounces to look ahead for a ball (Appendix E of Matl et al.).
 
-    Args:
-        toss: The settings.
-        ball_name: Name of the ball.
-
     Raises:
-        BadInput: An unknown ball, or not one whole number of 1 or more a ball.
+        BadInput: An unknown ball, or not one whole number of 1 or more a ball, in their order.
     """
+    numbers, names = toss.look_ahead, ", ".join(BALLS)
     if ball_name not in BALLS:
-        raise BadInput("ball", repr(ball_name), "one of " + ", ".join(BALLS))
-    numbers = dict(zip(BALLS, toss.look_ahead, strict=False))
-    whole = all(type(number) is int and number >= 1 for number in toss.look_ahead)
-    if len(toss.look_ahead) != len(BALLS) or not whole:
-        expected = f"{len(BALLS)} whole numbers of 1 or more"
-        raise BadInput("toss.look_ahead", repr(toss.look_ahead), expected)
-    return numbers[ball_name]
+        raise BadInput("ball", repr(ball_name), f"one of {names}")
+    whole = all(type(number) is int and number >= 1 for number in numbers)
+    if len(numbers) != len(BALLS) or not whole:
+        expected = f"{len(BALLS)} whole numbers of 1 or more, for {names}"
+        raise BadInput("toss.look_ahead", repr(numbers), expected)
+    return dict(zip(BALLS, numbers, strict=True))[ball_name]
 
 
 def workspace(toss: Tosses) -> Workspace:
     """Return where the paddle may be, and where it waits.
-
-    Args:
-        toss: The settings.
 
     Raises:
         BadInput: The paddle does not wait at two numbers inside.
@@ -111,7 +93,7 @@ def workspace(toss: Tosses) -> Workspace:
 
 
 def _surroundings(drops: Drops, toss: Tosses) -> Surroundings:
-    """Collect what makes hearing hard."""
+    """Collect what makes bounces hard to detect."""
     acoustics = Acoustics(
         reverberation_time=drops.reverberation_time,
         snr=drops.snr,

@@ -1,10 +1,10 @@
-"""One real toss: microphones that are listened to until it is over, and an arm that answers.
+"""One real toss: microphones that are recorded until it is over, and an arm that answers.
 
-    card -> Ear (settles, says when it listens, ends with the toss) -> deflection -> steered arm
+    card -> TossListener (settles, announces itself, ends with the toss) -> control loop -> arm
 
 The loop is that of the twin (`tasks.systems.bouncing_ball.tracking.control_loop`); what differs is
-that time passes by itself. An event becomes known when it is heard, not when its buffer ends, and
-the arm's clock is what says so.
+that time passes by itself. An event becomes known when it is detected, not when its buffer ends;
+the arm's clock tells when that is.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -16,17 +16,17 @@ from ricochet.hardware.microphones.stream import Buffer, Listener
 from ricochet.hardware.robots.paddle_arm import ArmState
 from ricochet.hardware.robots.threaded import SteeredArm
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop
-from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Controller, Known, Run
+from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Controller, Run, TimedEvent
 
 SETTLE = 0.3
-"""Sound that is not listened to after a card was opened: a key pressed, a start-up click, s."""
+"""Sound that is dropped after a card was opened: a key pressed, a start-up click, s."""
 BEFORE = 0.5
 """Time before the first event of which the arm's record is kept, s."""
 
 
 @dataclass(frozen=True)
-class Attention:
-    """How long a toss is listened to.
+class ListeningWindow:
+    """How long to listen.
 
     Attributes:
         patience: Until the first event, s.
@@ -38,7 +38,7 @@ class Attention:
 
 
 @dataclass(frozen=True)
-class Live:
+class TossRecord:
     """What came of a toss.
 
     Attributes:
@@ -52,85 +52,72 @@ class Live:
     fault: str | None
 
 
-class Ear:
-    """A listener that ends with the toss."""
+class TossListener:
+    """A listener that ends with the toss; the arm's clock follows its stream."""
 
     def __init__(
         self,
         listener: Listener,
         arm: SteeredArm,
-        attention: Attention,
+        window: ListeningWindow,
         *,
         listening: Callable[[], None],
     ) -> None:
-        """Prepare to listen.
-
-        Args:
-            listener: The microphones.
-            arm: The arm whose clock follows the stream.
-            attention: How long to listen.
-            listening: Called once, when a ball may be tossed.
-        """
+        """Prepare to listen; `listening` is called once, when a ball may be tossed."""
         self.rig, self.fault = listener.rig, listener.fault
         self.first: float | None = None
-        self._listener, self._arm, self._attention = listener, arm, attention
+        self._listener, self._arm, self._window = listener, arm, window
         self._listening = listening
 
     def buffers(self) -> Iterator[Buffer]:
         """Listen until the toss is over; see `Listener.buffers`."""
-        told = False
+        announced = False
         with closing(cast(Generator[Buffer], self._listener.buffers())) as sound:
             for buffer in sound:
                 self._arm.follow(buffer.time)
                 if buffer.time < SETTLE:
                     continue
-                if not told:
+                if not announced:
                     self._listening()
-                    told = True
+                    announced = True
                 if buffer.time >= self._end():
                     return
                 yield buffer
         self.fault = self._listener.fault
 
-    def events(self) -> Iterator[Known]:
-        """Hear the bounces; see `deflection.listen`."""
-        for known in control_loop.listen(self):
-            self.first = known.event.arrival if self.first is None else self.first
+    def events(self) -> Iterator[TimedEvent]:
+        """Detect the bounces; see `control_loop.listen`."""
+        for observed in control_loop.listen(self):
+            self.first = observed.event.arrival if self.first is None else self.first
             now = self._arm.state().time
-            yield replace(known, time=max(known.time, now), cost=0.0)
+            yield replace(observed, time=max(observed.time, now), cost=0.0)
 
     def _end(self) -> float:
         if self.first is None:
-            return SETTLE + self._attention.patience
-        return self.first + self._attention.window
+            return SETTLE + self._window.patience
+        return self.first + self._window.window
 
 
-def meet(
+def run_live_toss(
     controller: Controller,
     listener: Listener,
     arm: SteeredArm,
-    attention: Attention,
+    window: ListeningWindow,
     *,
     listening: Callable[[], None],
-) -> Live:
-    """Let a controller meet one real toss.
+) -> TossRecord:
+    """Run the control loop on one real toss.
 
     Args:
-        controller: The controller at rest.
-        listener: The microphones.
-        arm: The arm, at its home.
-        attention: How long to listen.
+        arm: At its home.
         listening: Called when a ball may be tossed.
-
-    Returns:
-        What came of it.
     """
     arm.begin()
-    ear = Ear(listener, arm, attention, listening=listening)
-    run = control_loop.deflect(controller, ear.events(), arm)
-    since = (run.final.time if ear.first is None else ear.first) - BEFORE
+    toss = TossListener(listener, arm, window, listening=listening)
+    run = control_loop.run_control_loop(controller, toss.events(), arm)
+    since = (run.final.time if toss.first is None else toss.first) - BEFORE
     track = tuple(state for state in arm.track() if state.time >= since)
-    fault = ear.fault or (None if arm.fault is None else str(arm.fault))
+    fault = toss.fault or (None if arm.fault is None else str(arm.fault))
     if fault is not None and fault not in run.refused:
         run = replace(run, refused=(*run.refused, fault))
-    return Live(run, track, fault)
+    return TossRecord(run, track, fault)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ricochet.hardware.robots.threaded import SteeredArm
-from ricochet.models.systems.bouncing_ball.tracking.toss import Ball
+from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.tasks.console import operator as person
 from ricochet.tasks.console.operator import Answer, EndedError, Person
 from ricochet.tasks.general_settings import Capture
@@ -25,9 +25,9 @@ from ricochet.tasks.storage.files import write_json
 from ricochet.tasks.storage.telemetry import Telemetry
 from ricochet.tasks.systems.bouncing_ball.settings import Real, Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers, real_rig, toss_stream
-from ricochet.tasks.systems.bouncing_ball.tracking.controllers import Knowledge
+from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel
 from ricochet.tasks.systems.bouncing_ball.tracking.real_rig import RealRig
-from ricochet.tasks.systems.bouncing_ball.tracking.toss_stream import Attention, Live
+from ricochet.tasks.systems.bouncing_ball.tracking.toss_stream import ListeningWindow, TossRecord
 from ricochet.tasks.systems.bouncing_ball.validation import gate, simulated_trials
 from ricochet.tasks.systems.bouncing_ball.validation.gate import Evidence
 from ricochet.tasks.systems.bouncing_ball.validation.simulated_trials import CONTROLLER, Met, Role
@@ -59,7 +59,7 @@ class Judged:
 
     turn: Turn
     verdict: str
-    live: Live
+    live: TossRecord
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Bench:
     """
 
     ball: Ball
-    known: Mapping[Role, Knowledge]
+    known: Mapping[Role, BallModel]
     settings: Settings
     place: Place
 
@@ -231,7 +231,7 @@ def _go_home(bench: Bench, arm: SteeredArm, which: str) -> None:
         raise EndedError(f"{which}, on the way home: {refusal}")
 
 
-def _listen(bench: Bench, arm: SteeredArm, turn: Turn) -> Live:
+def _listen(bench: Bench, arm: SteeredArm, turn: Turn) -> TossRecord:
     """Let the controller of a turn meet a toss."""
     settings = bench.settings
     controller = controllers.controller(
@@ -243,11 +243,11 @@ def _listen(bench: Bench, arm: SteeredArm, turn: Turn) -> Live:
         seed=turn.seed,
         microphones=settings[Capture].microphones,
     )
-    return toss_stream.meet(
+    return toss_stream.run_live_toss(
         controller,
         bench.rig.listener,
         arm,
-        Attention(settings[Real].patience, settings[Real].window),
+        ListeningWindow(settings[Real].patience, settings[Real].window),
         listening=lambda: bench.person.say("listening: toss the ball now"),
     )
 

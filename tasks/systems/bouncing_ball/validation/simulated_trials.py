@@ -18,9 +18,10 @@ from ricochet.hardware.microphones.interface import Rig
 from ricochet.hardware.robots.paddle_arm import ArmState
 from ricochet.hardware.robots.simulated import SimulatedArm
 from ricochet.models.core.constants import GRAVITY
+from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.models.systems.bouncing_ball.prediction import cup_success
 from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_tracking
-from ricochet.models.systems.bouncing_ball.tracking.toss import Ball, Toss
+from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 from ricochet.tasks.console.progress import Progress, silent
 from ricochet.tasks.figures import style
@@ -32,8 +33,8 @@ from ricochet.tasks.systems.bouncing_ball.figures import toss_strips
 from ricochet.tasks.systems.bouncing_ball.figures.toss_strips import Frame
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop, controllers
-from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Known, Run
-from ricochet.tasks.systems.bouncing_ball.tracking.controllers import Knowledge
+from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Run, TimedEvent
+from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import open_laboratory
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import workspace as workspace_of
 from ricochet.tasks.systems.bouncing_ball.validation.results import STAY
@@ -69,7 +70,7 @@ class Met:
 
 def meet_tosses(
     ball: Ball,
-    known: Mapping[Role, Knowledge],
+    known: Mapping[Role, BallModel],
     *,
     settings: Settings,
     seeds: Sequence[int],
@@ -92,7 +93,7 @@ def meet_tosses(
     logs = {role: Telemetry(folder / f"telemetry-{role}.mcap") for role in known}
     outcomes: dict[Role, list[ball_tracking.Outcome]] = {role: [] for role in known}
     waits: dict[Role, list[float]] = {role: [] for role in known}
-    first = next(iter(known))
+    first, workspace = next(iter(known)), workspace_of(settings[Tosses])
     try:
         for number, seed in enumerate(seeds):
             twin = open_laboratory(settings, ball=ball, seed=seed)
@@ -101,7 +102,7 @@ def meet_tosses(
             for role, knowledge in known.items():
                 name = STAY if role == STAY else CONTROLLER
                 run, states = _play(name, ball, knowledge, heard, toss, settings, seed)
-                outcomes[role].append(judged(run, toss, heard))
+                outcomes[role].append(judged(run, toss, heard, workspace=workspace))
                 waits[role] += [decision.latency for decision in run.decisions]
                 record(logs[role], PAUSE * number, seed, run, states, outcomes[role][-1].kind)
                 if role == first and number < PICTURED:
@@ -128,25 +129,28 @@ def end_of(toss: Toss) -> float:
     return float(toss.times[-1]) if toss.crossing_time is None else toss.crossing_time
 
 
-def judged(run: Run, toss: Toss, heard: Sequence[Known]) -> ball_tracking.Outcome:
+def judged(
+    run: Run, toss: Toss, heard: Sequence[TimedEvent], *, workspace: Workspace
+) -> ball_tracking.Outcome:
     """Tell how a toss ended, by what truly happened.
 
     Args:
         run: What the controller and the arm did until the ball crossed the plane.
         toss: The truth.
         heard: What was heard.
+        workspace: Where the paddle may be.
 
     Returns:
         The outcome.
     """
     before = toss.times < (np.inf if toss.crossing_time is None else toss.crossing_time)
     wrong = ball_tracking.mislocated(
-        toss.times[before], toss.positions[before, :2], [known.event for known in heard]
+        toss.times[before], toss.positions[before, :2], [observed.event for observed in heard]
     )
     kind, distance = ball_tracking.judge(
         toss.crossing,
         np.array(run.final.paddle[1:]),
-        workspace=Workspace(),
+        workspace=workspace,
         ball_radius=toss.ball.radius,
         outliers=wrong,
     )
@@ -222,10 +226,10 @@ def record(
         for state in states
     ]
     for decision in run.decisions:
-        event, target = decision.known.event, decision.target
+        event, target = decision.observed.event, decision.target
         place = None if event.position is None else event.position.tolist()
         fields = {"contact_time": event.time, "position": place}
-        rows.append((decision.known.time, "bounce", fields))
+        rows.append((decision.observed.time, "bounce", fields))
         if target is not None:
             wish = {"y": target.y, "z": target.z, "duration": target.duration}
             rows.append((target.issued, "target", {**wish, "reason": target.reason}))
@@ -238,8 +242,8 @@ def record(
 def _play(
     name: str,
     ball: Ball,
-    knowledge: Knowledge,
-    heard: Sequence[Known],
+    knowledge: BallModel,
+    heard: Sequence[TimedEvent],
     toss: Toss,
     settings: Settings,
     seed: int,
@@ -255,7 +259,9 @@ def _play(
         microphones=settings[Capture].microphones,
     )
     arm = SimulatedArm(workspace)
-    run = control_loop.deflect(controller, heard, arm, until=end_of(toss), record=states.append)
+    run = control_loop.run_control_loop(
+        controller, heard, arm, until=end_of(toss), record=states.append
+    )
     return run, states
 
 

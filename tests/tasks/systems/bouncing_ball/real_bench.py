@@ -16,7 +16,7 @@ from ricochet.hardware.robots import ur
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.settings import Real
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
-from ricochet.tasks.systems.bouncing_ball.tracking.controllers import Knowledge
+from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel
 from ricochet.tasks.systems.bouncing_ball.validation import real_trials
 from ricochet.tasks.systems.bouncing_ball.validation.real_trials import Bench, Place
 from tests.hardware.microphones.sound_card import Room
@@ -64,7 +64,7 @@ def tossed(count, *, seed=3):
 def knowledge(seed=1):
     draw = np.random.default_rng(seed)
     theta = np.array([0.72, 3.0]) + draw.standard_normal((200, 2)) * (3e-3, 0.06)
-    return Knowledge(theta, table=None)  # type: ignore[arg-type]
+    return BallModel(theta, table=None)  # type: ignore[arg-type]
 
 
 def bench(fakes, *answers, wanted=None, roles=("candidate", "champion")):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.prediction import cup_success
 from ricochet.models.systems.bouncing_ball.problem import PRIOR
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS
 
 
 def _draw(seed: int) -> torch.Generator:

@@ -12,6 +12,7 @@ from ricochet.models.inference import calibration_checks
 from ricochet.models.inference.mixture_density_networks import Training
 from ricochet.models.probability import truncated_mixtures
 from ricochet.models.systems.bouncing_ball import simulator
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.prediction import (
     lookahead,
     transition_density,
@@ -23,7 +24,6 @@ from ricochet.models.systems.bouncing_ball.prediction.transition_density import 
     Transition,
 )
 
-BALLS = {"ping-pong": (0.85, 3.5), "tennis": (0.72, 3.0), "moon ball": (0.90, 1.8)}
 POSTERIOR_SD = (0.002, 0.05)  # of a poor rig
 SHARP_SD = (0.0002, 0.05)  # as the study's hundred drops leave it
 Pair = tuple[float, float]
@@ -33,7 +33,7 @@ QUICK = Training(components=2, hidden=16, members=1, steps=300, batch=256)
 def posterior(ball: str, count: int = 4000, sd: Pair = POSTERIOR_SD) -> torch.Tensor:
     """Samples as a session of a hundred drops leaves them."""
     draw = torch.Generator().manual_seed(1)
-    centre = torch.tensor(BALLS[ball], dtype=torch.float64)
+    centre = torch.tensor(BALLS[ball].theta, dtype=torch.float64)
     noise = torch.randn((count, 2), generator=draw, dtype=torch.float64)
     return centre + torch.tensor(sd, dtype=torch.float64) * noise
 

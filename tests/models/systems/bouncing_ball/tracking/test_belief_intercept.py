@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from ricochet.models.sound.impact_stream import BounceEvent
+from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
 from ricochet.models.systems.bouncing_ball.tracking import belief_intercept, workspace
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.belief_intercept import State
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Ball, Toss
+from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 from ricochet.models.systems.bouncing_ball.tracking.workspace import MotionTarget, Workspace
 from tests.models.systems.bouncing_ball.tracking.bad_events import BAD, Bad, event
 

@@ -9,6 +9,7 @@ import torch
 from scipy import special, stats
 
 from ricochet.models.probability import von_mises_fisher
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.tracking import bounce_filter, late_arrivals
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, TossPrior
@@ -18,7 +19,7 @@ from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import (
     SensorModel,
 )
 from ricochet.models.systems.bouncing_ball.tracking.late_arrivals import Detour
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Toss
+from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 from tests.models.systems.bouncing_ball.tracking import test_late_arrivals
 
 PRIOR = TossPrior()

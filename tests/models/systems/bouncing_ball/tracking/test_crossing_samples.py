@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.tracking import bounce_filter, crossing_samples
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, TossPrior
 from ricochet.models.systems.bouncing_ball.tracking.crossing_samples import Continuations
 from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import Detection, SensorModel
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, Toss
+from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 
 PLANE = 0.30
 PRIOR, SENSOR = TossPrior(), SensorModel()

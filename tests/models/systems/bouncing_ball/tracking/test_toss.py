@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from ricochet.models.core.constants import GRAVITY
+from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS, HALF_TABLE, Ball
+from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE
 
 STILL = Ball("still", 0.8, math.inf, 0.02)
 

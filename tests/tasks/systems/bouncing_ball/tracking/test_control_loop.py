@@ -1,4 +1,4 @@
-"""Ears, controller and arm joined: what moves, what is refused, what stops."""
+"""Detection, controller and arm joined: what moves, what is refused, what stops."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,15 @@ from ricochet.hardware.microphones.interface import default_rig
 from ricochet.hardware.microphones.stream import PlayedSound
 from ricochet.hardware.robots.simulated import SimulatedArm
 from ricochet.models.sound.impact_stream import BounceEvent
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.tracking.workspace import MotionTarget, Workspace
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop, laboratory
-from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import DECISION, Controller, Known
+from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import (
+    DECISION,
+    Controller,
+    TimedEvent,
+)
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,8 @@ def follow(state, event, *, now, paddle):
     return Scripted(state.targets[1:], state.refused), state.targets[0]
 
 
-def known(time):
-    return Known(time, BounceEvent(time - 0.01, time - 0.009, None, None, True, 20.0), 1e-3)
+def observed(time):
+    return TimedEvent(time, BounceEvent(time - 0.01, time - 0.009, None, None, True, 20.0), 1e-3)
 
 
 def target(y, z, *, issued=0.2, duration=0.6):
@@ -38,8 +42,9 @@ def target(y, z, *, issued=0.2, duration=0.6):
 
 def run(targets, times=(0.2,), until=1.0, arm=None, **words):
     controller = Controller(Scripted(tuple(targets)), follow)
-    heard = [known(time) for time in times]
-    return control_loop.deflect(controller, heard, arm or SimulatedArm(), until=until, **words)
+    events = [observed(time) for time in times]
+    arm = arm or SimulatedArm()
+    return control_loop.run_control_loop(controller, events, arm, until=until, **words)
 
 
 def test_the_arm_is_where_the_controller_wants_it_when_it_wants_it():
@@ -66,7 +71,7 @@ def test_a_later_target_replaces_an_earlier_one():
     assert done.final.paddle == pytest.approx((0.3, -0.1, 0.2), abs=2e-3)
 
 
-def test_events_after_the_end_are_not_heard():
+def test_events_after_the_end_are_ignored():
     done = run([target(0.1, 0.3), target(-0.3, 0.3)], (0.2, 1.0 - DECISION / 2))
     assert len(done.decisions) == 1
 
@@ -81,7 +86,7 @@ def test_a_simulated_arm_waits_for_the_decision_and_a_real_one_no_longer_than_it
     simulated, real = SimulatedArm(), SimulatedArm()
     real.exclusive = True
     for arm in (simulated, real):
-        control_loop.deflect(Controller(Scripted(()), ask), [known(0.2)], arm)
+        control_loop.run_control_loop(Controller(Scripted(()), ask), [observed(0.2)], arm)
     assert asked == pytest.approx([0.2 + DECISION, 0.2])
 
 
@@ -100,13 +105,13 @@ def test_a_controller_that_raises_stops_the_arm(error):
 
     arm, controller = SimulatedArm(), Controller(Scripted((target(0.3, 0.4),) * 2), breaks)
     with pytest.raises(type(error)):
-        control_loop.deflect(controller, [known(0.2), known(0.4)], arm, until=1.0)
+        control_loop.run_control_loop(controller, [observed(0.2), observed(0.4)], arm, until=1.0)
     arm.advance(0.3)
     assert np.hypot(*arm.state().paddle_velocity[1:]) < 1e-3
     assert arm.state().paddle[2] < 0.35
 
 
-def test_one_who_looks_on_and_raises_stops_the_arm():
+def test_a_record_that_raises_stops_the_arm():
     class Watched(SimulatedArm):
         stops = 0
 
@@ -127,7 +132,7 @@ def test_latency_counts_from_the_sound_to_the_target():
     assert 0.009 + 1e-3 <= decision.latency < 0.1
 
 
-def test_looking_on_changes_nothing_and_sees_every_step():
+def test_recording_changes_nothing_and_holds_every_step():
     seen = []
     one, other = run([target(0.1, 0.3)], record=seen.append), run([target(0.1, 0.3)])
     np.testing.assert_allclose(one.final.paddle, other.final.paddle, atol=1e-6)
@@ -146,12 +151,12 @@ def _tossed(stops_at=None):
     return played, twin.truth_for_evaluation().toss
 
 
-def test_every_bounce_of_a_toss_is_heard_soon():
+def test_every_bounce_of_a_toss_is_detected_soon():
     played, toss = _tossed()
-    heard = list(control_loop.listen(played))
-    assert len(heard) >= len(toss.times)
+    events = list(control_loop.listen(played))
+    assert len(events) >= len(toss.times)
     for time in toss.times:
-        nearest = min(heard, key=lambda each: abs(each.event.arrival - time))
+        nearest = min(events, key=lambda each: abs(each.event.arrival - time))
         assert 0.0 < nearest.event.arrival - time < 0.004  # the way to the nearest microphone
         assert 0.006 < nearest.time - nearest.event.arrival < 0.0185  # 6 ms and a buffer
 
@@ -159,6 +164,7 @@ def test_every_bounce_of_a_toss_is_heard_soon():
 def test_microphones_that_stop_stop_the_arm_and_are_said():
     played, _ = _tossed(stops_at=0.6)
     controller = Controller(Scripted((target(0.3, 0.4, duration=3.0),) * 9), follow)
-    done = control_loop.deflect(controller, control_loop.listen(played), SimulatedArm(), until=3.0)
+    events = control_loop.listen(played)
+    done = control_loop.run_control_loop(controller, events, SimulatedArm(), until=3.0)
     assert done.refused[-1].startswith("twin: found no sound for")
     assert done.final.time < 1.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.bouncing_ball.tracking.toss import BALLS
+from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses

@@ -34,7 +34,7 @@ def test_places_of_the_cup_differ_and_lie_on_the_grid() -> None:
 @pytest.mark.slow
 def test_both_roles_meet_the_same_tosses_and_leave_a_record(tmp_path) -> None:
     ball, loaded = laboratory.ball_of("tennis-table"), catalogue.load_settings()
-    knowledge = controllers.learn(_draws(TRUTH), draw=torch.Generator().manual_seed(1))
+    knowledge = controllers.fit_ball_model(_draws(TRUTH), draw=torch.Generator().manual_seed(1))
     known = {"candidate": knowledge, "champion": knowledge, "stay": knowledge}
     met = simulated_trials.meet_tosses(ball, known, settings=loaded, seeds=(5, 6), folder=tmp_path)
     assert met.success["candidate"] == met.success["champion"]
