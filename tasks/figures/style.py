@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, UInt8
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from matplotlib.patches import Ellipse
@@ -32,12 +33,17 @@ def to_pixels(figure: Figure) -> UInt8[ndarray, "height width 3"]:
     return np.round(255.0 * np.asarray(colours)).astype(np.uint8)
 
 
+def label_axes(axes: Axes, below: str, left: str) -> None:
+    """Name both axes and leave the frame open at the top and on the right."""
+    axes.set_xlabel(below)
+    axes.set_ylabel(left)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def region(mean: Float[ndarray, " 2"], covariance: Float[ndarray, "2 2"], **look: Any) -> Ellipse:
     """Return the ellipse that holds 90 % of a Gaussian in the plane.
 
     Args:
-        mean: Its mean.
-        covariance: Its covariance.
         look: How Matplotlib draws the patch.
     """
     values, vectors = np.linalg.eigh(covariance)

@@ -21,16 +21,14 @@ from PIL import Image
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.simulator import ARM, MALLET, PERIOD, PUCK, STEP, Episode
-from ricochet.tasks.figures import style
+from ricochet.tasks.figures import scenes, style
 from ricochet.tasks.storage.files import write_bytes
-from ricochet.tasks.systems.bouncing_ball.figures import toss_strips
 
 SIZE = (420, 240)  # pixels of one picture, across and down
 CAMERAS = ("side", "above")
 _BEFORE = 0.6  # s before the strike that a strip begins
-_LARGEST = 600  # parts of one picture
+_BEAD = 0.008  # m, radius of the spheres of the puck's trail
 _APART = 0.03  # s between the spheres of the puck's trail
-_PURPLE = np.array((0.75, 0.05, 0.75, 1.0), np.float32)
 
 
 def strip(episode: Episode, *, title: str, count: int = 6) -> Figure:
@@ -101,35 +99,14 @@ def render(
     Returns:
         The pictures, or None where EGL is not to be had.
     """
-    surface = toss_strips.context(SIZE)
-    if surface is None:
-        return None
-    surface.make_current()
-    try:
-        return _draw(episode, times, cameras)
-    finally:
-        surface.free()
 
+    def place(data: mujoco.MjData, i: int) -> ndarray:
+        _pose(episode, data, float(times[i]))
+        way = _way(episode, float(times[i]))
+        return np.column_stack((way, np.full(len(way), 0.02)))
 
-def _draw(
-    episode: Episode, times: Sequence[float] | ndarray, cameras: Sequence[str]
-) -> UInt8[ndarray, "frame camera down across 3"]:
-    """Draw instants into the context that is current."""
-    model, (across, down) = episode.world.model, SIZE
-    pictures = np.zeros((len(times), len(cameras), down, across, 3), np.uint8)
-    surface = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
-    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, surface)
-    scene, data = mujoco.MjvScene(model, _LARGEST), mujoco.MjData(model)
-    whole = mujoco.MjrRect(0, 0, across, down)
-    for i, when in enumerate(times):
-        _pose(episode, data, float(when))
-        for j, name in enumerate(cameras):
-            toss_strips.look(model, data, scene, name)
-            _trail(scene, _way(episode, float(when)))
-            mujoco.mjr_render(whole, scene, surface)
-            mujoco.mjr_readPixels(pictures[i, j], None, whole, surface)
-    surface.free()
-    return pictures[:, :, ::-1]
+    model = episode.world.model
+    return scenes.render(model, len(times), place, cameras=cameras, size=SIZE, bead=_BEAD)
 
 
 def _pose(episode: Episode, data: mujoco.MjData, when: float) -> None:
@@ -156,20 +133,6 @@ def _way(episode: Episode, when: float) -> ndarray:
     """Where the puck has been, x and y by row."""
     trace = np.array(episode.trace)[: max(1, round(when / STEP)), :2]
     return trace[:: round(_APART / STEP)]
-
-
-def _trail(scene: mujoco.MjvScene, way: ndarray) -> None:
-    """Add a small sphere wherever the puck has been."""
-    for x, y in way[-(scene.maxgeom - scene.ngeom) :]:
-        mujoco.mjv_initGeom(
-            scene.geoms[scene.ngeom],
-            mujoco.mjtGeom.mjGEOM_SPHERE,
-            np.full(3, 0.008),
-            np.array((x, y, 0.02)),
-            np.eye(3).ravel(),
-            _PURPLE,
-        )
-        scene.ngeom += 1
 
 
 def _last(episode: Episode) -> float:

@@ -1,12 +1,11 @@
 """The figure of a shooting validation: how often and how fast candidate and champion score."""
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy import stats
 
-from ricochet.tasks.systems.air_hockey.validation.results import ShootingResult, Shot
-from ricochet.tasks.systems.bouncing_ball.figures.validation import ROLES
+from ricochet.tasks.figures import shares
+from ricochet.tasks.figures.shares import ROLES
+from ricochet.tasks.systems.air_hockey.validation.results import ShootingResult
 
 
 def comparison(result: ShootingResult) -> Figure:
@@ -21,11 +20,11 @@ def comparison(result: ShootingResult) -> Figure:
     figure = Figure(figsize=(9.0, 4.0), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.6))
     for place, (role, shots) in enumerate(result.shots.items()):
-        _score(left, place, shots, ROLES[role])
+        shares.point(left, place, [shot.scored for shot in shots], colour=ROLES[role])
         speeds = np.sort([shot.speed for shot in shots if shot.scored])
         if len(speeds):
-            shares = np.arange(1, len(speeds) + 1) / len(speeds)
-            right.step(speeds, shares, where="post", color=ROLES[role], label=role)
+            below = np.arange(1, len(speeds) + 1) / len(speeds)
+            right.step(speeds, below, where="post", color=ROLES[role], label=role)
             right.legend(frameon=False)
     left.set_xticks(range(len(result.shots)), list(result.shots))
     left.set_xlim(-0.5, len(result.shots) - 0.4)  # room for the last label
@@ -36,11 +35,3 @@ def comparison(result: ShootingResult) -> Figure:
     champion = "none" if result.champion is None else f"version {result.champion}"
     figure.suptitle(f"{result.name}: candidate version {result.candidate}, champion {champion}")
     return figure
-
-
-def _score(axes: Axes, place: int, shots: tuple[Shot, ...], colour: str) -> None:
-    found = stats.binomtest(sum(shot.scored for shot in shots), len(shots))
-    interval, share = found.proportion_ci(0.95), found.statistic
-    reach = [[share - interval.low], [interval.high - share]]
-    axes.errorbar([place], [share], yerr=reach, fmt="o", capsize=4, color=colour)
-    axes.annotate(f"{share:.3g}", (place, share), (7, -3), textcoords="offset points")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ricochet.tasks.figures import calibration_checks
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.packages import MANIFEST, read_package
@@ -210,8 +211,10 @@ def _log_checks(tracker: Tracker, run: OpenRun, checks: Mapping[str, Any]) -> No
     found = checks["coverage"]
     levels, shares = [float(level) for level in found], list(found.values())
     drawn = {
-        "rank-histogram": calibration.rank_histogram(ranks),
-        "coverage": calibration.coverage(levels, {"one drop": shares}, cases=checks["cases"]),
+        "rank-histogram": calibration_checks.rank_histogram(ranks),
+        "coverage": calibration_checks.coverage(
+            levels, {"one drop": shares}, cases=checks["cases"]
+        ),
     }
     for name, figure in drawn.items():
         tracker.client.log_figure(run.run_id, figure, f"figures/{name}.png")

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from matplotlib.ticker import MaxNLocator
 from numpy import ndarray
 
 from ricochet.tasks.figures import style
-from ricochet.tasks.figures.style import COLOURS
+from ricochet.tasks.figures.style import COLOURS, label_axes
 
 RESTITUTION = "restitution"
 CONCENTRATION = "log10 concentration"
@@ -51,7 +50,7 @@ def posterior(
         place = (truth[RESTITUTION], truth["log10_concentration"])
         joint.plot(*place, "+", color=COLOURS[6], markersize=14, label="truth")
         joint.legend(frameon=False)
-    _name(joint, RESTITUTION, CONCENTRATION)
+    label_axes(joint, RESTITUTION, CONCENTRATION)
     figure.suptitle(f"{title}: posterior, 90 % region")
     return figure
 
@@ -77,9 +76,9 @@ def comparison(posteriors: Mapping[str, Float[ndarray, "sample 2"]]) -> Figure:
             place.add_patch(_outline(mean, np.cov(samples.T), color=colour, label=name))
         close[number].set_title(name, fontsize=9, color=colour)
         close[number].xaxis.set_major_locator(MaxNLocator(2))
-        _name(close[number], RESTITUTION, CONCENTRATION if number == 0 else "")
+        label_axes(close[number], RESTITUTION, CONCENTRATION if number == 0 else "")
     axes.margins(0.16)
-    _name(axes, RESTITUTION, CONCENTRATION)
+    label_axes(axes, RESTITUTION, CONCENTRATION)
     figure.suptitle("Posterior of each pair; below, each on its own scale (90 % regions)")
     return figure
 
@@ -106,12 +105,12 @@ def narrowing(
             number, mean - 1.645 * deviation, mean + 1.645 * deviation, color=COLOURS[5], alpha=0.5
         )
         above[column].plot(number, mean, "o-", color=COLOURS[0])
-        _name(above[column], "", f"{name}, 90 %")
+        label_axes(above[column], "", f"{name}, 90 %")
         below[column].loglog(number, deviation, "o-", color=COLOURS[0])
         below[column].loglog(
             number, deviation[-1] * np.sqrt(number[-1] / number), "--", color=COLOURS[6]
         )
-        _name(below[column], "drops", "standard deviation")
+        label_axes(below[column], "drops", "standard deviation")
     figure.suptitle("The posterior as drops accumulate")
     return figure
 
@@ -142,7 +141,7 @@ def waveform(
         axes.fill_between(at, low, high, color=COLOURS[0], linewidth=0.4)
         for time in times:
             axes.axvline(time, color=COLOURS[1], linewidth=0.9)
-        _name(axes, "", f"channel {number}")
+        label_axes(axes, "", f"channel {number}")
     rows[-1].set_xlabel("time, s")
     figure.suptitle(f"{title}: {len(times)} bounces")
     return figure
@@ -175,7 +174,7 @@ def localisation_map(
         axes.add_patch(_outline(place, covariance, color=COLOURS[5]))
     axes.set_aspect("equal")
     axes.legend(frameon=False)
-    _name(axes, "x, m", "y, m")
+    label_axes(axes, "x, m", "y, m")
     figure.suptitle("Where the bounces were heard")
     return figure
 
@@ -205,57 +204,8 @@ def ratio_by_bounce(
         colour = COLOURS[number % len(COLOURS)]
         axes.plot(np.arange(1, len(chain) + 1), chain, ".-", color=colour, linewidth=0.6)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _name(axes, "bounce", "ratio of successive intervals")
+    label_axes(axes, "bounce", "ratio of successive intervals")
     figure.suptitle(f"{title}: ratio by bounce")
-    return figure
-
-
-def rank_histogram(ranks: Mapping[str, Float[ndarray, " case"]], *, bins: int = 20) -> Figure:
-    """Draw the ranks of the truth in its posterior, flat when the posterior is honest.
-
-    Args:
-        ranks: Normalised ranks in [0, 1] by name of the parameter.
-        bins: Number of bars.
-
-    Returns:
-        The figure; 99 % of the bars of an honest posterior lie in the grey band.
-    """
-    figure = Figure(figsize=(8.0, 3.4), layout="constrained")
-    places = figure.subplots(1, len(ranks), squeeze=False)[0]
-    for axes, (name, values) in zip(places, ranks.items(), strict=True):
-        expected = len(values) / bins
-        spread = 2.576 * np.sqrt(expected * (1.0 - 1.0 / bins))
-        axes.axhspan(expected - spread, expected + spread, color="0.85")
-        axes.hist(values, bins=bins, range=(0.0, 1.0), color=COLOURS[0])
-        _name(axes, f"rank of {name}", "cases")
-    figure.suptitle("Rank of the truth")
-    return figure
-
-
-def coverage(
-    levels: Sequence[float], found: Mapping[str, Sequence[float]], *, cases: int
-) -> Figure:
-    """Draw the share of regions that hold the truth against their stated level.
-
-    Args:
-        levels: Stated levels.
-        found: Measured shares by name of the posterior.
-        cases: Number of cases behind each share.
-
-    Returns:
-        The figure; an honest posterior lies on the diagonal, within the grey band of 99 %.
-    """
-    figure = Figure(figsize=(4.8, 4.6), layout="constrained")
-    axes = figure.subplots()
-    line = np.linspace(0.0, 1.0, 101)
-    spread = 2.576 * np.sqrt(line * (1.0 - line) / max(cases, 1))
-    axes.fill_between(line, line - spread, line + spread, color="0.85")
-    axes.plot(line, line, "-", color=COLOURS[6], linewidth=0.8)
-    for colour, (name, shares) in zip(COLOURS, found.items(), strict=False):
-        axes.plot(levels, shares, "o-", color=colour, label=name)
-    axes.legend(frameon=False)
-    _name(axes, "stated level", "share that holds the truth")
-    figure.suptitle("Coverage")
     return figure
 
 
@@ -270,9 +220,3 @@ def _envelope(
     whole = len(channel) // step * step
     blocks = channel[:whole].reshape(-1, step)
     return blocks.min(1), blocks.max(1), clock[:whole:step]
-
-
-def _name(axes: Axes, below: str, left: str) -> None:
-    axes.set_xlabel(below)
-    axes.set_ylabel(left)
-    axes.spines[["top", "right"]].set_visible(False)

@@ -12,7 +12,7 @@ from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
-from ricochet.tasks.figures import style
+from ricochet.tasks.figures import calibration_checks, style
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard, NamedTake, measured
@@ -90,13 +90,13 @@ def _by_take(heard: Heard, found: Calibration) -> Figure:
 
 def _ranks(checks: ProductChecks) -> Figure:
     columns = zip(problem.PARAMETERS, checks.ranks.T, strict=True)
-    return calibration.rank_histogram(dict(columns), bins=max(4, len(checks.levels) // 5))
+    return calibration_checks.rank_histogram(dict(columns), bins=max(4, len(checks.levels) // 5))
 
 
 def _coverage(checks: ProductChecks) -> Figure:
     rows = coverage(checks.levels)
     name = f"{checks.drops} drops"
-    return calibration.coverage(
+    return calibration_checks.coverage(
         [row.nominal for row in rows], {name: [row.found for row in rows]}, cases=rows[0].cases
     )
 

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from numpy import ndarray
 
-from ricochet.tasks.figures.style import COLOURS
+from ricochet.tasks.figures.style import COLOURS, label_axes
 
 
 def restitution_by_take(
@@ -45,9 +45,7 @@ def restitution_by_take(
             )  # fmt: skip
     middle, spread = np.median(values), max(float(np.ptp(interval)), float(np.std(values)))
     axes.set_ylim(middle - 5 * spread, middle + 5 * spread)
-    axes.set_xlabel("take")
-    axes.set_ylabel("restitution of the take, 90 %")
-    axes.spines[["top", "right"]].set_visible(False)
+    label_axes(axes, "take", "restitution of the take, 90 %")
     axes.legend(frameon=False)
     figure.suptitle("\n".join(["Restitution by take", *notes]), fontsize=10)
     return figure

@@ -4,23 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy import ndarray
-from scipy import stats
 
-from ricochet.tasks.figures import style
-from ricochet.tasks.figures.style import COLOURS
+from ricochet.tasks.figures import shares, style
+from ricochet.tasks.figures.shares import ROLES
 from ricochet.tasks.systems.bouncing_ball.figures.calibration import CONCENTRATION, RESTITUTION
-from ricochet.tasks.systems.bouncing_ball.validation.results import (
-    CANDIDATE,
-    CHAMPION,
-    Paired,
-    TwinResult,
-)
-
-ROLES = {CANDIDATE: COLOURS[1], CHAMPION: COLOURS[0]}
-"""The roles with their colours."""
+from ricochet.tasks.systems.bouncing_ball.validation.results import CANDIDATE, CHAMPION, TwinResult
 
 
 def comparison(
@@ -48,7 +38,10 @@ def comparison(
     left.set_title("posteriors, 90 % regions")
     rows = {"tosses met": result.success, "cups predicted": result.inside_90}
     for place, paired in enumerate(rows.values()):
-        _bars(right, place, paired)
+        sides = ((CANDIDATE, paired.candidate, -0.2), (CHAMPION, paired.champion, 0.2))
+        for role, outcomes, aside in sides:
+            if outcomes:
+                shares.point(right, place + aside, outcomes, colour=ROLES[role])
     right.set_xticks(range(len(rows)), list(rows))
     right.set_xlim(-0.5, len(rows) - 0.3)  # room for the last label
     right.set_ylim(0.0, 1.03)  # a share of one is seen whole
@@ -56,17 +49,3 @@ def comparison(
     champion = "none" if result.champion is None else f"version {result.champion}"
     figure.suptitle(f"{name}: candidate version {result.candidate}, champion {champion}")
     return figure
-
-
-def _bars(axes: Axes, place: int, paired: Paired) -> None:
-    for step, (role, outcomes) in enumerate(
-        ((CANDIDATE, paired.candidate), (CHAMPION, paired.champion))
-    ):
-        if not outcomes:
-            continue
-        found = stats.binomtest(sum(outcomes), len(outcomes))
-        interval, share = found.proportion_ci(0.95), found.statistic
-        reach = [[share - interval.low], [interval.high - share]]
-        where = place + 0.4 * step - 0.2
-        axes.errorbar([where], [share], yerr=reach, fmt="o", capsize=4, color=ROLES[role])
-        axes.annotate(f"{share:.3g}", (where, share), (7, -3), textcoords="offset points")

@@ -26,11 +26,10 @@ from ricochet.models.systems.bouncing_ball.problem import (
     Drops,
 )
 from ricochet.tasks.console.progress import Progress
-from ricochet.tasks.figures import style
+from ricochet.tasks.figures import calibration_checks, style
 from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.provenance import code_digest
-from ricochet.tasks.systems.bouncing_ball.figures import calibration
 from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import exact_method, sbi_method
 from ricochet.tasks.systems.bouncing_ball.studies import methods as method_rows
@@ -216,10 +215,10 @@ def _draw(result: dict[str, Any], out: Path) -> None:
         if "coverage" in row
     }
     levels = (0.5, 0.8, 0.9, 0.95)
-    one = calibration.coverage(levels, found, cases=result["cases"])
+    one = calibration_checks.coverage(levels, found, cases=result["cases"])
     (out / "coverage-one-drop.png").write_bytes(style.to_png(one))
     product = result["product"]["prior"]
-    many = calibration.coverage(
+    many = calibration_checks.coverage(
         levels, {"product": list(product["coverage"].values())}, cases=product["sessions"]
     )
     (out / "coverage-product.png").write_bytes(style.to_png(many))

@@ -14,9 +14,9 @@ from ricochet.models.arms import iiwa
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey import simulator
 from ricochet.models.systems.air_hockey.simulator import CALM, Episode
+from ricochet.tasks.figures import scenes
 from ricochet.tasks.figures.style import to_png
 from ricochet.tasks.systems.air_hockey.figures import episodes
-from ricochet.tasks.systems.bouncing_ball.figures import toss_strips
 
 HOLD = np.stack((iiwa.HOME, np.zeros(7)))
 
@@ -68,8 +68,8 @@ def test_a_strip_has_a_column_an_instant(
 ) -> None:
     rows = 1
     if not egl:
-        monkeypatch.setattr(toss_strips, "context", lambda size: None)
-    elif toss_strips.context(episodes.SIZE) is None:
+        monkeypatch.setattr(scenes, "context", lambda size: None)
+    elif scenes.context(episodes.SIZE) is None:
         pytest.skip("no EGL here")
     else:
         rows = 2
@@ -84,7 +84,7 @@ def test_a_film_lasts_as_long_as_it_should(
 ) -> None:
     """0.8 s in steps of 0.1 s, twice as slowly; from picture to picture the puck moves on."""
     if not egl:
-        monkeypatch.setattr(toss_strips, "context", lambda size: None)
+        monkeypatch.setattr(scenes, "context", lambda size: None)
     episodes.film(episode, tmp_path / "glide.gif", every=5)
     with Image.open(tmp_path / "glide.gif") as film:
         pictures = []

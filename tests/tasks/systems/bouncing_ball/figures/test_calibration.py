@@ -24,8 +24,6 @@ def test_the_envelope_keeps_every_peak():
         lambda: calibration.narrowing([1, 2, 4], np.ones((3, 2)), np.ones((3, 2))),
         lambda: calibration.waveform(np.ones((2, 50)), 10.0, np.array([1.0]), title="take"),
         lambda: calibration.ratio_by_bounce([np.full(5, 0.9)], title="clip", interval=(0.89, 0.91)),
-        lambda: calibration.rank_histogram({"restitution": DRAW.uniform(size=200)}),
-        lambda: calibration.coverage([0.5, 0.9], {"product": [0.48, 0.91]}, cases=100),
         lambda: calibration.localisation_map(
             np.zeros((3, 3)), np.zeros((2, 2)), np.stack([np.eye(2)] * 2), np.array([False, True])
         ),

@@ -5,6 +5,7 @@ import pytest
 
 from ricochet.models.arms import ur5
 from ricochet.models.systems.bouncing_ball.tracking import scene
+from ricochet.tasks.figures import scenes
 from ricochet.tasks.figures.style import to_png
 from ricochet.tasks.systems.bouncing_ball.figures import toss_strips
 from ricochet.tasks.systems.bouncing_ball.figures.toss_strips import Frame
@@ -43,7 +44,7 @@ def test_a_picture_shows_the_trail_the_ball_and_the_arm():
 @pytest.mark.parametrize("egl", [True, False])
 def test_a_strip_has_a_column_a_frame_and_is_a_picture(egl, monkeypatch):
     if not egl:
-        monkeypatch.setattr(toss_strips, "context", lambda size: None)
+        monkeypatch.setattr(scenes, "context", lambda size: None)
     figure = toss_strips.strip(frames(), title="ping-pong")
     assert len(figure.axes) == 2 * 4
     assert to_png(figure)[:4] == b"\x89PNG"
@@ -57,7 +58,7 @@ def test_no_frames_no_strip():
 @pytest.mark.parametrize("egl", [True, False])
 def test_a_strip_says_what_is_what_and_numbers_the_microphones_in_one_picture(egl, monkeypatch):
     if not egl:
-        monkeypatch.setattr(toss_strips, "context", lambda size: None)
+        monkeypatch.setattr(scenes, "context", lambda size: None)
     figure = toss_strips.strip(frames(), title="ping-pong")
     (legend,) = figure.legends
     said = [text.get_text() for text in legend.get_texts()]
