@@ -1,8 +1,8 @@
-"""What every robot arm with a paddle is and does, simulated or real.
+"""The interface of every robot arm with a paddle, simulated or real.
 
 An arm holds a disc upright in the robot's plane, facing the table, and moves its centre to points
-of that plane. It never repairs what it is asked: a target that is not finite, not in the workspace
-or not to be had is refused in one line and the arm goes on as before. Nothing here is safety-rated.
+of that plane. It never repairs a request: a target that is not finite, not in the workspace or out
+of reach is refused in one line and the arm goes on as before. Nothing here is safety-rated.
 """
 
 import math
@@ -14,7 +14,7 @@ from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, 
 Point = tuple[float, float, float]
 Joints = tuple[float, float, float, float, float, float]
 
-_PLANE_TOLERANCE = 1e-6  # m, how far off the robot's plane a target may be stated
+_PLANE_TOLERANCE = 1e-6  # m, how far off the robot's plane a target may be
 LONGEST_MOTION = 10.0  # s
 
 
@@ -78,7 +78,7 @@ class Arm(Protocol):
         """Turn to a new target at once, from whatever motion is under way.
 
         Args:
-            point: Where the paddle's centre shall be, m; it must lie in the workspace.
+            point: Where the paddle's centre should be, m; it must lie in the workspace.
             duration: Time it may take, s; longer when joint limits demand it.
 
         Returns:
@@ -87,10 +87,7 @@ class Arm(Protocol):
         ...
 
     def advance(self, seconds: float) -> Refusal | None:
-        """Let time pass: a simulated arm computes it, a real one is steered and watched.
-
-        Args:
-            seconds: How long, s.
+        """Let seconds pass: a simulated arm computes them, a real one is steered and watched.
 
         Returns:
             Nothing, or why the arm has stopped.
@@ -107,15 +104,11 @@ class Arm(Protocol):
 
 
 def refuse_target(point: Point, duration: float, workspace: Workspace) -> Refusal | None:
-    """Check what any arm is asked before anything moves.
+    """Check what any arm is asked before anything moves; return what is wrong with the target.
 
     Args:
-        point: Where the paddle's centre shall be, m.
+        point: Where the paddle's centre should be, m.
         duration: Time it may take, s.
-        workspace: Where it may be.
-
-    Returns:
-        Nothing, or what is wrong with the target.
     """
     if len(point) != 3 or not all(math.isfinite(number) for number in point):
         return Refusal("target", str(tuple(point)), "three finite numbers, m")

@@ -1,7 +1,7 @@
 """An arm inside MuJoCo behind the interface: as fast as it computes, or in step with the clock.
 
-It is watched as a real one is: a paddle that strays too far from where it shall be stops the arm,
-and the line says so. `seized_at` is that fault on purpose.
+It is watched as a real one is: a paddle that strays too far from its plan stops the arm, with a
+line that says so. `seized_at` causes that fault on purpose.
 """
 
 import time
@@ -15,7 +15,7 @@ from ricochet.models.systems.bouncing_ball.tracking import paddle_arm, paddle_mo
 from ricochet.models.systems.bouncing_ball.tracking.paddle_arm import Motion, Track
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 
-BOUND = 0.03  # m, between the paddle and where it shall be
+BOUND = 0.03  # m, between the paddle and its plan
 
 
 class SimulatedArm:
@@ -41,7 +41,7 @@ class SimulatedArm:
             seized_at: When the joints seize, s of the arm's clock; never when absent.
             world: A scene to compute in; a new one when absent.
             sleep: Waits so many seconds.
-            clock: Seconds of the wall, for pacing.
+            clock: Wall clock for pacing, s.
         """
         self.workspace = Workspace() if workspace is None else workspace
         self._world = paddle_arm.build() if world is None else world
@@ -69,7 +69,7 @@ class SimulatedArm:
         )
 
     def move(self, point: Point, duration: float) -> Refusal | None:
-        """Turn to a new target at once; see `interface.Arm`."""
+        """Turn to a new target at once; see `paddle_arm.Arm`."""
         refusal = self._fault or refuse_target(point, duration, self.workspace)
         if refusal is None:
             goal = (float(point[1]), float(point[2]))
@@ -77,18 +77,11 @@ class SimulatedArm:
         return refusal
 
     def advance(self, seconds: float) -> Refusal | None:
-        """Compute what happens in so many seconds; see `interface.Arm`."""
+        """Compute what happens in so many seconds; see `paddle_arm.Arm`."""
         return self.track(seconds)[1]
 
     def track(self, seconds: float) -> tuple[Track, Refusal | None]:
-        """Let time pass and return every step of it, for records and pictures.
-
-        Args:
-            seconds: How long, s.
-
-        Returns:
-            The steps, and why the arm has stopped, if it has.
-        """
+        """Let seconds pass; return every step, and why the arm has stopped."""
         before = self._motion
         free = seconds
         if self._seized_at is not None:

@@ -1,10 +1,10 @@
-"""An arm that is steered all the time, by a thread of its own, while others listen and decide.
+"""An arm that a thread of its own steers all the time, while others listen and decide.
 
-A real arm wants a target every period and its watchdog kicked, whether or not a controller is
-thinking, sound is awaited, or a person is asked. The thread alone calls the arm; what others want
-is handed over to it between two periods and answered within one.
+A real arm needs a target every period and its watchdog kicked, whether or not a controller is
+computing, sound is awaited, or the operator is asked. The thread alone calls the arm; it executes
+the requests of others between two periods and answers within one.
 
-Its clock is that of a stream of sound: a buffer that ends at t is heard at t or later, so the clock
+Its clock is that of a stream of sound: a buffer that ends at t comes at t or later, so the clock
 is the latest of all that its buffers allow (`follow`). It runs from `begin`, with the energy.
 """
 
@@ -22,10 +22,10 @@ from ricochet.hardware.robots.paddle_arm import Arm, ArmState, Point, Refusal
 
 PERIOD = 0.008  # s, from one look at the arm to the next
 PATIENCE = 1.0  # s, within which the thread answers
-KEPT = 60.0  # s, for which it is remembered where the arm was
+KEPT = 60.0  # s, of the arm's track
 
 Answer = Refusal | None
-Order = tuple[Callable[[], Answer], "Future[Answer]"]
+Request = tuple[Callable[[], Answer], "Future[Answer]"]
 
 
 class SteeredArm:
@@ -43,50 +43,46 @@ class SteeredArm:
         """Take an arm over and start to steer it.
 
         Args:
-            arm: The arm; nobody else may call it until this one is closed.
+            arm: Only this object may call it until it is closed.
             period: Time that the arm is advanced by at once, s.
-            clock: Seconds of the wall.
+            clock: Wall clock, s.
         """
         self.workspace = arm.workspace
         self.fault: Refusal | None = None
         self._arm, self._period, self._clock = arm, period, clock
-        self._noted = deque([(clock(), arm.state())], maxlen=round(KEPT / period))
-        self._zero, self._energy, self._heard = clock(), 0.0, False
-        self._orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
+        self._track = deque([(clock(), arm.state())], maxlen=round(KEPT / period))
+        self._zero, self._energy, self._following = clock(), 0.0, False
+        self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._ended, self._closing = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._steer, name="arm", daemon=True)
         self._thread.start()
 
     def begin(self) -> None:
         """Set clock and energy to zero."""
-        self._zero, self._energy = self._clock(), self._noted[-1][1].energy
-        self._heard = False
+        self._zero, self._energy = self._clock(), self._track[-1][1].energy
+        self._following = False
 
-    def follow(self, heard: float) -> None:
-        """Keep the clock in step with a stream.
-
-        Args:
-            heard: End of a buffer that has just come, s of the stream's clock.
-        """
-        zero = self._clock() - heard
-        self._zero = min(self._zero, zero) if self._heard else zero
-        self._heard = True
+    def follow(self, time: float) -> None:
+        """Keep the clock in step with a stream: one of its buffers has just ended, at `time`, s."""
+        zero = self._clock() - time
+        self._zero = min(self._zero, zero) if self._following else zero
+        self._following = True
 
     def state(self) -> ArmState:
         """Return where the arm was a period ago at most, at the clock's time."""
-        return self._told(self._clock(), self._noted[-1][1])
+        return self._as_of(self._clock(), self._track[-1][1])
 
     def track(self) -> list[ArmState]:
         """Return where the arm was in every period since the stream began, a minute at most."""
-        told = [self._told(when, state) for when, state in self._noted.copy()]
-        return [state for state in told if state.time >= 0.0]
+        states = [self._as_of(when, state) for when, state in self._track.copy()]
+        return [state for state in states if state.time >= 0.0]
 
     def move(self, point: Point, duration: float) -> Refusal | None:
-        """Turn to a new target; see `interface.Arm`."""
+        """Turn to a new target; see `paddle_arm.Arm`."""
         return self._ask(lambda: self._arm.move(point, duration))
 
     def advance(self, seconds: float) -> Refusal | None:
-        """Wait while the thread steers; see `interface.Arm`."""
+        """Wait while the thread steers; see `paddle_arm.Arm`."""
         self._ended.wait(seconds)
         return self.fault
 
@@ -100,7 +96,7 @@ class SteeredArm:
         self._thread.join()
         self._arm.close()
 
-    def _told(self, when: float, state: ArmState) -> ArmState:
+    def _as_of(self, when: float, state: ArmState) -> ArmState:
         """Return a state as of the stream's clock, with the energy since it began."""
         return replace(state, time=when - self._zero, energy=state.energy - self._energy)
 
@@ -109,7 +105,7 @@ class SteeredArm:
         if self._ended.is_set():
             return self.fault
         answer: Future[Answer] = Future()
-        self._orders.put((call, answer))
+        self._requests.put((call, answer))
         try:
             return answer.result(PATIENCE)
         except FutureTimeoutError:
@@ -119,17 +115,17 @@ class SteeredArm:
         """Steer until the arm fails or is closed."""
         try:
             while self.fault is None and not self._closing.is_set():
-                self._obey()
+                self._answer()
                 self.fault = self._arm.advance(self._period)
-                self._noted.append((self._clock(), self._arm.state()))
-        except Exception as error:  # whatever the driver raises, nothing may go on unwatched
+                self._track.append((self._clock(), self._arm.state()))
+        except Exception as error:  # whatever the driver raises, nothing may go on unsupervised
             self.fault = Refusal("arm", str(error) or type(error).__name__, "an arm that answers")
             with contextlib.suppress(Exception):
                 self._arm.stop()
         self._ended.set()
 
-    def _obey(self) -> None:
-        """Do what is wanted, and answer."""
-        while not self._orders.empty():
-            call, answer = self._orders.get()
+    def _answer(self) -> None:
+        """Execute the requests, and answer them."""
+        while not self._requests.empty():
+            call, answer = self._requests.get()
             answer.set_result(call())

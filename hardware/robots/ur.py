@@ -1,14 +1,14 @@
-"""A real UR5 with a paddle, through ur_rtde (SDU Robotics): `servoJ` every period, all else checks.
+"""A real UR5 with a paddle, through ur_rtde (SDU Robotics): `servoJ` every period, the rest checks.
 
-Not safety-rated: the robot's own safety settings and a person with the emergency stop are. Nothing
-moves unless the driver was made with `arm=True`, which a person must have confirmed. Before a
-motion the controller is asked whether the pose is within its safety limits, and joint and workspace
-limits reject. While it moves, in every period: a robot that is stopped, gone, or does not follow
-stops the motion, and so does anything that ur_rtde raises; the first such fault is what every later
-call answers.
+Not safety-rated: the robot's own safety settings and an operator with the emergency stop are.
+Nothing moves unless the driver was made with `arm=True`, which the operator must have confirmed.
+Before a motion the controller is asked whether the pose is within its safety limits, and joint and
+workspace limits reject. In every period of a motion: a robot that is stopped, gone, or does not
+follow stops the motion, and so does anything that ur_rtde raises; the first such fault is what
+every later call answers.
 
 Joint i follows while it lies between the least and the largest angle that it was sent during the
-last `LAG` seconds, widened by `BOUND`: `servoJ` trails by its look-ahead, by design.
+last `LAG` seconds, widened by `ur_checks.BOUND`: `servoJ` trails by its look-ahead, by design.
 
 The controller's watchdog is kicked once a period: when this process hangs or dies, the controller
 ends the motion by itself. Calls go out from one thread: ur_rtde is not thread safe. The axes of the
@@ -30,6 +30,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.spatial.transform import Rotation
 
+from ricochet.hardware.robots import ur_checks
 from ricochet.hardware.robots.paddle_arm import ArmState, Point, Refusal, refuse_target
 from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
@@ -41,12 +42,9 @@ WATCHDOG = 10.0  # Hz, at least; the controller stops without
 LOOK_AHEAD = 0.05  # s, of servoJ; it takes 0.03 to 0.2
 GAIN = 500.0  # of servoJ; it takes 100 to 2000
 DECELERATION = 5.0  # m/s^2, of the tool, when stopped
-LAG = 0.2  # s
-BOUND = 0.05  # rad
+LAG = 0.2  # s, for which `servoJ` may trail
 START = 0.01  # rad, off upright when a motion starts from rest
 LATEST = 3.0  # periods by which a plan may go on in one
-REACH = 0.25  # m, of `ur5.spread` at the workspace's corners; 0.35 where the base stands by design
-RUNNING, NORMAL, REDUCED = 7, 1, 2  # robot mode; safety modes in which it may move
 
 Factory = Callable[..., Any]
 
@@ -72,7 +70,7 @@ class UniversalRobot:
         Args:
             host: Address of the controller.
             workspace: Where targets may lie; the standard one when absent.
-            arm: Whether it may move; a person must have said so.
+            arm: Whether it may move; the operator must have confirmed it.
             base: Where the robot's base stands, m.
             frequency: Periods a second, Hz.
             control: Makes a RTDEControlInterface; ur_rtde's when absent.
@@ -86,14 +84,12 @@ class UniversalRobot:
         self._period = 1.0 / frequency
         self._where = f"robot {host}"
         self._shift = np.subtract(base, ur5.BASE)
-        self._refuse_base(base)
+        self._raise(ur_checks.out_of_reach(base, self.workspace))
         self._receive = self._connect(receive or _late("rtde_receive"), host, frequency)
         self._control: Any = None
         self._fault: Refusal | None = None
         self._time = self._energy = 0.0
-        fault = self._unable() or self._misplaced()
-        if fault is not None:
-            raise BadInput(f"{self._where}, {fault.what}", fault.found, fault.expected)
+        self._raise(ur_checks.unable(self._receive) or self._misplaced())
         self._begun: timedelta | None = None  # of the last period
         self._plan = self._staying()
         self._sent: deque[ndarray] = deque(maxlen=max(round(LAG * frequency), 1))
@@ -118,11 +114,11 @@ class UniversalRobot:
         )
 
     def move(self, point: Point, duration: float) -> Refusal | None:
-        """Turn to a new target; see `interface.Arm`."""
+        """Turn to a new target; see `paddle_arm.Arm`."""
         return self._guarded(lambda: self._turn(point, duration))
 
     def advance(self, seconds: float) -> Refusal | None:
-        """Steer and watch the robot for so long; see `interface.Arm`."""
+        """Steer and watch the robot for so long; see `paddle_arm.Arm`."""
         refusal = self._fault or self._unarmed()
         for _ in range(round(seconds / self._period)):
             if refusal is not None:
@@ -147,9 +143,11 @@ class UniversalRobot:
         self._control = None
 
     def _turn(self, point: Point, duration: float) -> Refusal | None:
-        """Plan towards a target that nothing speaks against."""
+        """Plan towards a target that passes all checks."""
         refusal = self._fault or refuse_target(point, duration, self.workspace)
-        refusal = refusal or self._unarmed() or self._unable() or self._unsafe(point)
+        refusal = (
+            refusal or self._unarmed() or ur_checks.unable(self._receive) or self._unsafe(point)
+        )
         if refusal is None and self._resting:
             refusal = self._misplaced()
         if refusal is None:
@@ -164,9 +162,9 @@ class UniversalRobot:
         begun = self._control.initPeriod()
         elapsed = self._elapsed(begun)
         self._time += elapsed
-        fault = self._unable()
+        fault = ur_checks.unable(self._receive)
         if fault is None and not self._resting:
-            fault = self._send(elapsed) or self._strayed(elapsed)
+            fault = self._send(elapsed) or self._follow(elapsed)
         if fault is None and not self._control.kickWatchdog():
             fault = Refusal("watchdog", "not kicked", "kicked once a period")
         self._control.waitPeriod(begun)
@@ -179,9 +177,9 @@ class UniversalRobot:
         return min(max(late, self._period), LATEST * self._period)
 
     def _send(self, elapsed: float) -> Refusal | None:
-        """Send where the joints shall be now."""
+        """Send where the joints should be now."""
         joints, speeds = paddle_motion.joint_reference(self._plan, np.array(self._time))
-        fault = self._beyond(joints, speeds, elapsed)
+        fault = ur_checks.beyond_limits(joints, speeds, last=self._sent[-1], elapsed=elapsed)
         if fault is not None:
             return fault
         self._sent.append(joints)
@@ -189,6 +187,12 @@ class UniversalRobot:
         if not self._control.servoJ(target, 0.0, 0.0, self._period, LOOK_AHEAD, GAIN):
             return Refusal("servoJ", "refused by the controller", "accepted")
         return None
+
+    def _follow(self, elapsed: float) -> Refusal | None:
+        """Tell whether the robot follows, and count its energy."""
+        state = self.state()
+        self._energy += 0.5 * elapsed * sum(v * v for v in state.paddle_velocity)
+        return ur_checks.astray(state.joints, self._sent, time=self._time)
 
     def _start_from_rest(self) -> None:
         """Let the plan begin where the robot is."""
@@ -211,7 +215,7 @@ class UniversalRobot:
         """Stop for good on a fault."""
         if fault is not None:
             self._fault = replace(fault, expected=f"{fault.expected}; the robot is stopped")
-            with contextlib.suppress(Exception):  # the fault itself is what is told
+            with contextlib.suppress(Exception):  # the fault itself is what is reported
                 self.stop()
         return self._fault
 
@@ -226,21 +230,6 @@ class UniversalRobot:
     def _unarmed(self) -> Refusal | None:
         if self._control is None:
             return Refusal("real motion", "not armed", "arm=True, after a person has confirmed it")
-        return None
-
-    def _unable(self) -> Refusal | None:
-        """Tell whether the robot can move at all, by what it says of itself."""
-        robot = self._receive
-        if not robot.isConnected():
-            return Refusal("connection", "lost", "a connection to the robot")
-        if robot.isEmergencyStopped() or robot.isProtectiveStopped():
-            kind = "emergency" if robot.isEmergencyStopped() else "protective"
-            return Refusal("safety", f"{kind} stop", "a robot that is free to move")
-        if robot.getRobotMode() != RUNNING or robot.getSafetyMode() not in (NORMAL, REDUCED):
-            found = f"robot mode {robot.getRobotMode()}, safety mode {robot.getSafetyMode()}"
-            return Refusal("mode", found, f"robot mode {RUNNING}, safety mode {NORMAL}")
-        if not np.isfinite(robot.getActualQ()).all():
-            return Refusal("joints", str(robot.getActualQ()), "six finite angles")
         return None
 
     def _misplaced(self) -> Refusal | None:
@@ -265,33 +254,10 @@ class UniversalRobot:
             return Refusal("target", f"{tuple(point)} m", "a pose within the robot's safety limits")
         return None
 
-    def _beyond(self, joints: ndarray, speeds: ndarray, elapsed: float) -> Refusal | None:
-        """Check the very angles that would be sent."""
-        step = np.abs(joints - self._sent[-1]).max() / elapsed
-        fastest = max(float(np.abs(speeds).max()), float(step))
-        if not (fastest <= ur5.JOINT_SPEED and (np.abs(joints) <= ur5.JOINT_RANGE).all()):
-            found = f"{joints.round(3).tolist()} rad at {fastest:.2f} rad/s"
-            return Refusal("joints to send", found, "within +-2 pi rad and pi rad/s")
-        return None
-
-    def _strayed(self, elapsed: float) -> Refusal | None:
-        """Tell whether the robot is where it was sent lately, and count its energy."""
-        state, sent = self.state(), np.array(self._sent)
-        self._energy += 0.5 * elapsed * sum(v * v for v in state.paddle_velocity)
-        joints = np.array(state.joints)
-        off = float(np.maximum(sent.min(0) - joints, joints - sent.max(0)).max())
-        if off <= BOUND:
-            return None
-        found = f"a joint {off:.3f} rad off what it was sent, at {self._time:.3f} s"
-        return Refusal("robot does not follow", found, f"at most {BOUND} rad")
-
-    def _refuse_base(self, base: Point) -> None:
-        """Refuse a base from which the arm cannot hold the paddle all over the workspace."""
-        corners = [(self.workspace.x, y, z) for y in self.workspace.y for z in self.workspace.z]
-        joints = ur5.inverse(np.subtract(corners, self._shift))
-        if not (ur5.spread(joints) >= REACH).all():
-            expected = f"one with the workspace in easy reach, such as {ur5.BASE}"
-            raise BadInput(f"{self._where}, base", f"{tuple(base)} m", expected)
+    def _raise(self, fault: Refusal | None) -> None:
+        """Raise what is wrong before any motion."""
+        if fault is not None:
+            raise BadInput(f"{self._where}, {fault.what}", fault.found, fault.expected)
 
     def _connect(self, make: Factory, host: str, frequency: float) -> Any:
         """Make one interface; what ur_rtde raises when there is no robot is bad input."""

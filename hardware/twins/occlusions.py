@@ -2,14 +2,14 @@
 
 Section 3.3 of Matl et al. (STReSSD): early reflections occasionally cause large errors in detecting
 the true impact times, and these make the outliers of real-time localisation. A body between a
-contact and a microphone at distance d weakens the direct sound by `attenuation`; beside it the
-sound still comes by a detour of length d + l, off a near surface or round the body, at `share` of
-what spreading alone would leave:
+contact and a microphone at distance d weakens the direct sound by `attenuation`; the sound still
+comes by a detour of length d + l, off a near surface or round the body, at `share` of what
+spreading alone would leave:
 
     x(u) = loudness [ 10^(-attenuation / 20) p(u - d / c) / d
                       + share p(u - (d + l) / c) / (d + l) ].
 
-The rest of the room is heard as before. A microphone is blocked at each contact anew, with the
+The rest of the room sounds as before. A microphone is blocked at each contact anew, with the
 probability `occlusion`, as arm and hand move on between contacts; l is uniform between two bounds.
 """
 
@@ -65,18 +65,10 @@ class Blocked:
 def choose(
     contacts: int, channels: int, *, obstacles: Obstacles, draw: np.random.Generator
 ) -> Blocked:
-    """Draw which paths are blocked; every part is drawn whatever the probability.
+    """Draw which paths from contacts to channels are blocked.
 
-    The same generator so blocks, at a higher probability, what it blocks at a lower one and more.
-
-    Args:
-        contacts: Number of contacts.
-        channels: Number of microphones.
-        obstacles: How often, and by what.
-        draw: Source of randomness.
-
-    Returns:
-        The blocked paths.
+    Every part is drawn whatever the probability, so that the same generator blocks at a higher one
+    what it blocks at a lower one, and more.
     """
     blocked = draw.random(contacts) < obstacles.occlusion
     which = draw.integers(channels, size=contacts)
@@ -96,10 +88,6 @@ def block(
 
     Args:
         samples: What open paths would give, full scale 1.
-        heard: The clicks.
-        blocked: Which paths are blocked.
-        ears: Who hears them.
-        obstacles: By what.
     """
     array = ears.array
     kept = 10.0 ** (-obstacles.attenuation / 20.0)

@@ -1,12 +1,12 @@
-"""The twin laboratory: it tosses a ball, and only lets it be heard.
+"""The twin laboratory: it tosses a ball and gives its sound away, nothing else.
 
 A toss by `models.systems.bouncing_ball.tracking.toss` clicks as `hardware.microphones.acoustics`
 says; a robot hums (`models.sound.machine_noise`), and an arm or a hand now and then stands between
-a contact and a microphone (`blocked_paths`). The ball is heard until it crosses the robot's plane
-or is lost.
+a contact and a microphone (`occlusions`). The ball sounds until it crosses the robot's plane or is
+lost.
 
-Whoever plays with the laboratory gets microphones to listen to and nothing else. What truly
-happened is for evaluation: `truth_for_evaluation`.
+A user of the laboratory gets microphones to listen to. What truly happened is for evaluation:
+`truth_for_evaluation`.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ AFTERWARDS = 0.30  # s of sound after the last event of a toss
 
 @dataclass(frozen=True)
 class Surroundings:
-    """All that makes hearing hard.
+    """All that makes bounces hard to detect.
 
     Attributes:
         acoustics: The room, the sound card and what is not known exactly.
@@ -64,7 +64,7 @@ class Truth:
 
 
 class Laboratory:
-    """A table, microphones and a ball whose nature nobody is told."""
+    """A table, microphones and a ball of hidden nature."""
 
     def __init__(
         self,
@@ -80,9 +80,8 @@ class Laboratory:
 
         Args:
             rig: The microphones as stated.
-            ball: The ball.
-            surroundings: What makes hearing hard; None takes the usual.
-            plane: Place x of the robot's plane, m.
+            surroundings: What makes bounces hard to detect; None takes the defaults.
+            plane: x of the robot's plane, m.
             pace: How the sound is played, see `PlayedSound`; at once, or `in_real_time`.
             draw: Source of all randomness. Each toss has its own, so that it does not depend on
                 how the others were blocked.
@@ -97,11 +96,7 @@ class Laboratory:
         self._truths: list[Truth] = []
 
     def toss(self) -> PlayedSound:
-        """Toss the ball once.
-
-        Returns:
-            The microphones that hear it.
-        """
+        """Toss the ball once and return the microphones that record it."""
         of_ball, of_paths, of_sound = self._draw.spawn(3)
         toss = ball_toss.toss(
             self._ball,
@@ -120,18 +115,11 @@ class Laboratory:
         return PlayedSound(self.rig, self._sound(truth, of_sound), pace=self._pace)
 
     def truth_for_evaluation(self, number: int = -1) -> Truth:
-        """Tell what truly happened; no controller may ask.
-
-        Args:
-            number: Which toss, counted from 0; the last by default.
-
-        Returns:
-            The truth.
-        """
+        """Return what truly happened in a toss, the last by default; no controller may ask."""
         return self._truths[number]
 
     def _sound(self, truth: Truth, draw: np.random.Generator) -> Float32[ndarray, "channel frame"]:
-        """Render what the microphones hear of one toss."""
+        """Render what the microphones record of one toss."""
         ears, about, toss = self._ears, self._surroundings, truth.toss
         heard = acoustics.clicks(
             toss.times, toss.positions, toss.entry_speeds, ears=ears, draw=draw

@@ -37,14 +37,11 @@ class Envelope:
 def fit(
     samples: Float[ndarray, "sample n"], *, noise: Float[ndarray, "n n"] | None = None
 ) -> Envelope:
-    """Return the robust mean and covariance of predicted samples.
+    """Return the envelope of an observation: robust mean and covariance of predicted samples.
 
     Args:
-        samples: The samples, at least 5 n of them.
+        samples: At least 5 n of them.
         noise: Covariance of the observation's own error; None for none.
-
-    Returns:
-        The envelope of an observation.
 
     Raises:
         ValueError: If a sample is not finite or there are too few.
@@ -69,14 +66,9 @@ def fit(
 def squared_distance(
     envelope: Envelope, observed: Float[ndarray, "*batch n"]
 ) -> Float[ndarray, "*batch"]:
-    """Return the squared Mahalanobis distance D^2, no unit.
+    """Return the squared Mahalanobis distance D^2 of observations.
 
-    Args:
-        envelope: The envelope.
-        observed: Observations, in the units of the samples.
-
-    Returns:
-        D^2; huge off the plane of an envelope that has no extent across it.
+    It is huge off the plane of an envelope that has no extent across it.
     """
     return _squared(observed - envelope.mean, envelope.covariance)
 
@@ -84,15 +76,10 @@ def squared_distance(
 def is_outlier(
     envelope: Envelope, observed: Float[ndarray, "*batch n"], *, mass: float = MASS
 ) -> Bool[ndarray, "*batch"]:
-    """Tell which observations lie outside the ellipse that holds a mass.
+    """Tell which observations lie outside the ellipse that holds a mass; NaN lies outside.
 
     Args:
-        envelope: The envelope.
-        observed: Observations, in the units of the samples.
         mass: Share of good observations inside, in (0, 1).
-
-    Returns:
-        True outside; an observation that is not a number is outside.
 
     Raises:
         ValueError: If the mass is outside (0, 1).

@@ -43,9 +43,9 @@ def predict(
     """Return mean and covariance after one step of the state.
 
     Args:
-        transition: The matrix F.
-        noise: The covariance Q.
-        offset: The vector b.
+        transition: F.
+        noise: Q.
+        offset: b.
 
     >>> predict(np.array([1.0]), np.eye(1), transition=2.0 * np.eye(1), noise=np.eye(1))
     (array([2.]), array([[5.]]))
@@ -65,9 +65,8 @@ def update(
     """Condition a belief about the state x on one observation y.
 
     Args:
-        observed: The observation y.
-        observation: The matrix H, observation units per state unit.
-        noise: The covariance R; H P H^T + R must be positive definite.
+        observation: H, observation units per state unit.
+        noise: R; H P H^T + R must be positive definite.
 
     >>> update(
     ...     np.zeros(1), np.eye(1), np.ones(1), observation=np.eye(1), noise=np.eye(1)

@@ -31,7 +31,7 @@ def score(onsets, members, missing, law, scatter, share, clutter):
             noise = 1.5 * scatter**2 + 4 * law.timing**2 / min(ahead, interval) ** 2
             surprise = math.log(ahead / (interval * ratio * (1 + ratio)))
             spread_z, drop = slope**2 * variance + noise, 2 * mean
-            total += math.log(law.missed)
+            total += math.log(law.miss_rate)
             interval = ahead * ratio / (1 + ratio)
         else:
             if ahead < law.shortest:
@@ -44,7 +44,7 @@ def score(onsets, members, missing, law, scatter, share, clutter):
             surprise, spread_z, drop = observed - mean, variance + noise, min(observed, 0.0)
             mean += variance / (variance + noise) * surprise
             variance = variance * noise / (variance + noise)
-            total += math.log1p(-law.missed)
+            total += math.log1p(-law.miss_rate)
             interval = ahead
             if not math.log(law.lowest) < mean < 0:
                 return -math.inf

@@ -45,7 +45,7 @@ ECHO_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Chain:
-    """The bounces of one drop that were heard.
+    """The detected bounces of one drop.
 
     Attributes:
         times: First arrivals, s, shape (bounce,).
@@ -53,8 +53,8 @@ class Chain:
         time_sd: Standard deviations of `times`, s, shape (bounce,).
         loudness: Loudness of each onset, sample units, shape (bounce,).
         score: Log odds of the chain against clutter, nats.
-        missing: Indices n such that a bounce between `times[n]` and `times[n + 1]` was not heard;
-            no ratio is made of that interval.
+        missing: Indices n such that a bounce between `times[n]` and `times[n + 1]` was missed; no
+            ratio is made of that interval.
         scatter: Standard deviation of the log ratio that explains the chain best.
     """
 
@@ -70,16 +70,13 @@ class Chain:
 def find_chains(
     onsets: Onsets, *, law: Law | None = None, least_score: float = 1.0, next_score: float = 9.0
 ) -> tuple[Chain, ...]:
-    """Find the balls that bounced in a recording.
+    """Find the balls that bounced in a recording, in order of their first bounce.
 
     Args:
-        onsets: Onsets in order of time.
+        onsets: In order of time; none is in two chains.
         law: How intervals shrink; None takes the default.
         least_score: Least log odds of the best chain, nats: a recording is expected to hold one.
         next_score: Least log odds of any further chain, nats.
-
-    Returns:
-        The chains in order of their first bounce; no onset is in two of them.
     """
     law = law or Law()
     kept = _strongest(onsets)
@@ -92,13 +89,9 @@ def find_chains(
 
 
 def interval_ratios(chain: Chain) -> Float[ndarray, " ratio"]:
-    """Return the ratios of successive intervals, none across a bounce that was not heard.
+    """Return the ratios of successive intervals in order, none across a missed bounce.
 
-    Args:
-        chain: Bounces of one drop.
-
-    Returns:
-        Ratios in order; a chain of n bounces without a gap has n - 2.
+    A chain of n bounces without a gap has n - 2.
     """
     intervals = np.diff(chain.times)
     whole = np.ones(len(intervals), dtype=bool)

@@ -13,7 +13,7 @@ score of a chain is the logarithm of the odds of "this ball bounced" against "th
     log(drops / clutter) + log(p(t_1 - t_0) / clutter) + sum_n log(strength_n / usual of clutter)
         + sum_n [ log(p(t_{n+1} | past) / clutter) + log(p(loudness | past) / p(loudness)) ]
 
-and a bounce inside it that nobody heard costs log(missed). A pair (previous, current) of onsets
+and a missed bounce inside it costs log(miss_rate). A pair (previous, current) of onsets
 carries the Kalman estimate of rho along its best past, once for each value of the scatter, and
 may always be the start of a chain instead.
 """
@@ -39,7 +39,7 @@ class Path:
 
     Attributes:
         members: Indices of its onsets, in order of time.
-        missing: Indices n such that a bounce between members n and n + 1 was not heard.
+        missing: Indices n such that a bounce between members n and n + 1 was missed.
         score: Log odds against clutter, nats.
         scatter: Scatter of the log ratio that explains it best.
     """
@@ -102,15 +102,11 @@ class _Table:
 
 
 def best_path(onsets: Onsets, law: Law, *, clutter: float) -> Path | None:
-    """Find the chain of at least three bounces with the highest score.
+    """Find the chain of at least three bounces with the highest score; None where there is none.
 
     Args:
-        onsets: Onsets in order of time.
-        law: How intervals shrink.
+        onsets: In order of time.
         clutter: Rate of onsets that belong to no ball, per second.
-
-    Returns:
-        The chain, or None where no three onsets can be one.
     """
     scene = _scene(onsets, law, clutter=clutter)
     table = _start(scene, law)
@@ -171,7 +167,7 @@ def _advance(table: _Table, middle: int, scene: _Scene, law: Law) -> None:
     past = _past(table, middle, scene, law)
     if len(later) == 0 or len(past.sources) == 0:
         return
-    for skipped, extend in ((False, _heard), (True, _unheard)):
+    for skipped, extend in ((False, _after_detection), (True, _after_miss)):
         _keep_better(table, past, extend(past, middle, later, scene, law), later, middle, skipped)
 
 
@@ -194,7 +190,7 @@ def _past(table: _Table, middle: int, scene: _Scene, law: Law) -> _Past:
     return _Past(sources, fresh, *joined)
 
 
-def _heard(
+def _after_detection(
     past: _Past, middle: int, later: Int[ndarray, " later"], scene: _Scene, law: Law
 ) -> _Next:
     """Each later onset is the next bounce: a Kalman step on the log ratio."""
@@ -210,12 +206,12 @@ def _heard(
     gain = _gain(surprise, prior + noise, np.minimum(observed, 0.0), middle, later, scene, law)
     possible = (updated > np.log(law.lowest)) & (updated < 0.0) & (ahead >= law.shortest)
     possible &= np.abs(surprise) < law.stray
-    score = np.where(possible, past.score + gain + np.log1p(-law.missed), -np.inf)
+    score = np.where(possible, past.score + gain + np.log1p(-law.miss_rate), -np.inf)
     interval = np.broadcast_to(ahead, score.shape)
     return _Next(score, interval, updated, prior * noise / (prior + noise))
 
 
-def _unheard(
+def _after_miss(
     past: _Past, middle: int, later: Int[ndarray, " later"], scene: _Scene, law: Law
 ) -> _Next:
     """Each later onset is the bounce after next: nothing is learnt about the ratio."""
@@ -229,7 +225,7 @@ def _unheard(
     gain = _gain(surprise, total, 2.0 * past.ratio, middle, later, scene, law)
     known = past.variance < 0.5 * law.ratio_sd**2
     possible = known & (ahead >= 2.0 * law.shortest) & (np.abs(surprise) < law.stray)
-    score = np.where(possible, past.score + gain + np.log(law.missed), -np.inf)
+    score = np.where(possible, past.score + gain + np.log(law.miss_rate), -np.inf)
     shape = score.shape
     interval = ahead * factor / (1.0 + factor)
     same, wider = np.broadcast_to(past.ratio, shape), np.broadcast_to(prior, shape)
@@ -284,15 +280,15 @@ def _read(table: _Table, law: Law) -> Path | None:
     if not np.isfinite(table.score[place]):
         return None
     scatter, current, back = (int(axis) for axis in place)
-    members, heard, fresh = [current], [], False
+    members, detected, fresh = [current], [], False
     while not fresh:
         members.append(current - 1 - back)
-        heard.append(not table.skipped[scatter, current, back])
+        detected.append(not table.skipped[scatter, current, back])
         fresh = bool(table.fresh[scatter, current, back])
         source = int(table.source[scatter, current, back])
         current, back = members[-1], members[-1] - 1 - source
-    members, heard = [*members, source], [*heard, True]
-    gaps = np.flatnonzero(~np.array(heard[::-1]))
+    members, detected = [*members, source], [*detected, True]
+    gaps = np.flatnonzero(~np.array(detected[::-1]))
     return Path(
         members=np.array(members[::-1]),
         missing=tuple(int(gap) for gap in gaps),

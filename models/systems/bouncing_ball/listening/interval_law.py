@@ -1,4 +1,4 @@
-"""What is known of bounces before a sound is heard: how intervals shrink and what else happens.
+"""What is known of bounces before any sound: how intervals shrink and what else happens.
 
 The ratios' prior covers restitutions from 0.4 to 1. The scatters cover collision noise: with
 concentration 10^3.5 the log ratio of a ball scatters by 0.002, with 10^1.8 by 0.03 at first and by
@@ -22,9 +22,9 @@ class Law:
         scatters: Standard deviations tried for the log ratio about its mean, one for a whole chain.
         shares: Prior probability of each of these.
         stray: Most by which a log ratio is off the expected one: beyond it another ball begins.
-        missed: Probability that a bounce inside a chain is not heard.
+        miss_rate: Probability that a bounce inside a chain makes no onset.
         drops: Expected number of dropped balls, per second.
-        timing: Standard deviation of an onset beside its own, s.
+        timing: Standard deviation of an onset, added to its own, s.
         loudness_sd: Standard deviation of the change in log loudness.
     """
 
@@ -37,7 +37,7 @@ class Law:
     scatters: tuple[float, ...] = (0.004, 0.016, 0.05, 0.13, 0.3)
     shares: tuple[float, ...] = (0.5, 0.28, 0.15, 0.05, 0.02)
     stray: float = 0.7
-    missed: float = 0.01
+    miss_rate: float = 0.01
     drops: float = 0.2
     timing: float = 0.2e-3
     loudness_sd: float = 0.7

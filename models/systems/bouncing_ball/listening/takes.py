@@ -1,7 +1,7 @@
 """From one take to the times and places of its bounces.
 
-Onsets make chains (`onsets`, `bounces`), the chain of the highest score is the drop, and each of
-its bounces is located (`position`). What is stated is the time of emission, arrival less distance
+Onsets make chains (`onsets`, `bounce_chains`), the chain of the highest score is the drop, and
+each of its bounces is located (`localisation`). What is stated is the time of emission, arrival less distance
 over the speed of sound: with a ball that wanders by 0.1 m arrivals alone are off by 0.3 ms. A
 constant shift of all times by a few microseconds, the click's own, has no meaning for intervals.
 
@@ -24,15 +24,13 @@ from ricochet.models.systems.bouncing_ball.listening import bounce_chains
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import Chain
 
 FEWEST = 3  # bounces that make a ratio of intervals
-MARGIN = (
-    0.6  # m round the microphones where bounces are placed: a ball of concentration 10 gets there
-)
+MARGIN = 0.6  # m round the microphones where bounces may be: a ball of concentration 10 gets there
 HELD = 4  # equal samples at a channel's extreme that only a clipped recording holds
 NEAR = (-1e-3, 5e-3)  # s about an arrival where clipping spoils its delays
 
 
 @dataclass(frozen=True)
-class HeardTake:
+class DetectedTake:
     """What one take says about its drop.
 
     Attributes:
@@ -43,7 +41,7 @@ class HeardTake:
         covariances: Covariance of each position, m^2; None without positions.
         outliers: Bounces whose position should not be relied upon; their times are those of arrival
             less the travel from the region's middle, with an honest standard deviation.
-        missing: Indices n such that a bounce between n and n + 1 was not heard.
+        missing: Indices n such that a bounce between n and n + 1 was missed.
         chains: Number of drops that were found; the one of the highest score is this one.
         methods: How each bounce was located; empty without positions.
     """
@@ -58,70 +56,65 @@ class HeardTake:
     methods: tuple[str, ...] = ()
 
 
-def hear(
+def detect(
     samples: Float[ndarray, "channel frame"],
     microphones: Microphones,
     *,
     region: Region | None = None,
     tolerances: Tolerances | None = None,
     most: int | None = None,
-) -> HeardTake:
-    """Hear the bounces of one drop.
+) -> DetectedTake:
+    """Detect the bounces of one drop.
 
     Args:
         samples: The recording, one row a microphone.
-        microphones: The array.
         region: Where impacts can be; None is MARGIN round the microphones.
         tolerances: What the stated uncertainty adds to noise and echoes; None takes the defaults.
         most: Number of bounces from the first that are kept; None keeps all.
 
     Returns:
-        Times, and with three microphones or more places, of the bounces.
-
-    Raises:
-        ValueError: Channels that are not the array's, values that are not finite, a silent channel,
-            fewer than three bounces, clipping at a bounce that should be located, or microphones
-            on one line.
+        Times, and with three microphones or more positions, of the bounces.
     """
     samples = _checked(samples, microphones)
-    chains = bounce_chains.find_chains(onsets.detect(samples, microphones.sample_rate))
-    heard = [chain for chain in chains if len(chain.times) >= FEWEST]
-    if not heard:
-        most_heard = max((len(chain.times) for chain in chains), default=0)
-        raise ValueError(f"fewer than three bounces: samples hold {most_heard} of one drop")
-    chain = max(heard, key=lambda chain: chain.score)
+    chain, drops = _best_chain(samples, microphones)
     count = len(chain.times) if most is None else min(most, len(chain.times))
     missing = tuple(index for index in chain.missing if index + 1 < count)
+    arrivals = chain.times[:count]
     if len(samples) < 3:
-        return HeardTake(
-            chain.times[:count],
-            chain.time_sd[:count],
-            None,
-            None,
-            np.zeros(count, dtype=bool),
-            missing,
-            len(heard),
-        )
-    _check_clipping(samples, chain.times[:count], sample_rate=microphones.sample_rate)
+        unplaced = np.zeros(count, dtype=bool)
+        return DetectedTake(arrivals, chain.time_sd[:count], None, None, unplaced, missing, drops)
+    _check_clipping(samples, arrivals, sample_rate=microphones.sample_rate)
     region = region or multilateration.surroundings(microphones, margin=MARGIN)
     located = _locate_all(
         samples,
-        chain.times[:count],
+        arrivals,
         microphones=microphones,
         region=region,
         tolerances=tolerances or Tolerances(),
     )
     times, time_sd = _emissions(located, chain, microphones=microphones, region=region)
-    return HeardTake(
+    return DetectedTake(
         times,
         time_sd,
         np.array([location.position for location in located]),
         np.array([location.covariance for location in located]),
         np.array([location.outlier for location in located]),
         missing,
-        len(heard),
+        drops,
         tuple(location.method for location in located),
     )
+
+
+def _best_chain(
+    samples: Float[ndarray, "channel frame"], microphones: Microphones
+) -> tuple[Chain, int]:
+    """Return the chain of the highest score, and how many chains there are."""
+    chains = bounce_chains.find_chains(onsets.detect(samples, microphones.sample_rate))
+    long = [chain for chain in chains if len(chain.times) >= FEWEST]
+    if not long:
+        most = max((len(chain.times) for chain in chains), default=0)
+        raise ValueError(f"fewer than three bounces: samples hold {most} of one drop")
+    return max(long, key=lambda chain: chain.score), len(long)
 
 
 def _checked(

@@ -69,17 +69,12 @@ def simulate(
 
     Args:
         restitution: Exit over entry normal speed, in (0, 1].
-        concentration: Concentration of the exit direction; infinity means no redraw.
+        concentration: Of the exit direction; infinity means no scatter.
         drop: Place (x, y) of the ball's centre at release, m.
-        ball_radius: Radius of the ball, m.
+        ball_radius: m.
         drop_height: How far the ball falls until it touches the incline below it, m.
-        scene: The incline and the cup.
         bounces: Most contacts with the incline that are followed.
         horizontal_sd: Standard deviation of each horizontal velocity component at release, m/s.
-        draw: Source of randomness.
-
-    Returns:
-        Whether each ball is in the cup.
 
     Raises:
         ValueError: If an argument is out of its range or the ball does not fit into the cup.
@@ -104,13 +99,9 @@ def enters(
     """Return which balls end in the cup, given their contacts with an endless incline.
 
     Args:
-        contacts: Contacts of balls that were let go over the origin, in world axes.
+        contacts: Contacts of balls that were released over the origin, in world axes.
         drop: Place (x, y) of the ball's centre at release, m.
-        ball_radius: Radius of the ball, m.
-        scene: The incline and the cup.
-
-    Returns:
-        Whether each ball is in the cup.
+        ball_radius: m.
 
     Raises:
         ValueError: If the ball does not fit into the cup.

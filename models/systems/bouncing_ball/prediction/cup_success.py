@@ -6,7 +6,7 @@ inches), and that a map takes 100 simulations a position and a prediction 30 dra
 
 A prediction at one drop position is 30 counts, each of 100 simulated drops at another draw of
 theta = (restitution, log10 concentration). They are draws of what 100 real drops would count, so
-their law (`models.probability.beta_binomials`) holds what theta leaves open and chance as well.
+their law (`models.probability.beta_binomials`) includes parameter uncertainty and chance.
 """
 
 import math
@@ -22,12 +22,13 @@ from ricochet.models.probability import beta_binomials
 from ricochet.models.probability.beta_binomials import Interval
 from ricochet.models.systems.bouncing_ball.prediction import cup_geometry
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
+from ricochet.models.systems.bouncing_ball.tracking.workspace import CUP_DISTANCE, HALF_TABLE
 
 SCENE = cup_geometry.Scene(
     tilt=math.radians(10.72),
-    length=0.55,
-    width=0.55,
-    cup_distance=8.6 * 0.0254,
+    length=2.0 * HALF_TABLE,
+    width=2.0 * HALF_TABLE,
+    cup_distance=CUP_DISTANCE,
     rim_radius=0.06,
     rim_height=0.10,
 )
@@ -76,14 +77,7 @@ def positions(step: float = 0.01) -> Float[ndarray, "row column 2"]:
 
 
 def aim(restitution: float, *, ball_radius: float) -> Float[ndarray, " 2"]:
-    """Return where a simulator without noise says to drop: one bounce, the middle of the cup.
-
-    Args:
-        restitution: Exit over entry normal speed.
-        ball_radius: Radius of the ball, m.
-
-    Returns:
-        The position (x, y), m.
+    """Return the drop (x, y), m, of a noiseless ball: one bounce, the middle of the cup.
 
     Raises:
         ValueError: If the ball does not rise to the rim.
@@ -106,11 +100,7 @@ def count(
     Args:
         theta: Restitution and log10 concentration; an infinite one means no noise.
         drops: Positions (x, y), m.
-        ball_radius: Radius of the ball, m.
-        draw: Source of randomness.
-
-    Returns:
-        The counts.
+        ball_radius: m.
     """
     inside = cup_geometry.simulate(
         torch.tensor(theta[0], dtype=torch.float64),
@@ -131,12 +121,9 @@ def enters(
     """Return which balls end in the cup, given contacts from any simulator of the endless incline.
 
     Args:
-        contacts: Contacts of balls let go over the origin at `DROP_HEIGHT`, tilt `SCENE.tilt`.
+        contacts: Contacts of balls released over the origin at `DROP_HEIGHT`, tilt `SCENE.tilt`.
         drop: Position (x, y) of the release, m.
-        ball_radius: Radius of the ball, m.
-
-    Returns:
-        Whether each ball is in the cup.
+        ball_radius: m.
     """
     return cup_geometry.enters(
         contacts, torch.from_numpy(drop), ball_radius=ball_radius, scene=SCENE
@@ -155,12 +142,7 @@ def predict(
     Args:
         theta: Draws of the posterior, at least two.
         drops: Positions (x, y), m.
-        ball_radius: Radius of the ball, m.
-        draw: Source of randomness.
-
-    Returns:
-        Counts at the draws, and the interval in which a count of `TRIALS` drops lies with a
-        probability of at least 90 %.
+        ball_radius: m.
     """
     counts = np.stack([count(row, drops, ball_radius=ball_radius, draw=draw) for row in theta])
     return Prediction(counts, beta_binomials.interval(beta_binomials.pmf(counts, TRIALS)))
@@ -169,15 +151,6 @@ def predict(
 def deterministic(
     restitution: float, drops: Float[ndarray, "*position 2"], *, ball_radius: float
 ) -> Int[ndarray, "*position"]:
-    """Return the counts of a simulator without noise: `TRIALS` or none at each position.
-
-    Args:
-        restitution: Exit over entry normal speed.
-        drops: Positions (x, y), m.
-        ball_radius: Radius of the ball, m.
-
-    Returns:
-        The counts.
-    """
+    """Return the counts of a simulator without noise, `TRIALS` or none, at positions (x, y), m."""
     theta = np.array([restitution, math.inf])
     return count(theta, drops, ball_radius=ball_radius, draw=torch.Generator())

@@ -123,15 +123,9 @@ def sample(
     """Sample bounces ahead until they cross the plane.
 
     Args:
-        last: The last two bounces.
-        next_bounces: The law of the next bounce.
-        plane: Place x_R of the plane, m.
+        plane: x_R of the plane, m.
         depth: Number k of flights to look ahead.
         branches: Number n of samples of each next bounce.
-        draw: Source of randomness.
-
-    Returns:
-        The crossings and the share of samples that do not cross.
 
     Raises:
         ValueError: If k or n is below 1, n^k above `MOST_SAMPLES`, or a number is not finite or
@@ -160,16 +154,7 @@ def sample(
 def next_places(
     last: LastBounces, next_bounces: Law, *, count: int, draw: np.random.Generator
 ) -> Float[ndarray, "sample 2"]:
-    """Sample the place of the next bounce.
-
-    Args:
-        last: The last two bounces.
-        next_bounces: The law of the next bounce.
-        count: Number of samples.
-        draw: Source of randomness.
-
-    Returns:
-        Places on the table, m.
+    """Sample the place of the next bounce on the table, m.
 
     Raises:
         ValueError: If a number is not finite or the time not positive.
@@ -180,14 +165,7 @@ def next_places(
 
 
 def spread(ahead: LookAhead) -> Spread | None:
-    """Return the weighted mean and standard deviation of the crossings.
-
-    Args:
-        ahead: The samples.
-
-    Returns:
-        Mean and standard deviation over (y, z); None if no sample crosses.
-    """
+    """Return weighted mean and standard deviation of the crossings; None if no sample crosses."""
     if len(ahead.y) == 0:
         return None
     points = np.stack((ahead.y, ahead.z))

@@ -1,12 +1,12 @@
-r"""Meet a bouncing ball by a belief about it: simulation in the loop (Matl et al., section 5).
+r"""Intercept a bouncing ball by a belief about it: simulation in the loop (Matl et al., section 5).
 
 Every event updates a mixture of Gaussians over place, velocity, theta and which events to believe
 (ricochet.models.systems.bouncing_ball.tracking.bounce_filter); the belief is continued to the
 robot's plane by simulation (ricochet.models.systems.bouncing_ball.tracking.crossing_samples); the
 paddle goes where it will touch the ball at the least expected energy
 (ricochet.models.systems.bouncing_ball.tracking.paddle_placement). So an outlier in the first or
-second bounce is one of two histories, and the third bounce says which; an uncertain crossing moves
-the paddle slowly and only as far as the disc needs.
+second bounce is one of two histories, and the third bounce decides which; an uncertain crossing
+moves the paddle slowly and only as far as the disc needs.
 
 After a single bounce the belief is as wide as tosses are and the paddle moves little or not at all.
 Crossings outside the workspace are not waited for, and targets lie inside it.
@@ -39,9 +39,9 @@ DRAWS = 8
 SAMPLES = 160
 """Continuations of the ball."""
 DETECTION_DELAY = 0.020
-"""From a contact until its event can move the arm, s: a buffer of 11 ms, 6 ms of wait, the work."""
+"""From a contact until its event can move the arm, s: 11 ms of buffer, 6 ms of wait, computing."""
 MARGIN = 0.008
-"""By how much nearer than a touch the paddle is wanted, m."""
+"""By how much nearer than a touch the paddle is placed, m."""
 PRICE = 0.6
 """Energy that a touch is worth, m^2/s."""
 LEAST_MOVE = 2e-3
@@ -50,19 +50,14 @@ LEAST_MOVE = 2e-3
 
 @dataclass(frozen=True)
 class State:
-    """What the controller knows.
+    """The controller's state.
 
     Attributes:
         theta: Draws of restitution and log10 concentration, shape (draw, 2).
-        workspace: The robot's plane.
         touch: Distance of centres at which paddle and ball touch, m.
-        seed: Seed of the samples.
-        toss_prior: Where tosses come from.
-        sensor: How the microphones err.
-        reach: How fast the arm is.
         price: Energy that a touch is worth, m^2/s.
         detour: By how much late arrivals are late.
-        microphones: Their places, m, where there are three; None if unknown.
+        microphones: Their positions, m, where there are three; None if unknown.
         belief: After the last event; None before the first.
         last_event_time: Of the last good event, s; None before the first.
         bounces: Good events so far.
@@ -98,23 +93,15 @@ def init(
     detour: Detour | None = None,
     microphones: Float[ndarray, "microphone 3"] | None = None,
 ) -> State:
-    """Prepare the controller.
+    """Return the state before the first bounce.
 
     Args:
         theta: Samples of the calibrated posterior: restitution and log10 concentration.
-        workspace: The robot's plane.
         ball_radius: m.
         seed: Seed of the samples; the same seed and events give the same targets.
-        toss_prior: Where tosses come from.
-        sensor: How the microphones err.
-        reach: How fast the arm is.
         price: Energy that a touch is worth, m^2/s.
-        detour: By how much late arrivals are late.
-        microphones: Their places, m. With three, a wrong place tells where the contact may have
-            been if one of them heard it late; with None or another number it tells nothing.
-
-    Returns:
-        The state before the first bounce.
+        microphones: Their positions, m. With three, a wrong position tells where the contact may
+            have been if one of them was reached late; None or another number tells nothing.
 
     Raises:
         ValueError: If theta has no rows, a row that is not finite or a restitution outside (0, 1],
@@ -143,17 +130,13 @@ def init(
 def step(
     state: State, event: BounceEvent, *, now: float, paddle: tuple[float, float]
 ) -> tuple[State, MotionTarget | None]:
-    """Take in one bounce and say where to go.
+    """Take in one bounce and return the state after it, and a target or None.
+
+    A bad event leaves the state as it was but for one line in `refused`.
 
     Args:
-        state: The state before it.
-        event: The bounce.
-        now: When it became known, s in the stream's clock.
+        now: When the event became known, s in the stream's clock.
         paddle: Present (y, z) of the paddle, m.
-
-    Returns:
-        The state after it, and a target or None. A bad event leaves the state as it was but for
-        one line in `refused`.
     """
     wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:
@@ -184,7 +167,7 @@ def _believe(state: State, event: BounceEvent) -> Belief:
 def _target(
     state: State, belief: Belief, ahead: Continuations, now: float, paddle: tuple[float, float]
 ) -> MotionTarget | None:
-    """Go where the ball is touched at the least expected energy, unless here is as good."""
+    """Return where the ball is touched at the least expected energy, unless here is as good."""
     crossings = _crossings(state, ahead, now)
     if crossings is None:
         return None
@@ -222,9 +205,10 @@ def _crossings(state: State, ahead: Continuations, now: float) -> Crossings | No
 
 
 def _reason(belief: Belief, crossings: Crossings, choice: Choice) -> str:
-    doubt = bounce_filter.outlier_probability(belief)
-    doubted = ", ".join(f"{number:.0%}" for number in doubt)
+    probability = bounce_filter.outlier_probability(belief)
+    wrong = ", ".join(f"{each:.0%}" for each in probability)
+    soon = crossings.share * crossings.soon.mean()
     return (
-        f"{crossings.share:.0%} can be met, {crossings.share * crossings.soon.mean():.0%} in this "
-        f"flight, {choice.touched:.0%} of those touched; events wrong: {doubted}"
+        f"{crossings.share:.0%} can be reached, {soon:.0%} in this flight, "
+        f"{choice.touched:.0%} of those touched; events wrong: {wrong}"
     )

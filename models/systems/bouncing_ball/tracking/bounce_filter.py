@@ -1,22 +1,11 @@
 r"""Where a ball is, and which of its detected bounces are right: a filter by Gaussian mixtures.
 
 A ball reaches contact i at p_i with horizontal velocity u_i and vertical speed w_i, the speed with
-which it left contact i - 1. By the law of models.systems.bouncing_ball.simulator it leaves with
-
-    s^2 = |u_i|^2 + (e w_i)^2,      speed s in a direction from von Mises-Fisher(k) about the old.
-
-The time t to the next contact tells the vertical part, w_{i+1} = g t / 2, so with theta = (e, k)
-all that stays unknown is the heading. Given w_{i+1} the horizontal velocity has the length
-
-    v = sqrt(s^2 - w_{i+1}^2),      turned from u_i by von Mises(c),      c = k |u_i| v / s^2,
-
-hence, with A = I_1(c) / I_0(c), d along u_i and n across it, exactly
-
-    E[u_{i+1}] = v A d,     Cov = v^2 [(1 - A / c - A^2) d d^T + (A / c) n n^T],
-
-and p_{i+1} = p_i + u_{i+1} t. A Kalman filter over (p, u) with these moments (its first-order map
-from u_i is A [(|u_i| / v) d d^T + (v / |u_i|) n n^T]) takes in positions with
-the localiser's covariance. Before a first flight only the prior of tosses is known (`TossPrior`).
+which it left contact i - 1. The time t to the next contact tells the vertical part, w_{i+1} =
+g t / 2, so with theta = (e, k) all that stays unknown is the heading, whose moments
+(ricochet.models.systems.bouncing_ball.tracking.flight_moments) a Kalman filter over (p, u) takes.
+Positions enter with the localiser's covariance. Before a first flight only the prior of tosses is
+known (`TossPrior`).
 
 Detection errs: an event may be an outlier, a false alarm, or follow a miss
 (ricochet.models.systems.bouncing_ball.tracking.event_hypotheses). Every event splits each history
@@ -31,11 +20,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
-from scipy import special
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.filters import kalman
-from ricochet.models.systems.bouncing_ball.tracking import event_hypotheses
+from ricochet.models.systems.bouncing_ball.tracking import event_hypotheses, flight_moments
 from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import (
     Detection,
     Hypothesis,
@@ -45,9 +33,6 @@ from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import (
 MOST_HISTORIES = 8
 TRAVEL = 0.8e-3
 """Time from a contact to the first microphone where the position is unknown, s; at most twice."""
-_SLOWEST = 0.05  # m/s; below, a heading means nothing
-_LARGE = 1e4  # concentration; what the series leaves out is below 1e-13
-_STEEPEST = 2.0  # bound of the map's two slopes, where v or |u| is near 0
 _POSITION = np.eye(2, 4)  # H, the position of a state
 
 
@@ -145,54 +130,6 @@ def outlier_probability(belief: Belief) -> Float[ndarray, " event"]:
     return weight @ ~np.isin(belief.hypotheses, event_hypotheses.TRUSTED)
 
 
-def bounce_moments(
-    mean: Float[ndarray, "*batch 4"],
-    covariance: Float[ndarray, "*batch 4 4"],
-    *,
-    rise: Float[ndarray, "*batch"],
-    exit_speed: Float[ndarray, "*batch"],
-    concentration: Float[ndarray, "*batch"],
-    speed_sd: Float[ndarray, "*batch"] | float = 0.0,
-) -> tuple[Float[ndarray, "*batch 4"], Float[ndarray, "*batch 4 4"]]:
-    """Return mean and covariance of (p, u) on leaving a contact, given the vertical exit speed.
-
-    Args:
-        mean: Of (p, u) on reaching the contact.
-        rise: Vertical speed after the contact without scatter, e w, m/s.
-        exit_speed: Vertical speed after it, m/s.
-        concentration: k.
-        speed_sd: Standard deviation of `rise`, m/s.
-    """
-    u = mean[..., 2:]
-    before = np.hypot(u[..., 0], u[..., 1])
-    energy = before**2 + rise**2
-    after = np.sqrt(np.maximum(energy - exit_speed**2, _SLOWEST**2))
-    c = np.maximum(concentration * before * after / energy, 1e-9)
-    A = _mean_cosine(c)  # noqa: N806  as in the equations
-    d = u / np.maximum(before, 1e-12)[..., None]
-    along = d[..., :, None] * d[..., None, :]
-    across = np.eye(2) - along
-    ratio = np.clip(before / after, 1.0 / _STEEPEST, _STEEPEST)
-    slope = (A * ratio)[..., None, None] * along + (A / ratio)[..., None, None] * across
-    spread = np.maximum(1.0 - A / c - A**2, 0.0) * after**2 + np.square(
-        np.minimum(rise / after, 10.0) * speed_sd
-    )
-    sideways = A / c * after**2
-    turned = covariance.copy()
-    turned[..., :2, 2:] = covariance[..., :2, 2:] @ slope  # the slope is symmetric
-    turned[..., 2:, :2] = np.swapaxes(turned[..., :2, 2:], -1, -2)
-    turned[..., 2:, 2:] = slope @ covariance[..., 2:, 2:] @ slope
-    turned[..., 2:, 2:] += spread[..., None, None] * along + sideways[..., None, None] * across
-    return np.concatenate((mean[..., :2], (after * A)[..., None] * d), axis=-1), turned
-
-
-def _mean_cosine(c: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch"]:
-    """I_1(c) / I_0(c), the mean cosine of the von Mises law; by its series where c is large."""
-    small = np.minimum(c, _LARGE)
-    series = 1.0 - 0.5 / np.maximum(c, _LARGE) * (1.0 + 0.25 / np.maximum(c, _LARGE))
-    return np.where(c < _LARGE, special.ive(1, small) / special.ive(0, small), series)
-
-
 def _propagate_flight(
     belief: Belief, detection: Detection, missed: bool, *, prior: TossPrior, sensor: SensorModel
 ) -> tuple[Belief, Belief]:
@@ -215,7 +152,7 @@ def _propagate_flight(
     mean, covariance, entry = both.mean, both.covariance, both.entry
     for flight in flights:
         mean, covariance = _apply_bounce(both, mean, covariance, entry, flight, sensor)
-        mean, covariance = _propagate_straight(mean, covariance, flight)
+        mean, covariance = flight_moments.propagate_straight(mean, covariance, flight)
         entry = 0.5 * GRAVITY * flight
     flown = replace(
         both, mean=mean, covariance=covariance, entry=entry, time=when, log_weight=log_weight
@@ -257,7 +194,7 @@ def _apply_bounce(
     """Scatter the velocity at a contact; after a first contact u is that of leaving it already."""
     first = np.isnan(entry)
     speed = np.where(first, 1.0, entry)
-    scattered, wider = bounce_moments(
+    scattered, wider = flight_moments.bounce_moments(
         mean,
         covariance,
         rise=belief.restitution * speed,
@@ -269,20 +206,6 @@ def _apply_bounce(
         np.where(first[..., None], mean, scattered),
         np.where(first[..., None, None], covariance, wider),
     )
-
-
-def _propagate_straight(
-    mean: Float[ndarray, "*batch 4"],
-    covariance: Float[ndarray, "*batch 4 4"],
-    flight: Float[ndarray, "*batch"],
-) -> tuple[Float[ndarray, "*batch 4"], Float[ndarray, "*batch 4 4"]]:
-    """Move on with the same velocity for a time, s."""
-    moved, wider, t = mean.copy(), covariance.copy(), flight[..., None, None]
-    moved[..., :2] += flight[..., None] * mean[..., 2:]
-    wider[..., :2, 2:] += t * covariance[..., 2:, 2:]
-    wider[..., 2:, :2] = np.swapaxes(wider[..., :2, 2:], -1, -2)
-    wider[..., :2, :2] += t * (covariance[..., :2, 2:] + wider[..., 2:, :2])
-    return moved, wider
 
 
 def _weigh_hypothesis(belief: Belief, hypothesis: Hypothesis) -> Belief:

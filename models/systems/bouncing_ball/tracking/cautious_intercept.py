@@ -1,13 +1,14 @@
-"""Meet a bouncing ball knowing how random bounces are: Algorithm 2 of Matl et al. (App. E).
+"""Intercept a bouncing ball given how random bounces are: Algorithm 2 of Matl et al. (App. E).
 
-First bounce: go to its y. From the second on, bounces are sampled k ahead (models.planners
-.lookahead) and those samples that cross the robot's plane have a mean and a standard deviation
-sigma. Line 9 moves a distance proportional to 1 / sigma toward the mean:
+First bounce: go to its y. From the second on, bounces are sampled k ahead
+(ricochet.models.systems.bouncing_ball.prediction.lookahead) and those samples that cross the
+robot's plane have a mean and a standard deviation sigma. Line 9 moves a distance proportional to
+1 / sigma toward the mean:
 
     target = paddle + min(1, reach / sigma) (mean - paddle),    sigma^2 = sigma_y^2 + sigma_z^2,
 
 before the next observation: within the mean time to the next bounce or, if earlier, the crossing,
-counted from the bounce, less the delay with which it was heard. `reach` is the paddle's radius: the
+counted from the bounce, less the delay of its detection. `reach` is the paddle's radius: the
 whole way where the crossings lie within a paddle. If no sample crosses, nothing moves.
 
 Lines 11 and 12: after the second bounce, a place outside the elliptic envelope of the samples of
@@ -18,8 +19,9 @@ variance.
 
 The localiser's covariance and flag are not read. A bounce without any place is an outlier after the
 second bounce; before, the controller waits and the next bounce counts as a first. Outliers in the
-first two bounces are believed, as the paper says. k is 4 for a ping-pong or tennis ball, 2 for a
-moon ball (`LOOK_AHEAD`). Targets may lie outside the workspace: they are the robot's to refuse.
+first two bounces are taken for right, as in the paper. Appendix E takes k = 4 for a
+ping-pong or tennis ball, 2 for a moon ball. Targets may lie outside the workspace: the robot
+refuses them.
 """
 
 import math
@@ -42,8 +44,6 @@ from ricochet.models.systems.bouncing_ball.tracking.workspace import (
     Workspace,
 )
 
-LOOK_AHEAD = {"ping-pong": 4, "tennis": 4, "moon ball": 2}
-"""Bounces to look ahead, by ball (Appendix E)."""
 POSITION_SD = 0.002
 """Error of one place per axis that the envelope allows for, m."""
 ENVELOPE_SAMPLES = 500
@@ -61,14 +61,11 @@ class Expected:
 
 @dataclass(frozen=True)
 class State:
-    """What the controller knows.
+    """The controller's state.
 
     Attributes:
-        next_bounces: Law of the next bounce.
-        workspace: The robot's plane.
         look_ahead: k, bounces to look ahead.
         branches: n, samples of each next bounce.
-        seed: Seed of the samples.
         reach: Standard deviation of the crossings up to which the whole way is gone, m.
         position_sd: Error of one place per axis that the envelope allows for, m.
         last: The last bounce believed, None before the first.
@@ -104,20 +101,16 @@ def init(
     reach: float | None = None,
     position_sd: float = POSITION_SD,
 ) -> State:
-    """Prepare the controller.
+    """Return the state before the first bounce.
 
     Args:
         transition: Law of the next bounce (`prediction.transition_sampler.law`).
-        workspace: The robot's plane.
         look_ahead: k, bounces to look ahead.
         branches: n, samples of each next bounce.
         seed: Seed of the samples; the same seed and events give the same targets.
         reach: Standard deviation of the crossings up to which the whole way is gone, m; None
             takes the paddle's radius.
         position_sd: Error of one place per axis that the envelope allows for, m.
-
-    Returns:
-        The state before the first bounce.
 
     Raises:
         ValueError: If k or n is below 1, n^k too large, or a length not positive.
@@ -133,17 +126,14 @@ def init(
 def step(
     state: State, event: BounceEvent, *, now: float, paddle: tuple[float, float]
 ) -> tuple[State, MotionTarget | None]:
-    """Take in one bounce and say where to go.
+    """Take in one bounce and return the state after it, and a target or None.
+
+    A bad event leaves the state as it was but for one line in `refused`.
 
     Args:
-        state: The state before it.
-        event: The bounce; only its time and place are read.
-        now: When it became known, s in the stream's clock.
+        event: Only its time and place are read.
+        now: When the event became known, s in the stream's clock.
         paddle: Present (y, z) of the paddle, m.
-
-    Returns:
-        The state after it, and a target or None. A bad event leaves the state as it was but for
-        one line in `refused`.
     """
     wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:

@@ -1,4 +1,4 @@
-r"""How a ball that was heard goes on, until it crosses the robot's plane: samples of the belief.
+r"""How a ball goes on until it crosses the robot's plane: samples of the belief about it.
 
 A sample draws a component of the belief, (p, u) and theta; at every contact the velocity
 (u, e w) is redrawn as in ricochet.models.systems.bouncing_ball.simulator, and a flight is a
@@ -49,17 +49,12 @@ class Continuations:
 def sample(
     belief: Belief, *, plane: float, count: int, prior: TossPrior, draw: np.random.Generator
 ) -> Continuations:
-    """Sample how the ball goes on.
+    """Sample how the ball goes on after the last event.
 
     Args:
-        belief: The belief after the last event.
-        plane: Place x_R of the robot's plane, m.
+        plane: x_R of the robot's plane, m.
         count: Number of samples.
         prior: Gives the first flight after a single contact.
-        draw: Source of randomness.
-
-    Returns:
-        The samples.
     """
     time, place, velocity, theta = _start(belief, count, prior, draw)
     found = np.full((5, count), np.nan)  # flight, time, y, z, next contact

@@ -2,8 +2,8 @@
 
 A bad event moves nothing: the controller keeps its state and gains one line that says what was
 found. Bad is an event whose time or place is not finite or absurdly far, that is not later than the
-one before, that was heard before it happened or is known before it was heard, or whose covariance
-is none of a place; and a paddle that does not know where it is.
+one before, that arrived before it happened or is known before it arrived, or whose covariance is
+no covariance; and a paddle at an unknown place.
 """
 
 import math
@@ -23,7 +23,7 @@ LATEST = 1e9
 
 @dataclass(frozen=True)
 class Bounce:
-    """A bounce that a controller believes: its time, s, and its place on the table, m."""
+    """A bounce that a controller takes for right: its time, s, and its place on the table, m."""
 
     time: float
     x: float
@@ -33,16 +33,12 @@ class Bounce:
 def fault(
     event: BounceEvent, *, now: float, paddle: tuple[float, float], last: float | None
 ) -> str | None:
-    """Say what is wrong with an event.
+    """Say in one line what is wrong with an event; None if it can be used, even without a place.
 
     Args:
-        event: The event.
-        now: When it became known, s in the stream's clock.
+        now: When the event became known, s in the stream's clock.
         paddle: Present (y, z) of the paddle, m.
         last: Time of the event before, s; None before the first.
-
-    Returns:
-        One line, or None for an event that can be used; one without a place can.
     """
     if not abs(event.time) < LATEST:
         return f"bounce event: time must be finite and within {LATEST:.0e} s, got {event.time}"
@@ -50,7 +46,7 @@ def fault(
     if not now < LATEST or now < event.time:
         return f"{which}: known at {now} s, expected a later time"
     if not event.time <= event.arrival <= now:
-        return f"{which}: heard at {event.arrival} s, expected a time from then to {now} s"
+        return f"{which}: arrival at {event.arrival} s, expected a time from then to {now} s"
     wrong = _misplaced(event.position) or _unsure(event.covariance)
     if wrong is not None:
         return f"{which}: {wrong}"
@@ -62,21 +58,14 @@ def fault(
 
 
 def located(event: BounceEvent) -> Bounce | None:
-    """Return the bounce of an event that has a place.
-
-    Args:
-        event: A good event.
-
-    Returns:
-        Its time and place; None where the localiser found no place.
-    """
+    """Return the bounce of a good event; None where the localiser found no place."""
     if event.position is None:
         return None
     return Bounce(event.time, float(event.position[0]), float(event.position[1]))
 
 
 def _misplaced(position: Float[ndarray, " 2"] | None) -> str | None:
-    """Say what is wrong with a place."""
+    """Say what is wrong with a position."""
     if position is None:
         return None
     if np.shape(position) == (2,) and (np.abs(position) < FARTHEST).all():
@@ -86,7 +75,7 @@ def _misplaced(position: Float[ndarray, " 2"] | None) -> str | None:
 
 
 def _unsure(covariance: Float[ndarray, "2 2"] | None) -> str | None:
-    """Say what is wrong with the covariance of a place."""
+    """Say what is wrong with the covariance of a position."""
     if covariance is None:
         return None
     if np.shape(covariance) == (2, 2) and (np.abs(covariance) < FARTHEST**2).all():

@@ -1,4 +1,4 @@
-"""Meet a bouncing ball as if bounces had no noise: Algorithm 1 of Matl et al. (STReSSD, App. D).
+"""Intercept a bouncing ball as if bounces had no noise: Algorithm 1 of Matl et al. (App. D).
 
 From the last two bounces, a distance d_i and a time t_i apart, and the restitution e,
 
@@ -17,11 +17,11 @@ ricochet.models.systems.bouncing_ball.simulator) it stays; `horizontal=1` puts 1
 12 reads d_{i+1} = e d_i.
 
 Times count from the bounce; a target's duration counts from when the event was known, so that the
-delay of hearing is taken off. What is due already makes no target. The algorithm trusts every
+delay of detection is taken off. What is due already makes no target. The algorithm trusts every
 place: it reads neither the localiser's covariance nor its flag. A bounce without a place leaves
 it waiting, and the next one counts as a first. A ball that moves away from the plane, or beyond
 it, will not cross it; one that moves along it has no y_R. Targets may lie outside the workspace:
-they are the robot's to refuse.
+the robot refuses them.
 """
 
 import math
@@ -40,12 +40,11 @@ from ricochet.models.systems.bouncing_ball.tracking.workspace import (
 
 @dataclass(frozen=True)
 class State:
-    """What the controller knows.
+    """The controller's state.
 
     Attributes:
         restitution: e, in (0, 1].
         horizontal: Share of the horizontal speed that a contact leaves.
-        workspace: The robot's plane.
         last: The last bounce, None before the first and after one without a place.
         last_event_time: Of the last good event, s; None before the first.
         refused: One line for every event that was refused.
@@ -77,15 +76,11 @@ class Prediction:
 
 
 def init(restitution: float, workspace: Workspace, *, horizontal: float | None = None) -> State:
-    """Prepare the controller.
+    """Return the state before the first bounce.
 
     Args:
         restitution: e, in (0, 1].
-        workspace: The robot's plane.
         horizontal: Share of the horizontal speed that a contact leaves; None takes e, as printed.
-
-    Returns:
-        The state before the first bounce.
 
     Raises:
         ValueError: If a share is outside (0, 1].
@@ -100,17 +95,14 @@ def init(restitution: float, workspace: Workspace, *, horizontal: float | None =
 def step(
     state: State, event: BounceEvent, *, now: float, paddle: tuple[float, float]
 ) -> tuple[State, MotionTarget | None]:
-    """Take in one bounce and say where to go.
+    """Take in one bounce and return the state after it, and a target or None.
+
+    A bad event leaves the state as it was but for one line in `refused`.
 
     Args:
-        state: The state before it.
-        event: The bounce; only its time and place are read.
-        now: When it became known, s in the stream's clock.
+        event: Only its time and place are read.
+        now: When the event became known, s in the stream's clock.
         paddle: Present (y, z) of the paddle, m; only checked.
-
-    Returns:
-        The state after it, and a target or None. A bad event leaves the state as it was but for
-        one line in `refused`.
     """
     wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:
@@ -127,11 +119,6 @@ def step(
 
 def predict(state: State, before: Bounce, last: Bounce) -> Prediction | None:
     """Extrapolate two bounces to the robot's plane (Eqs. 11 to 16).
-
-    Args:
-        state: Restitution and plane.
-        before: The bounce before the last.
-        last: The last bounce, later.
 
     Returns:
         The prediction; None where the line through the bounces does not meet the plane.

@@ -1,4 +1,4 @@
-r"""Where a contact may have been if one of three microphones heard it late.
+r"""Where a contact may have been if its sound reached one of three microphones late.
 
 Three first arrivals give one place r (Eq. 10 of Matl et al., STReSSD). If the direct path to
 microphone b is blocked, its first arrival is a reflection whose path is longer by l, and r is
@@ -8,7 +8,7 @@ wrong. But the range differences h_b(p) = |p - m_b| - |p - m_i|, h_j(p) = |p - m
 
 So p is about the solution p* of both at the mean detour, with the covariance J^-1 R J^-T, J being
 the Jacobian of (h_j, h_b) at p* and R = diag(sd^2, detour_sd^2). A density in p* becomes one in the
-place r that is heard by the factor |dp* / dr| = |det J(r)| / |det J(p*)|. What was heard enters by
+located place r by the factor |dp* / dr| = |det J(r)| / |det J(p*)|. What was detected enters by
 r alone: neither the speed of sound nor the times are needed.
 """
 
@@ -42,7 +42,7 @@ class Detour:
 
 @dataclass(frozen=True)
 class PositionEstimate:
-    """A place that explains what was heard.
+    """A place that explains what was detected.
 
     Attributes:
         mean: m.
@@ -56,19 +56,17 @@ class PositionEstimate:
 
 
 def estimates(
-    heard: Float[ndarray, " 2"], microphones: Float[ndarray, "3 3"], *, detour: Detour
+    located: Float[ndarray, " 2"], microphones: Float[ndarray, "3 3"], *, detour: Detour
 ) -> tuple[PositionEstimate, ...]:
-    """Return where a contact may have been if one of the microphones heard it late.
+    """Return where a contact may have been if its sound reached one of the microphones late.
+
+    There is an estimate for each microphone that may have been late, none where no place fits.
 
     Args:
-        heard: The place r that the arrivals give, m.
-        microphones: Places of the three microphones, m; contacts are at z = 0.
-        detour: By how much late arrivals are late.
-
-    Returns:
-        A place for each microphone that may have been late; none where no place fits.
+        located: The place r that the arrivals give, m.
+        microphones: Positions of the three microphones, m; contacts are at z = 0.
     """
-    x, y = heard.tolist()
+    x, y = located.tolist()
     rows: list[list[float]] = microphones.tolist()
     found = (_estimate(x, y, rows[-turn:] + rows[:-turn], detour) for turn in range(3))
     return tuple(place for place in found if place is not None)
@@ -81,7 +79,7 @@ def _estimate(
 
     In plain floats: in arrays of two, the calls cost ten times what the arithmetic does.
     """
-    first, second, heard_slopes = _differences(x, y, microphones)
+    first, second, located_slopes = _differences(x, y, microphones)
     second -= detour.mean
     for _ in range(_STEPS):
         f, g, (a, b, c, d) = _differences(x, y, microphones)
@@ -99,7 +97,7 @@ def _estimate(
         return None
     inverse = np.array([[d, -b], [-c, a]]) / determinant
     spread = (inverse * (detour.range_sd**2, detour.sd**2)) @ inverse.T
-    a, b, c, d = heard_slopes
+    a, b, c, d = located_slopes
     stretch = abs((a * d - b * c) / determinant)
     return PositionEstimate(np.array([x, y]), spread, math.log(max(stretch, 1e-12)))
 

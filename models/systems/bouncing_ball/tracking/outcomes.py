@@ -1,10 +1,10 @@
-"""The task of meeting a tossed ball with a paddle, and how its outcomes are counted.
+"""The task of intercepting a tossed ball with a paddle, and how its outcomes are counted.
 
 Matl et al., section 4.4, appendices E.1 and E.2. A toss is one of
 
     success     within the boundaries the paddle touches the ball as it crosses the robot's plane
     boundaries  no paddle in the workspace could touch it, or it never crosses
-    outliers    no touch, and a bounce before the crossing was mislocated or not heard
+    outliers    no touch, and a bounce before the crossing was mislocated or not detected
     missed      no touch, for any other reason
 
 and the energy is that of the paddle's motion normalised by its mass, the integral of v^2 / 2 in
@@ -26,7 +26,7 @@ from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 MISLOCATED = 0.05
 """Error beyond which a bounce counts as an outlier, m."""
 MATCH = 0.02
-"""Largest time between a bounce and the event that tells of it, s."""
+"""Largest time between a bounce and its event, s."""
 KINDS = ("success", "outliers", "boundaries", "missed")
 
 
@@ -58,17 +58,13 @@ def judge(
     ball_radius: float,
     outliers: tuple[int, ...],
 ) -> tuple[str, float]:
-    """Tell how a toss ended.
+    """Return how a toss ended, one of `KINDS`, and the distance of ball and paddle, m.
 
     Args:
         crossing: Place (y, z) at which the ball crosses the robot's plane, m, or None.
         paddle: Place (y, z) of the paddle's centre at that time, m.
-        workspace: Where the paddle may be.
-        ball_radius: Radius of the ball, m.
+        ball_radius: m.
         outliers: Bounces that were mislocated or missed.
-
-    Returns:
-        The kind, and the distance of ball and paddle, m.
     """
     if crossing is None:
         return "boundaries", np.inf
@@ -82,15 +78,7 @@ def judge(
 
 
 def beyond(crossing: Float[ndarray, " 2"], workspace: Workspace) -> float:
-    """Return how far a crossing is from where the paddle's centre may be.
-
-    Args:
-        crossing: Place (y, z) in the robot's plane, m.
-        workspace: Where the paddle may be.
-
-    Returns:
-        The distance, m; zero within.
-    """
+    """Return how far a crossing (y, z), m, is from where the paddle's centre may be, m."""
     low, high = np.array((workspace.y, workspace.z)).T
     return float(np.hypot(*(crossing - np.clip(crossing, low, high))))
 
@@ -100,15 +88,12 @@ def mislocated(
     positions: Float[ndarray, "bounce 2"],
     events: Sequence[BounceEvent],
 ) -> tuple[int, ...]:
-    """Count which bounces the ears got wrong, from 1.
+    """Return the bounces, counted from 1, that have no event, or one with no place or a wrong one.
 
     Args:
         times: When the bounces happened, s.
         positions: Where they happened, m.
-        events: What was heard.
-
-    Returns:
-        The bounces without an event, and those whose event has no place or a wrong one.
+        events: What was detected.
     """
     wrong = []
     for index, (time, place) in enumerate(zip(times, positions, strict=True), start=1):
@@ -121,9 +106,6 @@ def mislocated(
 
 def row(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Summarise the tosses of one controller.
-
-    Args:
-        outcomes: The tosses.
 
     Returns:
         Shares with exact binomial 95 % intervals, and mean energies with their standard errors.
@@ -152,14 +134,7 @@ def row(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def by_bounce(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """Sort failures due to outliers by the bounce that was wrong first (Fig. 14).
-
-    Args:
-        outcomes: The tosses.
-
-    Returns:
-        Counts under `first`, `second` and `later`.
-    """
+    """Count failures due to outliers by the bounce that was wrong first (Fig. 14)."""
     firsts = [min(each.outliers) for each in outcomes if each.kind == "outliers"]
     return {
         "first": firsts.count(1),
@@ -169,15 +144,7 @@ def by_bounce(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def interval(hits: int, cases: int) -> tuple[float, float]:
-    """Return the exact binomial 95 % interval of a share.
-
-    Args:
-        hits: Cases counted.
-        cases: All cases.
-
-    Returns:
-        Low and high end; (0, 1) where there is no case.
-    """
+    """Return the exact binomial 95 % interval of a share; (0, 1) where there is no case."""
     if cases == 0:
         return 0.0, 1.0
     found = stats.binomtest(hits, cases).proportion_ci(0.95, method="exact")

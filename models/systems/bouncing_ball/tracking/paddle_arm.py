@@ -78,21 +78,13 @@ class Track:
 
 
 def build(model: mujoco.MjModel | None = None) -> Arm:
-    """Return the arm.
-
-    Args:
-        model: A scene from `laboratory.build`; the plain one when absent.
-    """
+    """Return the arm in a scene of `scene.build`; in the plain one when absent."""
     model = scene.build() if model is None else model
     return Arm(model, mujoco.MjData(model))
 
 
 def at_rest(point: tuple[float, float], *, plane: float) -> Motion:
     """Return the arm at rest with its paddle at (y, z) of the plane x = `plane`, m.
-
-    Args:
-        point: Where the paddle's centre is.
-        plane: x of the robot's plane, m.
 
     Raises:
         ValueError: The point is out of reach.
@@ -104,12 +96,7 @@ def at_rest(point: tuple[float, float], *, plane: float) -> Motion:
 
 
 def retarget(motion: Motion, goal: tuple[float, float], *, duration: float) -> Motion:
-    """Turn to a new goal now; see `paddle_motion.replan`.
-
-    Args:
-        motion: The arm.
-        goal: Where to come to rest (y, z), m.
-        duration: Time in which to arrive, s.
+    """Turn to a new goal (y, z), m, now, in a time, s; see `paddle_motion.replan`.
 
     Raises:
         ValueError: The goal is out of reach, or the duration is not positive.
@@ -124,15 +111,10 @@ def halt(motion: Motion) -> Motion:
 
 
 def advance(arm: Arm, motion: Motion, seconds: float) -> tuple[Motion, Track]:
-    """Let time pass.
+    """Let time pass; return the arm at the end, and every step on the way.
 
     Args:
-        arm: The scene.
-        motion: The arm at the start.
         seconds: How long, s; what is less than half a step is kept for later.
-
-    Returns:
-        The arm at the end, and every step on the way.
 
     Raises:
         ValueError: Time would run backwards.

@@ -1,4 +1,4 @@
-"""Where a paddle shall be while it follows targets that change: smooth in the plane, within limits.
+"""Where a paddle should be while it follows changing targets: smooth in the plane, within limits.
 
 From (p0, v0) to rest at a goal, two motions run at once and add up, each over its own time:
 
@@ -69,7 +69,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Reference:
-    """Where the paddle shall be at some times.
+    """Where the paddle should be at some times.
 
     Attributes:
         position: (y, z), m.
@@ -81,22 +81,15 @@ class Reference:
 
 
 def rest(point: tuple[float, float], *, plane: float, now: float = 0.0) -> Plan:
-    """Return the plan that stays.
-
-    Args:
-        point: Where (y, z), m.
-        plane: x of the robot's plane, m.
-        now: Since when, s.
-    """
+    """Return the plan that stays at a point (y, z), m, since a time, s."""
     place = np.array(point, np.float64)
     return Plan(plane, now, place, np.zeros(2), SHORTEST, place, SHORTEST)
 
 
 def reference(plan: Plan, times: Float[ndarray, "*batch"]) -> Reference:
-    """Return where the paddle shall be; before the start as at the start, after the end at rest.
+    """Return where the paddle should be; before the start as at the start, after the end at rest.
 
     Args:
-        plan: The motion.
         times: When, s.
     """
     elapsed = np.asarray(np.maximum(np.asarray(times, np.float64) - plan.start, 0.0))
@@ -106,26 +99,17 @@ def reference(plan: Plan, times: Float[ndarray, "*batch"]) -> Reference:
 def joint_reference(
     plan: Plan, times: Float[ndarray, "*batch"]
 ) -> tuple[Float[ndarray, "*batch 6"], Float[ndarray, "*batch 6"]]:
-    """Return the joint angles, rad, and joint speeds, rad/s, of a plan.
-
-    Args:
-        plan: The motion.
-        times: When, s.
-    """
+    """Return the joint angles, rad, and joint speeds, rad/s, of a plan at some times, s."""
     return _joints(plan.plane, reference(plan, times))
 
 
 def replan(plan: Plan, goal: tuple[float, float], *, now: float, duration: float) -> Plan:
-    """Turn to a new goal from the motion under way.
+    """Return a plan to a new goal from the motion under way.
 
     Args:
-        plan: The motion under way.
         goal: Where to come to rest (y, z), m; within the arm's reach.
         now: When to turn, s; not before the motion's start.
         duration: Time in which to arrive, s; stretched as the joints demand.
-
-    Returns:
-        The new plan.
 
     Raises:
         ValueError: The goal is out of the arm's reach, or the duration is not positive.
@@ -147,12 +131,7 @@ def replan(plan: Plan, goal: tuple[float, float], *, now: float, duration: float
 
 
 def halt(plan: Plan, *, now: float) -> Plan:
-    """Return the plan that brakes and stays where that ends.
-
-    Args:
-        plan: The motion under way.
-        now: When to brake, s.
-    """
+    """Return the plan that brakes now, s, and stays where that ends."""
     start, brakings = _under_way(plan, now)
     goals = start.position + 0.5 * brakings[:, None] * start.velocity
     asked = demand(start, brakings, brakings, goals)

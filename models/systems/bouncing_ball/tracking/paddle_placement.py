@@ -1,4 +1,4 @@
-r"""Where a paddle shall wait for a ball whose crossing is known by samples, with little energy.
+r"""Where a paddle should wait for a ball whose crossing is known by samples, with little energy.
 
 A motion of least jerk from rest to rest over a distance D in a time T costs
 
@@ -8,7 +8,7 @@ and cut into pieces in proportion it costs the same: nothing is lost by stopping
 slow motion is cheap. A place c for the paddle's centre after a time T is judged by
 
     J(c) = (5 / 7) |c - paddle|^2 / T
-         + mean over samples that cross before the next event is heard of  price [not touched]
+         + mean over samples that cross before the next event is known of  price [not touched]
          + mean over the later ones of   min(price, (5 / 7) max(|q - c'| - r, 0)^2 / T'),
 
 with r the distance at which paddle and ball touch, q the crossing, c' where the paddle has got by
@@ -56,9 +56,9 @@ class Crossings:
     Attributes:
         points: (y, z), m.
         wait: Time from now, s; positive.
-        soon: Whether it crosses before the next event is heard.
-        event: Time from now until the next event is heard, s; of meaning for the others.
-        share: Of all samples of the ball, those that are here: probability that it can be met.
+        soon: Whether it crosses before the next event is known.
+        event: Time from now until the next event is known, s; of meaning for the others.
+        share: Of all samples of the ball, those that are here: probability that it can be reached.
     """
 
     points: Float[ndarray, "sample 2"]
@@ -95,15 +95,11 @@ def choose(
     """Choose the place of least expected cost.
 
     Args:
-        crossings: The samples, at least one.
+        crossings: At least one.
         paddle: Where the paddle is (y, z), m.
         touch: Distance of centres at which paddle and ball touch, m.
         price: What a miss costs, m^2/s.
-        reach: The arm's limits.
         bounds: Lowest and highest y and z of the paddle's centre, m.
-
-    Returns:
-        The place and the time in which to be there.
     """
     here = np.array(paddle)
     duration = _duration(crossings)
@@ -124,7 +120,7 @@ def choose(
 
 
 def _duration(crossings: Crossings) -> float:
-    """Until the next event is heard, or an early one of the crossings before it."""
+    """Until the next event is known, or an early one of the crossings before it."""
     soon = crossings.soon
     times = [float(_quantiles(crossings.event[~soon], (0.5,))[0])] if not soon.all() else []
     if soon.mean() > 0.05:
@@ -184,13 +180,9 @@ def _farthest(time: Float[ndarray, "*batch"], reach: Reach) -> Float[ndarray, "*
 
 
 def least_time(distance: Float[ndarray, "*batch"], reach: Reach) -> Float[ndarray, "*batch"]:
-    """Return the shortest time of a motion of least jerk, s.
+    """Return the shortest time of a motion of least jerk over a distance, m, in s.
 
     Its greatest speed is 15/8 D/T, its greatest acceleration 10/sqrt(3) D/T^2.
-
-    Args:
-        distance: m.
-        reach: The arm's limits.
     """
     return np.maximum(
         1.875 * distance / reach.speed, np.sqrt(5.7735 * distance / reach.acceleration)

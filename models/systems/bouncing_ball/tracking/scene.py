@@ -11,9 +11,7 @@ from pathlib import Path
 
 import mujoco
 
-from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE
-
-CUP_DISTANCE = 8.6 * 0.0254  # m
+from ricochet.models.systems.bouncing_ball.tracking.workspace import CUP_DISTANCE, HALF_TABLE
 
 _SCENE = Path(__file__).with_name("laboratory.xml")
 
@@ -27,16 +25,13 @@ def build(
     ball_radius: float = 0.02,
     cup_distance: float = CUP_DISTANCE,
 ) -> mujoco.MjModel:
-    """Load the scene and put its movable parts in place.
+    """Load the scene, its joints those of the arm, and put its movable parts in place.
 
     Args:
         tilt: Angle by which the table descends towards -x, rad.
         microphones: Up to three places, m; the scene's own when empty.
         ball_radius: Radius of the ball that is shown, m.
         cup_distance: From the foot of the table to the cup's axis along the floor, m.
-
-    Returns:
-        The compiled scene, its joints those of the arm.
 
     Raises:
         ValueError: There are more than three microphones.

@@ -1,4 +1,4 @@
-"""A ball that a hand tosses over the table towards the robot's plane x = x_R, and where it goes.
+"""A ball that is tossed over the table towards the robot's plane x = x_R, and where it goes.
 
 Section 4.4 of Matl et al. (STReSSD): a ball is tossed onto the table in the robot's direction. It
 bounces as in `models.systems.bouncing_ball.simulator`, the start moved to where the hand lets go;
@@ -32,7 +32,7 @@ LEAST_HEIGHT = 0.05  # m; the hand never lets go lower
 
 @dataclass(frozen=True)
 class Toss:
-    """The truth about one toss. Times count from the start of the stream that hears it.
+    """The truth about one toss. Times count from the start of the recording stream.
 
     Attributes:
         ball: What was tossed.
@@ -54,37 +54,18 @@ class Toss:
 
 
 def toss(ball: Ball, plane: float = 0.30, *, release: float = 0.30, draw: torch.Generator) -> Toss:
-    """Toss a ball once.
-
-    Args:
-        ball: The ball.
-        plane: Place x of the robot's plane, m.
-        release: When the hand lets go after the stream's start, s.
-        draw: Source of randomness.
-
-    Returns:
-        What happens.
-
-    Raises:
-        ValueError: If the plane does not lie beyond the table.
-    """
+    """Toss a ball once; see `tosses`."""
     return tosses(ball, 1, plane=plane, release=release, draw=draw)[0]
 
 
 def tosses(
     ball: Ball, count: int, *, plane: float = 0.30, release: float = 0.30, draw: torch.Generator
 ) -> tuple[Toss, ...]:
-    """Toss a ball many times; the arguments are those of `toss`.
+    """Toss a ball many times.
 
     Args:
-        ball: The ball.
-        count: How often.
-        plane: Place x of the robot's plane, m.
+        plane: x of the robot's plane, m.
         release: When the hand lets go after the stream's start, s.
-        draw: Source of randomness.
-
-    Returns:
-        What happens, toss by toss.
 
     Raises:
         ValueError: If the plane does not lie beyond the table.
@@ -109,21 +90,11 @@ def follow(
     release: float = 0.30,
     draw: torch.Generator,
 ) -> tuple[Toss, ...]:
-    """Follow balls that are let go at known places and velocities.
+    """Follow balls from known places and velocities of release; see `tosses`.
 
     Args:
-        ball: The ball.
-        place: Where each is let go, m, double precision.
+        place: Where each is released, m, double precision.
         velocity: How it flies off, m/s.
-        plane: Place x of the robot's plane, m.
-        release: When the hand lets go after the stream's start, s.
-        draw: Source of randomness of the contacts.
-
-    Returns:
-        What happens, toss by toss.
-
-    Raises:
-        ValueError: If the plane does not lie beyond the table.
     """
     if not plane > HALF_TABLE:
         raise ValueError(f"plane must lie beyond the table at {HALF_TABLE} m, got {plane}")
@@ -162,10 +133,8 @@ def _toss(
         y = positions[count - 1, 1] + last[1] * wait
         where = np.array([y, last[2] * wait - 0.5 * GRAVITY * wait**2])
         when = float(times[count - 1] + wait)
-    heard = slice(count)
-    return Toss(
-        ball, times[heard], positions[heard], velocities[heard], entry_speeds[heard], when, where
-    )
+    on = slice(count)
+    return Toss(ball, times[on], positions[on], velocities[on], entry_speeds[on], when, where)
 
 
 def _end(

@@ -2,8 +2,8 @@
 
 The robot's plane is x = x_R (Figure 4 of Matl et al., STReSSD); the paddle is a disc in it, its
 centre at (y, z). A controller answers a bounce with a `MotionTarget`: be there within so long. It
-does not know the arm: a target outside `Workspace.y` or `Workspace.z` is the robot's to refuse, as
-limits reject and never clamp. A target that is not finite cannot be made.
+does not know the arm: the robot refuses a target outside `Workspace.y` or `Workspace.z`; limits
+reject and never clamp. A target that is not finite cannot be made.
 """
 
 import math
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 HALF_TABLE = 0.275
 """Half the side of the table, m; its middle is the origin and its surface z = 0."""
+CUP_DISTANCE = 8.6 * 0.0254
+"""From the foot of the tilted table to the cup's axis along the floor, m (Section 4.3)."""
 FIRST_MOVE = 0.3
 """Time for the move after a first bounce, s, about one flight; the paper gives none."""
 
@@ -75,26 +77,13 @@ class MotionTarget:
 
 
 def contains(workspace: Workspace, y: float, z: float) -> bool:
-    """Tell whether the paddle's centre can be at a point of the plane.
-
-    Args:
-        workspace: The reachable part of the plane.
-        y: Place across, m.
-        z: Height, m.
-
-    Returns:
-        True within the closed bounds; NaN is outside.
-    """
+    """Tell whether the paddle's centre can be at (y, z), m: within closed bounds, NaN outside."""
     (left, right), (bottom, top) = workspace.y, workspace.z
     return left <= y <= right and bottom <= z <= top
 
 
 def clearance(workspace: Workspace, place: tuple[float, float, float]) -> float:
-    """Return how far a thing stands from all places that the paddle can take.
-
-    Args:
-        workspace: Where the paddle's centre may be.
-        place: The thing, m.
+    """Return how far a thing, m, stands from all places that the paddle can take.
 
     Returns:
         The distance, m; zero where the paddle would strike it.

@@ -18,7 +18,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound.arrival_hypotheses import Tolerances
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import MeasuredDrops
 from ricochet.models.systems.bouncing_ball.listening import takes as sound
-from ricochet.models.systems.bouncing_ball.listening.takes import HeardTake
+from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 from ricochet.tasks.console.progress import Progress, silent
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.recordings.sessions import Rejected, Session
@@ -40,7 +40,7 @@ class NamedTake:
 
     file: str
     path: Path
-    heard: HeardTake
+    heard: DetectedTake
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _hear_take(
     name, path = f"{session.identity}/{file}", session.folder / file
     try:
         samples = recordings.load_take(path)
-        heard = sound.hear(samples, session.rig.array(), tolerances=tolerances)
+        heard = sound.detect(samples, session.rig.array(), tolerances=tolerances)
     except (BadInput, ValueError) as error:
         return Rejected(name, str(error))
     if placed and bool(np.any(heard.outliers[:BOUNCES])):
@@ -149,13 +149,13 @@ def _hear_take(
     return NamedTake(name, path, heard)
 
 
-def _places(take: HeardTake) -> Float[ndarray, "bounce 2"]:
+def _places(take: DetectedTake) -> Float[ndarray, "bounce 2"]:
     if take.positions is None:
         raise ValueError("positions must be known, got a take of times alone")
     return take.positions
 
 
-def _position_sd(take: HeardTake) -> Float[ndarray, ""]:
+def _position_sd(take: DetectedTake) -> Float[ndarray, ""]:
     if take.covariances is None:
         raise ValueError("covariances must be known, got a take of times alone")
     variance = np.trace(take.covariances[:BOUNCES], axis1=1, axis2=2) / 2.0

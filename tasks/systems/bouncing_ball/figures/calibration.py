@@ -29,9 +29,6 @@ def posterior(
         samples: Draws of restitution and log10 concentration.
         title: Name of the pair.
         truth: The simulated truth by parameter, if there is one.
-
-    Returns:
-        The figure.
     """
     figure = Figure(figsize=(6.0, 5.4), layout="constrained")
     axes = figure.subplot_mosaic(
@@ -56,14 +53,7 @@ def posterior(
 
 
 def comparison(posteriors: Mapping[str, Float[ndarray, "sample 2"]]) -> Figure:
-    """Draw the posteriors of several pairs on one plot.
-
-    Args:
-        posteriors: Draws by name of the pair.
-
-    Returns:
-        The figure.
-    """
+    """Draw the posteriors of several pairs, draws by name, on one plot."""
     figure = Figure(figsize=(8.0, 6.4), layout="constrained")
     above, below = np.ravel(np.asarray(figure.subfigures(2, 1, height_ratios=(1.25, 1.0))))
     axes, close = above.subplots(), below.subplots(1, len(posteriors), squeeze=False)[0]
@@ -88,13 +78,12 @@ def narrowing(
 ) -> Figure:
     """Draw how the posterior narrows as drops accumulate.
 
+    The dashed lines fall as one over the square root of the number of drops.
+
     Args:
         drops: Number of drops at each step.
         means: Posterior means.
         deviations: Posterior standard deviations.
-
-    Returns:
-        The figure; the dashed lines fall as one over the square root of the number of drops.
     """
     figure = Figure(figsize=(8.0, 5.4), layout="constrained")
     above, below = figure.subplots(2, 2, sharex=True)
@@ -122,16 +111,11 @@ def waveform(
     *,
     title: str,
 ) -> Figure:
-    """Draw a take with the bounces that were heard in it.
+    """Draw a take, one row a channel, with the bounces that were detected in it.
 
     Args:
-        samples: The sound.
         sample_rate: Frames a second, Hz.
         times: When each bounce sounded, s.
-        title: Name of the take.
-
-    Returns:
-        The figure, one row a channel.
     """
     figure = Figure(figsize=(9.0, 1.2 + 1.3 * len(samples)), layout="constrained")
     rows = figure.subplots(len(samples), 1, sharex=True, squeeze=False)[:, 0]
@@ -153,16 +137,13 @@ def localisation_map(
     covariances: Float[ndarray, "bounce 2 2"],
     outliers: ndarray,
 ) -> Figure:
-    """Draw where the bounces were heard.
+    """Draw where the bounces were located, with 90 % ellipses.
 
     Args:
-        microphones: Positions of the microphones, m.
-        positions: Places of the bounces, m.
-        covariances: Their covariances, m^2.
-        outliers: Which places were set aside.
-
-    Returns:
-        The figure, with 90 % ellipses.
+        microphones: Their positions, m.
+        positions: Of the bounces, m.
+        covariances: m^2.
+        outliers: Which positions were set aside.
     """
     figure = Figure(figsize=(6.0, 5.6), layout="constrained")
     axes = figure.subplots()
@@ -187,13 +168,12 @@ def ratio_by_bounce(
 ) -> Figure:
     """Draw the ratio of successive intervals, which is the restitution, along each chain.
 
+    A trend in it is what a constant restitution cannot explain.
+
     Args:
         ratios: Ratios of one chain of bounces each, first bounce first.
         title: Name of the recording.
         interval: 90 % interval of the restitution.
-
-    Returns:
-        The figure; a trend in it is what a constant restitution cannot explain.
     """
     figure = Figure(figsize=(7.0, 4.2), layout="constrained")
     axes = figure.subplots()

@@ -35,12 +35,8 @@ def draw(
     """Draw every figure of a pair into a folder.
 
     Args:
-        pair: The pair.
-        heard: Its takes.
-        found: Its posterior.
         details: What `details.json` holds.
         checks: Simulated sessions at the posterior.
-        folder: Where the pictures go.
 
     Raises:
         BadInput: If the place cannot be written.

@@ -21,6 +21,8 @@ def restitution_by_take(
 ) -> Figure:
     """Draw each take's own restitution against the posterior of all.
 
+    A slope is drift over the session, two levels are two objects.
+
     Args:
         names: The takes, in the order of the session.
         values: Restitution of each by the speed equation.
@@ -28,9 +30,6 @@ def restitution_by_take(
         interval: 90 % interval of the restitution.
         set_aside: Names of the takes that are not in the posterior.
         notes: What the model does not explain, a sentence each.
-
-    Returns:
-        The figure: a slope is drift over the session, two levels are two objects.
     """
     figure = Figure(figsize=(7.0, 4.2), layout="constrained")
     axes = figure.subplots()

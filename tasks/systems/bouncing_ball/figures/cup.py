@@ -26,14 +26,10 @@ class SuccessMaps:
 
 
 def success_maps(balls: Mapping[str, SuccessMaps]) -> Figure:
-    """Draw the success maps of every ball beside each other, as Fig. 6b of Matl et al.
+    """Draw the success maps of every ball, as Fig. 6b of Matl et al.
 
-    Args:
-        balls: Maps by the ball's name.
-
-    Returns:
-        The figure: a row a ball with a scale of its own, darkest the most successes. A red point
-        marks the drop that was compared, crosses where the count left its predicted interval.
+    Each row is a ball with a scale of its own, darkest the most successes. A red point marks the
+    drop that was compared, crosses where the count left its predicted interval.
     """
     figure = Figure(figsize=(11.0, 2.05 * len(balls) + 0.8), layout="constrained")
     grid = figure.subplots(len(balls), 3, sharex=True, sharey=True, squeeze=False)

@@ -55,12 +55,8 @@ def strip(
 
     Args:
         frames: Instants in order; up to eight read well.
-        title: What is shown, in a line.
         ball_radius: m.
-        microphones: Places, m; the scene's own when empty.
-
-    Returns:
-        The figure; `figures.style.to_png` saves it.
+        microphones: Positions, m; the scene's own when empty.
 
     Raises:
         ValueError: There are no frames.
@@ -118,9 +114,7 @@ def _explain(figure: Figure, from_above: Axes, model: mujoco.MjModel, *, drawn: 
     """Say what is what: a legend below the pictures, and the microphones' numbers in one of them.
 
     Args:
-        figure: The strip.
         from_above: The picture in which the microphones are numbered.
-        model: The scene.
         drawn: Whether it is a sketch in metres, not a picture in pixels.
     """
     for channel, name in enumerate(MICROPHONES):

@@ -1,4 +1,4 @@
-"""Pictures of how three controllers met tossed balls: figures 7, 13 and 14 of Matl et al."""
+"""How each controller fared with tossed balls: figures 7, 13 and 14 of Matl et al."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,14 +29,7 @@ SHORT = {
 
 
 def shares(balls: Balls) -> Figure:
-    """Draw success and failures of the tosses within the boundaries, and energies (Fig. 7).
-
-    Args:
-        balls: The rows by ball and controller.
-
-    Returns:
-        The figure; bars carry 95 % intervals.
-    """
+    """Draw success and failures within the boundaries, and energies (Fig. 7)."""
     figure = Figure(figsize=(10.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     _stack(left, balls, ("success", "outliers", "missed"), of=_share)
@@ -49,11 +42,7 @@ def shares(balls: Balls) -> Figure:
 def all_tosses(balls: Balls) -> Figure:
     """Draw how every toss ended, those outside the boundaries too (Fig. 13).
 
-    Args:
-        balls: The rows by ball and controller.
-
-    Returns:
-        The figure; a line from each part's end is the 95 % interval of that part alone.
+    A line from each part's end is the 95 % interval of that part alone.
     """
     figure = Figure(figsize=(10.0, 4.6), layout="constrained")
     axes = figure.subplots()
@@ -67,11 +56,7 @@ def all_tosses(balls: Balls) -> Figure:
 def outliers_by_bounce(balls: Balls) -> Figure:
     """Draw failures due to outliers by the bounce that was mislocated first (Fig. 14).
 
-    Args:
-        balls: The rows by ball and controller.
-
-    Returns:
-        The figure; a line from each part's end is the 95 % interval of that part alone.
+    A line from each part's end is the 95 % interval of that part alone.
     """
     figure = Figure(figsize=(10.0, 4.6), layout="constrained")
     axes = figure.subplots()
@@ -130,13 +115,7 @@ def _whiskers(axes: Axes, balls: Balls) -> None:
 
 
 def _part_whiskers(axes: Axes, balls: Balls, parts: Sequence[Sequence[int]]) -> None:
-    """Draw the exact 95 % interval of each part of stacked counts at the part's end, side by side.
-
-    Args:
-        axes: Where the bars stand.
-        balls: The rows by ball and controller.
-        parts: Counts of each part, a number a bar.
-    """
+    """Draw the exact 95 % interval of each part of stacked counts at its end, side by side."""
     cases = [row["tosses"] for row in _rows(balls)]
     ends = np.cumsum(parts, axis=0)
     shifts = 0.2 * (np.arange(len(parts)) - 0.5 * (len(parts) - 1))

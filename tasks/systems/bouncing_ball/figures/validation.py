@@ -16,15 +16,13 @@ from ricochet.tasks.systems.bouncing_ball.validation.results import CANDIDATE, C
 def comparison(
     name: str, samples: Mapping[str, Float[ndarray, "sample 2"]], result: TwinResult
 ) -> Figure:
-    """Draw both posteriors on one plot, and success beside success.
+    """Draw both posteriors on one plot, and their success side by side.
+
+    Regions hold 90 %, bars are exact 95 % intervals.
 
     Args:
         name: Name of the pair.
         samples: Posterior draws by role.
-        result: The trials.
-
-    Returns:
-        The figure; regions hold 90 %, bars are exact 95 % intervals.
     """
     figure = Figure(figsize=(8.6, 4.3), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.4, 1.0))

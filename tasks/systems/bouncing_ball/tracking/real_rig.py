@@ -2,7 +2,7 @@
 
 Drivers are imported when the rig is opened. Everything that can be known without motion is checked
 first (`open_rig`): the settings, the drivers, the arm, which is only read, and a moment of sound.
-`lines` is what a person is told before the question; `held` takes both devices for this process.
+`lines` is what the operator reads before the question; `held` takes both devices for this process.
 """
 
 import math
@@ -63,9 +63,6 @@ def open_rig(settings: Settings, *, armed: bool) -> RealRig:
         settings: The sections `real` and `capture`.
         armed: Whether `--arm` was given.
 
-    Returns:
-        The rig.
-
     Raises:
         BadInput: A setting, a driver, the robot or the microphones are not as they should be.
     """
@@ -92,10 +89,9 @@ def open_rig(settings: Settings, *, armed: bool) -> RealRig:
 
 @contextmanager
 def held(rig: RealRig) -> Iterator[SteeredArm]:
-    """Take robot and sound card, with the arm able to move, and let go of both in any case.
+    """Take robot and sound card, with the arm able to move, and release both in any case.
 
-    Args:
-        rig: The rig; a person must have confirmed that it may move.
+    The operator must have confirmed that it may move.
 
     Yields:
         The arm, at rest; it is stopped at the end.
@@ -116,13 +112,8 @@ def lines(rig: RealRig, *, ball: str, tosses: int, repeats: int) -> tuple[str, .
     """Say what will move, where, how fast and how often.
 
     Args:
-        rig: The rig.
-        ball: What is tossed.
-        tosses: How often.
+        tosses: How many of the ball.
         repeats: How often one toss may be repeated.
-
-    Returns:
-        The lines.
     """
     (left, right), (low, high) = rig.workspace.y, rig.workspace.z
     home = (rig.workspace.x, *rig.workspace.home)
@@ -142,11 +133,7 @@ def lines(rig: RealRig, *, ball: str, tosses: int, repeats: int) -> tuple[str, .
 
 
 def fastest(workspace: Workspace) -> float:
-    """Return the greatest speed that joint limits allow the upright paddle in a workspace, m/s.
-
-    Args:
-        workspace: Where the paddle may be.
-    """
+    """Return the greatest speed that joint limits allow the upright paddle in a workspace, m/s."""
     y, z = np.meshgrid(np.linspace(*workspace.y, 15), np.linspace(*workspace.z, 11))
     places = np.stack((np.full(y.size, workspace.x), y.ravel(), z.ravel()), -1)
     angles = np.linspace(0.0, math.pi, 13)[:, None]
@@ -174,7 +161,7 @@ def _refuse_struck(rig: Rig, workspace: Workspace) -> None:
 
 
 def _refuse_silence(listener: Listener) -> None:
-    """Hear one buffer."""
+    """Record one buffer."""
     if next(listener.buffers(), None) is None:
         raise BadInput("microphones", listener.fault or "no sound", "a stream")
 

@@ -34,8 +34,8 @@ def drop(seed, *, restitution=0.8, log10_concentration=3.5, room=None, snr=25.0)
         room=room,
         noise=Background(snr=snr),
     )
-    heard = times < 1.39
-    return samples, times[heard], places[heard, :2]
+    recorded = times < 1.39
+    return samples, times[recorded], places[recorded, :2]
 
 
 @pytest.fixture(scope="module")
@@ -48,23 +48,23 @@ def scores(seeds, **case):
     intervals, squares = [], []
     for seed in seeds:
         samples, times, places = drop(seed, **case)
-        heard = takes.hear(samples, THREE, most=3)
-        assert not heard.outliers.any()
-        late = heard.times - times[:3]
-        sd = heard.time_sd
+        found = takes.detect(samples, THREE, most=3)
+        assert not found.outliers.any()
+        late = found.times - times[:3]
+        sd = found.time_sd
         intervals += [(late[n + 1] - late[n]) / np.hypot(sd[n], sd[n + 1]) for n in (0, 1)]
-        for error, covariance in zip(heard.positions - places[:3], heard.covariances, strict=True):
+        for error, covariance in zip(found.positions - places[:3], found.covariances, strict=True):
             squares.append(error @ np.linalg.solve(covariance, error))
     return np.array(intervals), np.array(squares)
 
 
-def test_a_drop_is_heard_where_and_when_it_was(one_drop):
+def test_a_drop_is_detected_where_and_when_it_was(one_drop):
     samples, times, places = one_drop
-    heard = takes.hear(samples, THREE)
-    assert len(heard.times) == len(times)
-    assert not heard.outliers.any()
-    assert np.abs(heard.times - times).max() < 20e-6
-    assert np.linalg.norm(heard.positions - places, axis=1).max() < 1e-3
+    found = takes.detect(samples, THREE)
+    assert len(found.times) == len(times)
+    assert not found.outliers.any()
+    assert np.abs(found.times - times).max() < 20e-6
+    assert np.linalg.norm(found.positions - places, axis=1).max() < 1e-3
 
 
 def test_errors_over_stated_deviations_are_about_one():
@@ -88,7 +88,7 @@ def test_louder_and_later_recordings_say_the_same(one_drop):
     samples, *_ = one_drop
     later = np.concatenate([samples[:, :2205][:, ::-1] * 0.0, samples], axis=1)
     later[:, :2205] = samples[:, 100:2305]  # more background, no impact
-    first, second = takes.hear(samples, THREE), takes.hear(4.0 * later, THREE)
+    first, second = takes.detect(samples, THREE), takes.detect(4.0 * later, THREE)
     np.testing.assert_allclose(second.times - 0.05, first.times, atol=2e-6)
     np.testing.assert_allclose(second.positions, first.positions, atol=1e-4)
 
@@ -97,16 +97,16 @@ def test_louder_and_later_recordings_say_the_same(one_drop):
 def test_fewer_than_three_microphones_give_times_alone(one_drop, channels):
     samples, times, _ = one_drop
     few = Microphones(THREE.positions[:channels], 44100.0)
-    heard = takes.hear(samples[:channels], few)
-    assert heard.positions is None
-    assert heard.covariances is None
-    assert np.abs(np.diff(heard.times) - np.diff(times)).max() < 1e-3  # travel is not removed
+    found = takes.detect(samples[:channels], few)
+    assert found.positions is None
+    assert found.covariances is None
+    assert np.abs(np.diff(found.times) - np.diff(times)).max() < 1e-3  # travel is not removed
 
 
 def test_most_keeps_the_first_bounces(one_drop):
     samples, *_ = one_drop
-    heard = takes.hear(samples, THREE, most=3)
-    assert len(heard.times) == len(heard.positions) == len(heard.outliers) == 3
+    found = takes.detect(samples, THREE, most=3)
+    assert len(found.times) == len(found.positions) == len(found.outliers) == 3
 
 
 def spoilt(samples, kind):
@@ -130,10 +130,10 @@ def spoilt(samples, kind):
 )
 def test_bad_recordings_are_refused_with_their_fault(one_drop, kind):
     with pytest.raises(ValueError, match=kind):
-        takes.hear(spoilt(one_drop[0], kind), THREE)
+        takes.detect(spoilt(one_drop[0], kind), THREE)
 
 
 def test_microphones_on_one_line_are_refused(one_drop):
     line = Microphones(np.outer([-1.0, 0.0, 1.0], [0.3, 0.1, 0.0]), 44100.0)
     with pytest.raises(ValueError, match="collinear"):
-        takes.hear(one_drop[0], line)
+        takes.detect(one_drop[0], line)

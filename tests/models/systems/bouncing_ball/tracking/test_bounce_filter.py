@@ -8,9 +8,11 @@ import pytest
 import torch
 from scipy import special, stats
 
-from ricochet.models.probability import von_mises_fisher
 from ricochet.models.systems.bouncing_ball.balls import BALLS
-from ricochet.models.systems.bouncing_ball.tracking import bounce_filter, late_arrivals
+from ricochet.models.systems.bouncing_ball.tracking import (
+    bounce_filter,
+    late_arrivals,
+)
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, TossPrior
 from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import (
@@ -42,36 +44,6 @@ def believe(theta: np.ndarray, events: list[Detection], *, sensor: SensorModel =
     for event in events[1:]:
         belief = bounce_filter.update(belief, event, prior=PRIOR, sensor=sensor)
     return belief
-
-
-@pytest.mark.parametrize("concentration", [63.0, 1000.0])
-def test_a_bounce_has_the_moments_of_the_simulated_exits_that_rise_as_fast(
-    concentration: float,
-) -> None:
-    """The law itself, cut to the exits whose vertical speed lies within 1 cm/s of the given one."""
-    velocity, exit_speed = np.array([0.5, 0.2, 1.7]), 1.69
-    count = 400_000
-    drawn = von_mises_fisher.redirect(
-        torch.tensor(velocity)[:, None].expand(3, count).clone(),
-        torch.full((count,), concentration, dtype=torch.float64),
-        draw=torch.Generator().manual_seed(0),
-    ).numpy()
-    exits = drawn[:2, np.abs(drawn[2] - exit_speed) < 0.01].T
-    mean, covariance = bounce_filter.bounce_moments(
-        np.array([0.0, 0.0, *velocity[:2]]),
-        np.zeros((4, 4)),
-        rise=np.array(velocity[2]),
-        exit_speed=np.array(exit_speed),
-        concentration=np.array(concentration),
-    )
-    # Three standard errors of the mean, and 1 % for the width of the cut (it moves v by +-0.03 m/s
-    # at both ends, so that the means differ in second order only).
-    error = 3.0 * exits.std(axis=0) / np.sqrt(len(exits)) + 0.01 * 0.54
-    assert (np.abs(exits.mean(axis=0) - mean[2:]) < error).all()
-    # The cut adds the variance of v over it, (0.02 w / v)^2 / 12 = 3.3e-4; the rest is sampling,
-    # 3 sqrt(2 / n) of each variance with n > 10,000, that is 4 %.
-    away = np.cov(exits.T) - covariance[2:, 2:]
-    assert (np.abs(away) < 4e-4 + 0.05 * np.abs(np.diag(covariance[2:, 2:])).max()).all()
 
 
 def straight(places: list[tuple[float, float] | None]) -> tuple[np.ndarray, list[Detection]]:

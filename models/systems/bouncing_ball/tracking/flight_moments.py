@@ -1,0 +1,88 @@
+r"""Mean and covariance of a ball's horizontal motion through a contact, and through a flight.
+
+By the law of ricochet.models.systems.bouncing_ball.simulator a ball that comes with horizontal
+velocity u and vertical speed w leaves with
+
+    s^2 = |u|^2 + (e w)^2,      speed s in a direction from von Mises-Fisher(k) about the old.
+
+Given the vertical exit speed w' the horizontal velocity has the length
+
+    v = sqrt(s^2 - w'^2),       turned from u by von Mises(c),      c = k |u| v / s^2,
+
+hence, with A = I_1(c) / I_0(c), d along u and n across it, exactly
+
+    E[u'] = v A d,     Cov = v^2 [(1 - A / c - A^2) d d^T + (A / c) n n^T].
+
+Uncertainty of u enters by the first-order map, A [(|u| / v) d d^T + (v / |u|) n n^T].
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import special
+
+_SLOWEST = 0.05  # m/s; below, a heading means nothing
+_LARGE = 1e4  # concentration; what the series leaves out is below 1e-13
+_STEEPEST = 2.0  # bound of the map's two slopes, where v or |u| is near 0
+
+
+def bounce_moments(
+    mean: Float[ndarray, "*batch 4"],
+    covariance: Float[ndarray, "*batch 4 4"],
+    *,
+    rise: Float[ndarray, "*batch"],
+    exit_speed: Float[ndarray, "*batch"],
+    concentration: Float[ndarray, "*batch"],
+    speed_sd: Float[ndarray, "*batch"] | float = 0.0,
+) -> tuple[Float[ndarray, "*batch 4"], Float[ndarray, "*batch 4 4"]]:
+    """Return mean and covariance of (p, u) on leaving a contact, given the vertical exit speed.
+
+    Args:
+        mean: Of (p, u) on reaching the contact.
+        rise: Vertical speed after the contact without scatter, e w, m/s.
+        exit_speed: Vertical speed after it, m/s.
+        concentration: k.
+        speed_sd: Standard deviation of `rise`, m/s.
+    """
+    u = mean[..., 2:]
+    before = np.hypot(u[..., 0], u[..., 1])
+    energy = before**2 + rise**2
+    after = np.sqrt(np.maximum(energy - exit_speed**2, _SLOWEST**2))
+    c = np.maximum(concentration * before * after / energy, 1e-9)
+    A = _mean_cosine(c)  # noqa: N806  as in the equations
+    d = u / np.maximum(before, 1e-12)[..., None]
+    along = d[..., :, None] * d[..., None, :]
+    across = np.eye(2) - along
+    ratio = np.clip(before / after, 1.0 / _STEEPEST, _STEEPEST)
+    slope = (A * ratio)[..., None, None] * along + (A / ratio)[..., None, None] * across
+    spread = np.maximum(1.0 - A / c - A**2, 0.0) * after**2 + np.square(
+        np.minimum(rise / after, 10.0) * speed_sd
+    )
+    sideways = A / c * after**2
+    turned = covariance.copy()
+    turned[..., :2, 2:] = covariance[..., :2, 2:] @ slope  # the slope is symmetric
+    turned[..., 2:, :2] = np.swapaxes(turned[..., :2, 2:], -1, -2)
+    turned[..., 2:, 2:] = slope @ covariance[..., 2:, 2:] @ slope
+    turned[..., 2:, 2:] += spread[..., None, None] * along + sideways[..., None, None] * across
+    return np.concatenate((mean[..., :2], (after * A)[..., None] * d), axis=-1), turned
+
+
+def propagate_straight(
+    mean: Float[ndarray, "*batch 4"],
+    covariance: Float[ndarray, "*batch 4 4"],
+    flight: Float[ndarray, "*batch"],
+) -> tuple[Float[ndarray, "*batch 4"], Float[ndarray, "*batch 4 4"]]:
+    """Move on with the same velocity for a time, s."""
+    moved, wider, t = mean.copy(), covariance.copy(), flight[..., None, None]
+    moved[..., :2] += flight[..., None] * mean[..., 2:]
+    wider[..., :2, 2:] += t * covariance[..., 2:, 2:]
+    wider[..., 2:, :2] = np.swapaxes(wider[..., :2, 2:], -1, -2)
+    wider[..., :2, :2] += t * (covariance[..., :2, 2:] + wider[..., 2:, :2])
+    return moved, wider
+
+
+def _mean_cosine(c: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch"]:
+    """I_1(c) / I_0(c), the mean cosine of the von Mises law; by its series where c is large."""
+    small = np.minimum(c, _LARGE)
+    series = 1.0 - 0.5 / np.maximum(c, _LARGE) * (1.0 + 0.25 / np.maximum(c, _LARGE))
+    return np.where(c < _LARGE, special.ive(1, small) / special.ive(0, small), series)
