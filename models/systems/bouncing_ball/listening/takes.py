@@ -1,9 +1,10 @@
 """From one take to the times and places of its bounces.
 
-Onsets make chains (`onsets`, `bounce_chains`), the chain of the highest score is the drop, and
-each of its bounces is located (`localisation`). What is stated is the time of emission, arrival less distance
-over the speed of sound: with a ball that wanders by 0.1 m arrivals alone are off by 0.3 ms. A
-constant shift of all times by a few microseconds, the click's own, has no meaning for intervals.
+Onsets make chains (`onsets`, `bounce_chains`), the chain of the highest score is the drop, and each
+of its bounces is located (`localisation`). What is stated is the time of emission, arrival less
+distance over the speed of sound: with a ball that wanders by 0.1 m arrivals alone are off by 0.3
+ms. A constant shift of all times by a few microseconds, the click's own, has no meaning for
+intervals.
 
 With fewer than three microphones there are no places; times are then those of arrival at the
 nearest microphone.
