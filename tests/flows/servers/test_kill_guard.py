@@ -27,7 +27,7 @@ def start(how: str) -> tuple[subprocess.Popen, int]:
 def test_what_a_killed_verb_started_ends_with_it_and_nothing_else() -> None:
     bystander = subprocess.Popen(["sleep", "62"])
     verb, child = start("killed")
-    assert len(members(child)) == 2  # it and its own child
+    wait_for(lambda: len(members(child)) == 2, seconds=5)  # it and its own child
     verb.kill()
     verb.wait()
     wait_for(lambda: not members(child), seconds=20)
@@ -39,7 +39,7 @@ def test_what_a_killed_verb_started_ends_with_it_and_nothing_else() -> None:
 def test_a_verb_that_ends_by_itself_ends_nothing() -> None:
     verb, child = start("ends")
     assert verb.wait(20) == 0
-    assert len(members(child)) == 2
+    wait_for(lambda: len(members(child)) == 2, seconds=5)
     os.killpg(child, 9)
 
 
