@@ -17,6 +17,7 @@ from typing import NoReturn
 from ricochet.flows.command_line.verb import Call, Verb
 from ricochet.flows.command_line.verbs import VERBS
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console.threads import use_one_thread
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
@@ -40,6 +41,7 @@ def main(words: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
+    use_one_thread()
     arguments = build_parser().parse_args(words)
     try:
         verb: Verb = arguments.verb_found

@@ -39,7 +39,6 @@ QUIET = {
     "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # seven idle processes for language models
-    "OMP_NUM_THREADS": "1",  # small tensors in a loop are fastest on one thread
 }
 EMBEDDED = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
@@ -178,6 +177,7 @@ def _environment(state: Path, prefect: str) -> dict[str, str]:
         "MLFLOW_TRACKING_URI": f"sqlite:///{output_folder(state / 'mlflow') / 'mlflow.db'}",
         # It only keeps MLflow from warning; nobody logs in on loopback.
         "MLFLOW_FLASK_SERVER_SECRET_KEY": secrets.token_hex(16),
+        "OMP_NUM_THREADS": "1",  # as `tasks.console.threads` has it for a verb
         "PWD": str(ROOT),
     }
     return {**QUIET, **os.environ, **settings}

@@ -130,7 +130,6 @@ def fit(
     Returns:
         The energy with its losses at each look.
     """
-    torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
     return energy_training.fit(
         labels.states,
         labels.angles,

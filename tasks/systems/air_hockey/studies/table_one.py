@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from scipy import stats
 
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
@@ -76,7 +75,6 @@ def run(
     Returns:
         Every number of the study.
     """
-    torch.set_num_threads(1)
     settings = shrunk(settings) if quick else settings
     shooters = policies(settings, output_folder(out / "policies"), seed, bar)
     begun = trials.starts(wanted or settings[Hockey].shots, seed=SEED + seed)

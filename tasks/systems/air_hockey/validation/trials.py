@@ -7,11 +7,8 @@ the work; step times are of meaning only where nothing else runs.
 """
 
 import math
-import multiprocessing
-import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,6 +20,7 @@ from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.simulator import Disturbance, Episode, World
 from ricochet.models.systems.air_hockey.strike_plan import Intent
+from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.console.progress import Progress, silent
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 
@@ -159,20 +157,8 @@ def play_all(
     Returns:
         What came of each, in order.
     """
-    workers = workers or os.cpu_count() or 1
     jobs = [(make, start, disturbance) for start in begun]
-    played: list[Played] = []
-    if workers == 1:
-        for job in jobs:
-            played.append(_play(job))
-            progress(len(played), len(jobs))
-        return played
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        for each in pool.map(_play, jobs, chunksize=4):
-            played.append(each)
-            progress(len(played), len(jobs))
-    return played
+    return run_all(_play, jobs, workers=workers, progress=progress)
 
 
 def _play(job: tuple[Callable[[], Agent], Start, Disturbance]) -> Played:

@@ -105,7 +105,6 @@ def train(settings: Density, *, seed: int) -> Trained:
     Returns:
         The density.
     """
-    torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
     draw = torch.Generator().manual_seed(seed)
     theta, inputs = training_pairs(settings.simulations, draw=draw)
     fit = mixture_density_networks.fit(

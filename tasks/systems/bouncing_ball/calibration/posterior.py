@@ -70,7 +70,6 @@ def calibrate(
     Raises:
         BadInput: If too few takes can be used.
     """
-    torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
     rules = order.settings[Calibrate]
     known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
     heard = detections.hear(pair.sources, tolerances=known, progress=progress)

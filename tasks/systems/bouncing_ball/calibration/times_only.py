@@ -128,7 +128,6 @@ def _conclude(
     notes: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """Infer restitution from the chains and write the files; notes are findings of the ear."""
-    torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
     found = times_only.listen_times(chains, time_sd, draw=torch.Generator().manual_seed(order.seed))
     theta = _theta(found, seed=order.seed)
     names, unknown = problem.PARAMETERS, problem.PARAMETERS[1]

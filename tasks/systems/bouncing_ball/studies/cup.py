@@ -88,7 +88,6 @@ def run(
     Returns:
         Every number of the study.
     """
-    torch.set_num_threads(1)
     sessions = 1 if quick else max(1, round(settings[Study].repeats / 20))
     places = cup_success.positions()
     rows, maps, first = {}, {}, SEED + APART * seed

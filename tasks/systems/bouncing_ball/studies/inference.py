@@ -9,13 +9,17 @@
 concentration take a minute each.
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from ricochet.models.inference import density_arrays
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.balls import BALLS
@@ -25,10 +29,12 @@ from ricochet.models.systems.bouncing_ball.problem import (
     DEFAULT_TIME_SD,
     Drops,
 )
+from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.console.progress import Progress
 from ricochet.tasks.figures import calibration_checks, style
 from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage.files import digest_of, output_folder
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import exact_method, sbi_method
@@ -83,7 +89,6 @@ def run(
     Returns:
         Every number of the tables.
     """
-    torch.set_num_threads(1)
     study = shrunk(settings[Study], settings[Quick].quick) if quick else settings[Study]
     first = SEED + APART * seed
     noisy = Setting(DEFAULT_TIME_SD, DEFAULT_POSITION_SD, study.simulations, first)
@@ -189,21 +194,33 @@ def _ablation(setting: Setting, study: Study, steps: Callable[[int], None]) -> d
 def _product(
     study: Study, network: ConditionalDensity, out: Path, steps: Callable[[int], None], first: int
 ) -> dict[str, Any]:
-    out.mkdir(parents=True, exist_ok=True)
-    journal = out / f"sessions-{code_digest(__name__)[:12]}.jsonl"
-
-    def run_all(sessions: list[Session]) -> list[product_rows.Outcome]:
-        return product_rows.outcomes(
-            sessions, network=network, journal=journal, progress=lambda: steps(1)
-        )
-
-    prior = [Session(10 * first + i, study.drops) for i in range(study.sessions)]
-    rows = {"prior": product_rows.prior_row(run_all(prior), study.drops)}
+    sessions = {"prior": [Session(10 * first + i, study.drops) for i in range(study.sessions)]}
     for place, ball in enumerate(BALLS.values(), start=1):
         start = first * (10 + 10 * place)
-        sessions = [Session(start + i, study.drops, ball.theta) for i in range(study.repeats)]
-        rows[ball.name] = product_rows.ball_row(run_all(sessions), study.drops)
-    return rows
+        sessions[ball.name] = [
+            Session(start + i, study.drops, ball.theta) for i in range(study.repeats)
+        ]
+    arrays = density_arrays.to_arrays(network)
+    network_digest = hashlib.sha256(b"".join(each.tobytes() for each in arrays.values()))
+    key = digest_of([code_digest(__name__), network_digest.hexdigest()])
+    counted = 0
+
+    def report(done: int, total: int) -> None:
+        nonlocal counted
+        steps(done - counted)
+        counted = done
+
+    found = iter(
+        run_all(
+            partial(product_rows.outcome, network=arrays),
+            [session for group in sessions.values() for session in group],
+            journal=product_rows.journal(output_folder(out) / f"sessions-{key[:12]}.jsonl"),
+            progress=report,
+        )
+    )
+    groups = {name: list(islice(found, len(group))) for name, group in sessions.items()}
+    rows = {"prior": product_rows.prior_row(groups.pop("prior"), study.drops)}
+    return rows | {ball: product_rows.ball_row(each, study.drops) for ball, each in groups.items()}
 
 
 def _draw(result: dict[str, Any], out: Path) -> None:

@@ -1,15 +1,8 @@
 """Coverage of products over many drops: sessions simulated, multiplied and compared with the truth.
 
-Each session is a job of its own with its own seed, so that the rows do not depend on how many
-processors share the work. Finished sessions are noted in a journal, a line each: a study that was
-stopped goes on where it was.
+Each session is a job of its own with its own seed (`tasks.console.jobs`).
 """
 
-import json
-import multiprocessing
-import os
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,12 +13,12 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.inference import calibration_checks, density_arrays
-from ricochet.models.inference.mixture_density_networks import ConditionalDensity
 from ricochet.models.probability import boxes, truncated_mixtures
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, posterior
 from ricochet.models.systems.bouncing_ball.calibration.gaussian_product import gaussian_product
 from ricochet.models.systems.bouncing_ball.problem import PARAMETERS, PRIOR, Features, Noise
+from ricochet.tasks.console.jobs import Journal
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,6 @@ def outcome(session: Session, network: dict[str, ndarray] | None = None) -> Outc
     Returns:
         The comparison.
     """
-    torch.set_num_threads(1)
     truth, features, noise = simulate(session)
     density = posterior.posterior(features, noise)
     return Outcome(
@@ -92,67 +84,19 @@ def outcome(session: Session, network: dict[str, ndarray] | None = None) -> Outc
     )
 
 
-def outcomes(
-    sessions: list[Session],
-    *,
-    network: ConditionalDensity | None = None,
-    journal: Path | None = None,
-    progress: Callable[[], None] | None = None,
-) -> list[Outcome]:
-    """Run sessions on all processors and return their outcomes in order.
+def journal(file: Path) -> Journal[Outcome]:
+    """Return the journal of sessions that are finished."""
 
-    Args:
-        sessions: What to simulate.
-        network: Density network for the paper's rule.
-        journal: File of finished sessions, read first and added to.
-        progress: Called after each session.
+    def encode(found: Outcome) -> dict[str, Any]:
+        return {k: v.tolist() if isinstance(v, ndarray) else v for k, v in vars(found).items()}
 
-    Returns:
-        The outcomes.
-    """
-    found = _noted(journal)
-    left = [each for each in sessions if each not in found]
-    for _ in range(len(sessions) - len(left)):
-        if progress:
-            progress()
-    arrays = None if network is None else density_arrays.to_arrays(network)
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
-        jobs = {pool.submit(outcome, each, arrays): each for each in left}
-        for job in as_completed(jobs):
-            found[jobs[job]] = job.result()
-            _note(journal, jobs[job], job.result())
-            if progress:
-                progress()
-    return [found[each] for each in sessions]
-
-
-def _noted(journal: Path | None) -> dict[Session, Outcome]:
-    if journal is None or not journal.exists():
-        return {}
-    found = {}
-    for line in journal.read_text().splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:  # the last line of a run that was killed
-            continue
-        session, values = entry["session"], entry["outcome"]
-        truth = session["truth"] and tuple(session["truth"])
-        key = Session(session["seed"], session["drops"], truth)
-        arrays: dict[str, Any] = {
-            name: np.array(value) if isinstance(value, list) else value
-            for name, value in values.items()
+    def decode(values: dict[str, Any]) -> Outcome:
+        fields: dict[str, Any] = {
+            k: np.array(v) if isinstance(v, list) else v for k, v in values.items()
         }
-        found[key] = Outcome(**arrays)
-    return found
+        return Outcome(**fields)
 
-
-def _note(journal: Path | None, session: Session, result: Outcome) -> None:
-    if journal is None:
-        return
-    values = {k: v.tolist() if isinstance(v, ndarray) else v for k, v in vars(result).items()}
-    with journal.open("a") as file:
-        file.write(json.dumps({"session": vars(session), "outcome": values}) + "\n")
+    return Journal(file, encode, decode)
 
 
 def prior_row(results: list[Outcome], drops: int) -> dict[str, Any]:

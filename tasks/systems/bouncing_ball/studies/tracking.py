@@ -12,10 +12,7 @@ seed, so that the numbers do not depend on how many processors share the work.
     belief                  ours
 """
 
-import multiprocessing
-import os
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +25,7 @@ from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_tracking
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
+from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.console.progress import Progress
 from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Capture, Quick
@@ -107,7 +105,6 @@ def run(
     Returns:
         Every number of the study.
     """
-    torch.set_num_threads(1)
     workspace_of(settings[Tosses])  # refused before anything is computed
     tosses = settings[Tosses].tosses
     tosses = max(1, round(tosses * settings[Quick].quick)) if quick else tosses
@@ -117,13 +114,8 @@ def run(
     known = {ball: _calibrated(ball, settings, number) for number, ball in balls}
     jobs = [Job(ball, first + i, settings, known[ball]) for ball in known for i in range(tosses)]
     met: dict[str, list[Met]] = {ball: [] for ball in known}
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
-        for done, (job, result) in enumerate(
-            zip(jobs, pool.map(meet, jobs, chunksize=5), strict=True), start=1
-        ):
-            met[job.ball].append(result)
-            progress(done, len(jobs))
+    for job, result in zip(jobs, run_all(meet, jobs, progress=progress), strict=True):
+        met[job.ball].append(result)
     alone = [meet(job) for job in jobs[:: -(-len(jobs) // TIMED)]]
     found = summarise(met) | {"latency_ms": latencies(alone), "quick": quick, "tosses": tosses}
     _draw(found["balls"], output_folder(out))
@@ -139,7 +131,6 @@ def meet(job: Job) -> Met:
     Returns:
         How it ended.
     """
-    torch.set_num_threads(1)
     ball, workspace = BALLS[job.ball], workspace_of(job.settings[Tosses])
     about = job.settings
     laboratory = open_laboratory(about, ball=ball, seed=SEED + job.number)

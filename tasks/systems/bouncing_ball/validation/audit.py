@@ -98,7 +98,6 @@ def audit_drops(
     Returns:
         What was measured.
     """
-    torch.set_num_threads(1)  # small tensors in a loop are fastest on one thread
     found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(seed))
     numbers = np.random.default_rng([seed, 1])
     used = drops.keep(np.isin(drops.names, found.used))

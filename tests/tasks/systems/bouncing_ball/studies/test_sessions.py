@@ -1,11 +1,11 @@
 """Rows of products over many drops: by hand, and repeated by seed."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.systems.bouncing_ball.studies import sessions as product_rows
 from ricochet.tasks.systems.bouncing_ball.studies.sessions import Outcome, Session
 
@@ -62,22 +62,20 @@ def test_the_prior_s_row_by_hand() -> None:
 
 
 def test_a_session_in_the_journal_is_not_done_again(tmp_path: Path) -> None:
-    journal, session = tmp_path / "sessions.jsonl", Session(1, 2, (0.85, 3.5))
-    noted = _outcome(0.123, (0.01, 0.1))
-    product_rows._note(journal, session, noted)
-    with journal.open("a") as file:
-        file.write('{"session": {"se')  # the last line of a run that was killed
-    steps: list[int] = []
-    [found] = product_rows.outcomes([session], journal=journal, progress=lambda: steps.append(1))
-    assert found.level == 0.123 and steps == [1]
-    np.testing.assert_array_equal(found.error, noted.error)
+    journal, session = product_rows.journal(tmp_path / "sessions"), Session(1, 2, (0.85, 3.5))
+    for paper_level in (0.5, float("nan")):
+        noted = _outcome(0.123, (0.01, 0.1), paper_level)
+        journal.add(session, noted)
+        [found] = run_all(product_rows.outcome, [session], journal=journal)
+        for name, value in vars(noted).items():
+            np.testing.assert_array_equal(getattr(found, name), value)
 
 
 @pytest.mark.slow
 def test_sessions_run_apart_give_what_one_run_gives_in_their_order(tmp_path: Path) -> None:
     sessions = [Session(seed, 1, (0.85, 3.5)) for seed in (3, 1, 2)]
-    journal = tmp_path / "sessions.jsonl"
-    apart = product_rows.outcomes(sessions, journal=journal)
+    journal = product_rows.journal(tmp_path / "sessions")
+    apart = run_all(product_rows.outcome, sessions, journal=journal)
     for session, found in zip(sessions, apart, strict=True):
         assert found.level == product_rows.outcome(session).level
-    assert len([json.loads(line) for line in journal.read_text().splitlines()]) == 3
+    assert len(journal.read()) == 3

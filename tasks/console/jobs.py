@@ -1,0 +1,116 @@
+"""Independent jobs side by side, in a process for each processor.
+
+A job carries its own seed, so that the results do not depend on how many processors share the work.
+Finished jobs may be noted in a journal: a run that was stopped then goes on where it was.
+"""
+
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.threads import use_one_thread
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Journal(Generic[Result]):
+    """A file of finished jobs, a line of JSON each; jobs must be dataclasses that JSON can hold.
+
+    Attributes:
+        file: Read before the work and added to during it; its folder exists.
+        encode: Turns a result into what JSON can hold.
+        decode: Turns it back.
+    """
+
+    file: Path
+    encode: Callable[[Result], Any]
+    decode: Callable[[Any], Result]
+
+    def read(self) -> dict[str, Result]:
+        """Return the results of the finished jobs by `key`; a line cut short holds none."""
+        text = self.file.read_text() if self.file.exists() else ""
+        if text and not text.endswith("\n"):
+            self._append("")
+        entries = [entry for line in text.splitlines() if (entry := _parsed(line)) is not None]
+        return {_dumped(entry["job"]): self.decode(entry["result"]) for entry in entries}
+
+    def add(self, job: Any, result: Result) -> None:
+        """Note a finished job."""
+        self._append(_dumped({"job": asdict(job), "result": self.encode(result)}))
+
+    def key(self, job: Any) -> str:
+        """Return what a job is found by."""
+        return _dumped(asdict(job))
+
+    def _append(self, line: str) -> None:
+        with self.file.open("a") as file:
+            file.write(f"{line}\n")
+
+
+def run_all(
+    work: Callable[[Job], Result],
+    jobs: Sequence[Job],
+    *,
+    workers: int | None = None,
+    journal: Journal[Result] | None = None,
+    progress: Progress = silent,
+) -> list[Result]:
+    """Do all jobs and return their results in order.
+
+    Args:
+        work: Does one job; it and the jobs must be picklable.
+        jobs: What is to be done.
+        workers: Processes; one for each processor when absent, none but this one for 1.
+        journal: Of finished jobs, which are not done again.
+        progress: Called with the jobs done and all jobs.
+    """
+    before = journal.read() if journal is not None else {}
+    keys = [journal.key(job) if journal is not None else "" for job in jobs]
+    results = {number: before[key] for number, key in enumerate(keys) if key in before}
+    if results:
+        progress(len(results), len(jobs))
+    left = [number for number in range(len(jobs)) if number not in results]
+    for place, result in _done(work, [jobs[number] for number in left], workers):
+        results[left[place]] = result
+        if journal is not None:
+            journal.add(jobs[left[place]], result)
+        progress(len(results), len(jobs))
+    return [results[number] for number in range(len(jobs))]
+
+
+def _done(
+    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int | None
+) -> Iterator[tuple[int, Result]]:
+    """Yield the places of jobs with their results, as they come."""
+    if workers == 1:
+        yield from enumerate(map(work, jobs))
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(
+        workers or os.cpu_count(), mp_context=context, initializer=use_one_thread
+    ) as pool:
+        places = {pool.submit(work, job): place for place, job in enumerate(jobs)}
+        try:
+            for each in as_completed(places):
+                yield places[each], each.result()
+        finally:  # after a failure nothing that has not begun is begun
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _parsed(line: str) -> dict[str, Any] | None:
+    try:
+        return dict(json.loads(line))
+    except ValueError:
+        return None

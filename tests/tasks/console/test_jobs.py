@@ -1,0 +1,106 @@
+"""Jobs side by side: in order, each once, on one thread, and taken up again from a journal."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+
+from ricochet.tasks.console.jobs import Journal, run_all
+from ricochet.tasks.console.threads import use_one_thread
+
+
+@dataclass(frozen=True)
+class Job:
+    """A number, and the folder in which it is noted that it was done."""
+
+    number: int
+    folder: str
+
+
+def square(job: Job) -> float:
+    (Path(job.folder) / f"{job.number}-{time.monotonic_ns()}").touch()
+    if job.number < 0:
+        raise ValueError(job.number)
+    return float(job.number**2)
+
+
+def threads(job: Job) -> tuple[int, int]:
+    return os.getpid(), torch.get_num_threads()
+
+
+def done(folder: Path) -> list[int]:
+    return sorted(int(path.name.rpartition("-")[0]) for path in folder.iterdir())
+
+
+def journal(file: Path) -> Journal[float]:
+    return Journal(file, encode=lambda value: {"value": value}, decode=lambda entry: entry["value"])
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_results_come_in_the_order_of_the_jobs_and_progress_counts_them(tmp_path, workers) -> None:
+    jobs, seen = [Job(number, str(tmp_path)) for number in (3, 1, 2)], []
+    found = run_all(square, jobs, workers=workers, progress=lambda *step: seen.append(step))
+    assert found == [9.0, 1.0, 4.0]
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert done(tmp_path) == [1, 2, 3]
+
+
+def test_no_jobs_need_no_process() -> None:
+    assert run_all(square, []) == []
+
+
+def test_jobs_of_the_journal_are_not_done_again(tmp_path) -> None:
+    folder, file, seen = tmp_path / "done", tmp_path / "journal", []
+    folder.mkdir()
+    jobs = [Job(number, str(folder)) for number in range(4)]
+    run_all(square, jobs[1:3], workers=1, journal=journal(file))
+    with file.open("a") as cut:
+        cut.write('{"job": {"num')  # by a kill
+    for _ in range(2):
+        again = run_all(
+            square, jobs, workers=1, journal=journal(file), progress=lambda *step: seen.append(step)
+        )
+        assert again == [0.0, 1.0, 4.0, 9.0]
+    assert done(folder) == [0, 1, 2, 3]
+    assert seen == [(2, 4), (3, 4), (4, 4), (4, 4)]
+
+
+def test_a_job_that_fails_ends_the_run_and_leaves_what_was_done_in_the_journal(tmp_path) -> None:
+    folder, file = tmp_path / "done", tmp_path / "journal"
+    folder.mkdir()
+    jobs = [Job(number, str(folder)) for number in (2, -1, 3)]
+    with pytest.raises(ValueError, match="-1"):
+        run_all(square, jobs, workers=1, journal=journal(file))
+    assert done(folder) == [-1, 2]
+    assert list(journal(file).read().values()) == [4.0]
+
+
+@pytest.mark.slow
+def test_after_a_failure_no_process_begins_another_job(tmp_path) -> None:
+    jobs = [Job(-1, str(tmp_path)), *(Job(number, str(tmp_path)) for number in range(2000))]
+    with pytest.raises(ValueError, match="-1"):
+        run_all(square, jobs, workers=1 + 1)
+    assert len(done(tmp_path)) < 2001
+
+
+@pytest.mark.slow
+def test_every_process_computes_on_one_thread(monkeypatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    found = run_all(threads, [Job(number, "") for number in range(4)], workers=2)
+    assert {count for _, count in found} == {1}
+    assert os.getpid() not in {process for process, _ in found}
+
+
+def test_one_thread_holds_for_what_is_imported_and_for_what_is_not(monkeypatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        use_one_thread()
+        assert torch.get_num_threads() == 1
+        assert os.environ["OMP_NUM_THREADS"] == "1"
+    finally:
+        torch.set_num_threads(before)
