@@ -1,4 +1,4 @@
-"""Progress for a person at a terminal, and nothing at all in a pipe or a log."""
+"""Progress for an operator at a terminal, and nothing at all in a pipe or a log."""
 
 import contextlib
 import sys
@@ -13,19 +13,12 @@ Show = Callable[[str], contextlib.AbstractContextManager[Progress]]
 
 
 def silent(done: int, total: int) -> None:
-    """Take a report of progress and say nothing."""
+    """Take a report of progress and show nothing."""
 
 
 @contextlib.contextmanager
 def hidden(label: str) -> Iterator[Progress]:
-    """Show nothing of a step.
-
-    Args:
-        label: What is being done.
-
-    Yields:
-        The function to call after each step.
-    """
+    """Show nothing of a step."""
     yield silent
 
 
@@ -33,12 +26,9 @@ def part(progress: Progress, number: int, of: int) -> Progress:
     """Return the progress of one of several equal parts of some work.
 
     Args:
-        progress: Of the whole, which is told in hundredths of a part.
+        progress: Of the whole, which is counted in hundredths of a part.
         number: Of the part, from 0.
         of: How many parts there are.
-
-    Returns:
-        The function to call within the part.
     """
 
     def report(done: int, total: int) -> None:
@@ -49,22 +39,17 @@ def part(progress: Progress, number: int, of: int) -> Progress:
 
 @contextlib.contextmanager
 def bar(label: str, *, stream: TextIO | None = None) -> Iterator[Progress]:
-    """Show a bar while the block runs, if somebody can see it.
-
-    Args:
-        label: What is being done.
-        stream: Where to draw, by default standard error.
-
-    Yields:
-        The function to call after each step.
-    """
+    """Show a bar while the block runs, if the stream, by default standard error, is a terminal."""
     stream = sys.stderr if stream is None else stream
     if not stream.isatty():
         yield silent
         return
     from tqdm import tqdm  # a pipe never pays for it
 
-    with tqdm(desc=label, file=stream, leave=False, dynamic_ncols=True) as drawn:
+    class Bar(tqdm):  # type: ignore[misc]  # it has no types
+        monitor_interval = 0  # no thread: every report is looked at (miniters)
+
+    with Bar(desc=label, file=stream, leave=False, dynamic_ncols=True, miniters=1) as drawn:
 
         def report(done: int, total: int) -> None:
             drawn.total = total
