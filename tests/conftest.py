@@ -24,8 +24,9 @@ _LEFT = pytest.StashKey[list[str]]()
 
 
 @pytest.fixture(scope="session")
-def temporary() -> Iterator[Path]:
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder of this process's own for temporary files that name no folder."""
+    tmp_path_factory.getbasetemp()  # made now, where it belongs, for `tmp_path`
     with (
         tempfile.TemporaryDirectory(prefix="ricochet-tests-") as name,
         pytest.MonkeyPatch.context() as patch,

@@ -5,7 +5,7 @@ contact's radius behind the puck's, and the rod's tip off it by as much as the m
 """
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -18,6 +18,7 @@ from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.table import Table
 
 
+@runtime_checkable
 class Aim(Protocol):
     """Chooses the shooting angle for a puck at the time of contact."""
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ricochet.models.sound.impact_stream import BounceEvent
+from tests import wrong_types
 
 
 def event(time: float, x: float | None, y: float = 0.0, *, outlier: bool = False) -> BounceEvent:
@@ -17,7 +18,8 @@ def event(time: float, x: float | None, y: float = 0.0, *, outlier: bool = False
 
 def told(**change: Any) -> BounceEvent:
     """A good event at 1.6 s but for one thing."""
-    return replace(event(1.6, 0.1), **change)
+    with wrong_types.allowed():
+        return replace(event(1.6, 0.1), **change)
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,7 @@ def test_a_ball_that_comes_back_is_not_waited_for() -> None:
     assert targets[-1] is None
 
 
+@pytest.mark.wrong_types
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.name)
 def test_a_bad_event_moves_nothing_and_leaves_one_line(bad: Bad) -> None:
     state, _ = feed(start(), [event(1.0, -0.1), event(1.3, 0.05)])

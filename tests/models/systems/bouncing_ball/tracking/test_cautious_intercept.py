@@ -147,6 +147,7 @@ def test_later_events_give_the_same_targets_later() -> None:
     assert targets[1].issued - targets[0].issued == pytest.approx(64.0)
 
 
+@pytest.mark.wrong_types
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.name)
 def test_a_bad_event_moves_nothing_and_leaves_one_line(bad: Bad) -> None:
     start = cautious_intercept.init(law(0.05), PLACE, look_ahead=2)

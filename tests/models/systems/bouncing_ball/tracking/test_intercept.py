@@ -106,6 +106,7 @@ def test_places_and_targets_move_together_along_y() -> None:
     assert other.y - one.y == pytest.approx(0.1)
 
 
+@pytest.mark.wrong_types
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.name)
 def test_a_bad_event_moves_nothing_and_leaves_one_line(bad: Bad) -> None:
     state = intercept.init(0.8, PLACE)
