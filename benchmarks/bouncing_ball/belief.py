@@ -2,9 +2,9 @@
 
 Run by `python -m benchmarks.bouncing_ball.belief [--tosses N]`.
 
-Tosses of the three balls, heard with errors of 1 mm and one place in seven wrong, go through the
-controller on one core. Printed: wall clock and processor time of the thread a step (other work on
-the machine does not touch the latter), by the number of the bounce.
+Tosses of the three balls, detected with errors of 1 mm and one position in seven wrong, go through
+the controller on one core. Printed: wall clock and processor time of the thread a step (other work
+on the machine does not touch the latter), by the number of the bounce.
 """
 
 import argparse
@@ -24,7 +24,7 @@ MICROPHONES = np.array([[-0.30, -0.25, 0.0762], [0.25, -0.30, 0.0762], [0.0, 0.3
 
 
 def events(toss: Toss, draw: np.random.Generator) -> list[BounceEvent]:
-    """What is heard of a toss."""
+    """The events of a toss."""
     found = []
     for when, place in zip(toss.times, toss.positions[:, :2], strict=True):
         off = draw.normal(0.0, 0.1 if draw.random() < 1 / 7 else 0.001, 2)

@@ -5,9 +5,9 @@ Run by `python -m benchmarks.bouncing_ball.bounces`.
 For each kind of recording: the share of true bounces that a chain holds (within 1 ms), the share of
 the chains' onsets that are true bounces, the share of drops found whole (one chain holds at least
 80 % of the bounces, 90 % of it true), chains of nothing per recording, the error of the median
-interval ratio where the drop was found, and the time per second of sound. Beside it, what a user
-would write first: peaks of the envelope above a threshold, all of them one chain. At last a real
-ping-pong ball, where the recording is at hand (RICOCHET_REAL_DATA or ../shared/data).
+interval ratio where the drop was found, and the time per second of sound. For comparison, what a
+user would write first: peaks of the envelope above a threshold, all of them one chain. At last a
+real ping-pong ball, where the recording is at hand (RICOCHET_REAL_DATA or ../shared/data).
 """
 
 import argparse
@@ -77,8 +77,8 @@ def _near(these: np.ndarray, those: np.ndarray) -> np.ndarray:
 
 
 def _median_ratio(times: np.ndarray) -> float:
-    intervals = np.diff(times)
-    return float(np.median(intervals[1:] / intervals[:-1])) if len(times) > 2 else float("nan")
+    ratios = bounce_chains.interval_ratios(times)
+    return float(np.median(ratios)) if len(ratios) else float("nan")
 
 
 def main() -> None:
@@ -123,7 +123,7 @@ def _print_real() -> None:
     (chain, *others) = bounce_chains.find_chains(onsets.detect(samples, rate))
     spent = time.perf_counter() - start
     late = marks - chain.times[np.abs(chain.times - marks[:, None] + 2e-3).argmin(axis=1)]
-    ratio = float(np.median(bounce_chains.interval_ratios(chain)))
+    ratio = float(np.median(bounce_chains.interval_ratios(chain.times, chain.missing)))
     near = int(np.sum(np.abs(late - late.mean()) < 3e-3))
     print(
         f"real ping-pong ball: {len(chain.times)} bounces, {len(others)} other chains, median "

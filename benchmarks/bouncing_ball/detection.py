@@ -1,11 +1,11 @@
-"""How well the real-time ears hear tossed balls, against how often a path is blocked.
+"""How well tossed balls are detected in real time, against how often a path is blocked.
 
     python -m benchmarks.bouncing_ball.detection [TOSSES [OCCLUSION ...]]
 
-A bounce is heard by the event within 20 ms of it, missed where there is none; an event without a
-bounce is invented. It is an outlier where its event is flagged, has no position, or is more than
-50 mm off; `unflagged` are those that are off and do not say so. Shares are over all bounces; missed
-ones are not outliers. `spoilt` is the share of tosses with an outlier.
+A bounce is detected by the event within 20 ms of it, missed where there is none; an event without
+a bounce is a false alarm. It is an outlier where its event is flagged, has no position, or is more
+than 50 mm off; `unflagged` are those that are off and do not say so. Shares are over all bounces;
+missed ones are not outliers. `spoilt` is the share of tosses with an outlier.
 """
 
 import sys
@@ -26,29 +26,29 @@ FAR = 0.050  # m
 
 
 def measure(ball: Ball, obstacles: Obstacles, *, tosses: int, seed: int = 1) -> dict[str, float]:
-    """Toss and hear; return shares over bounces, the inliers' mean error in mm, and ms a toss."""
+    """Toss and detect; return shares over bounces, the inliers' mean error in mm, and ms a toss."""
     draw = np.random.default_rng(seed)
     laboratory = Laboratory(
         default_rig("twin"), ball, replace(Surroundings(), obstacles=obstacles), draw=draw
     )
-    rows, number, invented, begun = [], [], 0, time.process_time()
+    rows, number, false_alarms, begun = [], [], 0, time.process_time()
     for toss_number in range(tosses):
         listener = laboratory.toss()
         events = [event for _, found in stream.events(listener) for event in found]
         toss = laboratory.truth_for_evaluation().toss
         rows += [_row(*bounce, events) for bounce in zip(toss.times, toss.positions, strict=True)]
         number += [toss_number] * len(toss.times)
-        invented += len(events) - sum(
+        false_alarms += len(events) - sum(
             bool(np.any(np.abs(toss.times - event.time) < NEAR)) for event in events
         )
     spent = time.process_time() - begun
-    heard, flagged, error = np.array(rows).T
-    wrong = (heard > 0) & ((flagged > 0) | (error > FAR))
-    good = (heard > 0) & ~wrong
+    detected, flagged, error = np.array(rows).T
+    wrong = (detected > 0) & ((flagged > 0) | (error > FAR))
+    good = (detected > 0) & ~wrong
     return {
         "bounces": len(rows) / tosses,
-        "missed": 1.0 - heard.mean(),
-        "invented": invented / len(rows),
+        "missed": 1.0 - detected.mean(),
+        "false alarms": false_alarms / len(rows),
         "outliers": wrong.mean(),
         "unflagged": (wrong & (flagged == 0)).mean(),
         "without place": (wrong & np.isinf(error)).mean(),
@@ -65,7 +65,7 @@ def _median(values: np.ndarray) -> float:
 
 
 def _row(when: float, where: np.ndarray, events: list[BounceEvent]) -> tuple[float, float, float]:
-    """Whether a bounce was heard, flagged, and how far off it was placed, m."""
+    """Whether a bounce was detected, flagged, and how far off it was placed, m."""
     near = [event for event in events if abs(event.time - when) < NEAR]
     if not near:
         return 0.0, 0.0, np.inf

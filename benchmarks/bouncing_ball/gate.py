@@ -75,12 +75,12 @@ def twin(
 
 
 def first(draw: np.random.Generator, *, tosses: int, met: float, stay: float) -> TwinResult:
-    """A candidate without a champion, beside a paddle that stays."""
-    beside = twin(draw, tosses=tosses, candidate=met, champion=stay)
+    """A candidate without a champion, compared with a paddle that stays."""
+    compared = twin(draw, tosses=tosses, candidate=met, champion=stay)
     alone = {
-        name: Paired(getattr(beside, name).candidate, None) for name in ("success", "inside_90")
+        name: Paired(getattr(compared, name).candidate, None) for name in ("success", "inside_90")
     }
-    return replace(beside, champion=None, stay=beside.success.champion, **alone)
+    return replace(compared, champion=None, stay=compared.success.champion, **alone)
 
 
 def apart(draw: np.random.Generator, *, tosses: int, candidate: float) -> TwinResult:

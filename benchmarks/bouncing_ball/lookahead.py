@@ -1,4 +1,4 @@
-"""Looking 10,000 samples ahead: our table beside what one would pick, in one run.
+"""Looking 10,000 samples ahead: our table against the obvious choices, in one run.
 
     python -m benchmarks.bouncing_ball.lookahead
 

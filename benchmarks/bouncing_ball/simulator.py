@@ -1,10 +1,10 @@
-"""Speed of the bouncing ball: the vectorised simulator beside a MuJoCo loop, in one run.
+"""Speed of the bouncing ball: the vectorised simulator against a MuJoCo loop, in one run.
 
     python -m benchmarks.bouncing_ball.simulator
 
 Three bounces a drop, e = 0.8, k = 100 (some exits are drawn again). On the processor one thread
 runs and its own time is counted, on the accelerator the time that passes. A rate is the best of
-the repeats, since other work on the machine only ever slows one down; the middle one is beside it.
+the repeats, since other work on the machine only ever slows one down; the middle one follows.
 The column of the accelerator stays empty where none is present.
 """
 

@@ -62,7 +62,7 @@ class Clicks:
 
 
 @dataclass(frozen=True)
-class Ears:
+class RecordingSetup:
     """Microphones as they stand.
 
     Attributes:
@@ -80,23 +80,18 @@ class Ears:
 
 def set_up(
     rig: Rig, acoustics: Acoustics, *, drop_height: float = 0.26, draw: np.random.Generator
-) -> Ears:
+) -> RecordingSetup:
     """Put the microphones where they are, a little off the stated places, and set the gain.
 
     Args:
         rig: The microphones as stated.
-        acoustics: What is round them.
         drop_height: Height of the reference drop, m.
-        draw: Source of the survey's error.
-
-    Returns:
-        The ears.
     """
     stated = rig.array()
     error = acoustics.survey_sd * draw.standard_normal(stated.positions.shape)
     array = replace(stated, positions=stated.positions + error)
     speed = math.sqrt(2 * GRAVITY * drop_height)
-    return Ears(array, acoustics, _gain(stated, acoustics), speed)
+    return RecordingSetup(array, acoustics, _gain(stated, acoustics), speed)
 
 
 def clicks(
@@ -104,7 +99,7 @@ def clicks(
     positions: Float[ndarray, "contact 3"],
     speeds: Float[ndarray, " contact"],
     *,
-    ears: Ears,
+    setup: RecordingSetup,
     draw: np.random.Generator,
 ) -> Clicks:
     """Turn contacts into clicks, each a little louder and later than the law says.
@@ -113,39 +108,28 @@ def clicks(
         times: When the contacts happen, s.
         positions: Where, m.
         speeds: Normal speed before each, m/s.
-        ears: Who hears them.
-        draw: Source of the scatter.
-
-    Returns:
-        The clicks.
     """
-    louder = np.exp(ears.acoustics.loudness_sd * draw.standard_normal(len(times)))
-    late = ears.acoustics.contact_sd * draw.standard_normal(len(times))
-    law = np.asarray((speeds / ears.reference_speed) ** LOUDNESS_POWER)
-    return Clicks(times + late, positions, ears.gain * law * louder)
+    louder = np.exp(setup.acoustics.loudness_sd * draw.standard_normal(len(times)))
+    late = setup.acoustics.contact_sd * draw.standard_normal(len(times))
+    law = np.asarray((speeds / setup.reference_speed) ** LOUDNESS_POWER)
+    return Clicks(times + late, positions, setup.gain * law * louder)
 
 
 def render(
-    heard: Clicks, *, ears: Ears, duration: float, draw: np.random.Generator
+    contacts: Clicks, *, setup: RecordingSetup, duration: float, draw: np.random.Generator
 ) -> Float[ndarray, "channel frame"]:
-    """Render clicks, the room and the background, before the sound card.
-
-    Args:
-        heard: The clicks.
-        ears: Who hears them.
-        duration: Length of the recording, s.
-        draw: Source of the background.
+    """Render clicks, the room and the background for a time, s, before the sound card.
 
     Returns:
         Samples, full scale 1.
     """
-    acoustics = ears.acoustics
+    acoustics = setup.acoustics
     reverberation = acoustics.reverberation_time
     return impact_synthesis.render(
-        heard.times,
-        heard.positions,
-        heard.loudness,
-        microphones=ears.array,
+        contacts.times,
+        contacts.positions,
+        contacts.loudness,
+        microphones=setup.array,
         duration=duration,
         draw=draw,
         room=room_acoustics.Room(reverberation_time=reverberation) if reverberation else None,
@@ -154,14 +138,7 @@ def render(
 
 
 def converted(samples: Float[ndarray, "channel frame"]) -> Float32[ndarray, "channel frame"]:
-    """Round samples to the sound card's steps and clip them at full scale.
-
-    Args:
-        samples: Samples, full scale 1.
-
-    Returns:
-        What the sound card gives.
-    """
+    """Round samples, full scale 1, to the sound card's steps and clip them at full scale."""
     return np.clip(np.round(samples / STEP) * STEP, -1.0, 1.0 - STEP).astype(np.float32)
 
 

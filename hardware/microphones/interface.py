@@ -89,14 +89,11 @@ class Recorder(Protocol):
     exclusive: bool
 
     def record(self, duration: float, *, journal: Path | None = None) -> Recording:
-        """Record one take.
+        """Record one take, `round(duration * sample_rate)` frames long.
 
         Args:
             duration: Length of the take, s.
             journal: File that receives the audio while it is recorded, for salvage.
-
-        Returns:
-            The take, `round(duration * sample_rate)` frames long.
         """
         ...
 
@@ -115,7 +112,6 @@ def default_rig(
     """Return a rig whose channels are numbered in the order of its microphones.
 
     Args:
-        name: Name of the rig.
         sample_rate: Hz.
         temperature: Degrees Celsius.
         places: Where each microphone stands, m.

@@ -31,14 +31,7 @@ class Journal:
     def __init__(
         self, path: Path, *, channels: int, sample_rate: int, seconds_ahead: float = 2.0
     ) -> None:
-        """Open the file, allocate the ring and start the writer.
-
-        Args:
-            path: The file.
-            channels: Number of channels.
-            sample_rate: Hz.
-            seconds_ahead: Length of the ring, s.
-        """
+        """Open the file, allocate a ring of so many seconds and start the writer."""
         self._ring = Ring(round(seconds_ahead * sample_rate), channels)
         self._failure: OSError | None = None
         self._closing = threading.Event()
@@ -54,11 +47,7 @@ class Journal:
         return [gap.frame for gap in self._ring.gaps]
 
     def push(self, block: Float32[ndarray, "frame channel"]) -> None:
-        """Copy a block into the ring, or note its frame as a gap where there is no room.
-
-        Args:
-            block: The next frames.
-        """
+        """Copy a block into the ring, or note its frame as a gap where there is no room."""
         self._ring.push(block)
 
     def note_gap(self) -> None:
@@ -104,13 +93,7 @@ class Journal:
 
 
 def read(path: Path) -> tuple[Float32[ndarray, "channel frame"], int]:
-    """Read what a journal holds; a frame cut short at its end is left out.
-
-    Args:
-        path: The file.
-
-    Returns:
-        Samples and sample rate in Hz.
+    """Return samples and sample rate, Hz, of a journal; a frame cut short at its end is left out.
 
     Raises:
         BadInput: The file cannot be read or is no journal.

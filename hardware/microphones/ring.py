@@ -28,12 +28,7 @@ class Ring:
     """Frames on their way from one thread to another."""
 
     def __init__(self, frames: int, channels: int) -> None:
-        """Allocate the ring.
-
-        Args:
-            frames: Its length.
-            channels: Number of channels.
-        """
+        """Allocate the ring."""
         self.gaps: list[Gap] = []
         self._frames = np.zeros((max(1, frames), channels), np.float32)
         self._pushed = 0  # frames put in since the start; written by the pusher alone
@@ -46,11 +41,7 @@ class Ring:
         return self._pushed - self._taken
 
     def push(self, block: Float32[ndarray, "frame channel"]) -> None:
-        """Copy a block in, or drop it and note the gap where there is no room.
-
-        Args:
-            block: The next frames.
-        """
+        """Copy a block in, or drop it and note the gap where there is no room."""
         size, start = len(block), self._pushed % len(self._frames)
         if size > len(self._frames) - self.ready:
             self.gaps.append(Gap(self._offered, size))
@@ -66,14 +57,7 @@ class Ring:
         self.gaps.append(Gap(self._offered, 0))
 
     def take(self, count: int) -> Float32[ndarray, "frame channel"]:
-        """Take frames out.
-
-        Args:
-            count: How many; fewer come where fewer are ready.
-
-        Returns:
-            A copy of the oldest frames.
-        """
+        """Return a copy of the oldest frames and take them out; fewer where fewer are ready."""
         start = self._taken % len(self._frames)
         count = min(count, self.ready)
         first = min(count, len(self._frames) - start)

@@ -1,6 +1,6 @@
-"""A simulated rig: balls dropped on a surface in a room, heard by microphones.
+"""A simulated rig: balls dropped on a surface in a room, recorded by microphones.
 
-A take is one drop by `models.systems.bouncing_ball.simulator` of which every bounce is heard as
+A take is one drop by `models.systems.bouncing_ball.simulator` of which every bounce sounds as
 `acoustics` says, the first impact being its reference.
 """
 
@@ -74,7 +74,6 @@ class SimulatedRig:
         """Set the scene.
 
         Args:
-            rig: The microphones.
             scene: What is dropped and where.
             draw: Source of all randomness of the takes.
             paced: Whether to record in real time.
@@ -83,17 +82,12 @@ class SimulatedRig:
         self._scene = scene
         self._draw = draw
         self._paced = paced
-        self._ears = acoustics.set_up(
+        self._setup = acoustics.set_up(
             rig, scene.acoustics(), drop_height=scene.drop_height, draw=draw
         )
 
     def record(self, duration: float, *, journal: Path | None = None) -> Recording:
-        """Drop the ball once and record it; see `interface.Recorder`.
-
-        Args:
-            duration: Length of the take, s.
-            journal: File that receives the audio while it is recorded.
-        """
+        """Drop the ball once and record it; see `interface.Recorder`."""
         started = now()
         samples = self._render(duration)
         if journal is not None or self._paced:
@@ -104,9 +98,9 @@ class SimulatedRig:
         """Simulate and render one drop."""
         release = self._draw.uniform(0.02, 0.06)
         times, positions, speeds = self._drop(duration - release)
-        ears, draw = self._ears, self._draw
-        heard = acoustics.clicks(times + release, positions, speeds, ears=ears, draw=draw)
-        samples = acoustics.render(heard, ears=ears, duration=duration, draw=draw)
+        setup, draw = self._setup, self._draw
+        contacts = acoustics.clicks(times + release, positions, speeds, setup=setup, draw=draw)
+        samples = acoustics.render(contacts, setup=setup, duration=duration, draw=draw)
         return acoustics.converted(samples)
 
     def _drop(
@@ -124,8 +118,8 @@ class SimulatedRig:
         times = bounces.times.numpy()
         exits = bounces.velocities.numpy()[:, 2]
         speeds = np.concatenate(([math.sqrt(2 * GRAVITY * scene.drop_height)], exits[:-1]))
-        heard = times < duration
-        return times[heard], bounces.positions.numpy()[heard], speeds[heard]
+        inside = times < duration
+        return times[inside], bounces.positions.numpy()[inside], speeds[inside]
 
     def _play(self, samples: Float[ndarray, "channel frame"], path: Path | None) -> None:
         """Give the samples block by block to the journal, at the pace of a sound card if asked."""

@@ -40,11 +40,7 @@ class SoundCard:
         self._driver = driver if driver is not None else sounddevice()
 
     def record(self, duration: float, *, journal: Path | None = None) -> Recording:
-        """Record one take; see `interface.Recorder`.
-
-        Args:
-            duration: Length of the take, s.
-            journal: File that receives the audio; a temporary one when absent.
+        """Record one take; see `interface.Recorder`. Without a journal a temporary one is used.
 
         Raises:
             BadInput: The device does not exist, has too few channels or not the rate.

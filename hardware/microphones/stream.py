@@ -7,8 +7,7 @@ far as their number is known, and the buffer says how often something was lost i
 A stream that stops ends; the listener's `fault` says in one line why.
 """
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -42,7 +41,7 @@ class Buffer:
 
 
 class Listener(Protocol):
-    """Microphones that are listened to while they hear.
+    """Microphones that are read while they record.
 
     Attributes:
         rig: The microphones.
@@ -53,69 +52,38 @@ class Listener(Protocol):
     fault: str | None
 
     def buffers(self) -> Iterator[Buffer]:
-        """Open the stream; leaving the iterator closes it.
-
-        Returns:
-            The buffers in order, each as soon as it is complete.
-        """
+        """Open the stream and yield each buffer when complete; leaving the iterator closes it."""
         ...
 
 
 def frames(rig: Rig) -> int:
-    """Return the frames of a buffer.
-
-    Args:
-        rig: The microphones.
-    """
+    """Return the frames of a buffer."""
     return round(BUFFER * rig.sample_rate)
 
 
 def events(
     listener: Listener, *, region: Region | None = None
 ) -> Iterator[tuple[Buffer, tuple[BounceEvent, ...]]]:
-    """Hear the impacts in a stream.
+    """Detect the impacts in a stream.
 
     Args:
-        listener: The microphones.
         region: Where impacts can be; None takes the surroundings of the microphones.
 
     Returns:
         Each buffer and the impacts that it decided, their times in the stream's clock.
     """
     rate = listener.rig.sample_rate
-    state, heard = impact_stream.init(listener.rig.array(), region=region), 0
+    state, received = impact_stream.init(listener.rig.array(), region=region), 0
     for buffer in listener.buffers():
         state, found = impact_stream.step(state, buffer.samples)
-        heard += buffer.samples.shape[1]
-        late = buffer.time - heard / rate
+        received += buffer.samples.shape[1]
+        late = buffer.time - received / rate
         yield buffer, found if late == 0.0 else tuple(_moved(event, late) for event in found)
 
 
 def stopped(rig: Rig, seconds: float) -> str:
-    """Say that microphones stopped.
-
-    Args:
-        rig: The microphones.
-        seconds: Their clock when the last buffer ended, s.
-
-    Returns:
-        One line.
-    """
+    """Say in one line that microphones stopped, after so many seconds of their clock."""
     return f"{rig.name}: found no sound for {SILENCE} s after {seconds:.3f} s, expected a stream"
-
-
-def at_once(_seconds: float) -> None:
-    """Pace a simulated stream as fast as it goes."""
-
-
-def in_real_time() -> Callable[[float], None]:
-    """Pace a simulated stream like a sound card, from now on.
-
-    Returns:
-        A function that sleeps until a time of the stream's clock, s.
-    """
-    begun = time.monotonic()
-    return lambda seconds: time.sleep(max(0.0, begun + seconds - time.monotonic()))
 
 
 class PlayedSound:
@@ -126,35 +94,28 @@ class PlayedSound:
         rig: Rig,
         samples: Float32[ndarray, "channel frame"],
         *,
-        pace: Callable[[], Callable[[float], None]] = lambda: at_once,
         stops_at: float | None = None,
     ) -> None:
         """Take the sound.
 
         Args:
-            rig: The microphones.
-            samples: What they hear, full scale 1.
-            pace: Called at the start of a stream; gives a function that waits for a time of the
-                stream's clock (`in_real_time`), by default not at all.
-            stops_at: Time at which the microphones fail, s.
+            samples: What the microphones record, full scale 1.
+            stops_at: Time at which they fail, s.
         """
         self.rig = rig
         self.fault: str | None = None
         self._samples = samples
-        self._pace = pace
         self._stops_at = stops_at
 
     def buffers(self) -> Iterator[Buffer]:
         """Play the whole buffers; see `Listener.buffers`."""
-        size, rate, end, wait = frames(self.rig), self.rig.sample_rate, 0.0, self._pace()
+        size, rate, end = frames(self.rig), self.rig.sample_rate, 0.0
         self.fault = None
         for stop in range(size, self._samples.shape[1] + 1, size):
             if self._stops_at is not None and stop / rate > self._stops_at:
-                wait(end + SILENCE)
                 self.fault = stopped(self.rig, end)
                 return
             end = stop / rate
-            wait(end)
             yield Buffer(end, self._samples[:, stop - size : stop])
 
 

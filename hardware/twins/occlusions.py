@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ricochet.hardware.microphones.acoustics import Clicks, Ears
+from ricochet.hardware.microphones.acoustics import Clicks, RecordingSetup
 from ricochet.models.sound import impact_synthesis
 
 
@@ -78,10 +78,10 @@ def choose(
 
 def block(
     samples: Float[ndarray, "channel frame"],
-    heard: Clicks,
+    contacts: Clicks,
     blocked: Blocked,
     *,
-    ears: Ears,
+    setup: RecordingSetup,
     obstacles: Obstacles,
 ) -> None:
     """Weaken the blocked direct sounds and add their detours, in place.
@@ -89,17 +89,17 @@ def block(
     Args:
         samples: What open paths would give, full scale 1.
     """
-    array = ears.array
+    array = setup.array
     kept = 10.0 ** (-obstacles.attenuation / 20.0)
     for channel, row in enumerate(samples):
         hit = blocked.channels == channel
-        distance = np.linalg.norm(heard.positions[hit] - array.positions[channel], axis=1)
+        distance = np.linalg.norm(contacts.positions[hit] - array.positions[channel], axis=1)
         longer = distance + blocked.detours[hit]
-        loudness = heard.loudness[hit]
+        loudness = contacts.loudness[hit]
         way = np.concatenate((distance, longer)) / array.speed_of_sound
         impact_synthesis.add_arrivals(
             row,
-            np.tile(heard.times[hit], 2) + way,
+            np.tile(contacts.times[hit], 2) + way,
             np.concatenate(
                 ((kept - 1.0) * loudness / distance, obstacles.share * loudness / longer)
             ),

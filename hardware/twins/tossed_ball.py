@@ -9,7 +9,6 @@ A user of the laboratory gets microphones to listen to. What truly happened is f
 `truth_for_evaluation`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +16,7 @@ import torch
 from jaxtyping import Float32
 from numpy import ndarray
 
-from ricochet.hardware.microphones import acoustics, stream
+from ricochet.hardware.microphones import acoustics
 from ricochet.hardware.microphones.acoustics import STEP, Acoustics
 from ricochet.hardware.microphones.interface import Rig
 from ricochet.hardware.microphones.stream import PlayedSound
@@ -73,7 +72,6 @@ class Laboratory:
         surroundings: Surroundings | None = None,
         *,
         plane: float = 0.30,
-        pace: Callable[[], Callable[[float], None]] = lambda: stream.at_once,
         draw: np.random.Generator,
     ) -> None:
         """Set up the table.
@@ -82,7 +80,6 @@ class Laboratory:
             rig: The microphones as stated.
             surroundings: What makes bounces hard to detect; None takes the defaults.
             plane: x of the robot's plane, m.
-            pace: How the sound is played, see `PlayedSound`; at once, or `in_real_time`.
             draw: Source of all randomness. Each toss has its own, so that it does not depend on
                 how the others were blocked.
         """
@@ -90,9 +87,8 @@ class Laboratory:
         self._ball = ball
         self._surroundings = surroundings or Surroundings()
         self._plane = plane
-        self._pace = pace
         self._draw = draw
-        self._ears = acoustics.set_up(rig, self._surroundings.acoustics, draw=draw)
+        self._setup = acoustics.set_up(rig, self._surroundings.acoustics, draw=draw)
         self._truths: list[Truth] = []
 
     def toss(self) -> PlayedSound:
@@ -112,7 +108,7 @@ class Laboratory:
         )
         truth = Truth(toss, blocked)
         self._truths.append(truth)
-        return PlayedSound(self.rig, self._sound(truth, of_sound), pace=self._pace)
+        return PlayedSound(self.rig, self._sound(truth, of_sound))
 
     def truth_for_evaluation(self, number: int = -1) -> Truth:
         """Return what truly happened in a toss, the last by default; no controller may ask."""
@@ -120,17 +116,17 @@ class Laboratory:
 
     def _sound(self, truth: Truth, draw: np.random.Generator) -> Float32[ndarray, "channel frame"]:
         """Render what the microphones record of one toss."""
-        ears, about, toss = self._ears, self._surroundings, truth.toss
-        heard = acoustics.clicks(
-            toss.times, toss.positions, toss.entry_speeds, ears=ears, draw=draw
+        setup, about, toss = self._setup, self._surroundings, truth.toss
+        contacts = acoustics.clicks(
+            toss.times, toss.positions, toss.entry_speeds, setup=setup, draw=draw
         )
-        samples = acoustics.render(heard, ears=ears, duration=_duration(toss), draw=draw)
-        occlusions.block(samples, heard, truth.blocked, ears=ears, obstacles=about.obstacles)
+        samples = acoustics.render(contacts, setup=setup, duration=_duration(toss), draw=draw)
+        occlusions.block(samples, contacts, truth.blocked, setup=setup, obstacles=about.obstacles)
         level = about.acoustics.noise_steps * STEP * 10.0 ** (about.robot_noise / 20.0)
         samples += machine_noise.steady(
             about.robot,
             level,
-            microphones=ears.array,
+            microphones=setup.array,
             frames=samples.shape[1],
             draw=draw,
         )

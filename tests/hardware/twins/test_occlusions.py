@@ -19,22 +19,22 @@ DETOUR = 0.25
 def rendered(channel, *, obstacles=None, reverberation=0.0):
     """One click at 50 ms, in a room of almost no background, blocked at one microphone."""
     quiet = Acoustics(reverberation, snr=90.0, noise_steps=1e-6, survey_sd=0.0)
-    ears = acoustics.set_up(RIG, quiet, draw=np.random.default_rng(1))
+    setup = acoustics.set_up(RIG, quiet, draw=np.random.default_rng(1))
     clicks = Clicks(np.array([0.05]), PLACE, np.array([0.01]))
-    samples = acoustics.render(clicks, ears=ears, duration=0.1, draw=np.random.default_rng(2))
+    samples = acoustics.render(clicks, setup=setup, duration=0.1, draw=np.random.default_rng(2))
     occlusions.block(
         samples,
         clicks,
         Blocked(np.array([channel]), np.array([DETOUR])),
-        ears=ears,
+        setup=setup,
         obstacles=obstacles or Obstacles(),
     )
-    return samples, ears
+    return samples, setup
 
 
-def arrival(ears, channel, *, longer=0.0):
-    distance = np.linalg.norm(PLACE[0] - ears.array.positions[channel])
-    return distance, round((0.05 + (distance + longer) / ears.array.speed_of_sound) * 44100)
+def arrival(setup, channel, *, longer=0.0):
+    distance = np.linalg.norm(PLACE[0] - setup.array.positions[channel])
+    return distance, round((0.05 + (distance + longer) / setup.array.speed_of_sound) * 44100)
 
 
 def test_only_the_chosen_microphone_hears_a_difference():
@@ -47,12 +47,12 @@ def test_only_the_chosen_microphone_hears_a_difference():
 def test_the_direct_sound_falls_by_the_stated_loss_and_the_detour_comes_at_its_time():
     """A free field, without a detour's sound: the whole channel falls by 25 dB. With one: up to the
     detour's arrival nothing else changes, and what is added is the click moved and made smaller."""
-    whole, ears = rendered(-1)
+    whole, setup = rendered(-1)
     weak, _ = rendered(1, obstacles=Obstacles(share=0.0))
     np.testing.assert_allclose(weak[1], 10 ** (-25 / 20) * whole[1], atol=1e-9)
     both, _ = rendered(1, obstacles=Obstacles(share=0.7))
     added = both[1] - weak[1]
-    distance, late = arrival(ears, 1, longer=DETOUR)
+    distance, late = arrival(setup, 1, longer=DETOUR)
     assert np.abs(added[: late - 20]).max() < 2e-3 * np.abs(added).max()
     energy = math.sqrt(np.sum(added**2) / np.sum(whole[1] ** 2))
     assert energy == pytest.approx(0.7 * distance / (distance + DETOUR), rel=1e-3)
@@ -60,9 +60,9 @@ def test_the_direct_sound_falls_by_the_stated_loss_and_the_detour_comes_at_its_t
 
 def test_in_a_room_the_direct_sound_is_taken_away_too():
     """The room's own direct path is a windowed sinc and ours is exact: 25 dB +- 1 dB remain."""
-    whole, ears = rendered(-1, reverberation=0.35)
+    whole, setup = rendered(-1, reverberation=0.35)
     weak, _ = rendered(1, reverberation=0.35, obstacles=Obstacles(share=0.0))
-    _, first = arrival(ears, 1)
+    _, first = arrival(setup, 1)
     direct = slice(first - 10, first + 80)  # 1.8 ms, before any wall or the floor is heard
     ratio = np.sqrt(np.sum(weak[1, direct] ** 2) / np.sum(whole[1, direct] ** 2))
     assert 20 * math.log10(ratio) == pytest.approx(-25.0, abs=1.0)

@@ -1,4 +1,4 @@
-"""The twin laboratory: heard is what happened, the seed decides, nobody is told."""
+"""The twin laboratory: events are what happened, the seed decides, the truth stays hidden."""
 
 import dataclasses
 
@@ -20,7 +20,7 @@ def laboratory(seed=1, *, occlusion=0.0, ball="ping-pong", **settings):
     return Laboratory(RIG, BALLS[ball], surroundings, draw=np.random.default_rng(seed))
 
 
-def heard(listener):
+def recorded(listener):
     whole = np.concatenate([buffer.samples for buffer in listener.buffers()], axis=1)
     return whole
 
@@ -30,7 +30,7 @@ def test_sound_arrives_when_geometry_says():
     hundredth of its peak is within a click's rise (6 frames, 0.14 ms) of contact plus d / c."""
     exact = Acoustics(0.0, snr=60.0, noise_steps=0.3, survey_sd=0.0, contact_sd=0.0)
     twin = laboratory(acoustics=exact, robot_noise=-60.0)
-    samples = heard(twin.toss())
+    samples = recorded(twin.toss())
     toss, array = twin.truth_for_evaluation().toss, RIG.array()
     for when, where in zip(toss.times, toss.positions, strict=True):
         away = np.linalg.norm(array.positions - where, axis=1) / array.speed_of_sound
@@ -41,8 +41,8 @@ def test_sound_arrives_when_geometry_says():
             assert abs(first - frame) < 6
 
 
-def test_what_is_heard_is_what_happened():
-    """With open paths the ears hear each bounce within 1 ms and 10 mm: the microphones stand
+def test_events_are_what_happened():
+    """With open paths each bounce is detected within 1 ms and 10 mm: the microphones stand
     1.5 mm off per axis, which moves a fix by a few millimetres."""
     for ball in BALLS:
         twin = laboratory(ball=ball)
@@ -56,12 +56,12 @@ def test_what_is_heard_is_what_happened():
 
 def test_the_seed_decides_and_every_toss_is_another():
     one, again = laboratory(3, occlusion=0.5), laboratory(3, occlusion=0.5)
-    first = heard(one.toss())
-    np.testing.assert_array_equal(first, heard(again.toss()))
-    second = heard(one.toss())
+    first = recorded(one.toss())
+    np.testing.assert_array_equal(first, recorded(again.toss()))
+    second = recorded(one.toss())
     assert second.shape != first.shape or not np.array_equal(first, second)
-    np.testing.assert_array_equal(second, heard(again.toss()))
-    other = heard(laboratory(4, occlusion=0.5).toss())
+    np.testing.assert_array_equal(second, recorded(again.toss()))
+    other = recorded(laboratory(4, occlusion=0.5).toss())
     assert other.shape != first.shape or not np.array_equal(first, other)
 
 
@@ -90,14 +90,14 @@ def test_the_robot_s_sound_adds_its_power_to_the_background():
     """Before the first bounce only noise: 0.45 s at 3 channels are n = 60 000 samples, so 0.9 % are
     three standard errors; hum is not white and its phases weigh, so 5 %."""
     for level in (-60.0, 0.0, 12.0):
-        samples = heard(laboratory(7, robot_noise=level).toss())
+        samples = recorded(laboratory(7, robot_noise=level).toss())
         quiet = samples[:, : round(0.45 * 44100)] * 2**15
         assert quiet.std() == pytest.approx(6.0 * np.hypot(1.0, 10 ** (level / 20)), rel=0.05)
 
 
 def test_the_sound_goes_on_after_the_crossing_and_bounces_do_not():
     twin = laboratory(8)
-    samples = heard(twin.toss())
+    samples = recorded(twin.toss())
     toss = twin.truth_for_evaluation().toss
     assert samples.shape[1] / 44100 > toss.crossing_time + 0.25
     after = samples[:, round((toss.times[-1] + 0.02) * 44100) :]

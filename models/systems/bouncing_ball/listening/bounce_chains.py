@@ -1,4 +1,4 @@
-r"""Chains of bounces: which onsets belong to one ball, told by intervals that shrink steadily.
+r"""Chains of bounces: which onsets belong to one ball, as their intervals shrink steadily.
 
 The best chain (ricochet.models.systems.bouncing_ball.listening.chain_search states its probability)
 is taken, then the best of what is left, and so on, as long as the odds favour a ball:
@@ -14,6 +14,7 @@ chain at one delay are its echoes and leave with it. A first onset whose interva
 law of the bounces after it (a hand that lets go, a word before the drop) is not the ball's.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -88,14 +89,20 @@ def find_chains(
     return tuple(sorted(chains, key=lambda chain: float(chain.times[0])))
 
 
-def interval_ratios(chain: Chain) -> Float[ndarray, " ratio"]:
+def interval_ratios(
+    times: Float[ndarray, " bounce"], missing: Sequence[int] = ()
+) -> Float[ndarray, " ratio"]:
     """Return the ratios of successive intervals in order, none across a missed bounce.
 
     A chain of n bounces without a gap has n - 2.
+
+    Args:
+        times: When one ball bounced, s.
+        missing: Indices n such that a bounce between `times[n]` and `times[n + 1]` was missed.
     """
-    intervals = np.diff(chain.times)
+    intervals = np.diff(times)
     whole = np.ones(len(intervals), dtype=bool)
-    whole[list(chain.missing)] = False
+    whole[list(missing)] = False
     both = whole[1:] & whole[:-1]
     return np.asarray((intervals[1:] / intervals[:-1])[both])
 

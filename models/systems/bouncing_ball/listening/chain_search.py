@@ -116,7 +116,7 @@ def best_path(onsets: Onsets, law: Law, *, clutter: float) -> Path | None:
 
 
 def _scene(onsets: Onsets, law: Law, *, clutter: float) -> _Scene:
-    """Precompute; clutter is weak beside impacts, and as loud as anything."""
+    """Precompute; clutter is weak compared with impacts, and as loud as anything."""
     level = np.log(onsets.loudness + 1e-300)
     spread = max(float(np.std(level)), law.loudness_sd)
     apart = (level - np.median(level)) / spread

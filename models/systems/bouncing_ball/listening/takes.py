@@ -1,9 +1,9 @@
 """From one take to the times and places of its bounces.
 
-Onsets make chains (`onsets`, `bounce_chains`), the chain of the highest score is the drop, and each
-of its bounces is located (`localisation`). What is stated is the time of emission, arrival less
-distance over the speed of sound: with a ball that wanders by 0.1 m arrivals alone are off by 0.3
-ms. A constant shift of all times by a few microseconds, the click's own, has no meaning for
+Onsets make chains (`onsets`, `bounce_chains`), the chain of the highest score is the drop, and
+each of its bounces is located (`localisation`). What is stated is the time of emission, arrival
+less distance over the speed of sound: with a ball that wanders by 0.1 m arrivals alone are off by
+0.3 ms. A constant shift of all times by a few microseconds, the click's own, has no meaning for
 intervals.
 
 With fewer than three microphones there are no places; times are then those of arrival at the
@@ -75,6 +75,11 @@ def detect(
 
     Returns:
         Times, and with three microphones or more positions, of the bounces.
+
+    Raises:
+        ValueError: Channels that are not the array's, values that are not finite, a silent channel,
+            fewer than three bounces, clipping at a bounce that should be located, or microphones
+            on one line.
     """
     samples = _checked(samples, microphones)
     chain, drops = _best_chain(samples, microphones)

@@ -4,11 +4,11 @@ The microphones err (`SensorModel`). An event is, with the probabilities that ar
 
     inlier             its position is right to within its covariance        1 - outlier_rate
     outlier            its position is anywhere on an area                   outlier_rate
-    late arrival       an outlier whose right position can be told           outlier_rate late_share
+    late arrival       an outlier whose right position follows               outlier_rate late_share
     false alarm        it is no contact                                      false_alarm_rate
     ... after a miss   a contact between the event before and it made none   miss_rate
 
-A hypothesis that tells no position carries the density of the detected one, 1 / area.
+A hypothesis without a position carries the density of the detected one, 1 / area.
 """
 
 import math
@@ -48,7 +48,7 @@ class SensorModel:
     Attributes:
         outlier_rate: Probability that an event's position is wrong.
         flagged_outlier_rate: The same where the localiser doubts it.
-        late_share: Share of outliers that come of one late arrival, where that can be told.
+        late_share: Share of outliers that come of one late arrival, where one may explain them.
         outlier_area: Area over which the other outliers spread, m^2.
         false_alarm_rate: Probability that an event is no contact.
         miss_rate: Probability that a contact makes no event.
@@ -98,8 +98,7 @@ class Hypothesis:
         kind: What the event is taken for.
         probability: Before it is compared with a belief; times a density per m^2 where the
             detected position is not explained by `position`.
-        position: Where the contact was; None where that is not told, and the sound's travel with
-            it.
+        position: Where the contact was; None where that is unknown, and the sound's travel with it.
     """
 
     kind: EventHypothesis

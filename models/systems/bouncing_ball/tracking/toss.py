@@ -95,6 +95,9 @@ def follow(
     Args:
         place: Where each is released, m, double precision.
         velocity: How it flies off, m/s.
+
+    Raises:
+        ValueError: If the plane does not lie beyond the table.
     """
     if not plane > HALF_TABLE:
         raise ValueError(f"plane must lie beyond the table at {HALF_TABLE} m, got {plane}")

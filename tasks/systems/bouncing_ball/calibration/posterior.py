@@ -85,7 +85,7 @@ def calibrate(
     write_arrays(pair.folder / "samples.npz", {"theta": _theta(found)})
     package = _package(pair, order, found, details, checked)
     write_package(pair.folder / "package", package, reader=GRID_READER)
-    calibration_set.draw(pair, heard, found, details, checked, folder=pair.folder / "figures")
+    calibration_set.draw(pair.name, heard, found, details, checked, folder=pair.folder / "figures")
     write_json(pair.folder / "details.json", details)
     return result
 

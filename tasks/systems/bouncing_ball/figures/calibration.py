@@ -156,7 +156,7 @@ def localisation_map(
     axes.set_aspect("equal")
     axes.legend(frameon=False)
     label_axes(axes, "x, m", "y, m")
-    figure.suptitle("Where the bounces were heard")
+    figure.suptitle("Where the bounces were located")
     return figure
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -12,6 +12,7 @@ from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
+from ricochet.models.systems.bouncing_ball.listening.bounce_chains import interval_ratios
 from ricochet.tasks.figures import calibration_checks, style
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.storage.files import output_folder, write_bytes
@@ -19,12 +20,9 @@ from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard, N
 from ricochet.tasks.systems.bouncing_ball.figures import calibration
 from ricochet.tasks.systems.bouncing_ball.figures import criticism as criticism_figures
 
-if TYPE_CHECKING:
-    from ricochet.tasks.systems.bouncing_ball.calibration.run import Pair
-
 
 def draw(
-    pair: "Pair",
+    name: str,
     heard: Heard,
     found: Calibration,
     details: Mapping[str, Any],
@@ -35,6 +33,7 @@ def draw(
     """Draw every figure of a pair into a folder.
 
     Args:
+        name: Of the pair.
         details: What `details.json` holds.
         checks: Simulated sessions at the posterior.
 
@@ -44,17 +43,17 @@ def draw(
     output_folder(folder)
     samples = np.asarray(found.samples)
     drawn: dict[str, Figure] = {
-        "posterior": calibration.posterior(samples, title=pair.name, truth=details["truth"]),
+        "posterior": calibration.posterior(samples, title=name, truth=details["truth"]),
         "narrowing": _narrowing(found),
-        "ratio-by-bounce": _ratios(pair, heard, found),
+        "ratio-by-bounce": _ratios(name, heard, found),
         "localisation": _localisation(heard),
         "waveform": _waveform(heard, heard.takes[0]),
         "restitution-by-take": _by_take(heard, found),
         "rank-histogram": _ranks(checks),
         "coverage": _coverage(checks),
     }
-    for name, figure in drawn.items():
-        write_bytes(folder / f"{name}.png", style.to_png(figure))
+    for stem, figure in drawn.items():
+        write_bytes(folder / f"{stem}.png", style.to_png(figure))
 
 
 def _narrowing(found: Calibration) -> Figure:
@@ -63,11 +62,10 @@ def _narrowing(found: Calibration) -> Figure:
     return calibration.narrowing([number for number, _ in found.narrowing], means, spreads)
 
 
-def _ratios(pair: "Pair", heard: Heard, found: Calibration) -> Figure:
-    chains = [take.heard.times for take in heard.takes]
-    ratios = [np.diff(times)[1:] / np.diff(times)[:-1] for times in chains]
+def _ratios(name: str, heard: Heard, found: Calibration) -> Figure:
+    ratios = [interval_ratios(take.heard.times, take.heard.missing) for take in heard.takes]
     low, high = (float(value) for value in np.asarray(found.region_90)[0])
-    return calibration.ratio_by_bounce(ratios, title=pair.name, interval=(low, high))
+    return calibration.ratio_by_bounce(ratios, title=name, interval=(low, high))
 
 
 def _by_take(heard: Heard, found: Calibration) -> Figure:

@@ -1,4 +1,4 @@
-"""Strips of pictures: what a toss and the arm looked like, frame beside frame.
+"""Strips of pictures: what a toss and the arm looked like, frame by frame.
 
 The scene is drawn by MuJoCo without a window (EGL, on the processor where there is no card). Where
 EGL is missing the same frames are drawn as lines from the same geometry, so a strip is always made.

@@ -1,12 +1,10 @@
 """The twin laboratory, the workspace and the look-ahead as the settings describe them."""
 
 import zlib
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from ricochet.hardware.microphones import stream
 from ricochet.hardware.microphones.acoustics import Acoustics
 from ricochet.hardware.twins.occlusions import Obstacles
 from ricochet.hardware.twins.tossed_ball import Laboratory, Surroundings
@@ -37,13 +35,11 @@ def open_laboratory(
     *,
     ball: Ball,
     seed: int,
-    pace: Callable[[], Callable[[float], None]] = lambda: stream.at_once,
 ) -> Laboratory:
     """Set up the twin laboratory.
 
     Args:
         seed: Seed of the laboratory; another ball has other tosses.
-        pace: How the sound is played; at once, or `stream.in_real_time`.
 
     Raises:
         BadInput: Bad places of microphones, detours out of order.
@@ -56,7 +52,6 @@ def open_laboratory(
         capturing.stated_rig("twin", settings[Capture]),
         ball,
         _surroundings(settings[Drops], toss),
-        pace=pace,
         draw=np.random.default_rng((seed, zlib.crc32(ball.name.encode()))),
     )
 
