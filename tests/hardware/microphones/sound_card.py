@@ -50,7 +50,7 @@ class _Stream:
 
 
 class Room(Driver):
-    """A card in a room: each time it is opened it hears the next sound, as it happens, then hiss.
+    """A card in a room: each time it is opened it records the next sound, as it happens, then hiss.
 
     `dies` is when it stops, s after it was opened; the first opening, a look, always lasts.
     """
@@ -78,8 +78,8 @@ class _Heard(_Stream):
         number = 0
         while not self.stop.is_set() and number * size < self.dies * self.driver.rate:
             block = draw.normal(0.0, 1e-4, (size, self.channels)).astype(np.float32)
-            heard = self.sound[:, number * size : (number + 1) * size].T
-            block[: len(heard)] = heard
+            sound = self.sound[:, number * size : (number + 1) * size].T
+            block[: len(sound)] = sound
             number += 1
             self.stop.wait(max(began + number * size / self.driver.rate - time.monotonic(), 0.0))
             self.callback(block, size, None, SimpleNamespace(input_overflow=False))

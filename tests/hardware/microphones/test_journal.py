@@ -65,7 +65,7 @@ def test_a_frame_cut_short_is_left_out(tmp_path):
     np.testing.assert_array_equal(journal.read(path)[0].T, pushed.reshape(-1, CHANNELS)[:-1])
 
 
-def test_a_full_disk_is_told_at_closing_and_leaves_what_was_written(tmp_path):
+def test_a_full_disk_is_reported_at_closing_and_leaves_what_was_written(tmp_path):
     class Full:
         """A file that is full after its third write."""
 

@@ -88,7 +88,7 @@ def test_the_background_has_the_stated_steps():
     assert math.isclose(float(quiet.std()), 6.0, rel_tol=0.014)
 
 
-def test_bounces_are_heard_at_their_times_and_shrink_by_the_restitution():
+def test_bounces_sound_at_their_times_and_shrink_by_the_restitution():
     """Free field and no scatter in direction: the emission times follow from restitution alone.
 
     The loudest frame of each bounce lies within a click (1 ms) and the travel (0.4 m, 1.2 ms) of
@@ -106,7 +106,7 @@ def test_bounces_are_heard_at_their_times_and_shrink_by_the_restitution():
         assert abs(peak - expected) < 2e-3
 
 
-def test_the_room_is_heard_after_the_click():
+def test_the_room_sounds_after_the_click():
     """With a reverberation time of 0.35 s, 30 ms after a click the sound is 5 dB down, not gone."""
     loud = {"snr": 60.0, "noise_steps": 0.5}
     dry = simulated_rig(reverberation_time=0.0, **loud).record(DURATION).samples

@@ -139,9 +139,9 @@ def test_events_are_those_of_the_stream_moved_by_what_was_lost():
                 late = 0.1 * (buffer.time > 0.45)
                 yield stream.Buffer(buffer.time + late, buffer.samples)
 
-    heard = [event for _, found in stream.events(player) for event in found]
+    found_events = [event for _, found in stream.events(player) for event in found]
     moved = [event for _, found in stream.events(Late()) for event in found]
-    assert [event.time for event in heard] == [event.time for event in plain]
+    assert [event.time for event in found_events] == [event.time for event in plain]
     np.testing.assert_allclose(
         [event.time for event in moved], [plain[0].time, plain[1].time + 0.1], atol=1e-9
     )

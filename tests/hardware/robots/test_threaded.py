@@ -48,7 +48,7 @@ def until(holds, seconds=5.0):
     return holds()
 
 
-def test_an_arm_is_moved_while_nobody_waits_for_it_and_its_watchdog_kicked(made):
+def test_an_arm_is_moved_while_no_caller_waits_and_its_watchdog_kicked(made):
     controller = Controller(paced=True)
     arm = made(robot(controller))
     assert arm.move((0.3, 0.1, 0.25), 0.2) is None

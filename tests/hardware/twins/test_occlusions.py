@@ -37,7 +37,7 @@ def arrival(setup, channel, *, longer=0.0):
     return distance, round((0.05 + (distance + longer) / setup.array.speed_of_sound) * 44100)
 
 
-def test_only_the_chosen_microphone_hears_a_difference():
+def test_only_the_chosen_microphone_records_a_difference():
     open_path, _ = rendered(-1, reverberation=0.35)
     blocked, _ = rendered(1, reverberation=0.35)
     np.testing.assert_array_equal(blocked[[0, 2]], open_path[[0, 2]])
@@ -63,7 +63,7 @@ def test_in_a_room_the_direct_sound_is_taken_away_too():
     whole, setup = rendered(-1, reverberation=0.35)
     weak, _ = rendered(1, reverberation=0.35, obstacles=Obstacles(share=0.0))
     _, first = arrival(setup, 1)
-    direct = slice(first - 10, first + 80)  # 1.8 ms, before any wall or the floor is heard
+    direct = slice(first - 10, first + 80)  # 1.8 ms, before any wall or the floor sounds
     ratio = np.sqrt(np.sum(weak[1, direct] ** 2) / np.sum(whole[1, direct] ** 2))
     assert 20 * math.log10(ratio) == pytest.approx(-25.0, abs=1.0)
 

@@ -104,7 +104,7 @@ def test_the_sound_goes_on_after_the_crossing_and_bounces_do_not():
     assert np.abs(after).max() < 0.25 * np.abs(samples).max()
 
 
-def test_a_listener_tells_nothing_of_the_ball():
+def test_a_listener_reveals_nothing_of_the_ball():
     """What a controller holds: the rig as stated, its fault, and the sound."""
     listener = laboratory().toss()
     public = {name for name in dir(listener) if not name.startswith("_")}

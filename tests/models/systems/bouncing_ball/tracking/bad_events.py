@@ -16,7 +16,7 @@ def event(time: float, x: float | None, y: float = 0.0, *, outlier: bool = False
     return BounceEvent(time, time, place, None, outlier, 10.0)
 
 
-def told(**change: Any) -> BounceEvent:
+def spoilt(**change: Any) -> BounceEvent:
     """A good event at 1.6 s but for one thing."""
     with wrong_types.allowed():
         return replace(event(1.6, 0.1), **change)
@@ -43,18 +43,18 @@ BAD = (
     Bad("place absurd", event(1.6, 1e200)),
     Bad("known before it happened", event(1.6, 0.1), now=1.5),
     Bad("known never", event(1.6, 0.1), now=math.nan),
-    Bad("heard NaN", told(arrival=math.nan)),
-    Bad("heard before it happened", told(arrival=1.5999)),
-    Bad("heard after it is known", told(arrival=1.71)),
-    Bad("place of three numbers", told(position=np.array([0.1, 0.0, 0.0]))),
-    Bad("place of one number", told(position=np.array(0.1))),
-    Bad("covariance NaN", told(covariance=np.array([[1e-6, 0.0], [0.0, math.nan]]))),
-    Bad("covariance infinite", told(covariance=np.diag([math.inf, 1e-6]))),
-    Bad("covariance of rank one", told(covariance=np.full((2, 2), 1e-6))),
-    Bad("covariance zero", told(covariance=np.zeros((2, 2)))),
-    Bad("covariance negative", told(covariance=-1e-6 * np.eye(2))),
-    Bad("covariance of two signs", told(covariance=np.diag([1e-6, -1e-6]))),
-    Bad("covariance lopsided", told(covariance=np.array([[1e-6, 5e-7], [0.0, 1e-6]]))),
-    Bad("covariance of wrong shape", told(covariance=np.array([1e-6, 1e-6]))),
+    Bad("arrival NaN", spoilt(arrival=math.nan)),
+    Bad("arrival before it happened", spoilt(arrival=1.5999)),
+    Bad("arrival after it is known", spoilt(arrival=1.71)),
+    Bad("place of three numbers", spoilt(position=np.array([0.1, 0.0, 0.0]))),
+    Bad("place of one number", spoilt(position=np.array(0.1))),
+    Bad("covariance NaN", spoilt(covariance=np.array([[1e-6, 0.0], [0.0, math.nan]]))),
+    Bad("covariance infinite", spoilt(covariance=np.diag([math.inf, 1e-6]))),
+    Bad("covariance of rank one", spoilt(covariance=np.full((2, 2), 1e-6))),
+    Bad("covariance zero", spoilt(covariance=np.zeros((2, 2)))),
+    Bad("covariance negative", spoilt(covariance=-1e-6 * np.eye(2))),
+    Bad("covariance of two signs", spoilt(covariance=np.diag([1e-6, -1e-6]))),
+    Bad("covariance lopsided", spoilt(covariance=np.array([[1e-6, 5e-7], [0.0, 1e-6]]))),
+    Bad("covariance of wrong shape", spoilt(covariance=np.array([1e-6, 1e-6]))),
     Bad("paddle lost", event(1.6, 0.1), paddle=(math.nan, 0.2)),
 )

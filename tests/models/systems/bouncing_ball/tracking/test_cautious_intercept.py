@@ -165,7 +165,7 @@ def test_settings_that_are_none_are_refused(change: dict) -> None:
         cautious_intercept.init(law(0.1), PLACE, **{"look_ahead": 2, **change})
 
 
-def test_whatever_is_heard_a_target_is_finite_and_nothing_is_raised() -> None:
+def test_whatever_comes_a_target_is_finite_and_nothing_is_raised() -> None:
     draw = np.random.default_rng(8)
     targets = 0
     for seed in range(60):
@@ -175,9 +175,9 @@ def test_whatever_is_heard_a_target_is_finite_and_nothing_is_raised() -> None:
         for _ in range(8):
             time += float(10.0 ** draw.uniform(-9, 3)) * draw.choice([1.0, 1.0, -1.0, np.nan])
             x, y = 10.0 ** draw.uniform(-12, 3, 2) * draw.choice([-1.0, 0.0, 1.0], 2)
-            heard = event(time, None if draw.random() < 0.2 else float(x), float(y))
-            sure, one = intercept.step(sure, heard, now=time, paddle=PADDLE)
-            cautious, two = cautious_intercept.step(cautious, heard, now=time, paddle=PADDLE)
+            bounce = event(time, None if draw.random() < 0.2 else float(x), float(y))
+            sure, one = intercept.step(sure, bounce, now=time, paddle=PADDLE)
+            cautious, two = cautious_intercept.step(cautious, bounce, now=time, paddle=PADDLE)
             targets += (one is not None) + (two is not None)  # a target that is made is finite
             time = time if np.isfinite(time) else 1.0
     assert targets > 50 and sure.refused

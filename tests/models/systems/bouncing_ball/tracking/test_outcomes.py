@@ -45,7 +45,7 @@ def _event(time: float, place: tuple[float, float] | None) -> BounceEvent:
     return BounceEvent(time, time + 1e-3, position, np.eye(2) * 1e-6, place is None, 20.0)
 
 
-def test_bounces_that_were_mislocated_or_not_heard_are_counted_from_one() -> None:
+def test_bounces_that_were_mislocated_or_missed_are_counted_from_one() -> None:
     times = np.array([0.1, 0.5, 0.8, 1.0])
     positions = np.zeros((4, 2))
     events = [

@@ -64,7 +64,7 @@ def test_a_flight_joins_each_contact_to_the_next():
         np.testing.assert_allclose(toss.velocities[:-1, 2], 0.5 * GRAVITY * wait[:, 0], rtol=1e-9)
 
 
-def test_every_contact_heard_is_on_the_table_and_before_the_crossing():
+def test_every_contact_is_on_the_table_and_before_the_crossing():
     for ball in BALLS.values():
         for toss in ball_toss.tosses(ball, 60, draw=seeded()):
             assert (np.abs(toss.positions[:, :2]) <= HALF_TABLE).all()
