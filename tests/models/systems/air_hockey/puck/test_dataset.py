@@ -11,12 +11,11 @@ from ricochet.models.systems.air_hockey.puck import (
     dataset,
     mode_fitting,
     prediction_checks,
-    sampler,
 )
 from ricochet.models.systems.air_hockey.puck.segmentation import Recording
 from ricochet.models.systems.air_hockey.simulator import Disturbance
 from ricochet.models.systems.air_hockey.table import Table
-from tests.oracles import hockey_modes
+from tests.oracles import hockey_modes, puck_sampler
 
 TABLE = Table()
 MODES = hockey_modes.made(wall=(0.04, 0.03), mallet=(0.02, 0.04), delay=0.0)
@@ -126,8 +125,8 @@ def test_modes_of_the_table_are_those_of_its_physics():
 def synthetic(episodes: int, draw: np.random.Generator) -> Recording:
     """Pucks drawn from `MODES`, no mallet."""
     place = draw.uniform(-1.0, 1.0, (episodes, 2)) * (0.7, 0.4)
-    states = sampler.release(MODES, place, draw.normal(0.0, 0.6, (episodes, 2)), draw=draw)
-    path = sampler.paths(MODES, states, TABLE, steps=75, draw=draw).swapaxes(0, 1)
+    states = puck_sampler.release(MODES, place, draw.normal(0.0, 0.6, (episodes, 2)), draw=draw)
+    path = puck_sampler.paths(MODES, states, TABLE, steps=75, draw=draw).swapaxes(0, 1)
     nobody = np.full((episodes, 76, 2), np.nan)
     return Recording(path[..., :2], path[..., 2:4], nobody, nobody)
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ricochet.models.systems.air_hockey.puck import dynamics, piecewise_filter, sampler
+from ricochet.models.systems.air_hockey.puck import dynamics, piecewise_filter
 from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD
 from ricochet.models.systems.air_hockey.table import Table
-from tests.oracles import hockey_modes
+from tests.oracles import hockey_modes, puck_sampler
 
 TABLE = Table()
 NOISE = 2e-3
@@ -15,7 +15,7 @@ MODES = hockey_modes.made(wall=(0.03, 0.02), mallet=(0.02, 0.04), delay=0.0)
 
 def played(states: np.ndarray, steps: int, seed: int) -> np.ndarray:
     draw = np.random.default_rng(seed)
-    return sampler.paths(MODES, states, TABLE, steps=steps, draw=draw)
+    return puck_sampler.paths(MODES, states, TABLE, steps=steps, draw=draw)
 
 
 def followed(places: np.ndarray) -> list[piecewise_filter.State]:
@@ -49,7 +49,7 @@ def test_errors_are_as_large_as_the_filter_says():
     """70 pucks, banks included: the mean of d^2 (2 dof, sd 2) within three errors of 2."""
     draw = np.random.default_rng(5)
     place = draw.uniform(-1.0, 1.0, (70, 2)) * (0.6, 0.4)
-    starts = sampler.release(MODES, place, draw.normal(0.0, 0.6, (70, 2)), draw=draw)
+    starts = puck_sampler.release(MODES, place, draw.normal(0.0, 0.6, (70, 2)), draw=draw)
     path = played(starts, 40, 6)
     seen = path[..., :2] + NOISE * draw.standard_normal((41, 70, 2))
     distances, banked = [], 0

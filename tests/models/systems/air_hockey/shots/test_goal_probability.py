@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD, Rebound
-from ricochet.models.systems.air_hockey.shots import goal_probability, monte_carlo, objective
+from ricochet.models.systems.air_hockey.shots import goal_probability, objective
 from ricochet.models.systems.air_hockey.table import Table
-from tests.oracles import hockey_modes
+from tests.oracles import hockey_modes, shot_draws
 from tests.oracles.hockey_modes import CONDITIONS, MODES
 
 TABLE = Table()
@@ -58,7 +58,7 @@ def test_monte_carlo_of_the_crossing_scatters_about_the_closed_form():
     found = goal_probability.roll_out(MODES, launched(200), spreads(200), TABLE)
     exact = goal_probability.probability(found, TABLE)
     count, draw = 20_000, np.random.default_rng(1)
-    share = goal_probability.estimate(found, TABLE, samples=count, draw=draw)
+    share = shot_draws.goal_share(found, TABLE, samples=count, draw=draw)
     error = np.sqrt(exact * (1.0 - exact) / count) + 1.0 / count
     assert (np.abs(share - exact) < 4.5 * error).all()
     assert np.count_nonzero((exact > 0.05) & (exact < 0.95)) > 20
@@ -74,7 +74,7 @@ def test_closed_form_agrees_with_brute_force(angle: float, banks: int, slack: fl
     if banks:
         state[1] = -0.05 * np.sign(angle)
     exact = objective.evaluate(CONDITIONS, state, np.array(angle))
-    draws = monte_carlo.play(CONDITIONS, state, angle, samples=count, draw=np.random.default_rng(2))
+    draws = shot_draws.play(CONDITIONS, state, angle, samples=count, draw=np.random.default_rng(2))
     assert exact.banks == banks
     assert np.median(draws.banks) == banks
     error = np.sqrt(exact.goal * (1.0 - exact.goal) / count)
@@ -89,7 +89,7 @@ def test_the_ways_of_a_bank_agree_with_brute_force(angle: float):
     count, state = 8_000, np.array([-0.45, -0.05 * np.sign(angle), 0.05, 0.0, 0.02, -0.03])
     two_ways = replace(CONDITIONS, modes=hockey_modes.TWO_WAYS)
     exact = objective.evaluate(two_ways, state, np.array(angle))
-    draws = monte_carlo.play(two_ways, state, angle, samples=count, draw=np.random.default_rng(3))
+    draws = shot_draws.play(two_ways, state, angle, samples=count, draw=np.random.default_rng(3))
     assert exact.banks == 1
     error = np.sqrt(exact.goal * (1.0 - exact.goal) / count)
     assert abs(draws.goal.mean() - exact.goal) < 3.0 * error + 0.01

@@ -7,10 +7,10 @@ import pytest
 from scipy.special import ndtr
 
 from ricochet.models.probability.linear_gaussians import LinearGaussian
-from ricochet.models.systems.air_hockey.puck import dynamics, sampler, strikes
+from ricochet.models.systems.air_hockey.puck import dynamics, strikes
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.table import Table
-from tests.oracles import hockey_modes
+from tests.oracles import hockey_modes, puck_sampler
 
 TABLE = Table()
 MODES = hockey_modes.made(floating=2e-3, wall=(0.03, 0.02), mallet=(0.05, 0.03))
@@ -25,11 +25,11 @@ def test_draws_have_the_moments_of_the_modes(bank):
     """
     place = np.tile((-0.4, -0.1), (COUNT, 1))
     draw = np.random.default_rng(1)
-    states = sampler.release(MODES, place, np.tile((-0.1, 0.2), (COUNT, 1)), draw=draw)
+    states = puck_sampler.release(MODES, place, np.tile((-0.1, 0.2), (COUNT, 1)), draw=draw)
     angle = 0.9 if bank else 0.1
     normal = np.tile((np.cos(angle), np.sin(angle)), (COUNT, 1))
-    states = sampler.strike(MODES, states, 1.1 * normal, normal, draw=draw)
-    states = sampler.paths(MODES, states, TABLE, steps=40, draw=draw)[-1]
+    states = puck_sampler.strike(MODES, states, 1.1 * normal, normal, draw=draw)
+    states = puck_sampler.paths(MODES, states, TABLE, steps=40, draw=draw)[-1]
 
     mean = np.array([-0.4, -0.1, -0.1, 0.2, 0.0, 0.0])
     spread = np.diag([0.0, 0.0, 0.0, 0.0, 0.07**2, 0.07**2])
@@ -52,9 +52,9 @@ def test_without_noise_a_draw_is_the_mean():
     )
     draw = np.random.default_rng(0)
     place = draw.uniform(-1.0, 1.0, (50, 2)) * (TABLE.wall_x, TABLE.wall_y)
-    states = sampler.release(modes, place, draw.normal(0.0, 2.0, (50, 2)), draw=draw)
+    states = puck_sampler.release(modes, place, draw.normal(0.0, 2.0, (50, 2)), draw=draw)
     mean, spread, played = states, np.zeros((50, 6, 6)), np.ones(50, dtype=bool)
-    for path in sampler.paths(modes, states, TABLE, steps=60, draw=draw)[1:]:
+    for path in puck_sampler.paths(modes, states, TABLE, steps=60, draw=draw)[1:]:
         mean, spread = dynamics.step(modes, mean, spread, TABLE)
         played &= np.abs(path[:, 0]) < TABLE.wall_x
         np.testing.assert_allclose(path[played], mean[played], atol=1e-6)
@@ -63,7 +63,7 @@ def test_without_noise_a_draw_is_the_mean():
 def test_the_same_seed_draws_the_same_and_another_does_not():
     start = np.tile((0.0, 0.0, 1.0, 1.0, 0.0, 0.0), (3, 1))
     runs = [
-        sampler.paths(MODES, start, TABLE, steps=20, draw=np.random.default_rng(seed))
+        puck_sampler.paths(MODES, start, TABLE, steps=20, draw=np.random.default_rng(seed))
         for seed in (1, 1, 2)
     ]
     np.testing.assert_array_equal(runs[0], runs[1])
@@ -73,8 +73,8 @@ def test_the_same_seed_draws_the_same_and_another_does_not():
 def test_no_puck_leaves_the_table_but_through_a_goal():
     draw = np.random.default_rng(4)
     place = draw.uniform(-1.0, 1.0, (500, 2)) * (TABLE.wall_x, TABLE.wall_y)
-    states = sampler.release(MODES, place, draw.normal(0.0, 2.0, (500, 2)), draw=draw)
-    path = sampler.paths(MODES, states, TABLE, steps=100, draw=draw)
+    states = puck_sampler.release(MODES, place, draw.normal(0.0, 2.0, (500, 2)), draw=draw)
+    path = puck_sampler.paths(MODES, states, TABLE, steps=100, draw=draw)
     out = np.abs(path[..., 0]) > TABLE.wall_x + 1e-9
     first = out.argmax(0)
     left = out.any(0)
@@ -90,7 +90,7 @@ def test_first_banks_go_their_ways_in_their_shares():
     modes, start = hockey_modes.TWO_WAYS, np.zeros((COUNT, 6))
     start[:, 1:4] = (TABLE.wall_y - 0.01, 1.0, 2.0)
     first = np.arange(COUNT) % 2 == 0
-    after = sampler.step(modes, start, TABLE, draw=np.random.default_rng(0), first=first)
+    after = puck_sampler.step(modes, start, TABLE, draw=np.random.default_rng(0), first=first)
     kept = -after[:, 3] / (0.99 * 2.0)
     odd = (kept[first] > 0.83).mean()  # one in thirteen of the odd are below, nothing usual above
     expected = 0.2 * ndtr((0.93 - 0.83) / 0.07)

@@ -1,9 +1,9 @@
 r"""The puck alone, many at a time, drawn from its learnt modes.
 
-What `puck_modes` tells of the mean and covariance of a state is here drawn: each period's noise,
-each bank's, each strike's and, once an episode, the airflow. A draw chooses its own mode, where the
-moments follow the mode of the mean: this is the slow oracle of a roll-out (Eq. 8 of Jankowski,
-Maric et al.), not a part of it.
+`puck.dynamics` propagates the mean and covariance of a state; here states are drawn: each period's
+noise, each bank's, each strike's and, once an episode, the airflow. A draw chooses its own mode,
+where the moments follow the mode of the mean: this is the slow oracle of a roll-out (Eq. 8 of
+Jankowski, Maric et al.).
 """
 
 import numpy as np
@@ -40,11 +40,7 @@ def step(
     """Return the states a period later: floating, and what went beyond a wall turned back.
 
     Args:
-        modes: The learnt modes.
-        states: m, m/s, m/s^2.
-        table: Where the walls are.
-        draw: Source of randomness.
-        first: Whose next bank is the first after a strike; nobody's when absent.
+        first: Whose next bank is the first after a strike; none when absent.
     """
     place, velocity, airflow = states[:, 0:2], states[:, 2:4], states[:, 4:6]
     push = 0.5 * PERIOD * (airflow + airflow @ modes.floating.matrix.T)

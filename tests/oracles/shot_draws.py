@@ -1,11 +1,10 @@
-r"""Shots drawn one by one from the learnt modes: what a goal probability is an account of.
+r"""Shots drawn one by one from the learnt modes: the oracle of the goal probability.
 
-The puck's state at contact is drawn from its doubt, the mallet comes along e_u whatever that
+The puck's state at contact is drawn from its covariance, the mallet comes along e_u whatever that
 state is, so that a puck that lies off the mallet's path by d is met at an angle asin(d / contact
-radius), the strike's outcome is drawn, and every later period and bank
-(`models.systems.air_hockey.puck.sampler`). A draw chooses its own modes and its own way; nothing is
-linear or Gaussian. It is a goal if it crosses the line at less than the clean half width for its
-own direction.
+radius); then the outcome of the strike, every later period and every bank are drawn
+(`puck_sampler`). A draw chooses its own modes; nothing is linear or Gaussian. It is a goal if it
+crosses the line at less than the clean half width for its own direction.
 """
 
 from dataclasses import dataclass
@@ -14,30 +13,32 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
-from ricochet.models.systems.air_hockey.puck import sampler
 from ricochet.models.systems.air_hockey.shots import goal_probability, objective
-from ricochet.models.systems.air_hockey.shots.goal_probability import LONGEST
+from ricochet.models.systems.air_hockey.shots.goal_probability import LONGEST, Crossing
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.table import Table
+from tests.oracles import puck_sampler
 
 
 @dataclass(frozen=True)
 class Draws:
-    """What became of the draws of one shot.
-
-    Attributes:
-        goal: Whether it is a clean goal.
-        arrives: Whether it crosses the goal line.
-        y: Place on the goal line, m; NaN where it does not get there.
-        speed: There, m/s; NaN where it does not get there.
-        banks: Banks of the long rims.
-    """
+    """What became of the draws of one shot; y (m) and speed (m/s) are those at the goal line."""
 
     goal: Bool[ndarray, " sample"]
     arrives: Bool[ndarray, " sample"]
     y: Float[ndarray, " sample"]
     speed: Float[ndarray, " sample"]
     banks: Int[ndarray, " sample"]
+
+
+def goal_share(
+    crossing: Crossing, table: Table, *, samples: int, draw: np.random.Generator
+) -> Float[ndarray, "*batch"]:
+    """Return the share of draws of the place on the line that are goals (Eq. 11)."""
+    noise = draw.standard_normal((samples, *crossing.y.shape))
+    half = goal_probability.clean_half_width(crossing.velocity, table)
+    inside = np.abs(crossing.y + crossing.sd * noise) < half
+    return np.asarray((crossing.arrives & inside).mean(0))
 
 
 def play(
@@ -48,18 +49,7 @@ def play(
     samples: int,
     draw: np.random.Generator,
 ) -> Draws:
-    """Draw one shot many times.
-
-    Args:
-        conditions: What decides the outcome.
-        state: Expected state of the puck at contact: m, m/s, m/s^2.
-        angle: Shooting angle, rad.
-        samples: Draws.
-        draw: Source of randomness.
-
-    Raises:
-        ValueError: If the arm cannot shoot so.
-    """
+    """Draw one shot many times, for the expected state of a puck at contact: m, m/s, m/s^2."""
     along, speed = objective.contact(conditions, state[None], np.array([angle]))
     if not speed[0] > 0.0:
         raise ValueError(f"angle: no stroke along {angle} at {state[:2].tolist()}")
@@ -70,7 +60,7 @@ def play(
     normal = np.sqrt(1.0 - off**2)[:, None] * along + off[:, None] * across
     velocity = np.broadcast_to(speed[0] * along, (samples, 2))
     return _followed(
-        conditions, sampler.strike(conditions.modes, states, velocity, normal, draw=draw), draw
+        conditions, puck_sampler.strike(conditions.modes, states, velocity, normal, draw=draw), draw
     )
 
 
@@ -83,7 +73,7 @@ def _followed(
     found = Draws(no, no.copy(), nan, nan.copy(), np.zeros(count, int))
     rows = np.arange(count)
     for _ in range(LONGEST):
-        after = sampler.step(
+        after = puck_sampler.step(
             conditions.modes, states, table, draw=draw, first=found.banks[rows] == 0
         )
         turned = (states[:, 3] * after[:, 3] < 0.0) & (np.abs(after[:, 1]) > 0.5 * table.wall_y)

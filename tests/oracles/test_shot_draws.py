@@ -5,8 +5,9 @@ import pytest
 
 from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
-from ricochet.models.systems.air_hockey.shots import monte_carlo, objective
+from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
+from tests.oracles import shot_draws
 from tests.oracles.hockey_modes import CONDITIONS, speed
 from tests.oracles.hockey_modes import MODES as NOISY
 
@@ -24,7 +25,7 @@ def test_without_noise_a_draw_is_the_mean(angle: float):
     still = Conditions(modes, speed, np.zeros((6, 6)))
     state = np.array([-0.5, 0.1, 0.02, -0.03, 0.05, 0.05])
     mean = objective.evaluate(still, state, np.array(angle))
-    one = monte_carlo.play(still, state, angle, samples=3, draw=np.random.default_rng(0))
+    one = shot_draws.play(still, state, angle, samples=3, draw=np.random.default_rng(0))
     if abs(mean.y) < 0.12:
         np.testing.assert_allclose(one.y, mean.y, atol=1e-5)
         np.testing.assert_allclose(one.speed, mean.speed, rtol=1e-6)
@@ -34,7 +35,7 @@ def test_without_noise_a_draw_is_the_mean(angle: float):
 
 def test_goals_are_among_those_that_arrive():
     state, draw = np.array([-0.5, 0.0, 0.0, 0.0, 0.0, 0.0]), np.random.default_rng(0)
-    found = monte_carlo.play(CONDITIONS, state, 0.05, samples=500, draw=draw)
+    found = shot_draws.play(CONDITIONS, state, 0.05, samples=500, draw=draw)
     assert found.arrives[found.goal].all()
     assert np.isfinite(found.y[found.arrives]).all()
     assert np.isnan(found.y[~found.arrives]).all()
@@ -43,4 +44,4 @@ def test_goals_are_among_those_that_arrive():
 def test_a_stroke_that_the_arm_cannot_do_is_refused():
     far = np.array([0.5, 0.48, 0.0, 0.0, 0.0, 0.0])
     with pytest.raises(ValueError, match="no stroke"):
-        monte_carlo.play(CONDITIONS, far, -1.0, samples=2, draw=np.random.default_rng(0))
+        shot_draws.play(CONDITIONS, far, -1.0, samples=2, draw=np.random.default_rng(0))
