@@ -19,6 +19,7 @@ from ricochet.models.systems.air_hockey.shots import energy_network as energies
 from ricochet.models.systems.air_hockey.shots import energy_search, objective
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.energy_search import Samples
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 from tests.oracles.hockey_modes import CONDITIONS
 
 HIDDEN = 128
@@ -82,7 +83,7 @@ def in_torch(net: Energy) -> Iteration:
         chosen = torch.multinomial(shares, len(shares), replacement=True, generator=draw)
         angles = torch.from_numpy(samples.angles)[chosen].float()
         angles += samples.sigma * torch.randn(len(shares), generator=draw)
-        angles = angles.clamp(-objective.LARGEST_ANGLE, objective.LARGEST_ANGLE)
+        angles = angles.clamp(-LARGEST_ANGLE, LARGEST_ANGLE)
         inputs = torch.cat((state.expand(len(shares), 6), angles[:, None]), 1)
         units = torch.relu((inputs - location) / scale @ first + first_offset)
         found = torch.relu(units @ second + second_offset) @ last
@@ -99,7 +100,7 @@ def unshared(net: Energy) -> Iteration:
         count = len(samples.angles)
         chosen = draw.choice(count, count, p=samples.shares / samples.shares.sum())
         angles = samples.angles[chosen] + samples.sigma * draw.standard_normal(count)
-        angles = angles.clip(-objective.LARGEST_ANGLE, objective.LARGEST_ANGLE)
+        angles = angles.clip(-LARGEST_ANGLE, LARGEST_ANGLE)
         found = energies.evaluate(net, np.tile(STATE, (count, 1)), angles).astype(np.float64)
         shares = np.exp(found.min() - found)
         return Samples(angles, shares / shares.sum(), samples.sigma)

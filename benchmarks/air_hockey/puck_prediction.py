@@ -13,6 +13,7 @@ import numpy as np
 
 from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey import simulator
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import (
     dataset,
     mode_fitting,
@@ -64,7 +65,7 @@ def main() -> None:
         for count, steps, seed in ((options.episodes, 50, 11), (options.held_out, 100, 12))
     )
     modes = mode_fitting.fit(learnt, world.table)
-    drag = -np.log(np.diag(modes.floating.matrix)) / 0.02
+    drag = -np.log(np.diag(modes.floating.matrix)) / PERIOD
     print(f"drag {drag} 1/s, airflow sd {modes.airflow_sd:.4f} m/s^2, delay {modes.delay:.4f} s")
     print_law("wall", modes.wall)
     for way in modes.rebounds:

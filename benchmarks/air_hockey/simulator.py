@@ -16,11 +16,13 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
-from ricochet.models.systems.air_hockey.simulator import CALM, PERIOD, Episode, World
+from ricochet.models.systems.air_hockey.interface import JOINTS, PERIOD
+from ricochet.models.systems.air_hockey.simulator import CALM, Episode, World
+from ricochet.models.systems.air_hockey.table import Table
 
 HOLD = np.stack((iiwa.HOME, np.zeros(7)))
 SPEEDS, PHASES = (0.5, 1.0, 2.0, 3.0), 50
-START = iiwa.tip(iiwa.HOME)[:2] + np.array((-1.51, 0.0))
+START = iiwa.tip(iiwa.HOME)[:2] + np.array(Table().robot_base[:2])
 
 
 def begin(world: World, *puck: float) -> Episode:
@@ -73,7 +75,7 @@ def tracking(world: World, way: ndarray, *, known: bool) -> tuple[float, float, 
     errors, speeds = [], []
     for command in commands:
         seen = simulator.step(episode, command)
-        errors.append(iiwa.tip(seen[6:13]) - iiwa.tip(command[0]))
+        errors.append(iiwa.tip(seen[JOINTS]) - iiwa.tip(command[0]))
         wanted = iiwa.pose(command[0]).jacobian @ command[1]
         mallet = np.array(episode.trace[-2:])[:, 6:8]
         speeds.append((np.hypot(*(mallet[1] - mallet[0]) / 1e-3), np.hypot(*wanted[:2])))

@@ -17,12 +17,15 @@ from scipy.optimize import linprog
 
 from ricochet.models.arms import iiwa, splines, tip_speed
 from ricochet.models.systems.air_hockey.arm import contact_postures, sampling_mpc, stroke_table
-from ricochet.models.systems.air_hockey.arm.sampling_mpc import PERIOD, Memory
+from ricochet.models.systems.air_hockey.arm.sampling_mpc import Memory
 from ricochet.models.systems.air_hockey.arm.stroke_path import Limits
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
+from ricochet.models.systems.air_hockey.interface import PERIOD
+from ricochet.models.systems.air_hockey.table import Table
 from tests.oracles import fastest_tip
 
 LIMITS = iiwa.USABLE * iiwa.SPEED_LIMIT
+RADIUS = Table().contact_radius
 PLACES = (0.80, 0.95, 1.10, 1.25)
 FACTS = {0: ((1.10, 1.01, 0.88, 0.67), (1.73, 1.65, 1.44, 1.08)),
          60: ((2.19, 2.02, 1.75, 1.33), (3.6, 3.3, 2.9, 2.15))}  # fmt: skip
@@ -151,14 +154,14 @@ def _judge(commands: list, contact: stroke_table.Contact, hit: int) -> tuple[flo
     velocity, wanted = here.jacobian @ speeds[hit], met.jacobian @ contact.joint_speeds
     turn = np.arctan2(velocity[1], velocity[0]) - np.arctan2(wanted[1], wanted[0])
     tip = iiwa.tip(joints)
-    puck = met.tip + 0.0798 * wanted / contact.speed
+    puck = met.tip + RADIUS * wanted / contact.speed
     return (
         1e3 * float(np.linalg.norm(here.tip - met.tip)),
         abs(float(np.degrees(turn))),
         abs(float(np.linalg.norm(velocity)) - contact.speed),
         float((np.abs(speeds) / iiwa.SPEED_LIMIT).max()),
         1e3 * float(np.abs(tip[:, 2] - iiwa.TIP_HEIGHT).max()),
-        1e3 * float(max(0.0798 - np.linalg.norm(tip[:hit] - puck, axis=-1).min(), 0.0)),
+        1e3 * float(max(RADIUS - np.linalg.norm(tip[:hit] - puck, axis=-1).min(), 0.0)),
     )
 
 

@@ -24,8 +24,9 @@ from numpy import ndarray
 from ricochet.models.systems.air_hockey import strike_plan
 from ricochet.models.systems.air_hockey.arm.arm_controller import ArmDriver
 from ricochet.models.systems.air_hockey.arm.plan import Plan
-from ricochet.models.systems.air_hockey.arm.sampling_mpc import PERIOD, Memory
+from ricochet.models.systems.air_hockey.arm.sampling_mpc import Memory
 from ricochet.models.systems.air_hockey.fault_log import Complaints
+from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, PERIOD, SIZE
 from ricochet.models.systems.air_hockey.observer import TableWatch
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
 from ricochet.models.systems.air_hockey.strike_plan import Equipment, Intent
@@ -101,15 +102,15 @@ class ShootingAgent:
                 the mallet is not on the table.
         """
         seen = np.asarray(observation, float)
-        if seen.shape != (23,):
-            raise ValueError(f"observation: found shape {seen.shape}, expected (23,)")
+        if seen.shape != (SIZE,):
+            raise ValueError(f"observation: found shape {seen.shape}, expected ({SIZE},)")
         if not self._begun:
-            self._arm.start(seen[6:13], seen[13:20])
+            self._arm.start(seen[JOINTS], seen[JOINT_SPEEDS])
             self._begun = True
         self._since += PERIOD
         sound = self._table.see(seen, command=self._arm.command, hanging=self._arm.offset)
         self._given_up |= not sound
-        self._arm.observe(seen[6:13])
+        self._arm.observe(seen[JOINTS])
         puck = self._table.puck
         if puck is not None and self._intent is not None:
             self._stroke(puck, self._intent)

@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.fault_log import Complaints
+from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.table import Table
@@ -59,7 +60,7 @@ class TableWatch:
             command: The last, which the joints should have followed.
             hanging: By how much the mallet is off the rod's tip, m.
         """
-        mallet, velocity = self._mallet(seen[6:13], seen[13:20], command, hanging)
+        mallet, velocity = self._mallet(seen[JOINTS], seen[JOINT_SPEEDS], command, hanging)
         place, table = seen[:2] + self._base, self._table
         scored, inside = _in_goal(place, table), _on_table(place, table)
         self._scored = scored or (self._scored and not inside)

@@ -27,13 +27,13 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.arms.iiwa_dynamics import DAMPING, STIFFNESS, TORQUE_LIMIT
+from ricochet.models.systems.air_hockey.arm import mallet_offset
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.table import Table
 
 SCENE = Path(__file__).with_name("air_hockey.xml")
 SUBSTEPS = 20
-STEP = 0.001  # s
-PERIOD = SUBSTEPS * STEP
-_MALLET_STIFFNESS, _MALLET_DAMPING = 4.0, 0.31
+STEP = PERIOD / SUBSTEPS  # s, 1 ms
 _RANGE_GAIN = 20.0  # 1/s
 _SLACK = 1e-6  # rad/s
 _FEATHER = 1e-6
@@ -195,8 +195,8 @@ def step(episode: Episode, command: ndarray) -> Float[ndarray, " 23"]:
         mujoco.mj_step1(world.model, data)
         data.qfrc_applied[ARM] = _torques(episode, position, speed, acceleration)
         data.qfrc_applied[MALLET] = (
-            _MALLET_STIFFNESS * (upright(data) - data.qpos[MALLET])
-            - _MALLET_DAMPING * data.qvel[MALLET]
+            mallet_offset.STIFFNESS * (upright(data) - data.qpos[MALLET])
+            - mallet_offset.DAMPING * data.qvel[MALLET]
         )
         mujoco.mj_step2(world.model, data)
         episode.speeds += _LOW_PASS * (data.qvel[ARM] - episode.speeds)

@@ -7,6 +7,8 @@ Robot Air Hockey Challenge (tournament, 7 joints); all in metres.
 
 from dataclasses import dataclass
 
+LARGEST_ANGLE = 1.35  # rad, of shots, either way from the x axis
+
 
 @dataclass(frozen=True)
 class Table:

@@ -22,8 +22,9 @@ from ricochet.models.systems.air_hockey.arm import (
 from ricochet.models.systems.air_hockey.arm.mallet_offset import Swing
 from ricochet.models.systems.air_hockey.arm.payload_estimator import Payload
 from ricochet.models.systems.air_hockey.arm.plan import Plan
-from ricochet.models.systems.air_hockey.arm.sampling_mpc import PERIOD, Memory
+from ricochet.models.systems.air_hockey.arm.sampling_mpc import Memory
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.observer import FASTEST
 
 _HOME = 1e-4  # rad and rad/s off it

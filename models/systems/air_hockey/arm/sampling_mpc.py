@@ -26,8 +26,8 @@ from ricochet.models.systems.air_hockey.arm import stopping, stroke_path
 from ricochet.models.systems.air_hockey.arm.plan import Plan
 from ricochet.models.systems.air_hockey.arm.stroke_path import Limits, Use
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
+from ricochet.models.systems.air_hockey.interface import PERIOD
 
-PERIOD = 0.02  # s
 FREEZE = 0.05
 """Time before the contact from when the plan stands, s."""
 SAMPLES = 20

@@ -20,12 +20,14 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa, splines
 from ricochet.models.arms.splines import Path
+from ricochet.models.systems.air_hockey.table import Table
 
 HOLD, BRAKE = 0.03, 0.13  # s
 PLANNED = 0.935
 """Share of the joints' true speed limits that is planned: 0.95 may be seen, and a moving puck asks
 for a little more than was planned."""
-CONTACT_RADIUS = 0.0798  # m, from the mallet's centre to the puck's
+_TABLE = Table()
+_MARGIN = 0.006  # m, that strokes keep off the bounds of the mallet's centre
 _SAMPLES = 13
 _DIFFERENCE = 1e-4
 _SHARES = np.linspace(0.0, 1.0, _SAMPLES)
@@ -52,8 +54,8 @@ class Limits:
         default_factory=lambda: iiwa.USABLE * iiwa.JOINT_LIMIT - 0.02
     )
     link_height: float = iiwa.LINK_HEIGHT + 0.015
-    near: float = 0.58415 + 0.006
-    side: float = 0.47085 - 0.006
+    near: float = _TABLE.mallet_front - _TABLE.robot_base[0] + _MARGIN
+    side: float = _TABLE.mallet_side - _MARGIN
 
 
 @dataclass(frozen=True)
@@ -213,10 +215,10 @@ def _touch(
     end = iiwa.pose(path.points[..., -1, :])
     velocity = (end.jacobian @ path.speeds[..., -1, :, None])[..., :2, 0]
     speed = np.linalg.norm(velocity, axis=-1, keepdims=True)
-    puck = end.tip[..., :2] + CONTACT_RADIUS * velocity / np.maximum(speed, 1e-9)
+    puck = end.tip[..., :2] + _TABLE.contact_radius * velocity / np.maximum(speed, 1e-9)
     left = path.times[..., -1:] - times
     apart = np.linalg.norm(iiwa.tip(joints)[..., :2] - puck[..., None, :], axis=-1)
-    wanted = CONTACT_RADIUS - 1e-6 + np.minimum(0.4 * speed * left, 0.004 + 0.05 * left)
+    wanted = _TABLE.contact_radius - 1e-6 + np.minimum(0.4 * speed * left, 0.004 + 0.05 * left)
     return np.where(speed[..., 0] > 1e-6, 1.0 + 100.0 * (wanted - apart).max(-1), 0.0)
 
 

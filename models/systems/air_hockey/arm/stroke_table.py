@@ -19,17 +19,19 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa, splines, tip_speed
 from ricochet.models.core.multilinear import Cell, between, cell_at
+from ricochet.models.core.named_arrays import take
 from ricochet.models.systems.air_hockey.arm import contact_postures, stroke_path, stroke_search
 from ricochet.models.systems.air_hockey.arm.stroke_path import Limits
 from ricochet.models.systems.air_hockey.arm.stroke_search import RunUps
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 
-LARGEST_ANGLE = 1.35  # rad
 SIDE = 0.464
 """Largest |y| of a mallet's centre at contact, m."""
 _MOST = 0.99 * iiwa.USABLE
 """Share of the joints' speed limits that no contact exceeds, whatever is interpolated."""
 ENDS = ((0.64, 1.34), (-0.455, 0.455), (-LARGEST_ANGLE, LARGEST_ANGLE))
 """What the table spans: x and y, m, and the shooting angle, rad."""
+_AXES = ("x", "y", "angle")
 _PROBES = 3
 """Places at which every cell is tried."""
 
@@ -245,16 +247,12 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> Strokes:
     Raises:
         ValueError: If one is missing, of another shape, or not finite.
     """
-    if missing := [field.name for field in fields(Strokes) if field.name not in arrays]:
-        raise ValueError(f"{missing[0]}: is missing")
-    table = Strokes(**{field.name: np.asarray(arrays[field.name]) for field in fields(Strokes)})
-    grid = (len(table.x), len(table.y), len(table.angle))
-    for name, value in table.to_arrays().items():
-        expected: tuple[int, ...] = value.shape[:1] if name in ("x", "y", "angle") else grid
-        expected = tuple(n - 1 for n in grid) if name == "sound" else expected
-        if value.shape[: len(expected)] != expected or not np.isfinite(value).all():
-            raise ValueError(f"{name}: expected finite values over {expected}, got {value.shape}")
-    return table
+    x, y, angle = (take(arrays, name, (np.size(arrays.get(name, 0)),)) for name in _AXES)
+    grid = (len(x), len(y), len(angle))
+    postures = {name: take(arrays, name, (*grid, 7)) for name in ("joints", "offsets")}
+    numbers = {name: take(arrays, name, grid) for name in ("wind_ups", "durations", "speeds")}
+    cells = take(arrays, "sound", tuple(count - 1 for count in grid), dtype=bool)
+    return Strokes(x, y, angle, **postures, **numbers, sound=cells)
 
 
 def unit_speeds(

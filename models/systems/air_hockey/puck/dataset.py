@@ -19,7 +19,7 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import simulator
-from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck.segmentation import Recording
 from ricochet.models.systems.air_hockey.simulator import Disturbance, World
 from ricochet.models.systems.air_hockey.table import Table

@@ -35,11 +35,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
+from ricochet.models.core.named_arrays import take
 from ricochet.models.probability.linear_gaussians import LinearGaussian
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck.contact_frames import applied, frames, sizes
 from ricochet.models.systems.air_hockey.table import Table
 
-PERIOD = 0.02  # s
 _LEAP = 100  # periods that a flight is tabled for
 _LAWS = (("floating", 2), ("wall", 2), ("mallet", 4))  # and how many inputs
 
@@ -215,10 +216,10 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> PuckModes:
             that do not add up to 1.
     """
     floating, wall, mallet = (_law(arrays, *one) for one in _LAWS)
-    airflow, delay = (float(_named(arrays, name, (1,))[0]) for name in ("airflow", "delay"))
+    airflow, delay = (float(take(arrays, name, (1,))[0]) for name in ("airflow", "delay"))
     if airflow < 0.0 or delay < 0.0:
         raise ValueError(f"airflow, delay: must not be negative, got {airflow}, {delay}")
-    shares = _named(arrays, "rebounds.share", (np.size(arrays.get("rebounds.share", 0)),))
+    shares = take(arrays, "rebounds.share", (np.size(arrays.get("rebounds.share", 0)),))
     if (shares < 0.0).any() or abs(shares.sum() - 1.0) > 1e-6:
         raise ValueError(f"rebounds.share: must add up to 1, got {shares.tolist()}")
     laws = [_law(arrays, f"rebounds.{k}", 2) for k in range(len(shares))]
@@ -229,21 +230,11 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> PuckModes:
 def _law(arrays: Mapping[str, ndarray], name: str, width: int) -> LinearGaussian:
     """Return one mode of named arrays."""
     shapes = {"matrix": (2, width), "offset": (2,), "covariance": (2, 2)}
-    law = LinearGaussian(*(_named(arrays, f"{name}.{f}", shape) for f, shape in shapes.items()))
+    law = LinearGaussian(*(take(arrays, f"{name}.{f}", shape) for f, shape in shapes.items()))
     covariance = law.covariance
     if not np.allclose(covariance, covariance.T) or np.linalg.eigvalsh(covariance)[0] < -1e-15:
         raise ValueError(f"{name}.covariance: is no covariance: {covariance.tolist()}")
     return law
-
-
-def _named(arrays: Mapping[str, ndarray], name: str, shape: tuple[int, ...]) -> ndarray:
-    """Return one named array in double precision."""
-    if name not in arrays:
-        raise ValueError(f"{name}: is missing")
-    array = np.asarray(arrays[name], dtype=np.float64)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"{name}: must be finite and of shape {shape}, got {array.shape}")
-    return array
 
 
 def _bounce(

@@ -33,8 +33,9 @@ from numpy import ndarray
 
 from ricochet.models.probability import linear_gaussians
 from ricochet.models.probability.linear_gaussians import LinearGaussian
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import contact_frames, segmentation
-from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD, PuckModes, Rebound
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes, Rebound
 from ricochet.models.systems.air_hockey.puck.segmentation import Assigned, Contacts, Recording
 from ricochet.models.systems.air_hockey.table import Table
 

@@ -20,8 +20,9 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.filters import kalman
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import dynamics, strikes
-from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD, PuckModes
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.table import Table
 
 Mode = Literal["floating", "bank", "strike"]

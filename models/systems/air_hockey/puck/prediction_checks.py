@@ -22,9 +22,10 @@ from numpy import ndarray
 
 from ricochet.models.probability import linear_gaussians
 from ricochet.models.probability.linear_gaussians import LinearGaussian
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import contact_frames, piecewise_filter, segmentation
 from ricochet.models.systems.air_hockey.puck import strikes as puck_strikes
-from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD, PuckModes
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.puck.segmentation import Assigned, Contacts, Recording
 from ricochet.models.systems.air_hockey.table import Table
 

@@ -21,8 +21,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import contact_frames
-from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD
 from ricochet.models.systems.air_hockey.table import Table
 
 PUSH = 0.009  # s after the first touch: when the mallet's velocity is read, midway of a contact

@@ -21,7 +21,8 @@ from ricochet.models.systems.air_hockey.shots import energy_network as energies
 from ricochet.models.systems.air_hockey.shots import energy_search, objective
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.energy_search import Samples
-from ricochet.models.systems.air_hockey.shots.objective import LARGEST_ANGLE, Conditions, Setting
+from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 
 NEAR = 0.06
 """How far from the present angle a stroke under way may turn in a period, rad."""

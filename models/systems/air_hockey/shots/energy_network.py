@@ -20,6 +20,8 @@ import numpy as np
 from jaxtyping import Float, Float32
 from numpy import ndarray
 
+from ricochet.models.core.named_arrays import take
+
 STATE = 6
 """Numbers of a puck's state."""
 
@@ -99,10 +101,7 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> Energy:
     Raises:
         ValueError: If one is missing, of another shape, not finite, or a scale is not positive.
     """
-    missing = [field.name for field in fields(Energy) if field.name not in arrays]
-    if missing:
-        raise ValueError(f"{missing[0]}: is missing")
-    hidden = np.size(arrays["last"])
+    hidden = np.size(arrays.get("last", 0))
     shapes = {
         "location": (STATE + 1,),
         "scale": (STATE + 1,),
@@ -112,7 +111,8 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> Energy:
         "second_offset": (hidden,),
         "last": (hidden,),
     }
-    energy = Energy(**{name: _named(arrays, name, shape) for name, shape in shapes.items()})
+    single = {name: take(arrays, name, shape, dtype=np.float32) for name, shape in shapes.items()}
+    energy = Energy(**single)
     if not (energy.scale > 0.0).all():
         raise ValueError(f"scale: must be positive, got {energy.scale.tolist()}")
     return energy
@@ -127,13 +127,3 @@ def _from_first(
     second += energy.second_offset
     np.maximum(second, 0.0, out=second)
     return second @ energy.last
-
-
-def _named(
-    arrays: Mapping[str, ndarray], name: str, shape: tuple[int, ...]
-) -> Float32[ndarray, "..."]:
-    """Return one named array in single precision."""
-    array = np.ascontiguousarray(arrays[name], dtype=np.float32)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"{name}: must be finite and of shape {shape}, got {array.shape}")
-    return array

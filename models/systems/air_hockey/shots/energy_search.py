@@ -19,7 +19,7 @@ from numpy import ndarray
 
 from ricochet.models.systems.air_hockey.shots import energy_network as energies
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
-from ricochet.models.systems.air_hockey.shots.objective import LARGEST_ANGLE
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 
 SAMPLES = 256
 WIDEST, LEAST = 0.3, 0.01

@@ -36,6 +36,7 @@ from numpy import ndarray
 from scipy.special import ndtr
 
 from ricochet.models.probability.linear_gaussians import LinearGaussian
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import dynamics
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.table import Table
@@ -254,4 +255,4 @@ def _note(
     found.y[rows] = state[:, 1] - ago * velocity[:, 1]
     found.sd[rows] = np.sqrt(np.maximum(variance, 0.0))
     found.velocity[rows] = velocity
-    found.time[rows] = periods[rows] * dynamics.PERIOD - ago
+    found.time[rows] = periods[rows] * PERIOD - ago

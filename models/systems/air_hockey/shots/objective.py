@@ -28,9 +28,8 @@ from numpy import ndarray
 from ricochet.models.systems.air_hockey.puck import strikes
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import goal_probability
-from ricochet.models.systems.air_hockey.table import Table
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
 
-LARGEST_ANGLE = 1.35  # rad
 TOLERANCE = 0.05
 """Of the objective, that is given for a surer shot."""
 PUSHING = 0.96

@@ -20,7 +20,8 @@ from PIL import Image
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
-from ricochet.models.systems.air_hockey.simulator import ARM, MALLET, PERIOD, PUCK, STEP, Episode
+from ricochet.models.systems.air_hockey.interface import PERIOD
+from ricochet.models.systems.air_hockey.simulator import ARM, MALLET, PUCK, STEP, Episode
 from ricochet.tasks.figures import scenes, style
 from ricochet.tasks.storage.files import write_bytes
 

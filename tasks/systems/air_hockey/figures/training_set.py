@@ -22,7 +22,8 @@ from ricochet.models.systems.air_hockey.puck import strikes
 from ricochet.models.systems.air_hockey.shots import energy_network as energies
 from ricochet.models.systems.air_hockey.shots import energy_search, goal_probability
 from ricochet.models.systems.air_hockey.shots import objective as shots
-from ricochet.models.systems.air_hockey.shots.objective import LARGEST_ANGLE, Conditions, Speed
+from ricochet.models.systems.air_hockey.shots.objective import Conditions, Speed
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 from ricochet.tasks.figures import style
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.air_hockey.figures import training

@@ -15,7 +15,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.shots import energy_training, objective
 from ricochet.models.systems.air_hockey.shots.energy_training import Fit, Training
 from ricochet.models.systems.air_hockey.shots.objective import Setting
-from ricochet.models.systems.air_hockey.table import Table
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
 from ricochet.tasks.console.progress import Progress, part, silent
 from ricochet.tasks.registry.packages import read_package
 from ricochet.tasks.storage.files import digest_of
@@ -95,8 +95,8 @@ def train(order: Order, name: str, folder: Path, progress: Progress = silent) ->
         modes=training_data.modes(order),
         strokes=training_data.strokes(order),
         table=Table(),
-        low=np.append(objective.LOW, -objective.LARGEST_ANGLE),
-        high=np.append(objective.HIGH, objective.LARGEST_ANGLE),
+        low=np.append(objective.LOW, -LARGEST_ANGLE),
+        high=np.append(objective.HIGH, LARGEST_ANGLE),
     )
     checked = regret.check(shooter, wanted, seed=order.seed, progress=part(progress, 1, 2))
     packages.write(

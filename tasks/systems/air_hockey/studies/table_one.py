@@ -17,9 +17,10 @@ import numpy as np
 from scipy import stats
 
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
-from ricochet.models.systems.air_hockey.simulator import PERIOD, Disturbance
+from ricochet.models.systems.air_hockey.simulator import Disturbance
 from ricochet.tasks.console.progress import Progress, Show, bar, hidden, part
 from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Quick

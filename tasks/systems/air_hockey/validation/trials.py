@@ -17,6 +17,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.simulator import Disturbance, Episode, World
 from ricochet.models.systems.air_hockey.strike_plan import Intent
@@ -122,7 +123,7 @@ def play_one(
     )
     agent.reset()
     steps: list[float] = []
-    while len(steps) * simulator.PERIOD < LONGEST and not shot_outcome.over(episode):
+    while len(steps) * PERIOD < LONGEST and not shot_outcome.over(episode):
         began = time.perf_counter()
         command = agent.draw_action(seen)
         steps.append(time.perf_counter() - began)

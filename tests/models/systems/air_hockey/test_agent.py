@@ -13,11 +13,12 @@ from ricochet.models.systems.air_hockey.agent import Phase, ShootingAgent
 from ricochet.models.systems.air_hockey.arm import command_limits, stroke_table
 from ricochet.models.systems.air_hockey.arm.plan import Plan
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
+from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, PERIOD
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.angle_policies import NominalAim
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
-from ricochet.models.systems.air_hockey.simulator import CALM, PERIOD, Disturbance
+from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
 from ricochet.models.systems.air_hockey.strike_plan import Equipment
 from tests.oracles.hockey_modes import MODES
 
@@ -205,7 +206,7 @@ def test_a_mallet_off_the_table_is_refused(agent: ShootingAgent, joints: ndarray
 def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
     def vanish(period: int, observation: ndarray) -> ndarray:
         blind = observation.copy()
-        blind[6:20] = np.nan
+        blind[JOINTS.start : JOINT_SPEEDS.stop] = np.nan
         return blind if period >= 25 else observation
 
     outcome, commands = play(agent, (-0.5, 0.0), spoil=vanish)
@@ -215,7 +216,7 @@ def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
 
     def stuck(period: int, observation: ndarray) -> ndarray:
         held = observation.copy()
-        held[6:13] = iiwa.HOME
+        held[JOINTS] = iiwa.HOME
         return held
 
     outcome, _ = play(agent, (-0.5, 0.0), spoil=stuck)

@@ -6,7 +6,7 @@ from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
-from ricochet.models.systems.air_hockey.table import Table
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
 from ricochet.tasks.systems.air_hockey.policies import packages
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from tests.oracles import hockey_modes
@@ -16,7 +16,11 @@ GRID = (4, 5, 7)
 
 
 def strokes() -> Strokes:
-    axes = (np.linspace(0.6, 1.4, 4), np.linspace(-0.5, 0.5, 5), np.linspace(-1.35, 1.35, 7))
+    axes = (
+        np.linspace(0.6, 1.4, 4),
+        np.linspace(-0.5, 0.5, 5),
+        LARGEST_ANGLE * np.linspace(-1.0, 1.0, 7),
+    )
     x, y, angle = np.meshgrid(*axes, indexing="ij")
     one = np.ones(GRID)
     joints = np.broadcast_to(iiwa.HOME, (*GRID, 7)).copy()
@@ -39,8 +43,8 @@ def shooter(seed: int = 0, setting: int = 1) -> Shooter:
         modes=hockey_modes.MODES,
         strokes=strokes(),
         table=Table(),
-        low=np.append(objective.LOW, -objective.LARGEST_ANGLE),
-        high=np.append(objective.HIGH, objective.LARGEST_ANGLE),
+        low=np.append(objective.LOW, -LARGEST_ANGLE),
+        high=np.append(objective.HIGH, LARGEST_ANGLE),
     )
 
 

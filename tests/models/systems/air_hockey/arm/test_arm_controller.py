@@ -7,7 +7,7 @@ import pytest
 
 from ricochet.models.arms import iiwa, splines
 from ricochet.models.systems.air_hockey.arm.arm_controller import ArmDriver
-from ricochet.models.systems.air_hockey.arm.sampling_mpc import PERIOD
+from ricochet.models.systems.air_hockey.interface import PERIOD
 
 AWAY = np.array((0.3, 0.0, 0.2, 0.1, -0.1, 0.2, 0.0))
 

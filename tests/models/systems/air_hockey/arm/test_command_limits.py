@@ -5,8 +5,8 @@ import pytest
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.arm import command_limits
+from ricochet.models.systems.air_hockey.interface import PERIOD
 
-PERIOD = 0.02
 REST = np.stack((iiwa.HOME, np.zeros(7)))
 
 

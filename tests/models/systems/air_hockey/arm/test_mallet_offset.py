@@ -6,8 +6,9 @@ from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import simulator
 from ricochet.models.systems.air_hockey.arm import mallet_offset
 from ricochet.models.systems.air_hockey.arm.mallet_offset import REST, Swing
-from ricochet.models.systems.air_hockey.simulator import CALM, PERIOD
-from tests.models.systems.air_hockey import straight_strokes
+from ricochet.models.systems.air_hockey.interface import JOINTS, PERIOD
+from ricochet.models.systems.air_hockey.simulator import CALM
+from tests.models.systems.air_hockey import simple_episodes
 
 
 def followed(commands: np.ndarray, swing: Swing = REST) -> Swing:
@@ -17,14 +18,14 @@ def followed(commands: np.ndarray, swing: Swing = REST) -> Swing:
 def test_the_mallet_hangs_as_in_the_world() -> None:
     """Within 0.4 mm where it swings by 1.7 mm: what is left is its inertia."""
     world = simulator.build()
-    commands = straight_strokes.straight(np.array((0.8, 0.2)), run_up=0.24, after=0.04)
+    commands = simple_episodes.straight(np.array((0.8, 0.2)), run_up=0.24, after=0.04)
     episode, _ = simulator.reset(
         world, puck=np.array((0.5, 0.4, 0.0, 0.0)), disturbance=CALM, draw=np.random.default_rng(0)
     )
     largest = 0.0
     for count, command in enumerate(commands, start=1):
         seen = simulator.step(episode, command)
-        tip = iiwa.tip(seen[6:13])[:2] + np.array(world.table.robot_base[:2])
+        tip = iiwa.tip(seen[JOINTS])[:2] + np.array(world.table.robot_base[:2])
         hangs = episode.trace[-1][6:8] - tip
         np.testing.assert_allclose(followed(commands[:count]).offset, hangs, atol=4e-4)
         largest = max(largest, float(np.hypot(*hangs)))
@@ -32,7 +33,7 @@ def test_the_mallet_hangs_as_in_the_world() -> None:
 
 
 def test_a_motion_cut_in_pieces_is_the_same_motion() -> None:
-    commands = straight_strokes.straight(np.array((0.5, -0.2)), run_up=0.3, after=0.1)
+    commands = simple_episodes.straight(np.array((0.5, -0.2)), run_up=0.3, after=0.1)
     whole = followed(commands)
     parts = followed(commands[7:], followed(commands[:7]))
     np.testing.assert_allclose(parts.offset, whole.offset, atol=1e-12)
@@ -46,6 +47,6 @@ def test_at_rest_it_comes_back_under_the_tip() -> None:
 
 
 def test_a_mirrored_motion_swings_to_the_other_side() -> None:
-    commands = straight_strokes.straight(np.array((0.5, 0.2)), run_up=0.3, after=0.0)
+    commands = simple_episodes.straight(np.array((0.5, 0.2)), run_up=0.3, after=0.0)
     here, there = followed(commands), followed(commands * iiwa.MIRROR)
     np.testing.assert_allclose(there.offset, here.offset * (1.0, -1.0), atol=1e-12)

@@ -7,13 +7,13 @@ import pytest
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa, iiwa_dynamics
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.air_hockey import simulator
-from ricochet.models.systems.air_hockey.arm import payload_estimator
+from ricochet.models.systems.air_hockey.arm import mallet_offset, payload_estimator
 from ricochet.models.systems.air_hockey.arm.payload_estimator import LARGEST, Payload
-from ricochet.models.systems.air_hockey.simulator import CALM, PERIOD
-from tests.models.systems.air_hockey import straight_strokes
-
-MALLET = 0.283  # kg
+from ricochet.models.systems.air_hockey.interface import JOINTS, PERIOD
+from ricochet.models.systems.air_hockey.simulator import CALM
+from tests.models.systems.air_hockey import simple_episodes
 
 
 def drive(commands: list[ndarray], *, known: bool, correct: bool) -> tuple[Payload, ndarray]:
@@ -28,7 +28,7 @@ def drive(commands: list[ndarray], *, known: bool, correct: bool) -> tuple[Paylo
     for planned in commands:
         about = payload_estimator.follow(about, *planned, period=PERIOD)
         command = planned + about.correction * correct
-        joints = simulator.step(episode, command)[6:13]
+        joints = simulator.step(episode, command)[JOINTS]
         about = payload_estimator.learn(about, joints - command[0])
         errors.append(iiwa.tip(joints) - iiwa.tip(planned[0]))
     return about, np.array(errors)
@@ -37,14 +37,14 @@ def drive(commands: list[ndarray], *, known: bool, correct: bool) -> tuple[Paylo
 def stroke() -> list[ndarray]:
     """Half a second of rest, then a stroke to and fro."""
     rest = [np.stack((iiwa.HOME, np.zeros(7)))] * 25
-    return rest + list(straight_strokes.straight(np.array((1.0, 0.6)), run_up=0.3, after=0.0))
+    return rest + list(simple_episodes.straight(np.array((1.0, 0.6)), run_up=0.3, after=0.0))
 
 
 @pytest.mark.parametrize("correct", [False, True])
 def test_the_mallet_is_weighed(correct: bool) -> None:
     """To 12 %: a twentieth is still the prior's, and joints' friction holds some of it."""
     about, _ = drive(stroke(), known=False, correct=correct)
-    assert about.mass == pytest.approx(MALLET, rel=0.12)
+    assert about.mass == pytest.approx(mallet_offset.MASS, rel=0.12)
 
 
 def test_a_law_that_knows_the_mallet_is_left_alone() -> None:
@@ -66,7 +66,7 @@ def test_at_rest_the_response_is_the_sag() -> None:
     about = Payload()
     for _ in range(200):
         about = payload_estimator.follow(about, iiwa.HOME, np.zeros(7), period=PERIOD)
-    weight = iiwa.pose(iiwa.HOME).jacobian.T @ (0.0, 0.0, 9.81)
+    weight = iiwa.pose(iiwa.HOME).jacobian.T @ (0.0, 0.0, GRAVITY)
     np.testing.assert_allclose(about.response, -weight / iiwa_dynamics.STIFFNESS, atol=1e-6)
 
 

@@ -7,12 +7,16 @@ import pytest
 
 from ricochet.models.arms import iiwa, splines
 from ricochet.models.systems.air_hockey.arm import sampling_mpc, stroke_path, stroke_table
-from ricochet.models.systems.air_hockey.arm.sampling_mpc import FREEZE, PERIOD, Memory
+from ricochet.models.systems.air_hockey.arm.sampling_mpc import FREEZE, Memory
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact, Strokes
+from ricochet.models.systems.air_hockey.interface import PERIOD
+from ricochet.models.systems.air_hockey.table import Table
 
 HOME = splines.level(iiwa.HOME)
 STILL = np.zeros(7)
 AIRFLOW = 0.1  # m/s^2
+TABLE = Table()
+FRONT = TABLE.mallet_front - TABLE.robot_base[0]  # in the robot's frame, m
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +85,8 @@ def test_a_stroke_at_a_drifting_puck_hits_as_planned_within_the_limits(table, se
     tip, link4, link7 = iiwa.places(joints)
     np.testing.assert_allclose(tip[:, 2], iiwa.TIP_HEIGHT, atol=5e-4)
     assert min(link4.min(), link7.min()) > iiwa.LINK_HEIGHT
-    assert tip[:, 0].min() > 0.5842
-    assert np.abs(tip[:, 1]).max() < 0.47085
+    assert tip[:, 0].min() > FRONT
+    assert np.abs(tip[:, 1]).max() < TABLE.mallet_side
 
 
 def test_commands_are_smooth(table):
@@ -215,4 +219,4 @@ def test_a_stroke_that_is_given_up_ends_at_rest_within_the_limits(table, leave):
     assert (np.abs(speeds) / iiwa.SPEED_LIMIT).max() < iiwa.USABLE
     tip = iiwa.tip(joints)
     np.testing.assert_allclose(tip[:, 2], iiwa.TIP_HEIGHT, atol=1e-3)
-    assert tip[:, 0].min() > 0.5842
+    assert tip[:, 0].min() > FRONT

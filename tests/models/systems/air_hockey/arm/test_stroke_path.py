@@ -5,8 +5,10 @@ import numpy as np
 from ricochet.models.arms import iiwa, splines
 from ricochet.models.systems.air_hockey.arm import stroke_path, stroke_table
 from ricochet.models.systems.air_hockey.arm.stroke_path import BRAKE, HOLD, Limits
+from ricochet.models.systems.air_hockey.table import Table
 
 LIMITS = Limits()
+RADIUS = Table().contact_radius
 
 
 def contact(angle: float = 0.3, speed: float = 0.8) -> tuple[np.ndarray, np.ndarray]:
@@ -62,7 +64,7 @@ def test_room_counts_centimetres_of_intrusion():
 def test_a_run_up_through_the_puck_is_counted():
     """The straight way in from behind keeps off; one from the puck's other side does not."""
     joints, speeds = contact()
-    puck = iiwa.tip(joints)[:2] + 0.0798 * np.array((np.cos(0.3), np.sin(0.3)))
+    puck = iiwa.tip(joints)[:2] + RADIUS * np.array((np.cos(0.3), np.sin(0.3)))
     rooms = []
     for start in (joints - 0.2 * speeds, joints + 0.4 * speeds):
         points = np.stack((splines.level(start), joints))
@@ -72,9 +74,9 @@ def test_a_run_up_through_the_puck_is_counted():
         rooms.append((float(stroke_path.use(way, LIMITS).room), float(apart)))
     (good, clear), (bad, touching) = rooms
     assert good <= 1.0
-    assert clear > 0.0798
-    assert touching < 0.0798
-    assert bad > 1.0 + 100.0 * 0.9 * (0.0798 - touching)
+    assert clear > RADIUS
+    assert touching < RADIUS
+    assert bad > 1.0 + 100.0 * 0.9 * (RADIUS - touching)
 
 
 def test_steady_acceleration_from_the_ready_posture_gives_the_contact():

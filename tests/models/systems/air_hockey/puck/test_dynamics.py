@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import dynamics
-from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD
 from ricochet.models.systems.air_hockey.table import Table
 from tests.oracles import hockey_modes
 

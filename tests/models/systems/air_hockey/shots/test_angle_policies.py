@@ -15,10 +15,11 @@ from ricochet.models.systems.air_hockey.shots.angle_policies import (
 )
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.objective import SETTINGS
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 from tests.oracles.hockey_modes import CONDITIONS
 
 PUCK = np.array((-0.5, 0.1, 0.02, -0.03, 0.04, 0.05))
-LOW, HIGH = np.array((*objective.LOW, -1.35)), np.array((*objective.HIGH, 1.35))
+LOW, HIGH = np.array((*objective.LOW, -LARGEST_ANGLE)), np.array((*objective.HIGH, LARGEST_ANGLE))
 
 
 def bowl(bottom: float) -> Energy:
@@ -105,7 +106,7 @@ def test_after_a_reset_the_same_is_found() -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)
 def test_the_expert_finds_what_brute_force_finds(setting: objective.Setting) -> None:
-    angles = np.linspace(-1.35, 1.35, 301)
+    angles = np.linspace(-LARGEST_ANGLE, LARGEST_ANGLE, 301)
     found = ExhaustiveAim(CONDITIONS, setting, candidates=301).choose(PUCK, near=None)
     rolled = [objective.evaluate(CONDITIONS, PUCK, np.array(angle)) for angle in angles]
     allowed = [

@@ -6,7 +6,7 @@ import pytest
 from ricochet.models.systems.air_hockey.shots import energy_network as energies
 from ricochet.models.systems.air_hockey.shots import energy_search
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
-from ricochet.models.systems.air_hockey.shots.objective import LARGEST_ANGLE
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 
 STATE = np.array([-0.4, 0.2, 0.0, 0.0, 0.0, 0.0])
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ricochet.models.systems.air_hockey.puck.dynamics import PERIOD, Rebound
+from ricochet.models.systems.air_hockey.interface import PERIOD
+from ricochet.models.systems.air_hockey.puck.dynamics import Rebound
 from ricochet.models.systems.air_hockey.shots import goal_probability, objective
 from ricochet.models.systems.air_hockey.table import Table
 from tests.oracles import hockey_modes, shot_draws

@@ -5,6 +5,7 @@ import pytest
 
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import SETTINGS, Conditions, Setting, Shots
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 from tests.oracles.hockey_modes import CONDITIONS, MODES
 
 MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
@@ -102,7 +103,7 @@ def test_states_and_angles_are_drawn_within_bounds_and_alike_for_a_seed():
     np.testing.assert_array_equal(one, other)
     assert ((one >= objective.LOW) & (one <= objective.HIGH)).all()
     angles = objective.draw_angles(50, 100, draw=np.random.default_rng(4))
-    part = np.floor((angles / objective.LARGEST_ANGLE + 1.0) * 50.0)
+    part = np.floor((angles / LARGEST_ANGLE + 1.0) * 50.0)
     np.testing.assert_array_equal(part, np.broadcast_to(np.arange(100), (50, 100)))
 
 

@@ -14,6 +14,7 @@ import safetensors.numpy
 
 from ricochet.models.arms import iiwa
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.air_hockey.interface import JOINTS
 from ricochet.models.systems.air_hockey.shots import energy_network as energies
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.table import Table
@@ -139,7 +140,7 @@ def test_the_kind_of_a_package_follows_from_its_name() -> None:
 def test_an_agent_from_a_folder_moves_within_its_limits(written) -> None:
     agent = agents.load(written)
     seen = np.zeros(23)
-    seen[:3], seen[6:13] = (1.0, 0.1, 0.0), iiwa.HOME
+    seen[:3], seen[JOINTS] = (1.0, 0.1, 0.0), iiwa.HOME
     command = agent.draw_action(seen)
     assert command.shape == (2, 7) and np.isfinite(command).all()
 

@@ -8,7 +8,7 @@ from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
 from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 from ricochet.tasks.systems.air_hockey.validation.trials import GRID, LONGEST
-from tests.models.systems.air_hockey import straight_strokes
+from tests.models.systems.air_hockey import simple_episodes
 
 
 class Idle:
@@ -28,7 +28,7 @@ class Straight(Idle):
     complaints = ("struck blindly",)
 
     def __init__(self) -> None:
-        self.commands = straight_strokes.straight(np.array((0.6, 0.0)), run_up=0.3, after=0.2)
+        self.commands = simple_episodes.straight(np.array((0.6, 0.0)), run_up=0.3, after=0.2)
 
     def draw_action(self, observation: ndarray) -> ndarray:
         self.steps += 1

@@ -1,11 +1,29 @@
-"""A plain stroke for tests: the mallet runs straight, by the Jacobian's pseudo-inverse."""
+"""Plain episodes for tests: a puck that glides, a mallet that runs straight, and their meeting."""
 
 import numpy as np
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import simulator
-from ricochet.models.systems.air_hockey.simulator import CALM, PERIOD, Episode, World
+from ricochet.models.systems.air_hockey.interface import PERIOD
+from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance, Episode, World
+
+AT_REST = np.stack((iiwa.HOME, np.zeros(7)))
+"""The command that keeps the arm at home."""
+
+
+def glide(
+    world: World,
+    puck: tuple[float, ...],
+    periods: int,
+    disturbance: Disturbance = CALM,
+    seed: int = 0,
+) -> tuple[Episode, ndarray]:
+    """Let a puck go while the arm stays; the episode and its observations."""
+    episode, seen = simulator.reset(
+        world, puck=np.array(puck), disturbance=disturbance, draw=np.random.default_rng(seed)
+    )
+    return episode, np.array([seen, *(simulator.step(episode, AT_REST) for _ in range(periods))])
 
 
 def straight(velocity: ndarray, *, run_up: float, after: float) -> ndarray:

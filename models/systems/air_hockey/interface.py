@@ -1,0 +1,11 @@
+"""What agents of the 2023 Robot Air Hockey Challenge observe and command, once a control period.
+
+An observation is 23 numbers in the robot's frame: puck x, y and yaw, m and rad, with their rates;
+joint positions, rad, and low-passed joint speeds, rad/s; the opponent's mallet. A command is the
+joints' positions and speeds at the end of the coming period, shape (2, 7).
+"""
+
+PERIOD = 0.02  # s
+SIZE = 23
+PUCK, JOINTS, JOINT_SPEEDS = slice(0, 6), slice(6, 13), slice(13, 20)
+"""Where they stand in an observation."""
