@@ -31,6 +31,8 @@ RODS = (
     (ROD, 0.1, 0.666, 0.666),
 )
 """Of links 2 to 7 and the universal joint: line, mass, kg, and from where to where along it, m."""
+_LINES = ((UPPER_ARM, 2, iiwa.SHOULDER_ELBOW), (FOREARM, 4, iiwa.ELBOW_WRIST), (ROD, 6, 0.0))
+"""How many joints move each line, the axis along it, and its length, m."""
 
 
 def inertia(joints: Float[ndarray, " 7"]) -> Float[ndarray, "7 7"]:
@@ -53,7 +55,7 @@ def _lines(pose: iiwa.Pose) -> tuple[dict[int, ndarray], dict[int, ndarray]]:
     """Return the Jacobian of each line's start, and how it grows along the line."""
     starts, along = {}, {}
     velocity, moved = np.zeros((3, 7)), pose.axes
-    for line, row, length in ((UPPER_ARM, 2, 0.42), (FOREARM, 4, 0.40), (ROD, 6, 0.0)):
+    for line, row, length in _LINES:
         turning = np.zeros((3, 7))
         turning[:, :line] = np.cross(moved[:line], moved[row]).T
         starts[line], along[line] = velocity, turning

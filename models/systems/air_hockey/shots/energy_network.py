@@ -102,14 +102,14 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> Energy:
         ValueError: If one is missing, of another shape, not finite, or a scale is not positive.
     """
     hidden = np.size(arrays.get("last", 0))
-    shapes = {
+    shapes: dict[str, tuple[int, ...]] = {
+        "last": (hidden,),
         "location": (STATE + 1,),
         "scale": (STATE + 1,),
         "first": (STATE + 1, hidden),
         "first_offset": (hidden,),
         "second": (hidden, hidden),
         "second_offset": (hidden,),
-        "last": (hidden,),
     }
     single = {name: take(arrays, name, shape, dtype=np.float32) for name, shape in shapes.items()}
     energy = Energy(**single)
