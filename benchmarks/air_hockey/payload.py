@@ -31,15 +31,15 @@ POLICIES = ("shooting-cautious", "shooting-aggressive")
 @contextmanager
 def believing(largest: float) -> Iterator[None]:
     """Let agents believe in masses up to one, kg; for shots that are played in this process."""
-    before, payload_estimator.LARGEST = payload_estimator.LARGEST, largest
+    before, payload_estimator.LARGEST_MASS = payload_estimator.LARGEST_MASS, largest
     yield
-    payload_estimator.LARGEST = before
+    payload_estimator.LARGEST_MASS = before
 
 
 def describe(played: list[Played]) -> str:
     """Return a line of what came of shots."""
-    struck = [each for each in played if each.intents and each.outcome.strikes]
-    off = np.std([each.outcome.normal - each.intents[0].angle for each in struck])
+    struck = [each for each in played if each.strike_plans and each.outcome.strikes]
+    off = np.std([each.outcome.normal - each.strike_plans[0].angle for each in struck])
     scored = np.mean([each.outcome.scored for each in played])
     broken = sum(bool(each.outcome.violations) for each in played)
     return f"{scored:7.2f}{1e3 * off:11.1f}{broken:15d}"
@@ -61,8 +61,8 @@ def main() -> None:
         make = partial(agents.make, packages.read(told.packages / name / "package"))
         for known, largest in (
             (False, 0.0),
-            (False, payload_estimator.LARGEST),
-            (True, payload_estimator.LARGEST),
+            (False, payload_estimator.LARGEST_MASS),
+            (True, payload_estimator.LARGEST_MASS),
         ):
             about = replace(disturbance, mallet_known=known)
             with believing(largest):

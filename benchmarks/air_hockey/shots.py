@@ -44,7 +44,9 @@ def main() -> None:
 def conditions_of(package: Path) -> Conditions:
     """Return what a package knows, with the aim's usual error."""
     shooter = packages.read(package)
-    return Conditions(shooter.modes, shooter.strokes.speed, objective.doubt(), shooter.table)
+    return Conditions(
+        shooter.modes, shooter.strokes.speed, objective.contact_covariance(), shooter.table
+    )
 
 
 def print_times(conditions: Conditions) -> None:

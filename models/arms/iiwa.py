@@ -9,7 +9,8 @@ along the links' own z, so with Z, Z', Z'' the directions of upper arm, forearm 
 The rod turns about itself with q7: that column is zero and the tip has a null space of three. The
 tip is the universal joint, under which the mallet hangs upright; heights of link 4 (elbow) and link
 7 (0.081 m along the rod from the wrist) are limited. Lengths, limits and home posture: 2023 Robot
-Air Hockey Challenge, public files. The mirror y -> -y turns the signs of q1, q3, q5 and q7.
+Air Hockey Challenge, public files. The mirror y -> -y turns the signs of q1, q3, q5 and q7. Joint
+angles are in rad.
 """
 
 from dataclasses import dataclass
@@ -36,12 +37,12 @@ MIRROR = np.array((-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0))
 
 @dataclass(frozen=True)
 class Pose:
-    """Where the arm is.
+    """The arm in a posture.
 
     Attributes:
         tip: End of the rod, m.
-        link4: Height of link 4, m.
-        link7: Height of link 7, m.
+        link4: Height, m.
+        link7: Height, m.
         jacobian: Velocity of the tip per joint speed, m/rad.
         axes: Directions of the joints' axes, a row each.
     """
@@ -54,33 +55,21 @@ class Pose:
 
 
 def tip(joints: Float[ndarray, "*batch 7"]) -> Float[ndarray, "*batch 3"]:
-    """Return where the end of the rod is, m.
-
-    Args:
-        joints: Joint angles, rad.
-    """
+    """Return where the end of the rod is, m."""
     return np.moveaxis(_chain(joints)[2], 0, -1)
 
 
 def places(
     joints: Float[ndarray, "*batch 7"],
 ) -> tuple[Float[ndarray, "*batch 3"], Float[ndarray, "*batch"], Float[ndarray, "*batch"]]:
-    """Return where the tip is and the heights of link 4 and of link 7, m.
-
-    Args:
-        joints: Joint angles, rad.
-    """
+    """Return where the tip is and the heights of link 4 and of link 7, m."""
     elbow, wrist, end, _ = _chain(joints)
     link7 = wrist[2] + WRIST_LINK / WRIST_TIP * (end[2] - wrist[2])
     return np.moveaxis(end, 0, -1), elbow[2, ...], np.asarray(link7)
 
 
 def pose(joints: Float[ndarray, "*batch 7"]) -> Pose:
-    """Return the tip, the limited heights, the Jacobian and the axes.
-
-    Args:
-        joints: Joint angles, rad.
-    """
+    """Return the tip, the limited heights, the Jacobian and the axes."""
     elbow, wrist, end, axes = _chain(joints)
     shoulder = np.zeros_like(elbow)
     shoulder[2] = BASE_SHOULDER
@@ -98,11 +87,7 @@ def pose(joints: Float[ndarray, "*batch 7"]) -> Pose:
 def tip_slope(
     joints: Float[ndarray, "*batch 7"],
 ) -> tuple[Float[ndarray, "*batch 3"], Float[ndarray, "*batch 7"]]:
-    """Return where the tip is, m, and how fast its height changes with each joint, m/rad.
-
-    Args:
-        joints: Joint angles, rad.
-    """
+    """Return where the tip is, m, and how fast its height changes with each joint, m/rad."""
     elbow, wrist, end, axes = _chain(joints)
     slope = np.zeros((7, *end.shape[1:]))
     slope[1:3] = axes[1:3, 0] * end[1] - axes[1:3, 1] * end[0]
@@ -114,11 +99,7 @@ def tip_slope(
 def link_gradients(
     joints: Float[ndarray, "*batch 7"],
 ) -> tuple[Float[ndarray, "*batch 7"], Float[ndarray, "*batch 7"]]:
-    """Return how fast the heights of link 4 and link 7 change with each joint, m/rad.
-
-    Args:
-        joints: Joint angles, rad.
-    """
+    """Return how fast the heights of link 4 and link 7 change with each joint, m/rad."""
     elbow, wrist, end, axes = _chain(joints)
     shoulder = np.zeros_like(elbow)
     shoulder[2] = BASE_SHOULDER

@@ -1,4 +1,4 @@
-r"""What moves the iiwa14: the inertia of its links, and the law of its motors.
+r"""Dynamics of the iiwa14: the inertia of its links, and the law of its motors.
 
 Links are rods of the stated masses along the lines between the joints (`iiwa`). A rod of mass m
 between A and B has the kinetic energy m (v_A^2 + v_A v_B + v_B^2) / 6, so that
@@ -36,11 +36,7 @@ _LINES = ((UPPER_ARM, 2, iiwa.SHOULDER_ELBOW), (FOREARM, 4, iiwa.ELBOW_WRIST), (
 
 
 def inertia(joints: Float[ndarray, " 7"]) -> Float[ndarray, "7 7"]:
-    """Return the mass matrix M(q), kg m^2.
-
-    Args:
-        joints: Joint angles, rad.
-    """
+    """Return the mass matrix M(q), kg m^2, at joint angles in rad."""
     pose = iiwa.pose(joints)
     starts, ends = _lines(pose)
     total = MOTOR_INERTIA * np.eye(7)

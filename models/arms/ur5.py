@@ -15,6 +15,7 @@ all the work. With the wrist's centre p5 = paddle + (mount + d6) along +x, seen 
 
 (the general solution, e.g. Hawkins, "Analytic inverse kinematics for the Universal Robots", with
 the tool's direction put in). One branch is taken: shoulder straight, elbow up, wrist over the tool.
+Joint angles are in rad, joint speeds in rad/s, places in m.
 """
 
 import math
@@ -39,22 +40,14 @@ PADDLE_RADIUS = 0.05715  # m, 4.5 inches across
 
 
 def forward(joints: Float[ndarray, "*batch 6"]) -> Float[ndarray, "*batch 4 4"]:
-    """Return the paddle's pose: its centre, and the face's normal as the third axis.
-
-    Args:
-        joints: Joint angles, rad.
-    """
+    """Return the paddle's pose: its centre, and the face's normal as the third axis."""
     return _frames(joints)[-1] @ _shift(0.0, 0.0, MOUNT)
 
 
 def paddle(
     joints: Float[ndarray, "*batch 6"],
 ) -> tuple[Float[ndarray, "*batch 3"], Float[ndarray, "*batch 3 6"]]:
-    """Return the paddle's centre, m, and its velocity per joint speed (the Jacobian), m/rad.
-
-    Args:
-        joints: Joint angles, rad.
-    """
+    """Return the paddle's centre, m, and its velocity per joint speed (the Jacobian), m/rad."""
     frames = _frames(joints)
     centre = frames[6][..., :3, 3] + MOUNT * frames[6][..., :3, 2]
     rates = np.empty((*centre.shape, 6))
@@ -67,11 +60,7 @@ def paddle(
 
 
 def joint_places(joints: Float[ndarray, "6"]) -> Float[ndarray, "8 3"]:
-    """Return where the base, the ends of the six links and the paddle's centre are, m.
-
-    Args:
-        joints: Joint angles, rad.
-    """
+    """Return where the base, the ends of the six links and the paddle's centre are, m."""
     frames = [*_frames(joints), forward(joints)]
     return np.stack([frame[:3, 3] for frame in frames])
 
@@ -79,11 +68,7 @@ def joint_places(joints: Float[ndarray, "6"]) -> Float[ndarray, "8 3"]:
 def inverse(point: Float[ndarray, "*batch 3"]) -> Float[ndarray, "*batch 6"]:
     """Return the joint angles that put the paddle's centre at a point, its face towards -x.
 
-    Args:
-        point: Centre of the paddle, m.
-
-    Returns:
-        Joint angles, rad; NaN where the arm is too short or the point too near its axis.
+    They are NaN where the arm is too short or the point too near its axis.
     """
     x, y, z = (np.asarray(point, np.float64)[..., axis] - BASE[axis] for axis in range(3))
     a, b, w = x + MOUNT + D6, y, z - D1 + D5
@@ -103,11 +88,8 @@ def joint_speeds(
     The derivative of `inverse`: dq1 = dy cos q1 / u, and so on down the chain.
 
     Args:
-        joints: Joint angles of an upright paddle, as `inverse` gives them, rad.
+        joints: Those of an upright paddle, as `inverse` gives them.
         velocity: Velocity (dy, dz) of the paddle's centre, m/s.
-
-    Returns:
-        Joint speeds, rad/s.
     """
     q1, q2, q3 = joints[..., 0], joints[..., 1], joints[..., 2]
     dy, dw = velocity[..., 0], velocity[..., 1]
@@ -126,9 +108,6 @@ def spread(joints: Float[ndarray, "*batch 6"]) -> Float[ndarray, "*batch"]:
     leverage |a sin q3| with a the shorter link. At zero some paddle velocity in the plane needs
     infinite joint speed. The base stands where, over the workspace y in [-0.35, 0.35] and z in
     [0, 0.50] m, this stays over 0.35 m and a paddle speed of 1 m/s asks for at most 3.5 rad/s.
-
-    Args:
-        joints: Joint angles of an upright paddle, rad.
     """
     q2, q3 = joints[..., 1], joints[..., 2]
     u = A2 * np.cos(q2) + A3 * np.cos(q2 + q3)

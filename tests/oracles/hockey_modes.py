@@ -46,4 +46,4 @@ def speed(positions: ndarray, angles: ndarray) -> ndarray:
     return np.where(reach, far * (1.3 + 1.6 * angles**2), 0.0)
 
 
-CONDITIONS = Conditions(MODES, speed, objective.doubt())
+CONDITIONS = Conditions(MODES, speed, objective.contact_covariance())

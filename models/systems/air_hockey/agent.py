@@ -1,13 +1,14 @@
 """An agent that shoots pucks: 23 numbers in, the joints' positions and speeds in 20 ms out.
 
-    watch     the filter learns where the puck is and how the airflow pushes it; the aim converges
+    watch     the filter estimates where the puck is and how the airflow pushes it; the search for
+              an angle converges
     stroke    the run-up is planned again every period to where the puck will be at the contact
     leave     after the contact the mallet goes on, brakes and returns home; then it watches again
-    retreat   anything wrong: the arm brakes and goes home, and `complaints` gains one line
+    retreat   on a fault the arm brakes and goes home, and `faults` gains one line
 
-The offered interface is that of the agents of the 2023 Robot Air Hockey Challenge: an object with
-`reset()` and `draw_action(observation)`. Positions of an observation are in the robot's frame.
-`table_watch` takes observations in, `shot_intents` says what is meant, `arm_driver` commands.
+It is an agent of the 2023 Robot Air Hockey Challenge: an object with `reset()` and
+`draw_action(observation)` (`interface`). `observer` takes observations in, `strike_plan` says which
+strike is planned, `arm.arm_controller` commands.
 
 Fig. 2 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
 Hockey": estimation, contact planning and robot control, all at 50 Hz.
@@ -22,26 +23,27 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.systems.air_hockey import strike_plan
-from ricochet.models.systems.air_hockey.arm.arm_controller import ArmDriver
+from ricochet.models.systems.air_hockey.arm.arm_controller import ArmController
 from ricochet.models.systems.air_hockey.arm.plan import Plan
-from ricochet.models.systems.air_hockey.arm.sampling_mpc import Memory
-from ricochet.models.systems.air_hockey.fault_log import Complaints
+from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
+from ricochet.models.systems.air_hockey.fault_log import FaultLog
 from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, PERIOD, SIZE
-from ricochet.models.systems.air_hockey.observer import TableWatch
+from ricochet.models.systems.air_hockey.observer import TableObserver
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
-from ricochet.models.systems.air_hockey.strike_plan import Equipment, Intent
+from ricochet.models.systems.air_hockey.strike_plan import StrikeContext, StrikePlan
 
 WATCH = 0.1  # s before a stroke begins
-PUZZLED = 0.4  # s of knowing no shot before it says so: the puck is hardly known at first
+NO_SHOT_TIMEOUT = 0.4  # s without a known shot until that is a fault: at first hardly any is known
 SLACK = 0.06  # s that a stroke is given beyond its duration from home
-FROZEN = 0.06  # s before the contact from when on angle and contact stay
+FREEZE_BEFORE = 0.06  # s before the contact; from then on angle and contact stay
 FIRST_GUESS = 1.2  # s, how far ahead the first shot is looked for
-SLOWEST, TRIES = 0.7, 4
+SLOWEST, SPEED_SHARES = 0.7, 4
 """Least share of a contact's speed that is tried before it is put off, and how many shares."""
-AGAIN = 5  # periods from one look over all shots to the next, in a stroke
-TURNING = 0.3  # s before the contact, until when a stroke may turn to another shot
-STANDING = 0.16  # s before the contact, from when the last plan stands where a new one cannot be
-LATEST = 0.6  # s by which a contact is put off that cannot be met in time
+REPLAN_PERIODS = 5  # periods from one look over all shots to the next, in a stroke
+RETARGET_UNTIL = 0.3  # s before the contact: the latest time at which the target shot may change
+HOLD_PLAN_BEFORE = 0.16  # s before the contact; from then on the last plan may stand
+LONGEST_DELAY = 0.6  # s by which a contact is put off that cannot be met in time
+_NEVER = 10.0  # s, in place of an infinite time
 
 
 class Phase(Enum):
@@ -58,44 +60,38 @@ class ShootingAgent:
 
     Attributes:
         phase: What it is doing.
-        intents: Strokes of this episode as they were at the contact.
+        strike_plans: Strikes of this episode as planned shortly before the contact.
     """
 
-    def __init__(self, equipment: Equipment, *, seed: int = 0) -> None:
-        """Prepare the agent.
-
-        Args:
-            equipment: What it is made of.
-            seed: Of the planner's samples; every episode begins with it anew.
-        """
-        self._with, self._seed = equipment, seed
+    def __init__(self, context: StrikeContext, *, seed: int = 0) -> None:
+        """Prepare the agent; every episode begins anew with the seed of the planner's samples."""
+        self._context, self._seed = context, seed
         self.reset()
 
     def reset(self) -> None:
         """Begin an episode."""
         self.phase = Phase.WATCH
-        self.intents: list[Intent] = []
-        self._complaints, known = Complaints(), self._with
-        self._table = TableWatch(
-            known.modes, known.table, noise=known.noise, complaints=self._complaints
+        self.strike_plans: list[StrikePlan] = []
+        self._faults, context = FaultLog(), self._context
+        self._table = TableObserver(
+            context.modes, context.table, noise=context.noise, faults=self._faults
         )
-        self._arm, self._begun = ArmDriver(seed=self._seed), False
-        self._intent: Intent | None = None
+        self._arm, self._begun = ArmController(seed=self._seed), False
+        self._strike: StrikePlan | None = None
         self._given_up = False
         self._since, self._ahead = 0.0, FIRST_GUESS
-        known.aim.reset()
+        context.policy.reset()
 
     @property
-    def complaints(self) -> list[str]:
+    def faults(self) -> list[str]:
         """What went wrong in this episode, a line each."""
-        return self._complaints.lines
+        return self._faults.lines
 
     def draw_action(self, observation: Float[ndarray, " 23"]) -> Float[ndarray, "2 7"]:
         """Return the joints' positions, rad, and speeds, rad/s, at the end of the coming 20 ms.
 
         Args:
-            observation: Puck x, y, yaw and rates, joint positions and speeds, the opponent's
-                mallet; in the robot's frame. A puck that is not seen is NaN.
+            observation: As `interface` lays it out; a puck that is not seen is NaN.
 
         Raises:
             ValueError: If it has not 23 numbers, or if at the start its joints are not finite or
@@ -108,12 +104,12 @@ class ShootingAgent:
             self._arm.start(seen[JOINTS], seen[JOINT_SPEEDS])
             self._begun = True
         self._since += PERIOD
-        sound = self._table.see(seen, command=self._arm.command, hanging=self._arm.offset)
+        sound = self._table.update(seen, command=self._arm.command, offset=self._arm.offset)
         self._given_up |= not sound
         self._arm.observe(seen[JOINTS])
         puck = self._table.puck
-        if puck is not None and self._intent is not None:
-            self._stroke(puck, self._intent)
+        if puck is not None and self._strike is not None:
+            self._follow(puck, self._strike)
         elif puck is not None and sound and self.phase is Phase.WATCH:
             self._watch(puck)
         return self._move()
@@ -122,110 +118,127 @@ class ShootingAgent:
         """Look for a shot; begin its stroke when the puck has been watched for long enough."""
         if puck.lost:
             return
-        found = self._shot(puck, self._ahead, near=None)
+        found = self._find(puck, self._ahead, near=None)
         if found is None:
-            if self._since > PUZZLED:
+            if self._since > NO_SHOT_TIMEOUT:
                 where = "({:.2f}, {:.2f})".format(*puck.mean[:2])
-                self._complaints.say("shot", f"none is known for a puck at {where} m")
+                self._faults.report("shot", f"none is known for a puck at {where} m")
             return
-        self._complaints.settle("shot")
-        self._ahead = PERIOD * math.ceil((found.contact.duration + SLACK) / PERIOD)
+        self._faults.clear("shot")
+        self._ahead = _periods(found.contact.duration + SLACK)
         if self._since > WATCH:
-            self.phase, self._intent = Phase.STROKE, replace(found, left=self._ahead)
+            self.phase, self._strike = Phase.STROKE, replace(found, left=self._ahead)
             self._given_up = False
 
-    def _stroke(self, puck: piecewise_filter.State, intent: Intent) -> None:
+    def _follow(self, puck: piecewise_filter.State, strike: StrikePlan) -> None:
         """Follow the puck with the contact until shortly before it."""
-        intent = replace(intent, left=intent.left - PERIOD)
-        if intent.left > FROZEN:
-            found = self._shot(puck, intent.left, near=intent.angle)
-            found = found or strike_plan.moved(self._with.strokes, puck, intent)
-            if round(intent.left / PERIOD) % AGAIN == 0 and intent.left > TURNING:
-                found = self._turned(puck, found or intent) or found
+        strike = replace(strike, left=strike.left - PERIOD)
+        if strike.left > FREEZE_BEFORE:
+            found = self._replanned(puck, strike)
             if found is not None:
-                intent = replace(found, put_off=max(found.put_off, intent.put_off))
+                strike = replace(found, put_off=max(found.put_off, strike.put_off))
             else:
-                self._complaints.say("shot", "none is known for where the puck goes")
+                self._faults.report("shot", "none is known for where the puck goes")
                 self._given_up = True
-        elif intent.left + PERIOD > FROZEN:
-            self.intents.append(intent)
-        self._intent = intent
+        elif strike.left + PERIOD > FREEZE_BEFORE:
+            self.strike_plans.append(strike)
+        self._strike = strike
 
-    def _shot(
+    def _replanned(self, puck: piecewise_filter.State, strike: StrikePlan) -> StrikePlan | None:
+        """Return the strike at where the puck now goes, every few periods perhaps another shot."""
+        found = self._find(puck, strike.left, near=strike.angle)
+        found = found or strike_plan.updated(self._context.strokes, puck, strike)
+        if round(strike.left / PERIOD) % REPLAN_PERIODS == 0 and strike.left > RETARGET_UNTIL:
+            found = self._retargeted(puck, found or strike) or found
+        return found
+
+    def _find(
         self, puck: piecewise_filter.State, left: float, *, near: float | None
-    ) -> Intent | None:
-        """Return the stroke that meets the puck a while ahead."""
-        hanging = self._arm.hanging
-        return strike_plan.find(self._with, puck, left=left, near=near, hanging=hanging)
+    ) -> StrikePlan | None:
+        """Return the strike that meets the puck a while ahead."""
+        offset = self._arm.offset_at_contact
+        return strike_plan.find(self._context, puck, left=left, near=near, offset=offset)
 
-    def _turned(self, puck: piecewise_filter.State, intent: Intent) -> Intent | None:
-        """Return a clearly better stroke, when the arm can make it; None if there is none."""
-        other = strike_plan.turned(self._with, puck, intent, hanging=self._arm.hanging)
+    def _retargeted(self, puck: piecewise_filter.State, strike: StrikePlan) -> StrikePlan | None:
+        """Return a clearly better strike, when the arm can make it; None if there is none."""
+        arm, before = self._arm, self._arm.memory
+        other = strike_plan.retargeted(self._context, puck, strike, offset=arm.offset_at_contact)
         if other is None:
             return None
-        arm, before = self._arm, self._arm.memory
-        needed = min(arm.least_time(other.contact), 10.0) + SLACK
-        later = max(PERIOD * math.ceil(needed / PERIOD) - intent.left, 0.0)
-        if intent.put_off + later > LATEST:
+        needed = _periods(min(arm.least_time(other.contact), _NEVER) + SLACK)
+        later = max(needed - strike.left, 0.0)
+        if strike.put_off + later > LONGEST_DELAY:
             return None
-        possible = arm.plan(other.contact, intent.left + later).possible
+        possible = arm.plan(other.contact, strike.left + later).possible
         arm.memory = before
-        put_off = intent.put_off + later
-        return replace(other, left=intent.left + later, put_off=put_off) if possible else None
+        put_off = strike.put_off + later
+        return replace(other, left=strike.left + later, put_off=put_off) if possible else None
 
     def _move(self) -> Float[ndarray, "2 7"]:
         """Plan from the last command and return the next, unless that asks too much of the arm."""
-        if self._intent is None and self._arm.is_home:
+        if self._strike is None and self._arm.is_home:
             self._rest()
             return self._arm.command
-        plan = None if self._intent is None else self._strike(self._intent)
+        plan = None if self._strike is None else self._plan(self._strike)
         asked = self._arm.follow(self._arm.plan(self._arm.home) if plan is None else plan)
         if asked > 1.0:
-            self._complaints.say("command", f"asked for {asked:.2f} times the limits, braking")
+            self._faults.report("command", f"asked for {asked:.2f} times the limits, braking")
             self._give_up()
         return self._arm.command
 
-    def _strike(self, intent: Intent) -> Plan | None:
+    def _plan(self, strike: StrikePlan) -> Plan | None:
         """Plan the stroke; None once it is over, or given up and the arm can brake."""
-        arm, before = self._arm, self._arm.memory
-        if self._given_up and intent.left > 0.0:
-            plan = arm.plan(arm.home)
-            arm.memory = before
-            if plan.load <= 1.0:
-                self._give_up()
-                return None
-        share = 1.0
-        for _ in range(TRIES):
-            contact = strike_plan.slowed(intent.contact, share)
-            arm.memory = before
-            plan = arm.plan(contact, intent.left)
-            if plan.possible or intent.left <= FROZEN:
-                self._intent = replace(intent, contact=contact)
-                break
-            share = max(SLOWEST, share * min(0.98, max(0.85, 1.0 / plan.load)))
-        else:
+        if self._given_up and strike.left > 0.0 and self._can_brake():
+            self._give_up()
+            return None
+        before = self._arm.memory
+        plan = self._as_fast_as_possible(strike)
+        if not (plan.possible or strike.left <= FREEZE_BEFORE):
+            self._arm.memory = before
             last = before.plan.contact if before.plan is not None else None
-            if last is None or intent.left > STANDING:
-                return self._later(intent, before, plan.load)
-            arm.memory, self._intent = before, replace(intent, contact=last)
-            plan = arm.plan(last, intent.left)
+            if last is None or strike.left > HOLD_PLAN_BEFORE:
+                return self._put_off(strike, plan.peak)
+            plan = self._meet(strike, last)
         if plan.over:
-            self.phase, self._intent = Phase.LEAVE, None
-        return plan if self._intent is not None else None
+            self.phase, self._strike = Phase.LEAVE, None
+            return None
+        return plan
 
-    def _later(self, intent: Intent, before: Memory, load: float) -> Plan | None:
+    def _can_brake(self) -> bool:
+        """Return whether the arm can go home from where it is planned to be."""
+        before = self._arm.memory
+        plan = self._arm.plan(self._arm.home)
+        self._arm.memory = before
+        return plan.peak <= 1.0
+
+    def _as_fast_as_possible(self, strike: StrikePlan) -> Plan:
+        """Plan the contact at its speed, then at smaller shares of it until one is possible."""
+        before, share = self._arm.memory, 1.0
+        for _ in range(SPEED_SHARES):
+            self._arm.memory = before
+            plan = self._meet(strike, strike_plan.slowed_down(strike.contact, share))
+            if plan.possible or strike.left <= FREEZE_BEFORE:
+                break
+            share = max(SLOWEST, share * min(0.98, max(0.85, 1.0 / plan.peak)))
+        return plan
+
+    def _meet(self, strike: StrikePlan, contact: Contact) -> Plan:
+        """Plan a strike with another contact."""
+        self._strike = replace(strike, contact=contact)
+        return self._arm.plan(contact, strike.left)
+
+    def _put_off(self, strike: StrikePlan, peak: float) -> Plan | None:
         """Meet the puck when the arm can; None, and the stroke is over, where that is too late."""
-        arm = self._arm
-        left = PERIOD * math.ceil(min(arm.least_time(intent.contact), 10.0) / PERIOD)
-        later = intent.put_off + max(left - intent.left, PERIOD)
-        arm.memory = before
-        if later <= LATEST:
-            self._intent = replace(intent, left=intent.left + later - intent.put_off, put_off=later)
-            plan = arm.plan(intent.contact, self._intent.left)
+        arm, before = self._arm, self._arm.memory
+        left = _periods(min(arm.least_time(strike.contact), _NEVER))
+        later = strike.put_off + max(left - strike.left, PERIOD)
+        if later <= LONGEST_DELAY:
+            delayed = replace(strike, left=strike.left + later - strike.put_off, put_off=later)
+            plan = self._meet(delayed, strike.contact)
             if plan.possible:
                 return plan
             arm.memory = before
-        self._complaints.say("stroke", f"needs {load:.2f} times what the arm can do")
+        self._faults.report("stroke", f"needs {peak:.2f} times what the arm can do")
         self._give_up()
         return None
 
@@ -234,9 +247,14 @@ class ShootingAgent:
         self._arm.rest()
         if self.phase is not Phase.WATCH:
             self.phase, self._since, self._ahead = Phase.WATCH, 0.0, FIRST_GUESS
-            self._complaints.settle("shot", "stroke", "command")
-            self._with.aim.reset()
+            self._faults.clear("shot", "stroke", "command")
+            self._context.policy.reset()
 
     def _give_up(self) -> None:
         """End the stroke: the arm goes home."""
-        self.phase, self._intent, self._given_up = Phase.RETREAT, None, False
+        self.phase, self._strike, self._given_up = Phase.RETREAT, None, False
+
+
+def _periods(time: float) -> float:
+    """Return the least whole number of periods that a time fits into, s."""
+    return PERIOD * math.ceil(time / PERIOD)

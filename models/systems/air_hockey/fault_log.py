@@ -1,33 +1,24 @@
-"""What went wrong in an episode, a line each: said once, and again only after it was right."""
+"""Faults of an episode, a line each: reported once, and again only after they were cleared."""
 
 
-class Complaints:
-    """Lines about things that are wrong.
+class FaultLog:
+    """The faults of an episode.
 
     Attributes:
-        lines: All that was said, in order.
+        lines: All that was reported, in order.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing to say."""
+        """Begin without faults."""
         self.lines: list[str] = []
-        self._wrong: set[str] = set()
+        self._present: set[str] = set()
 
-    def say(self, what: str, why: str) -> None:
-        """Say what is wrong; once, while it stays so.
-
-        Args:
-            what: The thing.
-            why: What was found, and what was expected.
-        """
-        if what not in self._wrong:
-            self._wrong.add(what)
+    def report(self, what: str, why: str) -> None:
+        """Report what was found and what was expected of a thing; once, while the fault lasts."""
+        if what not in self._present:
+            self._present.add(what)
             self.lines.append(f"{what}: {why}")
 
-    def settle(self, *things: str) -> None:
-        """Take things as right again.
-
-        Args:
-            things: Which.
-        """
-        self._wrong.difference_update(things)
+    def clear(self, *things: str) -> None:
+        """Note that things are right again."""
+        self._present.difference_update(things)

@@ -1,4 +1,4 @@
-"""What an episode of air hockey came to, from its record at 1 kHz.
+"""The outcome of an episode of air hockey, from its record at 1 kHz.
 
 A goal counts where the puck's centre passes the line with |y| below the clean half width; banks are
 distinct touches of the long rims between the first touch of the mallet and the line. Limits are
@@ -17,7 +17,7 @@ from ricochet.models.systems.air_hockey.simulator import STEP, Episode
 from ricochet.models.systems.air_hockey.table import Table
 
 _APART = 0.01  # s without touch between two banks
-_BEFORE = 1e-9
+_SLOWEST = 1e-9  # m/s
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Outcome:
     """How an episode ended.
 
     Attributes:
-        scored: Whether the puck passed the line cleanly.
+        scored: Whether the puck passed the line without touching a post.
         ended: "line", "returned", "out" or "time".
         y_at_line: m; NaN where the puck did not get there.
         speed_at_line: m/s; NaN likewise.
@@ -54,27 +54,20 @@ class Outcome:
 
 
 def over(episode: Episode) -> bool:
-    """Tell whether the puck has left the table or come back behind the middle towards the robot."""
+    """Return whether the puck has left the table or comes back towards the robot's half."""
     return bool(episode.trace) and _end(episode.trace[-1], episode.world.table) != "time"
 
 
 def _end(row: Float[ndarray, " 9"], table: Table) -> str:
-    """Name how a puck off the line ends an episode, "time" where it does not."""
-    x, y, _, vx = row[:4]
-    if abs(x) > table.half_length or abs(y) > table.half_width:
+    """Return how a puck off the line ends an episode, "time" where it does not."""
+    x, vx = row[0], row[3]
+    if not table.contains(row[:2]):
         return "out"
     return "returned" if x > 0.0 and vx < 0.0 else "time"
 
 
 def outcome(episode: Episode) -> Outcome:
-    """Judge an episode.
-
-    Args:
-        episode: The episode, ended or not.
-
-    Returns:
-        What it came to.
-    """
+    """Return the outcome of an episode, ended or not."""
     trace, table = np.array(episode.trace), episode.world.table
     mallet = np.array(["mallet" in touched for touched in episode.touches])
     first = int(mallet.argmax()) if mallet.any() else -1
@@ -117,20 +110,20 @@ def violations(observed: Float[ndarray, "period 2 7"], table: Table) -> tuple[st
 
 
 def _line(trace: Float[ndarray, "time 9"], table: Table) -> int | None:
-    """Number of the first sample beyond the goal line."""
+    """Return the number of the first sample beyond the goal line."""
     beyond = trace[:, 0] >= table.half_length
     return int(beyond.argmax()) if beyond.any() else None
 
 
 def _at_line(trace: Float[ndarray, "time 9"], line: int, table: Table) -> tuple[float, float]:
-    """Where and how fast the puck passes."""
+    """Return where and how fast the puck passes the line, m and m/s."""
     x, y, _, vx, vy, _ = trace[line, :6]
-    back = (x - table.half_length) / max(vx, _BEFORE)
+    back = (x - table.half_length) / max(vx, _SLOWEST)
     return float(y - back * vy), float(np.hypot(vx, vy))
 
 
 def _banks(episode: Episode, first: int, end: int) -> int:
-    """Distinct touches of either long rim after the strike."""
+    """Count distinct touches of either long rim after the strike."""
     if first < 0:
         return 0
     kinds = ("left", "right")
@@ -141,7 +134,7 @@ def _banks(episode: Episode, first: int, end: int) -> int:
 
 
 def _starts(touching: ndarray) -> int:
-    """Runs of touches that are at least `_APART` apart."""
+    """Count runs of touches that are at least `_APART` apart."""
     when = np.flatnonzero(touching)
     return 0 if len(when) == 0 else 1 + int((np.diff(when) > _APART / STEP).sum())
 
@@ -149,7 +142,7 @@ def _starts(touching: ndarray) -> int:
 def _strike(
     trace: Float[ndarray, "time 9"], mallet: ndarray, first: int
 ) -> tuple[float, float, float, tuple[float, float]]:
-    """Speed and direction of the mallet, the normal, and the puck's velocity after the touch."""
+    """Return speed and direction of the mallet, normal, and the puck's velocity after the touch."""
     if first < 2:
         return np.nan, np.nan, np.nan, (np.nan, np.nan)
     velocity = (trace[first - 1, 6:8] - trace[first - 2, 6:8]) / STEP

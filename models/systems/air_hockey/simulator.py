@@ -7,14 +7,14 @@ near the ends of the ranges at most at k = 20 /s times what is left, and the joi
     tau = M(q) ddq* + c(q, dq) + g(q) + Kp (q* - q) + Kd (dq* - dq),    clipped.
 
 The universal joint under the rod's tip is held by a weaker law of the same kind at the angles that
-keep the mallet upright. What the agent observes are 23 numbers in the robot's frame: puck x, y, yaw
-and their rates, joint positions, low-passed joint speeds, the opponent's mallet (parked).
+keep the mallet upright. Observations are laid out as `interface` says; the opponent's mallet is
+parked.
 
 `Disturbance` is ours: a steady airflow that pushes the puck, noise of the observed place, tracking
 losses (the puck's numbers are NaN) and delay. As on the challenge's arm the law does not know the
 mallet that it carries (M, c and g are those without it), so the arm hangs through and lags by
-millimetres, unless `mallet_known`. Facts: public files of the 2023 Robot Air Hockey
-Challenge. Nothing but the puck touches anything.
+millimetres, unless `mallet_known`. Facts: public files of the 2023 Robot Air Hockey Challenge. Only
+the puck touches anything.
 """
 
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ PUCK, ARM, MALLET = slice(0, 3), slice(3, 10), slice(10, 12)
 
 @dataclass(frozen=True)
 class Disturbance:
-    """What the agent is not told.
+    """What disturbs an episode, unknown to the agent.
 
     Attributes:
         airflow: Steady acceleration of the puck in a direction drawn per episode, m/s^2.
@@ -53,7 +53,7 @@ class Disturbance:
         loss: Probability per period that tracking is lost.
         lost: Periods for which it then is.
         delay: Periods by which the puck's place is observed late.
-        mallet_known: Whether the motors' law knows the mallet.
+        mallet_known: Whether the motors' law includes the mallet.
     """
 
     airflow: float = 0.1
@@ -72,13 +72,10 @@ class World:
     """The scene (not shared between threads).
 
     Attributes:
-        model: What there is.
-        data: How it is.
         unladen: The scene with a mallet of next to no mass that touches nothing.
         rims: Names of the rims by geometry.
         puck: Its geometries.
         mallet: Its geometry.
-        table: Measures.
     """
 
     model: mujoco.MjModel
@@ -95,15 +92,15 @@ class Episode:
     """One episode under way; changes as it is stepped.
 
     Attributes:
-        world: The scene.
-        disturbance: What disturbs it.
         airflow: Acceleration of the puck by it, m/s^2.
-        command: Last command, joint positions and speeds, shape (2, 7).
-        setpoint: Where the motors were told to be last, rad; the last command unless limited.
+        command: Last command, joint positions, rad, and speeds, rad/s.
+        setpoint: The motors' last set-points, rad; the last command unless limited.
         speeds: Low-passed joint speeds, rad/s.
         trace: At every millisecond puck (x, y, yaw, vx, vy, yaw rate) and mallet (x, y, z), m.
         touches: At every millisecond what the puck touched: rims by name, or "mallet".
         observed: The joints at every period, positions and speeds.
+        seen: The puck at every period, as observed without delay and losses.
+        blind: Periods for which tracking is still lost.
     """
 
     world: World
@@ -147,17 +144,12 @@ def reset(
     draw: np.random.Generator,
     joints: Float[ndarray, " 7"] = iiwa.HOME,
 ) -> tuple[Episode, Float[ndarray, " 23"]]:
-    """Begin an episode with the arm at rest.
+    """Begin an episode with the arm at rest; return it and the first observation.
 
     Args:
         world: The scene; an earlier episode in it ends.
         puck: Its x, y (m, table frame) and velocity (m/s).
-        disturbance: What disturbs it.
-        draw: Source of randomness.
         joints: Posture at the start, rad.
-
-    Returns:
-        The episode and the first observation.
     """
     mujoco.mj_resetData(world.model, world.data)
     world.data.qpos[PUCK], world.data.qpos[ARM] = (*puck[:2], 0.0), joints
@@ -173,14 +165,11 @@ def reset(
 
 
 def step(episode: Episode, command: ndarray) -> Float[ndarray, " 23"]:
-    """Let one period pass under a command.
+    """Let one period pass under a command; return the observation at its end.
 
     Args:
-        episode: The episode; it changes.
+        episode: It changes.
         command: Joint positions, rad, and speeds, rad/s, at the end of the period, shape (2, 7).
-
-    Returns:
-        The observation then.
 
     Raises:
         ValueError: If the command is not finite or of another shape.
@@ -208,7 +197,7 @@ def step(episode: Episode, command: ndarray) -> Float[ndarray, " 23"]:
 def _interpolate(
     before: Float[ndarray, "2 7"], after: Float[ndarray, "2 7"]
 ) -> tuple[Float[ndarray, "step 7"], Float[ndarray, "step 7"], Float[ndarray, "step 7"]]:
-    """Cubic from command to command at each millisecond's end, and its derivatives."""
+    """Return the cubic from command to command at each step's end, and its derivatives."""
     s = np.arange(1, SUBSTEPS + 1)[:, None] / SUBSTEPS
     way, first, last = after[0] - before[0], PERIOD * before[1], PERIOD * after[1]
     square, cube = 3.0 * way - 2.0 * first - last, first + last - 2.0 * way
@@ -221,7 +210,7 @@ def _interpolate(
 def _limit(
     reached: Float[ndarray, " 7"], position: ndarray, speed: ndarray, acceleration: ndarray
 ) -> tuple[ndarray, ndarray, ndarray]:
-    """Let the set-points follow a path from where they are, no faster than they may."""
+    """Let the set-points follow a path from where they are, no faster than is allowed."""
     before = np.concatenate((reached[None], position[:-1]))
     least, most = _fastest(before)
     moved = (position - before) / STEP
@@ -237,14 +226,14 @@ def _limit(
 
 
 def _fastest(position: ndarray) -> tuple[ndarray, ndarray]:
-    """Least and largest joint speeds at positions, rad/s."""
+    """Return least and largest joint speeds at positions, rad/s."""
     limit, speed = iiwa.JOINT_LIMIT, iiwa.SPEED_LIMIT
     down, up = _RANGE_GAIN * (-limit - position), _RANGE_GAIN * (limit - position)
     return np.clip(down, -speed, speed), np.clip(up, -speed, speed)
 
 
 def _torques(episode: Episode, position: ndarray, speed: ndarray, acceleration: ndarray) -> ndarray:
-    """What the motors give, N m."""
+    """Return the motors' torques, N m."""
     model, data = episode.world.model, episode.world.data
     assumed = data
     if not episode.disturbance.mallet_known:
@@ -266,18 +255,25 @@ def upright(data: mujoco.MjData) -> Float[ndarray, " 2"]:
 
 
 def _record(episode: Episode) -> None:
-    """Note where puck and mallet are and what the puck touches."""
+    """Record where puck and mallet are and what the puck touches."""
     world, data = episode.world, episode.world.data
     mujoco.mj_kinematics(world.model, data)  # the mallet as late as the puck
     row = np.concatenate((data.qpos[PUCK], data.qvel[PUCK], data.geom_xpos[world.mallet]))
     episode.trace.append(row)
-    pairs = data.contact.geom[: data.ncon] if data.ncon else ()  # looking them up is slow
+    pairs = data.contact.geom[: data.ncon] if data.ncon else ()  # the look-up is slow
     others = {int(geometry) for pair in pairs for geometry in pair} - world.puck
     episode.touches.append(tuple(world.rims.get(other, "mallet") for other in sorted(others)))
 
 
 def _observe(episode: Episode) -> Float[ndarray, " 23"]:
-    """What the agent sees at the end of a period."""
+    """Return the observation at the end of a period."""
+    joints = episode.world.data.qpos[ARM].copy()
+    episode.observed.append(np.stack((joints, episode.speeds)))
+    return np.concatenate((_observed_puck(episode), joints, episode.speeds, _PARKED))
+
+
+def _observed_puck(episode: Episode) -> Float[ndarray, " 6"]:
+    """Return the puck as observed, with noise, losses and delay."""
     data, about, draw = episode.world.data, episode.disturbance, episode.draw
     place = data.qpos[PUCK].copy()
     place[:2] += about.position_noise * draw.standard_normal(2)
@@ -291,7 +287,5 @@ def _observe(episode: Episode) -> Float[ndarray, " 23"]:
     puck = episode.seen[max(0, len(episode.seen) - 1 - about.delay)]
     if episode.blind > 0:
         episode.blind -= 1
-        puck = np.full(6, np.nan)
-    joints = data.qpos[ARM].copy()
-    episode.observed.append(np.stack((joints, episode.speeds)))
-    return np.concatenate((puck, joints, episode.speeds, _PARKED))
+        return np.full(6, np.nan)
+    return puck

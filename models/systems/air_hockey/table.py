@@ -7,6 +7,9 @@ Robot Air Hockey Challenge (tournament, 7 joints); all in metres.
 
 from dataclasses import dataclass
 
+from jaxtyping import Float
+from numpy import ndarray
+
 LARGEST_ANGLE = 1.35  # rad, of shots, either way from the x axis
 
 
@@ -19,8 +22,6 @@ class Table:
         half_width: From the centre to the inner face of a long rim.
         goal_half_width: Of the opening in an end wall.
         clean_half_width: Largest |y| of a puck's centre that passes between the posts untouched.
-        puck_radius: m.
-        mallet_radius: m.
         robot_base: Of the robot that shoots.
         tip_height: Of the rod's tip over the surface while the mallet glides on it.
         mallet_front: Least x of the mallet's centre, so that it stays off the wall behind it.
@@ -52,3 +53,8 @@ class Table:
     def wall_y(self) -> float:
         """Largest |y| of the puck's centre."""
         return self.half_width - self.puck_radius
+
+    def contains(self, place: Float[ndarray, " 2"], margin: float = 0.0) -> bool:
+        """Return whether a place is on the table, or off it by at most a margin."""
+        x, y = abs(place[0]), abs(place[1])
+        return bool(x <= self.half_length + margin and y <= self.half_width + margin)

@@ -1,9 +1,10 @@
-"""The arm as it is driven: commands that follow from the last command, never from observed joints.
+"""Control of the arm: commands that follow from the last command, never from observed joints.
 
-An arm that lags by a steady error would creep if it were driven from where it is observed. A plan
-goes on from the last plan; what is commanded is that, and what undoes the errors of a mass that the
-motors' law does not know (`payload`). It is looked at once more before it leaves (`command_guard`).
-The mallet's swing under the rod is followed along the plans (`mallet_swing`).
+An arm that lags by a steady error would creep if its commands followed from where it is observed. A
+plan goes on from the last plan; the command is that plan with the correction for a mass that the
+motors' law does not know (`payload_estimator`), checked once more before it leaves
+(`command_limits`). The mallet's offset from the rod's tip is followed along the plans
+(`mallet_offset`). Joint angles are in rad, speeds in rad/s, times in s.
 """
 
 from dataclasses import replace
@@ -19,7 +20,7 @@ from ricochet.models.systems.air_hockey.arm import (
     payload_estimator,
     sampling_mpc,
 )
-from ricochet.models.systems.air_hockey.arm.mallet_offset import Swing
+from ricochet.models.systems.air_hockey.arm.mallet_offset import MalletState
 from ricochet.models.systems.air_hockey.arm.payload_estimator import Payload
 from ricochet.models.systems.air_hockey.arm.plan import Plan
 from ricochet.models.systems.air_hockey.arm.sampling_mpc import Memory
@@ -31,35 +32,27 @@ _HOME = 1e-4  # rad and rad/s off it
 _STILL = 0.02  # rad/s, up to which an observed arm is taken to be at rest
 
 
-class ArmDriver:
+class ArmController:
     """The arm in an episode.
 
     Attributes:
-        planned: Where the joints are meant to be by now, rad, and their speeds, rad/s.
-        command: The last: the same, corrected.
-        payload: What is known of a mass that the motors' law does not know.
+        planned: Joint angles and speeds that are planned for now.
+        command: The last one: the same, corrected.
+        payload: The estimate of the mass that the motors' law does not know.
         memory: Of the planner.
-        hanging: By how much the mallet will be off the tip at the planned contact, m.
+        offset_at_contact: Of the mallet from the tip at the planned contact, m.
     """
 
     def __init__(self, *, seed: int) -> None:
-        """Begin an episode.
-
-        Args:
-            seed: Of the planner's samples.
-        """
+        """Begin an episode with the seed of the planner's samples."""
         self.home = splines.level(iiwa.HOME)
         self.planned: Float[ndarray, "2 7"] = np.stack((iiwa.HOME, np.zeros(7)))
         self.command, self.payload = self.planned, Payload()
-        self.memory, self.hanging = Memory(), np.zeros(2)
-        self._swing, self._draw = mallet_offset.REST, np.random.default_rng(seed)
+        self.memory, self.offset_at_contact = Memory(), np.zeros(2)
+        self._mallet, self._draw = mallet_offset.REST, np.random.default_rng(seed)
 
     def start(self, joints: Float[ndarray, " 7"], speeds: Float[ndarray, " 7"]) -> None:
-        """Begin where the arm is, and as it moves.
-
-        Args:
-            joints: As first observed, rad.
-            speeds: As first observed, rad/s; at rest where no arm can be as fast.
+        """Begin where the arm is first observed, and as it moves; at rest if no arm is as fast.
 
         Raises:
             ValueError: If they are not finite or the mallet is not on the table.
@@ -78,31 +71,22 @@ class ArmDriver:
         self.planned = self.command = np.stack((iiwa.HOME if home else joints, speeds))
 
     def observe(self, joints: Float[ndarray, " 7"]) -> None:
-        """Learn from where the joints are at the end of the last command.
-
-        Args:
-            joints: As observed, rad; not used where not finite.
-        """
+        """Update the payload from the joints observed at the end of the last command, if finite."""
         self.payload = payload_estimator.learn(self.payload, joints - self.command[0])
 
     @property
     def offset(self) -> Float[ndarray, " 2"]:
-        """By how much the mallet is off the tip now, m."""
-        return self._swing.offset
+        """Offset of the mallet from the tip now, m."""
+        return self._mallet.offset
 
     @property
     def is_home(self) -> bool:
-        """Whether the arm is meant to be at rest at home by now."""
+        """Whether the arm is planned to be at rest at home by now."""
         at_home = np.abs(self.planned[0] - self.home).max() < _HOME
         return bool(at_home and np.abs(self.planned[1]).max() < _HOME)
 
     def plan(self, target: Contact | Float[ndarray, " 7"], left: float = 0.0) -> Plan:
-        """Plan on from the last plan.
-
-        Args:
-            target: What to meet, or joint angles to rest at.
-            left: Time to the contact, s.
-        """
+        """Plan on from the last plan, to a contact in the time `left` or to a rest."""
         self.memory, plan = sampling_mpc.plan(
             self.memory,
             joints=self.planned[0],
@@ -114,57 +98,50 @@ class ArmDriver:
         return plan
 
     def least_time(self, contact: Contact) -> float:
-        """Return the shortest time in which a contact can be met, s; infinite if there is none.
-
-        Args:
-            contact: What to meet.
-        """
+        """Return the shortest time in which a contact can be met; infinite if there is none."""
         joints, speeds = self.planned
         return sampling_mpc.least_time(joints, speeds, contact)
 
     def follow(self, plan: Plan) -> float:
         """Command the first period of a plan, or brake where that asks too much of the arm.
 
-        Args:
-            plan: The plan.
-
         Returns:
             The largest ratio of what it asked to the limits; over 1 the arm brakes.
         """
-        before, known, planned = self.command, self.payload, np.stack(plan.at(PERIOD))
+        before, payload, planned = self.command, self.payload, np.stack(plan.at(PERIOD))
         self._command(planned)
         asked = command_limits.excess(before, self.command, period=PERIOD)
         if asked > 1.0:
             self._forget()
             self.command = command_limits.braked(before, period=PERIOD)
-            self.payload = payload_estimator.follow(known, *self.command, period=PERIOD)
+            self.payload = payload_estimator.follow(payload, *self.command, period=PERIOD)
             planned = self.command - self.payload.correction
-        self.hanging, self.planned = _hanging(self._swing, plan), planned
-        self._swing = mallet_offset.follow(self._swing, planned[:1], planned[1:], period=PERIOD)
+        self.offset_at_contact, self.planned = _offset_at_contact(self._mallet, plan), planned
+        self._mallet = mallet_offset.follow(self._mallet, planned[:1], planned[1:], period=PERIOD)
         return asked
 
     def rest(self) -> None:
-        """Stay where the arm is meant to be."""
+        """Stay where the arm is planned to be."""
         self._forget()
-        self._swing, self.hanging = mallet_offset.REST, np.zeros(2)
+        self._mallet, self.offset_at_contact = mallet_offset.REST, np.zeros(2)
         self._command(self.planned)
 
     def _command(self, planned: Float[ndarray, "2 7"]) -> None:
-        """Command what is planned, corrected by what is now known of the payload."""
+        """Command what is planned, corrected for the payload."""
         self.payload = payload_estimator.follow(self.payload, *planned, period=PERIOD)
         self.command = planned + self.payload.correction
 
     def _forget(self) -> None:
         """Drop the plan: the next one begins anew."""
-        self.memory = replace(self.memory, plan=None, aim=None)
+        self.memory = replace(self.memory, plan=None, rest=None)
 
 
-def _hanging(swing: Swing, plan: Plan) -> Float[ndarray, " 2"]:
-    """How far the mallet will be off the tip at the plan's contact, m."""
+def _offset_at_contact(mallet: MalletState, plan: Plan) -> Float[ndarray, " 2"]:
+    """Predict the mallet's offset from the tip at the plan's contact, m."""
     if plan.contact is None or plan.time_left <= 0.0:
         return np.zeros(2)
     count = max(1, round(plan.time_left / PERIOD))
     period = plan.time_left / count
     times = plan.passed + period * np.arange(1, count + 1)
     joints, speeds = splines.at(plan.path, times)
-    return mallet_offset.follow(swing, joints, speeds, period=period).offset
+    return mallet_offset.follow(mallet, joints, speeds, period=period).offset

@@ -1,8 +1,9 @@
-"""The last look at a command before it leaves: nothing faster or farther than the arm's limits.
+"""The last check of a command before it leaves: nothing faster or farther than the arm's limits.
 
 Plans keep to the limits by themselves; this holds where a planner was asked for the impossible. A
 command that asks too much is replaced by braking: each joint slows down at `BRAKING` of its largest
-acceleration, along the way it goes.
+acceleration. A command is joint positions, rad, and speeds, rad/s; the period, s, is that between
+the last command and the next.
 """
 
 import numpy as np
@@ -16,15 +17,9 @@ _ROUNDING = 1.001
 
 
 def excess(before: Float[ndarray, "2 7"], after: Float[ndarray, "2 7"], *, period: float) -> float:
-    """Return the largest ratio of what a command asks to what it may ask; 1 is the most.
+    """Return the largest ratio of what a command asks to what it may ask.
 
-    Args:
-        before: Last command: joint positions, rad, and speeds, rad/s.
-        after: The command.
-        period: Between them, s.
-
-    Returns:
-        The ratio; infinite for a command that is not finite.
+    The most is 1; a command that is not finite gives infinity.
     """
     if not np.isfinite(after).all():
         return float("inf")
@@ -39,12 +34,7 @@ def excess(before: Float[ndarray, "2 7"], after: Float[ndarray, "2 7"], *, perio
 
 
 def braked(before: Float[ndarray, "2 7"], *, period: float) -> Float[ndarray, "2 7"]:
-    """Return the command that slows every joint down.
-
-    Args:
-        before: Last command: joint positions, rad, and speeds, rad/s.
-        period: Until the command's end, s.
-    """
+    """Return the command that slows every joint down."""
     change = BRAKING * iiwa.ACCELERATION_LIMIT * period
     speeds = np.sign(before[1]) * np.maximum(np.abs(before[1]) - change, 0.0)
     joints = before[0] + 0.5 * period * (before[1] + speeds)

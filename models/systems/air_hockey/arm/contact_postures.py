@@ -1,6 +1,6 @@
 r"""Postures in which the mallet can be fast: ascent of its speed in the arm's null space.
 
-With f(q, e) = min |dq / l|_p such that J dq = e (`mallet_speed.smooth`) the speed is about 1 / f.
+With f(q, e) = min |dq / l|_p such that J dq = e (`tip_speed.smooth`) the speed is about 1 / f.
 Where dq is that minimum and lambda its multiplier, J^T lambda = grad_dq |dq / l|_p, the envelope
 theorem gives
 
@@ -9,8 +9,9 @@ theorem gives
 with a_k the axes: two running sums over the chain. A grid of contacts (mallet's x, y and shooting
 angle) climbs together; each posture is pulled towards its neighbours, so that neighbouring contacts
 have neighbouring postures; away from the limits of joints and links; and towards the home posture,
-counted in the time of travel. Which elbow is up to the start: all grow out of one posture. Every
-step stays in the null space, and Newton's method brings the tip back to its point.
+counted in the time of travel. Which elbow is taken depends on the start: all grow out of one
+posture. Every step stays in the null space, and Newton's method brings the tip back to its point.
+Joint angles are in rad, places in m.
 """
 
 from collections.abc import Callable
@@ -42,12 +43,10 @@ def climb(
     """Return postures of high speed that change smoothly over a grid.
 
     Args:
-        points: Where the tip is, m.
-        directions: Where it shall move, unit vectors.
-        limits: What postures and speeds keep to.
-        start: The posture that all grow out of, rad.
-        steps: Of the ascent.
-        progress: Told the number of each step done.
+        points: Where the tip is.
+        directions: Unit vectors along which it moves.
+        start: The posture that all grow out of.
+        progress: Called with the number of steps done.
     """
     joints = np.broadcast_to(start, (*points.shape[:-1], 7))
     joints = splines.seek(joints, points, steps=20)
@@ -73,7 +72,6 @@ def speed_slope(
     """Return 1 / f and its gradient, m/s and m/s per rad.
 
     Args:
-        joints: Joint angles, rad.
         direction: Unit vector e.
         limits: Largest joint speeds, rad/s.
         power: p of the norm.
@@ -109,6 +107,7 @@ def _uphill(
 
 
 def _towards_neighbours(joints: Float[ndarray, "*grid 7"]) -> Float[ndarray, "*grid 7"]:
+    """Return the sum of the differences to all neighbours."""
     pull = np.zeros_like(joints)
     for axis in range(joints.ndim - 1):
         step = np.diff(joints, axis=axis)

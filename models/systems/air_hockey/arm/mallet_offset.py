@@ -1,4 +1,4 @@
-r"""How far the mallet hangs off the rod's tip while the arm moves.
+r"""How far the mallet is off the rod's tip while the arm moves.
 
 The universal joint under the tip is held by a soft law at the angles at which the mallet is
 upright. While the rod turns with angular velocity w and the tip accelerates by a, the mallet's
@@ -6,7 +6,7 @@ centre, a length l below the tip, is off the tip by d in the plane,
 
     d' = l (-w_y, w_x) - (m l^2 / K_d) a - d / tau,      tau = K_d / (K_p + m g l),
 
-its inertia left out (3 ms beside tau = 75 ms). In fast strokes d is 2 to 5 mm; across the shot a
+its inertia left out (3 ms against tau = 75 ms). In fast strokes d is 2 to 5 mm; across the shot a
 millimetre turns the contact's normal by 0.7 degrees. Law and lengths: public files of the 2023
 Robot Air Hockey Challenge.
 """
@@ -28,44 +28,39 @@ _DRAG = MASS * LENGTH**2 / DAMPING
 
 
 @dataclass(frozen=True)
-class Swing:
-    """The mallet at one instant.
-
-    Attributes:
-        offset: Of its centre from the tip, m.
-        velocity: Of the tip, m/s.
-    """
+class MalletState:
+    """The mallet now: its centre's offset from the tip, m, and the tip's velocity, m/s."""
 
     offset: Float[ndarray, " 2"]
     velocity: Float[ndarray, " 2"]
 
 
-REST = Swing(np.zeros(2), np.zeros(2))
+REST = MalletState(np.zeros(2), np.zeros(2))
 
 
 def follow(
-    swing: Swing,
+    mallet: MalletState,
     joints: Float[ndarray, "time 7"],
     joint_speeds: Float[ndarray, "time 7"],
     *,
     period: float,
-) -> Swing:
+) -> MalletState:
     """Return the mallet at the end of a motion that is sampled evenly.
 
     Args:
-        swing: A period before the first sample.
+        mallet: A period before the first sample.
         joints: At the end of each period, rad.
         joint_speeds: Likewise, rad/s.
         period: s.
     """
     if len(joints) == 0:
-        return swing
+        return mallet
     pose = iiwa.pose(joints)
     turning = np.einsum("tka,tk->ta", pose.axes, joint_speeds)
     velocity = np.einsum("tak,tk->ta", pose.jacobian[:, :2], joint_speeds)
-    pushed = np.diff(velocity, axis=0, prepend=swing.velocity[None]) / period
+    pushed = np.diff(velocity, axis=0, prepend=mallet.velocity[None]) / period
     rate = LENGTH * np.stack((-turning[:, 1], turning[:, 0]), -1) - _DRAG * pushed
     kept = math.exp(-period / TIME_CONSTANT)
     fading = kept ** np.arange(len(rate))[::-1]
-    offset = kept ** len(rate) * swing.offset + TIME_CONSTANT * (1.0 - kept) * fading @ rate
-    return Swing(offset, velocity[-1])
+    offset = kept ** len(rate) * mallet.offset + TIME_CONSTANT * (1.0 - kept) * fading @ rate
+    return MalletState(offset, velocity[-1])

@@ -1,7 +1,7 @@
-"""What the arm will do: a path, and what follows it once the puck is met.
+"""A plan of the arm: a path, and what follows it once the puck is met.
 
 Commands are the path levelled onto the table; from the contact on the mallet goes on straight, then
-brakes (`run_ups.follow`).
+brakes (`stroke_path.follow`). Joint angles are in rad, speeds in rad/s, times in s.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from ricochet.models.systems.air_hockey.arm import stroke_path
 from ricochet.models.systems.air_hockey.arm.stroke_path import BRAKE, HOLD
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
 
-OVERLOAD = 1.015
-"""What plans may use of path and joint speeds: 0.95 of the latter."""
-STRAIN = 1.15
+LARGEST_USE = 1.015
+"""What plans may use of joint speed and clearance: 0.95 of the former's true limit."""
+LARGEST_ACCELERATION_USE = 1.15
 """What they may use of acceleration, of 0.8 of what the joints can do."""
 _DIFFERENCE = 1e-4
-"""Time over which speeds are differences, s."""
+"""Time over which speeds are differences."""
 
 
 @dataclass(frozen=True)
@@ -29,28 +29,29 @@ class Plan:
     """What the arm will do.
 
     Attributes:
-        path: The run-up, or the way to a rest, not yet levelled.
+        path: The run-up, or the path to a rest, not yet levelled.
         contact: What it meets at the path's end; None for a rest.
-        passed: Of the path's time, what is over, s.
-        load: Largest ratio of what it uses to what it may use; 1 is the most.
-        firm: The same without acceleration, of which plans use 0.8 of what there is.
+        passed: Of the path's time, what is over.
+        peak: Largest ratio of what it uses to what it may use; 1 is the most.
+        peak_without_acceleration: The same of joint speed and clearance alone.
     """
 
     path: Path
     contact: Contact | None
     passed: float = 0.0
-    load: float = 0.0
-    firm: float = 0.0
+    peak: float = 0.0
+    peak_without_acceleration: float = 0.0
 
     @property
     def time_left(self) -> float:
-        """Time until the contact or the rest, s; negative after it."""
+        """Time until the contact or the rest; negative after it."""
         return float(self.path.times[-1]) - self.passed
 
     @property
     def possible(self) -> bool:
-        """Whether the arm can follow it: its path or speed a little, acceleration more over 1."""
-        return self.firm <= OVERLOAD and self.load <= STRAIN
+        """Whether the arm can follow it: a little over 1, in acceleration more, is allowed."""
+        within = self.peak_without_acceleration <= LARGEST_USE
+        return within and self.peak <= LARGEST_ACCELERATION_USE
 
     @property
     def over(self) -> bool:
@@ -58,11 +59,7 @@ class Plan:
         return self.time_left < (-HOLD - BRAKE if self.contact else 0.0) + 1e-9
 
     def at(self, time: float) -> tuple[Float[ndarray, " 7"], Float[ndarray, " 7"]]:
-        """Return joint angles, rad, and speeds, rad/s.
-
-        Args:
-            time: From now, s; the path is at rest before its start and after its end.
-        """
+        """Return joint angles and speeds at a time from now; outside the path the arm rests."""
         late = time - self.time_left
         if self.contact is None or late <= 0.0:
             joints, speeds = self.raw(time)

@@ -1,7 +1,7 @@
-"""Ways from a moving arm to a rest, and which of them to take.
+"""Stopping paths from a moving arm to a rest, and the choice among them.
 
-Of ways that use least of joint speed and acceleration, that one is taken which keeps most room, and
-of about equal ones the quickest.
+Of the paths that use least of joint speed and acceleration, the one of most clearance is chosen;
+among about equal ones, the quickest.
 """
 
 import numpy as np
@@ -10,15 +10,15 @@ from numpy import ndarray
 
 from ricochet.models.arms import splines
 from ricochet.models.arms.splines import Path
-from ricochet.models.systems.air_hockey.arm.stroke_path import Use
+from ricochet.models.systems.air_hockey.arm.stroke_path import LimitUsage
 
-_BRAKES = (0.12, 0.16, 0.22)
-_RESTS = np.array((0.3, 0.45, 0.6, 0.75, 0.9, 1.1, 1.3, 1.6, 2.0, 2.6))
-_ROOM = 0.05
-"""Difference of room that does not count."""
+_BRAKES = (0.12, 0.16, 0.22)  # s
+_RESTS = np.array((0.3, 0.45, 0.6, 0.75, 0.9, 1.1, 1.3, 1.6, 2.0, 2.6))  # s
+_EQUAL = 0.05
+"""Difference of clearance use that does not count."""
 
 
-def ways(
+def stopping_paths(
     joints: Float[ndarray, " 7"], joint_speeds: Float[ndarray, " 7"], target: Float[ndarray, " 7"]
 ) -> Path:
     """Return paths to a rest, the quickest first: straight there, or steadily braking before.
@@ -45,13 +45,9 @@ def ways(
     return Path(times[order], points[order], speeds[order])
 
 
-def best(used: Use) -> int:
-    """Return the number of the way to take.
-
-    Args:
-        used: What each way uses of the limits, the quickest first.
-    """
+def choose_path(used: LimitUsage) -> int:
+    """Return the number of the path to take, given what each uses, the quickest first."""
     moves = np.maximum(used.speed, used.acceleration)
     moves = np.maximum(moves, max(1.0, float(moves.min())))
-    room = np.where(moves <= moves.min(), np.maximum(used.room, 1.0), np.inf)
-    return int((room <= room.min() + _ROOM).argmax())
+    clearance = np.where(moves <= moves.min(), np.maximum(used.clearance_use, 1.0), np.inf)
+    return int((clearance <= clearance.min() + _EQUAL).argmax())

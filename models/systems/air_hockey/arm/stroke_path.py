@@ -1,15 +1,18 @@
-r"""A stroke of the arm: a run-up through a ready posture, the contact, and what follows it.
+r"""A stroke of the arm: a run-up through a start posture, the contact, and what follows it.
 
-The contact fixes q_c and dq_c at the time T left. The ready posture lies a time w before it, about
+The contact fixes q_c and dq_c at the time T left. The start posture lies a time w before it, about
 q_c - w dq_c / 2, from where dq_c is reached with steady acceleration; the run-up is the path of
-least acceleration from now through it to the contact (`via_points`), the tip kept at its height.
+least acceleration from now through it to the contact (`splines`), the tip kept at its height.
 After the contact, which is soft and lasts 18-19 ms, the mallet goes on straight at its speed for
 `HOLD` and then brakes steadily over `BRAKE`.
 
 What limits a stroke (2023 Robot Air Hockey Challenge, public files): joint ranges and speeds, the
 heights of links 4 and 7, the near rim and the two long rims for the mallet's centre; and the puck,
-which the mallet must not touch before. `load` gives
-the largest ratio of what a stroke uses to what it may use: at most 1 is allowed.
+which the mallet must not touch before. `LimitUsage.peak` is the largest ratio of what a stroke uses
+to what it may use: at most 1 is allowed.
+
+Joint angles are in rad, speeds in rad/s, times in s; `joints` and `joint_speeds` are those at the
+contact.
 """
 
 from dataclasses import dataclass, field, replace
@@ -24,8 +27,8 @@ from ricochet.models.systems.air_hockey.table import Table
 
 HOLD, BRAKE = 0.03, 0.13  # s
 PLANNED = 0.935
-"""Share of the joints' true speed limits that is planned: 0.95 may be seen, and a moving puck asks
-for a little more than was planned."""
+"""Share of the joints' true speed limits that is planned: 0.95 may be observed, and a moving puck
+asks for a little more than was planned."""
 _TABLE = Table()
 _MARGIN = 0.006  # m, that strokes keep off the bounds of the mallet's centre
 _SAMPLES = 13
@@ -59,56 +62,47 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Use:
-    """What paths use of the limits, as ratios that should not pass 1.
+class LimitUsage:
+    """What paths use of the limits, as ratios that should not exceed 1.
 
     Attributes:
         speed: Of joint speed.
         acceleration: Of joint acceleration.
-        room: One more than the largest intrusion, counted in centimetres, into what is forbidden
-            to joints, links and mallet.
+        clearance_use: One more than the largest intrusion, counted in centimetres (and hundredths
+            of a radian), into what is forbidden to joints, links and mallet.
         effort: Mean square of the ratios of acceleration.
     """
 
     speed: Float[ndarray, "*batch"]
     acceleration: Float[ndarray, "*batch"]
-    room: Float[ndarray, "*batch"]
+    clearance_use: Float[ndarray, "*batch"]
     effort: Float[ndarray, "*batch"]
 
-    def load(self) -> Float[ndarray, "*batch"]:
+    def peak(self) -> Float[ndarray, "*batch"]:
         """Return the largest ratio."""
-        return np.maximum(self.firm(), self.acceleration)
+        return np.maximum(self.peak_without_acceleration(), self.acceleration)
 
-    def firm(self) -> Float[ndarray, "*batch"]:
-        """Return the largest ratio of joint speed and of room."""
-        return np.maximum(self.speed, self.room)
+    def peak_without_acceleration(self) -> Float[ndarray, "*batch"]:
+        """Return the largest ratio of joint speed and of clearance."""
+        return np.maximum(self.speed, self.clearance_use)
 
 
-def ready(
+def start_posture(
     joints: Float[ndarray, "*batch 7"],
     joint_speeds: Float[ndarray, "*batch 7"],
     *,
     wind_up: Float[ndarray, "*batch"],
 ) -> Float[ndarray, "*batch 7"]:
-    """Return the posture from which steady acceleration over `wind_up` leads to a contact.
-
-    Args:
-        joints: At contact, rad.
-        joint_speeds: At contact, rad/s.
-        wind_up: s.
-    """
+    """Return the posture from which steady acceleration over `wind_up` leads to a contact."""
     return splines.level(joints - 0.5 * wind_up[..., None] * joint_speeds, steps=2)
 
 
-def use(path: Path, limits: Limits) -> Use:
+def usage(path: Path, limits: Limits) -> LimitUsage:
     """Return what a run-up, or any path at the tip's height, uses of the limits.
 
     A path that ends in motion ends at a puck, which lies ahead of the mallet; the mallet keeps off
-    it on the way, the more the earlier, since then the puck is elsewhere by a little.
-
-    Args:
-        path: Its knots; every piece is sampled alike.
-        limits: What it may use.
+    it on the way, the more the earlier, since then the puck is elsewhere by a little. Every piece
+    of the path is sampled alike.
     """
     lengths = np.diff(path.times, axis=-1)
     ends = [
@@ -124,23 +118,18 @@ def use(path: Path, limits: Limits) -> Use:
     )
     times = np.concatenate((times[..., 0, :1], times[..., 1:].reshape(flat)), -1)
     joints = splines.level(joints)
-    used = use_of(joints, times, path.speeds[..., -1, :], limits)
-    return replace(used, room=np.maximum(used.room, _touch(path, joints, times)))
+    used = usage_of(joints, times, path.speeds[..., -1, :], limits)
+    touch = _touch(path, joints, times)
+    return replace(used, clearance_use=np.maximum(used.clearance_use, touch))
 
 
-def after(
+def usage_after(
     joints: Float[ndarray, "*batch 7"], joint_speeds: Float[ndarray, "*batch 7"], limits: Limits
-) -> Use:
-    """Return what the time after a contact uses of the limits.
-
-    Args:
-        joints: At contact, rad.
-        joint_speeds: At contact, rad/s.
-        limits: What it may use.
-    """
+) -> LimitUsage:
+    """Return what the time after a contact uses of the limits."""
     times = np.concatenate(((0.0, 0.5 * HOLD), HOLD + BRAKE * np.linspace(0.0, 1.0, 7)))
     way = follow(joints, joint_speeds, times)
-    return use_of(way, np.broadcast_to(times, way.shape[:-1]), 0.0 * joint_speeds, limits)
+    return usage_of(way, np.broadcast_to(times, way.shape[:-1]), 0.0 * joint_speeds, limits)
 
 
 def follow(
@@ -148,13 +137,7 @@ def follow(
     joint_speeds: Float[ndarray, "*batch 7"],
     late: Float[ndarray, " time"],
 ) -> Float[ndarray, "*batch time 7"]:
-    """Return the joint angles after a contact: straight on for `HOLD`, then braking.
-
-    Args:
-        joints: At contact, rad.
-        joint_speeds: At contact, rad/s.
-        late: Time since the contact, s.
-    """
+    """Return the joint angles at times after a contact: straight on for `HOLD`, then braking."""
     early = late < HOLD
     ends = HOLD + _DIFFERENCE * np.array((0.0, 1.0, -1.0))
     way = _straight(joints, joint_speeds, np.concatenate((late[early], ends)))
@@ -183,20 +166,13 @@ def _straight(
     return splines.seek(near, pose.tip[..., None, :], across=across, steps=3)
 
 
-def use_of(
+def usage_of(
     joints: Float[ndarray, "*batch sample 7"],
     times: Float[ndarray, "*batch sample"],
     last: Float[ndarray, "*batch 7"],
     limits: Limits,
-) -> Use:
-    """Return what samples of a path use of the limits.
-
-    Args:
-        joints: Joint angles on the path, rad.
-        times: When, s.
-        last: Joint speeds at the end, rad/s.
-        limits: What it may use.
-    """
+) -> LimitUsage:
+    """Return what samples of a path use of the limits, `last` being its joint speeds at the end."""
     steps = np.diff(times, axis=-1)[..., None]
     speeds = np.diff(joints, axis=-2) / steps
     gaps = 0.5 * np.concatenate((steps[..., 1:, :] + steps[..., :-1, :], steps[..., -1:, :]), -2)
@@ -205,24 +181,27 @@ def use_of(
     ratios = np.abs(changes / gaps) / limits.acceleration
     effort = (ratios**2 * gaps).sum((-1, -2)) / gaps.sum((-1, -2))
     fast = (np.abs(rates) / limits.joint_speed).max((-1, -2))
-    return Use(fast, ratios.max((-1, -2)), _room(joints, limits), effort)
+    return LimitUsage(fast, ratios.max((-1, -2)), _clearance_use(joints, limits), effort)
 
 
 def _touch(
     path: Path, joints: Float[ndarray, "*batch sample 7"], times: Float[ndarray, "*batch sample"]
 ) -> Float[ndarray, "*batch"]:
     """Return one more than the centimetres by which the mallet comes too near to the puck."""
-    end = iiwa.pose(path.points[..., -1, :])
+    radius, end = _TABLE.contact_radius, iiwa.pose(path.points[..., -1, :])
     velocity = (end.jacobian @ path.speeds[..., -1, :, None])[..., :2, 0]
     speed = np.linalg.norm(velocity, axis=-1, keepdims=True)
-    puck = end.tip[..., :2] + _TABLE.contact_radius * velocity / np.maximum(speed, 1e-9)
+    puck = end.tip[..., :2] + radius * velocity / np.maximum(speed, 1e-9)
     left = path.times[..., -1:] - times
     apart = np.linalg.norm(iiwa.tip(joints)[..., :2] - puck[..., None, :], axis=-1)
-    wanted = _TABLE.contact_radius - 1e-6 + np.minimum(0.4 * speed * left, 0.004 + 0.05 * left)
-    return np.where(speed[..., 0] > 1e-6, 1.0 + 100.0 * (wanted - apart).max(-1), 0.0)
+    least = radius - 1e-6 + np.minimum(0.4 * speed * left, 0.004 + 0.05 * left)
+    return np.where(speed[..., 0] > 1e-6, 1.0 + 100.0 * (least - apart).max(-1), 0.0)
 
 
-def _room(joints: Float[ndarray, "*batch sample 7"], limits: Limits) -> Float[ndarray, "*batch"]:
+def _clearance_use(
+    joints: Float[ndarray, "*batch sample 7"], limits: Limits
+) -> Float[ndarray, "*batch"]:
+    """Return one more than the largest intrusion of links, mallet (cm) and joints (0.01 rad)."""
     tip, elbow, link7 = iiwa.places(joints)
     worst = np.maximum(limits.link_height - np.minimum(elbow, link7), limits.near - tip[..., 0])
     worst = np.maximum(worst, np.abs(tip[..., 1]) - limits.side)

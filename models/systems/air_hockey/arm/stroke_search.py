@@ -1,14 +1,16 @@
 r"""Find for a grid of contacts how fast a stroke from home may be, and by which run-up.
 
 An evolution strategy over, for each contact, the share of what the posture's joints could do, the
-time of wind-up, the duration and six angles that the ready posture is off its rule. It minimises
+time of wind-up, the duration and six angles that the start posture is off its rule. It minimises
 
-    -share + a duration + b |off|^2 + c max(load - 1, 0),
+    -share + a duration + b |off|^2 + c max(peak - 1, 0),
 
-where load is the largest ratio of `run_ups.use`, before and after the contact. All contacts are
-searched at once, and each search's centre moves towards its neighbours' centres while it looks, so
-that what lies between two contacts is a stroke as well. At the end the share is lowered until the
-centre itself keeps to the limits. (mu, lambda) with one step size for all: Rechenberg 1973.
+where peak is the largest `stroke_path.LimitUsage.peak`, before and after the contact. All contacts
+are searched at once, and each search's centre moves towards its neighbours' centres while it looks,
+so that what lies between two contacts is a stroke as well. At the end the share is lowered until
+the centre itself keeps to the limits. (mu, lambda) with one step size for all: Rechenberg 1973.
+
+`joints` are the angles at contact, rad, `joint_speeds` the largest there, rad/s.
 """
 
 import os
@@ -33,22 +35,22 @@ _LOW = np.array((0.0, np.log(0.12), np.log(0.9), *(6 * (-1.0,))))
 _HIGH = np.array((1.0, np.log(0.30), np.log(1.6), *(6 * (1.0,))))
 _SLOW, _OFF, _WRONG = 0.15, 0.1, 4.0
 _ENOUGH, _SOUND, _HOPELESS, _LONGEST = 1.01, 1.02, 1.2, 1.7
-"""Loads up to which a cell is left, is sound, and is mended; longest duration, s."""
+"""Peaks up to which a cell is left, is sound, and is mended; longest duration, s."""
 _AT_ONCE = 2000
-"""Strokes looked at together, about what a core's cache holds."""
+"""Strokes evaluated together, about what a core's cache holds."""
 _LEAST = 0.1
 """Share under which a stroke counts as none."""
 
 
 @dataclass(frozen=True)
 class RunUps:
-    """What was found.
+    """Run-ups.
 
     Attributes:
         share: Of the joint speeds asked for; 0 where no stroke keeps to the limits.
         wind_up: s.
         duration: s.
-        offset: Of the ready posture from its rule, rad.
+        offset: Of the start posture from its rule, rad.
     """
 
     share: Float[ndarray, "*grid"]
@@ -66,16 +68,7 @@ def search(
     steps: int = 40,
     progress: Callable[[int], None] | None = None,
 ) -> RunUps:
-    """Find the run-ups.
-
-    Args:
-        joints: At contact, rad.
-        joint_speeds: The largest at contact, rad/s.
-        limits: What strokes keep to.
-        draw: Source of randomness.
-        steps: Of the search.
-        progress: Told the number of each step done.
-    """
+    """Find the run-ups."""
     centre = np.broadcast_to(_START, (*joints.shape[:-1], len(_START))).copy()
     for step in range(steps):
         spread = _SCALES * (0.08 ** (step / steps))
@@ -90,36 +83,27 @@ def search(
     return _lowered(centre, joints, joint_speeds, limits)
 
 
-def load(
+def peak_usage(
     found: RunUps,
     joints: Float[ndarray, "*grid 7"],
     joint_speeds: Float[ndarray, "*grid 7"],
     limits: Limits,
 ) -> Float[ndarray, "*grid"]:
-    """Return the largest ratio of what a stroke uses to what it may.
-
-    Args:
-        found: The run-ups.
-        joints: At contact, rad.
-        joint_speeds: The largest at contact, rad/s.
-        limits: What strokes keep to.
-    """
+    """Return the largest ratio of what a stroke uses to what it may."""
     speeds = found.share[..., None] * joint_speeds
-    ready = stroke_path.ready(joints, speeds, wind_up=found.wind_up) + found.offset
-    home = np.broadcast_to(iiwa.HOME, ready.shape)
-    points = np.stack(
-        (home, splines.level(ready, steps=2), np.broadcast_to(joints, ready.shape)), -2
-    )
+    start = stroke_path.start_posture(joints, speeds, wind_up=found.wind_up) + found.offset
+    home, end = (np.broadcast_to(posture, start.shape) for posture in (iiwa.HOME, joints))
+    points = np.stack((home, splines.level(start, steps=2), end), -2)
     times = np.stack((0.0 * found.duration, found.duration - found.wind_up, found.duration), -1)
     path = splines.fit(times, points, first=0.0 * speeds, last=speeds)
-    before = stroke_path.use(path, limits).load()
-    return np.maximum(before, stroke_path.after(points[..., -1, :], speeds, limits).load())
+    before = stroke_path.usage(path, limits).peak()
+    return np.maximum(before, stroke_path.usage_after(points[..., -1, :], speeds, limits).peak())
 
 
 def mend(
     speeds: Float[ndarray, "x y u"],
     durations: Float[ndarray, "x y u"],
-    loads: Callable[[Float[ndarray, "x y u"], Float[ndarray, "x y u"]], Float[ndarray, "cx cy cu"]],
+    peaks: Callable[[Float[ndarray, "x y u"], Float[ndarray, "x y u"]], Float[ndarray, "cx cy cu"]],
     *,
     rounds: int = 12,
 ) -> tuple[Float[ndarray, "x y u"], Float[ndarray, "x y u"], Bool[ndarray, "cx cy cu"]]:
@@ -128,7 +112,7 @@ def mend(
     Args:
         speeds: Of the mallet at contact, m/s.
         durations: s.
-        loads: The largest load inside each cell between eight neighbours, for given speeds and
+        peaks: The largest usage inside each cell between eight neighbours, for given speeds and
             durations.
         rounds: Each adds a fortieth to the durations and takes a hundredth off the speeds.
 
@@ -136,7 +120,7 @@ def mend(
         Speeds, durations, and which cells keep to the limits with them.
     """
     for _ in range(rounds):
-        found = loads(speeds, durations)
+        found = peaks(speeds, durations)
         wrong = (found > _ENOUGH) & (found < _HOPELESS)
         if not wrong.any():
             break
@@ -147,10 +131,11 @@ def mend(
         slower = np.minimum(1.025 * durations, _LONGEST)
         durations = np.where(about, np.maximum(slower, durations), durations)
         speeds = np.where(about, 0.99 * speeds, speeds)
-    return speeds, durations, loads(speeds, durations) <= _SOUND
+    return speeds, durations, peaks(speeds, durations) <= _SOUND
 
 
 def _unpack(values: Float[ndarray, "*grid 9"]) -> RunUps:
+    """Return the run-ups that samples of the search stand for."""
     offset = np.concatenate((values[..., 3:], 0.0 * values[..., :1]), -1)
     return RunUps(values[..., 0], np.exp(values[..., 1]), np.exp(values[..., 2]), offset)
 
@@ -161,15 +146,16 @@ def _cost(
     joint_speeds: Float[ndarray, "*grid 7"],
     limits: Limits,
 ) -> Float[ndarray, " sample *grid"]:
+    """Return what the search minimises."""
     found = _unpack(samples)
     parts = np.array_split(samples, 1 + found.share.size // _AT_ONCE)
 
-    def use(part: Float[ndarray, "some *grid 9"]) -> Float[ndarray, " some *grid"]:
-        return load(_unpack(part), joints, joint_speeds, limits)
+    def peak(part: Float[ndarray, "some *grid 9"]) -> Float[ndarray, " some *grid"]:
+        return peak_usage(_unpack(part), joints, joint_speeds, limits)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # numpy's loops run beside each other
-        loads = np.concatenate(list(pool.map(use, parts)))
-    wrong = np.minimum(np.maximum(loads - 0.99, 0.0), 10.0)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # numpy's loops run at the same time
+        peaks = np.concatenate(list(pool.map(peak, parts)))
+    wrong = np.minimum(np.maximum(peaks - 0.99, 0.0), 10.0)
     off = (found.offset**2).sum(-1)
     return -found.share + _SLOW * found.duration + _OFF * off + _WRONG * wrong
 
@@ -197,7 +183,7 @@ def _lowered(
     for _ in range(60):
         if not wrong.any():
             break
-        tried = load(_unpack(values[wrong]), joints[wrong], joint_speeds[wrong], limits)
+        tried = peak_usage(_unpack(values[wrong]), joints[wrong], joint_speeds[wrong], limits)
         wrong[wrong] = tried > 1.0
         values[wrong, 0] -= 0.02
         wrong &= values[..., 0] > 0.0

@@ -1,13 +1,15 @@
-r"""Which posture, joint speeds and speed a stroke has: a table over where and whither.
+r"""Which posture, joint speeds and speed a stroke has: a table over place and direction.
 
 For a mallet's centre (x, y) at contact and a shooting angle u the table holds the posture
-(`postures`), the ready posture and how long before the contact it is passed (`run_ups`), the
-duration from home and the speed v that this stroke reaches: the largest share of what the posture's
-joints could do for which the whole stroke, from rest at home to rest again, keeps to the limits.
-`stroke_search` finds these. What is interpolated is a start only: the contact's posture is then
-moved onto the point exactly, and its joint speeds give exactly the speed promised along u.
+(`contact_postures`), the start posture and how long before the contact it is passed
+(`stroke_path`), the duration from home and the speed v that this stroke reaches: the largest share
+of what the posture's joints could do for which the whole stroke, from rest at home to rest again,
+keeps to the limits. `stroke_search` finds these. What is interpolated is a start only: the
+contact's posture is then moved onto the point exactly, and its joint speeds give exactly the
+promised speed along u.
 
-Everything is in the robot's frame. (x, y) is the mallet's, not the puck's.
+Everything is in the robot's frame. (x, y) is the mallet's, m, not the puck's; angles are in rad,
+joint speeds in rad/s, times in s.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,19 +43,18 @@ class Contact:
     """A stroke's contact and how to get there.
 
     Attributes:
-        joints: Joint angles at contact, rad.
-        joint_speeds: At contact, rad/s.
+        joints: At contact.
+        joint_speeds: At contact.
         speed: Of the mallet along the shooting angle, m/s.
-        duration: From rest at home to the contact, s.
-        ready: Joint angles of the ready posture, rad.
-        wind_up: Time from there to the contact, s.
+        duration: From rest at home to the contact.
+        wind_up: Time from the start posture to the contact.
     """
 
     joints: Float[ndarray, " 7"]
     joint_speeds: Float[ndarray, " 7"]
     speed: float
     duration: float
-    ready: Float[ndarray, " 7"]
+    start_posture: Float[ndarray, " 7"]
     wind_up: float
 
 
@@ -65,7 +66,7 @@ class Stroke:
     joint_speeds: Float[ndarray, "*batch 7"]
     speed: Float[ndarray, "*batch"]
     duration: Float[ndarray, "*batch"]
-    ready: Float[ndarray, "*batch 7"]
+    start_posture: Float[ndarray, "*batch 7"]
     wind_up: Float[ndarray, "*batch"]
 
 
@@ -74,13 +75,13 @@ class Strokes:
     """The table.
 
     Attributes:
-        x: Of the mallet's centre, ascending, m.
-        y: Of the mallet's centre, ascending, m.
-        angle: Shooting angle, ascending, rad.
-        joints: At contact, rad.
-        offsets: Joint angles of the ready posture less what `run_ups.ready` gives, rad.
-        wind_ups: Time from the ready posture to the contact, s.
-        durations: From rest at home to the contact, s.
+        x: Of the mallet's centre, ascending.
+        y: Of the mallet's centre, ascending.
+        angle: Shooting angle, ascending.
+        joints: At contact.
+        offsets: Of the start postures from `stroke_path.start_posture`.
+        wind_ups: Times from the start posture to the contact.
+        durations: From rest at home to the contact.
         speeds: Reached, m/s; 0 where no stroke was found.
         sound: Whether what is interpolated in a cell between eight neighbours keeps to the limits.
     """
@@ -98,10 +99,6 @@ class Strokes:
     def contact(self, position: Float[ndarray, " 2"], angle: float) -> Contact:
         """Return the stroke that meets a point.
 
-        Args:
-            position: Of the mallet's centre, m.
-            angle: Shooting angle, rad.
-
         Raises:
             ValueError: If the point or the angle is not in the table.
         """
@@ -114,16 +111,12 @@ class Strokes:
             found.joint_speeds,
             float(found.speed),
             float(found.duration),
-            found.ready,
+            found.start_posture,
             float(found.wind_up),
         )
 
     def stroke(self, where: Float[ndarray, "*batch 3"]) -> Stroke:
-        """Return the strokes at places x, y and angles, each interpolated and then made exact.
-
-        Args:
-            where: x and y of the mallet's centre, m, and the shooting angle, rad.
-        """
+        """Return the strokes at places x, y and angles, each interpolated and then made exact."""
         height = np.full((*where.shape[:-1], 1), iiwa.TIP_HEIGHT)
         target = np.concatenate((where[..., :2], height), -1)
         cell = self._cell(where)
@@ -132,45 +125,29 @@ class Strokes:
         most = _MOST / (np.abs(unit) / iiwa.SPEED_LIMIT).max(-1)
         speed = np.minimum(between(self.speeds, cell), most)
         joint_speeds, wind_up = speed[..., None] * unit, between(self.wind_ups, cell)
-        ready = stroke_path.ready(joints, joint_speeds, wind_up=wind_up)
-        ready = splines.level(ready + between(self.offsets, cell), steps=2)
+        start = stroke_path.start_posture(joints, joint_speeds, wind_up=wind_up)
+        start = splines.level(start + between(self.offsets, cell), steps=2)
         duration = between(self.durations, cell)
-        return Stroke(joints, joint_speeds, speed, duration, ready, wind_up)
+        return Stroke(joints, joint_speeds, speed, duration, start, wind_up)
 
     def speed(
         self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
     ) -> Float[ndarray, "*batch"]:
-        """Return the speeds that strokes reach, m/s; 0 outside the table.
-
-        Args:
-            positions: Of the mallet's centre, m.
-            angles: Shooting angles, rad.
-        """
-        cell = self._cell(np.concatenate((positions, np.asarray(angles)[..., None]), -1))
+        """Return the speeds that strokes reach, m/s; 0 outside the table."""
+        cell = self._cell(_joined(positions, angles))
         possible = self.covers(positions, angles) & self.sound[cell.corner]
         return np.where(possible, between(self.speeds, cell), 0.0)
 
     def duration(
         self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
     ) -> Float[ndarray, "*batch"]:
-        """Return how long strokes take from rest at home to the contact, s.
-
-        Args:
-            positions: Of the mallet's centre, m.
-            angles: Shooting angles, rad.
-        """
-        cell = self._cell(np.concatenate((positions, np.asarray(angles)[..., None]), -1))
-        return between(self.durations, cell)
+        """Return how long strokes take from rest at home to the contact."""
+        return between(self.durations, self._cell(_joined(positions, angles)))
 
     def covers(
         self, positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
     ) -> Bool[ndarray, "*batch"]:
-        """Return whether points and angles are where strokes may be.
-
-        Args:
-            positions: Of the mallet's centre, m.
-            angles: Shooting angles, rad.
-        """
+        """Return whether points and angles are where strokes may be."""
         inside = (positions[..., 0] >= self.x[0]) & (positions[..., 0] <= self.x[-1])
         inside &= np.abs(positions[..., 1]) <= SIDE
         return inside & (np.abs(angles) <= LARGEST_ANGLE + 1e-9)
@@ -198,21 +175,22 @@ def build(
         counts: Of places in x, y and shooting angle.
         ends: The least and greatest x, y and shooting angle.
         steps: Of the ascent of postures and of the search for run-ups.
-        draw: Source of randomness of the search.
-        limits: What strokes keep to.
-        progress: Told the share of the work done.
+        progress: Called with the share of the work done.
     """
     limits = limits or Limits()
     axes = [np.linspace(*end, count) for end, count in zip(ends, counts, strict=True)]
     at_x, at_y, at_angle = np.meshgrid(*axes, indexing="ij")
     points = np.stack((at_x, at_y, 0.0 * at_x + iiwa.TIP_HEIGHT), -1)
-    along = direction(at_angle)
 
-    def told(start: float, share: float) -> Callable[[int], None]:
+    def part(start: float, share: float) -> Callable[[int], None]:
         return lambda step: progress(start + share * step) if progress else None
 
     joints = contact_postures.climb(
-        points, along, limits=limits, steps=steps[0], progress=told(0.0, 0.3 / steps[0])
+        points,
+        direction(at_angle),
+        limits=limits,
+        steps=steps[0],
+        progress=part(0.0, 0.3 / steps[0]),
     )
     unit = unit_speeds(joints, at_angle)
     fastest = 1.0 / (np.abs(unit) / limits.joint_speed).max(-1)
@@ -222,27 +200,29 @@ def build(
         limits=limits,
         draw=draw,
         steps=steps[1],
-        progress=told(0.3, 0.7 / steps[1]),
+        progress=part(0.3, 0.7 / steps[1]),
     )
-    x, y, angle = axes
     cells = np.ones([count - 1 for count in counts], bool)
-    speed = found.share * fastest
-    table = Strokes(x, y, angle, joints, found.offset, found.wind_up, found.duration, speed, cells)
-    inside = draw.uniform(0.15, 0.85, (_PROBES, *cells.shape, 3))
+    speeds = found.share * fastest
+    x, y, angle = axes
+    table = Strokes(x, y, angle, joints, found.offset, found.wind_up, found.duration, speeds, cells)
+    return _mended(table, limits, draw)
+
+
+def _mended(table: Strokes, limits: Limits, draw: np.random.Generator) -> Strokes:
+    """Return a table whose strokes are slowed down where they would break the limits in a cell."""
+    inside = draw.uniform(0.15, 0.85, (_PROBES, *table.sound.shape, 3))
     inside[0] = 0.5
 
-    def loads(speeds: Float[ndarray, "x y u"], durations: Float[ndarray, "x y u"]) -> ndarray:
-        return _cell_loads(replace(table, speeds=speeds, durations=durations), inside, limits)
+    def peaks(speeds: Float[ndarray, "x y u"], durations: Float[ndarray, "x y u"]) -> ndarray:
+        return _cell_peaks(replace(table, speeds=speeds, durations=durations), inside, limits)
 
-    speed, durations, cells = stroke_search.mend(speed, found.duration, loads)
-    return replace(table, speeds=speed, durations=durations, sound=cells)
+    speeds, durations, sound = stroke_search.mend(table.speeds, table.durations, peaks)
+    return replace(table, speeds=speeds, durations=durations, sound=sound)
 
 
 def from_arrays(arrays: Mapping[str, ndarray]) -> Strokes:
-    """Return a table from its arrays.
-
-    Args:
-        arrays: As `Strokes.to_arrays` gives them.
+    """Return a table from its arrays, as `Strokes.to_arrays` gives them.
 
     Raises:
         ValueError: If one is missing, of another shape, or not finite.
@@ -258,12 +238,7 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> Strokes:
 def unit_speeds(
     joints: Float[ndarray, "*batch 7"], angles: Float[ndarray, "*batch"]
 ) -> Float[ndarray, "*batch 7"]:
-    """Return the joint speeds that move the tip at 1 m/s along an angle.
-
-    Args:
-        joints: Joint angles, rad.
-        angles: Shooting angles, rad.
-    """
+    """Return the joint speeds that move the tip at 1 m/s along an angle."""
     found = tip_speed.smooth(
         iiwa.pose(joints).jacobian,
         direction(np.asarray(angles)),
@@ -274,20 +249,26 @@ def unit_speeds(
 
 
 def direction(angles: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch 3"]:
-    """Return unit vectors along shooting angles, rad."""
+    """Return unit vectors along shooting angles."""
     return np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), -1)
 
 
-def _cell_loads(
+def _joined(
+    positions: Float[ndarray, "*batch 2"], angles: Float[ndarray, "*batch"]
+) -> Float[ndarray, "*batch 3"]:
+    """Return x, y and angle as one row."""
+    return np.concatenate((positions, np.asarray(angles)[..., None]), -1)
+
+
+def _cell_peaks(
     table: Strokes, inside: Float[ndarray, "probe cx cy cu 3"], limits: Limits
 ) -> Float[ndarray, "cx cy cu"]:
-    """Return the largest load of strokes from home at places inside each cell."""
+    """Return the largest usage of strokes from home at places inside each cell."""
     corners = np.meshgrid(table.x[:-1], table.y[:-1], table.angle[:-1], indexing="ij")
     sizes = np.array([knots[1] - knots[0] for knots in (table.x, table.y, table.angle)])
-    where = np.stack(corners, -1) + inside * sizes
-    found = table.stroke(where)
-    ready = stroke_path.ready(found.joints, found.joint_speeds, wind_up=found.wind_up)
+    found = table.stroke(np.stack(corners, -1) + inside * sizes)
+    start = stroke_path.start_posture(found.joints, found.joint_speeds, wind_up=found.wind_up)
     whole = np.ones_like(found.speed)
-    run_up = RunUps(whole, found.wind_up, found.duration, found.ready - ready)
-    load = stroke_search.load(run_up, found.joints, found.joint_speeds, limits)
-    return np.where(found.speed > 0.0, load, 0.0).max(0)
+    run_up = RunUps(whole, found.wind_up, found.duration, found.start_posture - start)
+    peak = stroke_search.peak_usage(run_up, found.joints, found.joint_speeds, limits)
+    return np.where(found.speed > 0.0, peak, 0.0).max(0)

@@ -1,7 +1,7 @@
-"""Contact-aligned frames: normal n, tangent t, and the speeds that a contact's noise goes with.
+"""Contact-aligned frames: normal n, tangent t, and the speeds that scale a contact's noise.
 
 Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
-Hockey", Sec. III-A; that noise goes with the speeds is ours (`puck_modes`).
+Hockey", Sec. III-A; that noise goes with the speeds is ours (`dynamics`).
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ def frames(normal: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2 2"]:
 def sizes(against: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2"]:
     """Return U's diagonal for a velocity (n, t) of two bodies against each other, m/s.
 
-    A contact that does not slide is spared the noise of friction but for what spin may bring.
+    A contact that does not slide has no noise of friction but for what spin may bring.
     """
     closing = np.abs(against[..., 0])
     return np.stack((closing, np.maximum(np.abs(against[..., 1]), _LEAST_SLIDING * closing)), -1)

@@ -1,4 +1,4 @@
-r"""Records of the puck on the simulated table, to learn its modes from.
+r"""Records of the puck on the simulated table, to fit its modes to.
 
 As in Sec. V-A1 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for
 Robot Air Hockey": 100 episodes of 50 periods, half of them with the mallet stroking into the puck
@@ -31,7 +31,7 @@ _SPREAD = 0.8  # rad, standard deviation of a random posture's joints about home
 _SLOW, _FAST = 0.4, 3.2  # m/s, between which strokes are
 _LEAST_SHARE = 0.6  # of the fastest speed, down to which a stroke is made
 _HOLD = 0.05  # s at constant speed, the contact in it
-_DRAG = 0.5  # 1/s, by which a stroke foresees where a slow puck will be
+_DRAG = 0.5  # 1/s, with which a stroke predicts where a slow puck will be
 _SHARE = 0.9  # of the usable joint speeds
 
 
@@ -59,15 +59,13 @@ def collect(
     draw: np.random.Generator,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Recording:
-    """Return episodes on the simulated table, strokes and fast pucks by turns.
+    """Return episodes on the simulated table, strokes and fast pucks in turn.
 
     Args:
-        world: The table; an episode under way in it ends.
-        episodes: How many.
-        steps: Periods of each.
+        world: An episode under way in it ends.
+        steps: Periods of each episode.
         disturbance: The airflow; observation noise does not enter a record.
-        draw: Source of randomness.
-        progress: Told how many episodes are done.
+        progress: Called with how many episodes are done.
     """
     rows = []
     for number in range(episodes):
@@ -88,11 +86,7 @@ def collect(
 
 
 def sampled(trace: Float[ndarray, "episode millisecond 9"]) -> Recording:
-    """Return what a recorder keeps of traces at 1 kHz: one sample a period, mallet included.
-
-    Args:
-        trace: Puck (x, y, yaw, vx, vy, yaw rate) and mallet (x, y, z), as `air_hockey` notes them.
-    """
+    """Return one sample a period of traces at 1 kHz, as `simulator.Episode` keeps them."""
     every = round(PERIOD / simulator.STEP)
     velocity = np.gradient(trace[..., 6:8], simulator.STEP, axis=1)
     kept = slice(every - 1, None, every)
@@ -140,7 +134,7 @@ def _as_fast(
     table: Table,
     draw: np.random.Generator,
 ) -> tuple[float, Float[ndarray, "time 2 7"]] | None:
-    """Return pace and commands of a stroke at a random share of what the joints can, or None."""
+    """Return pace and commands of a stroke at a random share of what the joints can do, or None."""
     joints = iiwa.HOME + _SPREAD * draw.standard_normal((POSTURES, 7))
     asked = effort(follow(start, along, pace=_FAST, steps=steps, table=table, joints=joints))
     pace = draw.uniform(_LEAST_SHARE, 1.0) * _FAST / max(1.0, 1.02 * asked.min())
@@ -148,8 +142,8 @@ def _as_fast(
         return None
     easiest = joints[asked.argmin()][None]
     commands = follow(start, along, pace=pace, steps=steps, table=table, joints=easiest)[0]
-    beside = np.abs(iiwa.tip(commands[:, 0])[:, 1]).max()
-    return (pace, commands) if effort(commands) <= 1.0 and beside < table.mallet_side else None
+    aside = np.abs(iiwa.tip(commands[:, 0])[:, 1]).max()
+    return (pace, commands) if effort(commands) <= 1.0 and aside < table.mallet_side else None
 
 
 def follow(
@@ -167,8 +161,6 @@ def follow(
         start: Where the tip starts from rest, m, in the table's frame.
         along: Unit vector of the stroke.
         pace: Speed at the contact, m/s.
-        steps: Periods.
-        table: Where the robot stands.
         joints: Postures from which those at the start are sought, rad.
     """
     rise = 2.0 * RUN / pace

@@ -12,16 +12,18 @@ would be understated). With the period h, modes 1 and 2 (Sec. III-A) and their s
 U = diag(u_n, max(|u_t|, u_n / 5)) with u the velocity of the two against each other at the contact.
 (The paper's noise is the same at all speeds. But an impact has no speed of its own: restitution
 and friction scatter, and what they scatter is in proportion to what they act on.) Mode 3, the
-strike, has such a noise too: `puck_strikes`; (n, t) and U are those of `contact_frames`.
+strike, has such a noise too: `strikes`; (n, t) and U are those of `contact_frames`.
 
 A bank happens within a period: with o the overshoot of the wall behind x', it was r = o / v_n ago,
-so x'' = x' - r (v' - v+). The covariance follows by this map's Jacobian, so that a doubtful place
+so x'' = x' - r (v' - v+). The covariance follows by this map's Jacobian, so that an uncertain place
 or time of the bank widens the prediction.
 
 `wall` is the law of any bank: wide, for some touches are unusual and some pucks spin. The first
-bank after a strike is known better: the puck does not spin, and `rebounds` tells the usual touch
-apart from the unusual ones, each with its share, so that a plan need not mix what is either the one
+bank after a strike is known better: the puck does not spin, and `rebounds` separates the usual
+touch from the unusual ones, each with its share, so that a plan need not mix what is either the one
 or the other.
+
+Means are of states s in m, m/s, m/s^2, covariances those of such states.
 
 Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
 Hockey", Sec. III; the rebounds are ours.
@@ -47,15 +49,19 @@ _LAWS = (("floating", 2), ("wall", 2), ("mallet", 4))  # and how many inputs
 
 @dataclass(frozen=True)
 class Rebound:
-    """One way in which a bank may go.
-
-    Attributes:
-        share: How often it does.
-        law: Velocity after given that before, as `PuckModes.wall`.
-    """
+    """One kind of bank: how often it happens, and its law, as `PuckModes.wall`."""
 
     share: float
     law: LinearGaussian
+
+
+@dataclass(frozen=True)
+class Flights:
+    """Floating for k periods, k = 0, 1, 2..: s_k ~ N(matrix_k s_0 + offset_k, covariance_k)."""
+
+    matrix: Float[ndarray, "period 6 6"]
+    offset: Float[ndarray, "period 6"]
+    covariance: Float[ndarray, "period 6 6"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +88,7 @@ class PuckModes:
 
     @cached_property
     def first_bank(self) -> tuple[Rebound, ...]:
-        """The ways in which the first bank after a strike may go, the usual one first."""
+        """The kinds of first bank after a strike, the usual one first."""
         return self.rebounds or (Rebound(1.0, self.wall),)
 
     @cached_property
@@ -97,7 +103,7 @@ class PuckModes:
         return LinearGaussian(matrix, offset, into @ self.floating.covariance @ into.T)
 
     @cached_property
-    def flights(self) -> "Flights":
+    def flights(self) -> Flights:
         """Floating for 0, 1, 2.. periods."""
         one, matrices, offsets = self.transition, [np.eye(6)], [np.zeros(6)]
         noises = [np.zeros((6, 6))]
@@ -106,15 +112,6 @@ class PuckModes:
             offsets.append(one.matrix @ offsets[-1] + one.offset)
             noises.append(one.matrix @ noises[-1] @ one.matrix.T + one.covariance)
         return Flights(np.stack(matrices), np.stack(offsets), np.stack(noises))
-
-
-@dataclass(frozen=True)
-class Flights:
-    """Floating for k periods, k = 0, 1, 2..: s_k ~ N(matrix_k s_0 + offset_k, covariance_k)."""
-
-    matrix: Float[ndarray, "period 6 6"]
-    offset: Float[ndarray, "period 6"]
-    covariance: Float[ndarray, "period 6 6"]
 
 
 def step(
@@ -126,12 +123,6 @@ def step(
     """Return mean and covariance of the state one period later (Eq. 8), banks included.
 
     The mode is that of the mean.
-
-    Args:
-        modes: The learnt modes.
-        mean: m, m/s, m/s^2.
-        covariance: Of the state.
-        table: Where the walls are.
     """
     one = modes.transition
     shape, flat = mean.shape, mean.reshape(-1, 6)
@@ -254,8 +245,8 @@ def _bounce(
     frame = frames(normal)
     back = frame.swapaxes(-1, -2)
     before = state[:, 2:4]
-    known = applied(frame, before)
-    after = applied(back, known @ law.matrix.T + law.offset)
+    against = applied(frame, before)
+    after = applied(back, against @ law.matrix.T + law.offset)
     speed = side * before[:, axis]
     ago = (side * state[:, axis] - limit) / speed
     ago = np.minimum(ago, 2.0 * PERIOD)  # a longer one is an estimate behind the wall
@@ -265,7 +256,7 @@ def _bounce(
     jacobian[:, 0:2, 0:2] -= later
     jacobian[:, 0:2, 2:4] = ago[:, None, None] * (jacobian[:, 2:4, 2:4] - np.eye(2) + later)
     into = np.zeros((len(hit), 6, 2))
-    into[:, 2:4] = back * sizes(known)[:, None, :]
+    into[:, 2:4] = back * sizes(against)[:, None, :]
     into[:, 0:2] = ago[:, None, None] * into[:, 2:4]
     state[:, 0:2] -= ago[:, None] * (before - after)
     state[:, 2:4] = after

@@ -1,18 +1,18 @@
-r"""Modes of the puck learnt from records at 50 Hz (`puck_contacts`): Eqs. 4-5 for each mode.
+r"""Modes of the puck fitted to records at 50 Hz (`segmentation`): Eqs. 4-5 for each mode.
 
 After a strike the puck is where a sudden change of velocity at t + delay would have brought it,
 x = x_t + v- delay + v+ (s - delay), from which the delay is fitted by least squares.
 
 The airflow is constant within an episode: floating is fitted to deviations from the episode's
-means, and what is left of the means tells the airflow's spread (a noise of each step would grow
+means, and what is left of the means gives the airflow's spread (a noise of each step would grow
 with the root of time, a drift grows with time). Table, puck and mallet have mirror images, and each
 datum is used with its own: what goes with n does not depend on the sign of what goes with t.
 
 Restitution at a rim has a tail on one side. So the mean of `wall` is that of the usual contact (a
 t-density's fit in place of Eq. 5's least squares, which one contact in ten pulls away from all
-others), and its covariance is that of all contacts about this mean. `rebounds` takes usual and
-unusual touches apart: two laws and their shares by expectation and maximisation, r being the chance
-that a bank is unusual by its normal speed alone,
+others), and its covariance is that of all contacts about this mean. `rebounds` separates usual and
+unusual touches: two laws and their shares by expectation and maximisation, r being the chance that
+a bank is unusual by its normal speed alone,
 
     r = b N(e_n; law 2) / (a N(e_n; law 1) + b N(e_n; law 2)),    b = mean r,    a = 1 - b,
 
@@ -40,26 +40,26 @@ from ricochet.models.systems.air_hockey.puck.segmentation import Assigned, Conta
 from ricochet.models.systems.air_hockey.table import Table
 
 _TAIL, _ROUNDS = 3.0, 15  # degrees of freedom of the t-density, and rounds of its fit
-_ODD = 3.0  # standard deviations from which on a touch is first taken for unusual
-_FEWEST = 4  # banks that a law of its own is fitted to
+_ODD = 3.0  # standard deviations from which a touch is at first taken for unusual
+_FEWEST = 4  # banks that a law is fitted to
 
 
 def fit(recording: Recording, table: Table) -> PuckModes:
-    """Return the modes that a recording tells (Eqs. 4-5 for each mode).
+    """Return the modes fitted to a recording (Eqs. 4-5 for each mode).
 
     Raises:
         ValueError: The recording has too few contacts of a kind.
     """
     drag = np.zeros(2)
-    for _ in range(2):  # the first look at floating tells it from kicks, to the second
+    for _ in range(2):  # the first fit of floating tells it from kicks in the second
         assigned = segmentation.assign(recording, table, drag=drag)
         floating, airflow_sd = fit_floating(recording, assigned.floating)
         drag = -np.log(np.diag(floating.matrix)) / PERIOD
     banks, strikes = assigned.banks, assigned.strikes
-    wall = _mirrored(banks.before, banks.after, banks.before, kind="banks")
+    wall = _mirrored(banks.before, banks.after, banks.against, kind="banks")
     calm = _first(strikes, assigned)
-    known, after = strikes.before[calm], strikes.after[calm]
-    mallet = _mirrored(known, after, known[:, 2:] - known[:, :2], kind="strikes of a calm puck")
+    of_calm = strikes.before[calm], strikes.after[calm], strikes.against[calm]
+    mallet = _mirrored(*of_calm, kind="strikes of a calm puck")
     rebounds = fit_rebounds(banks, wall, first=_first(banks, assigned))
     return PuckModes(floating, wall, mallet, airflow_sd, fit_delay(strikes), rebounds)
 
@@ -103,11 +103,10 @@ def fit_delay(strikes: Contacts) -> float:
 def fit_rebounds(
     banks: Contacts, wall: LinearGaussian, *, first: Bool[ndarray, " bank"]
 ) -> tuple[Rebound, ...]:
-    """Return the usual and the unusual way of a puck's first bank; nothing if too few are unusual.
+    """Return the usual and the unusual first bank of a puck; nothing if too few are unusual.
 
     Args:
-        banks: All banks.
-        wall: Their one law.
+        wall: The one law of all banks.
         first: Which of them are the first contact of their episode.
     """
     size = contact_frames.sizes(banks.before)
@@ -126,8 +125,8 @@ def fit_rebounds(
 
 def _first(contacts: Contacts, assigned: Assigned) -> Bool[ndarray, " contact"]:
     """Return which contacts are the first of their episode."""
-    whose = zip(contacts.episode, contacts.start, strict=True)
-    return np.array([assigned.floating[e, :start].all() for e, start in whose], dtype=bool)
+    starts = zip(contacts.episode, contacts.start, strict=True)
+    return np.array([assigned.floating[e, :start].all() for e, start in starts], dtype=bool)
 
 
 def _weighted(
@@ -146,7 +145,7 @@ def _weighted(
 def _normal_density(
     banks: Contacts, size: Float[ndarray, "bank 2"], law: LinearGaussian
 ) -> Float[ndarray, " bank"]:
-    """Return how likely the normal speeds after banks are, but for a constant."""
+    """Return the density of the normal speeds after banks, but for a constant."""
     off = (banks.after - linear_gaussians.mean(law, banks.before))[:, 0] / size[:, 0]
     variance = law.covariance[0, 0]
     return np.asarray(np.exp(-0.5 * off**2 / variance) / np.sqrt(variance))
@@ -161,7 +160,7 @@ def _mirrored(
 ) -> LinearGaussian:
     """Return the law of contacts and their mirror images, the noise as `contact_frames.sizes` says.
 
-    The images bring no independent samples: numbers a row, n / 2 + 1, are taken off once for each.
+    The images are no independent samples: numbers a row, n / 2 + 1, are taken off once for each.
     """
     width = before.shape[1]
     if len(before) < width + 3:

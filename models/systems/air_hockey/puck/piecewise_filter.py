@@ -1,15 +1,15 @@
 r"""Where the puck is and how it moves, from noisy places: a Kalman filter over its modes.
 
-Each period the state s ~ N(m, P) goes through the mode that its mean is in (`puck_modes`; Eqs. 6-8
+Each period the state s ~ N(m, P) goes through the mode that its mean is in (`dynamics`; Eqs. 6-8
 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air Hockey"):
 floating, a bank when it went beyond a wall, a strike when the mallet met it within the period, at
 the instant of either. Then the observed place y = x + N(0, noise^2 I) corrects it,
 
     K = P H' (H P H' + R)^-1,    m + K (y - H m),    P - K H P,
 
-unless it lies outside the gate (d^2 > 16.3: three in ten thousand). A few refusals in a row mean
-that the puck did what no mode tells, a few periods unseen that nobody knows what it did: the filter
-starts anew from the next place, or says that it is lost.
+unless it is an outlier (d^2 > 16.3: three in ten thousand). A few outliers in a row mean that the
+puck did what no mode describes: the filter starts anew from the next place. A puck that was not
+seen for long is lost until it is seen again. States are in m, m/s, m/s^2 in the table's frame.
 """
 
 from dataclasses import dataclass, replace
@@ -28,27 +28,24 @@ from ricochet.models.systems.air_hockey.table import Table
 Mode = Literal["floating", "bank", "strike"]
 
 GATE = 16.3
-REFUSALS = 3  # in a row, before the filter starts anew
-PATIENCE = 15  # periods unseen, before the puck counts as lost
+RESET_AFTER = 3  # outliers in a row, until the filter starts anew
+LOST_AFTER = 15  # periods unseen, until the puck counts as lost
 _FIRST_SPEED = 1.0  # m/s, prior standard deviation of a puck's velocity
 _SOFT = 0.003  # s, by which a soft contact is not at its one instant
+_MARGIN = 0.01  # m, off the table, where a place still counts
 _SLOWEST = 1e-3  # m/s against each other, less is no strike
 _PLACE = np.eye(2, 6)  # H, the place of a state
 
 
 @dataclass(frozen=True)
 class State:
-    """What is known of the puck.
+    """The estimate of the puck's state.
 
     Attributes:
-        mean: m, m/s, m/s^2, in the table's frame.
-        covariance: Of that.
-        modes: The learnt modes.
-        table: Walls and radii.
         noise: Standard deviation of an observed place, m per axis.
-        mode: What the last period was.
+        mode: That of the last period.
         unseen: Periods since the last place.
-        refused: Places in a row that were outside the gate.
+        refused: Outliers in a row.
     """
 
     mean: Float[ndarray, " 6"]
@@ -62,25 +59,19 @@ class State:
 
     @property
     def lost(self) -> bool:
-        """Whether the puck was not seen for too long to say where it is."""
-        return self.unseen >= PATIENCE
+        """Whether the puck was not seen for too long to know where it is."""
+        return self.unseen >= LOST_AFTER
 
 
 def init(
     modes: PuckModes, table: Table, *, position: Float[ndarray, " 2"], noise: float = 2e-3
 ) -> State:
-    """Return what a first place tells.
-
-    Args:
-        modes: The learnt modes.
-        table: Walls and radii.
-        position: Observed place, m.
-        noise: Its standard deviation, m per axis.
+    """Return the state given a first observed place, m, with noise in m per axis.
 
     Raises:
         ValueError: The place is not finite or not on the table.
     """
-    if not _on_table(position, table):
+    if not table.contains(position, _MARGIN):
         raise ValueError(f"position: must be on the table, got {position.tolist()}")
     sd = np.repeat((noise, _FIRST_SPEED, modes.airflow_sd), 2)
     mean = np.concatenate((position, np.zeros(4)))
@@ -97,7 +88,6 @@ def update(
     """Return the state a period later, given what was then observed.
 
     Args:
-        state: A period ago.
         position: Observed place, m; None or not finite when the puck was not seen.
         mallet: Where the mallet's centre now is, m; None or not finite if it is nowhere near.
         mallet_velocity: Its velocity, m/s; None or not finite strikes nothing.
@@ -106,17 +96,13 @@ def update(
     position = _known(position)
     if position is None:
         return replace(state, unseen=state.unseen + 1)
-    if state.lost and _on_table(position, state.table):
+    if state.lost and state.table.contains(position, _MARGIN):
         return _anew(state, position)
     return _correct(state, position)
 
 
 def predict(state: State, seconds: float) -> tuple[Float[ndarray, " 6"], Float[ndarray, "6 6"]]:
     """Return mean and covariance of the state a while ahead, banks included.
-
-    Args:
-        state: Now.
-        seconds: How far ahead, s.
 
     Raises:
         ValueError: The time is negative or not finite.
@@ -223,7 +209,7 @@ def _correct(state: State, position: Float[ndarray, " 2"]) -> State:
         noise=state.noise**2 * np.eye(2),
     )
     if found.squared_distance > GATE:
-        again = state.refused + 1 >= REFUSALS and _on_table(position, state.table)
+        again = state.refused + 1 >= RESET_AFTER and state.table.contains(position, _MARGIN)
         if again:
             return _anew(state, position)
         return replace(state, refused=state.refused + 1, unseen=state.unseen + 1)
@@ -232,15 +218,9 @@ def _correct(state: State, position: Float[ndarray, " 2"]) -> State:
 
 
 def _anew(state: State, position: Float[ndarray, " 2"]) -> State:
-    """Return what a place tells of a puck of which all but the airflow is forgotten."""
+    """Return the state given a place when all but the airflow is forgotten."""
     mean = np.concatenate((position, np.zeros(2), state.mean[4:6]))
     sd = np.repeat((state.noise, _FIRST_SPEED, 0.0), 2)
     covariance = np.diag(sd**2)
     covariance[4:6, 4:6] = state.covariance[4:6, 4:6]
     return replace(state, mean=mean, covariance=covariance, mode="floating", unseen=0, refused=0)
-
-
-def _on_table(position: Float[ndarray, " 2"], table: Table) -> bool:
-    """Return whether a place is finite and on the table or in a goal."""
-    room = np.array((table.half_length, table.half_width))
-    return bool(np.isfinite(position).all() and (np.abs(position) <= room + 0.01).all())

@@ -1,9 +1,9 @@
-r"""How well learnt modes foretell the puck, and whether their regions hold what they promise.
+r"""How well fitted modes predict the puck, and whether their regions hold what they promise.
 
 On episodes that the modes were not fitted to:
 
     after a period    velocity, from the recorded state before: floating, bank, strike,
-    after a second    place, from what the filter made of noisy places so far: what floated all the
+    after a second    place, from the filter's state given noisy places so far: what floated all the
                       time, what met walls once or more often, what was struck at the beginning.
 
 For each the root of the mean squared error, and the share of errors e with e' C^-1 e within the 50
@@ -23,16 +23,20 @@ from numpy import ndarray
 from ricochet.models.probability import linear_gaussians
 from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey.interface import PERIOD
-from ricochet.models.systems.air_hockey.puck import contact_frames, piecewise_filter, segmentation
-from ricochet.models.systems.air_hockey.puck import strikes as puck_strikes
+from ricochet.models.systems.air_hockey.puck import (
+    contact_frames,
+    piecewise_filter,
+    segmentation,
+    strikes,
+)
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
-from ricochet.models.systems.air_hockey.puck.segmentation import Assigned, Contacts, Recording
+from ricochet.models.systems.air_hockey.puck.segmentation import Assigned, Recording
 from ricochet.models.systems.air_hockey.table import Table
 
 LEVELS = (0.5, 0.9)
-WARM = 20  # periods a filter has seen before it is asked
+WARM = 20  # periods that a filter observes before it predicts
 AHEAD = 50  # periods
-_EVERY = 10  # periods from one question to the next
+_EVERY = 10  # periods from one prediction to the next
 NOMINAL = PuckModes(
     floating=LinearGaussian(
         np.diag(np.exp((-0.2125 * PERIOD, -0.2562 * PERIOD))),
@@ -71,7 +75,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Misses:
+class Errors:
     """Errors of predictions, and the squared Mahalanobis distance of each."""
 
     errors: Float[ndarray, "count 2"]
@@ -85,32 +89,28 @@ def prediction_table(
     *,
     noise: float = 2e-3,
     draw: np.random.Generator,
-    baseline: PuckModes = NOMINAL,
 ) -> tuple[Row, ...]:
     """Return errors and coverage by mode, after a period and after a second.
 
     Args:
-        modes: The learnt modes.
         recording: Episodes that they were not fitted to, longer than `WARM` + `AHEAD` periods for
             the lines of a second.
-        table: Walls and radii.
-        noise: Standard deviation of the places that the filter sees, m per axis.
-        draw: Source of that noise.
-        baseline: What to compare with.
+        noise: Standard deviation of the places that the filter observes, m per axis.
     """
     drag = -np.log(np.diag(modes.floating.matrix)) / PERIOD
     assigned = segmentation.assign(recording, table, drag=drag)
-    seen = recording.puck + noise * draw.standard_normal(recording.puck.shape)
+    observed = recording.puck + noise * draw.standard_normal(recording.puck.shape)
     both = [
-        _by_mode(one, recording, assigned) | _ahead(one, recording, assigned, table, seen, noise)
-        for one in (modes, baseline)
+        _by_mode(one, recording, assigned)
+        | _ahead(one, recording, assigned, table, observed, noise)
+        for one in (modes, NOMINAL)
     ]
     return tuple(
         _row(name, both[0][name], both[1][name]) for name in both[0] if len(both[0][name].errors)
     )
 
 
-def _row(name: str, learnt: Misses, nominal: Misses) -> Row:
+def _row(name: str, learnt: Errors, nominal: Errors) -> Row:
     """Return a line of the table."""
     mode, _, horizon = name.partition(", ")
     within = [-2.0 * np.log1p(-level) for level in LEVELS]  # quantiles of chi-squared, two degrees
@@ -129,28 +129,22 @@ def _rms(errors: Float[ndarray, "count 2"]) -> float:
     return float(np.sqrt((errors**2).sum(-1).mean()))
 
 
-def _by_mode(modes: PuckModes, recording: Recording, assigned: Assigned) -> dict[str, Misses]:
-    """Return what is missed of the velocity after a period, or after a contact."""
+def _by_mode(modes: PuckModes, recording: Recording, assigned: Assigned) -> dict[str, Errors]:
+    """Return errors of the velocity after a period, or after a contact."""
     before = recording.puck_velocity[:, :-1][assigned.floating]
     after = recording.puck_velocity[:, 1:][assigned.floating]
     gain = PERIOD * modes.airflow_sd
     spread = modes.floating.covariance + gain**2 * np.eye(2)
     error = after - linear_gaussians.mean(modes.floating, before)
-    found = {"floating": _misses(error, np.broadcast_to(spread, (len(error), 2, 2)))}
+    found = {"floating": _errors(error, np.broadcast_to(spread, (len(error), 2, 2)))}
     for name, law, contacts in (
         ("bank", modes.wall, assigned.banks),
         ("strike", modes.mallet, assigned.strikes),
     ):
         error = contacts.after - linear_gaussians.mean(law, contacts.before)
-        size = contact_frames.sizes(_against(contacts))
-        found[name] = _misses(error, size[:, :, None] * law.covariance * size[:, None, :])
+        size = contact_frames.sizes(contacts.against)
+        found[name] = _errors(error, size[:, :, None] * law.covariance * size[:, None, :])
     return found
-
-
-def _against(contacts: Contacts) -> Float[ndarray, "contact 2"]:
-    """Return the velocity of the two bodies against each other, in (n, t)."""
-    known = contacts.before
-    return known if known.shape[1] == 2 else known[:, 2:] - known[:, :2]
 
 
 def _ahead(
@@ -158,26 +152,25 @@ def _ahead(
     recording: Recording,
     assigned: Assigned,
     table: Table,
-    seen: Float[ndarray, "episode time 2"],
+    observed: Float[ndarray, "episode time 2"],
     noise: float,
-) -> dict[str, Misses]:
-    """Return what is missed of the place after a second, from what a filter knows now."""
+) -> dict[str, Errors]:
+    """Return errors of the place after a second, predicted from a filter's states."""
     kinds = ("floating", "one bank", "more banks", "strike")
     found: dict[str, list[tuple[ndarray, ndarray]]] = {f"{kind}, ahead": [] for kind in kinds}
-    for episode in range(len(seen)):
-        states = _filtered(modes, recording, table, seen, episode, noise)
+    for episode in range(len(observed)):
+        states = _filtered(modes, recording, table, observed, episode, noise)
         for now in range(WARM, len(states) - AHEAD, _EVERY):
             kind = _kind(assigned, recording, table, episode, now)
             if kind is not None:
                 mean, covariance = piecewise_filter.predict(states[now], AHEAD * PERIOD)
-                miss = recording.puck[episode, now + AHEAD] - mean[:2]
-                found[f"{kind}, ahead"].append((miss, covariance[:2, :2]))
-        for miss in _struck(modes, recording, assigned, table, episode, states):
-            found["strike, ahead"].append(miss)
+                error = recording.puck[episode, now + AHEAD] - mean[:2]
+                found[f"{kind}, ahead"].append((error, covariance[:2, :2]))
+        found["strike, ahead"] += _struck(modes, recording, assigned, table, episode, states)
     return {
-        name: _misses(*(np.array(part) for part in zip(*rows, strict=True)))
+        name: _errors(*(np.array(part) for part in zip(*rows, strict=True)))
         if rows
-        else Misses(np.zeros((0, 2)), np.zeros(0))
+        else Errors(np.zeros((0, 2)), np.zeros(0))
         for name, rows in found.items()
     }
 
@@ -186,19 +179,19 @@ def _filtered(
     modes: PuckModes,
     recording: Recording,
     table: Table,
-    seen: Float[ndarray, "episode time 2"],
+    observed: Float[ndarray, "episode time 2"],
     episode: int,
     noise: float,
 ) -> list[piecewise_filter.State]:
-    """Return what the filter knows after each place of an episode."""
+    """Return the filter's state after each place of an episode."""
     place, speed = recording.mallet[episode], recording.mallet_velocity[episode]
-    states = [piecewise_filter.init(modes, table, position=seen[episode, 0], noise=noise)]
-    for k in range(1, seen.shape[1]):
-        if not np.isfinite(seen[episode, k]).all() or _out(recording.puck[episode, k], table):
+    states = [piecewise_filter.init(modes, table, position=observed[episode, 0], noise=noise)]
+    for k in range(1, observed.shape[1]):
+        if not np.isfinite(observed[episode, k]).all() or _out(recording.puck[episode, k], table):
             break
         states.append(
             piecewise_filter.update(
-                states[-1], seen[episode, k], mallet=place[k], mallet_velocity=speed[k]
+                states[-1], observed[episode, k], mallet=place[k], mallet_velocity=speed[k]
             )
         )
     return states
@@ -236,31 +229,31 @@ def _struck(
 ) -> list[tuple[Float[ndarray, "2"], Float[ndarray, "2 2"]]]:
     """Return error and covariance of the place a second after strikes and no bank.
 
-    What is known is the filter's state before the touch and where the mallet met the puck.
+    They are predicted from the filter's state before the touch and where the mallet met the puck.
     """
-    found, strikes = [], assigned.strikes
-    for i in np.flatnonzero((strikes.episode == episode) & (strikes.start >= WARM)):
-        start, stop = int(strikes.start[i]), int(strikes.stop[i])
+    found, hits = [], assigned.strikes
+    for i in np.flatnonzero((hits.episode == episode) & (hits.start >= WARM)):
+        start, stop = int(hits.start[i]), int(hits.stop[i])
         end = start + AHEAD
         if end >= len(states) or not assigned.floating[episode, stop:end].all():
             continue
-        mean, covariance = piecewise_filter.predict(states[start], float(strikes.touch[i]))
-        normal = strikes.normal[i]
-        mallet = contact_frames.frames(normal).T @ strikes.before[i, 2:]
+        mean, covariance = piecewise_filter.predict(states[start], float(hits.touch[i]))
+        normal = hits.normal[i]
+        mallet = contact_frames.frames(normal).T @ hits.before[i, 2:]
         truth = recording.puck[episode, start]
-        truth = truth + strikes.touch[i] * recording.puck_velocity[episode, start]
-        seen = mean[:2] - (truth - table.contact_radius * normal)
-        normal = seen / np.linalg.norm(seen)
-        after, spread = puck_strikes.struck(modes, mean, covariance, mallet, normal, table=table)
+        truth = truth + hits.touch[i] * recording.puck_velocity[episode, start]
+        apart = mean[:2] - (truth - table.contact_radius * normal)
+        normal = apart / np.linalg.norm(apart)
+        after, spread = strikes.struck(modes, mean, covariance, mallet, normal, table=table)
         state = piecewise_filter.State(after, spread, modes, table, states[start].noise)
-        after, spread = piecewise_filter.predict(state, AHEAD * PERIOD - strikes.touch[i])
+        after, spread = piecewise_filter.predict(state, AHEAD * PERIOD - hits.touch[i])
         found.append((recording.puck[episode, end] - after[:2], spread[:2, :2]))
     return found
 
 
-def _misses(errors: Float[ndarray, "count 2"], spread: Float[ndarray, "count 2 2"]) -> Misses:
+def _errors(errors: Float[ndarray, "count 2"], spread: Float[ndarray, "count 2 2"]) -> Errors:
     """Return errors with their squared Mahalanobis distances (infinite without a spread)."""
     if np.abs(spread).max(initial=0.0) == 0.0:
-        return Misses(errors, np.full(len(errors), np.inf))
+        return Errors(errors, np.full(len(errors), np.inf))
     solved = np.linalg.solve(spread + 1e-18 * np.eye(2), errors[:, :, None])[:, :, 0]
-    return Misses(errors, (errors * solved).sum(-1))
+    return Errors(errors, (errors * solved).sum(-1))

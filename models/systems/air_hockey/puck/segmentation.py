@@ -1,18 +1,18 @@
-r"""Which contacts a record at 50 Hz holds: of which kind, when, between which velocities.
+r"""The contacts in a record at 50 Hz: of which kind, when, between which velocities.
 
 An interval between two samples belongs to a contact if the puck touches a wall or the mallet at
 one of its ends, or if the velocity changed otherwise than by floating. A run of such intervals from
 one free sample to the next is one contact: a bank if the free path before it meets a wall, a strike
-if it meets the mallet, nothing of use if both or neither, or if the mallet is but grazed (more
-sliding than closing, which no shot is). Its velocities are those of the free samples, carried along
-the floating to the instant t of the first touch (found within the step). So the 18 ms that a mallet
-pushes lie inside one datum, whichever samples fell into them:
+if it meets the mallet, nothing of use if both or neither, or if the mallet is only grazed (more
+sliding than closing, which no shot is). Its velocities are those of the free samples, propagated
+along the floating to the instant t of the first touch (found within the step). So the 18 ms that a
+mallet pushes lie inside one datum, whichever samples fell into them:
 
     bank      v+ (n, t)  given  v- (n, t),
     strike    v+ (n, t)  given  v- (n, t), mallet (n, t) at t + `PUSH`,     n being that at t.
 
 Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air Hockey",
-Sec. III-B, where the assignment of modes is not told.
+Sec. III-B, which leaves the assignment of modes open.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ from ricochet.models.systems.air_hockey.puck import contact_frames
 from ricochet.models.systems.air_hockey.table import Table
 
 PUSH = 0.009  # s after the first touch: when the mallet's velocity is read, midway of a contact
-SLOWEST = 0.1  # m/s along the normal; slower contacts tell little
+SLOWEST = 0.1  # m/s along the normal; slower contacts are left out
 _KICK = 0.02  # m/s, a change of velocity that no floating explains
 _TOUCH = 1e-4  # m
-_FINE = 80  # instants a period is searched at
+_FINE = 80  # instants of a period that are searched
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,12 @@ class Contacts:
     after: Float[ndarray, "contact 2"]
     shift: Float[ndarray, "contact 2"]
 
+    @property
+    def against(self) -> Float[ndarray, "contact 2"]:
+        """Velocity of the two bodies against each other, in (n, t), m/s."""
+        strikes = self.before.shape[1] == 4
+        return self.before[:, 2:] - self.before[:, :2] if strikes else self.before
+
 
 @dataclass(frozen=True)
 class Assigned:
@@ -95,8 +101,6 @@ def assign(recording: Recording, table: Table, *, drag: Float[ndarray, "2"]) -> 
     """Return which intervals float and between which velocities contacts are.
 
     Args:
-        recording: Episodes.
-        table: Walls and radii.
         drag: What floating loses of its velocity in each axis, 1/s.
     """
     speed = recording.puck_velocity
@@ -133,7 +137,7 @@ def _runs(busy: Bool[ndarray, " interval"]) -> list[tuple[int, int]]:
 def _contact(
     recording: Recording, table: Table, drag: Float[ndarray, "2"], run: tuple[int, int, int]
 ) -> tuple[str, tuple[ndarray, ...]] | None:
-    """Return the kind and the numbers of a contact, or None if it tells nothing."""
+    """Return the kind and the numbers of a contact; None where it cannot be used."""
     episode, start, stop = run
     times = np.linspace(0.0, (stop - start) * PERIOD, _FINE * (stop - start) + 1)
     place, speed = recording.puck[episode], recording.puck_velocity[episode]

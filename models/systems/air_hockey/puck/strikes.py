@@ -4,7 +4,7 @@ The velocity after the touch, in (n, t) with n from mallet to puck, is
 
     v+ = Theta_3p v- + Theta_3m v_mallet + theta_3 + w,      w ~ N(0, U Sigma_3 U),
 
-U as in `puck_modes`, of the velocity of the two against each other. The contact is soft: its
+U as in `dynamics`, of the velocity of the two against each other. The contact is soft: its
 instant is `delay` after the touch, and a touch off by d turns the normal by d / contact radius.
 The covariance follows by the map's Jacobian.
 
@@ -49,7 +49,6 @@ def strike(
     """Return the velocity of the puck after the mallet's touch (Eq. 3).
 
     Args:
-        modes: The learnt modes.
         mean: State of the puck at the touch, of which the velocity is read.
         mallet_velocity: m/s.
         normal: Unit vector from the mallet's centre to the puck's.
@@ -79,15 +78,13 @@ def struck(
 ) -> tuple[Float[ndarray, "*batch 6"], Float[ndarray, "*batch 6 6"]]:
     """Return the state after the touch, as if the velocity had changed at once.
 
-    Doubt about the puck's place across the normal becomes doubt about the direction.
+    Uncertainty of the puck's place across the normal becomes uncertainty of the direction.
 
     Args:
-        modes: The learnt modes.
         mean: State at the touch.
         covariance: Of that state; add the mallet's own placing error to that of the place.
         mallet_velocity: m/s.
         normal: Unit vector from the mallet's centre to the puck's.
-        table: The radii.
     """
     hit = strike(modes, mean, mallet_velocity, normal)
     tangent = left(normal)

@@ -1,14 +1,15 @@
-"""Ways to choose a shooting angle: by the energy, by search over all shots, by the mean path alone.
+"""Policies for the shooting angle: by the energy, by search over all shots, by the mean path alone.
 
-    EnergyAim      Algorithm 1 of Jankowski, Maric et al., "Energy-based Contact Planning under
-                   Uncertainty for Robot Air Hockey": one iteration a period, warm-started
-    ExhaustiveAim  the expert: every candidate angle is rolled out in every period
-    NominalAim     the conventional way: no doubt is modelled; the direct shot whose mean path
-                   crosses nearest the middle of the goal
+    EnergyPolicy      Algorithm 1 of Jankowski, Maric et al., "Energy-based Contact Planning under
+                      Uncertainty for Robot Air Hockey": one iteration a period, warm-started
+    ExhaustivePolicy  the expert: every candidate angle is rolled out in every period
+    NominalPolicy     the conventional one: no uncertainty is modelled; the direct shot whose mean
+                      path crosses nearest the middle of the goal
 
-A stroke under way can follow small changes only: then each looks near the angle it has. Where that
-way leads into a corner - the puck drifts to where such a shot is poor or there is none - `other`
-looks over the whole range again for a shot that is clearly better.
+A stroke under way can follow small changes only: then each policy looks near the stroke's angle.
+Where that leads into a corner - the puck drifts to where such a shot is poor or there is none -
+`better_angle` looks over the whole range again for a shot that is clearly better. States are in m,
+m/s, m/s^2, angles in rad; `strike_plan.AnglePolicy` says what the methods return.
 """
 
 from dataclasses import dataclass, replace
@@ -17,30 +18,28 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ricochet.models.systems.air_hockey.shots import energy_network as energies
-from ricochet.models.systems.air_hockey.shots import energy_search, objective
+from ricochet.models.systems.air_hockey.shots import energy_network, energy_search, objective
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.energy_search import Samples
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 
 NEAR = 0.06
-"""How far from the present angle a stroke under way may turn in a period, rad."""
+"""How far from its angle a stroke under way may turn in a period."""
 MARGIN = 0.02
-"""By how much of their range states may lie outside what an energy was trained on."""
+"""Share of their range by which states may lie outside what an energy was trained on."""
 BETTER = 0.15
-"""By how much of the objective another shot must be better for a stroke under way to turn to it."""
+"""By how much another shot's objective must be better for a stroke under way to turn to it."""
 LIKELIER = 3.0
-"""By how much its energy must be less: odds of twenty."""
+"""By how much another shot's energy must be less: odds of twenty."""
 
 
 @dataclass
-class EnergyAim:
+class EnergyPolicy:
     """The angle of least energy.
 
     Attributes:
-        energy: The network.
-        low: Least state and angle that it was trained on: m, m/s, m/s^2, rad.
+        low: Least state and angle that it was trained on.
         high: Greatest.
         seed: Of the samples; every search begins with it anew.
     """
@@ -60,12 +59,7 @@ class EnergyAim:
         self._draw = np.random.default_rng(self.seed)
 
     def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
-        """Run one iteration; None for a state that the energy never saw.
-
-        Args:
-            state: m, m/s, m/s^2.
-            near: Angle of the stroke under way, rad.
-        """
+        """Run one iteration; None for a state outside what the energy was trained on."""
         seen = self._seen(state)
         if seen is None:
             return None
@@ -75,18 +69,13 @@ class EnergyAim:
         self._samples, angle = energy_search.step(self.energy, seen, self._samples, draw=self._draw)
         return angle if near is None else float(np.clip(angle, near - NEAR, near + NEAR))
 
-    def other(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
-        """Return the angle of least energy if that is far less than at the angle of a stroke.
-
-        Args:
-            state: m, m/s, m/s^2.
-            angle: Of the stroke under way, rad.
-        """
+    def better_angle(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+        """Return the angle of least energy if that is far less than at the stroke's angle."""
         seen = self._seen(state)
         if seen is None:
             return None
         wide, found = energy_search.step(self.energy, seen, energy_search.init(), draw=self._draw)
-        here, there = energies.landscape(self.energy, seen, np.array((angle, found)))
+        here, there = energy_network.landscape(self.energy, seen, np.array((angle, found)))
         if here - there < LIKELIER:
             return None
         self._samples = wide
@@ -101,43 +90,31 @@ class EnergyAim:
 
 
 @dataclass
-class ExhaustiveAim:
+class ExhaustivePolicy:
     """The best of many angles by Eq. 12, all rolled out; takes longer than a period.
 
     Attributes:
-        conditions: What decides the outcome.
-        setting: What is wanted.
         candidates: Angles tried over the whole range.
-        beside: Angles tried beside that of a stroke under way.
+        nearby: Angles tried about that of a stroke under way.
     """
 
     conditions: Conditions
     setting: Setting
     candidates: int = 400
-    beside: int = 25
+    nearby: int = 25
 
     def reset(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: nothing is kept."""
 
     def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
-        """Roll out all candidates; None where no shot is possible.
-
-        Args:
-            state: m, m/s, m/s^2.
-            near: Angle of the stroke under way, rad.
-        """
-        angles = _candidates(near, self.candidates, self.beside)
+        """Roll out all candidates; None where no shot is possible."""
+        angles = _candidates(near, self.candidates, self.nearby)
         found = objective.exhaustive(self.conditions, state[None], angles[None])
         best = int(objective.best(self.setting, found)[0])
         return float(angles[best]) if found.goal[0, best] > 0.0 else None
 
-    def other(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
-        """Return the best angle if that is better by `BETTER` than the angle of a stroke.
-
-        Args:
-            state: m, m/s, m/s^2.
-            angle: Of the stroke under way, rad.
-        """
+    def better_angle(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+        """Return the best angle if that is better by `BETTER` than the stroke's."""
         angles = np.append(_candidates(None, self.candidates, 0), angle)
         found = objective.exhaustive(self.conditions, state[None], angles[None])
         best = int(objective.best(self.setting, found)[0])
@@ -147,11 +124,11 @@ class ExhaustiveAim:
 
 
 @dataclass
-class NominalAim:
+class NominalPolicy:
     """The direct shot whose mean path crosses nearest the middle of the goal.
 
     Attributes:
-        conditions: What decides the outcome; no doubt is read from it.
+        conditions: What decides the outcome, its covariance apart.
         candidates: Angles tried at first, then again between the best two neighbours.
     """
 
@@ -159,19 +136,14 @@ class NominalAim:
     candidates: int = 45
 
     def __post_init__(self) -> None:
-        """Drop what is known of doubt."""
+        """Drop the covariance."""
         self.conditions = replace(self.conditions, covariance=np.zeros((6, 6)))
 
     def reset(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: nothing is kept."""
 
     def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
-        """Roll out the mean paths; None where no direct shot crosses the goal.
-
-        Args:
-            state: m, m/s, m/s^2.
-            near: Angle of the stroke under way, rad.
-        """
+        """Roll out the mean paths; None where no direct shot crosses the goal."""
         angles = _candidates(near, self.candidates, self.candidates)
         for _ in range(2):
             miss = self._misses(state, angles)
@@ -183,30 +155,25 @@ class NominalAim:
             angles = np.clip(found + step * np.linspace(-1.0, 1.0, 11), angles[0], angles[-1])
         return found if miss[best] < self.conditions.table.clean_half_width else None
 
-    def other(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
-        """Return another angle only if the stroke's misses the goal and that one does not.
-
-        Args:
-            state: m, m/s, m/s^2.
-            angle: Of the stroke under way, rad.
-        """
+    def better_angle(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+        """Return another angle only if the stroke's misses the goal and that one does not."""
         miss = self._misses(state, np.array((angle,)))[0]
-        return (
-            None if miss < self.conditions.table.clean_half_width else self.choose(state, near=None)
-        )
+        hits = miss < self.conditions.table.clean_half_width
+        return None if hits else self.choose(state, near=None)
 
     def _misses(
         self, state: Float[ndarray, " 6"], angles: Float[ndarray, " angle"]
     ) -> Float[ndarray, " angle"]:
-        """Distance of the mean crossings from the middle, m; infinite where there is none."""
+        """Return distances of mean crossings from the middle, m; infinite where there is none."""
         rows = np.broadcast_to(state, (len(angles), 6))
         found = objective.evaluate(self.conditions, rows, angles)
         direct = (found.speed > 0.0) & (found.banks == 0)
         return np.where(direct, np.abs(np.nan_to_num(found.y)), np.inf)
 
 
-def _candidates(near: float | None, over: int, beside: int) -> Float[ndarray, " angle"]:
+def _candidates(near: float | None, candidates: int, nearby: int) -> Float[ndarray, " angle"]:
+    """Return angles over the whole range, or about that of a stroke."""
     if near is None:
-        return np.linspace(-LARGEST_ANGLE, LARGEST_ANGLE, over)
-    angles = near + np.linspace(-NEAR, NEAR, beside)
+        return np.linspace(-LARGEST_ANGLE, LARGEST_ANGLE, candidates)
+    angles = near + np.linspace(-NEAR, NEAR, nearby)
     return angles.clip(-LARGEST_ANGLE, LARGEST_ANGLE)

@@ -5,9 +5,10 @@ A network of two hidden layers in single precision,
     E(s, u) = w_3 . r(W_2 r(W_1 z + b_1) + b_2),    z = ((s, u) - location) / scale,
     r(x) = max(x, 0),
 
-of which numpy alone is needed to evaluate it (`energy_training` finds the weights). The state's
-share of the first layer is the same for all angles that are tried for one puck and is computed
-once (`landscape`). A constant added to E says nothing, so there is no last offset.
+of which numpy alone is needed to evaluate it (`energy_training` finds the weights). s is the state
+of the puck at contact in m, m/s, m/s^2, u the shooting angle in rad. The state's share of the first
+layer is the same for all angles that are tried for one puck and is computed once (`landscape`). A
+constant added to E changes no choice, so there is no last offset.
 
 Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
 Hockey", Sec. IV-C.
@@ -52,13 +53,7 @@ class Energy:
 def evaluate(
     energy: Energy, states: Float[ndarray, "*batch 6"], angles: Float[ndarray, "*batch"]
 ) -> Float32[ndarray, "*batch"]:
-    """Return the energies of angles, each for its own state.
-
-    Args:
-        energy: The network.
-        states: Of the puck at contact: m, m/s, m/s^2.
-        angles: Shooting angles, rad.
-    """
+    """Return the energies of angles, each for its own state."""
     inputs = np.concatenate((states, angles[..., None]), -1)
     scaled = ((inputs - energy.location) / energy.scale).astype(np.float32)
     return _from_first(energy, scaled @ energy.first + energy.first_offset)
@@ -67,13 +62,7 @@ def evaluate(
 def landscape(
     energy: Energy, state: Float[ndarray, " 6"], angles: Float[ndarray, " angle"]
 ) -> Float32[ndarray, " angle"]:
-    """Return the energies of angles for one state.
-
-    Args:
-        energy: The network.
-        state: Of the puck at contact: m, m/s, m/s^2.
-        angles: Shooting angles, rad.
-    """
+    """Return the energies of angles for one state."""
     location, scale = energy.location, energy.scale
     here = ((state - location[:STATE]) / scale[:STATE]).astype(np.float32)
     shared = here @ energy.first[:STATE] + energy.first_offset
@@ -84,19 +73,12 @@ def landscape(
 
 
 def to_arrays(energy: Energy) -> dict[str, ndarray]:
-    """Return the network as named arrays.
-
-    Args:
-        energy: The network.
-    """
+    """Return the network as named arrays."""
     return {field.name: getattr(energy, field.name) for field in fields(Energy)}
 
 
 def from_arrays(arrays: Mapping[str, ndarray]) -> Energy:
     """Return the network of named arrays, as `to_arrays` gives them.
-
-    Args:
-        arrays: The arrays.
 
     Raises:
         ValueError: If one is missing, of another shape, not finite, or a scale is not positive.

@@ -5,7 +5,8 @@ r"""The shooting angle of least energy, an iteration a control period (Algorithm
 
 from angles spread over the whole range. The samples are handed from period to period, so that the
 search goes on while the arm moves and the puck's predicted state s is corrected; sigma shrinks
-down to a least value, with which the samples follow a state that still moves.
+down to a least value, with which the samples follow a state that still moves. The state s is that
+of the puck at contact in m, m/s, m/s^2.
 
 Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
 Hockey", Sec. IV-D.
@@ -17,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ricochet.models.systems.air_hockey.shots import energy_network as energies
+from ricochet.models.systems.air_hockey.shots import energy_network
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 
@@ -44,11 +45,7 @@ class Samples:
 
 
 def init(samples: int = SAMPLES) -> Samples:
-    """Return angles spread evenly over the range, none preferred.
-
-    Args:
-        samples: How many.
-    """
+    """Return angles spread evenly over the range, none preferred."""
     places = (np.arange(samples) + 0.5) / samples
     angles = LARGEST_ANGLE * (2.0 * places - 1.0)
     return Samples(angles, np.full(samples, 1.0 / samples), WIDEST)
@@ -57,23 +54,13 @@ def init(samples: int = SAMPLES) -> Samples:
 def step(
     energy: Energy, state: Float[ndarray, " 6"], samples: Samples, *, draw: np.random.Generator
 ) -> tuple[Samples, float]:
-    """Run one iteration.
-
-    Args:
-        energy: The network.
-        state: Of the puck at contact: m, m/s, m/s^2.
-        samples: Of the last iteration.
-        draw: Source of randomness.
-
-    Returns:
-        The samples for the next iteration, and the angle of least energy among them, rad.
-    """
+    """Run one iteration; return its samples, and the angle of least energy among them, rad."""
     count = len(samples.angles)
     upto = np.cumsum(samples.shares)
     chosen = upto.searchsorted(upto[-1] * draw.random(count)).clip(max=count - 1)
     angles = samples.angles[chosen] + samples.sigma * draw.standard_normal(count)
     np.clip(angles, -LARGEST_ANGLE, LARGEST_ANGLE, out=angles)
-    found = energies.landscape(energy, state, angles)
+    found = energy_network.landscape(energy, state, angles)
     shares = np.exp(found.min() - found).astype(np.float64)
     shares /= shares.sum()
     sigma = max(SHRINK * samples.sigma, LEAST)
@@ -88,15 +75,7 @@ def search(
     samples: int = SAMPLES,
     draw: np.random.Generator,
 ) -> float:
-    """Return the angle that so many iterations find for a state that stays, rad.
-
-    Args:
-        energy: The network.
-        state: Of the puck at contact: m, m/s, m/s^2.
-        iterations: How many, at least one.
-        samples: In each.
-        draw: Source of randomness.
-    """
+    """Return the angle that so many iterations, at least one, find for a state that stays, rad."""
     left = init(samples)
     for _ in range(iterations):
         left, angle = step(energy, state, left, draw=draw)

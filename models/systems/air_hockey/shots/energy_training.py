@@ -1,12 +1,12 @@
 r"""Training of the energy by InfoNCE: the best of the tried angles against the others.
 
-For states s_i with tried angles u_i^j, of which u_i is the best (`shots.best`), the loss is
+For states s_i with tried angles u_i^j, of which u_i is the best (`objective.best`), the loss is
 
     L = - sum_i log p(u_i | s_i),    p = exp(-E(s_i, u_i)) / sum_j exp(-E(s_i, u_i^j))  (Eqs. 14-15)
 
-by Adam with a rate that decays along a cosine. Each step looks at `against` of the other angles of
-a state, other ones each time: the energy of all of them costs more than it teaches. A tenth of the
-states is held out, and the weights that did best there are kept.
+by Adam with a rate that decays along a cosine. Each step compares with `against` of the other
+angles of a state, other ones each time: the energy of all of them costs more than it teaches. A
+tenth of the states is held out, and the weights that did best there are kept.
 
 Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
 Hockey", Secs. IV-C and V-A2; van den Oord et al. 2018, arXiv 1807.03748.
@@ -26,7 +26,7 @@ from ricochet.models.inference.adamw import AdamW
 from ricochet.models.systems.air_hockey.shots.energy_network import STATE, Energy
 
 LOOKS = 50
-"""Times that the held-out states are looked at."""
+"""How often the loss on the held-out states is evaluated."""
 _HELD_OUT = 0.1  # share of the states
 _CLIP = 10.0  # largest norm of a gradient
 
@@ -40,7 +40,7 @@ class Training:
         epochs: Times that each state is used.
         batch: States in one step.
         rate: Highest learning rate.
-        against: Angles beside the best in one step.
+        against: Angles that the best is compared with in one step.
     """
 
     hidden: int = 128
@@ -55,7 +55,6 @@ class Fit:
     """A trained energy.
 
     Attributes:
-        energy: The network.
         training: Mean loss of the steps before each look, nats, against `Training.against` others.
         held_out: Loss on the held-out states at each look, nats, against all others.
     """
@@ -85,9 +84,7 @@ def fit(
         states: Of the puck at contact: m, m/s, m/s^2.
         angles: Tried for each, rad.
         best: Number of the best of them.
-        training: Size and schedule.
-        draw: Source of randomness; the same state of it gives the same energy.
-        progress: Told how many of all steps are done.
+        progress: Called with how many of all steps are done.
 
     Raises:
         ValueError: If a number is not finite, or there are too few states.

@@ -1,7 +1,8 @@
-r"""How probable a goal is for a puck on its way: roll-out, closed form and Monte Carlo.
+r"""How probable a goal is for a puck on its way: roll-out and closed form.
 
-The state s = (x, y, vx, vy, ax, ay) and its doubt are carried by Eq. 8 until the mean crosses the
-goal line x = L. Floating is linear, so k periods of it are one (`PuckModes.flights`),
+The state s = (x, y, vx, vy, ax, ay), in m, m/s, m/s^2, and its covariance are propagated by Eq. 8
+until the mean crosses the goal line x = L. Floating is linear, so k periods of it are one
+(`PuckModes.flights`),
 
     m_k = M_k m + b_k,    P_k = M_k P M_k^T + C_k,
 
@@ -13,11 +14,11 @@ y ~ N(y, J P_k J^T), and so, in place of the integral of Eq. 10 over the place a
     G = Phi((w - y) / sd) - Phi((-w - y) / sd),    w = min(W, W_g - r / cos(angle)),
 
 W_g being half the mouth, r the puck's radius: a puck that comes at an angle touches a post sooner.
-W = `Table.clean_half_width`. Where a puck misses, there is an end wall; it is not looked at: where
-the line is crossed decides. Eq. 11, a Monte Carlo of the same integral, is a test's oracle.
+W = `Table.clean_half_width`. Where a puck misses, there is an end wall, which is left out: where
+the line is crossed decides. Eq. 11, a Monte Carlo of the same integral, is an oracle of the tests.
 
-The first bank goes one of several ways (`PuckModes.rebounds`), each of which is followed apart:
-G is the sum of theirs, weighted by their shares. Later banks have one law.
+The first bank follows one of several laws (`PuckModes.rebounds`), each of which is rolled out: G is
+the sum of theirs, weighted by their shares. Later banks have one law.
 
 The Gaussian is a good account of direct shots and of most with one bank. It promises too much where
 draws and mean go through different modes: pucks so slow that some never arrive, banks at a grazing
@@ -42,7 +43,7 @@ from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.table import Table
 
 MOST_BANKS = 2
-"""Of the long rims; who needs more is not followed: its Gaussian promises too much."""
+"""Of the long rims; pucks that need more are not followed: their Gaussian promises too much."""
 LONGEST = 200
 """Periods for which a puck is followed."""
 _WINDOW = 32  # periods looked ahead in one leap
@@ -69,19 +70,15 @@ class Crossing:
     time: Float[ndarray, "*batch"]
 
 
-def foretell(
+def predict(
     modes: PuckModes,
     mean: Float[ndarray, "row 6"],
     covariance: Float[ndarray, "row 6 6"],
     table: Table,
 ) -> tuple[Float[ndarray, " row"], Crossing]:
-    """Return the probability of a clean goal by all ways, and the crossing by the usual one.
+    """Return the probability of a clean goal, and the crossing after the usual first bank.
 
-    Args:
-        modes: How the puck moves.
-        mean: States after the strike: m, m/s, m/s^2.
-        covariance: Of the states.
-        table: The table.
+    Mean and covariance are those of the states after the strike.
     """
     usual, *others = modes.first_bank
     found = roll_out(modes, mean, covariance, table, first=usual.law)
@@ -105,10 +102,8 @@ def roll_out(
     """Follow pucks until their means cross the goal line.
 
     Args:
-        modes: How the puck moves.
-        mean: States after the strike: m, m/s, m/s^2.
+        mean: States after the strike.
         covariance: Of the states.
-        table: The table.
         first: The law of the first bank; that of any bank when absent.
     """
     laws = (modes.wall if first is None else first, modes.wall)
@@ -124,28 +119,18 @@ def roll_out(
         _note(found, rows[crossed], state[crossed], spread[crossed], periods, table)
         for law, later in zip(laws, (False, True), strict=True):
             hit = np.flatnonzero(banked & ((found.banks[rows] > 0) == later))
-            state[hit], spread[hit] = _banked(law, state[hit], spread[hit], table)
+            _bank(law, state, spread, hit, table)
         found.banks[rows[banked]] += 1
         goes_on = ~crossed & (state[:, 2] > 0.0) & (periods[rows] < LONGEST)
         goes_on &= found.banks[rows] <= MOST_BANKS
         state, spread, rows = state[goes_on], spread[goes_on], rows[goes_on]
     return Crossing(
-        found.arrives.reshape(shape),
-        found.y.reshape(shape),
-        found.sd.reshape(shape),
-        found.velocity.reshape(*shape, 2),
-        found.banks.reshape(shape),
-        found.time.reshape(shape),
+        **{name: part.reshape(*shape, *part.shape[1:]) for name, part in vars(found).items()}
     )
 
 
 def probability(crossing: Crossing, table: Table) -> Float[ndarray, "*batch"]:
-    """Return the probability of a clean goal in closed form; 0 for a puck that does not arrive.
-
-    Args:
-        crossing: Where the goal line is crossed.
-        table: The table.
-    """
+    """Return the probability of a clean goal in closed form; 0 for a puck that does not arrive."""
     half = clean_half_width(crossing.velocity, table)
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = ndtr((half - crossing.y) / crossing.sd) - ndtr((-half - crossing.y) / crossing.sd)
@@ -155,12 +140,7 @@ def probability(crossing: Crossing, table: Table) -> Float[ndarray, "*batch"]:
 def clean_half_width(
     velocity: Float[ndarray, "*batch 2"], table: Table
 ) -> Float[ndarray, "*batch"]:
-    """Return the largest |y| on the goal line at which a puck touches no post, m.
-
-    Args:
-        velocity: There, m/s.
-        table: The table.
-    """
+    """Return the largest |y| at which a puck crosses the line without touching a post, m."""
     stretch = np.hypot(velocity[..., 0], velocity[..., 1]) / np.maximum(velocity[..., 0], 1e-9)
     free = table.goal_half_width - table.puck_radius * stretch
     return np.asarray(np.minimum(table.clean_half_width, free))
@@ -174,13 +154,7 @@ def path(
 ) -> tuple[Float[ndarray, "time 6"], Float[ndarray, "time 6 6"]]:
     """Return mean and covariance after each period of one shot until its mean crosses the line.
 
-    Every bank follows the law of any bank: its Gaussian covers all ways at once.
-
-    Args:
-        modes: How the puck moves.
-        mean: State after the strike: m, m/s, m/s^2.
-        covariance: Of that state.
-        table: The table.
+    Every bank follows the law of any bank: its Gaussian covers all rebounds at once.
     """
     means, spreads = [mean], [covariance]
     while means[-1][0] < table.half_length and means[-1][2] > 0.0 and len(means) <= LONGEST:
@@ -218,22 +192,24 @@ def _advance(
     spread: Float[ndarray, "row 6 6"],
     leap: Int[ndarray, " row"],
 ) -> None:
-    """Float, in place, for as many periods as each row is told."""
+    """Float, in place, for as many periods as `leap` says of each row."""
     flights = modes.flights
     matrix = flights.matrix[leap]
     state[:] = (matrix @ state[..., None])[..., 0] + flights.offset[leap]
     spread[:] = matrix @ spread @ matrix.swapaxes(-1, -2) + flights.covariance[leap]
 
 
-def _banked(
+def _bank(
     law: LinearGaussian,
     state: Float[ndarray, "row 6"],
     spread: Float[ndarray, "row 6 6"],
+    hit: Int[ndarray, " hit"],
     table: Table,
-) -> tuple[Float[ndarray, "row 6"], Float[ndarray, "row 6 6"]]:
-    """Return states beyond a wall after their bank."""
-    dynamics.bank(law, state, spread, table)
-    return state, spread
+) -> None:
+    """Turn back, in place, the rows that met a rim."""
+    after, wide = state[hit], spread[hit]
+    dynamics.bank(law, after, wide, table)
+    state[hit], spread[hit] = after, wide
 
 
 def _note(
@@ -244,7 +220,7 @@ def _note(
     periods: Int[ndarray, " all"],
     table: Table,
 ) -> None:
-    """Write down, in place, where rows that are beyond the line crossed it."""
+    """Note, in place, where rows that are beyond the line crossed it."""
     velocity = state[:, 2:4]
     slope, ago = velocity[:, 1] / velocity[:, 0], (state[:, 0] - table.half_length) / velocity[:, 0]
     jacobian = np.zeros((len(rows), 6))

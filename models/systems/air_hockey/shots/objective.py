@@ -7,12 +7,14 @@ puck's on that line, as fast as the arm can there (Sec. IV-B). What follows is r
 
 with G the goal probability and v the mean speed of the puck at the goal line. The aim is never
 perfect: where the mallet meets the puck a little to the side, the normal of the contact is turned.
-That doubt is in the covariance of the puck's place at contact (`doubt`), which a strike turns into
-doubt of the direction (`puck_strikes.struck`).
+That uncertainty is in the covariance of the puck's place at contact (`contact_covariance`), which a
+strike turns into uncertainty of the direction (`strikes.struck`).
 
 Of the shots within `TOLERANCE` of the best objective the one of highest G is taken: without it an
 aggressive setting sits on the edge of its own chance constraint, and the smallest error of the
 model pushes it over. Where no shot keeps the constraint, the one of highest G is taken.
+
+States are those of the puck at contact in m, m/s, m/s^2; angles are shooting angles, rad.
 
 Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
 Hockey", Secs. IV-A to IV-C.
@@ -20,6 +22,7 @@ Hockey", Secs. IV-A to IV-C.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -31,10 +34,10 @@ from ricochet.models.systems.air_hockey.shots import goal_probability
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
 
 TOLERANCE = 0.05
-"""Of the objective, that is given for a surer shot."""
+"""Of the objective, that is given up for a surer shot."""
 PUSHING = 0.96
 """Share of a stroke's speed that is left midway of the touch, for which strikes were learnt
-(`puck_contacts.PUSH`); 100 shots of the arm left at 0.98 of the speed foretold without it when
+(`segmentation.PUSH`); 100 shots of the arm left at 0.98 of the speed predicted without it when
 direct and at 0.95 when far to the side."""
 LOW = (-0.75, -0.42, -0.5, -0.5, -0.15, -0.15)
 HIGH = (-0.15, 0.42, 0.5, 0.5, 0.15, 0.15)
@@ -48,7 +51,6 @@ class Setting:
     """What is wanted of a shot.
 
     Attributes:
-        name: Of the setting.
         goal_weight: lambda_1.
         speed_weight: lambda_2, s/m.
         least_goal: beta, the promised probability of a goal.
@@ -77,10 +79,8 @@ class Conditions:
     """What decides the outcome of a shot.
 
     Attributes:
-        modes: How the puck moves.
         speed: What the arm can do, as `Strokes.speed`.
-        covariance: Of the puck's state at contact as the mallet meets it (`doubt`).
-        table: The table.
+        covariance: Of the puck's state at contact as the mallet meets it.
     """
 
     modes: PuckModes
@@ -91,14 +91,14 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Shots:
-    """What becomes of shots.
+    """The outcomes of shots.
 
     Attributes:
         goal: Probability of a clean goal.
         speed: Mean speed of the puck on the goal line, m/s; 0 where it does not get there.
         banks: Banks of the long rims on the way.
         y: Mean place on the goal line, m; NaN where it does not get there. Speed, banks and place
-            are those of the usual way.
+            are those after the usual first bank.
     """
 
     goal: Float[ndarray, "*batch"]
@@ -106,17 +106,13 @@ class Shots:
     banks: Int[ndarray, "*batch"]
     y: Float[ndarray, "*batch"]
 
-    def take(self, index: Int[ndarray, " state"]) -> "Shots":
-        """Return one shot of each row.
-
-        Args:
-            index: Its number.
-        """
+    def take(self, index: Int[ndarray, " state"]) -> Self:
+        """Return one shot of each row, by its number."""
         rows = np.arange(len(index))
-        return Shots(*(n[rows, index] for n in (self.goal, self.speed, self.banks, self.y)))
+        return type(self)(*(n[rows, index] for n in (self.goal, self.speed, self.banks, self.y)))
 
 
-def doubt(
+def contact_covariance(
     *, aim: float = 0.002, velocity: float = 0.01, airflow: float = 0.03
 ) -> Float[ndarray, "6 6"]:
     """Return the covariance of a puck's state at contact, as the mallet meets it.
@@ -124,7 +120,7 @@ def doubt(
     Args:
         aim: Of each axis of the place, mallet against puck: estimate and tracking, m.
         velocity: Of each axis, m/s.
-        airflow: Of each axis, what watching the puck has left of it, m/s^2.
+        airflow: Of each axis, after the puck was watched, m/s^2.
     """
     return np.diag(np.repeat((aim**2, velocity**2, airflow**2), 2))
 
@@ -132,12 +128,10 @@ def doubt(
 def draw_states(
     count: int, *, airflow_sd: float, draw: np.random.Generator
 ) -> Float[ndarray, "state 6"]:
-    """Draw pucks at contact: anywhere within reach, slow most of them, a quarter up to the bounds.
+    """Draw pucks at contact: anywhere within reach, most of them slow, a quarter up to the bounds.
 
     Args:
-        count: How many.
         airflow_sd: Of each axis of the airflow, m/s^2.
-        draw: Source of randomness.
     """
     low, high = np.array(LOW), np.array(HIGH)
     states = draw.uniform(low, high, (count, 6))
@@ -150,13 +144,7 @@ def draw_states(
 def draw_angles(
     count: int, candidates: int, *, draw: np.random.Generator
 ) -> Float[ndarray, "state angle"]:
-    """Draw ascending shooting angles, one in each of equal parts of the range, rad.
-
-    Args:
-        count: Of states.
-        candidates: Angles for each.
-        draw: Source of randomness.
-    """
+    """Draw ascending angles for a count of states, one in each of equal parts of the range."""
     share = (np.arange(candidates) + draw.random((count, candidates))) / candidates
     return LARGEST_ANGLE * (2.0 * share - 1.0)
 
@@ -167,14 +155,7 @@ def evaluate(
     angles: Float[ndarray, "*batch"],
     progress: Callable[[int], None] = lambda done: None,
 ) -> Shots:
-    """Roll out shots.
-
-    Args:
-        conditions: What decides the outcome.
-        states: Of the puck at contact: m, m/s, m/s^2.
-        angles: Shooting angles, rad.
-        progress: Told how many are done.
-    """
+    """Roll out shots; progress is called with how many are done."""
     shape = angles.shape
     flat, angle = states.reshape(-1, 6), angles.reshape(-1)
     parts = [_rolled_out(conditions, flat[:0], angle[:0])]
@@ -195,49 +176,26 @@ def exhaustive(
     angles: Float[ndarray, "state angle"],
     progress: Callable[[int], None] = lambda done: None,
 ) -> Shots:
-    """Roll out every angle of every state.
-
-    Args:
-        conditions: What decides the outcome.
-        states: Of the puck at contact: m, m/s, m/s^2.
-        angles: Candidates for each, rad.
-        progress: Told how many shots are done.
-    """
+    """Roll out every angle of every state; progress is called with how many shots are done."""
     shape = (*angles.shape, 6)
     return evaluate(conditions, np.broadcast_to(states[:, None], shape), angles, progress)
 
 
 def objective(setting: Setting, shots: Shots) -> Float[ndarray, "*batch"]:
-    """Return what is maximised in Eq. 12.
-
-    Args:
-        setting: What is wanted.
-        shots: The shots.
-    """
+    """Return what is maximised in Eq. 12."""
     return np.asarray(setting.goal_weight * shots.goal + setting.speed_weight * shots.speed)
 
 
 def feasible(setting: Setting, shots: Shots) -> Bool[ndarray, "*batch"]:
-    """Return which shots keep the chance constraint.
-
-    Args:
-        setting: What is wanted.
-        shots: The shots.
-    """
+    """Return which shots keep the chance constraint."""
     return np.asarray(shots.goal >= setting.least_goal)
 
 
-def best(setting: Setting, shots: Shots, *, tolerance: float = TOLERANCE) -> Int[ndarray, "*batch"]:
-    """Return the number of the best shot among those along the last axis.
-
-    Args:
-        setting: What is wanted.
-        shots: The candidates.
-        tolerance: Of the objective, that is given for a surer shot.
-    """
+def best(setting: Setting, shots: Shots) -> Int[ndarray, "*batch"]:
+    """Return the number of the best shot among those along the last axis."""
     allowed = feasible(setting, shots)
     value = np.where(allowed, objective(setting, shots), -np.inf)
-    close = allowed & (value >= value.max(-1, keepdims=True) - tolerance)
+    close = allowed & (value >= value.max(-1, keepdims=True) - TOLERANCE)
     close |= ~allowed.any(-1, keepdims=True)
     return np.asarray(np.where(close, shots.goal, -1.0).argmax(-1))
 
@@ -248,11 +206,6 @@ def contact(
     """Return the contact's normal and the mallet's speed along it while it pushes, m/s.
 
     The speed is 0 where no stroke is possible.
-
-    Args:
-        conditions: What decides the outcome.
-        states: Of the puck at contact.
-        angles: Shooting angles, rad.
     """
     table = conditions.table
     normal = np.stack((np.cos(angles), np.sin(angles)), -1)
@@ -274,7 +227,7 @@ def _rolled_out(
     before = np.broadcast_to(conditions.covariance, (len(can), 6, 6))
     modes, table = conditions.modes, conditions.table
     mean, spread = strikes.struck(modes, states[can], before, velocity, normal, table=table)
-    shots.goal[can], found = goal_probability.foretell(modes, mean, spread, table)
+    shots.goal[can], found = goal_probability.predict(modes, mean, spread, table)
     shots.speed[can] = np.where(found.arrives, np.hypot(*found.velocity.T), 0.0)
     shots.banks[can], shots.y[can] = found.banks, found.y
     return shots

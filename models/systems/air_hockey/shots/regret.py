@@ -1,14 +1,14 @@
 r"""How good the shots of a trained energy are, against the best of many that were rolled out.
 
-For held-out states, of which fine candidates were rolled out (`shots.exhaustive`), the angle that
-Algorithm 1 finds is rolled out as well. With O the objective of Eq. 12,
+For held-out states, of which fine candidates were rolled out (`objective.exhaustive`), the angle
+that Algorithm 1 finds is rolled out as well. With O the objective of Eq. 12,
 
     regret = max(O(u*) - O(found), 0),    O counted 0 for a shot that breaks the chance constraint
 
-where it could be kept. u* is the best candidate as `shots.best` takes it: the surest of those close
-to the greatest objective. The energy is taught that rule, so what the rule gives away is no loss of
-the energy's; `optimum_regret` is against the greatest objective itself. The mode of a shot is its
-number of banks: none, one, two or more.
+where it could be kept. u* is the best candidate as `objective.best` takes it: the surest of those
+close to the greatest objective. The energy is taught that rule, so what the rule gives away is no
+loss of the energy's; `optimum_regret` is against the greatest objective itself. The mode of a shot
+is its number of banks: none, one, two or more.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting, Shots
 
 MOST = 2
-"""Banks from which on a mode is not told apart."""
+"""Banks from which on shots count as one mode."""
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,7 @@ def check(
     *,
     draw: np.random.Generator,
 ) -> Check:
-    """Compare the energy's shots with the best candidates.
-
-    Args:
-        energy: The network.
-        setting: What it was trained for.
-        conditions: What decides the outcome of a shot.
-        states: Held out.
-        candidates: Outcomes of fine candidates for each, shape (state, angle).
-        draw: Source of randomness of the search.
-    """
+    """Compare an energy's shots for held-out states with the best of each one's candidates."""
     angles = np.array([energy_search.search(energy, state, draw=draw) for state in states])
     return compare(setting, objective.evaluate(conditions, states, angles), candidates)
 
@@ -87,28 +78,27 @@ def compare(setting: Setting, found: Shots, candidates: Shots) -> Check:
     """Compare found shots with the best candidates.
 
     Args:
-        setting: What is wanted.
         found: A shot for each state.
         candidates: Outcomes of fine candidates for each, shape (state, angle).
 
     Raises:
         ValueError: If no state has a shot within the chance constraint.
     """
-    wanted = candidates.take(objective.best(setting, candidates))
-    possible = objective.feasible(setting, wanted)
+    best = candidates.take(objective.best(setting, candidates))
+    possible = objective.feasible(setting, best)
     if not possible.any():
         raise ValueError("candidates: no state has a shot within the chance constraint")
-    worth = _worth(setting, wanted)
+    worth = _worth(setting, best)
     regret = np.maximum(worth - _worth(setting, found), 0.0)[possible]
     greatest = _worth(setting, candidates).max(-1)
-    same = (_mode(found) == _mode(wanted))[possible]
+    same = (_mode(found) == _mode(best))[possible]
     return Check(
         states=int(possible.sum()),
         regret=float(regret.mean()),
         regret_error=float(regret.std() / np.sqrt(possible.sum())),
         regret_high=float(np.quantile(regret, 0.95)),
         optimum_regret=float(np.maximum(greatest - _worth(setting, found), 0.0)[possible].mean()),
-        goal_regret=float((wanted.goal - found.goal)[possible].mean()),
+        goal_regret=float((best.goal - found.goal)[possible].mean()),
         kept=float(objective.feasible(setting, found)[possible].mean()),
         agreement=float(same.mean()),
         regret_apart=float(regret[~same].mean()) if not same.all() else float("nan"),

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
-from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyAim
-from ricochet.models.systems.air_hockey.strike_plan import Equipment
+from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyPolicy
+from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import packages
@@ -33,8 +33,8 @@ def make(shooter: Shooter, *, noise: float = NOISE) -> ShootingAgent:
     Returns:
         The agent.
     """
-    aim = EnergyAim(shooter.energy, shooter.low, shooter.high)
-    equipment = Equipment(shooter.modes, shooter.strokes, aim, shooter.table, noise)
+    aim = EnergyPolicy(shooter.energy, shooter.low, shooter.high)
+    equipment = StrikeContext(shooter.modes, shooter.strokes, aim, shooter.table, noise)
     return ShootingAgent(equipment)
 
 

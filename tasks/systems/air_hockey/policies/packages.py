@@ -79,7 +79,7 @@ class Shooter:
         Args:
             aim: Standard deviation of each axis of mallet against puck at contact, m.
         """
-        doubt = objective.doubt(aim=aim)
+        doubt = objective.contact_covariance(aim=aim)
         return Conditions(self.modes, self.strokes.speed, doubt, self.table)
 
 

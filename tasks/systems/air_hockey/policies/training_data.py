@@ -185,7 +185,9 @@ def labels(order: Order, progress: Progress = silent) -> Labels:
 
     def make() -> dict[str, np.ndarray]:
         learnt, draw = modes(order), order.draw(LABELS)
-        played = Conditions(learnt, strokes(order).speed, shots.doubt(aim=wanted.aim_sd))
+        played = Conditions(
+            learnt, strokes(order).speed, shots.contact_covariance(aim=wanted.aim_sd)
+        )
         states = shots.draw_states(wanted.states, airflow_sd=learnt.airflow_sd, draw=draw)
         angles = shots.draw_angles(wanted.states, wanted.candidates, draw=draw)
         found = shots.exhaustive(played, states, angles, lambda done: progress(done, angles.size))

@@ -15,9 +15,9 @@ from dataclasses import replace
 
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
 from ricochet.models.systems.air_hockey.puck.prediction_checks import NOMINAL
-from ricochet.models.systems.air_hockey.shots.angle_policies import ExhaustiveAim, NominalAim
+from ricochet.models.systems.air_hockey.shots.angle_policies import ExhaustivePolicy, NominalPolicy
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
-from ricochet.models.systems.air_hockey.strike_plan import Aim, Equipment
+from ricochet.models.systems.air_hockey.strike_plan import AnglePolicy, StrikeContext
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.air_hockey.policies import agents
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
@@ -39,15 +39,15 @@ def agent(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Shoo
     """
     shooter, noise = _shooter(row, shooters), settings[Hockey].position_noise
     known, modes = conditions(row, shooters, settings), shooter.modes
-    aim: Aim
+    aim: AnglePolicy
     if row == CONVENTIONAL:
         modes = NOMINAL
-        aim = NominalAim(replace(known, modes=modes))
+        aim = NominalPolicy(replace(known, modes=modes))
     elif row in EXPERTS:
-        aim = ExhaustiveAim(known, shooter.setting, settings[Energies].candidates)
+        aim = ExhaustivePolicy(known, shooter.setting, settings[Energies].candidates)
     else:
         return agents.make(shooter, noise=noise)
-    return ShootingAgent(Equipment(modes, shooter.strokes, aim, shooter.table, noise))
+    return ShootingAgent(StrikeContext(modes, shooter.strokes, aim, shooter.table, noise))
 
 
 def conditions(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Conditions:

@@ -170,13 +170,13 @@ def count(played: list[Played], known: Conditions) -> dict[str, Any]:
     if played:
         share = len(goals) / len(played)
         interval = stats.binomtest(len(goals), len(played)).proportion_ci(0.95)
-    meant = [each.intents[0] for each in played if each.intents]
+    meant = [each.strike_plans[0] for each in played if each.strike_plans]
     states = np.array([intent.puck for intent in meant]).reshape(-1, 6)
     model = objective.evaluate(known, states, np.array([intent.angle for intent in meant]))
     off = [
-        each.outcome.normal - each.intents[0].angle
+        each.outcome.normal - each.strike_plans[0].angle
         for each in played
-        if each.intents and each.outcome.strikes
+        if each.strike_plans and each.outcome.strikes
     ]
     return {
         "score": share,
@@ -193,7 +193,7 @@ def count(played: list[Played], known: Conditions) -> dict[str, Any]:
             kind: sum(each.outcome.ended == kind for each in played)
             for kind in ("line", "returned", "out", "time")
         },
-        "complaints": sum(bool(each.complaints) for each in played),
+        "complaints": sum(bool(each.faults) for each in played),
     }
 
 

@@ -20,7 +20,7 @@ from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.simulator import Disturbance, Episode, World
-from ricochet.models.systems.air_hockey.strike_plan import Intent
+from ricochet.models.systems.air_hockey.strike_plan import StrikePlan
 from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.console.progress import Progress, silent
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
@@ -64,15 +64,15 @@ class Played:
         start: How it began.
         outcome: What came of it.
         steps: Time of the agent in each period, s.
-        complaints: What the agent said.
-        intents: The agent's strokes as they were meant shortly before the contact.
+        faults: What the agent said.
+        strike_plans: The agent's strokes as they were meant shortly before the contact.
     """
 
     start: Start
     outcome: Outcome
     steps: tuple[float, ...]
-    complaints: tuple[str, ...]
-    intents: tuple[Intent, ...]
+    faults: tuple[str, ...]
+    strike_plans: tuple[StrikePlan, ...]
 
     @property
     def shot(self) -> Shot:

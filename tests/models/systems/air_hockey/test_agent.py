@@ -16,10 +16,10 @@ from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
 from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, PERIOD
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.shots import objective
-from ricochet.models.systems.air_hockey.shots.angle_policies import NominalAim
+from ricochet.models.systems.air_hockey.shots.angle_policies import NominalPolicy
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
-from ricochet.models.systems.air_hockey.strike_plan import Equipment
+from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
 from tests.oracles.hockey_modes import MODES
 
 
@@ -32,8 +32,8 @@ def arm() -> Strokes:
 
 @pytest.fixture
 def agent(arm: Strokes) -> ShootingAgent:
-    aim = NominalAim(Conditions(MODES, arm.speed, objective.doubt()))
-    return ShootingAgent(Equipment(MODES, arm, aim))
+    aim = NominalPolicy(Conditions(MODES, arm.speed, objective.contact_covariance()))
+    return ShootingAgent(StrikeContext(MODES, arm, aim))
 
 
 def seen(puck: tuple[float, float] = (0.95, 0.0), joints: ndarray = iiwa.HOME) -> ndarray:
@@ -68,8 +68,8 @@ def test_a_puck_at_rest_is_shot_into_the_goal(
     outcome, commands = play(agent, puck)
     assert outcome.scored
     assert outcome.violations == ()
-    assert agent.complaints == []
-    intent = agent.intents[0]
+    assert agent.faults == []
+    intent = agent.strike_plans[0]
     assert outcome.mallet_speed == pytest.approx(intent.contact.speed, rel=0.03)
     assert outcome.normal == pytest.approx(intent.angle, abs=0.03)
     moved = np.abs(np.diff([c[0] for c in commands], axis=0)).max(axis=0) / PERIOD
@@ -107,7 +107,7 @@ def test_a_puck_lost_for_good_sends_the_arm_home(agent: ShootingAgent) -> None:
     outcome, commands = play(agent, (-0.5, 0.0), spoil=spoil)
     assert outcome.strikes == 0
     assert outcome.violations == ()
-    assert agent.complaints == ["puck: not seen for 15 periods"]
+    assert agent.faults == ["puck: not seen for 15 periods"]
     np.testing.assert_allclose(commands[-1], np.stack((iiwa.HOME, np.zeros(7))), atol=1e-4)
 
 
@@ -126,13 +126,13 @@ def test_nothing_moves_without_a_shot(agent: ShootingAgent) -> None:
             command = agent.draw_action(seen(place))
         np.testing.assert_array_equal(command, np.stack((iiwa.HOME, np.zeros(7))))
         assert agent.phase is Phase.WATCH
-        assert agent.complaints == [reason]
+        assert agent.faults == [reason]
 
 
 def test_a_puck_off_the_table_is_one_clear_line(agent: ShootingAgent) -> None:
     for step in range(10):
         agent.draw_action(seen((9.0 + 0.1 * step, 0.0)))
-    assert agent.complaints == ["puck: at (7.49, 0.00) m, expected on the table"]
+    assert agent.faults == ["puck: at (7.49, 0.00) m, expected on the table"]
 
 
 @pytest.mark.parametrize("period", [25, 40, 55, 66])
@@ -154,7 +154,7 @@ def test_a_puck_that_jumps_makes_no_wild_stroke(
     assert (np.abs(speeds) <= bound).all()
     assert (np.abs(np.diff(places, axis=0)) <= bound * PERIOD).all()
     assert outcome.violations == ()
-    assert len(agent.complaints) <= 4
+    assert len(agent.faults) <= 4
 
 
 def test_after_a_puck_was_lost_the_next_stroke_scores(agent: ShootingAgent) -> None:
@@ -164,7 +164,7 @@ def test_after_a_puck_was_lost_the_next_stroke_scores(agent: ShootingAgent) -> N
         return hidden if 20 <= period < 45 else observation
 
     outcome, _ = play(agent, (-0.5, 0.0), spoil=spoil, longest=350)
-    assert agent.complaints == ["puck: not seen for 15 periods"]
+    assert agent.faults == ["puck: not seen for 15 periods"]
     assert outcome.scored
     assert outcome.violations == ()
 
@@ -184,7 +184,7 @@ def test_a_stroke_that_turns_still_scores(
     assert len(turns) > 3 and min(turns) > 0.3
     assert outcome.scored
     assert outcome.violations == ()
-    assert agent.complaints == []
+    assert agent.faults == []
 
 
 def test_no_stroke_begins_without_sound_joints(agent: ShootingAgent) -> None:
@@ -193,7 +193,7 @@ def test_no_stroke_begins_without_sound_joints(agent: ShootingAgent) -> None:
     for _ in range(40):
         command = agent.draw_action(blind)
     assert agent.phase is Phase.WATCH
-    assert agent.complaints == ["joints: found NaN, expected finite numbers"]
+    assert agent.faults == ["joints: found NaN, expected finite numbers"]
     np.testing.assert_allclose(command[0], iiwa.HOME, atol=1e-4)
 
 
@@ -210,7 +210,7 @@ def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
         return blind if period >= 25 else observation
 
     outcome, commands = play(agent, (-0.5, 0.0), spoil=vanish)
-    assert agent.complaints[0] == "joints: found NaN, expected finite numbers"
+    assert agent.faults[0] == "joints: found NaN, expected finite numbers"
     assert outcome.strikes == 0
     assert np.isfinite(commands).all()
 
@@ -220,7 +220,7 @@ def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
         return held
 
     outcome, _ = play(agent, (-0.5, 0.0), spoil=stuck)
-    assert [line for line in agent.complaints if "off the last command" in line]
+    assert [line for line in agent.faults if "off the last command" in line]
     assert outcome.violations == ()
 
 
@@ -246,7 +246,7 @@ def test_shortly_before_the_contact_the_last_plan_stands(
     monkeypatch.setattr(Plan, "possible", property(possible))
     outcome, _ = play(agent, (-0.5, 0.0))
     assert outcome.scored
-    assert agent.complaints == []
+    assert agent.faults == []
 
 
 @pytest.mark.parametrize("period", [45, 60, 70])

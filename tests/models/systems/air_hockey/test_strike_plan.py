@@ -10,7 +10,7 @@ from ricochet.models.systems.air_hockey import strike_plan
 from ricochet.models.systems.air_hockey.arm import stroke_table
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
-from ricochet.models.systems.air_hockey.strike_plan import Equipment, Intent
+from ricochet.models.systems.air_hockey.strike_plan import StrikeContext, StrikePlan
 from ricochet.models.systems.air_hockey.table import Table
 from tests.oracles.hockey_modes import MODES
 
@@ -30,7 +30,7 @@ class Fixed:
     def choose(self, state: np.ndarray, *, near: float | None) -> float | None:
         return self.angle
 
-    def other(self, state: np.ndarray, *, angle: float) -> float | None:
+    def better_angle(self, state: np.ndarray, *, angle: float) -> float | None:
         return None if angle == self.angle else self.angle
 
 
@@ -45,8 +45,8 @@ def puck(place: tuple[float, float]) -> piecewise_filter.State:
     return piecewise_filter.init(MODES, TABLE, position=np.array(place), noise=2e-3)
 
 
-def find(arm: Strokes, angle: float | None, place: tuple[float, float]) -> Intent | None:
-    equipment = Equipment(MODES, arm, Fixed(angle))
+def find(arm: Strokes, angle: float | None, place: tuple[float, float]) -> StrikePlan | None:
+    equipment = StrikeContext(MODES, arm, Fixed(angle))
     hanging = np.array((0.003, -0.002))
     return strike_plan.find(equipment, puck(place), left=0.5, near=None, hanging=hanging)
 
@@ -72,17 +72,17 @@ def test_a_stroke_moves_as_the_puck_moves(arm: Strokes) -> None:
     before = find(arm, 0.1, (-0.5, 0.0))
     assert before is not None
     way = np.array((0.01, -0.02))
-    after = strike_plan.moved(arm, puck((-0.5 + way[0], way[1])), before)
+    after = strike_plan.updated(arm, puck((-0.5 + way[0], way[1])), before)
     assert after is not None and after.left == before.left
     tips = [iiwa.tip(each.contact.joints)[:2] for each in (before, after)]
     np.testing.assert_allclose(tips[1] - tips[0], way, atol=1e-6)
-    assert strike_plan.moved(arm, puck((0.5, 0.0)), before) is None
+    assert strike_plan.updated(arm, puck((0.5, 0.0)), before) is None
 
 
 def test_a_slower_stroke_meets_the_same_place(arm: Strokes) -> None:
     found = find(arm, 0.0, (-0.5, 0.0))
     assert found is not None
-    slow = strike_plan.slowed(found.contact, 0.5)
+    slow = strike_plan.slowed_down(found.contact, 0.5)
     np.testing.assert_array_equal(slow.joints, found.contact.joints)
     assert slow.speed == pytest.approx(0.5 * found.contact.speed)
     moving = iiwa.pose(slow.joints).jacobian @ slow.joint_speeds
@@ -92,9 +92,9 @@ def test_a_slower_stroke_meets_the_same_place(arm: Strokes) -> None:
 def test_a_stroke_turns_to_where_the_aim_turns_at_the_same_time(arm: Strokes) -> None:
     before = find(arm, 0.1, (-0.5, 0.0))
     assert before is not None
-    aims = {angle: Equipment(MODES, arm, Fixed(angle)) for angle in (0.1, -0.3)}
+    aims = {angle: StrikeContext(MODES, arm, Fixed(angle)) for angle in (0.1, -0.3)}
     found = {
-        angle: strike_plan.turned(each, puck((-0.5, 0.0)), before, hanging=np.zeros(2))
+        angle: strike_plan.retargeted(each, puck((-0.5, 0.0)), before, hanging=np.zeros(2))
         for angle, each in aims.items()
     }
     assert found[0.1] is None

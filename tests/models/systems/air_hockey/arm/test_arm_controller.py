@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from ricochet.models.arms import iiwa, splines
-from ricochet.models.systems.air_hockey.arm.arm_controller import ArmDriver
+from ricochet.models.systems.air_hockey.arm.arm_controller import ArmController
 from ricochet.models.systems.air_hockey.interface import PERIOD
 
 AWAY = np.array((0.3, 0.0, 0.2, 0.1, -0.1, 0.2, 0.0))
 
 
 @pytest.fixture
-def arm() -> ArmDriver:
-    return ArmDriver(seed=0)
+def arm() -> ArmController:
+    return ArmController(seed=0)
 
 
-def test_a_rest_elsewhere_is_reached_within_the_limits_and_home_again(arm: ArmDriver) -> None:
+def test_a_rest_elsewhere_is_reached_within_the_limits_and_home_again(arm: ArmController) -> None:
     arm.start(iiwa.HOME, np.zeros(7))
     away = splines.level(iiwa.HOME + AWAY)
     for target in (away, arm.home):
@@ -31,7 +31,7 @@ def test_a_rest_elsewhere_is_reached_within_the_limits_and_home_again(arm: ArmDr
     assert arm.is_home
 
 
-def test_what_asks_too_much_is_braked_and_forgotten(arm: ArmDriver) -> None:
+def test_what_asks_too_much_is_braked_and_forgotten(arm: ArmController) -> None:
     arm.start(iiwa.HOME, np.zeros(7))
     plan = arm.plan(arm.home)
     far = replace(plan.path, points=plan.path.points + 1.0)
@@ -41,14 +41,14 @@ def test_what_asks_too_much_is_braked_and_forgotten(arm: ArmDriver) -> None:
 
 
 @pytest.mark.parametrize("joints", [np.full(7, np.nan), np.zeros(7)])
-def test_a_start_that_is_none_is_refused(arm: ArmDriver, joints: np.ndarray) -> None:
+def test_a_start_that_is_none_is_refused(arm: ArmController, joints: np.ndarray) -> None:
     with pytest.raises(ValueError, match="at the start"):
         arm.start(joints, np.zeros(7))
 
 
 @pytest.mark.parametrize("share", [0.5, 0.95, 1.9, 2.1, 1e3])
 def test_commands_keep_to_the_limits_however_fast_the_arm_is_said_to_be(
-    arm: ArmDriver, share: float
+    arm: ArmController, share: float
 ) -> None:
     speeds = share * iiwa.SPEED_LIMIT * np.array((0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0))
     arm.start(iiwa.HOME, speeds)

@@ -5,13 +5,13 @@ import numpy as np
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import simulator
 from ricochet.models.systems.air_hockey.arm import mallet_offset
-from ricochet.models.systems.air_hockey.arm.mallet_offset import REST, Swing
+from ricochet.models.systems.air_hockey.arm.mallet_offset import REST, MalletState
 from ricochet.models.systems.air_hockey.interface import JOINTS, PERIOD
 from ricochet.models.systems.air_hockey.simulator import CALM
 from tests.models.systems.air_hockey import simple_episodes
 
 
-def followed(commands: np.ndarray, swing: Swing = REST) -> Swing:
+def followed(commands: np.ndarray, swing: MalletState = REST) -> MalletState:
     return mallet_offset.follow(swing, commands[:, 0], commands[:, 1], period=PERIOD)
 
 
@@ -42,7 +42,7 @@ def test_a_motion_cut_in_pieces_is_the_same_motion() -> None:
 def test_at_rest_it_comes_back_under_the_tip() -> None:
     """After a second, 13 time constants."""
     still = np.stack((iiwa.HOME, np.zeros(7)))[None].repeat(50, axis=0)
-    left = followed(still, Swing(np.array((3e-3, -2e-3)), np.zeros(2)))
+    left = followed(still, MalletState(np.array((3e-3, -2e-3)), np.zeros(2)))
     assert np.abs(left.offset).max() < 1e-8
 
 

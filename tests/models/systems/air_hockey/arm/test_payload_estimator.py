@@ -10,7 +10,7 @@ from ricochet.models.arms import iiwa, iiwa_dynamics
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.air_hockey import simulator
 from ricochet.models.systems.air_hockey.arm import mallet_offset, payload_estimator
-from ricochet.models.systems.air_hockey.arm.payload_estimator import LARGEST, Payload
+from ricochet.models.systems.air_hockey.arm.payload_estimator import LARGEST_MASS, Payload
 from ricochet.models.systems.air_hockey.interface import JOINTS, PERIOD
 from ricochet.models.systems.air_hockey.simulator import CALM
 from tests.models.systems.air_hockey import simple_episodes
@@ -87,5 +87,5 @@ def test_what_no_mass_does_teaches_nothing(error: ndarray) -> None:
 
 def test_no_more_than_a_mallet_is_believed() -> None:
     about = replace(Payload(), match=1e6)
-    assert about.mass == LARGEST
+    assert about.mass == LARGEST_MASS
     assert replace(about, match=-1e6).mass == 0.0

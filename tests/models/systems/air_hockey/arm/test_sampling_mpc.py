@@ -102,7 +102,7 @@ def test_planning_again_with_the_same_aims_changes_nothing(table):
     """Once the ready posture is near it stands, and the rest of a path is the path of the rest."""
     contact = table.contact(np.array((0.93, 0.02)), 0.2)
     left, draw = contact.wind_up + 0.11, np.random.default_rng(0)
-    joints, speeds = splines.level(contact.ready + 0.02), STILL
+    joints, speeds = splines.level(contact.start_posture + 0.02), STILL
     memory, first = sampling_mpc.plan(
         Memory(), joints=joints, joint_speeds=speeds, target=contact, time_left=left, draw=draw
     )
@@ -156,7 +156,7 @@ def test_the_least_time_is_enough_and_less_is_not(table):
         _, plan = sampling_mpc.plan(
             Memory(), joints=HOME, joint_speeds=STILL, target=contact, time_left=left, draw=draw
         )
-        loads.append(plan.load)
+        loads.append(plan.peak)
     assert loads[1] <= 1.02 < loads[0]
     assert least <= contact.duration + 0.1
 

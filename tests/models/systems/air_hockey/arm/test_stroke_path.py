@@ -20,7 +20,7 @@ def contact(angle: float = 0.3, speed: float = 0.8) -> tuple[np.ndarray, np.ndar
 def path(duration: float) -> splines.Path:
     joints, speeds = contact()
     wind_up = np.array(0.2)
-    ready = stroke_path.ready(joints, speeds, wind_up=wind_up)
+    ready = stroke_path.start_posture(joints, speeds, wind_up=wind_up)
     points = np.stack((iiwa.HOME, ready, joints))
     times = np.array((0.0, duration - 0.2, duration))
     return splines.fit(times, points, first=0.0 * speeds, last=speeds)
@@ -29,7 +29,7 @@ def path(duration: float) -> splines.Path:
 def test_use_equals_dense_differences():
     """Thirteen samples a piece find the extremes of these cubics to a twentieth."""
     way = path(1.0)
-    used = stroke_path.use(way, LIMITS)
+    used = stroke_path.usage(way, LIMITS)
     time = np.linspace(0.0, 1.0, 4001)
     joints = splines.level(splines.at(way, time)[0], steps=5)
     speeds = np.diff(joints, axis=0) / 2.5e-4
@@ -42,7 +42,7 @@ def test_use_equals_dense_differences():
 
 def test_twice_the_time_is_far_less_effort():
     """All of it but the wind-up's: 0.2 s at steady acceleration, which stays."""
-    quick, slow = stroke_path.use(path(0.8), LIMITS), stroke_path.use(path(1.6), LIMITS)
+    quick, slow = stroke_path.usage(path(0.8), LIMITS), stroke_path.usage(path(1.6), LIMITS)
     assert slow.effort < 0.6 * quick.effort
     assert slow.acceleration < quick.acceleration
 
@@ -53,11 +53,11 @@ def test_room_counts_centimetres_of_intrusion():
     times = np.linspace(0.0, 1.0, 4)
     tip = iiwa.tip(joints)
     at_wall = Limits(near=float(tip[0]) + 0.03)
-    used = stroke_path.use_of(still, times, np.zeros(7), at_wall)
-    np.testing.assert_allclose(used.room, 1.0 + 3.0, atol=1e-9)
+    used = stroke_path.usage_of(still, times, np.zeros(7), at_wall)
+    np.testing.assert_allclose(used.clearance_use, 1.0 + 3.0, atol=1e-9)
     aside = Limits(side=float(abs(tip[1])) - 0.02)
-    used = stroke_path.use_of(still, times, np.zeros(7), aside)
-    np.testing.assert_allclose(used.room, 1.0 + 2.0, atol=1e-9)
+    used = stroke_path.usage_of(still, times, np.zeros(7), aside)
+    np.testing.assert_allclose(used.clearance_use, 1.0 + 2.0, atol=1e-9)
     assert used.speed == 0.0 == used.effort
 
 
@@ -71,7 +71,7 @@ def test_a_run_up_through_the_puck_is_counted():
         way = splines.fit(np.array((0.0, 0.5)), points, first=0.0 * speeds, last=speeds)
         samples = splines.level(splines.at(way, np.linspace(0.0, 0.48, 200))[0])
         apart = np.linalg.norm(iiwa.tip(samples)[:, :2] - puck, axis=-1).min()
-        rooms.append((float(stroke_path.use(way, LIMITS).room), float(apart)))
+        rooms.append((float(stroke_path.usage(way, LIMITS).clearance_use), float(apart)))
     (good, clear), (bad, touching) = rooms
     assert good <= 1.0
     assert clear > RADIUS
@@ -82,7 +82,7 @@ def test_a_run_up_through_the_puck_is_counted():
 def test_steady_acceleration_from_the_ready_posture_gives_the_contact():
     """From rest there, over the wind-up, the mean speed is half the last."""
     joints, speeds = contact()
-    ready = stroke_path.ready(joints, speeds, wind_up=np.array(0.2))
+    ready = stroke_path.start_posture(joints, speeds, wind_up=np.array(0.2))
     np.testing.assert_allclose(iiwa.tip(ready)[2], iiwa.TIP_HEIGHT, atol=1e-4)
     way = iiwa.tip(joints) - iiwa.tip(ready)
     np.testing.assert_allclose(np.linalg.norm(way[:2]), 0.5 * 0.2 * 0.8, rtol=0.1)
@@ -106,6 +106,6 @@ def test_after_a_contact_the_mallet_goes_straight_and_then_stops():
 def test_a_batch_equals_its_members():
     pairs = [contact(angle, 0.5) for angle in (-0.5, 0.0, 0.8)]
     joints, speeds = (np.stack(values) for values in zip(*pairs, strict=True))
-    whole = stroke_path.after(joints, speeds, LIMITS).load()
-    alone = [stroke_path.after(*pair, LIMITS).load() for pair in pairs]
+    whole = stroke_path.usage_after(joints, speeds, LIMITS).peak()
+    alone = [stroke_path.usage_after(*pair, LIMITS).peak() for pair in pairs]
     np.testing.assert_allclose(whole, alone, rtol=1e-9)

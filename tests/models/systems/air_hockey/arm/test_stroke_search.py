@@ -39,11 +39,11 @@ def test_a_stroke_is_lowered_until_it_keeps_to_the_limits_and_no_further():
     centre = np.broadcast_to(stroke_search._START, (*joints.shape[:-1], 9)).copy()
     centre[0, :, 0, 0] = (1.0, 1.0, 0.3)
     found = stroke_search._lowered(centre, joints, speeds, Limits())
-    assert (stroke_search.load(found, joints, speeds, Limits()) <= 1.0).all()
+    assert (stroke_search.peak_usage(found, joints, speeds, Limits()) <= 1.0).all()
     lowered = found.share < centre[..., 0]
     assert lowered.any() and not lowered.all()
     faster = RunUps(found.share + 0.02, found.wind_up, found.duration, found.offset)
-    assert (stroke_search.load(faster, joints, speeds, Limits()) > 1.0)[lowered].all()
+    assert (stroke_search.peak_usage(faster, joints, speeds, Limits()) > 1.0)[lowered].all()
 
 
 def test_a_stroke_that_never_keeps_to_the_limits_is_none(monkeypatch):

@@ -30,10 +30,10 @@ def contacts(table: Strokes, count: int) -> list[tuple[np.ndarray, float, Contac
 def load(contact: Contact, limits: Limits) -> float:
     """Return what the stroke from home uses."""
     times = np.array((0.0, contact.duration - contact.wind_up, contact.duration))
-    points = np.stack((iiwa.HOME, contact.ready, contact.joints))
+    points = np.stack((iiwa.HOME, contact.start_posture, contact.joints))
     path = splines.fit(times, points, first=np.zeros(7), last=contact.joint_speeds)
-    after = stroke_path.after(contact.joints, contact.joint_speeds, limits)
-    return float(max(stroke_path.use(path, limits).load(), after.load()))
+    after = stroke_path.usage_after(contact.joints, contact.joint_speeds, limits)
+    return float(max(stroke_path.usage(path, limits).peak(), after.peak()))
 
 
 def test_contacts_are_where_and_whither_and_as_fast_as_promised(table):

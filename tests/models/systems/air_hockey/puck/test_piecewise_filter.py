@@ -104,14 +104,14 @@ def test_one_outlier_is_refused_and_a_row_of_them_believed():
     far = state.mean[:2] + np.array((0.0, 0.2))
     once = piecewise_filter.update(state, far)
     np.testing.assert_allclose(once.mean[1], state.mean[1], atol=1e-3)
-    for _ in range(piecewise_filter.REFUSALS - 1):
+    for _ in range(piecewise_filter.RESET_AFTER - 1):
         once = piecewise_filter.update(once, far)
     np.testing.assert_allclose(once.mean[:2], far)
 
 
 def test_a_puck_unseen_for_long_is_lost_until_it_is_seen():
     state = followed(played(np.array([[0.0, 0.0, 0.1, 0.0, 0.0, 0.0]]), 30, 0)[:, 0, :2])[-1]
-    for _ in range(piecewise_filter.PATIENCE):
+    for _ in range(piecewise_filter.LOST_AFTER):
         assert not state.lost
         state = piecewise_filter.update(state, np.full(2, np.nan))
     assert state.lost

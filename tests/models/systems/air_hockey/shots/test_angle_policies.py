@@ -9,9 +9,9 @@ from ricochet.models.systems.air_hockey.shots import energy_search, objective
 from ricochet.models.systems.air_hockey.shots.angle_policies import (
     BETTER,
     NEAR,
-    EnergyAim,
-    ExhaustiveAim,
-    NominalAim,
+    EnergyPolicy,
+    ExhaustivePolicy,
+    NominalPolicy,
 )
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.objective import SETTINGS
@@ -40,14 +40,14 @@ def bowl(bottom: float) -> Energy:
 @pytest.mark.parametrize("bottom", [-0.9, 0.0, 0.41])
 def test_an_energy_is_followed_to_its_least(bottom: float) -> None:
     """The last perturbations have sigma 0.01 rad and 256 samples: the least is within 2e-3."""
-    aim = EnergyAim(bowl(bottom), LOW, HIGH)
+    aim = EnergyPolicy(bowl(bottom), LOW, HIGH)
     for _ in range(30):
         found = aim.choose(PUCK, near=None)
     assert found == pytest.approx(bottom, abs=2e-3)
 
 
 def test_a_stroke_under_way_turns_little() -> None:
-    aim = EnergyAim(bowl(0.8), LOW, HIGH)
+    aim = EnergyPolicy(bowl(0.8), LOW, HIGH)
     angle = 0.1
     for _ in range(3):
         turned = aim.choose(PUCK, near=angle)
@@ -58,7 +58,7 @@ def test_a_stroke_under_way_turns_little() -> None:
 
 
 def test_an_energy_says_nothing_of_what_it_never_saw() -> None:
-    aim = EnergyAim(bowl(0.0), LOW, HIGH)
+    aim = EnergyPolicy(bowl(0.0), LOW, HIGH)
     assert aim.choose(PUCK, near=None) is not None
     for place, value in ((0, 0.4), (1, -0.6), (2, 2.0), (5, 0.5)):
         odd = PUCK.copy()
@@ -68,21 +68,21 @@ def test_an_energy_says_nothing_of_what_it_never_saw() -> None:
 
 def test_a_stroke_far_from_the_least_energy_turns_to_it_and_one_nearby_does_not() -> None:
     """The bowl rises by 50 a radian: 3 in 0.06 rad. One iteration finds it to 0.05."""
-    aim = EnergyAim(bowl(0.8), LOW, HIGH)
-    turned = aim.other(PUCK, angle=-0.5)
+    aim = EnergyPolicy(bowl(0.8), LOW, HIGH)
+    turned = aim.better_angle(PUCK, angle=-0.5)
     assert turned == pytest.approx(0.8, abs=0.05)
     assert aim.choose(PUCK, near=turned) == pytest.approx(0.8, abs=0.05)
-    assert aim.other(PUCK, angle=0.77) is None
+    assert aim.better_angle(PUCK, angle=0.77) is None
     odd = PUCK.copy()
     odd[0] = 0.4
-    assert aim.other(odd, angle=-0.5) is None
+    assert aim.better_angle(odd, angle=-0.5) is None
 
 
 def test_the_expert_turns_only_to_what_is_clearly_better() -> None:
-    aim = ExhaustiveAim(CONDITIONS, SETTINGS[2], candidates=301)
+    aim = ExhaustivePolicy(CONDITIONS, SETTINGS[2], candidates=301)
     best = aim.choose(PUCK, near=None)
-    assert best is not None and aim.other(PUCK, angle=best) is None
-    wide = aim.other(PUCK, angle=1.3)
+    assert best is not None and aim.better_angle(PUCK, angle=best) is None
+    wide = aim.better_angle(PUCK, angle=1.3)
     assert wide is not None
     worth = objective.evaluate(CONDITIONS, np.stack((PUCK, PUCK)), np.array((wide, 1.3)))
     assert worth.goal[0] >= SETTINGS[2].least_goal
@@ -90,14 +90,14 @@ def test_the_expert_turns_only_to_what_is_clearly_better() -> None:
 
 
 def test_the_nominal_shot_turns_only_when_it_misses() -> None:
-    aim = NominalAim(CONDITIONS)
+    aim = NominalPolicy(CONDITIONS)
     middle = aim.choose(PUCK, near=None)
-    assert middle is not None and aim.other(PUCK, angle=middle) is None
-    assert aim.other(PUCK, angle=middle + 0.4) == pytest.approx(middle)
+    assert middle is not None and aim.better_angle(PUCK, angle=middle) is None
+    assert aim.better_angle(PUCK, angle=middle + 0.4) == pytest.approx(middle)
 
 
 def test_after_a_reset_the_same_is_found() -> None:
-    aim = EnergyAim(bowl(0.3), LOW, HIGH)
+    aim = EnergyPolicy(bowl(0.3), LOW, HIGH)
     first = [aim.choose(PUCK, near=None) for _ in range(4)]
     aim.reset()
     assert [aim.choose(PUCK, near=None) for _ in range(4)] == first
@@ -107,7 +107,7 @@ def test_after_a_reset_the_same_is_found() -> None:
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)
 def test_the_expert_finds_what_brute_force_finds(setting: objective.Setting) -> None:
     angles = np.linspace(-LARGEST_ANGLE, LARGEST_ANGLE, 301)
-    found = ExhaustiveAim(CONDITIONS, setting, candidates=301).choose(PUCK, near=None)
+    found = ExhaustivePolicy(CONDITIONS, setting, candidates=301).choose(PUCK, near=None)
     rolled = [objective.evaluate(CONDITIONS, PUCK, np.array(angle)) for angle in angles]
     allowed = [
         (float(objective.objective(setting, one)), float(one.goal), angle)
@@ -122,16 +122,16 @@ def test_the_expert_finds_what_brute_force_finds(setting: objective.Setting) -> 
 @pytest.mark.parametrize("y", [-0.3, 0.0, 0.2])
 def test_the_nominal_shot_crosses_the_middle_without_a_bank(y: float) -> None:
     puck = np.array((-0.5, y, 0.0, 0.0, 0.0, 0.0))
-    angle = NominalAim(CONDITIONS).choose(puck, near=None)
+    angle = NominalPolicy(CONDITIONS).choose(puck, near=None)
     assert angle is not None
     shot = objective.evaluate(CONDITIONS, puck, np.array(angle))
     assert shot.banks == 0
     assert abs(float(shot.y)) < 0.01
-    mirrored = NominalAim(CONDITIONS).choose(puck * (1, -1, 1, 1, 1, 1), near=None)
+    mirrored = NominalPolicy(CONDITIONS).choose(puck * (1, -1, 1, 1, 1, 1), near=None)
     assert mirrored == pytest.approx(-angle, abs=2e-3)
 
 
 def test_where_the_arm_cannot_shoot_nobody_aims() -> None:
     none = replace(CONDITIONS, speed=lambda positions, angles: 0.0 * angles)
-    assert NominalAim(none).choose(PUCK, near=None) is None
-    assert ExhaustiveAim(none, SETTINGS[0], candidates=50).choose(PUCK, near=None) is None
+    assert NominalPolicy(none).choose(PUCK, near=None) is None
+    assert ExhaustivePolicy(none, SETTINGS[0], candidates=50).choose(PUCK, near=None) is None

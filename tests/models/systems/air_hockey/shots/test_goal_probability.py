@@ -101,7 +101,7 @@ def test_one_way_told_twice_is_one_way():
     """Shares add up, whoever follows them; and one way is the plain roll-out."""
     states, spread = launched(300), spreads(300)
     once, twice = (
-        goal_probability.foretell(
+        goal_probability.predict(
             replace(MODES, rebounds=tuple(Rebound(a, MODES.wall) for a in shares)),
             states, spread, TABLE,
         )
@@ -118,7 +118,7 @@ def test_only_who_banks_is_told_of_its_ways():
     states, spread = launched(400), spreads(400)
     usual = (Rebound(1.0, hockey_modes.USUAL),)
     one, two = (
-        goal_probability.foretell(replace(MODES, rebounds=ways), states, spread, TABLE)
+        goal_probability.predict(replace(MODES, rebounds=ways), states, spread, TABLE)
         for ways in (usual, hockey_modes.TWO_WAYS.rebounds)
     )
     direct = one[1].banks == 0

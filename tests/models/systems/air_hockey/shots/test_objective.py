@@ -89,7 +89,7 @@ def test_a_better_aim_scores_more_often():
     pucks, angles, _ = tried()
     sure = []
     for aim in (0.001, 0.002, 0.004):
-        conditions = Conditions(MODES, CONDITIONS.speed, objective.doubt(aim=aim))
+        conditions = Conditions(MODES, CONDITIONS.speed, objective.contact_covariance(aim=aim))
         found = objective.exhaustive(conditions, pucks, angles)
         sure.append(found.take(objective.best(SETTINGS[0], found)).goal.mean())
     assert sure == sorted(sure, reverse=True)

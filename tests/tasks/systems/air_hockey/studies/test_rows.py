@@ -8,9 +8,9 @@ import pytest
 from ricochet.models.systems.air_hockey.puck.prediction_checks import NOMINAL
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.angle_policies import (
-    EnergyAim,
-    ExhaustiveAim,
-    NominalAim,
+    EnergyPolicy,
+    ExhaustivePolicy,
+    NominalPolicy,
 )
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.studies import rows
@@ -22,8 +22,8 @@ POLICIES = {s.name: shooters.shooter(setting=i) for i, s in enumerate(objective.
 @pytest.mark.parametrize("row", rows.ROWS)
 def test_each_row_has_its_aim_and_the_setting_it_is_named_after(row: str) -> None:
     aim = rows.agent(row, POLICIES, catalogue.load_settings())._with.aim
-    kinds = {"conventional": NominalAim, **dict.fromkeys(rows.EXPERTS, ExhaustiveAim)}
-    assert isinstance(aim, kinds.get(row, EnergyAim))
+    kinds = {"conventional": NominalPolicy, **dict.fromkeys(rows.EXPERTS, ExhaustivePolicy)}
+    assert isinstance(aim, kinds.get(row, EnergyPolicy))
     if row in rows.EXPERTS:
         assert aim.setting == POLICIES[rows.EXPERTS[row]].setting
 
@@ -31,7 +31,7 @@ def test_each_row_has_its_aim_and_the_setting_it_is_named_after(row: str) -> Non
 def test_the_conventional_row_knows_nothing_that_was_learnt() -> None:
     """Neither airflow nor doubt of a contact, in the filter and in the aim."""
     known = rows.agent("conventional", POLICIES, catalogue.load_settings())._with
-    assert isinstance(known.aim, NominalAim)
+    assert isinstance(known.aim, NominalPolicy)
     assert known.modes is known.aim.conditions.modes is NOMINAL
     assert NOMINAL.airflow_sd == 0.0
     assert not NOMINAL.wall.covariance.any() and not NOMINAL.mallet.covariance.any()

@@ -25,7 +25,7 @@ class Idle:
 class Straight(Idle):
     """Strikes straight ahead, then stays; says so."""
 
-    complaints = ("struck blindly",)
+    faults = ("struck blindly",)
 
     def __init__(self) -> None:
         self.commands = simple_episodes.straight(np.array((0.6, 0.0)), run_up=0.3, after=0.2)
@@ -55,7 +55,7 @@ def test_a_goal_is_counted_and_what_the_agent_said_is_kept() -> None:
     assert played.outcome.ended == "line"
     assert played.shot.scored
     assert played.shot.speed == played.outcome.speed_at_line > 0.0
-    assert played.complaints == ("struck blindly",)
+    assert played.faults == ("struck blindly",)
     assert len(played.steps) * 20 == len(episode.trace)
 
 
