@@ -47,5 +47,7 @@ def test_a_stroke_is_lowered_until_it_keeps_to_the_limits_and_no_further():
 
 
 def test_a_stroke_that_never_keeps_to_the_limits_is_none(monkeypatch):
-    monkeypatch.setattr(stroke_search, "load", lambda found, *_: np.full(found.share.shape, 2.0))
+    monkeypatch.setattr(
+        stroke_search, "peak_usage", lambda found, *_: np.full(found.share.shape, 2.0)
+    )
     assert not search(*contacts((0.0,))).share.any()
