@@ -22,7 +22,7 @@ import numpy as np
 from numpy import ndarray
 
 from ricochet.models.systems.air_hockey import simulator
-from ricochet.models.systems.air_hockey.puck import dataset, mode_fitting, strikes
+from ricochet.models.systems.air_hockey.puck import dataset, mode_fitting
 from ricochet.models.systems.air_hockey.shots import goal_probability, objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
 from ricochet.models.systems.air_hockey.simulator import Disturbance
@@ -69,10 +69,7 @@ def thrown(conditions: Conditions, setting: Setting, *, pucks: int, throws: int)
     chosen = found.take(index)
     played = np.flatnonzero(chosen.goal > 0.0)
     normal, speed = objective.contact(conditions, states, angles[np.arange(pucks), index])
-    spread = np.broadcast_to(conditions.covariance, (pucks, 6, 6))
-    mean, spread = strikes.struck(
-        modes, states, spread, speed[:, None] * normal, normal, table=table
-    )
+    mean, spread = objective.launched(conditions, states, normal, speed)
     model = alone()
     data = mujoco.MjData(model)
     won = [

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ricochet.models.systems.air_hockey.puck import dynamics, strikes
+from ricochet.models.systems.air_hockey.puck import dynamics
 from ricochet.models.systems.air_hockey.shots import goal_probability, objective
 from ricochet.models.systems.air_hockey.shots.objective import SETTINGS, Conditions
 from ricochet.tasks.systems.air_hockey.policies import packages
@@ -81,9 +81,7 @@ def by_periods(conditions: Conditions, states: np.ndarray, angles: np.ndarray) -
     modes, table = conditions.modes, conditions.table
     flat, angle = np.repeat(states, angles.shape[1], 0), angles.reshape(-1)
     normal, speed = objective.contact(conditions, flat, angle)
-    spread = np.broadcast_to(conditions.covariance, (len(flat), 6, 6))
-    velocity = speed[:, None] * normal
-    mean, spread = strikes.struck(modes, flat, spread, velocity, normal, table=table)
+    mean, spread = objective.launched(conditions, flat, normal, speed)
     for _ in range(goal_probability.LONGEST):
         mean, spread = dynamics.step(modes, mean, spread, table)
 

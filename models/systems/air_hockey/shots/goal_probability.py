@@ -125,7 +125,7 @@ def roll_out(
         goes_on &= found.banks[rows] <= MOST_BANKS
         state, spread, rows = state[goes_on], spread[goes_on], rows[goes_on]
     return Crossing(
-        **{name: part.reshape(*shape, *part.shape[1:]) for name, part in vars(found).items()}
+        **{name: part.reshape((*shape, *part.shape[1:])) for name, part in vars(found).items()}
     )
 
 

@@ -215,6 +215,19 @@ def contact(
     return normal, np.where(closing > 0.0, speed, 0.0)
 
 
+def launched(
+    conditions: Conditions,
+    states: Float[ndarray, "*batch 6"],
+    normal: Float[ndarray, "*batch 2"],
+    speed: Float[ndarray, "*batch"],
+) -> tuple[Float[ndarray, "*batch 6"], Float[ndarray, "*batch 6 6"]]:
+    """Return mean and covariance of the state after a strike, given what `contact` returns."""
+    before = np.broadcast_to(conditions.covariance, (*states.shape, 6))
+    velocity = speed[..., None] * normal
+    modes, table = conditions.modes, conditions.table
+    return strikes.struck(modes, states, before, velocity, normal, table=table)
+
+
 def _rolled_out(
     conditions: Conditions, states: Float[ndarray, "row 6"], angles: Float[ndarray, " row"]
 ) -> Shots:
@@ -223,10 +236,8 @@ def _rolled_out(
     shots = Shots(none, none.copy(), none.astype(int), none + np.nan)
     normal, speed = contact(conditions, states, angles)
     can = np.flatnonzero(speed > 0.0)
-    normal, velocity = normal[can], speed[can, None] * normal[can]
-    before = np.broadcast_to(conditions.covariance, (len(can), 6, 6))
+    mean, spread = launched(conditions, states[can], normal[can], speed[can])
     modes, table = conditions.modes, conditions.table
-    mean, spread = strikes.struck(modes, states[can], before, velocity, normal, table=table)
     shots.goal[can], found = goal_probability.predict(modes, mean, spread, table)
     shots.speed[can] = np.where(found.arrives, np.hypot(*found.velocity.T), 0.0)
     shots.banks[can], shots.y[can] = found.banks, found.y

@@ -1,8 +1,8 @@
-"""Pictures of an episode of air hockey: a strip, frame beside frame, and a film.
+"""Pictures of an episode of air hockey: a strip of frames, and a film.
 
-An episode keeps its joints at 50 Hz and its puck at 1 kHz; the scene is put where it was and drawn
-without a window (EGL, on the processor where there is no card). Where EGL is missing the same
-instants are drawn as lines from above, so a picture is always made.
+An episode keeps its joints at 50 Hz and its puck at 1 kHz; the scene is restored at an instant and
+drawn by `figures.scenes`. Where that cannot draw, the same instants are drawn as lines from above,
+so a picture is always made.
 """
 
 import io
@@ -35,16 +35,8 @@ _APART = 0.03  # s between the spheres of the puck's trail
 def strip(episode: Episode, *, title: str, count: int = 6) -> Figure:
     """Draw an episode from the run-up to its end, from the side and from above.
 
-    Args:
-        episode: The episode, at least one step long.
-        title: What is shown, in a line.
-        count: Pictures beside each other.
-
-    Returns:
-        The figure; `figures.style.to_png` saves it.
-
     Raises:
-        ValueError: Nothing has happened yet.
+        ValueError: The episode has no step yet.
     """
     times = _instants(episode, count)
     pictures = render(episode, times, cameras=CAMERAS)
@@ -68,14 +60,12 @@ def film(
     """Write an episode as an animated GIF.
 
     Args:
-        episode: The episode, at least one step long.
-        path: The file.
         camera: "side" or "above".
         every: Periods of 20 ms from picture to picture.
         slower: How much slower than it was.
 
     Raises:
-        ValueError: Nothing has happened yet.
+        ValueError: The episode has no step yet.
         BadInput: If the place cannot be written.
     """
     times = np.arange(_last(episode) + STEP / 2, step=every * PERIOD)
@@ -90,21 +80,12 @@ def film(
 def render(
     episode: Episode, times: Sequence[float] | ndarray, *, cameras: Sequence[str]
 ) -> UInt8[ndarray, "frame camera down across 3"] | None:
-    """Draw instants of an episode, with the puck's way until then.
-
-    Args:
-        episode: The episode.
-        times: Instants, s.
-        cameras: Names of cameras of the scene.
-
-    Returns:
-        The pictures, or None where EGL is not to be had.
-    """
+    """Draw instants of an episode, s, with the puck's trail; None where `scenes` cannot draw."""
 
     def place(data: mujoco.MjData, i: int) -> ndarray:
         _pose(episode, data, float(times[i]))
-        way = _way(episode, float(times[i]))
-        return np.column_stack((way, np.full(len(way), 0.02)))
+        trail = _trail(episode, float(times[i]))
+        return np.column_stack((trail, np.full(len(trail), 0.02)))
 
     model = episode.world.model
     return scenes.render(model, len(times), place, cameras=cameras, size=SIZE, bead=_BEAD)
@@ -119,32 +100,32 @@ def _pose(episode: Episode, data: mujoco.MjData, when: float) -> None:
 
 
 def _row(episode: Episode, when: float) -> ndarray:
-    """What the record says of an instant."""
+    """Return the record at an instant."""
     return episode.trace[min(max(round(when / STEP) - 1, 0), len(episode.trace) - 1)]
 
 
 def _joints(episode: Episode, when: float) -> ndarray:
-    """Joint positions between those observed."""
+    """Return joint positions at an instant, interpolated between those observed."""
     joints = np.array(episode.observed)[:, 0]
     clock = PERIOD * np.arange(len(joints))
     return np.array([np.interp(when, clock, column) for column in joints.T])
 
 
-def _way(episode: Episode, when: float) -> ndarray:
-    """Where the puck has been, x and y by row."""
+def _trail(episode: Episode, when: float) -> ndarray:
+    """Return where the puck has been, x and y by row."""
     trace = np.array(episode.trace)[: max(1, round(when / STEP)), :2]
     return trace[:: round(_APART / STEP)]
 
 
 def _last(episode: Episode) -> float:
-    """When an episode ended, s."""
+    """Return when an episode ended, s."""
     if not episode.trace:
         raise ValueError("episode: found no step in it, expected at least one")
     return STEP * len(episode.trace)
 
 
 def _instants(episode: Episode, count: int) -> ndarray:
-    """Instants from shortly before the strike, or the start, to the end."""
+    """Return instants from shortly before the strike, or the start, to the end."""
     last, struck = _last(episode), shot_outcome.outcome(episode).struck
     first = 0.0 if np.isnan(struck) else max(0.0, struck - _BEFORE)
     return np.linspace(first, last, count)
@@ -158,7 +139,7 @@ def _plain(episode: Episode, when: float) -> UInt8[ndarray, "down across 3"]:
 
 
 def _sketch(axis: Axes, episode: Episode, when: float) -> None:
-    """Draw table, arm, mallet, puck and its way as lines, from above."""
+    """Draw table, arm, mallet, puck and its trail as lines, from above."""
     table, row = episode.world.table, _row(episode, when)
     x, y, goal = table.half_length, table.half_width, table.goal_half_width
     for side in (-1.0, 1.0):
@@ -168,6 +149,6 @@ def _sketch(axis: Axes, episode: Episode, when: float) -> None:
     base, tip = np.array(table.robot_base), iiwa.tip(_joints(episode, when))
     axis.plot(*np.stack((base[:2], base[:2] + tip[:2])).T, color="peru", lw=2)
     axis.add_patch(Circle((row[6], row[7]), table.mallet_radius, color="steelblue"))
-    axis.plot(*_way(episode, when).T, ".", color="purple", ms=2)
+    axis.plot(*_trail(episode, when).T, ".", color="purple", ms=2)
     axis.add_patch(Circle((row[0], row[1]), table.puck_radius, color="firebrick"))
     axis.set(xlim=(-1.6, 1.1), ylim=(-0.6, 0.6), aspect="equal")

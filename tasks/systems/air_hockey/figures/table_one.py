@@ -14,14 +14,9 @@ _NUMBERS = ("score", "speed_mean", "banks_mean")
 
 
 def rows(found: Mapping[str, Mapping[str, Any]], paper: Mapping[str, Mapping[str, Any]]) -> Figure:
-    """Draw score, speed and banks of each row beside those of the paper.
+    """Draw score, speed and banks of each row, and those of the paper where it has the row.
 
-    Args:
-        found: Rows of the study by name.
-        paper: The paper's rows by the same names, where it has them.
-
-    Returns:
-        The figure; bars are the 95 % interval of the score and one standard deviation of the speed.
+    Bars are the 95 % interval of the score and one standard deviation of the speed.
     """
     figure = Figure(figsize=(10.0, 1.2 + 0.45 * len(found)), layout="constrained")
     score, speed, banks = figure.subplots(1, 3, sharey=True, width_ratios=(1.0, 1.2, 0.7))
@@ -47,19 +42,15 @@ def rows(found: Mapping[str, Mapping[str, Any]], paper: Mapping[str, Mapping[str
 
 
 def crossings(found: Mapping[str, Sequence[Outcome]]) -> Figure:
-    """Draw where the shots of each row crossed the goal line, and how fast.
+    """Draw where the shots of each row crossed the goal line.
 
-    Args:
-        found: Outcomes by row.
-
-    Returns:
-        The figure; the shaded band is a clean passage, colours count banks.
+    The shaded band is a clean passage, colours count banks.
     """
     figure = Figure(figsize=(9.0, 0.9 + 0.55 * len(found)), layout="constrained")
     axes, half = figure.subplots(), Table().clean_half_width
     colours = ("tab:blue", "tab:orange", "tab:red")
     axes.axvspan(-half, half, color="0.9")
-    for place, (_name, outcomes) in enumerate(found.items()):
+    for place, outcomes in enumerate(found.values()):
         crossed = [each for each in outcomes if np.isfinite(each.y_at_line)]
         for banks, colour in enumerate(colours):
             y = [each.y_at_line for each in crossed if min(each.banks, 2) == banks]

@@ -28,9 +28,8 @@ class Flight:
     """A predicted shot.
 
     Attributes:
-        title: What is said of it.
-        means: Where the puck is expected after each period, m.
-        covariances: How well that is known, m^2.
+        means: Expected places of the puck after each period, m.
+        covariances: Of those places, m^2.
         angle: Of the stroke, rad; the mallet is drawn behind the puck.
     """
 
@@ -45,9 +44,7 @@ class Landscape:
     """The energy over the angles for one puck.
 
     Attributes:
-        title: What is said of it.
         angles: rad, ascending.
-        energy: Of the net, at each angle.
         objective: Of the expert, at each angle; NaN where the chance constraint forbids it.
         best: The expert's angle, rad.
         found: The angle that the search found, rad.
@@ -62,14 +59,9 @@ class Landscape:
 
 
 def flights(shots: Sequence[Flight], table: Table) -> Figure:
-    """Draw how the doubt about the puck grows on its way to the goal, as Fig. 4 of the paper.
+    """Draw how the puck's uncertainty grows on its way to the goal, as Fig. 4 of the paper.
 
-    Args:
-        shots: The shots, one below the other.
-        table: The table.
-
-    Returns:
-        The figure; the ellipses hold 90 %.
+    The ellipses hold 90 %.
     """
     figure = Figure(figsize=(7.0, 3.4 * len(shots)), layout="constrained")
     panels = figure.subplots(len(shots), 1, squeeze=False)[:, 0]
@@ -90,16 +82,7 @@ def chosen_shots(
     banks: Mapping[str, Int[ndarray, " shot"]],
     table: Table,
 ) -> Figure:
-    """Draw the expected paths of the shots that each setting chooses, as Fig. 5 of the paper.
-
-    Args:
-        paths: Paths by setting, m.
-        banks: Banks of each shot by setting.
-        table: The table.
-
-    Returns:
-        The figure, one setting above the other.
-    """
+    """Draw expected paths, m, of the shots that each setting chooses, as Fig. 5 of the paper."""
     figure = Figure(figsize=(8.4, 3.6 * len(paths)), layout="constrained")
     panels = figure.subplots(len(paths), 1, squeeze=False)[:, 0]
     for axes, (name, rows) in zip(panels, paths.items(), strict=True):
@@ -116,13 +99,9 @@ def chosen_shots(
 
 
 def landscapes(rows: Mapping[str, Sequence[Landscape]]) -> Figure:
-    """Draw energy and objective over the angle.
+    """Draw energy and objective over the angle, a row a setting, a column a puck.
 
-    Args:
-        rows: Landscapes by setting, as many for each.
-
-    Returns:
-        The figure: a row a setting, a column a puck; both are scaled to 0 .. 1.
+    Both are scaled to 0 .. 1.
     """
     width = max(len(columns) for columns in rows.values())
     size = (3.4 * width, 2.4 * len(rows) + 0.4)
@@ -144,34 +123,25 @@ def landscapes(rows: Mapping[str, Sequence[Landscape]]) -> Figure:
 
 
 def histories(losses: Mapping[str, Sequence[float]], *, candidates: int) -> Figure:
-    """Draw the training's loss by epoch.
+    """Draw the held-out InfoNCE of a training by setting, nats.
 
-    Args:
-        losses: Held-out InfoNCE by setting, nats.
-        candidates: Angles per state; guessing gives the logarithm of this.
-
-    Returns:
-        The figure.
+    Guessing gives the logarithm of the number of candidates.
     """
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.subplots()
     for colour, (name, values) in zip(COLOURS, losses.items(), strict=False):
         axes.plot(np.arange(1, len(values) + 1), values, color=colour, label=name)
     axes.axhline(np.log(candidates), color="grey", linestyle=":", label="guessing")
-    axes.set_xlabel("look at the held-out states")
+    axes.set_xlabel("evaluation on the held-out states")
     axes.set_ylabel("InfoNCE / nats")
     axes.legend(frameon=False)
     return figure
 
 
 def predictions(rows: Sequence[Row]) -> Figure:
-    """Draw how well learnt modes foretell the puck, beside a noiseless model.
+    """Draw how well fitted modes predict the puck, compared with a noiseless model.
 
-    Args:
-        rows: Errors and coverage by what happened.
-
-    Returns:
-        The figure: errors on a logarithmic scale; shares inside the 50 and 90 % regions.
+    Errors are on a logarithmic scale; shares are those inside the 50 and 90 % regions.
     """
     figure = Figure(figsize=(9.6, 0.5 * len(rows) + 1.4), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
@@ -196,6 +166,7 @@ def predictions(rows: Sequence[Row]) -> Figure:
 
 
 def _draw_table(axes: Axes, table: Table) -> None:
+    """Draw rims and goals."""
     length, width = 2.0 * table.half_length, 2.0 * table.half_width
     corner = (-table.half_length, -table.half_width)
     axes.add_patch(Rectangle(corner, length, width, fill=False, linewidth=1.5))
@@ -208,11 +179,13 @@ def _draw_table(axes: Axes, table: Table) -> None:
 
 
 def _disc(axes: Axes, centre: Float[ndarray, " 2"], radius: float, colour: str) -> None:
+    """Draw a puck or a mallet."""
     place = (float(centre[0]), float(centre[1]))
     axes.add_patch(Ellipse(place, 2 * radius, 2 * radius, fill=False, color=colour, linewidth=1.5))
 
 
 def _unit(values: Float[ndarray, " angle"]) -> Float[ndarray, " angle"]:
+    """Scale finite values to 0 .. 1; without any, or all equal, return zeros."""
     known = values[np.isfinite(values)]
     if not len(known) or np.ptp(known) == 0.0:
         return np.zeros_like(values)

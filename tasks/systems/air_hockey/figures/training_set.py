@@ -1,7 +1,7 @@
 """Which figures a training of energies draws, and under which names.
 
-    flights.png      Fig. 4: shots at the middle of the goal, and how the doubt about them grows
-    shots.png        Fig. 5: what each setting chooses for pucks at rest on a grid
+    flights.png      Fig. 4: shots at the middle of the goal, and how their uncertainty grows
+    objective.png        Fig. 5: what each setting chooses for pucks at rest on a grid
     landscapes.png   energy and objective over the angle, for some of them
     histories.png    loss of the held-out states
 
@@ -18,11 +18,13 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from numpy import ndarray
 
-from ricochet.models.systems.air_hockey.puck import strikes
-from ricochet.models.systems.air_hockey.shots import energy_network as energies
-from ricochet.models.systems.air_hockey.shots import energy_search, goal_probability
-from ricochet.models.systems.air_hockey.shots import objective as shots
-from ricochet.models.systems.air_hockey.shots.objective import Conditions, Speed
+from ricochet.models.systems.air_hockey.objective.objective import Conditions, Speed
+from ricochet.models.systems.air_hockey.shots import (
+    energy_network,
+    energy_search,
+    goal_probability,
+    objective,
+)
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 from ricochet.tasks.figures import style
 from ricochet.tasks.storage.files import output_folder, write_bytes
@@ -57,7 +59,6 @@ def draw(
         losses: Their histories.
         candidates: Angles per state that they learnt from.
         aim: Standard deviation of each axis of mallet against puck at contact, m.
-        folder: Where the pictures go.
 
     Raises:
         BadInput: If the place cannot be written.
@@ -77,21 +78,17 @@ def draw(
 
 
 def found(shooter: Shooter, states: Float[ndarray, "state 6"]) -> Float[ndarray, " state"]:
-    """Return the angles that a policy's search finds, rad.
-
-    Args:
-        shooter: The policy.
-        states: Of the puck at contact, m, m/s, m/s^2.
-    """
+    """Return the angles that a policy's search finds for pucks at contact, rad."""
     generator = np.random.default_rng(0)
     return np.array([energy_search.search(shooter.energy, s, draw=generator) for s in states])
 
 
 def _flights(conditions: Conditions) -> Figure:
+    """Draw the shots of Fig. 4, each with a mallet of a given speed."""
     rows, state = [], np.array([*SHOWN, 0.0, 0.0, 0.0, 0.0])
     for speed, banks in FLIGHTS:
         given = replace(conditions, speed=_constant(speed))
-        tried = shots.evaluate(given, np.broadcast_to(state, (len(FINE), 6)), FINE)
+        tried = objective.evaluate(given, np.broadcast_to(state, (len(FINE), 6)), FINE)
         aimed = np.where((tried.banks == banks) & (tried.speed > 0.0), np.abs(tried.y), np.inf)
         best = int(aimed.argmin())
         means, covariances = _path(given, state, FINE[best])
@@ -102,35 +99,38 @@ def _flights(conditions: Conditions) -> Figure:
 
 
 def _constant(speed: float) -> Speed:
+    """Return an arm that is as fast everywhere."""
     return lambda places, angles: np.full_like(angles, speed)
 
 
 def _chosen(shooters: Mapping[str, Shooter], conditions: Conditions) -> Figure:
+    """Draw the shots that each policy chooses for the pucks of Fig. 5."""
     places = np.stack(np.meshgrid(*GRID), -1).reshape(-1, 2)
     states = np.concatenate((places, np.zeros((len(places), 4))), 1)
     paths, banks = {}, {}
     for name, shooter in shooters.items():
         angles = found(shooter, states)
-        banks[name] = shots.evaluate(conditions, states, angles).banks
+        banks[name] = objective.evaluate(conditions, states, angles).banks
         each = zip(states, angles, strict=True)
         paths[name] = [_path(conditions, *shot)[0][:, :2] for shot in each]
     return training.chosen_shots(paths, banks, conditions.table)
 
 
 def _landscapes(shooter: Shooter, conditions: Conditions) -> list[Landscape]:
+    """Return a policy's energy and objective over the angle for some pucks."""
     states = np.array([[*place, 0.0, 0.0, 0.0, 0.0] for place in PUCKS])
     shape = (len(states), len(FINE))
-    tried = shots.exhaustive(conditions, states, np.broadcast_to(FINE, shape))
+    tried = objective.exhaustive(conditions, states, np.broadcast_to(FINE, shape))
     setting = shooter.setting
-    allowed = shots.feasible(setting, tried)
-    objective = np.where(allowed, shots.objective(setting, tried), np.nan)
-    best, angles = shots.best(setting, tried), found(shooter, states)
+    allowed = objective.feasible(setting, tried)
+    values = np.where(allowed, objective.objective(setting, tried), np.nan)
+    best, angles = objective.best(setting, tried), found(shooter, states)
     return [
         Landscape(
             title=f"puck at ({state[0]:g}, {state[1]:g}) m",
             angles=FINE,
-            energy=energies.landscape(shooter.energy, state, FINE).astype(np.float64),
-            objective=objective[row],
+            energy=energy_network.landscape(shooter.energy, state, FINE).astype(np.float64),
+            objective=values[row],
             best=float(FINE[best[row]]),
             found=float(angles[row]),
         )
@@ -142,13 +142,6 @@ def _path(
     conditions: Conditions, state: Float[ndarray, " 6"], angle: float
 ) -> tuple[Float[ndarray, "time 6"], Float[ndarray, "time 6 6"]]:
     """Return mean and covariance of the puck's state from the strike to the goal line."""
-    normal, speed = shots.contact(conditions, state[None], np.array([angle]))
-    mean, spread = strikes.struck(
-        conditions.modes,
-        state[None],
-        conditions.covariance[None],
-        speed[:, None] * normal,
-        normal,
-        table=conditions.table,
-    )
+    struck = objective.contact(conditions, state[None], np.array([angle]))
+    mean, spread = objective.launched(conditions, state[None], *struck)
     return goal_probability.path(conditions.modes, mean[0], spread[0], conditions.table)

@@ -1,7 +1,7 @@
 """Agents of the challenge's interface from packages: a folder, or a name in the registry.
 
-    agent = shooting_agents.load("shooting-balanced")         # the champion of the registry
-    agent = shooting_agents.load("artifacts/train/energy/shooting-balanced/package")
+    agent = agents.load("shooting-balanced")         # the champion of the registry
+    agent = agents.load("artifacts/train/energy/shooting-balanced/package")
     agent.reset(); command = agent.draw_action(observation)   # 23 numbers in, (2, 7) out
 
 A folder needs numpy and safetensors alone; a name asks MLflow too.
@@ -20,22 +20,15 @@ from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
 
 CHAMPION = "champion"
 NOISE = 2e-3
-"""Standard deviation of an observed place unless told, m per axis."""
+"""Assumed standard deviation of an observed place, m per axis."""
 
 
 def make(shooter: Shooter, *, noise: float = NOISE) -> ShootingAgent:
-    """Make the agent of a policy.
-
-    Args:
-        shooter: The policy.
-        noise: Standard deviation of an observed place, m per axis.
-
-    Returns:
-        The agent.
-    """
-    aim = EnergyPolicy(shooter.energy, shooter.low, shooter.high)
-    equipment = StrikeContext(shooter.modes, shooter.strokes, aim, shooter.table, noise)
-    return ShootingAgent(equipment)
+    """Make the agent of a policy, for places observed with noise, m per axis."""
+    policy = EnergyPolicy(shooter.energy, shooter.low, shooter.high)
+    return ShootingAgent(
+        StrikeContext(shooter.modes, shooter.strokes, policy, shooter.table, noise)
+    )
 
 
 def load(
@@ -46,11 +39,8 @@ def load(
     Args:
         source: Folder that holds `shooting.json`, or `shooting-<setting>`.
         alias: Which version of a name.
-        table: The table it shall play on; the standard one when absent.
+        table: The table it is to play on; the standard one when absent.
         noise: Standard deviation of an observed place, m per axis.
-
-    Returns:
-        The agent.
 
     Raises:
         BadInput: If there is no such package, or it is not whole, or of another table.
