@@ -21,7 +21,6 @@ from ricochet.flows import calibrate as calibration
 from ricochet.flows import capture as capturing
 from ricochet.flows import train as energy
 from ricochet.flows import validate as validation
-from ricochet.flows import validate_shooting as shots
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.general_settings import Capture, Nightly
 from ricochet.tasks.recordings import dvc_publish
@@ -116,9 +115,7 @@ def shooting(
         return {"training": " ".join(str(error).split())}
     return {
         name: _outcome(
-            partial(
-                shots.validate_shooting, name=name, out=str(folder / "validate" / name), **given
-            )
+            partial(validation.validate, name=name, out=str(folder / "validate" / name), **given)
         )
         for name in trained["registered"]
     }

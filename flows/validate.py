@@ -1,56 +1,76 @@
-"""The flow that lets a posterior become `champion`: measured again, tried on the rig, judged.
+"""The flow that lets a candidate become `champion`, whatever its system.
 
-    load the candidate -> audit -> tosses and cups, candidate and champion alike -> gate -> aliases
+    open the rig -> load candidate and champion -> measure the candidate again -> trials -> gate
+        -> record -> aliases
 
-Everything is recorded whether it passes or not. Only a candidate that passes every check moves an
-alias; one that is the champion already is left as it is. On a real rig a person is asked before
-anything moves, and what ends the trials before their time is the reason in a run that failed.
+The steps are plain functions of `tasks.validation`; Prefect tasks wrap them, and a dry run calls
+them as they are. Everything is recorded whether it passes or not. Only a candidate that passes
+every check moves an alias; one that is the champion already is left as it is. On a real rig an
+operator is asked before anything moves, and what aborts the trials is the reason in a failed run.
 """
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from ricochet.flows.calibrate import link
-from ricochet.flows.on_trial import SCHEMA, Trial, load, move, unchanged
-from ricochet.flows.real_rig import kept, open_place
-from ricochet.tasks.console.progress import bar
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import runs
-from ricochet.tasks.registry.packages import Package
+from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.runs import OpenRun, Tracker
-from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.bouncing_ball.settings import Real, Validate
-from ricochet.tasks.systems.bouncing_ball.tracking import controllers, laboratory
-from ricochet.tasks.systems.bouncing_ball.validation import audit as auditing
-from ricochet.tasks.systems.bouncing_ball.validation import (
-    gate,
-    real_trials,
-    results,
-    simulated_trials,
-)
-from ricochet.tasks.systems.bouncing_ball.validation.gate import Evidence
-from ricochet.tasks.systems.bouncing_ball.validation.real_trials import Bench, Place
-from ricochet.tasks.systems.bouncing_ball.validation.results import (
-    CANDIDATE,
-    CHAMPION,
-    REAL,
-    SIMULATED,
-    STAY,
-    Paired,
-    TwinResult,
-)
-from ricochet.tasks.systems.bouncing_ball.validation.simulated_trials import Met
-from ricochet.tasks.validation import judge, report
-from ricochet.tasks.validation.checks import Verdict
+from ricochet.tasks.validation import aborted, contenders, judge
+from ricochet.tasks.validation import record as records
+from ricochet.tasks.validation.contenders import Contenders
+from ricochet.tasks.validation.judge import RigRequest, Validation
+from ricochet.tasks.validation.outcomes import SCHEMA, SIMULATED
+from ricochet.tasks.validation.report import Report
+
+ABORTS = (BadInput, RuntimeError, KeyboardInterrupt)
+"""What ends trials before their time: an operator, microphones and devices raise RuntimeErrors."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which candidate is validated, on which rig, and where the results go.
+
+    Attributes:
+        name: Name in the registry.
+        settings: All settings.
+        out: Folder of the results.
+        seed: Seed of all randomness.
+        rig: `simulated`, or another that the system has.
+        armed: Whether a real robot may move, once the operator has confirmed it.
+    """
+
+    name: str
+    settings: Settings
+    out: Path
+    seed: int = 0
+    rig: str = SIMULATED
+    armed: bool = False
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps as they are called, in order; `record_abort` takes the place of the last two."""
+
+    load: Callable[..., Contenders | None]
+    measure: Callable[..., Any]
+    run_trials: Callable[..., Any]
+    record: Callable[..., OpenRun | None]
+    promote: Callable[..., bool | None]
+    record_abort: Callable[..., OpenRun | None]
 
 
 @flow(
@@ -69,194 +89,141 @@ def validate(
     rig: str = SIMULATED,
     arm: bool = False,
 ) -> dict[str, Any]:
-    """Validate the candidate of a ball-surface pair and, if it passes, make it the champion.
+    """Validate the candidate of a name and, if it passes, make it the champion.
 
     Args:
-        name: `<ball>-<surface>`.
+        name: Name in the registry.
         out: Folder of the results.
         seed: Seed of all randomness.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
         rig: `simulated` or `real`.
-        arm: Whether a real robot may move, once a person at the terminal has confirmed it.
+        arm: Whether a real robot may move, once the operator at the terminal has confirmed it.
 
     Returns:
         What `result.json` holds.
 
     Raises:
         BadInput: If something is missing or not as it should be.
-        EndedError: If the trials on a real rig ended before their time.
+        RuntimeError: If the trials were aborted.
     """
-    wanted = catalogue.load_settings(params, overrides)
-    laboratory.ball_of(name)
-    place = open_place(rig, wanted, arm=arm)
-    tracker, folder = runs.connect(), output_folder(Path(out))
-    trial = load(tracker, name)
-    if trial is None:
-        result = unchanged(tracker, name)
+    settings = catalogue.load_settings(params, overrides)
+    return run(Request(name, settings, Path(out), seed, rig, arm), TASKS)
+
+
+def dry_run(request: Request) -> dict[str, Any]:
+    """Validate without Prefect, record nothing and move nothing; return what `result.json` holds.
+
+    Raises:
+        BadInput: If something is missing or not as it should be.
+        RuntimeError: If the trials were aborted.
+    """
+    return run(request, DRY)
+
+
+def run(request: Request, steps: Steps) -> dict[str, Any]:
+    """Validate a candidate in steps; return what `result.json` holds."""
+    validation: Validation[Any, Any] = catalogue.validation_of(request.name)
+    rig_request = RigRequest(request.name, request.settings, request.armed)
+    trials = judge.open_rig(validation, request.rig, rig_request)
+    tracker, out = runs.connect(), output_folder(request.out)
+    found = steps.load(tracker, request.name, validation.kind)
+    if found is None:
+        result = contenders.unchanged(tracker, request.name)
     else:
-        evidence = audit(tracker, trial, wanted, seed)
-        left = output_folder(folder / "-".join((name, *trial.versions.values())))
-        with kept(tracker, name, trial.versions, place, out=folder, left=left):
-            real_trials.refuse_motion(evidence, place)
-            twin, met = try_on_rig(trial, wanted, seed, left, place)
-        verdict = gate.judge(evidence, twin)
-        run = record(tracker, trial, twin, met, verdict, left)
-        moved = verdict.passed and move(tracker, trial, verdict, run)
-        result = result_of(trial, twin, met, verdict, run) | {"promoted": bool(moved)}
-    write_json(folder / "result.json", result)
+        result = _compare(request, steps, validation, trials, tracker, found)
+    write_json(out / "result.json", result)
     return result
 
 
-@task(name="measure again", cache_policy=NO_CACHE, retries=0)
-def audit(tracker: Tracker, trial: Trial, wanted: Settings, seed: int) -> Evidence:
-    """Measure the candidate again from its recordings.
-
-    Args:
-        tracker: The store.
-        trial: Who is on trial.
-        wanted: The settings.
-        seed: Seed of all randomness.
-
-    Returns:
-        What was measured.
-    """
-    registered = Registered(trial.name, trial.versions[CANDIDATE])
-    sessions = judge.recordings_of(tracker, registered)
-    with bar(f"{trial.name} audit") as progress:
-        return auditing.audit(
-            trial.packages[CANDIDATE], sessions, settings=wanted, seed=seed, progress=progress
-        )
-
-
-@task(name="try on the rig", cache_policy=NO_CACHE, retries=0)
-def try_on_rig(
-    trial: Trial, wanted: Settings, seed: int, folder: Path, place: Place | None = None
-) -> tuple[TwinResult, Met]:
-    """Meet tosses and predict cups, with candidate and champion alike.
-
-    Args:
-        trial: Who is on trial.
-        wanted: The settings.
-        seed: Seed of all randomness.
-        folder: Where telemetry and pictures go.
-        place: The real rig and the person at it; None is the simulated one, on the same seeds.
-
-    Returns:
-        The trials, and how the tosses were met.
-
-    Raises:
-        EndedError: If the trials on a real rig ended before their time.
-    """
-    torch.set_num_threads(1)
-    ball, rules = laboratory.ball_of(trial.name), wanted[Validate]
-    theta = {role: _samples(package) for role, package in trial.packages.items()}
-    learning = torch.Generator().manual_seed(seed)
-    known = {role: controllers.fit_ball_model(rows, draw=learning) for role, rows in theta.items()}
-    if place is not None:
-        bench = Bench(ball, known, wanted, place)
-        met = real_trials.meet_tosses(bench, seed=seed, folder=folder)
-        return _tried(trial, REAL, real_trials.block_seeds(seed, wanted[Real].tosses), met), met
-    seeds = real_trials.block_seeds(seed, rules.tosses)
-    if CHAMPION not in known:
-        known[STAY] = known[CANDIDATE]
-    with bar(f"{trial.name} rig") as progress:
-        met = simulated_trials.meet_tosses(
-            ball, known, settings=wanted, seeds=seeds, folder=folder, progress=progress
-        )
-    places = simulated_trials.cup_positions(rules.positions)
-    inside = simulated_trials.predict_cups(ball, theta, places, seed=seed)
-    return replace(
-        _tried(trial, SIMULATED, seeds, met),
-        positions=tuple((float(x), float(y)) for x, y in places),
-        inside_90=Paired(inside[CANDIDATE], inside.get(CHAMPION)),
-    ), met
-
-
-@task(name="record", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
-def record(
-    tracker: Tracker, trial: Trial, twin: TwinResult, met: Met, verdict: Verdict, folder: Path
-) -> OpenRun:
-    """Record the validation in MLflow, passed or not, and link the two runs.
-
-    Args:
-        tracker: The store.
-        trial: Who was on trial.
-        twin: The trials.
-        met: How the tosses were met.
-        verdict: What the gate says.
-        folder: What the rig left.
-
-    Returns:
-        The run.
-    """
-    numbers = {
-        role: {
-            "energy": met.energy[role],
-            "latency_p99": met.latency[role],
-            "refused": float(len(met.refused[role])),
-        }
-        for role in trial.versions
-    }
-    refused = {role: list(lines) for role, lines in met.refused.items()}
-    write_json(folder / "refused.json", refused)
-    run = report.publish_validation(
-        tracker,
-        twin,
-        packages=trial.packages,
-        verdict=verdict,
-        numbers=numbers,
-        files=folder,
-        flow_run=str(flow_run.id or ""),
-    )
-    link(run, f"{trial.name}: validation in MLflow", key="mlflow-validation")
-    return run
-
-
-def _tried(trial: Trial, rig: str, seeds: tuple[int, ...], met: Met) -> TwinResult:
-    """Return how the tosses were met; no cup was tried."""
-    champion = trial.versions.get(CHAMPION)
-    return TwinResult(
-        name=trial.name,
-        candidate=trial.versions[CANDIDATE],
-        champion=champion,
-        rig=rig,
-        seeds=seeds,
-        success=Paired(met.success[CANDIDATE], met.success.get(CHAMPION)),
-        positions=(),
-        inside_90=Paired((), None if champion is None else ()),
-        stay=met.success.get(STAY),
-    )
-
-
-def _samples(package: Package) -> np.ndarray:
-    return np.asarray(package.arrays["samples"], dtype=np.float64)
-
-
-def result_of(
-    trial: Trial, twin: TwinResult, met: Met, verdict: Verdict, run: OpenRun | None
+def _compare(
+    request: Request,
+    steps: Steps,
+    validation: Validation[Any, Any],
+    trials: judge.RunTrials[Any],
+    tracker: Tracker,
+    found: Contenders,
 ) -> dict[str, Any]:
-    """Return the result of a trial.
-
-    Args:
-        trial: Who was on trial.
-        twin: The trials.
-        met: How the tosses were met.
-        verdict: What the gate says.
-        run: Where it is recorded; None where it is not.
-    """
+    evidence = steps.measure(
+        tracker,
+        validation,
+        found.registered,
+        found.packages[CANDIDATE],
+        settings=request.settings,
+        seed=request.seed,
+    )
+    files = request.out / "-".join((found.name, *found.versions.values()))
+    with recording_abort(request, partial(steps.record_abort, tracker, found, files)):
+        judge.refuse_motion(validation, evidence, request.rig)
+        outcomes = steps.run_trials(trials, found, request.seed, files)
+    verdict = validation.judge(evidence, outcomes)
+    report = validation.report(found, evidence, outcomes)
+    recorded, promoted = steps.record(tracker, report, verdict, files), False
+    if verdict.passed and recorded is not None:
+        promoted = bool(steps.promote(tracker, found, validation.kind, verdict, recorded.run_id))
     return {
         "schema": SCHEMA,
-        "name": trial.name,
-        "rig": twin.rig,
+        "name": found.name,
         "unchanged": False,
-        "versions": trial.versions,
-        "run": None if run is None else run.run_id,
+        "versions": found.versions,
+        "run": None if recorded is None else recorded.run_id,
         "gate": verdict.to_json(),
-        "success": twin.success.shares(),
-        "inside_90": twin.inside_90.shares(),
-        "energy": dict(met.energy),
-        "latency_p99": dict(met.latency),
-        "refused": {role: list(lines) for role, lines in met.refused.items()},
-        "trials": results.to_json(twin),
+        **report.summary,
+        "promoted": promoted,
     }
+
+
+@contextmanager
+def recording_abort(
+    request: Request, record_abort: Callable[[str], OpenRun | None]
+) -> Iterator[None]:
+    """Record why the trials in the block were aborted, if they were."""
+    try:
+        yield
+    except ABORTS as error:
+        reason = " ".join(str(error).split()) or "interrupted"
+        recorded = record_abort(reason)
+        result = {
+            "schema": SCHEMA,
+            "name": request.name,
+            "rig": request.rig,
+            "ended": reason,
+            "run": None if recorded is None else recorded.run_id,
+            "unchanged": False,
+            "promoted": False,
+        }
+        write_json(request.out / "result.json", result)
+        raise
+
+
+def record(tracker: Tracker, report: Report, verdict: Verdict, files: Path) -> OpenRun:
+    """Record the validation in MLflow, passed or not, and link the two runs."""
+    done = records.publish(tracker, report, verdict, files=files, flow_run=str(flow_run.id or ""))
+    link(done, f"{report.result.name}: validation in MLflow", key="mlflow-validation")
+    return done
+
+
+def record_abort(tracker: Tracker, found: Contenders, files: Path, reason: str) -> OpenRun:
+    """Record in MLflow why the trials were aborted, and link the two runs."""
+    flow_id = str(flow_run.id or "")
+    done = aborted.publish(tracker, found, reason=reason, files=files, flow_run=flow_id)
+    link(done, f"{found.name}: aborted validation in MLflow", key="mlflow-validation-ended")
+    return done
+
+
+def _nothing(*_: object) -> None:
+    """Stand in for a step that a dry run leaves out."""
+
+
+_once = partial(task, cache_policy=NO_CACHE, retries=0)
+_retried = partial(task, cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+
+TASKS = Steps(
+    load=_retried(contenders.load, name="load as a controller would"),
+    measure=_once(judge.measure, name="measure again"),
+    run_trials=_once(judge.run_trials, name="try on the rig"),
+    record=_retried(record, name="record"),
+    promote=_once(contenders.promote, name="move the aliases"),
+    record_abort=_retried(record_abort, name="record the abort"),
+)
+DRY = Steps(contenders.load, judge.measure, judge.run_trials, _nothing, _nothing, _nothing)

@@ -20,9 +20,9 @@ from ricochet.tasks.recordings import dvc_publish, recorder
 from ricochet.tasks.recordings.dvc_publish import PublicationError
 from ricochet.tasks.registry import promotion, promotion_log, versions
 from ricochet.tasks.registry import runs as tracking
+from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION, PREVIOUS
 from ricochet.tasks.registry.promotion_log import Pair
 from ricochet.tasks.registry.runs import Tracker
-from ricochet.tasks.registry.versions import CANDIDATE
 from ricochet.tasks.systems import catalogue
 
 UNNAMED = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
@@ -133,8 +133,8 @@ def _against_log(tracker: Tracker, name: str, log: Path) -> list[Finding]:
     wanted = Pair(None, None) if done is None else done.after
     found = promotion.present(tracker, name)
     rows = (
-        (promotion.CHAMPION, found.champion, wanted.champion),
-        (promotion.PREVIOUS, found.previous, wanted.previous),
+        (CHAMPION, found.champion, wanted.champion),
+        (PREVIOUS, found.previous, wanted.previous),
     )
     return [
         Finding(f"{name}: {alias} is {there or 'none'}, the log says {logged or 'none'}", False)
@@ -146,7 +146,7 @@ def _against_log(tracker: Tracker, name: str, log: Path) -> list[Finding]:
 def _against_packages(tracker: Tracker, name: str) -> list[Finding]:
     """Download what every alias points at and verify it, each version once."""
     pointed: dict[str, str] = {}
-    for alias in (promotion.CHAMPION, promotion.PREVIOUS, CANDIDATE):
+    for alias in (CHAMPION, PREVIOUS, CANDIDATE):
         version = versions.resolve(tracker, name, alias)
         if version is not None:
             pointed.setdefault(version.version, alias)

@@ -2,12 +2,12 @@
 
 What is measured of a candidate is drawn by its law instead of being computed: levels and ranks of a
 Gaussian posterior in two dimensions whose variance was divided by c (1 - (1 - U)^c inside, uniform
-U), tosses that are met independently with a given chance, cups that hold with a chance of 0.95.
+U), tosses that are touched independently with a given chance, cups that hold with a chance of 0.95.
 Printed: the share of candidates that `tasks.systems.bouncing_ball.validation.gate` refuses, with
 its standard error.
 
 Rows of tosses compare with a champion that meets 0.7 of them, on the same seeds, or, without one,
-with a paddle that stays; on a real rig the tosses are counted apart, 60 each.
+with a stationary paddle; on a real rig the tosses are counted apart, 60 each.
 """
 
 import argparse
@@ -18,15 +18,12 @@ import numpy as np
 
 from ricochet.models.systems.bouncing_ball.calibration.posterior_agreement import Agreement
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
+from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems.bouncing_ball.validation import gate
-from ricochet.tasks.systems.bouncing_ball.validation.gate import Evidence
-from ricochet.tasks.systems.bouncing_ball.validation.results import (
-    REAL,
-    SIMULATED,
-    Paired,
-    TwinResult,
-)
-from ricochet.tasks.validation.checks import Check, not_worse
+from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence
+from ricochet.tasks.systems.bouncing_ball.validation.results import TwinResult
+from ricochet.tasks.validation.checks import not_worse
+from ricochet.tasks.validation.outcomes import REAL, SIMULATED, Paired
 
 SESSIONS, DRAWS, SAMPLES = 80, 500, 4000
 CUPS, HELD, CHAMPION = 40, 0.95, 0.7
@@ -35,10 +32,12 @@ TOSSES = (60, 100, 200)
 FIRST = {"as good as staying": (0.20, 0.20), "moon ball": (0.46, 0.20), "tennis": (0.93, 0.40)}
 """Shares of all tosses that a first candidate and staying meet (`ricochet study ball-tracking`)."""
 
-Judged = Callable[[np.random.Generator], tuple[Check, ...]]
+Judge = Callable[[np.random.Generator], tuple[Check, ...]]
 
 
-def evidence(draw: np.random.Generator, *, method: float = 1.0, package: float = 1.0) -> Evidence:
+def evidence(
+    draw: np.random.Generator, *, method: float = 1.0, package: float = 1.0
+) -> CalibrationEvidence:
     """What is measured of a posterior whose variance was divided, by the law of a Gaussian."""
     product = ProductChecks(
         levels=1 - (1 - draw.random(SESSIONS)) ** method, ranks=draw.random((SESSIONS, 2)), drops=20
@@ -50,7 +49,7 @@ def evidence(draw: np.random.Generator, *, method: float = 1.0, package: float =
         mean_distance=0.01,
         variance_ratios=(1.0 / package, 1.0 / package),
     )
-    return Evidence(agreement, product, float(draw.random()))
+    return CalibrationEvidence(agreement, product, float(draw.random()))
 
 
 def twin(
@@ -75,7 +74,7 @@ def twin(
 
 
 def first(draw: np.random.Generator, *, tosses: int, met: float, stay: float) -> TwinResult:
-    """A candidate without a champion, compared with a paddle that stays."""
+    """A candidate without a champion, compared with a stationary paddle."""
     compared = twin(draw, tosses=tosses, candidate=met, champion=stay)
     alone = {
         name: Paired(getattr(compared, name).candidate, None) for name in ("success", "inside_90")
@@ -94,11 +93,11 @@ def outcomes(draw: np.random.Generator, count: int, share: float) -> tuple[bool,
     return tuple(bool(value) for value in draw.random(count) < share)
 
 
-def rows() -> dict[str, Judged]:
+def rows() -> dict[str, Judge]:
     """Each kind of candidate, and what judges one of it."""
-    found: dict[str, Judged] = {
+    found: dict[str, Judge] = {
         "sound, by what is measured again": lambda draw: gate.judge_evidence(evidence(draw)),
-        "sound, by tosses and cups": lambda draw: gate.judge_twin(twin(draw, tosses=TOSSES[-1])),
+        "sound, by tosses and cups": lambda draw: gate.judge_trials(twin(draw, tosses=TOSSES[-1])),
     }
     for c in DIVISORS:
         found[f"packaged variance divided by {c:g}"] = lambda draw, c=c: gate.judge_evidence(
@@ -118,11 +117,11 @@ def rows() -> dict[str, Judged]:
     for name, (met, stay) in FIRST.items():
         for n in (TOSSES[0], TOSSES[-1]):
             found[f"first, {name}, {n} tosses"] = lambda draw, n=n, met=met, stay=stay: (
-                gate.judge_twin(first(draw, tosses=n, met=met, stay=stay))[1],
+                gate.judge_trials(first(draw, tosses=n, met=met, stay=stay))[1],
             )
     for share in (0.7, 0.6, 0.5):
         found[f"real rig, {share:g} of 60 for 0.7"] = lambda draw, share=share: (
-            gate.judge_twin(apart(draw, tosses=60, candidate=share))[1],
+            gate.judge_trials(apart(draw, tosses=60, candidate=share))[1],
         )
     return found
 

@@ -78,7 +78,7 @@ def run_tosses(rows: list[Any], assumed: dict[str, Any], about: Settings) -> lis
             SimulatedArm(Workspace()),
             until=simulated_trials.end_of(toss),
         )
-        outcomes.append(simulated_trials.judged(done, toss, events, workspace=Workspace()))
+        outcomes.append(simulated_trials.outcome_of(done, toss, events, workspace=Workspace()))
     return outcomes
 
 

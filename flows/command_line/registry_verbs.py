@@ -1,4 +1,4 @@
-"""The verbs that move aliases and keep house: validate, promote, rollback, doctor.
+"""The verbs that move aliases and clean up: validate, promote, rollback, doctor.
 
 A candidate that the gate refuses is bad input: every refusal is a line on standard output, all
 checks are in `result.json`, and the exit status is 2.
@@ -7,18 +7,13 @@ checks are in `result.json`, and the exit status is 2.
 import argparse
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ricochet.flows.command_line.verb import Call, Verb
-from ricochet.tasks.systems.air_hockey.kinds import POLICY
-from ricochet.tasks.systems.catalogue import kind_of
+from ricochet.tasks.systems import catalogue
 
-if TYPE_CHECKING:
-    from ricochet.tasks.registry.promotion import Moved
-    from ricochet.tasks.validation.judge import Judged
-
-NAME = "<ball>-<surface>, or shooting-<setting>"
-REHEARSED = "the simulated rig: what is tried on another is recorded"
+SIMULATED = "simulated"
+DRY_RUN = "the simulated rig: what is tried on another is recorded"
 PROMOTION, ROLLBACK, DOCTOR = "ricochet.promotion/1", "ricochet.rollback/1", "ricochet.doctor/1"
 
 
@@ -26,62 +21,46 @@ def promote(call: Call) -> None:
     """Judge a version and, if it passes, make it the champion."""
     from ricochet.models.core.bad_input import BadInput
 
-    name, version = call.arguments.name, call.arguments.version
-    if call.arguments.log:
-        _show_log(call, name)
+    given = call.arguments
+    if given.log:
+        _show_log(call, given.name)
         return
-    if version is None:
+    if given.version is None:
         raise BadInput("VERSION", "none", "the version to promote, or --log")
+    catalogue.kind_of(given.name)
     _prepare()
-    from ricochet.tasks.console import progress
-    from ricochet.tasks.registry import promotion, runs
+    from ricochet.flows import promote as flow
     from ricochet.tasks.registry.versions import Registered
-    from ricochet.tasks.validation import judge
 
-    tracker, registered = runs.connect(), Registered(name, version)
-    moved = promotion.finish(tracker, registered, kind=kind_of(name)) if call.publish else None
-    if moved is not None:
-        _write(call, _promotion(version, None, moved) | {"name": name})
-        call.say(_moved(moved))
-        return
-    if call.publish and not call.arguments.again:
-        promotion.refuse_rolled_back(registered)
-    with progress.bar(f"{name} {version}") as report:
-        judged = judge.judge(
-            tracker,
-            registered,
-            call.arguments.session,
+    done = flow.promote(
+        flow.Request(
+            Registered(given.name, given.version),
             settings=call.settings,
             seed=call.seed,
-            progress=report,
+            sessions=given.session,
+            reason=given.reason,
+            again=given.again,
+            publish=call.publish,
         )
-    for line in judged.verdict.refusals:
+    )
+    for line in done.refusals:
         call.say(f"refused: {line}")
-    if call.publish and judged.verdict.passed:
-        moved = promotion.promote(
-            tracker,
-            registered,
-            kind=kind_of(name),
-            verdict=judged.verdict,
-            validation=judged.validation,
-            reason=call.arguments.reason,
-            again=call.arguments.again,
-        )
-    _write(call, _promotion(registered.version, judged, moved) | {"name": name})
-    if not judged.verdict.passed:
-        found = f"{len(judged.verdict.refusals)} of {len(judged.verdict.checks)} checks failed"
-        raise BadInput(f"{name} version {version}", found, "a candidate that passes the gate")
-    call.say(f"{name} version {version}: passes the gate" if moved is None else _moved(moved))
+    _write(call, done.to_json())
+    done.refuse()
+    call.say(done.line)
 
 
 def validate(call: Call) -> None:
     """Try the candidate on the rig and, if it passes the gate, make it the champion."""
     from ricochet.models.core.bad_input import BadInput
 
-    name = call.arguments.name
-    if not call.publish and call.arguments.rig != "simulated":
-        raise BadInput("--no-publish", f"validate {name} --rig {call.arguments.rig}", REHEARSED)
-    _refuse_unknown(name, call.arguments.rig)
+    name, rig = call.arguments.name, call.arguments.rig
+    if not call.publish and rig != SIMULATED:
+        raise BadInput("--no-publish", f"validate {name} --rig {rig}", DRY_RUN)
+    validation = catalogue.validation_of(name)
+    from ricochet.tasks.validation import judge
+
+    judge.refuse_rig(validation, name, rig, armed=call.arguments.arm)
     _prepare()
     result = _validated(call)
     if result["unchanged"]:
@@ -92,66 +71,38 @@ def validate(call: Call) -> None:
             call.say(
                 f"refused: {check['name']}: found {check['found']}, expected {check['expected']}"
             )
-    call.say(f"{name}: {_shots(result) if POLICY.matches(name) else _tosses(result)}")
+    call.say(f"{name}: {validation.line(result)}")
     verdict = "promoted to champion" if result["promoted"] else "not promoted"
     where = f"run {result['run']}" if result["run"] else "not recorded"
     call.say(f"{name} version {result['versions']['candidate']}: {verdict}; {where}")
 
 
-def _refuse_unknown(name: str, rig: str) -> None:
-    """Refuse at once what no flow could find: a setting that is not, a ball that no twin tosses."""
-    kind_of(name)
-    if rig == "simulated" and not POLICY.matches(name):
-        from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import ball_of
-
-        ball_of(name)
-
-
 def _validated(call: Call) -> dict[str, Any]:
-    """Return the result of the flow, or of a rehearsal of it."""
-    from ricochet.models.core.bad_input import BadInput
+    """Return the result of the flow, or of a dry run."""
+    from ricochet.flows import validate as flow
 
-    name, rig, arm = call.arguments.name, call.arguments.rig, call.arguments.arm
-    if POLICY.matches(name) and rig != "simulated":
-        raise BadInput("--rig", rig, "simulated: shots have no other rig yet")
+    name = call.arguments.name
     if not call.publish:
-        from ricochet.flows.rehearsal import rehearse
-
-        return rehearse(name, wanted=call.settings, out=call.out, seed=call.seed)
-    if POLICY.matches(name):
-        from ricochet.flows.validate_shooting import validate_shooting
-
-        return validate_shooting(name=name, **call.parameters())
-    from ricochet.flows.validate import validate as flow
-
-    return flow(name=name, rig=rig, arm=arm, **call.parameters())
-
-
-def _tosses(result: dict[str, Any]) -> str:
-    met, inside = result["success"]["candidate"], result["inside_90"].get("candidate")
-    cups = "no cup tried" if inside is None else f"{inside:.2f} of the cups as predicted"
-    return f"met {met:.2f} of the tosses, {cups}"
-
-
-def _shots(result: dict[str, Any]) -> str:
-    row = result["shots"]["candidate"]
-    speed = f"{row['speed_mean']:.2f} ± {row['speed_sd']:.2f} m/s"
-    return f"scored {row['score']:.2f} of the shots at {speed}, {row['banks_mean']:.2f} banks"
+        return flow.dry_run(flow.Request(name, call.settings, call.out, call.seed))
+    return flow.validate(
+        name=name, rig=call.arguments.rig, arm=call.arguments.arm, **call.parameters()
+    )
 
 
 def rollback(call: Call) -> None:
     """Restore the aliases that there were before the last promotion."""
     from ricochet.models.core.bad_input import BadInput
 
+    name = call.arguments.name
     if not call.publish:
         raise BadInput("--no-publish", "rollback", "none: rolling back is moving aliases")
+    catalogue.kind_of(name)
     _prepare()
-    from ricochet.tasks.registry import promotion, runs
+    from ricochet.flows import promote as flow
 
-    tracker, name = runs.connect(), call.arguments.name
-    moved = promotion.rollback(tracker, name, kind=kind_of(name), reason=call.arguments.reason)
+    moved = flow.rollback(name, call.arguments.reason)
     _write(call, {"schema": ROLLBACK, **asdict(moved)})
-    call.say(_moved(moved))
+    call.say(flow.line(moved))
 
 
 def doctor(call: Call) -> None:
@@ -176,7 +127,9 @@ def doctor(call: Call) -> None:
     mended = sum(finding.mended for finding in found)
     entries = promotion_log.read(promotion_log.place())
     _write(call, {"schema": DOCTOR, "findings": [asdict(finding) for finding in found]})
-    call.say(f"{mended} mended, {len(found) - mended} for a person; {len(entries)} lines of log")
+    call.say(
+        f"{mended} mended, {len(found) - mended} to be mended by hand; {len(entries)} lines of log"
+    )
 
 
 def _show_log(call: Call, name: str) -> None:
@@ -188,23 +141,6 @@ def _show_log(call: Call, name: str) -> None:
     _write(call, {"schema": PROMOTION, "name": name, "log": [asdict(entry) for entry in entries]})
     if not entries:
         call.say(f"{name}: never promoted")
-
-
-def _promotion(version: str, judged: "Judged | None", moved: "Moved | None") -> dict[str, Any]:
-    return {
-        "schema": PROMOTION,
-        "version": version,
-        "validation": None if judged is None else judged.validation or None,
-        "gate": None if judged is None else judged.verdict.to_json(),
-        "promoted": moved is not None,
-        "changed": moved is not None and moved.changed,
-    }
-
-
-def _moved(moved: "Moved") -> str:
-    pair = moved.pair
-    where = f"champion {pair.champion or 'none'}, previous {pair.previous or 'none'}"
-    return f"{moved.name}: {where}{'' if moved.changed else ', unchanged'}"
 
 
 def _write(call: Call, result: dict[str, Any]) -> None:
@@ -220,7 +156,7 @@ def _prepare() -> None:
 
 
 def _promote_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help=NAME)
+    parser.add_argument("name", metavar="NAME", help=_names())
     parser.add_argument("version", nargs="?", metavar="VERSION", help="version in the registry")
     parser.add_argument(
         "session", nargs="*", type=Path, help="its recordings (default: those its run names)"
@@ -231,12 +167,11 @@ def _promote_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _validate_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help=NAME)
+    parser.add_argument("name", metavar="NAME", help=_names())
     parser.add_argument(
         "--rig",
-        choices=("simulated", "real"),
-        default="simulated",
-        help="real: the robot and microphones of the sections `real` and `capture`",
+        default=SIMULATED,
+        help="simulated, or real: the robot and microphones of the settings",
     )
     parser.add_argument(
         "--arm", action="store_true", help="let the real robot move, once confirmed by hand"
@@ -244,8 +179,12 @@ def _validate_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _rollback_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help=NAME)
+    parser.add_argument("name", metavar="NAME", help=_names())
     parser.add_argument("--reason", default="by hand", metavar="TEXT", help="kept in the log")
+
+
+def _names() -> str:
+    return " or ".join(each.kind.pattern for each in catalogue.validations())
 
 
 def _no_options(parser: argparse.ArgumentParser) -> None:
@@ -255,7 +194,7 @@ def _no_options(parser: argparse.ArgumentParser) -> None:
 VERBS = (
     Verb(
         ("validate",),
-        "try a candidate on the rig beside the champion; what passes the gate becomes champion;"
+        "try a candidate on the rig against the champion; what passes the gate becomes champion;"
         " --no-publish only tries and judges",
         "ricochet validate ping-pong-table\n  ricochet validate shooting-balanced\n"
         "  ricochet validate ping-pong-table --rig real --arm --set real.robot=192.0.2.1",

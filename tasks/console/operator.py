@@ -1,7 +1,7 @@
-"""Whoever sits at the terminal: asked before anything real moves, told what to do, believed.
+"""The operator at the terminal: asked before anything real moves, and asked to judge what happened.
 
-A yes is a word that nobody types by chance; anything else is a no. An end of input is no answer,
-and no answer is a no. What is kept of a person is what was answered, and when.
+A yes is a word that is not typed by chance; anything else, including the end of input, is a no.
+What is kept of an operator is what was answered, and when.
 """
 
 import sys
@@ -15,13 +15,13 @@ from ricochet.models.core.bad_input import BadInput
 YES, NO, NONE, LATE = "yes", "no", "none", "too late"
 
 
-class EndedError(RuntimeError):
-    """A person, or what happened, ended the work before its time; the text is one line."""
+class OperatorAbortError(RuntimeError):
+    """The operator, or a failing device, aborted the work; the text is one line."""
 
 
 @dataclass(frozen=True)
-class Person:
-    """Somebody who can be asked.
+class Operator:
+    """A human who can be asked.
 
     Attributes:
         read: Shows a text and returns the line typed; raises EOFError where there is none.
@@ -47,21 +47,21 @@ class Answer:
     answered_at: str
 
 
-def at_terminal() -> Person:
-    """Return the person at this process's terminal.
+def at_terminal() -> Operator:
+    """Return the operator at this process's terminal.
 
     Raises:
-        BadInput: If there is none: input or output is a pipe, a file or a schedule's worker.
+        BadInput: If there is no terminal: input or output is a pipe, a file or a schedule's worker.
     """
     for name, stream in (("standard input", sys.stdin), ("standard error", sys.stderr)):
         if stream is None or not stream.isatty():
-            expected = "a terminal with a person at it: real motion is confirmed by hand"
+            expected = "a terminal with an operator at it: real motion is confirmed by hand"
             raise BadInput(name, "no terminal", expected)
-    return Person(_read, _say)
+    return Operator(_read, _say)
 
 
 def confirm(
-    person: Person,
+    operator: Operator,
     lines: Sequence[str],
     *,
     word: str,
@@ -71,20 +71,16 @@ def confirm(
     """Ask whether something real may move.
 
     Args:
-        person: Who is asked.
         lines: What will move, where, how fast, how often.
         word: What must be typed for a yes.
         patience: Time after which a yes no longer counts, s.
         clock: Seconds of the wall.
-
-    Returns:
-        The answer.
     """
     for line in lines:
-        person.say(line)
+        operator.say(line)
     asked_at, asked = _now(), clock()
     try:
-        typed = person.read(f"type {word} to let it move, anything else ends here: ")
+        typed = operator.read(f"type {word} to let it move, anything else ends here: ")
         answer = YES if typed.strip() == word else NO
     except EOFError:
         answer = NONE
@@ -93,45 +89,30 @@ def confirm(
     return Answer(answer, asked_at, _now())
 
 
-def choose(person: Person, question: str, words: Sequence[str]) -> str:
-    """Ask until one of some words is typed, or so much of one that no other begins like it.
-
-    Args:
-        person: Who is asked.
-        question: The question.
-        words: The words.
-
-    Returns:
-        The word.
+def choose(operator: Operator, question: str, words: Sequence[str]) -> str:
+    """Ask until one of some words, or an unambiguous prefix of one, is typed; return the word.
 
     Raises:
-        EndedError: If the input ended.
+        OperatorAbortError: If the input ended.
     """
     while True:
-        typed = ask(person, f"{question} [{', '.join(words)}] ").strip().lower()
+        typed = ask(operator, f"{question} [{', '.join(words)}] ").strip().lower()
         found = [word for word in words if typed and word.startswith(typed)]
         if len(found) == 1:
             return found[0]
-        person.say(f"found {typed!r}, expected one of {', '.join(words)}")
+        operator.say(f"found {typed!r}, expected one of {', '.join(words)}")
 
 
-def ask(person: Person, text: str) -> str:
-    """Ask for a line.
-
-    Args:
-        person: Who is asked.
-        text: What is shown.
-
-    Returns:
-        The line.
+def ask(operator: Operator, text: str) -> str:
+    """Show a text and return the line typed.
 
     Raises:
-        EndedError: If the input ended.
+        OperatorAbortError: If the input ended.
     """
     try:
-        return person.read(text)
+        return operator.read(text)
     except EOFError as error:
-        raise EndedError("person: found the end of input, expected an answer") from error
+        raise OperatorAbortError("operator: found the end of input, expected an answer") from error
 
 
 def _read(text: str) -> str:
@@ -147,7 +128,7 @@ def _say(line: str) -> None:
 
 
 def _show(text: str) -> None:
-    """Show a text beside whatever standard output is piped to."""
+    """Show a text on standard error, so that standard output can be piped."""
     sys.stderr.write(text)
     sys.stderr.flush()
 

@@ -16,14 +16,13 @@ from pathlib import Path
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import promotion_log, versions
+from ricochet.tasks.registry.aliases import CHAMPION, PREVIOUS
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, Entry, Pair
 from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage.files import output_folder
-from ricochet.tasks.validation.checks import Verdict
-
-CHAMPION, PREVIOUS = "champion", "previous"
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from mlflow.entities.model_registry import ModelVersion
 from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import sha256
 
-CANDIDATE = "candidate"
 FOLDER = "package"
 ABSENT = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 """How MLflow says that there is no such name, or no such alias of a name."""

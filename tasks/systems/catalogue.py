@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks import settings
 from ricochet.tasks.registry.kinds import PackageKind
-from ricochet.tasks.systems.interface import System
+from ricochet.tasks.systems.interface import LateValidation, System
 
 SYSTEMS = ("bouncing_ball", "air_hockey")
 
@@ -45,3 +46,22 @@ def kind_of(name: str) -> PackageKind:
     found = max(matching, key=lambda kind: len(kind.prefix))
     found.refuse(name)
     return found
+
+
+def validations() -> tuple[LateValidation, ...]:
+    """Return all kinds of packages that are validated."""
+    return tuple(each for system in systems() for each in system.validations)
+
+
+def validation_of(name: str) -> Any:
+    """Import and return the `tasks.validation.judge.Validation` of a name in the registry.
+
+    Raises:
+        BadInput: If the name is unknown, or packages of its kind are not validated.
+    """
+    kind = kind_of(name)
+    for each in validations():
+        if each.kind is kind:
+            return each.load()
+    expected = " or ".join(each.kind.pattern for each in validations())
+    raise BadInput(name, "a package that is not validated", expected)

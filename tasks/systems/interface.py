@@ -4,9 +4,24 @@ A system is one folder here and one in `models/systems`. Its module `system` hol
 of names and of callables that import late, so that a list of all systems costs nothing.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from ricochet.tasks.registry.kinds import PackageKind
+
+
+@dataclass(frozen=True)
+class LateValidation:
+    """A kind of package that is validated, and may so become champion.
+
+    Attributes:
+        kind: The kind.
+        load: Imports and returns its `tasks.validation.judge.Validation`.
+    """
+
+    kind: PackageKind
+    load: Callable[[], Any]
 
 
 @dataclass(frozen=True)
@@ -16,7 +31,9 @@ class System:
     Attributes:
         name: Its folder in `tasks/systems`, and the word for it in the catalogue.
         kinds: The packages it puts into the registry.
+        validations: How those that may become champion are validated.
     """
 
     name: str
     kinds: tuple[PackageKind, ...] = ()
+    validations: tuple[LateValidation, ...] = ()

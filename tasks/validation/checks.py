@@ -1,6 +1,6 @@
-"""What gates are made of: a check, a verdict of many, and the tests that several gates ask for.
+"""Statistical checks that several gates ask for.
 
-Each test is exact, and refuses a sound candidate with a chance of at most 0.025:
+Each is exact, and refuses a sound candidate with a chance of at most 0.025:
 
     not_worse         on the same trials as the champion: McNemar 1947, without its normal law
     not_worse_apart   on trials of their own: the interval of the difference of two shares
@@ -8,52 +8,15 @@ Each test is exact, and refuses a sound candidate with a chance of at most 0.025
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
 
 from scipy import stats
 
 from ricochet.models.inference import proportions
-from ricochet.tasks.systems.bouncing_ball.validation.results import Paired
+from ricochet.tasks.registry.verdicts import Check
+from ricochet.tasks.validation.outcomes import Paired
 
 CHANCE = 0.025
 """With which a sound candidate is refused by one of these."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check: what it is called, whether it passed, what was found and what was expected."""
-
-    name: str
-    passed: bool
-    found: str
-    expected: str
-
-    @property
-    def line(self) -> str:
-        """The check in one line."""
-        return f"{self.name}: found {self.found}, expected {self.expected}"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """All checks of a candidate."""
-
-    checks: tuple[Check, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether every check passed, and there was one."""
-        return bool(self.checks) and all(check.passed for check in self.checks)
-
-    @property
-    def refusals(self) -> tuple[str, ...]:
-        """One line for each check that failed."""
-        return tuple(check.line for check in self.checks if not check.passed)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
-        return {"passed": self.passed, "checks": [asdict(check) for check in self.checks]}
 
 
 def not_worse(name: str, paired: Paired) -> Check:
@@ -62,24 +25,19 @@ def not_worse(name: str, paired: Paired) -> Check:
     Of the trials that only one of the two won, half fall to each if they are equally good. The
     candidate fails where so many fell to the champion that their chance is below 0.025.
 
-    Args:
-        name: Name of the check.
-        paired: The outcomes.
-
-    Returns:
-        The check; passed where there is no champion.
+    The check passes where there is no champion.
     """
     shares = paired.shares()
     found = ", ".join(f"{role} {share:.3f}" for role, share in shares.items())
     if paired.champion is None:
-        return Check(f"{name} beside champion", True, found or "nothing", "no champion to beat")
+        return Check(f"{name} against champion", True, found or "nothing", "no champion to beat")
     pairs = list(zip(paired.candidate, paired.champion, strict=True))
     lost, won = pairs.count((False, True)), pairs.count((True, False))
     chance = 1.0
     if lost + won:
         chance = float(stats.binomtest(lost, lost + won, 0.5, alternative="greater").pvalue)
     return Check(
-        f"{name} beside champion",
+        f"{name} against champion",
         chance >= CHANCE,
         f"{found} ({won} won and {lost} lost of {len(pairs)} pairs, p {chance:.4f})",
         f"not worse: p at least {CHANCE}",
@@ -87,22 +45,14 @@ def not_worse(name: str, paired: Paired) -> Check:
 
 
 def not_worse_apart(name: str, paired: Paired) -> Check:
-    """Compare a candidate with the champion on trials of their own.
-
-    Args:
-        name: Name of the check.
-        paired: The outcomes.
-
-    Returns:
-        The check; passed where there is no champion.
-    """
+    """Compare a candidate with the champion on trials of their own; passed without a champion."""
     if paired.champion is None:
         return not_worse(name, paired)
     both = (paired.candidate, paired.champion)
     first, second = ((sum(good), len(good)) for good in both)
     low, high = proportions.difference(first, second, level=1.0 - 2.0 * CHANCE)
     return Check(
-        f"{name} beside champion",
+        f"{name} against champion",
         high >= 0.0,
         f"{first[0]} of {first[1]}, champion {second[0]} of {second[1]}: {low:+.3f} to {high:+.3f}",
         "a difference whose 95 % interval is not all below zero",
@@ -110,16 +60,15 @@ def not_worse_apart(name: str, paired: Paired) -> Check:
 
 
 def promised(name: str, good: Sequence[bool], share: float, *, of: str) -> Check:
-    """Hold outcomes against the share of them that was promised to be good.
+    """Compare outcomes with the share of them that was promised to be good.
+
+    No outcome at all is refused, and so few good ones that their chance is below 0.025.
 
     Args:
         name: Name of the check.
-        good: Whether each outcome was good; none at all is refused.
+        good: Whether each outcome was good.
         share: The promise.
         of: What the good ones are, in words.
-
-    Returns:
-        The check; refused where so few are good that their chance is below 0.025.
     """
     chance = 0.0
     if good:

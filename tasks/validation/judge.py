@@ -1,100 +1,226 @@
-"""A version on trial: its package, its recordings, its last validation, and what the gate says.
+"""How packages of one kind are validated, and what the gate says of one version.
 
-A shooting policy has no recordings: it is measured on states drawn anew.
+A system offers one `Validation` for each kind that can become champion. The flow of `ricochet
+validate` and the verb `ricochet promote` know nothing else of a system.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.operator import OperatorAbortError
+from ricochet.tasks.console.progress import Progress, bar
+from ricochet.tasks.recordings.dvc_publish import DATA
 from ricochet.tasks.registry import promotion, versions
+from ricochet.tasks.registry.kinds import PackageKind
+from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.air_hockey.kinds import POLICY
-from ricochet.tasks.systems.air_hockey.policies import packages
-from ricochet.tasks.systems.air_hockey.settings import Energies
-from ricochet.tasks.systems.air_hockey.validation import audit as shooting_audit
-from ricochet.tasks.systems.air_hockey.validation import gate as shooting_gate
-from ricochet.tasks.systems.air_hockey.validation import report as shooting_validation
-from ricochet.tasks.systems.bouncing_ball.calibration.run import DATA
-from ricochet.tasks.systems.bouncing_ball.validation import audit as auditing
-from ricochet.tasks.systems.bouncing_ball.validation import gate
-from ricochet.tasks.validation import report as validation
-from ricochet.tasks.validation.checks import Verdict
+from ricochet.tasks.storage.provenance import ROOT
+from ricochet.tasks.validation import record
+from ricochet.tasks.validation.contenders import Contenders
+from ricochet.tasks.validation.outcomes import SIMULATED, ComparedVersions
+from ricochet.tasks.validation.report import Report
+
+NO_TRIALS = Check(
+    "validation",
+    False,
+    "none",
+    "a finished `ricochet validate` of this version against the present champion",
+)
+
+Evidence = TypeVar("Evidence")
+Result = TypeVar("Result", bound=ComparedVersions)
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What the gate says of a version, and the run of the validation it looked at."""
+class Candidate:
+    """A version that is measured.
+
+    Attributes:
+        registered: The version.
+        package: Its package, verified.
+        recordings: Finds the sessions that it was learnt from; BadInput where one is missing.
+    """
+
+    registered: Registered
+    package: Package
+    recordings: Callable[[], Sequence[Path]]
+
+    @property
+    def where(self) -> str:
+        """The version in words, for errors."""
+        return f"{self.registered.name} version {self.registered.version}"
+
+
+@dataclass(frozen=True)
+class RigRequest:
+    """What a rig is opened for.
+
+    Attributes:
+        name: Name in the registry.
+        settings: All settings.
+        armed: Whether a real robot may move, once an operator has confirmed it.
+    """
+
+    name: str
+    settings: Settings
+    armed: bool
+
+
+RunTrials = Callable[[Contenders, int, Path], Result]
+"""Runs the trials of the contenders from a seed; telemetry and pictures go into a folder."""
+
+
+@dataclass(frozen=True)
+class Validation(Generic[Evidence, Result]):
+    """How packages of one kind are validated.
+
+    Attributes:
+        kind: The kind.
+        refuse: Raises BadInput for a name that no rig can try.
+        rigs: Opens a rig, without any motion, by its name; `simulated` is always there. A rig with
+            anything missing is refused before any measurement.
+        measure: Measures a candidate again; takes the settings, a seed and a progress.
+        judge_evidence: The checks of what was measured.
+        judge_result: The checks of the trials; the evidence may say what was promised.
+        report: What is recorded and shown.
+        read: Reads the trials of an earlier run from their JSON; takes where they came from too.
+        line: Sums up `result.json` in a line.
+    """
+
+    kind: PackageKind
+    refuse: Callable[[str], None]
+    rigs: Mapping[str, Callable[[RigRequest], RunTrials[Result]]]
+    measure: Callable[[Candidate, Settings, int, Progress], Evidence]
+    judge_evidence: Callable[[Evidence], tuple[Check, ...]]
+    judge_result: Callable[[Result, Evidence], tuple[Check, ...]]
+    report: Callable[[Contenders, Evidence, Result], Report]
+    read: Callable[[Mapping[str, Any], str], Result]
+    line: Callable[[Mapping[str, Any]], str]
+
+    def judge(self, evidence: Evidence, result: Result | None) -> Verdict:
+        """Judge a candidate by everything; one without trials is refused."""
+        trials = (NO_TRIALS,) if result is None else self.judge_result(result, evidence)
+        return Verdict((*self.judge_evidence(evidence), *trials))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the gate says of a version, and the run of the validation it is based on."""
 
     verdict: Verdict
     validation: str
 
 
+def refuse_rig(validation: Validation[Any, Any], name: str, rig: str, *, armed: bool) -> None:
+    """Refuse what no rig can try.
+
+    Raises:
+        BadInput: If the name cannot be tried, there is no such rig, or a simulated robot is armed.
+    """
+    if rig not in validation.rigs:
+        only = f": {validation.kind.pattern} has no other rig" if len(validation.rigs) == 1 else ""
+        raise BadInput("--rig", repr(rig), " or ".join(validation.rigs) + only)
+    if armed and rig == SIMULATED:
+        other = " or ".join(f"--rig {each}" for each in validation.rigs if each != SIMULATED)
+        raise BadInput("--arm", "the simulated rig", other or "no --arm")
+    validation.refuse(name)
+
+
+def open_rig(
+    validation: Validation[Any, Result], rig: str, request: RigRequest
+) -> RunTrials[Result]:
+    """Open a rig without any motion.
+
+    Raises:
+        BadInput: If it cannot try the name, or anything that it needs is missing.
+    """
+    refuse_rig(validation, request.name, rig, armed=request.armed)
+    return validation.rigs[rig](request)
+
+
+def measure(
+    tracker: Tracker,
+    validation: Validation[Evidence, Any],
+    registered: Registered,
+    package: Package,
+    *,
+    settings: Settings,
+    seed: int,
+    sessions: Sequence[Path] = (),
+) -> Evidence:
+    """Measure a version again.
+
+    Args:
+        sessions: Folders of its recordings; none takes those under `data/` that its run names.
+
+    Raises:
+        BadInput: If its recordings are not at hand, or the package is none of this kind.
+    """
+    candidate = Candidate(
+        registered, package, lambda: list(sessions) or recordings_of(tracker, registered)
+    )
+    with bar(candidate.where) as progress:
+        return validation.measure(candidate, settings, seed, progress)
+
+
+def run_trials(
+    trials: RunTrials[Result], contenders: Contenders, seed: int, folder: Path
+) -> Result:
+    """Run the trials on an open rig."""
+    return trials(contenders, seed, folder)
+
+
+def refuse_motion(validation: Validation[Evidence, Any], evidence: Evidence, rig: str) -> None:
+    """Move no real rig for a candidate that the gate refuses by what was measured again.
+
+    Raises:
+        OperatorAbortError: If a check failed.
+    """
+    refusals = Verdict(validation.judge_evidence(evidence)).refusals
+    if refusals and rig != SIMULATED:
+        raise OperatorAbortError(f"no motion, the gate already refuses: {refusals[0]}")
+
+
 def judge(
     tracker: Tracker,
+    validation: Validation[Any, Any],
     registered: Registered,
-    sessions: Sequence[Path] = (),
     *,
     settings: Settings,
     seed: int = 0,
-    progress: Progress = silent,
-) -> Judged:
-    """Measure a version again and look up how it fared beside the present champion.
+    sessions: Sequence[Path] = (),
+) -> Judgement:
+    """Measure a version again and look up its trials against the present champion.
 
     Args:
-        tracker: The store.
-        registered: The version.
         sessions: Folders of its recordings; none takes those under `data/` that its run names.
-        settings: How well the rig is known, and the size of the checks.
-        seed: Seed of all randomness.
-        progress: Told of each take and simulated session, or of each shot rolled out.
-
-    Returns:
-        The verdict.
 
     Raises:
         BadInput: If the version is not there or not whole, or its recordings are not at hand.
     """
-    where = f"{registered.name} version {registered.version}"
+    name, version = registered.name, registered.version
     if not versions.exists(tracker, registered):
-        raise BadInput(where, "nothing in the registry", "a version")
-    kind = catalogue.kind_of(registered.name)
-    package = versions.load(tracker, registered, kind=kind)
-    champion = promotion.present(tracker, registered.name).champion
-    if kind is POLICY:
-        policy = packages.from_package(package, where=where)
-        measured = shooting_audit.audit(policy, settings[Energies], seed=seed, progress=progress)
-        shot = shooting_validation.find(tracker, registered.name, registered.version, champion)
-        run, shots = shot or ("", None)
-        return Judged(shooting_gate.judge(measured, shots), run)
-    found = validation.find_validation(tracker, registered.name, registered.version, champion)
-    evidence = auditing.audit(
-        package,
-        list(sessions) or recordings_of(tracker, registered),
-        settings=settings,
-        seed=seed,
-        progress=progress,
+        raise BadInput(f"{name} version {version}", "nothing in the registry", "a version")
+    package = versions.load(tracker, registered, kind=validation.kind)
+    champion = promotion.present(tracker, name).champion
+    found = record.find(tracker, name, version, champion, read=validation.read)
+    evidence = measure(
+        tracker, validation, registered, package, settings=settings, seed=seed, sessions=sessions
     )
-    run, twin = found or ("", None)
-    return Judged(gate.judge(evidence, twin), run)
+    run, result = found or ("", None)
+    return Judgement(validation.judge(evidence, result), run)
 
 
 def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:
-    """Find the recordings that a version was learnt from.
-
-    Args:
-        tracker: The store.
-        registered: The version.
-
-    Returns:
-        The sessions under `data/` that the version's run names.
+    """Find the sessions under `data/` that the run of a version names.
 
     Raises:
         BadInput: If one of them is not at hand.
@@ -102,11 +228,11 @@ def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:
     where = f"{registered.name} version {registered.version}"
     run_id = tracker.client.get_model_version(registered.name, registered.version).run_id
     try:
-        named = validation.load_json(tracker, str(run_id), "result.json")["sessions"]
+        named = record.load_json(tracker, str(run_id), "result.json")["sessions"]
     except (MlflowException, OSError, KeyError) as error:
         found = "a run that names no sessions"
         raise BadInput(where, found, "the folders of its recordings after VERSION") from error
-    folders = [DATA / Path(str(name)).name for name in named]
+    folders = [ROOT / DATA / Path(str(name)).name for name in named]
     for folder in folders:
         if not folder.is_dir():
             raise BadInput(str(folder), "nothing", f"a recording of {where}; `make pull`")

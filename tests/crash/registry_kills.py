@@ -18,10 +18,10 @@ import numpy as np
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, promotion, promotion_log, runs, versions
 from ricochet.tasks.registry.packages import Package, Parameter
+from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
-from ricochet.tasks.validation.checks import Check, Verdict
 from tests.crash import kill
 
 PASSED = Verdict((Check("all", True, "well", "well"),))

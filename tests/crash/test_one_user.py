@@ -8,9 +8,9 @@ import pytest
 
 from ricochet.hardware import locks
 from ricochet.tasks.registry import promotion
+from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
-from ricochet.tasks.validation.checks import Check, Verdict
 from tests.tasks.recordings import small_sessions
 from tests.tasks.recordings.test_recorder import record
 

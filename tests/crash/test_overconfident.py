@@ -78,7 +78,7 @@ def test_a_package_of_its_own_drops_passes_and_the_same_squeezed_does_not(seed):
 
 
 @pytest.mark.slow
-def test_squeezed_draws_beside_an_honest_table_are_refused_too():
+def test_squeezed_draws_with_an_honest_table_are_refused_too():
     drops = session(PING_PONG, 10, 6)
     honest = package_of(drops)
     draws = squeeze(honest, division=4.0).arrays["samples"]
@@ -95,7 +95,7 @@ def ricochet(place, *words):
 
 @pytest.mark.slow
 def test_from_recordings_to_the_gate(tmp_path):
-    """Capture, calibrate, then judge the package by hearing its recordings again."""
+    """Capture, calibrate, then judge the package by detection on its recordings again."""
     small = [word for setting in SMALL for word in ("--set", setting)]
     drops = ["--set", "capture.drops=10", "--seed", "7"]
     ricochet(tmp_path, "capture", "--session", "s", "--out", "new", *drops)

@@ -152,7 +152,6 @@ def steps(monkeypatch):
 
     monkeypatch.setattr(nightly.validation, "validate", validate)
     monkeypatch.setattr(nightly.energy, "train_energy", train)
-    monkeypatch.setattr(nightly.shots, "validate_shooting", validate)
     return taken
 
 

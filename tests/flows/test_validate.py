@@ -1,112 +1,111 @@
 """The validation flow: what moves an alias, what does not, and what is recorded."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pytest
 
-from ricochet.flows import cli, nightly, on_trial, rehearsal, validate
+from ricochet.flows import cli, nightly, validate
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import promotion_log
 from ricochet.tasks.registry.promotion_log import DONE, ROLLBACK, Entry, Pair
 from ricochet.tasks.registry.runs import OpenRun
+from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.registry.versions import Registered
-from ricochet.tasks.systems.bouncing_ball.validation.results import Paired, TwinResult
-from ricochet.tasks.systems.bouncing_ball.validation.simulated_trials import Met
-from ricochet.tasks.validation.checks import Check, Verdict
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.validation.results import TrackingTrials, TwinResult
+from ricochet.tasks.systems.bouncing_ball.validation.validation import VALIDATION
+from ricochet.tasks.validation import contenders
+from ricochet.tasks.validation.outcomes import Paired
+from tests.tasks.systems.bouncing_ball.validation.test_report import contenders as packaged
 
 NAME = "tennis-table"
-PASSED = Verdict((Check("a check", True, "good", "good"),))
-REFUSED = Verdict((Check("a check", False, "bad", "good"),))
+PASSED = Check("a check", True, "good", "good")
+REFUSED = Check("a check", False, "bad", "good")
+RESULT = TwinResult(
+    NAME,
+    "2",
+    "1",
+    "simulated",
+    (0,),
+    Paired((True,), (False,)),
+    (),
+    Paired((), ()),
+    tracking=TrackingTrials(
+        {"candidate": (True,), "champion": (False,)},
+        *({"candidate": 0.02, "champion": 0.02} for _ in range(2)),
+        {"candidate": (), "champion": ()},
+    ),
+)
 
 
 @dataclass
-class Steps:
-    """What the flow did."""
+class Done:
+    """What the flow did, and the steps that it took."""
 
     recorded: list
     moved: list
+    steps: validate.Steps
 
 
 @pytest.fixture
-def steps(monkeypatch):
-    """The flow with its tasks replaced, all but the order in which they are called."""
-    done = Steps([], [])
-    trial = on_trial.Trial(NAME, {"candidate": "2", "champion": "1"}, {})
-    twin = TwinResult(
-        NAME, "2", "1", "simulated", (0,), Paired((True,), (False,)), (), Paired((), ())
-    )
-    met = Met({"candidate": (True,)}, {"candidate": 0.02}, {"candidate": 0.018}, {"candidate": ()})
+def done(monkeypatch):
+    """The flow with steps that leave only the order in which they are called."""
+    found = Done([], [], None)
 
-    def record(tracker, trial, twin, met, verdict, folder):
-        done.recorded.append(verdict)
+    def record(tracker, made, verdict, files):
+        found.recorded.append(verdict)
         return OpenRun("run", "0", False)
 
+    found.steps = validate.Steps(
+        load=lambda *_: packaged(champion="1"),
+        measure=lambda *_, **__: None,
+        run_trials=lambda *_: RESULT,
+        record=record,
+        promote=lambda *words: found.moved.append(words[3]) or True,
+        record_abort=lambda *_: None,
+    )
     monkeypatch.setattr(validate.runs, "connect", lambda: SimpleNamespace())
-    monkeypatch.setattr(validate, "load", lambda tracker, name: trial)
-    monkeypatch.setattr(validate, "audit", lambda *words: None)
-    monkeypatch.setattr(validate, "try_on_rig", lambda *words: (twin, met))
-    monkeypatch.setattr(validate, "record", record)
-    monkeypatch.setattr(validate, "move", lambda *words: done.moved.append(words[2]) or True)
-    return done
+    return found
 
 
-def run(monkeypatch, folder, verdict):
-    monkeypatch.setattr(validate.gate, "judge", lambda evidence, twin: verdict)
-    return validate.validate.fn(name=NAME, out=str(folder))
+def run(monkeypatch, folder, done, check, **steps):
+    judged = replace(VALIDATION, judge_evidence=lambda _: (check,), judge_result=lambda *_: ())
+    monkeypatch.setattr(catalogue, "validation_of", lambda name: judged)
+    request = validate.Request(NAME, catalogue.load_settings(), folder)
+    return validate.run(request, replace(done.steps, **steps))
 
 
-def test_what_passes_the_gate_is_recorded_and_promoted(tmp_path, steps, monkeypatch):
-    result = run(monkeypatch, tmp_path, PASSED)
-    assert steps.recorded == [PASSED] and steps.moved == [PASSED]
+def test_what_passes_the_gate_is_recorded_and_promoted(tmp_path, done, monkeypatch):
+    result = run(monkeypatch, tmp_path, done, PASSED)
+    assert [verdict.passed for verdict in done.recorded] == [True]
+    assert done.moved == done.recorded
     assert result["promoted"] and result["success"] == {"candidate": 1.0, "champion": 0.0}
+    assert result["run"] == "run" and result["versions"] == {"candidate": "2", "champion": "1"}
     assert json.loads((tmp_path / "result.json").read_text()) == result
 
 
-def test_what_the_gate_refuses_is_recorded_and_moves_nothing(tmp_path, steps, monkeypatch):
-    result = run(monkeypatch, tmp_path, REFUSED)
-    assert steps.recorded == [REFUSED] and steps.moved == []
+def test_what_the_gate_refuses_is_recorded_and_moves_nothing(tmp_path, done, monkeypatch):
+    result = run(monkeypatch, tmp_path, done, REFUSED)
+    assert [verdict.passed for verdict in done.recorded] == [False] and done.moved == []
     assert not result["promoted"] and result["gate"]["passed"] is False
 
 
-def test_a_candidate_that_is_the_champion_already_is_left_as_it_is(tmp_path, steps, monkeypatch):
-    monkeypatch.setattr(validate, "load", lambda tracker, name: None)
-    monkeypatch.setattr(validate, "unchanged", lambda tracker, name: {"unchanged": True})
-    assert run(monkeypatch, tmp_path, PASSED) == {"unchanged": True}
-    assert steps.recorded == steps.moved == []
+def test_a_candidate_that_is_the_champion_already_is_left_as_it_is(tmp_path, done, monkeypatch):
+    monkeypatch.setattr(contenders, "unchanged", lambda tracker, name: {"unchanged": True})
+    assert run(monkeypatch, tmp_path, done, PASSED, load=lambda *_: None) == {"unchanged": True}
+    assert done.recorded == done.moved == []
 
 
-def test_what_was_refused_in_a_toss_goes_into_the_run(tmp_path, monkeypatch):
-    seen, line = {}, "y: found 0.4, expected -0.35 to 0.35"
-    met = Met(
-        {"candidate": (True,)}, {"candidate": 0.02}, {"candidate": 0.02}, {"candidate": (line,)}
-    )
-    monkeypatch.setattr(
-        validate.report, "publish_validation", lambda *_, **words: seen.update(words)
-    )
-    monkeypatch.setattr(validate, "link", lambda *_, **__: None)
-    trial = on_trial.Trial(NAME, {"candidate": "2"}, {})
-    validate.record.fn(None, trial, None, met, REFUSED, tmp_path)
-    assert seen["numbers"]["candidate"]["refused"] == 1.0 and seen["files"] == tmp_path
-    assert json.loads((tmp_path / "refused.json").read_text()) == {"candidate": [line]}
-
-
-def test_an_unknown_ball_is_bad_input_before_anything_starts(tmp_path, steps):
-    with pytest.raises(BadInput, match="one of ping-pong-table"):
-        validate.validate.fn(name="club-table", out=str(tmp_path))
-    assert steps.recorded == []
-
-
-@pytest.mark.parametrize("candidate", [None, "same"])
-def test_who_is_on_trial_is_looked_up_first(monkeypatch, candidate):
-    found = {"candidate": candidate, "champion": "same"}
-    monkeypatch.setattr(on_trial.registry, "resolve", lambda tracker, name, role: found[role])
-    if candidate is None:
-        with pytest.raises(BadInput, match="no candidate in the registry"):
-            on_trial.load.fn(None, NAME)
-    else:
-        assert on_trial.load.fn(None, NAME) is None
+def test_an_unknown_ball_is_bad_input_before_anything_starts(tmp_path, done):
+    for request in (
+        validate.Request("club-table", catalogue.load_settings(), tmp_path),
+        validate.Request("club-table", catalogue.load_settings(), tmp_path, rig="real", armed=True),
+    ):
+        with pytest.raises(BadInput, match="one of ping-pong-table"):
+            validate.run(request, done.steps)
+    assert done.recorded == []
 
 
 def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch, tmp_path):
@@ -115,28 +114,80 @@ def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch
     undone = Entry(ROLLBACK, NAME, Pair("2", "1"), Pair("1", None), "", "it misses", step=DONE)
     promotion_log.append(promotion_log.place(), undone)
     found = {"candidate": Registered(NAME, "2"), "champion": Registered(NAME, "1")}
-    monkeypatch.setattr(on_trial.registry, "resolve", lambda tracker, name, role: found[role])
+    monkeypatch.setattr(contenders.registry, "resolve", lambda tracker, name, role: found[role])
     with pytest.raises(BadInput, match=r"found rolled back on .* because 'it misses'"):
-        on_trial.load.fn(None, NAME)
+        contenders.load(None, NAME, VALIDATION.kind)
     monkeypatch.setattr(
-        nightly.validation, "validate", lambda name, **_: on_trial.load.fn(None, name)
+        nightly.validation,
+        "validate",
+        lambda name, **_: contenders.load(None, name, VALIDATION.kind),
     )
     line = nightly.validated(NAME, tmp_path, 0, None, None)
     assert line.startswith("tennis-table version 2: found rolled back") and "\n" not in line
 
 
-def test_a_rehearsal_judges_and_neither_records_nor_moves(tmp_path, steps, monkeypatch, capsys):
-    trial, (twin, met) = validate.load(None, NAME), validate.try_on_rig()
-    monkeypatch.setattr(on_trial, "load", SimpleNamespace(fn=lambda *_: trial))
-    monkeypatch.setattr(validate, "audit", SimpleNamespace(fn=lambda *_: None))
-    monkeypatch.setattr(validate, "try_on_rig", SimpleNamespace(fn=lambda *_: (twin, met)))
-    monkeypatch.setattr(rehearsal.gate, "judge", lambda evidence, twin: PASSED)
+def test_a_dry_run_judges_and_neither_records_nor_moves(tmp_path, done, monkeypatch, capsys):
+    dry = replace(done.steps, record=validate.DRY.record, promote=validate.DRY.promote)
+    monkeypatch.setattr(validate, "DRY", dry)
+    judged = replace(VALIDATION, judge_evidence=lambda _: (PASSED,), judge_result=lambda *_: ())
+    monkeypatch.setattr(catalogue, "validation_of", lambda name: judged)
     monkeypatch.setattr("ricochet.flows.servers.up.prepare_environment", lambda: None)
     words = ["validate", NAME, "--no-publish", "--out", str(tmp_path)]
     assert cli.main(words) == 0
-    assert "met 1.00 of the tosses" in (said := capsys.readouterr().out)
+    assert "touched 1.00 of the tosses" in (said := capsys.readouterr().out)
     assert "tennis-table version 2: not promoted; not recorded" in said
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["run"] is None and result["gate"]["passed"] and not result["promoted"]
-    assert steps.recorded == steps.moved == []
+    assert done.recorded == done.moved == []
     assert cli.main([*words, "--rig", "real"]) == 2
+
+
+def test_a_dry_run_takes_the_same_plain_functions_as_the_tasks():
+    for name in ("load", "measure", "run_trials"):
+        assert getattr(validate.TASKS, name).fn is getattr(validate.DRY, name)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["shooting-balanced", "--rig", "real", "--arm"], "shooting-<setting> has no other rig"),
+        (["shooting-balanced", "--rig", "real"], "--rig: found 'real', expected simulated"),
+        ([NAME, "--rig", "reel"], "--rig: found 'reel', expected simulated or real"),
+        ([NAME, "--arm"], "--arm: found the simulated rig, expected --rig real"),
+        (["ball-density"], "found a package that is not validated, expected <ball>-<surface> or"),
+        (["club-table"], "expected one of ping-pong-table"),
+        (["shooting-foo"], "shooting-foo: found no such setting, expected one of shooting-"),
+        (["nonsense"], "found an unknown name, expected"),
+    ],
+)
+def test_what_no_rig_can_try_is_one_line_before_anything_starts(
+    words, says, tmp_path, monkeypatch, capsys
+):
+    def started():
+        raise AssertionError("the environment was prepared")
+
+    monkeypatch.setattr("ricochet.flows.servers.up.prepare_environment", started)
+    assert cli.main(["validate", *words, "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert says in said and said.count("\n") == 1
+
+
+def test_the_verb_passes_rig_and_arm_on_and_says_that_no_cup_was_tried(
+    monkeypatch, tmp_path, capsys
+):
+    seen = {}
+
+    def flow(**words):
+        seen.update(words)
+        both = {"success": {"candidate": 0.5}, "inside_90": {}, "gate": {"checks": []}}
+        ids = {"name": NAME, "unchanged": False, "promoted": False, "run": "r"}
+        return both | ids | {"versions": {"candidate": "2"}}
+
+    monkeypatch.setattr(validate, "validate", flow)
+    monkeypatch.setattr("ricochet.flows.servers.up.prepare_environment", lambda: None)
+    words = ["validate", NAME, "--rig", "real", "--arm", "--out", str(tmp_path)]
+    assert cli.main(words) == 0
+    assert (seen["rig"], seen["arm"]) == ("real", True)
+    assert "touched 0.50 of the tosses, no cup tried" in capsys.readouterr().out
+    assert cli.main(["validate", NAME, "--out", str(tmp_path)]) == 0
+    assert (seen["rig"], seen["arm"]) == ("simulated", False)

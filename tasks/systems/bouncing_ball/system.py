@@ -1,6 +1,19 @@
 """What the bouncing ball offers."""
 
-from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY, POSTERIOR
-from ricochet.tasks.systems.interface import System
+from typing import Any
 
-SYSTEM = System("bouncing_ball", kinds=(POSTERIOR, DENSITY))
+from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY, POSTERIOR
+from ricochet.tasks.systems.interface import LateValidation, System
+
+
+def _validation() -> Any:
+    from ricochet.tasks.systems.bouncing_ball.validation import validation
+
+    return validation.VALIDATION
+
+
+SYSTEM = System(
+    "bouncing_ball",
+    kinds=(POSTERIOR, DENSITY),
+    validations=(LateValidation(POSTERIOR, _validation),),
+)

@@ -1,13 +1,15 @@
-"""promote, rollback and doctor as a person calls them: lines, result.json and exit status."""
+"""promote, rollback and doctor as called from a terminal: lines, result.json and exit status."""
 
 import json
 import os
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from benchmarks.bouncing_ball.gate import first
 from ricochet.flows import cli
 from ricochet.flows.servers import up
 from ricochet.tasks import doctor
@@ -18,7 +20,9 @@ from ricochet.tasks.registry.promotion_log import Pair
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.validation import audit
-from ricochet.tasks.validation import report
+from ricochet.tasks.systems.bouncing_ball.validation.validation import VALIDATION
+from ricochet.tasks.validation import record
+from ricochet.tasks.validation.contenders import Contenders
 from tests.tasks.conftest import package  # noqa: F401
 from tests.tasks.recordings import small_sessions
 from tests.tasks.systems.bouncing_ball.validation.test_gate import evidence, twin
@@ -65,19 +69,17 @@ def register(place, plain, number):
     return tracker, version, made
 
 
-def validate(tracker, plain, champion):
-    from ricochet.tasks.systems.bouncing_ball.validation import gate
-
-    result = twin(candidate=0.8)
-    changed = {"champion": champion, "candidate": "1" if champion is None else "2"}
+def validate(tracker, plain, champion, files):
+    result, versions = twin(candidate=0.8), {"candidate": "1" if champion is None else "2"}
     if champion is None:
-        alone = type(result.success)(result.success.candidate, None)
-        cups = type(result.success)(result.inside_90.candidate, None)
-        changed |= {"success": alone, "inside_90": cups, "stay": (False,) * len(result.seeds)}
-    result = type(result)(**(vars(result) | changed))
-    roles = {"candidate": plain} | ({} if champion is None else {"champion": plain})
-    verdict = gate.judge(evidence(np.random.default_rng(4)), result)
-    return report.publish_validation(tracker, result, packages=roles, verdict=verdict)
+        result = first(np.random.default_rng(5), tosses=100, met=0.8, stay=0.0)
+    else:
+        versions["champion"] = champion
+    result = replace(result, champion=champion, candidate=versions["candidate"])
+    sound = evidence(np.random.default_rng(4))
+    compared = Contenders(NAME, versions, dict.fromkeys(versions, plain))
+    made, verdict = VALIDATION.report(compared, sound, result), VALIDATION.judge(sound, result)
+    return record.publish(tracker, made, verdict, files=files / "none")
 
 
 def call(place, *words):
@@ -96,7 +98,7 @@ def test_promote_and_rollback_by_the_command_line(place, measured, package, caps
     assert said.err.count("\n") == 1 and "1 of" in said.err
     assert (result["promoted"], result["gate"]["passed"]) == (False, False)
 
-    run = validate(tracker, plain, None)
+    run = validate(tracker, plain, None, place)
     status, result = call(place, "promote", NAME, "1", "--no-publish")
     assert status == 0 and not result["promoted"]
     assert promotion.present(tracker, NAME) == Pair(None, None)
@@ -114,7 +116,7 @@ def test_promote_and_rollback_by_the_command_line(place, measured, package, caps
     assert promotion_log.unsettled(promotion_log.read(promotion_log.place(), NAME)) is None
 
     _, _, plain = register(place, package, 2)
-    validate(tracker, plain, "1")
+    validate(tracker, plain, "1", place)
     measured.evidence = evidence(np.random.default_rng(4), package=4.0)
     status, result = call(place, "promote", NAME, "2")
     assert status == 2 and "package's regions at 90 %" in capsys.readouterr().out
@@ -155,7 +157,7 @@ def check_page(tracker, run):
     """The run of a validation holds the figure; its children hold the same metric names."""
     pictures = tracker.client.list_artifacts(run.run_id, "figures")
     assert [picture.path for picture in pictures] == ["figures/candidate-and-champion.png"]
-    experiment = tracker.client.get_experiment_by_name(report.EXPERIMENT).experiment_id
+    experiment = tracker.client.get_experiment_by_name(record.EXPERIMENT).experiment_id
     runs = tracker.client.search_runs([experiment])
     roles = [found for found in runs if "ricochet.role" in found.data.tags]
     assert sorted(found.data.tags["ricochet.role"] for found in roles) == [
@@ -255,6 +257,6 @@ def test_promote_needs_a_version_or_the_log(place, capsys):
     assert status == 0 and result["log"] == []
 
 
-def test_rollback_cannot_be_rehearsed(place, capsys):
+def test_rollback_has_no_dry_run(place, capsys):
     assert call(place, "rollback", NAME, "--no-publish")[0] == 2
     assert capsys.readouterr().err.count("\n") == 1

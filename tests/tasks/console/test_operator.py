@@ -1,4 +1,4 @@
-"""A person who is asked: a yes is a word, anything else is a no, and no answer is none."""
+"""An operator who is asked: a yes is a word, anything else is a no, and no answer is none."""
 
 import io
 import sys
@@ -7,11 +7,11 @@ import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console import operator
-from ricochet.tasks.console.operator import EndedError, Person
+from ricochet.tasks.console.operator import Operator, OperatorAbortError
 
 
 def scripted(*answers):
-    """A person who types some lines and then leaves; and what is shown."""
+    """An operator who types some lines and then leaves; and what is shown."""
     left, shown = list(answers), []
 
     def read(text):
@@ -20,7 +20,7 @@ def scripted(*answers):
             raise EOFError
         return left.pop(0) + "\n"
 
-    return Person(read, shown.append), shown
+    return Operator(read, shown.append), shown
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_choice_is_asked_again_until_it_is_one_word():
 
 
 def test_the_end_of_input_ends_a_choice_in_one_line():
-    with pytest.raises(EndedError, match="found the end of input, expected an answer"):
+    with pytest.raises(OperatorAbortError, match="found the end of input, expected an answer"):
         operator.choose(scripted()[0], "what?", ("a", "b"))
 
 

@@ -8,10 +8,10 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, promotion, promotion_log, runs
 from ricochet.tasks.registry import versions as registry
 from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, Entry, Pair
+from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
-from ricochet.tasks.validation.checks import Check, Verdict
 
 PASSED = Verdict((Check("all", True, "well", "well"),))
 REFUSED = Verdict((Check("coverage at 90 %", False, "0.44", "0.9"),))

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from ricochet.tasks.figures import shares
 from ricochet.tasks.figures.shares import ROLES
 from ricochet.tasks.systems.air_hockey.validation.results import ShootingResult
+from ricochet.tasks.validation.outcomes import in_words
 
 
 def comparison(result: ShootingResult) -> Figure:
@@ -32,6 +33,5 @@ def comparison(result: ShootingResult) -> Figure:
     left.set_title("shots that scored, share")
     right.set_xlabel("speed at the goal line / (m/s)")
     right.set_ylabel("share of the goals")
-    champion = "none" if result.champion is None else f"version {result.champion}"
-    figure.suptitle(f"{result.name}: candidate version {result.candidate}, champion {champion}")
+    figure.suptitle(in_words(result))
     return figure

@@ -14,11 +14,11 @@ from ricochet.models.systems.air_hockey.agent import ShootingAgent
 from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyPolicy
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
 from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import packages
 from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
 
-CHAMPION = "champion"
 NOISE = 2e-3
 """Assumed standard deviation of an observed place, m per axis."""
 

@@ -4,7 +4,7 @@ from ricochet.tasks.console.progress import Progress, silent
 from ricochet.tasks.systems.air_hockey.policies import regret
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies
-from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
+from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
 
 STREAM = 101
 """Of randomness; that of the policy's own check is another."""
@@ -12,7 +12,7 @@ STREAM = 101
 
 def audit(
     shooter: Shooter, wanted: Energies, *, seed: int, progress: Progress = silent
-) -> Evidence:
+) -> PolicyEvidence:
     """Measure a policy.
 
     Args:
@@ -28,7 +28,7 @@ def audit(
         BadInput: If no puck has a shot that keeps the chance constraint.
     """
     found = regret.check(shooter, wanted, seed=seed, stream=STREAM, progress=progress)
-    return Evidence(
+    return PolicyEvidence(
         regret=found.regret,
         regret_error=found.regret_error,
         best=found.best,

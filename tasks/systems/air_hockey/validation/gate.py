@@ -1,4 +1,4 @@
-"""The gate before `champion` for a shooting policy; every check is measured, none is read.
+"""The gate before `champion` for a shooting policy; every check is re-measured.
 
     regret      the policy's search against the exhaustive one on fresh states, both by the rule
                 that takes the surest of nearly equal shots
@@ -8,7 +8,7 @@
     promise     the chance constraint of Eq. 12: refused where so few shots score that their chance
                 under the promised share (beta) is below 0.025
     limits      no shot breaks a limit of joints, links or table
-    score       beside the champion, from the same starts: refused where the exact one-sided test
+    score       against the champion, from the same starts: refused where the exact one-sided test
                 of the discordant pairs has p < 0.025 (`tasks.validation.checks`)
 
 The limit of the regret lies between the two that it must tell apart. Of 300 states the mean has a
@@ -23,9 +23,10 @@ Robot Air Hockey".
 
 from dataclasses import dataclass
 
+from ricochet.tasks.registry.aliases import CANDIDATE
+from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems.air_hockey.validation.results import ShootingResult
-from ricochet.tasks.systems.bouncing_ball.validation.results import CANDIDATE
-from ricochet.tasks.validation.checks import Check, Verdict, not_worse, promised
+from ricochet.tasks.validation.checks import not_worse, promised
 
 LARGEST_REGRET = 0.05
 SMALLEST_AGREEMENT = 0.80
@@ -33,7 +34,7 @@ FEWEST_SHOTS = 60
 
 
 @dataclass(frozen=True)
-class Evidence:
+class PolicyEvidence:
     """What was measured again about a policy.
 
     Attributes:
@@ -58,28 +59,8 @@ class Evidence:
         return self.regret / self.best
 
 
-def judge(evidence: Evidence, result: ShootingResult | None) -> Verdict:
-    """Judge a candidate by everything.
-
-    Args:
-        evidence: What was measured again.
-        result: The shots; None where no validation was run, which is a refusal.
-
-    Returns:
-        The verdict.
-    """
-    return Verdict((*judge_evidence(evidence), *judge_shots(result, evidence.beta)))
-
-
-def judge_evidence(evidence: Evidence) -> tuple[Check, ...]:
-    """Judge what was measured again.
-
-    Args:
-        evidence: The measurements.
-
-    Returns:
-        The checks.
-    """
+def judge_evidence(evidence: PolicyEvidence) -> tuple[Check, ...]:
+    """Return the checks of what was measured again."""
     return (
         Check(
             "regret",
@@ -97,24 +78,13 @@ def judge_evidence(evidence: Evidence) -> tuple[Check, ...]:
     )
 
 
-def judge_shots(result: ShootingResult | None, beta: float) -> tuple[Check, ...]:
-    """Judge the shots.
-
-    Args:
-        result: The shots; None where there were none.
-        beta: Share of shots that are promised to score.
-
-    Returns:
-        The checks.
-    """
-    if result is None:
-        wanted = "a finished `ricochet validate` of this version against the present champion"
-        return (Check("validation", False, "none", wanted),)
+def judge_shots(result: ShootingResult, evidence: PolicyEvidence) -> tuple[Check, ...]:
+    """Return the checks of the shots, one of them against the promised share."""
     shots = result.shots[CANDIDATE]
     broken = sum(shot.violations for shot in shots)
     return (
         Check("shots", len(shots) >= FEWEST_SHOTS, str(len(shots)), f"at least {FEWEST_SHOTS}"),
-        promised("promise", result.scored.candidate, beta, of="shots scored"),
+        promised("promise", result.scored.candidate, evidence.beta, of="shots scored"),
         Check("limits", broken == 0, f"{broken} violations", "none"),
         not_worse("score", result.scored),
     )

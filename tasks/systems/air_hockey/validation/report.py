@@ -1,103 +1,70 @@
-"""A validation of a shooting policy in MLflow: score, speed and banks of candidate and champion.
+"""What is reported of a shooting policy's validation: score, speed and banks of both roles."""
 
-It is recorded as any validation is (`tasks.validation.report`); here it is said what is recorded of
-shots.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
-from ricochet.tasks.registry.runs import OpenRun, Tracker
-from ricochet.tasks.systems.air_hockey.figures import validation as shooting_figures
+from ricochet.tasks.registry.aliases import CANDIDATE
+from ricochet.tasks.systems.air_hockey.figures import validation as figures
 from ricochet.tasks.systems.air_hockey.validation import results
-from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
+from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
 from ricochet.tasks.systems.air_hockey.validation.results import ShootingResult, Shot
-from ricochet.tasks.systems.bouncing_ball.validation.results import CANDIDATE
-from ricochet.tasks.validation import report as validation
-from ricochet.tasks.validation.checks import Verdict
+from ricochet.tasks.validation.contenders import Contenders
 from ricochet.tasks.validation.report import Report
 
+LABELS = {
+    "score": "shots that scored, share",
+    "speed_mean": "speed of the goals at the line, mean, m/s",
+    "speed_sd": "speed of the goals at the line, standard deviation, m/s",
+    "banks_mean": "banks of the goals, mean",
+    "violations": "limits broken",
+    "regret": "objective lost by the search, share of the best",
+    "agreement": "states with as many banks as the best shot, share",
+}
 
-def publish(
-    tracker: Tracker,
-    result: ShootingResult,
-    *,
-    evidence: Evidence,
-    verdict: Verdict,
-    flow_run: str = "",
-) -> OpenRun:
-    """Record a validation; the same one again adds nothing.
 
-    Args:
-        tracker: The store.
-        result: The shots.
-        evidence: What was measured again about the candidate.
-        verdict: What the gate says.
-        flow_run: Id of the Prefect flow run, if there is one.
-
-    Returns:
-        The run.
-    """
-    measured = summary(result)
-    measured[CANDIDATE] |= {"regret": evidence.share, "agreement": evidence.agreement}
+def report(_: Contenders, evidence: PolicyEvidence, result: ShootingResult) -> Report:
+    """Return what is recorded and shown."""
+    rows = summary(result)
+    found = {"regret": evidence.share, "agreement": evidence.agreement}
     count = len(result.shots[CANDIDATE])
-    report = Report(
+    return Report(
         result=result,
         content=results.to_json(result),
+        summary={"regret": asdict(evidence), "shots": rows},
         trials=f"{count} shots",
         stated=f"{evidence.share:.4f} of the best objective lost on {evidence.states} states",
-        measured=measured,
+        measured=rows | {CANDIDATE: rows[CANDIDATE] | found},
+        labels=LABELS,
         parameters={"shots": count, "seed": result.seed, **result.disturbance},
-        draw=lambda: shooting_figures.comparison(result),
+        draw=lambda: figures.comparison(result),
     )
-    return validation.publish(tracker, report, verdict=verdict, flow_run=flow_run)
 
 
-def find(
-    tracker: Tracker, name: str, candidate: str, champion: str | None
-) -> tuple[str, ShootingResult] | None:
-    """Look up the last finished validation of a version against the champion there is now.
-
-    Args:
-        tracker: The store.
-        name: Name in the registry.
-        candidate: The version on trial.
-        champion: The present champion; None where there is none.
-
-    Returns:
-        The run and its shots, or None.
-
-    Raises:
-        BadInput: If what the run holds is no validation.
-    """
-    found = validation.find_trials(tracker, name, candidate, champion)
-    if found is None:
-        return None
-    return found[0], results.from_json(found[1], where=f"run {found[0]}")
+def line(result: Mapping[str, Any]) -> str:
+    """Sum up `result.json` in a line."""
+    row = result["shots"][CANDIDATE]
+    speed = f"{row['speed_mean']:.2f} ± {row['speed_sd']:.2f} m/s"
+    return f"scored {row['score']:.2f} of the shots at {speed}, {row['banks_mean']:.2f} banks"
 
 
 def summary(result: ShootingResult) -> dict[str, dict[str, float]]:
     """Return score, speed, banks and violations by role, as Table I of the paper has them.
 
-    Args:
-        result: The shots.
-
-    Returns:
-        Numbers by role and name; speed and banks are those of the goals, 0 where there are none.
+    Speed, m/s, and banks are those of the goals; they are 0 where there are none.
     """
     return {role: _row(shots) for role, shots in result.shots.items()}
 
 
 def _row(shots: Sequence[Shot]) -> dict[str, float]:
     goals = [shot for shot in shots if shot.scored] or [Shot(False, 0.0, 0, 0)]
-    speeds = {
-        "speed_mean": float(np.mean([shot.speed for shot in goals])),
-        "speed_sd": float(np.std([shot.speed for shot in goals])),
-    }
+    speeds = [shot.speed for shot in goals]
     return {
         "score": float(np.mean([shot.scored for shot in shots])),
-        **speeds,
+        "speed_mean": float(np.mean(speeds)),
+        "speed_sd": float(np.std(speeds)),
         "banks_mean": float(np.mean([shot.banks for shot in goals])),
         "violations": float(sum(shot.violations for shot in shots)),
     }

@@ -1,4 +1,4 @@
-"""What a validation of a shooting policy saw: candidate and champion from the same starts.
+"""The shots of a validation: candidate and champion from the same starts.
 
     {"schema": "ricochet.shots/1", "name": "shooting-<setting>", "candidate": "3",
      "champion": "2" or null, "seed": .., "disturbance": {..},
@@ -12,13 +12,8 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.systems.bouncing_ball.validation.results import (
-    CANDIDATE,
-    CHAMPION,
-    SIMULATED,
-    Paired,
-    reading,
-)
+from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
+from ricochet.tasks.validation.outcomes import SIMULATED, Paired, reading
 
 SCHEMA = "ricochet.shots/1"
 
@@ -46,8 +41,8 @@ class ShootingResult:
 
     Attributes:
         name: Name in the registry, `shooting-<setting>`.
-        candidate: Version on trial.
-        champion: Version it was compared with; None where there is none yet.
+        candidate: Version of the candidate.
+        champion: Version of the champion; None where there is none yet.
         seed: Seed of the starts.
         disturbance: What disturbed the shots, by name.
         shots: Shots by role; the champion's only where there is one.
@@ -86,14 +81,7 @@ class ShootingResult:
 
 
 def to_json(result: ShootingResult) -> dict[str, Any]:
-    """Return a result as JSON can hold it.
-
-    Args:
-        result: The result.
-
-    Returns:
-        The mapping.
-    """
+    """Return a result as JSON can hold it."""
     rows = {role: [list(astuple(shot)) for shot in shots] for role, shots in result.shots.items()}
     return {
         "schema": SCHEMA,
@@ -106,15 +94,11 @@ def to_json(result: ShootingResult) -> dict[str, Any]:
     }
 
 
-def from_json(content: Mapping[str, Any], *, where: str) -> ShootingResult:
+def from_json(content: Mapping[str, Any], where: str) -> ShootingResult:
     """Read a result.
 
     Args:
-        content: The mapping.
         where: Where it came from, for an error.
-
-    Returns:
-        The result.
 
     Raises:
         BadInput: If it is none.

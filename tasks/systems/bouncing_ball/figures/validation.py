@@ -9,19 +9,18 @@ from numpy import ndarray
 
 from ricochet.tasks.figures import shares, style
 from ricochet.tasks.figures.shares import ROLES
+from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 from ricochet.tasks.systems.bouncing_ball.figures.calibration import CONCENTRATION, RESTITUTION
-from ricochet.tasks.systems.bouncing_ball.validation.results import CANDIDATE, CHAMPION, TwinResult
+from ricochet.tasks.systems.bouncing_ball.validation.results import TwinResult
+from ricochet.tasks.validation.outcomes import in_words
 
 
-def comparison(
-    name: str, samples: Mapping[str, Float[ndarray, "sample 2"]], result: TwinResult
-) -> Figure:
+def comparison(samples: Mapping[str, Float[ndarray, "sample 2"]], result: TwinResult) -> Figure:
     """Draw both posteriors on one plot, and their success side by side.
 
     Regions hold 90 %, bars are exact 95 % intervals.
 
     Args:
-        name: Name of the pair.
         samples: Posterior draws by role.
     """
     figure = Figure(figsize=(8.6, 4.3), layout="constrained")
@@ -34,7 +33,7 @@ def comparison(
     left.set_ylabel(CONCENTRATION)
     left.legend(frameon=False)
     left.set_title("posteriors, 90 % regions")
-    rows = {"tosses met": result.success, "cups predicted": result.inside_90}
+    rows = {"tosses touched": result.success, "cups predicted": result.inside_90}
     for place, paired in enumerate(rows.values()):
         sides = ((CANDIDATE, paired.candidate, -0.2), (CHAMPION, paired.champion, 0.2))
         for role, outcomes, aside in sides:
@@ -44,6 +43,5 @@ def comparison(
     right.set_xlim(-0.5, len(rows) - 0.3)  # room for the last label
     right.set_ylim(0.0, 1.03)  # a share of one is seen whole
     right.set_title(f"{len(result.seeds)} tosses, {len(result.positions)} cup positions")
-    champion = "none" if result.champion is None else f"version {result.champion}"
-    figure.suptitle(f"{name}: candidate version {result.candidate}, champion {champion}")
+    figure.suptitle(in_words(result))
     return figure

@@ -150,7 +150,7 @@ def meet(job: Job) -> Met:
             microphones=about[Capture].microphones,
         )
         done = control_loop.run_control_loop(controller, heard, SimulatedArm(workspace), until=end)
-        outcomes[name] = simulated_trials.judged(done, toss, heard, workspace=workspace)
+        outcomes[name] = simulated_trials.outcome_of(done, toss, heard, workspace=workspace)
         latencies[name] = [decision.latency for decision in done.decisions]
     wrong = outcomes[CONTROLLERS[0]].outliers
     return Met(outcomes, int(before.sum()), len(wrong), latencies)

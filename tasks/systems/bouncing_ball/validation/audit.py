@@ -1,7 +1,7 @@
 """A packaged posterior measured again from its own recordings, for the gate.
 
-Nothing the package states of itself is used: the takes are heard again, the exact posterior is
-computed again, and sessions are simulated at it and inferred. Only the digest of the recordings
+Nothing the package states of itself is used: detection runs again on the takes, the exact posterior
+is computed again, and sessions are simulated at it and inferred. Only the digest of the recordings
 is taken from the package, and these must be the recordings at hand.
 """
 
@@ -27,7 +27,7 @@ from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball.calibration import detections, run
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Gate
-from ricochet.tasks.systems.bouncing_ball.validation.gate import Evidence
+from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence
 
 ARRAYS = {
     "rows": 1,
@@ -48,18 +48,12 @@ def audit(
     settings: Settings,
     seed: int = 0,
     progress: Progress = silent,
-) -> Evidence:
+) -> CalibrationEvidence:
     """Measure a package again from its recordings.
 
     Args:
-        package: The candidate.
-        sessions: Folders of the sessions it was learnt from.
         settings: How well the rig is known, and the size of the checks.
-        seed: Seed of all randomness.
-        progress: Told of each take, then of each simulated session.
-
-    Returns:
-        What was measured.
+        progress: Called after each take, then after each simulated session.
 
     Raises:
         BadInput: If the recordings are not those of the package or cannot be used, or the package
@@ -69,12 +63,12 @@ def audit(
     check_recordings(package, sessions)
     rules = settings[Calibrate]
     known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
-    heard = detections.hear(sessions, tolerances=known, progress=progress)
-    if not heard.placed or len(heard.takes) < rules.fewest_takes:
-        found = f"{len(heard.takes)} takes that can be used"
-        raise BadInput(_named(sessions), found, f"at least {rules.fewest_takes}, with places")
+    found = detections.hear(sessions, tolerances=known, progress=progress)
+    if not found.placed or len(found.takes) < rules.fewest_takes:
+        count = f"{len(found.takes)} takes that can be used"
+        raise BadInput(_named(sessions), count, f"at least {rules.fewest_takes}, with places")
     return audit_drops(
-        stated, detections.measured(heard), settings=settings, seed=seed, progress=progress
+        stated, detections.measured(found), settings=settings, seed=seed, progress=progress
     )
 
 
@@ -85,19 +79,8 @@ def audit_drops(
     settings: Settings,
     seed: int = 0,
     progress: Progress = silent,
-) -> Evidence:
-    """Measure a claim again from measured drops.
-
-    Args:
-        stated: What the package states.
-        drops: What was heard in its recordings.
-        settings: The size of the checks.
-        seed: Seed of all randomness.
-        progress: Told of each simulated session.
-
-    Returns:
-        What was measured.
-    """
+) -> CalibrationEvidence:
+    """Measure again what a package states, from the drops detected in its recordings."""
     found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(seed))
     numbers = np.random.default_rng([seed, 1])
     used = drops.keep(np.isin(drops.names, found.used))
@@ -111,17 +94,11 @@ def audit_drops(
     agreement = posterior_agreement.compare(
         stated, found.density, draws=settings[Gate].draws, draw=numbers
     )
-    return Evidence(agreement, product, float(found.predictive_p_value))
+    return CalibrationEvidence(agreement, product, float(found.predictive_p_value))
 
 
 def claim(package: Package) -> Claim:
     """Return what a package states of its posterior.
-
-    Args:
-        package: The package.
-
-    Returns:
-        Density, draws and moments.
 
     Raises:
         BadInput: If it is no posterior of two parameters with draws and moments.
@@ -146,10 +123,6 @@ def claim(package: Package) -> Claim:
 
 def check_recordings(package: Package, sessions: Sequence[Path]) -> None:
     """Refuse recordings that are not those a package was learnt from.
-
-    Args:
-        package: The package.
-        sessions: Folders of the sessions.
 
     Raises:
         BadInput: If their digest is another.

@@ -1,4 +1,4 @@
-"""The gate before `champion`: every check is measured here, none is read from the package.
+"""The gate before `champion`: every check is re-measured; none is taken from the package.
 
     package     levels of draws of the exact posterior, computed again from the recordings, in the
                 packaged density: share within 50/80/90/95 % inside the exact binomial 99.9 %
@@ -9,15 +9,16 @@
                 (Kolmogorov, p at least 0.0025 each), product coverage inside the exact binomial
                 99.8 % interval at each of 50/80/90/95 %
     predictive  chance of a session at least as unlikely at least 0.005
-    twin        tosses met and cups predicted, on the same seeds as the champion: refused where
+    simulated   tosses touched and cups predicted, on the same seeds as the champion: refused where
                 the exact one-sided test of the discordant pairs (McNemar 1947, without its normal
                 law) has p < 0.025, that is, where the difference lies beyond its 95 % interval;
                 cups inside the predicted 90 % interval not fewer than chance allows (p < 0.025);
-                a first candidate must beat a paddle that stays on the same tosses: p < 0.025
+                a first candidate must beat a stationary paddle on the same tosses: p < 0.025
     real        on a real rig no two tosses are the same: refused where the whole 95 % interval of
                 the difference of both shares (`models.inference.proportions`) is below zero;
-                cups are not tried there, and the check says so; a first candidate must meet more
-                than 0.41 of the tosses (p < 0.025)
+                cups are not tried there, and the check says so; a first candidate must touch a
+                greater share of the tosses than a stationary paddle does in simulation (p < 0.025;
+                `staying`, measured with the paddle's home of that rig)
 
 Each limit is the chance with which a sound candidate fails that check. Simulated, a sound one is
 refused in 2 % of all cases by what is measured and in 2 % by its luck with the tosses and cups. A
@@ -36,15 +37,10 @@ from ricochet.models.inference.calibration_checks import LEVELS
 from ricochet.models.systems.bouncing_ball.calibration.posterior_agreement import Agreement
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
 from ricochet.models.systems.bouncing_ball.problem import PARAMETERS
-from ricochet.tasks.systems.bouncing_ball.validation.results import REAL, TwinResult
-from ricochet.tasks.validation.checks import (
-    CHANCE,
-    Check,
-    Verdict,
-    not_worse,
-    not_worse_apart,
-    promised,
-)
+from ricochet.tasks.registry.verdicts import Check
+from ricochet.tasks.systems.bouncing_ball.validation.results import TwinResult
+from ricochet.tasks.validation.checks import CHANCE, not_worse, not_worse_apart, promised
+from ricochet.tasks.validation.outcomes import REAL
 
 RANK_CHANCE = 0.0025
 COVERAGE_CHANCE = 0.002
@@ -56,17 +52,14 @@ LARGEST_RATIO = 1.3
 FEWEST_TOSSES, FEWEST_POSITIONS = 60, 30
 CUP_LEVEL = 0.9
 CUPS = "positions inside their 90 % interval"
-STAYING = 0.41
-"""Share of tosses within reach that a paddle that stays meets on the twin, of the ball easiest for
-it (`ricochet study ball-tracking`, tennis)."""
 
 
 @dataclass(frozen=True)
-class Evidence:
+class CalibrationEvidence:
     """What was measured again about a candidate.
 
     Attributes:
-        agreement: The package beside the exact posterior of the recordings.
+        agreement: The package compared with the exact posterior of the recordings.
         product: Simulated sessions, inferred anew.
         predictive_p_value: Chance of a session at least as unlikely under the model.
     """
@@ -76,28 +69,8 @@ class Evidence:
     predictive_p_value: float
 
 
-def judge(evidence: Evidence, twin: TwinResult | None) -> Verdict:
-    """Judge a candidate by everything.
-
-    Args:
-        evidence: What was measured again.
-        twin: What the rig saw; None where no validation was run, which is a refusal.
-
-    Returns:
-        The verdict.
-    """
-    return Verdict((*judge_evidence(evidence), *judge_twin(twin)))
-
-
-def judge_evidence(evidence: Evidence) -> tuple[Check, ...]:
-    """Judge what was measured again.
-
-    Args:
-        evidence: The measurements.
-
-    Returns:
-        The checks.
-    """
+def judge_evidence(evidence: CalibrationEvidence) -> tuple[Check, ...]:
+    """Return the checks of what was measured again."""
     p_value = evidence.predictive_p_value
     return (
         *_package(evidence.agreement),
@@ -111,50 +84,47 @@ def judge_evidence(evidence: Evidence) -> tuple[Check, ...]:
     )
 
 
-def judge_twin(twin: TwinResult | None) -> tuple[Check, ...]:
-    """Judge what the rig saw.
-
-    Args:
-        twin: The trials; None where there were none.
-
-    Returns:
-        The checks.
-    """
-    if twin is None:
-        wanted = "a finished `ricochet validate` of this version against the present champion"
-        return (Check("validation", False, "none", wanted),)
-    tosses = _enough("tosses", len(twin.seeds), FEWEST_TOSSES)
-    if twin.rig == REAL:
+def judge_trials(result: TwinResult) -> tuple[Check, ...]:
+    """Return the checks of the trials."""
+    tosses = _enough("tosses", len(result.seeds), FEWEST_TOSSES)
+    if result.rig == REAL:
         cup = Check("cup", True, "not tried on a real rig", "a count on the simulated one")
-        return (tosses, _tracking(twin), cup)
+        return (tosses, _tracking(result), cup)
     return (
         tosses,
-        _tracking(twin),
-        _enough("cup positions", len(twin.positions), FEWEST_POSITIONS),
-        promised("cup predictions", twin.inside_90.candidate, CUP_LEVEL, of=CUPS),
-        not_worse("cup", twin.inside_90),
+        _tracking(result),
+        _enough("cup positions", len(result.positions), FEWEST_POSITIONS),
+        promised("cup predictions", result.inside_90.candidate, CUP_LEVEL, of=CUPS),
+        not_worse("cup", result.inside_90),
     )
 
 
-def _tracking(twin: TwinResult) -> Check:
-    """Compare the tosses met with the champion's or, without one, with a paddle that stays."""
-    if twin.champion is not None:
-        compare = not_worse_apart if twin.rig == REAL else not_worse
-        return compare("tracking", twin.success)
-    met = twin.success.candidate
-    if twin.rig == REAL:
-        won, of, share, what = sum(met), len(met), STAYING, f"tosses, staying {STAYING}"
-    else:
-        pairs = [pair for pair in zip(met, twin.stay or (), strict=False) if len(set(pair)) > 1]
-        won, of, share, what = pairs.count((True, False)), len(pairs), 0.5, "pairs that differ"
+def _tracking(result: TwinResult) -> Check:
+    """Compare the tosses touched with the champion's or, without one, a stationary paddle's."""
+    if result.champion is not None:
+        compare = not_worse_apart if result.rig == REAL else not_worse
+        return compare("tracking", result.success)
+    touched = result.success.candidate
+    if result.rig == REAL:
+        share = 1.0 if result.staying is None else result.staying  # 1 cannot be beaten
+        what = "not measured" if result.staying is None else f"{share:.2f}"
+        return _beats(sum(touched), len(touched), share, f"tosses, staying {what}")
+    pairs = list(zip(touched, result.stay or (), strict=False))
+    won, lost = pairs.count((True, False)), pairs.count((False, True))
+    return _beats(won, won + lost, 0.5, "pairs that differ")
+
+
+def _beats(won: int, of: int, share: float, what: str) -> Check:
+    """Ask for more than a stationary paddle's share, beyond chance."""
     chance = 1.0
     if of:
         chance = float(stats.binomtest(won, of, share, alternative="greater").pvalue)
-    found, expected = (
+    return Check(
+        "tracking against a stationary paddle",
+        chance < CHANCE,
         f"{won} of {of} {what}, p {chance:.4f}",
         f"more than that: p below {CHANCE}",
     )
-    return Check("tracking beside a paddle that stays", chance < CHANCE, found, expected)
 
 
 def _package(agreement: Agreement) -> list[Check]:

@@ -1,43 +1,49 @@
-"""A posterior put to the test on a real rig: a person tosses and judges, the arm meets by ear.
+"""A posterior put to the test on a real rig: an operator tosses and judges, the arm tracks.
 
     confirmed -> [Enter -> home -> listen, toss -> touched, missed or spoilt] until all are judged
 
-Candidate and champion come in blocks of one toss each, in an order drawn from the seed that nobody
-is told, so that neither the hand nor the verdict knows whose turn it is. A spoilt toss (out of the
-paddle's reach, a noise, no toss) is repeated by the same role. What ends the trials early ends the
-motion first and is one line: microphones or robot that fail, a person who stops or does not answer,
-too many spoilt tosses. What was judged till then is in `tosses.json`.
+Candidate and champion come in blocks of one toss each, in an order drawn from the seed that is not
+shown, so that neither the hand nor the verdict knows whose turn it is. A spoilt toss (out of
+the paddle's reach, a noise, no toss) is repeated by the same role. Whatever aborts the trials ends
+the motion first and is one line: microphones or robot that fail, an operator who stops or does not
+answer, too many spoilt tosses. What was judged until then is in `tosses.json`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from ricochet.hardware.robots.threaded import SteeredArm
 from ricochet.models.systems.bouncing_ball.balls import Ball
-from ricochet.tasks.console import operator as person
-from ricochet.tasks.console.operator import Answer, EndedError, Person
+from ricochet.tasks.console import operator
+from ricochet.tasks.console.operator import Answer, Operator, OperatorAbortError
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.storage.files import write_json
+from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.telemetry import Telemetry
 from ricochet.tasks.systems.bouncing_ball.settings import Real, Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers, real_rig, toss_stream
 from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel
 from ricochet.tasks.systems.bouncing_ball.tracking.real_rig import RealRig
 from ricochet.tasks.systems.bouncing_ball.tracking.toss_stream import ListeningWindow, TossRecord
-from ricochet.tasks.systems.bouncing_ball.validation import gate, simulated_trials
-from ricochet.tasks.systems.bouncing_ball.validation.gate import Evidence
-from ricochet.tasks.systems.bouncing_ball.validation.simulated_trials import CONTROLLER, Met, Role
-from ricochet.tasks.validation.checks import Verdict
+from ricochet.tasks.systems.bouncing_ball.validation import staying, toss_log, trials
+from ricochet.tasks.systems.bouncing_ball.validation.results import (
+    Role,
+    TrackingTrials,
+    TwinResult,
+)
+from ricochet.tasks.validation.contenders import Contenders
+from ricochet.tasks.validation.outcomes import REAL
 
 TOUCHED, MISSED, SPOILT, STOP = "touched", "missed", "spoilt", "stop"
 VERDICTS = (TOUCHED, MISSED, SPOILT, STOP)
 FAULT = "fault"
-"""How a toss is logged that was cut by microphones or robot."""
-STOPPED = "person: found stop, expected tosses to the end"
+"""How a toss is logged that failing microphones or a failing robot cut short."""
+STOPPED = "operator: found stop, expected tosses to the end"
 RETURN, REST = real_rig.RETURN, 0.5
 """Time of the way home, and for which the arm then stands, s."""
 BETWEEN = 1.0
@@ -45,8 +51,8 @@ BETWEEN = 1.0
 
 
 @dataclass(frozen=True)
-class Turn:
-    """One toss to be met: its number from 1, whose it is, and the controller's seed."""
+class TrialTurn:
+    """One toss: its number from 1, whose it is, and the controller's seed."""
 
     number: int
     role: Role
@@ -54,236 +60,228 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A toss with the person's verdict on it."""
+class ScoredToss:
+    """A toss with the operator's verdict on it."""
 
-    turn: Turn
+    turn: TrialTurn
     verdict: str
-    live: TossRecord
+    record: TossRecord
 
 
 @dataclass(frozen=True)
-class Place:
-    """A real rig, and the person at it who tosses and judges."""
+class RealRigSession:
+    """A real rig, and the operator who tosses and judges."""
 
     rig: RealRig
-    person: Person
+    operator: Operator
 
 
 @dataclass(frozen=True)
-class Bench:
+class TrialSetup:
     """All that a toss needs.
 
     Attributes:
         ball: What is tossed; controllers read its name and radius.
-        known: What each role believes of it.
+        models: What each role believes of it.
         settings: How long is listened, and how often a toss is repeated.
-        place: Where.
+        session: Rig and operator.
     """
 
     ball: Ball
-    known: Mapping[Role, BallModel]
+    models: Mapping[Role, BallModel]
     settings: Settings
-    place: Place
+    session: RealRigSession
 
     @property
     def rig(self) -> RealRig:
         """The rig."""
-        return self.place.rig
+        return self.session.rig
 
     @property
-    def person(self) -> Person:
-        """The person."""
-        return self.place.person
+    def operator(self) -> Operator:
+        """The operator."""
+        return self.session.operator
 
 
-def block_seeds(seed: int, tosses: int) -> tuple[int, ...]:
-    """Return the seeds of the controllers, one a block.
+def run(
+    ball: Ball,
+    settings: Settings,
+    session: RealRigSession,
+    contenders: Contenders,
+    seed: int,
+    folder: Path,
+) -> TwinResult:
+    """Ask, and let the contenders play tosses by hand.
 
-    Args:
-        seed: Seed of the validation.
-        tosses: Blocks.
+    Raises:
+        OperatorAbortError: If they were aborted; the arm then stands.
     """
-    return tuple(seed * tosses + i for i in range(tosses))
+    torch.set_num_threads(1)
+    models = trials.fit_ball_models(contenders, seed=seed)
+    setup = TrialSetup(ball, models, settings, session)
+    tracking = run_tosses(setup, seed=seed, folder=folder)
+    seeds = trials.block_seeds(seed, settings[Real].tosses)
+    result = trials.result_of(contenders, REAL, seeds, tracking, folder)
+    if contenders.champion is not None:
+        return result
+    return replace(result, staying=staying.share(session.rig.workspace))
 
 
-def turns(roles: Sequence[Role], *, seed: int, tosses: int) -> tuple[Turn, ...]:
-    """Return who meets which toss: every role once a block, in random order.
+def turns(roles: Sequence[Role], *, seed: int, tosses: int) -> tuple[TrialTurn, ...]:
+    """Return who plays which toss: every role once a block, in random order.
 
     Args:
         roles: Candidate, and champion if there is one.
-        seed: Seed of the order.
         tosses: Blocks.
     """
     draw = np.random.default_rng(seed)
     order = [
-        (roles[i], own) for own in block_seeds(seed, tosses) for i in draw.permutation(len(roles))
+        (roles[i], own)
+        for own in trials.block_seeds(seed, tosses)
+        for i in draw.permutation(len(roles))
     ]
-    return tuple(Turn(number, role, own) for number, (role, own) in enumerate(order, start=1))
+    return tuple(TrialTurn(number, *each) for number, each in enumerate(order, start=1))
 
 
-def refuse_motion(evidence: Evidence, place: Place | None) -> None:
-    """Move nothing real for a candidate that the gate refuses by what was measured again.
-
-    Args:
-        evidence: The measurements.
-        place: The real rig; None asks for nothing.
+def confirm(setup: TrialSetup, folder: Path) -> Answer:
+    """Ask the operator whether the robot may move, and keep the answer in `motion.json`.
 
     Raises:
-        EndedError: If a check failed.
+        OperatorAbortError: If it was anything but a yes.
     """
-    failed = Verdict(gate.judge_evidence(evidence)).refusals if place is not None else ()
-    if failed:
-        raise EndedError(f"nothing was moved, the gate refuses already: {failed[0]}")
-
-
-def confirm(bench: Bench, folder: Path) -> Answer:
-    """Ask the person whether the robot may move, and keep the answer in `motion.json`.
-
-    Args:
-        bench: Rig and person.
-        folder: Where the answer is kept.
-
-    Returns:
-        A yes.
-
-    Raises:
-        EndedError: If it was anything else.
-    """
-    real, rig = bench.settings[Real], bench.rig
+    real, rig = setup.settings[Real], setup.rig
     lines = real_rig.lines(
-        rig, ball=bench.ball.name, tosses=real.tosses * len(bench.known), repeats=real.repeats
+        rig, ball=setup.ball.name, tosses=real.tosses * len(setup.models), repeats=real.repeats
     )
-    answer = person.confirm(bench.person, lines, word=rig.host, patience=real.answer)
+    answer = operator.confirm(setup.operator, lines, word=rig.host, patience=real.answer)
     write_json(folder / "motion.json", asdict(answer) | {"asked": list(lines)})
-    if answer.answer != person.YES:
-        expected = f"{rig.host} typed within {real.answer:.0f} s; nothing was moved"
-        raise EndedError(f"confirmation of motion: found {answer.answer}, expected {expected}")
+    if answer.answer != operator.YES:
+        expected = f"{rig.host} typed within {real.answer:.0f} s; the robot did not move"
+        raise OperatorAbortError(
+            f"confirmation of motion: found {answer.answer}, expected {expected}"
+        )
     return answer
 
 
-def meet_tosses(bench: Bench, *, seed: int, folder: Path) -> Met:
-    """Ask, and let every role meet its tosses.
+def run_tosses(setup: TrialSetup, *, seed: int, folder: Path) -> TrackingTrials:
+    """Ask, and let every role play its tosses.
 
     Args:
-        bench: All that is needed.
         seed: Seed of the order and of the controllers.
         folder: Where telemetry, verdicts and the answer go.
 
-    Returns:
-        What happened.
-
     Raises:
-        EndedError: If it ended before its time; the arm then stands.
+        OperatorAbortError: If they were aborted; the arm then stands.
         BadInput: If the rig is not as it was before the question.
         BusyError: If another process uses it.
     """
-    confirm(bench, folder)
-    tosses, judged = bench.settings[Real].tosses, list[Judged]()
-    order = turns(tuple(bench.known), seed=seed, tosses=tosses)
-    logs = {role: Telemetry(folder / f"telemetry-{role}.mcap") for role in bench.known}
-    clock = 0.0
-    try:
-        with real_rig.held(bench.rig) as arm:
-            for turn in order:
-                for each in _attempts(bench, arm, turn, of=len(order)):
-                    judged.append(each)
-                    clock = _log(logs[turn.role], clock, each)
-    finally:
+    confirm(setup, output_folder(folder))
+    scored = list[ScoredToss]()
+    order = turns(tuple(setup.models), seed=seed, tosses=setup.settings[Real].tosses)
+    with ExitStack() as stack:
+        stack.callback(lambda: _write_scores(folder, scored))
+        logs = {role: Telemetry(folder / f"telemetry-{role}.mcap") for role in setup.models}
         for log in logs.values():
-            log.close()
-        write_json(folder / "tosses.json", {"tosses": [_row(each) for each in judged]})
-    return _met(tuple(bench.known), judged)
+            stack.callback(log.close)
+        clock, arm = 0.0, stack.enter_context(real_rig.held(setup.rig))
+        for turn in order:
+            for toss in _attempts(setup, arm, turn, of=len(order)):
+                scored.append(toss)
+                clock = _log(logs[turn.role], clock, toss)
+    return _summary(tuple(setup.models), scored)
 
 
-def _attempts(bench: Bench, arm: SteeredArm, turn: Turn, *, of: int) -> Iterator[Judged]:
+def _attempts(
+    setup: TrialSetup, arm: SteeredArm, turn: TrialTurn, *, of: int
+) -> Iterator[ScoredToss]:
     """Toss until the toss can be judged."""
-    for _ in range(1 + bench.settings[Real].repeats):
-        _go_home(bench, arm, f"toss {turn.number} of {of}")
-        live = _listen(bench, arm, turn)
-        if live.fault is not None:
-            yield Judged(turn, FAULT, live)
-            raise EndedError(f"toss {turn.number}: {live.fault}")
+    attempts = 1 + setup.settings[Real].repeats
+    for _ in range(attempts):
+        _go_home(setup, arm, f"toss {turn.number} of {of}")
+        record = _listen(setup, arm, turn)
+        if record.fault is not None:
+            yield ScoredToss(turn, FAULT, record)
+            raise OperatorAbortError(f"toss {turn.number}: {record.fault}")
         try:
-            verdict = person.choose(bench.person, "what did the ball do?", VERDICTS)
-        except EndedError:
-            yield Judged(turn, STOP, live)
+            verdict = operator.choose(setup.operator, "what did the ball do?", VERDICTS)
+        except OperatorAbortError:
+            yield ScoredToss(turn, STOP, record)
             raise
-        yield Judged(turn, verdict, live)
+        yield ScoredToss(turn, verdict, record)
         if verdict == STOP:
-            raise EndedError(STOPPED)
+            raise OperatorAbortError(STOPPED)
         if verdict != SPOILT:
             return
-    found = f"{1 + bench.settings[Real].repeats} spoilt in a row"
-    raise EndedError(f"toss {turn.number}: found {found}, expected one that can be judged")
+    found = f"{attempts} spoilt in a row"
+    raise OperatorAbortError(f"toss {turn.number}: found {found}, expected one that can be judged")
 
 
-def _go_home(bench: Bench, arm: SteeredArm, which: str) -> None:
-    """Wait for the person's Enter, then bring the paddle home."""
-    while typed := person.ask(
-        bench.person, f"{which}: Enter moves the arm home and listens, stop ends: "
+def _go_home(setup: TrialSetup, arm: SteeredArm, which: str) -> None:
+    """Wait for the operator's Enter, then bring the paddle home."""
+    while typed := operator.ask(
+        setup.operator, f"{which}: Enter moves the arm home and listens, stop ends: "
     ).strip():
         if typed.lower() == STOP:
-            raise EndedError(STOPPED)
-    home = (bench.rig.workspace.x, *bench.rig.workspace.home)
+            raise OperatorAbortError(STOPPED)
+    home = (setup.rig.workspace.x, *setup.rig.workspace.home)
     refusal = arm.move(home, RETURN) or arm.advance(RETURN + REST)
     if refusal is not None:
-        raise EndedError(f"{which}, on the way home: {refusal}")
+        raise OperatorAbortError(f"{which}, on the way home: {refusal}")
 
 
-def _listen(bench: Bench, arm: SteeredArm, turn: Turn) -> TossRecord:
-    """Let the controller of a turn meet a toss."""
-    settings = bench.settings
+def _listen(setup: TrialSetup, arm: SteeredArm, turn: TrialTurn) -> TossRecord:
+    """Let the controller of a turn play a toss."""
+    settings = setup.settings
     controller = controllers.controller(
-        CONTROLLER,
-        bench.known[turn.role],
-        bench.rig.workspace,
-        bench.ball,
+        trials.CONTROLLER,
+        setup.models[turn.role],
+        setup.rig.workspace,
+        setup.ball,
         settings[Tosses],
         seed=turn.seed,
         microphones=settings[Capture].microphones,
     )
     return toss_stream.run_live_toss(
         controller,
-        bench.rig.listener,
+        setup.rig.listener,
         arm,
         ListeningWindow(settings[Real].patience, settings[Real].window),
-        listening=lambda: bench.person.say("listening: toss the ball now"),
+        listening=lambda: setup.operator.say("listening: toss the ball now"),
     )
 
 
-def _log(log: Telemetry, start: float, each: Judged) -> float:
+def _log(log: Telemetry, start: float, toss: ScoredToss) -> float:
     """Write a toss into the telemetry and return when the next may begin, s."""
-    run = each.live.run
-    simulated_trials.record(log, start, each.turn.seed, run, each.live.track, each.verdict)
+    run, track = toss.record.run, toss.record.track
+    toss_log.record(log, start, toss.turn.seed, run, track, toss.verdict)
     return start + run.final.time + BETWEEN
 
 
-def _met(roles: Sequence[Role], judged: Sequence[Judged]) -> Met:
+def _summary(roles: Sequence[Role], scored: Sequence[ScoredToss]) -> TrackingTrials:
     """Count what was judged; spoilt tosses say nothing."""
-    rows = {
-        role: [e for e in judged if e.turn.role == role and e.verdict in (TOUCHED, MISSED)]
+    runs = {
+        role: [
+            (toss.record.run, toss.verdict == TOUCHED)
+            for toss in scored
+            if toss.turn.role == role and toss.verdict in (TOUCHED, MISSED)
+        ]
         for role in roles
     }
-    waits: dict[Role, list[float]] = {
-        role: [decision.latency for each in of for decision in each.live.run.decisions]
-        for role, of in rows.items()
-    }
-    if not all(waits.values()):
-        raise EndedError("microphones: found no bounce in all tosses of a role, expected some")
-    return Met(
-        {role: tuple(each.verdict == TOUCHED for each in of) for role, of in rows.items()},
-        {role: float(np.mean([e.live.run.final.energy for e in of])) for role, of in rows.items()},
-        {role: float(np.quantile(wait, 0.99)) for role, wait in waits.items()},
-        {role: tuple(x for e in of for x in e.live.run.refused) for role, of in rows.items()},
-    )
+    if not all(any(run.decisions for run, _ in rows) for rows in runs.values()):
+        found = "found no bounce in all tosses of a role, expected some"
+        raise OperatorAbortError(f"microphones: {found}")
+    return trials.tracking_trials(runs)
 
 
-def _row(each: Judged) -> dict[str, object]:
-    run = each.live.run
-    return asdict(each.turn) | {
-        "verdict": each.verdict,
-        "energy": run.final.energy,
-        "events": len(run.decisions),
-        "refused": list(run.refused),
-    }
+def _write_scores(folder: Path, scored: Sequence[ScoredToss]) -> None:
+    rows = [
+        asdict(toss.turn)
+        | {
+            "verdict": toss.verdict,
+            "energy": toss.record.run.final.energy,
+            "events": len(toss.record.run.decisions),
+            "refused": list(toss.record.run.refused),
+        }
+        for toss in scored
+    ]
+    write_json(folder / "tosses.json", {"tosses": rows})

@@ -15,7 +15,7 @@ from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import regret
 from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.systems.air_hockey.validation import audit, gate
-from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
+from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
 from tests.tasks.systems.air_hockey import shooters
 
 STATES, ANGLES = 1000, 100
@@ -45,12 +45,12 @@ def trained(states: np.ndarray, angles: np.ndarray, best: np.ndarray) -> Energy:
     return energy_training.fit(states, angles, best, training=size, draw=draw).energy
 
 
-def measured(energy: Energy) -> Evidence:
+def measured(energy: Energy) -> PolicyEvidence:
     wanted = replace(catalogue.load_settings()[Energies], held_out=100)
     return audit.audit(replace(SHOOTER, energy=energy), wanted, seed=0)
 
 
-def passes(evidence: Evidence) -> bool:
+def passes(evidence: PolicyEvidence) -> bool:
     checks = {check.name: check for check in gate.judge_evidence(evidence)}
     return checks["regret"].passed
 

@@ -7,11 +7,14 @@ from dataclasses import replace
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.systems.air_hockey.validation import gate, results
-from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
+from ricochet.tasks.systems.air_hockey.validation import results
+from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
 from ricochet.tasks.systems.air_hockey.validation.results import ShootingResult, Shot
+from ricochet.tasks.systems.air_hockey.validation.validation import VALIDATION
 
-SOUND = Evidence(regret=0.01, regret_error=0.004, best=0.9, agreement=0.95, states=300, beta=0.5)
+SOUND = PolicyEvidence(
+    regret=0.01, regret_error=0.004, best=0.9, agreement=0.95, states=300, beta=0.5
+)
 
 
 def shots(scored: int, of: int = 100, violations: int = 0) -> tuple[Shot, ...]:
@@ -24,8 +27,8 @@ def result(candidate: tuple[Shot, ...], champion: tuple[Shot, ...] | None = None
     return ShootingResult("shooting-balanced", "2", version, 7, {"airflow": 0.1}, roles)
 
 
-def failed(evidence: Evidence, found: ShootingResult | None) -> set[str]:
-    checks = gate.judge(evidence, found).checks
+def failed(evidence: PolicyEvidence, found: ShootingResult | None) -> set[str]:
+    checks = VALIDATION.judge(evidence, found).checks
     return {check.name for check in checks if not check.passed}
 
 
@@ -43,12 +46,12 @@ def test_a_sound_policy_passes_with_and_without_a_champion() -> None:
         (SOUND, result(shots(93, violations=1)), "limits"),
         (SOUND, result(shots(50, of=50)), "shots"),
         (SOUND, result(shots(30)), "promise"),
-        (SOUND, result(shots(80), shots(95)), "score beside champion"),
+        (SOUND, result(shots(80), shots(95)), "score against champion"),
         (SOUND, None, "validation"),
     ],
 )
 def test_each_fault_is_refused_by_its_own_check(
-    evidence: Evidence, found: ShootingResult | None, name: str
+    evidence: PolicyEvidence, found: ShootingResult | None, name: str
 ) -> None:
     assert failed(evidence, found) == {name}
 
@@ -62,7 +65,7 @@ def test_the_promise_is_refused_beyond_chance_alone() -> None:
 def test_a_result_comes_back_from_json_as_it_was() -> None:
     for found in (result(shots(93)), result(shots(80), shots(90))):
         content = json.loads(json.dumps(results.to_json(found)))
-        assert results.from_json(content, where="run 1") == found
+        assert results.from_json(content, "run 1") == found
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ def test_a_result_comes_back_from_json_as_it_was() -> None:
 def test_a_result_that_is_none_is_refused_in_one_line(change: dict[str, object]) -> None:
     content = results.to_json(result(shots(3, of=5))) | change
     with pytest.raises(BadInput, match=r"run 1|shots"):
-        results.from_json(content, where="run 1")
+        results.from_json(content, "run 1")
 
 
 def test_roles_from_other_starts_are_refused() -> None:

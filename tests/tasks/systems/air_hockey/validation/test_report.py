@@ -2,12 +2,17 @@
 
 from ricochet.tasks.registry import runs
 from ricochet.tasks.systems.air_hockey.figures import validation
-from ricochet.tasks.systems.air_hockey.validation import gate, report
-from ricochet.tasks.systems.air_hockey.validation.gate import Evidence
+from ricochet.tasks.systems.air_hockey.validation import report, results
+from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
 from ricochet.tasks.systems.air_hockey.validation.results import ShootingResult, Shot
+from ricochet.tasks.systems.air_hockey.validation.validation import VALIDATION
+from ricochet.tasks.validation import record
+from ricochet.tasks.validation.contenders import Contenders
 
 NAME = "shooting-aggressive"
-FOUND = Evidence(regret=0.01, regret_error=0.004, best=0.9, agreement=0.95, states=300, beta=0.5)
+FOUND = PolicyEvidence(
+    regret=0.01, regret_error=0.004, best=0.9, agreement=0.95, states=300, beta=0.5
+)
 GOAL, BANKED, MISS = Shot(True, 1.0, 0, 0), Shot(True, 2.0, 2, 0), Shot(False, 0.0, 5, 1)
 
 
@@ -43,18 +48,20 @@ def test_the_figure_shows_each_role_with_its_interval() -> None:
     assert [line.get_xdata().tolist() for line in right.lines] == [[1.0, 2.0], [1.0, 1.0]]
 
 
-def test_a_validation_is_found_again_beside_the_same_champion_alone(tmp_path) -> None:
+def test_a_validation_is_found_again_against_the_same_champion_alone(tmp_path) -> None:
     tracker = runs.connect(store=tmp_path)  # of its own: versions are counted
     tracker.client.create_registered_model(NAME)
     for _ in range(2):
         tracker.client.create_model_version(NAME, source=tmp_path.as_uri())
     found = result("1")
-    verdict = gate.judge(FOUND, found)
-    run = report.publish(tracker, found, evidence=FOUND, verdict=verdict)
-    again = report.publish(tracker, found, evidence=FOUND, verdict=verdict)
+    verdict = VALIDATION.judge(FOUND, found)
+    made, files = VALIDATION.report(Contenders(NAME, {}, {}), FOUND, found), tmp_path / "none"
+    run = record.publish(tracker, made, verdict, files=files)
+    again = record.publish(tracker, made, verdict, files=files)
     assert again.run_id == run.run_id and again.finished
-    assert report.find(tracker, NAME, "2", "1") == (run.run_id, found)
-    assert report.find(tracker, NAME, "2", None) is None
+    read = results.from_json
+    assert record.find(tracker, NAME, "2", "1", read=read) == (run.run_id, found)
+    assert record.find(tracker, NAME, "2", None, read=read) is None
     data = tracker.client.get_run(run.run_id).data
     assert data.metrics["candidate/score"] == 0.5
     assert "Refused by the gate" in data.tags["mlflow.note.content"]

@@ -1,7 +1,9 @@
-"""Trials on a real rig, played against fakes of robot and card with a scripted person."""
+"""Trials on a real rig, played against fakes of robot and card with a scripted operator."""
 
+import functools
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,20 +13,23 @@ from ricochet.hardware.microphones import sound_device
 from ricochet.hardware.robots import ur
 from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.console.operator import EndedError
+from ricochet.tasks.console.operator import OperatorAbortError
 from ricochet.tasks.storage import telemetry
-from ricochet.tasks.systems.bouncing_ball.tracking import real_rig
+from ricochet.tasks.systems.bouncing_ball.settings import Tosses
+from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
 from ricochet.tasks.systems.bouncing_ball.validation import real_trials
+from ricochet.tasks.systems.bouncing_ball.validation.results import TrackingTrials
+from ricochet.tasks.validation.contenders import Contenders
 from tests.hardware.microphones.sound_card import Room
-from tests.tasks.systems.bouncing_ball.real_bench import (
+from tests.tasks.systems.bouncing_ball.real_rig_fakes import (
     HOST,
-    bench,
+    PAIR,
     install,
     loaded,
+    setup,
     tossed,
     with_real,
 )
-from tests.tasks.systems.bouncing_ball.validation.test_gate import evidence
 
 
 def read(folder, name):
@@ -57,9 +62,9 @@ def test_without_the_very_word_nothing_is_armed_and_nothing_moves(
     monkeypatch, tmp_path, answers, says
 ):
     fakes = install(monkeypatch, tmp_path)
-    with pytest.raises(EndedError, match=says) as ended:
-        real_trials.meet_tosses(bench(fakes, *answers), seed=1, folder=tmp_path)
-    assert "\n" not in str(ended.value) and "nothing was moved" in str(ended.value)
+    with pytest.raises(OperatorAbortError, match=says) as ended:
+        real_trials.run_tosses(setup(fakes, *answers), seed=1, folder=tmp_path)
+    assert "\n" not in str(ended.value) and "the robot did not move" in str(ended.value)
     assert fakes.controller.sent == [] and fakes.controller.watchdog == 0.0
     kept = read(tmp_path, "motion.json")
     assert kept["answer"] in ("no", "none") and kept["asked_at"] <= kept["answered_at"]
@@ -68,8 +73,8 @@ def test_without_the_very_word_nothing_is_armed_and_nothing_moves(
 
 def test_the_question_says_what_where_how_fast_and_how_often(monkeypatch, tmp_path):
     fakes = install(monkeypatch, tmp_path)
-    with pytest.raises(EndedError):
-        real_trials.meet_tosses(bench(fakes, "no"), seed=1, folder=tmp_path)
+    with pytest.raises(OperatorAbortError):
+        real_trials.run_tosses(setup(fakes, "no"), seed=1, folder=tmp_path)
     said = "\n".join(fakes.shown)
     for part in (HOST, "y -0.35 to 0.35 m", "3.14 rad/s", "2.3 m/s", "4 tosses of the tennis"):
         assert part in said
@@ -106,7 +111,7 @@ def test_the_paddle_s_greatest_speed_is_that_of_the_fastest_joint():
         ),
     ],
 )
-def test_a_rig_that_is_not_told_whole_is_bad_input(monkeypatch, tmp_path, overrides, armed, says):
+def test_a_rig_described_in_part_is_bad_input(monkeypatch, tmp_path, overrides, armed, says):
     install(monkeypatch, tmp_path)
     with pytest.raises(BadInput, match=says) as refused:
         real_rig.open_rig(loaded(*overrides), armed=armed)
@@ -135,28 +140,28 @@ def test_without_a_driver_one_line_names_the_extra(monkeypatch, tmp_path, missin
         real_rig.open_rig(loaded(), armed=True)
 
 
-def test_a_robot_that_changed_while_the_person_read_is_refused(monkeypatch, tmp_path):
+def test_a_robot_that_changed_while_the_operator_read_is_refused(monkeypatch, tmp_path):
     fakes = install(monkeypatch, tmp_path)
-    made = bench(fakes, HOST)
+    made = setup(fakes, HOST)
     fakes.controller.protective = True
     with pytest.raises(BadInput, match="safety: found protective stop"):
-        real_trials.meet_tosses(made, seed=1, folder=tmp_path)
+        real_trials.run_tosses(made, seed=1, folder=tmp_path)
     assert fakes.controller.sent == []
 
 
 def test_a_robot_that_another_process_uses_is_left_alone(monkeypatch, tmp_path):
     fakes = install(monkeypatch, tmp_path)
-    made = bench(fakes, HOST)
+    made = setup(fakes, HOST)
     with locks.hold(locks.rig_lock(f"robot-{HOST}")), pytest.raises(locks.BusyError):
-        real_trials.meet_tosses(made, seed=1, folder=tmp_path)
+        real_trials.run_tosses(made, seed=1, folder=tmp_path)
     assert fakes.controller.sent == []
 
 
 @pytest.mark.parametrize("answers", [("stop",), ("what?", "STOP"), ()])
-def test_a_person_who_stops_or_leaves_before_a_toss_ends_it(monkeypatch, tmp_path, answers):
+def test_an_operator_who_stops_or_leaves_before_a_toss_ends_it(monkeypatch, tmp_path, answers):
     fakes = install(monkeypatch, tmp_path)
-    with pytest.raises(EndedError, match=r"person: found (stop|the end of input)"):
-        real_trials.meet_tosses(bench(fakes, HOST, *answers), seed=1, folder=tmp_path)
+    with pytest.raises(OperatorAbortError, match=r"operator: found (stop|the end of input)"):
+        real_trials.run_tosses(setup(fakes, HOST, *answers), seed=1, folder=tmp_path)
     assert fakes.controller.sent == [] and "stopScript" in fakes.controller.calls
     assert read(tmp_path, "motion.json")["answer"] == "yes"
     assert read(tmp_path, "tosses.json") == {"tosses": []}
@@ -164,8 +169,10 @@ def test_a_person_who_stops_or_leaves_before_a_toss_ends_it(monkeypatch, tmp_pat
 
 def test_microphones_that_stop_end_it_with_their_line_and_the_arm_stands(monkeypatch, tmp_path):
     fakes = install(monkeypatch, tmp_path, room=Room(dies=0.4))
-    with pytest.raises(EndedError, match=r"toss 1: sound_device: found no sound for 0\.2 s after"):
-        real_trials.meet_tosses(bench(fakes, HOST, ""), seed=1, folder=tmp_path)
+    with pytest.raises(
+        OperatorAbortError, match=r"toss 1: sound_device: found no sound for 0\.2 s"
+    ):
+        real_trials.run_tosses(setup(fakes, HOST, ""), seed=1, folder=tmp_path)
     assert fakes.controller.calls[-2:] == ["disconnect", "receive disconnect"]
     (toss,) = read(tmp_path, "tosses.json")["tosses"]
     assert toss["verdict"] == "fault" and "found no sound" in toss["refused"][-1]
@@ -175,16 +182,16 @@ def test_microphones_that_stop_end_it_with_their_line_and_the_arm_stands(monkeyp
 def test_a_robot_that_does_not_follow_ends_it_with_its_line(monkeypatch, tmp_path):
     monkeypatch.setattr("ricochet.hardware.microphones.sound_stream.SILENCE", 2.0)
     fakes = install(monkeypatch, tmp_path, room=Room(tossed(1)))
-    made = bench(fakes, HOST, "", "touched")
-    say = made.person.say
+    made = setup(fakes, HOST, "", "touched")
+    say = made.operator.say
 
     def seize(line):
         fakes.controller.stuck = fakes.controller.stuck or line.startswith("listening")
         say(line)
 
-    object.__setattr__(made.person, "say", seize)
-    with pytest.raises(EndedError, match="toss 1: robot does not follow: found a joint"):
-        real_trials.meet_tosses(made, seed=1, folder=tmp_path)
+    object.__setattr__(made.operator, "say", seize)
+    with pytest.raises(OperatorAbortError, match="toss 1: robot does not follow: found a joint"):
+        real_trials.run_tosses(made, seed=1, folder=tmp_path)
     assert "servoStop" in fakes.controller.calls
     channels = [
         entry.channel
@@ -199,9 +206,9 @@ def test_spoilt_tosses_are_repeated_up_to_their_limit(monkeypatch, tmp_path):
     monkeypatch.setattr("ricochet.hardware.microphones.sound_stream.SILENCE", 2.0)
     fakes = install(monkeypatch, tmp_path)
     wanted = with_real(loaded(), patience=0.2)
-    made = bench(fakes, HOST, "", "spoilt", "", "spoilt", wanted=wanted)
-    with pytest.raises(EndedError, match="toss 1: found 2 spoilt in a row"):
-        real_trials.meet_tosses(made, seed=1, folder=tmp_path)
+    made = setup(fakes, HOST, "", "spoilt", "", "spoilt", wanted=wanted)
+    with pytest.raises(OperatorAbortError, match="toss 1: found 2 spoilt in a row"):
+        real_trials.run_tosses(made, seed=1, folder=tmp_path)
     rows = read(tmp_path, "tosses.json")["tosses"]
     assert [row["verdict"] for row in rows] == ["spoilt"] * 2
     assert len({(row["number"], row["role"], row["seed"]) for row in rows}) == 1
@@ -212,8 +219,8 @@ def test_a_whole_validation_is_played_judged_and_recorded(monkeypatch, tmp_path)
     monkeypatch.setattr("ricochet.hardware.microphones.sound_stream.SILENCE", 2.0)
     fakes = install(monkeypatch, tmp_path, room=Room(tossed(5)))
     verdicts = ("", "touched", "", "spoilt", "", "missed", "", "perhaps", "m", "", "touched")
-    made = bench(fakes, HOST, *verdicts)
-    met = real_trials.meet_tosses(made, seed=1, folder=tmp_path)
+    made = setup(fakes, HOST, *verdicts)
+    met = real_trials.run_tosses(made, seed=1, folder=tmp_path)
     judged = [True, False, False, True]
     order = real_trials.turns(("candidate", "champion"), seed=1, tosses=2)
     for role in ("candidate", "champion"):
@@ -243,10 +250,21 @@ def check_telemetry(folder):
     assert np.abs(paddles[:, 0] - 0.30).max() < 0.01
 
 
-def test_a_candidate_that_the_gate_refuses_already_moves_nothing_real():
-    sound, bad = (evidence(np.random.default_rng(4), package=p) for p in (1.0, 4.0))
-    place = object()
-    real_trials.refuse_motion(sound, place)
-    real_trials.refuse_motion(bad, None)
-    with pytest.raises(EndedError, match="nothing was moved, the gate refuses already: package"):
-        real_trials.refuse_motion(bad, place)
+def test_without_a_champion_the_share_of_staying_is_measured_at_the_rig_s_own_home(
+    monkeypatch, tmp_path
+):
+    tracking = TrackingTrials({"candidate": (True,)}, {}, {}, {})
+    monkeypatch.setattr(real_trials.trials, "fit_ball_models", lambda contenders, seed: {})
+    monkeypatch.setattr(real_trials, "run_tosses", lambda *_, **__: tracking)
+    shares = {}
+    for z in (0.06, 0.1):
+        wanted = loaded(f"toss.home=[0.0, {z}]", "real.tosses=1")
+        rig = SimpleNamespace(workspace=laboratory.workspace(wanted[Tosses]))
+        session = SimpleNamespace(rig=rig)
+        alone = Contenders(PAIR, {"candidate": "2"}, {})
+        played = functools.partial(real_trials.run, laboratory.ball_of(PAIR), wanted, session)
+        shares[z] = played(alone, 1, tmp_path).staying
+    assert shares[0.1] < shares[0.06] - 0.1
+    both = Contenders(PAIR, {"candidate": "2", "champion": "1"}, {})
+    tracking.success["champion"] = (False,)
+    assert played(both, 1, tmp_path).staying is None

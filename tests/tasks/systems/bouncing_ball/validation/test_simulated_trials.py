@@ -7,7 +7,7 @@ import torch
 from ricochet.tasks.storage import telemetry
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers, laboratory
-from ricochet.tasks.systems.bouncing_ball.validation import simulated_trials
+from ricochet.tasks.systems.bouncing_ball.validation import cups, simulated_trials
 
 TRUTH = np.array([0.72, 3.0])
 
@@ -18,16 +18,16 @@ def _draws(mean: np.ndarray, sd: tuple[float, float] = (3e-4, 0.06)) -> np.ndarr
 
 def test_cups_are_predicted_by_the_truth_and_not_by_another_ball() -> None:
     ball = laboratory.ball_of("tennis-table")
-    places = simulated_trials.cup_positions(60)
+    places = cups.positions(60)
     theta = {"candidate": _draws(TRUTH), "champion": _draws(np.array([0.80, 3.0]))}
-    inside = simulated_trials.predict_cups(ball, theta, places, seed=3)
+    inside = cups.predict(ball, theta, places, seed=3)
     # nearly all intervals hold: 60 at 0.9 or more, four standard deviations below is 45
     assert sum(inside["candidate"]) >= 45
     assert sum(inside["champion"]) < sum(inside["candidate"])
 
 
 def test_places_of_the_cup_differ_and_lie_on_the_grid() -> None:
-    places = simulated_trials.cup_positions(40)
+    places = cups.positions(40)
     assert places.shape == (40, 2) and len(np.unique(places, axis=0)) == 40
 
 
@@ -36,7 +36,7 @@ def test_both_roles_meet_the_same_tosses_and_leave_a_record(tmp_path) -> None:
     ball, loaded = laboratory.ball_of("tennis-table"), catalogue.load_settings()
     knowledge = controllers.fit_ball_model(_draws(TRUTH), draw=torch.Generator().manual_seed(1))
     known = {"candidate": knowledge, "champion": knowledge, "stay": knowledge}
-    met = simulated_trials.meet_tosses(ball, known, settings=loaded, seeds=(5, 6), folder=tmp_path)
+    met = simulated_trials.run_tosses(ball, known, settings=loaded, seeds=(5, 6), folder=tmp_path)
     assert met.success["candidate"] == met.success["champion"]
     assert met.energy["candidate"] == pytest.approx(met.energy["champion"])
     assert met.energy["stay"] < 1e-12 < met.energy["candidate"]

@@ -1,4 +1,4 @@
-"""A real rig made of fakes: a UR controller, a card that hears twin tosses, a scripted person.
+"""A real rig made of fakes: a UR controller, a card that records twin tosses, a scripted operator.
 
 The fakes answer as ur_rtde and sounddevice do and take real time; everything above them is the
 project's own.
@@ -18,7 +18,7 @@ from ricochet.tasks.systems.bouncing_ball.settings import Real
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
 from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel
 from ricochet.tasks.systems.bouncing_ball.validation import real_trials
-from ricochet.tasks.systems.bouncing_ball.validation.real_trials import Bench, Place
+from ricochet.tasks.systems.bouncing_ball.validation.real_trials import RealRigSession, TrialSetup
 from tests.hardware.microphones.sound_card import Room
 from tests.hardware.robots.rtde_fakes import Control, Controller, Receive
 from tests.tasks.console.test_operator import scripted
@@ -28,7 +28,7 @@ HOST, PAIR = "192.0.2.1", "tennis-table"
 
 @dataclass
 class Fakes:
-    """The devices, and what the person is shown."""
+    """The devices, and what the operator is shown."""
 
     controller: Controller
     room: Room
@@ -54,27 +54,28 @@ def loaded(*overrides):
 
 
 def tossed(count, *, seed=3):
-    """What the microphones hear of some tosses."""
+    """What the microphones record of some tosses."""
     wanted, ball = loaded(), laboratory.ball_of(PAIR)
     twin = laboratory.open_laboratory(wanted, ball=ball, seed=seed)
     played = [twin.toss() for _ in range(count)]
     return [np.concatenate([b.samples for b in each.buffers()], axis=1) for each in played]
 
 
-def knowledge(seed=1):
+def ball_model(seed=1):
     draw = np.random.default_rng(seed)
     theta = np.array([0.72, 3.0]) + draw.standard_normal((200, 2)) * (3e-3, 0.06)
     return BallModel(theta, table=None)  # type: ignore[arg-type]
 
 
-def bench(fakes, *answers, wanted=None, roles=("candidate", "champion")):
-    """All that the trials need, with a person who types some lines."""
+def setup(fakes, *answers, wanted=None, roles=("candidate", "champion")):
+    """All that the trials need, with an operator who types some lines."""
     torch.set_num_threads(1)
     wanted = wanted or loaded()
     who, shown = scripted(*answers)
     fakes.shown = shown
-    place = Place(real_rig.open_rig(wanted, armed=True), who)
-    return Bench(laboratory.ball_of(PAIR), {r: knowledge() for r in roles}, wanted, place)
+    session = RealRigSession(real_rig.open_rig(wanted, armed=True), who)
+    models = {role: ball_model() for role in roles}
+    return TrialSetup(laboratory.ball_of(PAIR), models, wanted, session)
 
 
 def with_real(wanted, **changes):

@@ -1,0 +1,89 @@
+"""How shooting policies are validated: regret on fresh states, then shots from the same starts."""
+
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from ricochet.tasks.console.progress import Progress, bar
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.systems.air_hockey import disturbance as hockey
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
+from ricochet.tasks.systems.air_hockey.policies import agents, packages
+from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
+from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
+from ricochet.tasks.systems.air_hockey.validation import audit, gate, report, results, trials
+from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
+from ricochet.tasks.systems.air_hockey.validation.results import ShootingResult
+from ricochet.tasks.validation.contenders import Contenders
+from ricochet.tasks.validation.judge import Candidate, RigRequest, RunTrials, Validation
+from ricochet.tasks.validation.outcomes import SIMULATED
+
+
+def open_table(request: RigRequest) -> RunTrials[ShootingResult]:
+    """Return what plays the shots of all contenders on the simulated table."""
+    return partial(shoot, request.settings)
+
+
+def measure(
+    candidate: Candidate, settings: Settings, seed: int, progress: Progress
+) -> PolicyEvidence:
+    """Compare the candidate's search with the exhaustive one on fresh states.
+
+    Raises:
+        BadInput: If the package is of another kind or another table.
+    """
+    torch.set_num_threads(1)
+    shooter = packages.from_package(candidate.package, where=candidate.where)
+    return audit.audit(shooter, settings[Energies], seed=seed, progress=progress)
+
+
+def shoot(settings: Settings, contenders: Contenders, seed: int, folder: Path) -> ShootingResult:
+    """Let every contender shoot from the same starts; nothing is left in the folder.
+
+    Raises:
+        BadInput: If a package is of another kind or another table.
+    """
+    torch.set_num_threads(1)
+    shooters, shots = _shooters(contenders), {}
+    table = settings[Hockey]
+    disturbance = hockey.disturbance(table)
+    for role, shooter in shooters.items():
+        with bar(f"{contenders.name} {role}") as progress:
+            played = trials.play_all(
+                partial(agents.make, shooter, noise=table.position_noise),
+                trials.starts(table.shots, seed=seed),
+                disturbance,
+                progress=progress,
+            )
+            shots[role] = tuple(each.shot for each in played)
+    return ShootingResult(
+        name=contenders.name,
+        candidate=contenders.candidate,
+        champion=contenders.champion,
+        seed=seed,
+        disturbance=asdict(disturbance),
+        shots=shots,
+    )
+
+
+def _shooters(contenders: Contenders) -> dict[str, Shooter]:
+    return {
+        role: packages.from_package(package, where=contenders.where(role))
+        for role, package in contenders.packages.items()
+    }
+
+
+VALIDATION = Validation(
+    kind=POLICY,
+    refuse=POLICY.refuse,
+    rigs={SIMULATED: open_table},
+    measure=measure,
+    judge_evidence=gate.judge_evidence,
+    judge_result=gate.judge_shots,
+    report=report.report,
+    read=results.from_json,
+    line=report.line,
+)
+"""Of `shooting-<setting>`."""

@@ -1,0 +1,46 @@
+"""The cup: what falls into it is counted in simulation, and every role predicts the count."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.systems.bouncing_ball.balls import Ball
+from ricochet.models.systems.bouncing_ball.prediction import cup_success
+from ricochet.tasks.systems.bouncing_ball.validation.results import Outcomes, Role
+
+
+def positions(count: int) -> Float[ndarray, "position 2"]:
+    """Return places over the incline from which a ball may reach the cup, evenly picked, m."""
+    grid = cup_success.positions().reshape(-1, 2)
+    return grid[np.linspace(0, len(grid) - 1, count).round().astype(int)]
+
+
+def predict(
+    ball: Ball,
+    theta: Mapping[Role, Float[ndarray, "sample 2"]],
+    places: Float[ndarray, "position 2"],
+    *,
+    seed: int,
+) -> Outcomes:
+    """Tell at which places the count lay in each role's predicted 90 % interval.
+
+    Args:
+        ball: What is dropped; no role knows its nature.
+        theta: Draws of each role's posterior.
+        places: From where it is dropped, m.
+    """
+    truth = np.array([ball.restitution, ball.log10_concentration])
+    draw = torch.Generator().manual_seed(seed)
+    counted = cup_success.count(truth, places, ball_radius=ball.radius, draw=draw)
+    inside = {}
+    for role, samples in theta.items():
+        chosen = np.random.default_rng(seed).choice(len(samples), cup_success.DRAWS, replace=False)
+        predicting = torch.Generator().manual_seed(seed + 1)
+        found = cup_success.predict(
+            samples[chosen], places, ball_radius=ball.radius, draw=predicting
+        )
+        inside[role] = tuple(bool(held) for held in found.holds(counted))
+    return inside

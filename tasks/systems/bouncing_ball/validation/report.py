@@ -1,0 +1,99 @@
+"""What is reported of a posterior's validation: the posterior, tosses touched, cups predicted."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ricochet.tasks.registry.aliases import CANDIDATE
+from ricochet.tasks.registry.packages import Package
+from ricochet.tasks.systems.bouncing_ball.figures import validation as figures
+from ricochet.tasks.systems.bouncing_ball.validation import results, trials
+from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence
+from ricochet.tasks.systems.bouncing_ball.validation.results import Role, TwinResult
+from ricochet.tasks.validation.contenders import Contenders
+from ricochet.tasks.validation.report import Report
+
+LABELS = {
+    "success": "tosses touched, share",
+    "cup_inside_90": "cups inside their predicted 90 %, share",
+    "energy": "energy of the paddle over its mass, m²/s",
+    "latency_p99": "from sound to new target, 99th percentile, s",
+    "refused": "events and targets refused, and stops",
+    "restitution_mean": "restitution, mean",
+    "restitution_sd": "restitution, standard deviation",
+    "log10_concentration_mean": "log10 concentration, mean",
+    "log10_concentration_sd": "log10 concentration, standard deviation",
+}
+
+
+def report(contenders: Contenders, _: CalibrationEvidence, result: TwinResult) -> Report:
+    """Return what is recorded and shown."""
+    packages = contenders.packages
+    samples = {role: trials.samples_of(package) for role, package in packages.items()}
+    return Report(
+        result=result,
+        content=results.to_json(result),
+        summary=summary(result),
+        trials=f"{len(result.seeds)} tosses and {len(result.positions)} cups",
+        stated=posterior_line(packages[CANDIDATE]),
+        measured={
+            role: _posterior(package) | _trials(result, role) for role, package in packages.items()
+        },
+        labels=LABELS,
+        parameters={"tosses": len(result.seeds)},
+        draw=lambda: figures.comparison(samples, result),
+    )
+
+
+def summary(result: TwinResult) -> dict[str, Any]:
+    """Return the keys of `result.json` that are the ball's own."""
+    tracking = result.tracking
+    return {
+        "rig": result.rig,
+        "success": result.success.shares(),
+        "inside_90": result.inside_90.shares(),
+        "energy": dict(tracking.energy),
+        "latency_p99": dict(tracking.latency),
+        "refused": {role: list(lines) for role, lines in tracking.refused.items()},
+        "trials": results.to_json(result),
+    }
+
+
+def line(result: Mapping[str, Any]) -> str:
+    """Sum up `result.json` in a line."""
+    touched, inside = result["success"][CANDIDATE], result["inside_90"].get(CANDIDATE)
+    cups = "no cup tried" if inside is None else f"{inside:.2f} of the cups as predicted"
+    return f"touched {touched:.2f} of the tosses, {cups}"
+
+
+def posterior_line(package: Package) -> str:
+    """Return the parameters of a posterior with their standard deviations, in words."""
+    mean, variance = package.arrays["mean"], package.arrays["covariance"].diagonal()
+    return ", ".join(
+        f"{parameter.name} {at:.6g} ± {spread**0.5:.2g}"
+        for parameter, at, spread in zip(package.parameters, mean, variance, strict=True)
+    )
+
+
+def _posterior(package: Package) -> dict[str, float]:
+    names = [parameter.name for parameter in package.parameters]
+    spread = np.sqrt(np.diag(package.arrays["covariance"]))
+    rows = zip(names, package.arrays["mean"], spread, strict=True)
+    return {
+        key: float(value)
+        for name, mean, deviation in rows
+        for key, value in ((f"{name}_mean", mean), (f"{name}_sd", deviation))
+    }
+
+
+def _trials(result: TwinResult, role: Role) -> dict[str, float]:
+    tracking = result.tracking
+    columns: dict[str, Mapping[Role, float]] = {
+        "success": result.success.shares(),
+        "cup_inside_90": result.inside_90.shares(),
+        "energy": tracking.energy,
+        "latency_p99": tracking.latency,
+        "refused": {each: float(len(lines)) for each, lines in tracking.refused.items()},
+    }
+    return {name: column[role] for name, column in columns.items() if role in column}

@@ -1,0 +1,73 @@
+"""How posteriors of a ball on a surface are validated: measured again, tosses, cups."""
+
+from functools import partial
+
+from ricochet.tasks.console import operator
+from ricochet.tasks.console.progress import Progress
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
+from ricochet.tasks.systems.bouncing_ball.validation import (
+    audit,
+    gate,
+    real_trials,
+    report,
+    results,
+    simulated_trials,
+)
+from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence
+from ricochet.tasks.systems.bouncing_ball.validation.real_trials import RealRigSession
+from ricochet.tasks.systems.bouncing_ball.validation.results import TwinResult
+from ricochet.tasks.validation.judge import Candidate, RigRequest, RunTrials, Validation
+from ricochet.tasks.validation.outcomes import REAL, SIMULATED
+
+
+def refuse(name: str) -> None:
+    """Refuse a ball that the twin does not toss.
+
+    Raises:
+        BadInput: If it is none of the balls whose name and radius are known.
+    """
+    laboratory.ball_of(name)
+
+
+def open_simulated(request: RigRequest) -> RunTrials[TwinResult]:
+    """Return what plays the tosses in the twin laboratory."""
+    ball = laboratory.ball_of(request.name)
+    return partial(simulated_trials.run, ball, request.settings)
+
+
+def open_real(request: RigRequest) -> RunTrials[TwinResult]:
+    """Find the operator and the real rig, without any motion.
+
+    Raises:
+        BadInput: If there is no terminal, or anything that the rig needs is missing.
+    """
+    there = operator.at_terminal()
+    session = RealRigSession(real_rig.open_rig(request.settings, armed=request.armed), there)
+    ball = laboratory.ball_of(request.name)
+    return partial(real_trials.run, ball, request.settings, session)
+
+
+def measure(
+    candidate: Candidate, settings: Settings, seed: int, progress: Progress
+) -> CalibrationEvidence:
+    """Measure a posterior again from its recordings."""
+    recordings = candidate.recordings()
+    return audit.audit(
+        candidate.package, recordings, settings=settings, seed=seed, progress=progress
+    )
+
+
+VALIDATION = Validation(
+    kind=POSTERIOR,
+    refuse=refuse,
+    rigs={SIMULATED: open_simulated, REAL: open_real},
+    measure=measure,
+    judge_evidence=gate.judge_evidence,
+    judge_result=lambda result, _: gate.judge_trials(result),
+    report=report.report,
+    read=results.from_json,
+    line=report.line,
+)
+"""Of `<ball>-<surface>`."""

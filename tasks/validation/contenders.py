@@ -1,0 +1,95 @@
+"""Who is compared: the candidate of a name and, where there is one, its champion."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import promotion
+from ricochet.tasks.registry import versions as registry
+from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
+from ricochet.tasks.registry.kinds import PackageKind
+from ricochet.tasks.registry.packages import Package
+from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.registry.verdicts import Verdict
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.validation.outcomes import SCHEMA
+
+
+@dataclass(frozen=True)
+class Contenders:
+    """The versions that are compared.
+
+    Attributes:
+        name: Name in the registry.
+        versions: The versions by role; the champion's only where there is one.
+        packages: Their packages by role, verified.
+    """
+
+    name: str
+    versions: dict[str, str]
+    packages: dict[str, Package]
+
+    @property
+    def candidate(self) -> str:
+        """The candidate's version."""
+        return self.versions[CANDIDATE]
+
+    @property
+    def champion(self) -> str | None:
+        """The champion's version; None where there is no champion."""
+        return self.versions.get(CHAMPION)
+
+    @property
+    def registered(self) -> Registered:
+        """The candidate in the registry."""
+        return Registered(self.name, self.candidate)
+
+    def where(self, role: str) -> str:
+        """Return a role's version in words, for errors."""
+        return f"{self.name} version {self.versions[role]}"
+
+
+def load(tracker: Tracker, name: str, kind: PackageKind) -> Contenders | None:
+    """Fetch and verify candidate and champion, as a controller would.
+
+    Returns:
+        Both; None where the candidate is the champion already.
+
+    Raises:
+        BadInput: If there is no candidate, it was rolled back, or a package is not whole.
+    """
+    found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
+    candidate = found[CANDIDATE]
+    if candidate is None:
+        raise BadInput(name, "no candidate in the registry", f"one; {kind.made_by} makes it")
+    if candidate == found[CHAMPION]:
+        return None
+    promotion.refuse_rolled_back(candidate)
+    there = {role: version for role, version in found.items() if version is not None}
+    packages = {role: registry.load(tracker, version, kind=kind) for role, version in there.items()}
+    return Contenders(name, {role: version.version for role, version in there.items()}, packages)
+
+
+def promote(
+    tracker: Tracker, contenders: Contenders, kind: PackageKind, verdict: Verdict, validation: str
+) -> bool:
+    """Make the candidate the champion; return whether an alias moved.
+
+    Args:
+        verdict: A verdict that passed.
+        validation: Run of the validation.
+    """
+    return promotion.promote(
+        tracker,
+        contenders.registered,
+        kind=kind,
+        verdict=verdict,
+        validation=validation,
+        reason="validated",
+    ).changed
+
+
+def unchanged(tracker: Tracker, name: str) -> dict[str, Any]:
+    """Return the result where the candidate is the champion already."""
+    pair = promotion.present(tracker, name)
+    return {"schema": SCHEMA, "name": name, "unchanged": True, "aliases": asdict(pair)}

@@ -1,0 +1,163 @@
+"""A validation in MLflow: candidate and champion on one page, and what the gate will read again.
+
+The run of a validation holds one figure of both roles, the trials (`validation.json`), the gate's
+checks (`gate.json`) and the rig's files (telemetry, pictures). Its description says it all in one
+place, and that of the candidate in the registry leads there. Its two children, one a role, hold the
+same metric names, so that MLflow's own comparison lays them side by side; the parent repeats them
+as `candidate/..` and `champion/..`.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mlflow.artifacts import download_artifacts
+
+from ricochet.tasks.registry import runs
+from ricochet.tasks.registry.runs import OpenRun, Tracker
+from ricochet.tasks.registry.verdicts import Verdict
+from ricochet.tasks.storage.files import digest_of
+from ricochet.tasks.validation import page
+from ricochet.tasks.validation.outcomes import ComparedVersions, versions_by_role
+from ricochet.tasks.validation.report import Report
+
+EXPERIMENT = "validate"
+TRIALS, CHECKS = "validation.json", "gate.json"
+DESCRIPTION = "mlflow.note.content"
+
+Result = TypeVar("Result")
+
+
+def publish(
+    tracker: Tracker, report: Report, verdict: Verdict, *, files: Path, flow_run: str = ""
+) -> OpenRun:
+    """Record a validation; the same one again adds nothing.
+
+    Args:
+        files: Folder of what the rig left, recorded as it is, if there is one.
+        flow_run: Id of the Prefect flow run, if there is one.
+    """
+    result, judged = report.result, verdict.to_json()
+    run = runs.open_run(
+        tracker,
+        EXPERIMENT,
+        digest_of([report.content, judged]),
+        name=page.title(result, verdict),
+        tags=_tags(result, verdict) | {"prefect.flow_run_id": flow_run},
+    )
+    if run.finished:
+        return run
+    tracker.client.log_figure(run.run_id, report.draw(), page.FIGURE)
+    for name, value in ((TRIALS, report.content), (CHECKS, judged)):
+        tracker.client.log_dict(run.run_id, dict(value), name)
+    if files.is_dir():
+        tracker.client.log_artifacts(run.run_id, str(files), "rig")
+    _log_numbers(tracker, run, report)
+    children = {role: _record_role(tracker, run, report, role) for role in report.measured}
+    _describe(tracker, run, report, verdict, children)
+    runs.finish(tracker, run.run_id)
+    return run
+
+
+def find(
+    tracker: Tracker,
+    name: str,
+    candidate: str,
+    champion: str | None,
+    *,
+    read: Callable[[Mapping[str, Any], str], Result],
+) -> tuple[str, Result] | None:
+    """Look up the last finished validation of a version against the champion there is now.
+
+    Args:
+        champion: The present champion; None where there is none.
+        read: Reads the trials; takes where they came from too.
+
+    Returns:
+        The run and its trials, or None.
+
+    Raises:
+        BadInput: If what the run holds is no validation.
+    """
+    found = tracker.client.get_experiment_by_name(EXPERIMENT)
+    if found is None:
+        return None
+    tags = _compared(name, candidate, champion)
+    conditions = [f"tags.`{key}` = '{value}'" for key, value in tags.items()]
+    finished = tracker.client.search_runs(
+        [found.experiment_id],
+        " and ".join([*conditions, "attributes.status = 'FINISHED'"]),
+        order_by=["attributes.start_time DESC"],
+        max_results=1,
+    )
+    if not finished:
+        return None
+    run_id = finished[0].info.run_id
+    return run_id, read(load_json(tracker, run_id, TRIALS), f"run {run_id}")
+
+
+def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, Any]:
+    """Read a JSON file of a run."""
+    with tempfile.TemporaryDirectory() as place:
+        path = download_artifacts(
+            run_id=run_id, artifact_path=name, dst_path=place, tracking_uri=tracker.uri
+        )
+        return dict(json.loads(Path(path).read_text()))
+
+
+def _log_numbers(tracker: Tracker, run: OpenRun, report: Report) -> None:
+    runs.log_numbers(
+        tracker,
+        run.run_id,
+        parameters={"name": report.result.name, "rig": report.result.rig, **report.parameters},
+        metrics={
+            f"{role}/{name}": value
+            for role, row in report.measured.items()
+            for name, value in row.items()
+        },
+    )
+
+
+def _record_role(tracker: Tracker, parent: OpenRun, report: Report, role: str) -> str:
+    result = report.result
+    version = versions_by_role(result)[role]
+    child = runs.open_run(
+        tracker,
+        EXPERIMENT,
+        f"{parent.run_id}-{role}",
+        name=f"{result.name} {role}, version {version}",
+        tags={"mlflow.parentRunId": parent.run_id, "ricochet.role": role},
+    )
+    if not child.finished:
+        parameters = {"name": result.name, "version": version, "rig": result.rig}
+        runs.log_numbers(
+            tracker, child.run_id, parameters=parameters, metrics=report.measured[role]
+        )
+        runs.finish(tracker, child.run_id)
+    return child.run_id
+
+
+def _describe(
+    tracker: Tracker, run: OpenRun, report: Report, verdict: Verdict, children: Mapping[str, str]
+) -> None:
+    description = page.describe(run, report, verdict, children=children)
+    tracker.client.set_tag(run.run_id, DESCRIPTION, description)
+    result = report.result
+    version = page.describe_version(run, result, verdict, stated=report.stated)
+    tracker.client.update_model_version(result.name, result.candidate, version)
+
+
+def _tags(result: ComparedVersions, verdict: Verdict) -> dict[str, str]:
+    compared = _compared(result.name, result.candidate, result.champion)
+    return compared | {"ricochet.gate": "passed" if verdict.passed else "refused"}
+
+
+def _compared(name: str, candidate: str, champion: str | None) -> dict[str, str]:
+    """Return the tags by which a validation is found."""
+    return {
+        "ricochet.name": name,
+        "ricochet.candidate": candidate,
+        "ricochet.champion": champion or "none",
+    }
