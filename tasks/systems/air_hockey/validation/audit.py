@@ -11,23 +11,17 @@ STREAM = 101
 
 
 def audit(
-    shooter: Shooter, wanted: Energies, *, seed: int, progress: Progress = silent
+    shooter: Shooter, settings: Energies, *, seed: int, progress: Progress = silent
 ) -> PolicyEvidence:
     """Measure a policy.
 
     Args:
-        shooter: The policy.
-        wanted: How many pucks, and how well the mallet meets them.
-        seed: Seed of all randomness.
-        progress: Told of the shots that are rolled out.
-
-    Returns:
-        What was measured.
+        settings: How many pucks, and how well the mallet meets them.
 
     Raises:
         BadInput: If no puck has a shot that keeps the chance constraint.
     """
-    found = regret.check(shooter, wanted, seed=seed, stream=STREAM, progress=progress)
+    found = regret.check(shooter, settings, seed=seed, stream=STREAM, progress=progress)
     return PolicyEvidence(
         regret=found.regret,
         regret_error=found.regret_error,

@@ -106,16 +106,12 @@ def starts(count: int, *, seed: int) -> tuple[Start, ...]:
 def play_one(
     agent: Agent, start: Start, disturbance: Disturbance, *, world: World | None = None
 ) -> tuple[Played, Episode]:
-    """Play one shot.
+    """Play one shot; return what came of it, and its record.
 
     Args:
-        agent: The agent; it is reset first.
-        start: How it begins.
-        disturbance: What the agent is not told.
+        agent: It is reset first.
+        disturbance: The agent does not know it.
         world: The scene; a new one when absent.
-
-    Returns:
-        What came of it, and its record.
     """
     draw = np.random.default_rng((*start.seed, STREAM))
     episode, seen = simulator.reset(
@@ -146,17 +142,12 @@ def play_all(
     progress: Progress = silent,
     workers: int | None = None,
 ) -> list[Played]:
-    """Play shots side by side.
+    """Play shots in parallel; return what came of each, in order.
 
     Args:
         make: Makes the agent; must be picklable by reference, with what it holds.
-        begun: How they begin.
-        disturbance: What the agent is not told.
-        progress: Told the shots done and all shots.
+        disturbance: The agents do not know it.
         workers: Processes; one for each processor when absent, none but this one for 1.
-
-    Returns:
-        What came of each, in order.
     """
     jobs = [(make, start, disturbance) for start in begun]
     return run_all(_play, jobs, workers=workers, progress=progress)
