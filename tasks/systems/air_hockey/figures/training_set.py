@@ -18,13 +18,13 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from numpy import ndarray
 
-from ricochet.models.systems.air_hockey.objective.objective import Conditions, Speed
 from ricochet.models.systems.air_hockey.shots import (
     energy_network,
     energy_search,
     goal_probability,
     objective,
 )
+from ricochet.models.systems.air_hockey.shots.objective import Conditions, Speed
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 from ricochet.tasks.figures import style
 from ricochet.tasks.storage.files import output_folder, write_bytes
