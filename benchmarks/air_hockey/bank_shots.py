@@ -2,14 +2,14 @@
 
 Run by `python -m benchmarks.air_hockey.bank_shots`.
 
-For drawn pucks the best shot of each is thrown on the simulated table, the puck alone, some times:
-its velocity after the strike drawn from what the model tells, rims and floating those of MuJoCo.
-By banks are printed: how many, the chance foretold, the share that scored, the Brier score (beside
-that of always telling that share) and the reliability (mean square of foretold less scored, by
-tenths of what was foretold). Once with one law for every bank, once with a first bank's ways apart.
+For drawn pucks the best shot of each is thrown on the simulated table several times, the puck
+alone: its velocity after the strike is drawn from the model, rims and floating are MuJoCo's.
+Printed by banks: how many shots, the predicted chance, the share that scored, the Brier score (and
+that of always predicting that share) and the reliability (mean square of predicted less scored, by
+tenths of the prediction); once with one law for every bank, once with the laws of a first bank.
 
-Modes are fitted to the 100 episodes of 50 periods that a training records, with `--package` they
-and the arm are a package's; else the arm is that of the tests.
+Modes are fitted to the 100 episodes of 50 periods that a training records, or with `--package` they
+and the arm are a package's; otherwise the arm is that of the tests.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from tests.oracles import hockey_modes
 LONGEST = 4000  # ms
 AIM = 0.002  # m, of each axis
 Throws = tuple[ndarray, ndarray, ndarray]
-"""Banks and chance foretold, shape (shot,), and whether each throw scored, (shot, throw)."""
+"""Banks and predicted chance, shape (shot,), and whether each throw scored, (shot, throw)."""
 
 
 def alone() -> mujoco.MjModel:
@@ -79,16 +79,16 @@ def thrown(conditions: Conditions, setting: Setting, *, pucks: int, throws: int)
     return chosen.banks[played], chosen.goal[played], np.array(won)
 
 
-def line(name: str, told: ndarray, won: ndarray) -> None:
+def line(name: str, predicted: ndarray, won: ndarray) -> None:
     """Print a row."""
-    share, brier = won.mean(), ((told[:, None] - won) ** 2).mean()
-    tenths = np.minimum((10.0 * told).astype(int), 9)
+    share, brier = won.mean(), ((predicted[:, None] - won) ** 2).mean()
+    tenths = np.minimum((10.0 * predicted).astype(int), 9)
     off = [
-        (tenths == k).mean() * (told[tenths == k].mean() - won[tenths == k].mean()) ** 2
+        (tenths == k).mean() * (predicted[tenths == k].mean() - won[tenths == k].mean()) ** 2
         for k in np.unique(tenths)
     ]
-    numbers = (told.mean(), share, brier, share * (1.0 - share), sum(off))
-    print(f"{name:24s}{len(told):7d}" + "".join(f"{number:11.3f}" for number in numbers))
+    numbers = (predicted.mean(), share, brier, share * (1.0 - share), sum(off))
+    print(f"{name:24s}{len(predicted):7d}" + "".join(f"{number:11.3f}" for number in numbers))
 
 
 def main() -> None:
@@ -106,12 +106,12 @@ def main() -> None:
         conditions = replace(hockey_modes.CONDITIONS, modes=modes)
     else:
         conditions = packages.read(options.package).conditions(aim=AIM)
-    head = ("foretold", "scored", "Brier", "constant's", "reliability")
+    head = ("predicted", "scored", "Brier", "constant's", "reliability")
     print(f"{'law, banks':24s}{'shots':>7s}" + "".join(f"{name:>11s}" for name in head))
-    for name, ways in (("one law", ()), ("ways apart", conditions.modes.rebounds)):
-        told = replace(conditions, modes=replace(conditions.modes, rebounds=ways))
+    for name, rebounds in (("one law", ()), ("two laws", conditions.modes.rebounds)):
+        given = replace(conditions, modes=replace(conditions.modes, rebounds=rebounds))
         counts = {"pucks": options.pucks, "throws": options.throws}
-        banks, goal, won = thrown(told, objective.SETTINGS[-1], **counts)
+        banks, goal, won = thrown(given, objective.SETTINGS[-1], **counts)
         for number in range(goal_probability.MOST_BANKS + 1):
             if (banks == number).any():
                 line(f"{name}, {number}", goal[banks == number], won[banks == number])

@@ -1,4 +1,4 @@
-"""One iteration of the search for the shooting angle, beside what one would pick instead.
+"""One iteration of the search for the shooting angle, compared with the alternatives.
 
     python -m benchmarks.air_hockey.energy_search
 
@@ -15,8 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from ricochet.models.systems.air_hockey.shots import energy_network as energies
-from ricochet.models.systems.air_hockey.shots import energy_search, objective
+from ricochet.models.systems.air_hockey.shots import energy_network, energy_search, objective
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.energy_search import Samples
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
@@ -72,7 +71,7 @@ def rows(net: Energy, repeats: int) -> list[tuple[str, int, Iteration, int]]:
 
 def in_torch(net: Energy) -> Iteration:
     """Algorithm 1 with torch's tensors throughout."""
-    layers = [torch.from_numpy(n) for n in energies.to_arrays(net).values()]
+    layers = [torch.from_numpy(n) for n in energy_network.to_arrays(net).values()]
     location, scale, first, first_offset, second, second_offset, last = layers
     state = torch.from_numpy(STATE.astype(np.float32))
     draw = torch.Generator().manual_seed(0)
@@ -101,7 +100,7 @@ def unshared(net: Energy) -> Iteration:
         chosen = draw.choice(count, count, p=samples.shares / samples.shares.sum())
         angles = samples.angles[chosen] + samples.sigma * draw.standard_normal(count)
         angles = angles.clip(-LARGEST_ANGLE, LARGEST_ANGLE)
-        found = energies.evaluate(net, np.tile(STATE, (count, 1)), angles).astype(np.float64)
+        found = energy_network.evaluate(net, np.tile(STATE, (count, 1)), angles).astype(np.float64)
         shares = np.exp(found.min() - found)
         return Samples(angles, shares / shares.sum(), samples.sigma)
 

@@ -1,8 +1,8 @@
-"""What weighing the mallet brings: `python -m benchmarks.air_hockey.payload`.
+"""What estimating the mallet's mass brings: `python -m benchmarks.air_hockey.payload`.
 
 Policies of `make repro` shoot the same pucks on an arm whose motors' law knows the mallet and on
-one whose law does not, with agents that weigh the mallet
-(`models.systems.air_hockey.arm.payload_estimator`) and with agents that take it for nothing.
+one whose law does not, with agents that estimate the mallet's mass
+(`models.systems.air_hockey.arm.payload_estimator`) and with agents that assume none.
 Printed: share of the shots that scored, how far the contact's normal was off (standard deviation),
 and how many shots broke a limit.
 """
@@ -29,8 +29,8 @@ POLICIES = ("shooting-cautious", "shooting-aggressive")
 
 
 @contextmanager
-def believing(largest: float) -> Iterator[None]:
-    """Let agents believe in masses up to one, kg; for shots that are played in this process."""
+def bounded(largest: float) -> Iterator[None]:
+    """Bound the mass that agents of this process estimate, kg."""
     before, payload_estimator.LARGEST_MASS = payload_estimator.LARGEST_MASS, largest
     yield
     payload_estimator.LARGEST_MASS = before
@@ -50,22 +50,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shots", type=int, default=40, help="of each line")
     parser.add_argument("--packages", type=Path, default=Path("artifacts/energy"))
-    told = parser.parse_args()
-    if not all((told.packages / name / "package").exists() for name in POLICIES):
-        print(f"{told.packages}: no policies; ricochet train energy --out {told.packages}")
+    options = parser.parse_args()
+    if not all((options.packages / name / "package").exists() for name in POLICIES):
+        print(f"{options.packages}: no policies; ricochet train energy --out {options.packages}")
         return
-    begun = trials.starts(told.shots, seed=SEED)
+    begun = trials.starts(options.shots, seed=SEED)
     disturbance = hockey.disturbance(catalogue.load_settings()[Hockey])
     print("policy               motors know it  weighed   score  off, mrad  broke a limit")
     for name in POLICIES:
-        make = partial(agents.make, packages.read(told.packages / name / "package"))
+        make = partial(agents.make, packages.read(options.packages / name / "package"))
         for known, largest in (
             (False, 0.0),
             (False, payload_estimator.LARGEST_MASS),
             (True, payload_estimator.LARGEST_MASS),
         ):
             about = replace(disturbance, mallet_known=known)
-            with believing(largest):
+            with bounded(largest):
                 played = trials.play_all(make, begun, about, workers=1)
             print(f"{name:20s}{known!s:>15s}{largest > 0.0!s:>9s} {describe(played)}", flush=True)
 

@@ -1,8 +1,8 @@
-"""Cost of following and foretelling a puck: `python -m benchmarks.air_hockey.puck [--repeats N]`.
+"""Cost of filtering and predicting a puck: `python -m benchmarks.air_hockey.puck [--repeats N]`.
 
 Printed, in microseconds of one core: a period of the filter, without contact, with a bank and with
-a strike; a prediction of a second by tabled flights, floating and with banks, beside the same by
-single periods; and a period of 100000 roll-outs, each, beside the same by a loop over them.
+a strike; a prediction of a second by tabled flights, floating and with banks, and the same by
+single periods; and a period of 100000 roll-outs, each, and the same by a loop over them.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How well the puck is foretold: `python -m benchmarks.air_hockey.puck_prediction [--episodes N]`.
+"""How well the puck is predicted: `python -m benchmarks.air_hockey.puck_prediction [--episodes N]`.
 
 The modes are fitted to N episodes of 50 periods on the simulated table under the stated airflow,
 as in Sec. V-A1 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for

@@ -1,9 +1,9 @@
-"""The air-hockey table beside what was measured on the public 2023 Robot Air Hockey Challenge.
+"""The air-hockey table compared with facts of the public 2023 Robot Air Hockey Challenge.
 
 `python -m benchmarks.air_hockey.simulator`: each measured fact of that environment and what this
 table does, rims over all instants of the touch within a step of 1 ms; the stroke's tracking with
 motors whose law knows the mallet and with motors whose law does not; then how many times faster
-than the clock `step` is, beside MuJoCo's physics without law or record.
+than the clock `step` is, and MuJoCo's physics without law or record.
 """
 
 import time

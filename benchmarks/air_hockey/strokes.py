@@ -2,7 +2,7 @@
 
     python -m benchmarks.air_hockey.strokes
 
-Eq. 13 in closed form beside scipy's linear programme on the same postures. Then the largest mallet
+Eq. 13 in closed form and scipy's linear programme on the same postures. Then the largest mallet
 speed at the challenge's facts' places with 0.95 of the speed limits: the posture that Newton's
 method finds from home, which stays in a plane, and the best of the null space. Then
 strokes at a drifting puck in closed loop over a small table, kinematically: airflow 0.1 m/s^2, the

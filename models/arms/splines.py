@@ -9,7 +9,7 @@ the lengths of its pieces the speeds v_i at the via points solve, joint by joint
         = 3 (q_i - q_{i-1}) / h_i^2 + 3 (q_{i+1} - q_i) / h_{i+1}^2,
 
 and a piece is the cubic of its ends. The rest of such a path is the path of the rest: planning
-again from a later point of it with the same aims changes nothing.
+again from a later point of it to the same ends changes nothing.
 
 A path of joints leaves the table; `level` brings a posture back along J_z,
 q <- q - J_z^+ (z - z_0), repeated. On the table it leaves speeds along the table as they are.

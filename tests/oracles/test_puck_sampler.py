@@ -1,4 +1,4 @@
-"""Drawn pucks have the moments that the modes tell."""
+"""Drawn pucks have the moments of the modes."""
 
 from dataclasses import replace
 
@@ -85,16 +85,17 @@ def test_no_puck_leaves_the_table_but_through_a_goal():
     assert np.abs(path[:, ~left, 1]).max() <= TABLE.wall_y + 0.005
 
 
-def test_first_banks_go_their_ways_in_their_shares():
-    """4000 pucks at a rim: 0.2 go the odd way, to four errors; later banks all follow `wall`."""
+def test_first_banks_follow_their_laws_in_their_shares():
+    """4000 pucks at a rim: 0.2 follow the unusual law, to four errors; later banks `wall`."""
     modes, start = hockey_modes.TWO_WAYS, np.zeros((COUNT, 6))
     start[:, 1:4] = (TABLE.wall_y - 0.01, 1.0, 2.0)
     first = np.arange(COUNT) % 2 == 0
     after = puck_sampler.step(modes, start, TABLE, draw=np.random.default_rng(0), first=first)
     kept = -after[:, 3] / (0.99 * 2.0)
-    odd = (kept[first] > 0.83).mean()  # one in thirteen of the odd are below, nothing usual above
+    # One in thirteen of the unusual is below 0.83, no usual one above.
+    rare = (kept[first] > 0.83).mean()
     expected = 0.2 * ndtr((0.93 - 0.83) / 0.07)
-    assert abs(odd - expected) < 4.0 * np.sqrt(expected * (1.0 - expected) / (COUNT / 2))
+    assert abs(rare - expected) < 4.0 * np.sqrt(expected * (1.0 - expected) / (COUNT / 2))
     later = kept[~first]
     assert later.mean() == pytest.approx(0.74, abs=4.0 * 0.08 / np.sqrt(COUNT / 2))
     assert later.std() == pytest.approx(0.08, rel=4.0 / np.sqrt(COUNT))

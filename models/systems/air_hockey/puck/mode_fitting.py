@@ -40,7 +40,7 @@ from ricochet.models.systems.air_hockey.puck.segmentation import Assigned, Conta
 from ricochet.models.systems.air_hockey.table import Table
 
 _TAIL, _ROUNDS = 3.0, 15  # degrees of freedom of the t-density, and rounds of its fit
-_ODD = 3.0  # standard deviations from which a touch is at first taken for unusual
+_UNUSUAL = 3.0  # standard deviations from which a touch is at first taken for unusual
 _FEWEST = 4  # banks that a law is fitted to
 
 
@@ -51,7 +51,7 @@ def fit(recording: Recording, table: Table) -> PuckModes:
         ValueError: The recording has too few contacts of a kind.
     """
     drag = np.zeros(2)
-    for _ in range(2):  # the first fit of floating tells it from kicks in the second
+    for _ in range(2):  # the drag of the first fit finds the kicks in the second
         assigned = segmentation.assign(recording, table, drag=drag)
         floating, airflow_sd = fit_floating(recording, assigned.floating)
         drag = -np.log(np.diag(floating.matrix)) / PERIOD
@@ -111,15 +111,17 @@ def fit_rebounds(
     """
     size = contact_frames.sizes(banks.before)
     off = (banks.after - linear_gaussians.mean(wall, banks.before))[:, 0] / size[:, 0]
-    odd = (np.abs(off) > _ODD * np.median(np.abs(off)) / 0.6745).astype(float)
+    chance = (np.abs(off) > _UNUSUAL * np.median(np.abs(off)) / 0.6745).astype(float)
     for _ in range(_ROUNDS):
-        if odd.sum() < _FEWEST or ((1.0 - odd) * first).sum() < _FEWEST:
+        if chance.sum() < _FEWEST or ((1.0 - chance) * first).sum() < _FEWEST:
             return ()
-        usual = np.stack((1.0 - odd, (1.0 - odd) * first), -1)
-        laws = [_weighted(banks, size, weight) for weight in (usual, np.stack((odd, odd), -1))]
+        usual = np.stack((1.0 - chance, (1.0 - chance) * first), -1)
+        laws = [
+            _weighted(banks, size, weight) for weight in (usual, np.stack((chance, chance), -1))
+        ]
         likely = [_normal_density(banks, size, law) for law in laws]
-        share = odd.mean()
-        odd = share * likely[1] / ((1.0 - share) * likely[0] + share * likely[1])
+        share = chance.mean()
+        chance = share * likely[1] / ((1.0 - share) * likely[0] + share * likely[1])
     return Rebound(float(1.0 - share), laws[0]), Rebound(float(share), laws[1])
 
 

@@ -48,7 +48,7 @@ _CHUNK = 16384  # shots rolled out at a time
 
 @dataclass(frozen=True)
 class Setting:
-    """What is wanted of a shot.
+    """The weights and the constraint of Eq. 12.
 
     Attributes:
         goal_weight: lambda_1.

@@ -10,55 +10,58 @@ from numpy import ndarray
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.agent import Phase, ShootingAgent
-from ricochet.models.systems.air_hockey.arm import command_limits, stroke_table
+from ricochet.models.systems.air_hockey.arm import command_limits
 from ricochet.models.systems.air_hockey.arm.plan import Plan
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
-from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, PERIOD
+from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, PERIOD, PUCK
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.angle_policies import NominalPolicy
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
+from tests.models.systems.air_hockey.simple_episodes import observation
 from tests.oracles.hockey_modes import MODES
-
-
-@pytest.fixture(scope="module")
-def arm() -> Strokes:
-    ends = ((0.82, 1.05), (-0.15, 0.15), (-0.5, 0.5))
-    draw = np.random.default_rng(0)
-    return stroke_table.build(counts=(3, 3, 3), ends=ends, steps=(150, 30), draw=draw)
 
 
 @pytest.fixture
 def agent(arm: Strokes) -> ShootingAgent:
-    aim = NominalPolicy(Conditions(MODES, arm.speed, objective.contact_covariance()))
-    return ShootingAgent(StrikeContext(MODES, arm, aim))
-
-
-def seen(puck: tuple[float, float] = (0.95, 0.0), joints: ndarray = iiwa.HOME) -> ndarray:
-    """An observation in the robot's frame."""
-    return np.concatenate((puck, np.zeros(4), joints, np.zeros(7), (2.37, 0.0, 0.1645)))
+    policy = NominalPolicy(Conditions(MODES, arm.speed, objective.contact_covariance()))
+    return ShootingAgent(StrikeContext(MODES, arm, policy))
 
 
 def play(
     agent: ShootingAgent,
     puck: tuple[float, float],
-    about: Disturbance = CALM,
-    spoil: Callable[[int, ndarray], ndarray] = lambda period, observation: observation,
+    disturbance: Disturbance = CALM,
+    spoil: Callable[[int, ndarray], ndarray] = lambda period, observed: observed,
     longest: int = 200,
 ) -> tuple[Outcome, list[ndarray]]:
     """Play an episode; the outcome and all commands."""
     world = simulator.build()
-    episode, observation = simulator.reset(
-        world, puck=np.array((*puck, 0.0, 0.0)), disturbance=about, draw=np.random.default_rng(5)
+    episode, observed = simulator.reset(
+        world,
+        puck=np.array((*puck, 0.0, 0.0)),
+        disturbance=disturbance,
+        draw=np.random.default_rng(5),
     )
     agent.reset()
     commands: list[ndarray] = []
     while len(commands) < longest and not shot_outcome.over(episode):
-        commands.append(agent.draw_action(spoil(len(commands), observation)))
-        observation = simulator.step(episode, commands[-1])
+        commands.append(agent.draw_action(spoil(len(commands), observed)))
+        observed = simulator.step(episode, commands[-1])
     return shot_outcome.outcome(episode), commands
+
+
+def hidden(first: int, last: int) -> Callable[[int, ndarray], ndarray]:
+    """Hide the puck from one period until another."""
+
+    def spoil(period: int, observed: ndarray) -> ndarray:
+        blind = observed.copy()
+        blind[PUCK] = np.nan
+        return blind if first <= period < last else observed
+
+    return spoil
 
 
 @pytest.mark.parametrize("puck", [(-0.5, 0.0), (-0.52, 0.08), (-0.48, -0.06)])
@@ -69,9 +72,9 @@ def test_a_puck_at_rest_is_shot_into_the_goal(
     assert outcome.scored
     assert outcome.violations == ()
     assert agent.faults == []
-    intent = agent.strike_plans[0]
-    assert outcome.mallet_speed == pytest.approx(intent.contact.speed, rel=0.03)
-    assert outcome.normal == pytest.approx(intent.angle, abs=0.03)
+    plan = agent.strike_plans[0]
+    assert outcome.mallet_speed == pytest.approx(plan.contact.speed, rel=0.03)
+    assert outcome.normal == pytest.approx(plan.angle, abs=0.03)
     moved = np.abs(np.diff([c[0] for c in commands], axis=0)).max(axis=0) / PERIOD
     assert (moved <= iiwa.USABLE * iiwa.SPEED_LIMIT).all()
 
@@ -89,30 +92,20 @@ def test_the_same_episode_gives_the_same_commands(agent: ShootingAgent) -> None:
 
 
 def test_a_puck_lost_for_a_while_is_still_shot(agent: ShootingAgent) -> None:
-    def spoil(period: int, observation: ndarray) -> ndarray:
-        hidden = observation.copy()
-        hidden[:6] = np.nan
-        return hidden if 20 <= period < 28 else observation
-
-    outcome, _ = play(agent, (-0.5, 0.0), spoil=spoil)
+    outcome, _ = play(agent, (-0.5, 0.0), spoil=hidden(20, 28))
     assert outcome.scored
 
 
 def test_a_puck_lost_for_good_sends_the_arm_home(agent: ShootingAgent) -> None:
-    def spoil(period: int, observation: ndarray) -> ndarray:
-        hidden = observation.copy()
-        hidden[:6] = np.nan
-        return hidden if period >= 20 else observation
-
-    outcome, commands = play(agent, (-0.5, 0.0), spoil=spoil)
+    outcome, commands = play(agent, (-0.5, 0.0), spoil=hidden(20, 200))
     assert outcome.strikes == 0
     assert outcome.violations == ()
     assert agent.faults == ["puck: not seen for 15 periods"]
     np.testing.assert_allclose(commands[-1], np.stack((iiwa.HOME, np.zeros(7))), atol=1e-4)
 
 
-def test_nothing_moves_without_a_shot(agent: ShootingAgent) -> None:
-    """And one line says why."""
+def test_the_arm_stays_without_a_shot(agent: ShootingAgent) -> None:
+    """And one fault says why."""
     none = "shot: none is known for a puck at"
     reasons = {
         (1.9, 0.3): f"{none} (0.39, 0.30) m",
@@ -123,15 +116,15 @@ def test_nothing_moves_without_a_shot(agent: ShootingAgent) -> None:
     for place, reason in reasons.items():
         agent.reset()
         for _ in range(40):
-            command = agent.draw_action(seen(place))
+            command = agent.draw_action(observation(place))
         np.testing.assert_array_equal(command, np.stack((iiwa.HOME, np.zeros(7))))
         assert agent.phase is Phase.WATCH
         assert agent.faults == [reason]
 
 
-def test_a_puck_off_the_table_is_one_clear_line(agent: ShootingAgent) -> None:
+def test_a_puck_off_the_table_is_one_fault(agent: ShootingAgent) -> None:
     for step in range(10):
-        agent.draw_action(seen((9.0 + 0.1 * step, 0.0)))
+        agent.draw_action(observation((9.0 + 0.1 * step, 0.0)))
     assert agent.faults == ["puck: at (7.49, 0.00) m, expected on the table"]
 
 
@@ -142,8 +135,8 @@ def test_a_puck_that_jumps_makes_no_wild_stroke(
 ) -> None:
     """A hand, a track switched: whatever is planned, no limit of the arm is broken."""
 
-    def spoil(now: int, observation: ndarray) -> ndarray:
-        moved = observation.copy()
+    def spoil(now: int, observed: ndarray) -> ndarray:
+        moved = observed.copy()
         moved[:2] += np.array(jump) * (now >= period)
         return moved
 
@@ -158,12 +151,7 @@ def test_a_puck_that_jumps_makes_no_wild_stroke(
 
 
 def test_after_a_puck_was_lost_the_next_stroke_scores(agent: ShootingAgent) -> None:
-    def spoil(period: int, observation: ndarray) -> ndarray:
-        hidden = observation.copy()
-        hidden[:6] = np.nan
-        return hidden if 20 <= period < 45 else observation
-
-    outcome, _ = play(agent, (-0.5, 0.0), spoil=spoil, longest=350)
+    outcome, _ = play(agent, (-0.5, 0.0), spoil=hidden(20, 45), longest=350)
     assert agent.faults == ["puck: not seen for 15 periods"]
     assert outcome.scored
     assert outcome.violations == ()
@@ -172,14 +160,14 @@ def test_after_a_puck_was_lost_the_next_stroke_scores(agent: ShootingAgent) -> N
 def test_a_stroke_that_turns_still_scores(
     agent: ShootingAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The aim is told once, in mid-stroke, that all it had was wrong."""
-    aim, turns = agent._with.aim, []
+    """Once, in mid-stroke, the policy returns a better angle."""
+    policy, turns = agent._context.policy, []
 
-    def other(state: ndarray, *, angle: float) -> float | None:
-        turns.append(agent._intent.left if agent._intent else np.nan)
+    def better_angle(state: ndarray, *, angle: float) -> float | None:
+        turns.append(agent._strike.left if agent._strike else np.nan)
         return angle + 0.12 if len(turns) == 2 else None
 
-    monkeypatch.setattr(aim, "other", other)
+    monkeypatch.setattr(policy, "better_angle", better_angle)
     outcome, _ = play(agent, (-0.5, 0.0))
     assert len(turns) > 3 and min(turns) > 0.3
     assert outcome.scored
@@ -188,8 +176,8 @@ def test_a_stroke_that_turns_still_scores(
 
 
 def test_no_stroke_begins_without_sound_joints(agent: ShootingAgent) -> None:
-    agent.draw_action(seen())
-    blind = seen(joints=np.full(7, np.nan))
+    agent.draw_action(observation())
+    blind = observation(joints=np.full(7, np.nan))
     for _ in range(40):
         command = agent.draw_action(blind)
     assert agent.phase is Phase.WATCH
@@ -200,22 +188,22 @@ def test_no_stroke_begins_without_sound_joints(agent: ShootingAgent) -> None:
 @pytest.mark.parametrize("joints", [np.zeros(7), np.array((0.5, 0.3, 0.0, -1.5, 0.0, 1.0, 0.0))])
 def test_a_mallet_off_the_table_is_refused(agent: ShootingAgent, joints: ndarray) -> None:
     with pytest.raises(ValueError, match="off the table"):
-        agent.draw_action(seen(joints=joints))
+        agent.draw_action(observation(joints=joints))
 
 
 def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
-    def vanish(period: int, observation: ndarray) -> ndarray:
-        blind = observation.copy()
+    def vanish(period: int, observed: ndarray) -> ndarray:
+        blind = observed.copy()
         blind[JOINTS.start : JOINT_SPEEDS.stop] = np.nan
-        return blind if period >= 25 else observation
+        return blind if period >= 25 else observed
 
     outcome, commands = play(agent, (-0.5, 0.0), spoil=vanish)
     assert agent.faults[0] == "joints: found NaN, expected finite numbers"
     assert outcome.strikes == 0
     assert np.isfinite(commands).all()
 
-    def stuck(period: int, observation: ndarray) -> ndarray:
-        held = observation.copy()
+    def stuck(period: int, observed: ndarray) -> ndarray:
+        held = observed.copy()
         held[JOINTS] = iiwa.HOME
         return held
 
@@ -225,14 +213,14 @@ def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
 
 
 @pytest.mark.parametrize("bad", [np.zeros(22), np.zeros((23, 1)), np.zeros(0)])
-def test_another_number_of_numbers_is_refused(agent: ShootingAgent, bad: ndarray) -> None:
+def test_an_observation_of_another_size_is_refused(agent: ShootingAgent, bad: ndarray) -> None:
     with pytest.raises(ValueError, match=r"observation: found shape"):
         agent.draw_action(bad)
 
 
-def test_joints_must_be_known_at_the_start(agent: ShootingAgent) -> None:
+def test_joints_must_be_finite_at_the_start(agent: ShootingAgent) -> None:
     with pytest.raises(ValueError, match="not finite at the start"):
-        agent.draw_action(seen(joints=np.full(7, np.nan)))
+        agent.draw_action(observation(joints=np.full(7, np.nan)))
 
 
 def test_shortly_before_the_contact_the_last_plan_stands(
@@ -255,10 +243,10 @@ def test_a_new_episode_while_the_arm_moves_goes_on_from_its_motion(
 ) -> None:
     """What it observes of its speeds lags by 3 ms, so the step may ask for a little more."""
 
-    def interrupt(now: int, observation: ndarray) -> ndarray:
+    def interrupt(now: int, observed: ndarray) -> ndarray:
         if now == period:
             agent.reset()
-        return observation
+        return observed
 
     outcome, commands = play(agent, (-0.5, 0.0), spoil=interrupt, longest=160)
     asked = [

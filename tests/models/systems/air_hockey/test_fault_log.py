@@ -3,7 +3,7 @@
 from ricochet.models.systems.air_hockey.fault_log import FaultLog
 
 
-def test_what_stays_wrong_is_said_once() -> None:
+def test_a_lasting_fault_is_reported_once() -> None:
     faults = FaultLog()
     for place in range(3):
         faults.report("puck", f"at {place} m")
@@ -11,7 +11,7 @@ def test_what_stays_wrong_is_said_once() -> None:
     assert faults.lines == ["puck: at 0 m", "joints: found NaN"]
 
 
-def test_what_goes_wrong_again_is_said_again() -> None:
+def test_a_fault_that_comes_back_is_reported_again() -> None:
     faults = FaultLog()
     faults.report("puck", "lost")
     faults.clear("puck", "joints")

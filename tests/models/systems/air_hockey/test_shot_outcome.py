@@ -47,7 +47,7 @@ def test_a_clean_pass_scores(world: World) -> None:
     assert (found.banks, found.strikes, found.violations) == (0, 1, ())
 
 
-def test_the_strike_is_told(world: World) -> None:
+def test_the_strike_is_measured(world: World) -> None:
     found = shot_outcome.outcome(record(world))
     assert found.struck == pytest.approx(0.101)
     assert found.mallet_speed == pytest.approx(1.0)
@@ -140,7 +140,7 @@ def test_the_mallet_has_its_bounds(place: tuple[float, ...], kinds: tuple[str, .
     assert broken(reaching(*place)) == kinds
 
 
-def test_an_elbow_low_is_told() -> None:
+def test_a_low_elbow_is_a_violation() -> None:
     """Upright but for a shoulder turned down: elbow and wrist are under 0.25 m."""
     assert "link height" in broken(np.array((0.0, 1.98, 0.0, 0.0, 0.0, 0.0, 0.0)))
 
@@ -154,7 +154,7 @@ def test_joint_speeds_have_a_margin(joint: int) -> None:
     assert broken(iiwa.HOME, speeds) == ("joint speed",)
 
 
-def test_a_joint_near_its_end_is_told() -> None:
+def test_a_joint_near_its_end_is_a_violation() -> None:
     """The last joint turns the rod about itself and moves nothing else."""
     near = iiwa.HOME.copy()
     near[6] = 0.951 * iiwa.JOINT_LIMIT[6]
@@ -162,7 +162,7 @@ def test_a_joint_near_its_end_is_told() -> None:
 
 
 def test_noise_of_the_observation_does_not_change_the_outcome(world: World) -> None:
-    """The record is the truth: the same puck, seen with noise, ends the same."""
+    """The record is the truth: the same puck, observed with noise, ends the same."""
     found = []
     for about in (CALM, replace(CALM, position_noise=2e-3)):
         draw = np.random.default_rng(0)

@@ -50,7 +50,7 @@ def test_the_arm_follows_its_commands(
 
 
 def test_a_far_command_is_approached_as_fast_as_may_be(world: World) -> None:
-    """At 85 degrees a second; a law told to stand drags by Kd / Kp of that, 0.06 rad."""
+    """At 85 degrees a second; a law that wants to stand drags by Kd / Kp of that, 0.06 rad."""
     episode, _ = glide(world, (0.5, 0.0, 0.0, 0.0), 0)
     far = np.stack((iiwa.HOME + np.array((0.5, 0, 0, 0, 0, 0, 0)), np.zeros(7)))
     angles, speeds = [], []
@@ -107,7 +107,7 @@ def test_airflow_pushes_steadily(world: World) -> None:
     np.testing.assert_allclose(np.array(episode.trace)[-1, 3:5], expected, rtol=2e-3)
 
 
-def test_the_place_is_seen_with_its_noise(world: World) -> None:
+def test_the_place_is_observed_with_its_noise(world: World) -> None:
     """2 mm on each of 400 numbers: the standard deviation within 4 of its own errors."""
     _, seen = glide(world, (0.0, 0.0, 0.0, 0.0), 200, Disturbance(airflow=0.0))
     error = seen[:, :2] - np.array((1.51, 0.0))
@@ -115,7 +115,7 @@ def test_the_place_is_seen_with_its_noise(world: World) -> None:
 
 
 @pytest.mark.parametrize("about", [CALM, Disturbance()])
-def test_delay_shows_the_puck_of_before(world: World, about: Disturbance) -> None:
+def test_delay_shows_an_earlier_puck(world: World, about: Disturbance) -> None:
     _, now = glide(world, (-0.5, 0.0, 1.0, 0.0), 20, about)
     _, late = glide(world, (-0.5, 0.0, 1.0, 0.0), 20, replace(about, delay=3))
     np.testing.assert_allclose(late[3:, :6], now[:-3, :6])
@@ -131,7 +131,7 @@ def test_the_same_seed_gives_the_same_episode(world: World) -> None:
 
 
 def test_a_mirrored_glide_is_mirrored(world: World) -> None:
-    """Two banks on the way; only rounding tells the sides apart."""
+    """Two banks on the way; only rounding differs between the sides."""
     left, _ = glide(world, (-0.6, 0.3, 1.0, 1.5), 60)
     right, _ = glide(world, (-0.6, -0.3, 1.0, -1.5), 60)
     mirror = np.array((1.0, -1.0, -1.0, 1.0, -1.0, -1.0))

@@ -1,4 +1,4 @@
-"""Strokes that are meant: where the aim points, moved with the puck, slowed."""
+"""Planned strikes: where the policy points, updated with the puck, retargeted and slowed."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,6 @@ import pytest
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import strike_plan
-from ricochet.models.systems.air_hockey.arm import stroke_table
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext, StrikePlan
@@ -34,26 +33,18 @@ class Fixed:
         return None if angle == self.angle else self.angle
 
 
-@pytest.fixture(scope="module")
-def arm() -> Strokes:
-    ends = ((0.82, 1.05), (-0.15, 0.15), (-0.5, 0.5))
-    draw = np.random.default_rng(0)
-    return stroke_table.build(counts=(3, 3, 3), ends=ends, steps=(60, 10), draw=draw)
-
-
 def puck(place: tuple[float, float]) -> piecewise_filter.State:
     return piecewise_filter.init(MODES, TABLE, position=np.array(place), noise=2e-3)
 
 
 def find(arm: Strokes, angle: float | None, place: tuple[float, float]) -> StrikePlan | None:
-    equipment = StrikeContext(MODES, arm, Fixed(angle))
-    hanging = np.array((0.003, -0.002))
-    return strike_plan.find(equipment, puck(place), left=0.5, near=None, hanging=hanging)
+    context, offset = StrikeContext(MODES, arm, Fixed(angle)), np.array((0.003, -0.002))
+    return strike_plan.find(context, puck(place), left=0.5, near=None, offset=offset)
 
 
 @pytest.mark.parametrize("angle", [-0.3, 0.0, 0.3])
 def test_the_mallet_meets_the_puck_where_it_will_hang(arm: Strokes, angle: float) -> None:
-    """Behind the puck along the angle, once it hangs off the tip as foretold."""
+    """Behind the puck along the angle, once it is off the tip as predicted."""
     found = find(arm, angle, (-0.5, 0.0))
     assert found is not None and found.angle == angle
     mallet = iiwa.tip(found.contact.joints)[:2] + np.array((0.003, -0.002))
@@ -89,13 +80,13 @@ def test_a_slower_stroke_meets_the_same_place(arm: Strokes) -> None:
     assert moving[:2] == pytest.approx((slow.speed, 0.0), abs=1e-6)
 
 
-def test_a_stroke_turns_to_where_the_aim_turns_at_the_same_time(arm: Strokes) -> None:
+def test_a_strike_is_retargeted_to_a_better_angle_at_the_same_time(arm: Strokes) -> None:
     before = find(arm, 0.1, (-0.5, 0.0))
     assert before is not None
-    aims = {angle: StrikeContext(MODES, arm, Fixed(angle)) for angle in (0.1, -0.3)}
+    contexts = {angle: StrikeContext(MODES, arm, Fixed(angle)) for angle in (0.1, -0.3)}
     found = {
-        angle: strike_plan.retargeted(each, puck((-0.5, 0.0)), before, hanging=np.zeros(2))
-        for angle, each in aims.items()
+        angle: strike_plan.retargeted(each, puck((-0.5, 0.0)), before, offset=np.zeros(2))
+        for angle, each in contexts.items()
     }
     assert found[0.1] is None
     turned = found[-0.3]

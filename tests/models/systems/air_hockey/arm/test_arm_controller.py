@@ -1,4 +1,4 @@
-"""The arm as it is driven: from the last command, within its limits."""
+"""Control of the arm: from the last command, within its limits."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def test_a_rest_elsewhere_is_reached_within_the_limits_and_home_again(arm: ArmCo
     assert arm.is_home
 
 
-def test_what_asks_too_much_is_braked_and_forgotten(arm: ArmController) -> None:
+def test_a_plan_that_asks_too_much_is_braked_and_forgotten(arm: ArmController) -> None:
     arm.start(iiwa.HOME, np.zeros(7))
     plan = arm.plan(arm.home)
     far = replace(plan.path, points=plan.path.points + 1.0)
@@ -41,13 +41,13 @@ def test_what_asks_too_much_is_braked_and_forgotten(arm: ArmController) -> None:
 
 
 @pytest.mark.parametrize("joints", [np.full(7, np.nan), np.zeros(7)])
-def test_a_start_that_is_none_is_refused(arm: ArmController, joints: np.ndarray) -> None:
+def test_an_impossible_start_is_refused(arm: ArmController, joints: np.ndarray) -> None:
     with pytest.raises(ValueError, match="at the start"):
         arm.start(joints, np.zeros(7))
 
 
 @pytest.mark.parametrize("share", [0.5, 0.95, 1.9, 2.1, 1e3])
-def test_commands_keep_to_the_limits_however_fast_the_arm_is_said_to_be(
+def test_commands_keep_to_the_limits_however_fast_the_arm_is_observed_to_be(
     arm: ArmController, share: float
 ) -> None:
     speeds = share * iiwa.SPEED_LIMIT * np.array((0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0))

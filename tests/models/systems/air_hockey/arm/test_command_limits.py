@@ -1,4 +1,4 @@
-"""The last look at a command: what it lets pass, and how it brakes."""
+"""The last check of a command: its excess over the limits, and how it brakes."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,10 @@ import pytest
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.arm import command_limits
 from ricochet.models.systems.air_hockey.interface import PERIOD
+from tests.models.systems.air_hockey.simple_episodes import AT_REST
 
-REST = np.stack((iiwa.HOME, np.zeros(7)))
 
-
-def test_what_the_limits_allow_passes_and_what_they_do_not_is_told() -> None:
+def test_excess_is_the_largest_ratio_to_the_limits() -> None:
     speed = 0.2 * iiwa.SPEED_LIMIT
     before = np.stack((iiwa.HOME, speed))
     after = np.stack((iiwa.HOME + PERIOD * speed, speed))
@@ -26,10 +25,10 @@ def test_what_the_limits_allow_passes_and_what_they_do_not_is_told() -> None:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_not_finite_asks_for_infinitely_much(bad: float) -> None:
-    after = REST.copy()
+def test_a_command_that_is_not_finite_has_infinite_excess(bad: float) -> None:
+    after = AT_REST.copy()
     after[0, 2] = bad
-    assert command_limits.excess(REST, after, period=PERIOD) == np.inf
+    assert command_limits.excess(AT_REST, after, period=PERIOD) == np.inf
 
 
 def test_braking_ends_at_rest_within_all_limits_on_the_way_it_went() -> None:

@@ -15,7 +15,7 @@ def followed(commands: np.ndarray, swing: MalletState = REST) -> MalletState:
     return mallet_offset.follow(swing, commands[:, 0], commands[:, 1], period=PERIOD)
 
 
-def test_the_mallet_hangs_as_in_the_world() -> None:
+def test_the_mallet_hangs_as_in_the_simulator() -> None:
     """Within 0.4 mm where it swings by 1.7 mm: what is left is its inertia."""
     world = simulator.build()
     commands = simple_episodes.straight(np.array((0.8, 0.2)), run_up=0.24, after=0.04)

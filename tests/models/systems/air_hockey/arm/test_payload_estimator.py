@@ -52,7 +52,7 @@ def test_a_law_that_knows_the_mallet_is_left_alone() -> None:
     assert about.mass < 0.02
 
 
-def test_the_corrected_arm_is_where_it_was_meant_to_be() -> None:
+def test_the_corrected_arm_is_where_it_was_planned_to_be() -> None:
     """In a stroke, where sag and lag are several millimetres."""
     _, plain = drive(stroke(), known=False, correct=False)
     _, corrected = drive(stroke(), known=False, correct=True)
@@ -80,12 +80,12 @@ def test_a_mass_is_recovered_and_scales_with_the_errors(mass: float) -> None:
 
 
 @pytest.mark.parametrize("error", [np.full(7, np.nan), np.full(7, 0.1)])
-def test_what_no_mass_does_teaches_nothing(error: ndarray) -> None:
+def test_errors_that_no_mass_causes_are_not_used(error: ndarray) -> None:
     about = payload_estimator.follow(Payload(), iiwa.HOME, np.zeros(7), period=PERIOD)
     assert payload_estimator.learn(about, error) is about
 
 
-def test_no_more_than_a_mallet_is_believed() -> None:
+def test_the_estimated_mass_is_bounded() -> None:
     about = replace(Payload(), match=1e6)
     assert about.mass == LARGEST_MASS
     assert replace(about, match=-1e6).mass == 0.0

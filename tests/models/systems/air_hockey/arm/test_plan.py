@@ -1,4 +1,4 @@
-"""A plan's commands are on the table, and what they use tells whether the arm can follow."""
+"""A plan's commands are on the table, and whether the arm can follow depends on what they use."""
 
 import numpy as np
 import pytest
@@ -10,16 +10,16 @@ STILL = np.zeros(7)
 
 
 @pytest.mark.parametrize(
-    ("firm", "load", "possible"),
+    ("without", "peak", "possible"),
     [(1.0, 1.0, True), (1.0, 1.1, True), (1.0, 1.3, False), (1.03, 1.03, False)],
 )
 def test_more_acceleration_than_planned_is_possible_more_speed_is_not(
-    firm: float, load: float, possible: bool
+    without: float, peak: float, possible: bool
 ) -> None:
     """Plans use 0.8 of the acceleration that there is, of the speed nearly all."""
     rest = np.zeros((2, 7))
     path = splines.Path(np.array((0.0, 1.0)), rest, rest)
-    assert Plan(path, None, load=load, firm=firm).possible is possible
+    assert Plan(path, None, peak=peak, peak_without_acceleration=without).possible is possible
 
 
 def test_commands_are_on_the_table_and_their_speeds_are_those_of_the_places() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.arms import iiwa, splines
-from ricochet.models.systems.air_hockey.arm import sampling_mpc, stroke_path, stroke_table
+from ricochet.models.systems.air_hockey.arm import sampling_mpc, stroke_path
 from ricochet.models.systems.air_hockey.arm.sampling_mpc import FREEZE, Memory
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact, Strokes
 from ricochet.models.systems.air_hockey.interface import PERIOD
@@ -19,13 +19,6 @@ TABLE = Table()
 FRONT = TABLE.mallet_front - TABLE.robot_base[0]  # in the robot's frame, m
 
 
-@pytest.fixture(scope="module")
-def table() -> Strokes:
-    ends = ((0.82, 1.05), (-0.15, 0.15), (-0.5, 0.5))
-    draw = np.random.default_rng(0)
-    return stroke_table.build(counts=(3, 3, 3), ends=ends, steps=(150, 30), draw=draw)
-
-
 @dataclass(frozen=True)
 class Trial:
     """A stroke at a drifting puck: every command, and the contact that was met last."""
@@ -36,18 +29,18 @@ class Trial:
     hit: int
 
 
-def play(table: Strokes, seed: int, *, jitter: float, angle: float | None = None) -> Trial:
+def play(arm: Strokes, seed: int, *, jitter: float, angle: float | None = None) -> Trial:
     """Strike at a point that drifts with the airflow, estimated anew every step."""
     draw = np.random.default_rng(seed)
     start = draw.uniform((0.88, -0.1), (0.99, 0.1))
     angle = draw.uniform(-0.45, 0.45) if angle is None else angle
     way = draw.uniform(-np.pi, np.pi)
-    hit = int(np.ceil(table.duration(start, np.array(angle)) / PERIOD))
+    hit = int(np.ceil(arm.duration(start, np.array(angle)) / PERIOD))
     drift = 0.5 * AIRFLOW * (hit * PERIOD) ** 2 * np.array((np.cos(way), np.sin(way)))
     commands, memory, contact = [(HOME, STILL)], Memory(), None
     for step in range(hit + 10):
-        seen = start + drift + jitter * draw.standard_normal(2)
-        contact = table.contact(seen, angle) if step < hit else contact
+        place = start + drift + jitter * draw.standard_normal(2)
+        contact = arm.contact(place, angle) if step < hit else contact
         left = (hit - step) * PERIOD
         joints, speeds = commands[-1]
         memory, plan = sampling_mpc.plan(
@@ -71,8 +64,8 @@ def between(trial: Trial) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(("seed", "jitter"), [(0, 0.0), (1, 1e-3), (2, 1e-3)])
-def test_a_stroke_at_a_drifting_puck_hits_as_planned_within_the_limits(table, seed, jitter):
-    trial = play(table, seed, jitter=jitter)
+def test_a_stroke_at_a_drifting_puck_hits_as_planned_within_the_limits(arm, seed, jitter):
+    trial = play(arm, seed, jitter=jitter)
     pose = iiwa.pose(trial.joints[trial.hit])
     met = iiwa.pose(trial.contact.joints)
     velocity = pose.jacobian @ trial.speeds[trial.hit]
@@ -89,18 +82,18 @@ def test_a_stroke_at_a_drifting_puck_hits_as_planned_within_the_limits(table, se
     assert np.abs(tip[:, 1]).max() < TABLE.mallet_side
 
 
-def test_commands_are_smooth(table):
+def test_commands_are_smooth(arm):
     """Acceleration within its limit, jerk no more than from limit to limit in two periods."""
-    trial = play(table, 5, jitter=1e-3)
+    trial = play(arm, 5, jitter=1e-3)
     accelerations = np.diff(trial.speeds, axis=0) / PERIOD
     assert (np.abs(accelerations) / iiwa.ACCELERATION_LIMIT).max() < 1.0
     jerks = np.diff(accelerations[: trial.hit], axis=0)
     assert (np.abs(jerks) / iiwa.ACCELERATION_LIMIT).max() < 0.5
 
 
-def test_planning_again_with_the_same_aims_changes_nothing(table):
+def test_planning_again_to_the_same_contact_changes_nothing(arm):
     """Once the ready posture is near it stands, and the rest of a path is the path of the rest."""
-    contact = table.contact(np.array((0.93, 0.02)), 0.2)
+    contact = arm.contact(np.array((0.93, 0.02)), 0.2)
     left, draw = contact.wind_up + 0.11, np.random.default_rng(0)
     joints, speeds = splines.level(contact.start_posture + 0.02), STILL
     memory, first = sampling_mpc.plan(
@@ -123,8 +116,8 @@ def test_planning_again_with_the_same_aims_changes_nothing(table):
                 np.testing.assert_allclose(new, old, atol=tolerance)
 
 
-def test_after_the_contact_the_plan_stands_and_ends_at_rest(table):
-    trial = play(table, 6, jitter=0.0)
+def test_after_the_contact_the_plan_stands_and_ends_at_rest(arm):
+    trial = play(arm, 6, jitter=0.0)
     late = PERIOD * np.arange(9)
     expected = stroke_path.follow(trial.contact.joints, trial.contact.joint_speeds, late)
     np.testing.assert_allclose(trial.joints[trial.hit : trial.hit + 9], expected, atol=1e-6)
@@ -147,8 +140,8 @@ def test_a_rest_is_reached_and_kept():
     np.testing.assert_allclose(speeds, 0.0, atol=1e-9)
 
 
-def test_the_least_time_is_enough_and_less_is_not(table):
-    contact = table.contact(np.array((0.93, 0.0)), 0.1)
+def test_the_least_time_is_enough_and_less_is_not(arm):
+    contact = arm.contact(np.array((0.93, 0.0)), 0.1)
     least = sampling_mpc.least_time(HOME, STILL, contact)
     draw = np.random.default_rng(0)
     loads = []
@@ -161,14 +154,14 @@ def test_the_least_time_is_enough_and_less_is_not(table):
     assert least <= contact.duration + 0.1
 
 
-def test_the_same_draw_gives_the_same_stroke(table):
-    first, second = (play(table, 7, jitter=1e-3) for _ in range(2))
+def test_the_same_draw_gives_the_same_stroke(arm):
+    first, second = (play(arm, 7, jitter=1e-3) for _ in range(2))
     np.testing.assert_array_equal(first.joints, second.joints)
 
 
 @pytest.mark.parametrize("left", [np.nan, np.inf])
-def test_what_is_not_finite_is_refused(table, left):
-    contact = table.contact(np.array((0.93, 0.0)), 0.0)
+def test_times_and_joints_that_are_not_finite_are_refused(arm, left):
+    contact = arm.contact(np.array((0.93, 0.0)), 0.0)
     draw = np.random.default_rng(0)
     with pytest.raises(ValueError, match="time_left"):
         sampling_mpc.plan(
@@ -180,10 +173,10 @@ def test_what_is_not_finite_is_refused(table, left):
         )
 
 
-def test_the_plan_stands_shortly_before_the_contact(table):
+def test_the_plan_stands_shortly_before_the_contact(arm):
     """A contact that jumps aside 40 ms before is not followed."""
-    contact = table.contact(np.array((0.93, 0.0)), 0.0)
-    aside = table.contact(np.array((0.93, 0.03)), 0.0)
+    contact = arm.contact(np.array((0.93, 0.0)), 0.0)
+    aside = arm.contact(np.array((0.93, 0.03)), 0.0)
     joints = splines.level(contact.joints - 0.08 * contact.joint_speeds)
     memory, draw = Memory(), np.random.default_rng(0)
     speeds = 0.6 * contact.joint_speeds
@@ -198,8 +191,8 @@ def test_the_plan_stands_shortly_before_the_contact(table):
 
 
 @pytest.mark.parametrize("leave", [0.3, 0.15, 0.08])
-def test_a_stroke_that_is_given_up_ends_at_rest_within_the_limits(table, leave):
-    contact, draw = table.contact(np.array((0.93, 0.02)), 0.2), np.random.default_rng(0)
+def test_a_stroke_that_is_given_up_ends_at_rest_within_the_limits(arm, leave):
+    contact, draw = arm.contact(np.array((0.93, 0.02)), 0.2), np.random.default_rng(0)
     left, memory, commands = contact.duration, Memory(), [(HOME, STILL)]
     while not (left < leave and memory.plan.over):
         memory, plan = sampling_mpc.plan(

@@ -26,7 +26,7 @@ def path(duration: float) -> splines.Path:
     return splines.fit(times, points, first=0.0 * speeds, last=speeds)
 
 
-def test_use_equals_dense_differences():
+def test_usage_equals_dense_differences():
     """Thirteen samples a piece find the extremes of these cubics to a twentieth."""
     way = path(1.0)
     used = stroke_path.usage(way, LIMITS)
@@ -47,7 +47,7 @@ def test_twice_the_time_is_far_less_effort():
     assert slow.acceleration < quick.acceleration
 
 
-def test_room_counts_centimetres_of_intrusion():
+def test_clearance_use_counts_centimetres_of_intrusion():
     joints, _ = contact()
     still = np.broadcast_to(joints, (4, 7))
     times = np.linspace(0.0, 1.0, 4)
@@ -79,7 +79,7 @@ def test_a_run_up_through_the_puck_is_counted():
     assert bad > 1.0 + 100.0 * 0.9 * (RADIUS - touching)
 
 
-def test_steady_acceleration_from_the_ready_posture_gives_the_contact():
+def test_steady_acceleration_from_the_start_posture_gives_the_contact():
     """From rest there, over the wind-up, the mean speed is half the last."""
     joints, speeds = contact()
     ready = stroke_path.start_posture(joints, speeds, wind_up=np.array(0.2))

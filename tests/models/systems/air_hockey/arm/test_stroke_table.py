@@ -36,7 +36,7 @@ def load(contact: Contact, limits: Limits) -> float:
     return float(max(stroke_path.usage(path, limits).peak(), after.peak()))
 
 
-def test_contacts_are_where_and_whither_and_as_fast_as_promised(table):
+def test_contacts_have_the_promised_place_direction_and_speed(table):
     for position, angle, contact in contacts(table, 20):
         pose = iiwa.pose(contact.joints)
         np.testing.assert_allclose(pose.tip, (*position, iiwa.TIP_HEIGHT), atol=1e-9)
@@ -81,7 +81,7 @@ def test_a_batch_of_speeds_equals_its_members_and_nothing_is_promised_outside(ta
         table.contact(positions[2], 0.0)
 
 
-def test_arrays_bring_the_table_back(table):
+def test_arrays_restore_the_table(table):
     again = stroke_table.from_arrays(table.to_arrays())
     for name, value in table.to_arrays().items():
         np.testing.assert_array_equal(again.to_arrays()[name], value)

@@ -31,7 +31,7 @@ def test_four_turns_to_the_left_are_none_and_one_is_square():
     np.testing.assert_array_equal(tangent, contact_frames.left(normal))
 
 
-def test_sizes_go_with_the_speed_and_know_no_side():
+def test_sizes_scale_with_the_speed_and_are_mirror_symmetric():
     _, vector = drawn(50)
     size = contact_frames.sizes(vector)
     np.testing.assert_allclose(contact_frames.sizes(3.0 * vector), 3.0 * size)

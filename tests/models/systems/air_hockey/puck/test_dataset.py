@@ -127,8 +127,8 @@ def synthetic(episodes: int, draw: np.random.Generator) -> Recording:
     place = draw.uniform(-1.0, 1.0, (episodes, 2)) * (0.7, 0.4)
     states = puck_sampler.release(MODES, place, draw.normal(0.0, 0.6, (episodes, 2)), draw=draw)
     path = puck_sampler.paths(MODES, states, TABLE, steps=75, draw=draw).swapaxes(0, 1)
-    nobody = np.full((episodes, 76, 2), np.nan)
-    return Recording(path[..., :2], path[..., 2:4], nobody, nobody)
+    none = np.full((episodes, 76, 2), np.nan)
+    return Recording(path[..., :2], path[..., 2:4], none, none)
 
 
 def test_regions_of_the_true_modes_hold_what_they_promise():
@@ -147,7 +147,7 @@ def test_regions_of_the_true_modes_hold_what_they_promise():
         assert row.error < row.baseline
 
 
-def test_regions_of_overconfident_modes_do_not():
+def test_regions_of_overconfident_modes_hold_less():
     """The same means with a fifth of the standard deviation at walls and of the airflow."""
     sure = replace(
         MODES, wall=replace(MODES.wall, covariance=0.04 * MODES.wall.covariance), airflow_sd=0.014

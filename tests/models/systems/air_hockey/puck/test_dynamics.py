@@ -107,7 +107,7 @@ def test_arrays_hold_the_modes(modes):
         np.testing.assert_array_equal(dynamics.to_arrays(again)[name], array)
 
 
-def test_modes_that_tell_no_rebounds_have_the_one_of_any_bank():
+def test_modes_without_rebounds_use_the_law_of_any_bank():
     (only,) = MODES.first_bank
     assert only.share == 1.0
     assert only.law is MODES.wall

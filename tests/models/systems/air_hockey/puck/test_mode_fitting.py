@@ -1,4 +1,4 @@
-"""Modes found again in records whose law is known."""
+"""Modes recovered from records whose law is known."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ RECORDING = hockey_records.record(160, np.random.default_rng(3))
 FITTED = mode_fitting.fit(RECORDING, TABLE)
 
 
-def test_the_law_of_a_record_is_found_again():
+def test_the_law_of_a_record_is_recovered():
     """About 80 strikes and 100 banks: three errors of each number (of w / U, in U's metric).
 
     An sd is known to 1 / sqrt(2 N) of itself, 8 %; a t-density's fit loses little of that. A
@@ -28,12 +28,12 @@ def test_the_law_of_a_record_is_found_again():
     np.testing.assert_allclose(np.sqrt(np.diag(FITTED.wall.covariance)), WALL_SD, rtol=0.3)
     np.testing.assert_allclose(FITTED.mallet.matrix, MALLET, atol=0.06)
     np.testing.assert_allclose(np.sqrt(np.diag(FITTED.mallet.covariance)), MALLET_SD, rtol=0.3)
-    # 160 episodes of two axes tell an sd to 1 / sqrt(640) = 4 %.
+    # 160 episodes of two axes give an sd to 1 / sqrt(640) = 4 %.
     assert pytest.approx(AIRFLOW, rel=0.12) == FITTED.airflow_sd
     assert FITTED.delay < 1e-3
 
 
-def test_a_mirrored_record_tells_the_same():
+def test_a_mirrored_record_gives_the_same_modes():
     """Not so the order of episodes, nor x for -x."""
     for sign in ((1.0, -1.0), (-1.0, 1.0)):
         parts = (RECORDING.puck, RECORDING.puck_velocity)
@@ -55,10 +55,10 @@ def test_a_record_without_strikes_is_refused():
         mode_fitting.fit(alone, TABLE)
 
 
-def test_strikes_of_pucks_that_may_spin_teach_nothing():
+def test_strikes_of_pucks_that_may_spin_are_not_used():
     """A third of the struck pucks were kicked before, and leave the mallet half as fast again.
 
-    The others tell the law to three errors, as above, of 2 / 3 as many strikes.
+    The others give the law to three errors, as above, of 2 / 3 as many strikes.
     """
     strikes = segmentation.assign(RECORDING, TABLE, drag=np.array((DRAG, DRAG))).strikes
     wild = RECORDING.puck_velocity.copy()
@@ -78,10 +78,10 @@ def banks(count: int, draw: np.random.Generator, share: float = 0.15) -> Contact
     The first 40 % are of pucks that do not spin and keep 0.84 of the tangential speed.
     """
     before = np.column_stack((draw.uniform(0.4, 3.0, count), draw.uniform(-2.0, 2.0, count)))
-    odd = draw.random(count) < share
-    normal = np.where(odd, 0.93, 0.735) + np.where(odd, 0.06, 0.02) * draw.standard_normal(count)
+    rare = draw.random(count) < share
+    normal = np.where(rare, 0.93, 0.735) + np.where(rare, 0.06, 0.02) * draw.standard_normal(count)
     spin = np.where(np.arange(count) < 0.4 * count, 0.0, 0.1 * draw.standard_normal(count))
-    after = before * np.column_stack((-normal, np.where(odd, 0.9, 0.84) + spin))
+    after = before * np.column_stack((-normal, np.where(rare, 0.9, 0.84) + spin))
     whole, none, pair = np.arange(count), np.zeros(count), np.zeros((count, 2))
     return Contacts(whole, whole, whole + 1, none, pair, before, after, pair)
 
@@ -89,26 +89,26 @@ def banks(count: int, draw: np.random.Generator, share: float = 0.15) -> Contact
 ANY = LinearGaussian(np.diag((-0.74, 0.85)), np.zeros(2), np.diag((0.08, 0.06)) ** 2)
 
 
-def test_usual_and_odd_banks_are_told_apart():
-    """300 banks, 45 of them odd: three errors of a share, and of each mean and spread.
+def test_usual_and_unusual_banks_are_separated():
+    """300 banks, 45 of them unusual: three errors of a share, and of each mean and spread.
 
-    At 0.80 the two ways are equally likely: one odd bank in seventy is below, taken for usual.
+    At 0.80 the two laws are equally likely: one unusual bank in seventy is below, taken for usual.
     """
     found = banks(300, np.random.default_rng(4))
-    usual, odd = mode_fitting.fit_rebounds(found, ANY, first=np.arange(300) < 120)
-    assert odd.share == pytest.approx(0.15, abs=3.0 * (0.15 * 0.85 / 300) ** 0.5)
-    assert usual.share + odd.share == pytest.approx(1.0)
+    usual, unusual = mode_fitting.fit_rebounds(found, ANY, first=np.arange(300) < 120)
+    assert unusual.share == pytest.approx(0.15, abs=3.0 * (0.15 * 0.85 / 300) ** 0.5)
+    assert usual.share + unusual.share == pytest.approx(1.0)
     speed = np.array((1.5, 1.0))
     kept = usual.law.matrix @ speed + usual.law.offset
     np.testing.assert_allclose(kept / speed, (-0.735, 0.84), atol=3.0 * 0.02 / 255**0.5)
     assert usual.law.covariance[0, 0] ** 0.5 == pytest.approx(0.02, rel=0.2)
     assert usual.law.covariance[1, 1] ** 0.5 < 0.01  # spins of 0.1 are not in it
-    kept = odd.law.matrix @ speed + odd.law.offset
+    kept = unusual.law.matrix @ speed + unusual.law.offset
     np.testing.assert_allclose(kept / speed, (-0.93, 0.9), atol=3.0 * 0.1 / 45**0.5)
-    assert odd.law.covariance[0, 0] ** 0.5 == pytest.approx(0.06, rel=0.4)
+    assert unusual.law.covariance[0, 0] ** 0.5 == pytest.approx(0.06, rel=0.4)
 
 
-def test_the_order_of_banks_tells_nothing():
+def test_the_order_of_banks_does_not_matter():
     found, first = banks(120, np.random.default_rng(5)), np.arange(120) < 50
     back = replace(found, before=found.before[::-1], after=found.after[::-1])
     one = mode_fitting.fit_rebounds(found, ANY, first=first)
@@ -118,7 +118,7 @@ def test_the_order_of_banks_tells_nothing():
         np.testing.assert_allclose(way.law.matrix, same.law.matrix, atol=1e-9)
 
 
-def test_more_odd_banks_are_a_larger_share():
+def test_more_unusual_banks_are_a_larger_share():
     shares = [
         mode_fitting.fit_rebounds(
             banks(300, np.random.default_rng(6), share), ANY, first=np.arange(300) < 120
@@ -128,7 +128,7 @@ def test_more_odd_banks_are_a_larger_share():
     assert shares == sorted(shares)
 
 
-def test_where_next_to_no_bank_is_odd_there_are_no_ways_to_tell():
+def test_with_few_unusual_banks_there_are_no_rebounds():
     """Two of forty: no law is fitted to them, and the modes have the one of any bank."""
     found = banks(40, np.random.default_rng(7), 0.0)
     found.after[:2, 0] = -1.0 * found.before[:2, 0]

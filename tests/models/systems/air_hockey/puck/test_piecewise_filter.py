@@ -1,4 +1,4 @@
-"""The filter against a batch solution, against what it was told, and through banks and strikes."""
+"""The filter against a batch solution, against its own errors, and through banks and strikes."""
 
 import numpy as np
 import pytest
@@ -75,7 +75,7 @@ def test_the_mirrored_puck_is_the_mirrored_state():
     np.testing.assert_allclose(other.covariance, mirror @ state.covariance @ mirror, atol=1e-12)
 
 
-def test_a_strike_is_met_within_the_period():
+def test_a_strike_happens_at_its_instant_within_the_period():
     mallet, speed = np.array([-0.3, 0.0]), np.array([1.0, 0.0])
     place = mallet + np.array((0.2, 0.005))
     state = piecewise_filter.init(MODES, TABLE, position=place, noise=NOISE)
@@ -99,7 +99,7 @@ def test_a_strike_is_met_within_the_period():
     np.testing.assert_allclose(state.mean[:2], place + late * launched, atol=0.02)
 
 
-def test_one_outlier_is_refused_and_a_row_of_them_believed():
+def test_one_outlier_is_refused_and_a_row_of_them_accepted():
     state = followed(played(np.array([[0.0, 0.0, 0.1, 0.0, 0.0, 0.0]]), 30, 0)[:, 0, :2])[-1]
     far = state.mean[:2] + np.array((0.0, 0.2))
     once = piecewise_filter.update(state, far)
@@ -120,7 +120,7 @@ def test_a_puck_unseen_for_long_is_lost_until_it_is_seen():
     np.testing.assert_allclose(state.mean[:2], (0.5, 0.3))
 
 
-def test_a_prediction_equals_steps_without_sight():
+def test_a_prediction_equals_steps_without_observations():
     state = followed(played(np.array([[0.0, 0.0, 0.8, 0.9, 0.0, 0.0]]), 20, 0)[:, 0, :2])[-1]
     mean, covariance = piecewise_filter.predict(state, 40 * PERIOD)
     for _ in range(40):
@@ -147,7 +147,7 @@ def test_a_prediction_into_the_past_is_refused():
         piecewise_filter.predict(state, -0.1)
 
 
-def test_covariance_stays_one_through_everything():
+def test_the_covariance_stays_positive_through_everything():
     draw = np.random.default_rng(2)
     state = piecewise_filter.init(MODES, TABLE, position=np.zeros(2), noise=NOISE)
     for _ in range(300):
@@ -160,7 +160,7 @@ def test_covariance_stays_one_through_everything():
 
 
 @pytest.mark.parametrize("mallet", [None, np.array([-0.07, 0.0]), np.full(2, np.nan)])
-def test_a_mallet_of_which_no_velocity_is_known_strikes_nothing(mallet):
+def test_a_mallet_of_unknown_velocity_strikes_nothing(mallet):
     """Neither does one that is nowhere: the puck floats, and all numbers stay numbers."""
     state = piecewise_filter.init(MODES, TABLE, position=np.zeros(2), noise=NOISE)
     plain = piecewise_filter.update(state, np.array([0.001, 0.0]))

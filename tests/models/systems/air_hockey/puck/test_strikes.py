@@ -1,4 +1,4 @@
-"""A strike follows its law, turns with the table and carries doubt by its Jacobian."""
+"""A strike follows its law, turns with the table and propagates uncertainty by its Jacobian."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def test_a_head_on_strike_follows_the_law_and_turns_with_the_table():
     np.testing.assert_allclose(struck.covariance, turned, atol=1e-12)
 
 
-def test_doubt_after_a_strike_is_the_jacobian_of_where_the_puck_is():
+def test_the_covariance_after_a_strike_follows_its_jacobian():
     """The mallet stays, the puck moves: central differences of the whole state."""
     mean = np.array([0.1, -0.2, 0.1, 0.3, 0.05, -0.02])
     velocity, angle = np.array([1.2, 0.5]), 0.4

@@ -1,4 +1,4 @@
-"""Ways to aim: against brute force, against each other's limits, and on states never seen."""
+"""Angle policies: against brute force, within their limits, and on states never trained on."""
 
 from dataclasses import replace
 
@@ -38,51 +38,51 @@ def bowl(bottom: float) -> Energy:
 
 
 @pytest.mark.parametrize("bottom", [-0.9, 0.0, 0.41])
-def test_an_energy_is_followed_to_its_least(bottom: float) -> None:
+def test_the_angle_of_least_energy_is_found(bottom: float) -> None:
     """The last perturbations have sigma 0.01 rad and 256 samples: the least is within 2e-3."""
-    aim = EnergyPolicy(bowl(bottom), LOW, HIGH)
+    policy = EnergyPolicy(bowl(bottom), LOW, HIGH)
     for _ in range(30):
-        found = aim.choose(PUCK, near=None)
+        found = policy.choose(PUCK, near=None)
     assert found == pytest.approx(bottom, abs=2e-3)
 
 
 def test_a_stroke_under_way_turns_little() -> None:
-    aim = EnergyPolicy(bowl(0.8), LOW, HIGH)
+    policy = EnergyPolicy(bowl(0.8), LOW, HIGH)
     angle = 0.1
     for _ in range(3):
-        turned = aim.choose(PUCK, near=angle)
+        turned = policy.choose(PUCK, near=angle)
         assert turned is not None
         assert abs(turned - angle) <= NEAR + 1e-12
         angle = turned
     assert angle > 0.1 + NEAR
 
 
-def test_an_energy_says_nothing_of_what_it_never_saw() -> None:
-    aim = EnergyPolicy(bowl(0.0), LOW, HIGH)
-    assert aim.choose(PUCK, near=None) is not None
+def test_states_outside_the_training_have_no_angle() -> None:
+    policy = EnergyPolicy(bowl(0.0), LOW, HIGH)
+    assert policy.choose(PUCK, near=None) is not None
     for place, value in ((0, 0.4), (1, -0.6), (2, 2.0), (5, 0.5)):
-        odd = PUCK.copy()
-        odd[place] = value
-        assert aim.choose(odd, near=None) is None
+        other = PUCK.copy()
+        other[place] = value
+        assert policy.choose(other, near=None) is None
 
 
 def test_a_stroke_far_from_the_least_energy_turns_to_it_and_one_nearby_does_not() -> None:
     """The bowl rises by 50 a radian: 3 in 0.06 rad. One iteration finds it to 0.05."""
-    aim = EnergyPolicy(bowl(0.8), LOW, HIGH)
-    turned = aim.better_angle(PUCK, angle=-0.5)
+    policy = EnergyPolicy(bowl(0.8), LOW, HIGH)
+    turned = policy.better_angle(PUCK, angle=-0.5)
     assert turned == pytest.approx(0.8, abs=0.05)
-    assert aim.choose(PUCK, near=turned) == pytest.approx(0.8, abs=0.05)
-    assert aim.better_angle(PUCK, angle=0.77) is None
-    odd = PUCK.copy()
-    odd[0] = 0.4
-    assert aim.better_angle(odd, angle=-0.5) is None
+    assert policy.choose(PUCK, near=turned) == pytest.approx(0.8, abs=0.05)
+    assert policy.better_angle(PUCK, angle=0.77) is None
+    other = PUCK.copy()
+    other[0] = 0.4
+    assert policy.better_angle(other, angle=-0.5) is None
 
 
 def test_the_expert_turns_only_to_what_is_clearly_better() -> None:
-    aim = ExhaustivePolicy(CONDITIONS, SETTINGS[2], candidates=301)
-    best = aim.choose(PUCK, near=None)
-    assert best is not None and aim.better_angle(PUCK, angle=best) is None
-    wide = aim.better_angle(PUCK, angle=1.3)
+    policy = ExhaustivePolicy(CONDITIONS, SETTINGS[2], candidates=301)
+    best = policy.choose(PUCK, near=None)
+    assert best is not None and policy.better_angle(PUCK, angle=best) is None
+    wide = policy.better_angle(PUCK, angle=1.3)
     assert wide is not None
     worth = objective.evaluate(CONDITIONS, np.stack((PUCK, PUCK)), np.array((wide, 1.3)))
     assert worth.goal[0] >= SETTINGS[2].least_goal
@@ -90,17 +90,17 @@ def test_the_expert_turns_only_to_what_is_clearly_better() -> None:
 
 
 def test_the_nominal_shot_turns_only_when_it_misses() -> None:
-    aim = NominalPolicy(CONDITIONS)
-    middle = aim.choose(PUCK, near=None)
-    assert middle is not None and aim.better_angle(PUCK, angle=middle) is None
-    assert aim.better_angle(PUCK, angle=middle + 0.4) == pytest.approx(middle)
+    policy = NominalPolicy(CONDITIONS)
+    middle = policy.choose(PUCK, near=None)
+    assert middle is not None and policy.better_angle(PUCK, angle=middle) is None
+    assert policy.better_angle(PUCK, angle=middle + 0.4) == pytest.approx(middle)
 
 
 def test_after_a_reset_the_same_is_found() -> None:
-    aim = EnergyPolicy(bowl(0.3), LOW, HIGH)
-    first = [aim.choose(PUCK, near=None) for _ in range(4)]
-    aim.reset()
-    assert [aim.choose(PUCK, near=None) for _ in range(4)] == first
+    policy = EnergyPolicy(bowl(0.3), LOW, HIGH)
+    first = [policy.choose(PUCK, near=None) for _ in range(4)]
+    policy.reset()
+    assert [policy.choose(PUCK, near=None) for _ in range(4)] == first
     assert energy_search.SAMPLES >= 100
 
 
@@ -131,7 +131,7 @@ def test_the_nominal_shot_crosses_the_middle_without_a_bank(y: float) -> None:
     assert mirrored == pytest.approx(-angle, abs=2e-3)
 
 
-def test_where_the_arm_cannot_shoot_nobody_aims() -> None:
+def test_where_the_arm_cannot_shoot_there_is_no_angle() -> None:
     none = replace(CONDITIONS, speed=lambda positions, angles: 0.0 * angles)
     assert NominalPolicy(none).choose(PUCK, near=None) is None
     assert ExhaustivePolicy(none, SETTINGS[0], candidates=50).choose(PUCK, near=None) is None

@@ -1,9 +1,9 @@
-"""The energy's network: against a loop over units, its two ways to be evaluated, its arrays."""
+"""The energy's network: against a loop over units, both of its evaluations, its arrays."""
 
 import numpy as np
 import pytest
 
-from ricochet.models.systems.air_hockey.shots import energy_network as energies
+from ricochet.models.systems.air_hockey.shots import energy_network
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 
 HIDDEN = 9
@@ -28,19 +28,19 @@ def by_loops(net: Energy, state: np.ndarray, angle: float) -> float:
     return sum(float(w) * value for w, value in zip(net.last, z, strict=True))
 
 
-def test_energies_are_those_of_a_loop():
+def test_energies_equal_a_loop_over_units():
     """To single precision: sums of ten terms of size one."""
     net, draw = network(), np.random.default_rng(1)
     states, angles = draw.standard_normal((5, 6)), draw.uniform(-1.3, 1.3, 5)
     expected = [by_loops(net, s, u) for s, u in zip(states, angles, strict=True)]
-    np.testing.assert_allclose(energies.evaluate(net, states, angles), expected, atol=2e-4)
+    np.testing.assert_allclose(energy_network.evaluate(net, states, angles), expected, atol=2e-4)
 
 
 def test_a_landscape_is_the_energy_at_each_angle():
     net, draw = network(), np.random.default_rng(2)
     state, angles = draw.standard_normal(6), np.linspace(-1.35, 1.35, 40)
-    whole = energies.landscape(net, state, angles)
-    one_by_one = energies.evaluate(net, np.tile(state, (40, 1)), angles)
+    whole = energy_network.landscape(net, state, angles)
+    one_by_one = energy_network.evaluate(net, np.tile(state, (40, 1)), angles)
     np.testing.assert_allclose(whole, one_by_one, atol=1e-4)
     assert whole.dtype == np.float32
     assert np.ptp(whole) > 0.1
@@ -49,17 +49,17 @@ def test_a_landscape_is_the_energy_at_each_angle():
 def test_a_batch_equals_its_members():
     net, draw = network(), np.random.default_rng(3)
     states, angles = draw.standard_normal((3, 4, 6)), draw.uniform(-1.3, 1.3, (3, 4))
-    whole = energies.evaluate(net, states, angles)
+    whole = energy_network.evaluate(net, states, angles)
     for row in np.ndindex(3, 4):
-        one = energies.evaluate(net, states[row][None], angles[row][None])
+        one = energy_network.evaluate(net, states[row][None], angles[row][None])
         np.testing.assert_allclose(whole[row], one[0], atol=1e-4)
 
 
-def test_arrays_lead_back_to_the_network():
+def test_arrays_restore_the_network():
     net = network()
-    arrays = energies.to_arrays(net)
-    again = energies.from_arrays({name: array.copy() for name, array in arrays.items()})
-    for name, array in energies.to_arrays(again).items():
+    arrays = energy_network.to_arrays(net)
+    again = energy_network.from_arrays({name: array.copy() for name, array in arrays.items()})
+    for name, array in energy_network.to_arrays(again).items():
         np.testing.assert_array_equal(array, arrays[name])
 
 
@@ -75,10 +75,10 @@ def test_arrays_lead_back_to_the_network():
     ],
 )
 def test_broken_arrays_are_refused_by_name(name: str, array: np.ndarray | None):
-    arrays = energies.to_arrays(network())
+    arrays = energy_network.to_arrays(network())
     if array is None:
         del arrays[name]
     else:
         arrays[name] = array
     with pytest.raises(ValueError, match=name):
-        energies.from_arrays(arrays)
+        energy_network.from_arrays(arrays)

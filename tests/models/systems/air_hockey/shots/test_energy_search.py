@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ricochet.models.systems.air_hockey.shots import energy_network as energies
-from ricochet.models.systems.air_hockey.shots import energy_search
+from ricochet.models.systems.air_hockey.shots import energy_network, energy_search
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 
@@ -30,7 +29,7 @@ def valleys(*, second_depth: float = 3.0) -> Energy:
 
 def test_the_valleys_are_where_the_test_says():
     angles = np.array([0.2, -0.8, 0.5, 1.3])
-    found = energies.landscape(valleys(), STATE, angles)
+    found = energy_network.landscape(valleys(), STATE, angles)
     np.testing.assert_allclose(found, [-6.0, -3.0, 0.0, 0.0], atol=1e-5)
 
 
@@ -44,7 +43,7 @@ def test_the_deeper_of_two_valleys_is_found(seed: int):
 def test_the_angle_is_the_least_of_the_samples_and_shares_follow_the_energy():
     draw = np.random.default_rng(0)
     samples, angle = energy_search.step(valleys(), STATE, energy_search.init(), draw=draw)
-    found = energies.landscape(valleys(), STATE, samples.angles).astype(float)
+    found = energy_network.landscape(valleys(), STATE, samples.angles).astype(float)
     assert angle == samples.angles[found.argmin()]
     np.testing.assert_allclose(samples.shares, np.exp(-found) / np.exp(-found).sum(), rtol=1e-5)
     assert (np.abs(samples.angles) <= LARGEST_ANGLE).all()

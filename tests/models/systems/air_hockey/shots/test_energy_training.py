@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from ricochet.models.systems.air_hockey.shots import energy_network as energies
-from ricochet.models.systems.air_hockey.shots import energy_search, energy_training
+from ricochet.models.systems.air_hockey.shots import energy_network, energy_search, energy_training
 from ricochet.models.systems.air_hockey.shots.energy_training import Training
 
 SMALL = Training(hidden=32, epochs=60, batch=64, rate=4e-3, against=16)
@@ -41,7 +40,7 @@ def test_a_known_policy_is_recovered(learnt: energy_training.Fit):
 def test_the_loss_is_that_of_equations_14_and_15(learnt: energy_training.Fit):
     """The held-out loss of the weights that were kept, by numpy's energies; it beats guessing."""
     states, angles, best = (n[:60] for n in lessons())
-    found = energies.evaluate(
+    found = energy_network.evaluate(
         learnt.energy, np.repeat(states[:, None], angles.shape[1], 1), angles
     ).astype(float)
     share = np.exp(-found) / np.exp(-found).sum(1, keepdims=True)
@@ -71,25 +70,25 @@ def test_other_units_of_the_inputs_change_nothing():
         ).energy
         for factor in (1.0, 1000.0)
     )
-    found = energies.evaluate(one, states, angles[:, 0])
-    scaled = energies.evaluate(other, 1000.0 * states, angles[:, 0])
+    found = energy_network.evaluate(one, states, angles[:, 0])
+    scaled = energy_network.evaluate(other, 1000.0 * states, angles[:, 0])
     np.testing.assert_allclose(found, scaled, atol=1e-3)
 
 
-def test_progress_and_looks_end_with_the_last_step():
-    told: list[tuple[int, int]] = []
+def test_progress_and_held_out_losses_end_with_the_last_step():
+    calls: list[tuple[int, int]] = []
     training = Training(hidden=8, epochs=2, batch=16, against=5)
     fit = energy_training.fit(
         *lessons(80),
         training=training,
         draw=torch.Generator().manual_seed(0),
-        progress=lambda done, total: told.append((done, total)),
+        progress=lambda done, total: calls.append((done, total)),
     )
-    assert told[-1] == (10, 10)  # 72 states in batches of 16, twice
-    assert len(fit.held_out) == len(fit.training) == len(told)
+    assert calls[-1] == (10, 10)  # 72 states in batches of 16, twice
+    assert len(fit.held_out) == len(fit.training) == len(calls)
 
 
-def test_what_cannot_be_learnt_from_is_refused():
+def test_bad_training_data_is_refused():
     states, angles, best = lessons(80)
     states[3, 2] = np.nan
     with pytest.raises(ValueError, match="finite"):

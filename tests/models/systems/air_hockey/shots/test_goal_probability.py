@@ -30,8 +30,8 @@ def spreads(count: int) -> np.ndarray:
     return np.broadcast_to(SPREAD, (count, 6, 6))
 
 
-def test_leaps_lead_where_single_periods_lead():
-    """The mean's crossing, its doubt and banks, for all that end well between the posts.
+def test_leaps_equal_single_periods():
+    """The mean's crossing, its spread and banks, for all that end well between the posts.
 
     A line through the last two means is not the one along the last velocity: 20 ms of drag apart.
     """
@@ -85,8 +85,8 @@ def test_closed_form_agrees_with_brute_force(angle: float, banks: int, slack: fl
 
 
 @pytest.mark.parametrize("angle", [0.58, 0.62, 0.66, -0.7])
-def test_the_ways_of_a_bank_agree_with_brute_force(angle: float):
-    """As above, of a first bank that is odd one time in five; 0.01 for what is not linear."""
+def test_the_rebounds_of_a_bank_agree_with_brute_force(angle: float):
+    """As above, of a first bank that is unusual one time in five; 0.01 for what is not linear."""
     count, state = 8_000, np.array([-0.45, -0.05 * np.sign(angle), 0.05, 0.0, 0.02, -0.03])
     two_ways = replace(CONDITIONS, modes=hockey_modes.TWO_WAYS)
     exact = objective.evaluate(two_ways, state, np.array(angle))
@@ -97,8 +97,8 @@ def test_the_ways_of_a_bank_agree_with_brute_force(angle: float):
     assert 0.1 < exact.goal < 0.999
 
 
-def test_one_way_told_twice_is_one_way():
-    """Shares add up, whoever follows them; and one way is the plain roll-out."""
+def test_one_law_in_two_shares_is_one_law():
+    """Shares add up, and one law is the plain roll-out."""
     states, spread = launched(300), spreads(300)
     once, twice = (
         goal_probability.predict(
@@ -113,13 +113,13 @@ def test_one_way_told_twice_is_one_way():
     np.testing.assert_array_equal(once[1].banks, plain.banks)
 
 
-def test_only_who_banks_is_told_of_its_ways():
-    """Direct shots are as before; of the banked, the odd way takes from those usually sure."""
+def test_only_banked_shots_depend_on_the_rebounds():
+    """Direct shots are as before; of the banked, the unusual law takes from those usually sure."""
     states, spread = launched(400), spreads(400)
     usual = (Rebound(1.0, hockey_modes.USUAL),)
     one, two = (
-        goal_probability.predict(replace(MODES, rebounds=ways), states, spread, TABLE)
-        for ways in (usual, hockey_modes.TWO_WAYS.rebounds)
+        goal_probability.predict(replace(MODES, rebounds=laws), states, spread, TABLE)
+        for laws in (usual, hockey_modes.TWO_WAYS.rebounds)
     )
     direct = one[1].banks == 0
     np.testing.assert_array_equal(one[0][direct], two[0][direct])
@@ -163,7 +163,7 @@ def test_a_batch_equals_its_members():
             np.testing.assert_allclose(getattr(whole, name)[index], getattr(one, name))
 
 
-def test_more_doubt_makes_a_shot_at_the_middle_less_sure():
+def test_more_uncertainty_makes_a_shot_at_the_middle_less_sure():
     state = np.array([-0.4, 0.0, 2.0, 0.0, 0.0, 0.0])
     sure = [
         float(goal_probability.probability(
@@ -183,13 +183,13 @@ def test_more_doubt_makes_a_shot_at_the_middle_less_sure():
         [-0.4, 0.0, 0.2, 5.0, 0.0, 0.0],  # many banks
     ],
 )
-def test_who_never_arrives_scores_no_goal(state: list[float]):
+def test_a_puck_that_never_arrives_scores_no_goal(state: list[float]):
     found = goal_probability.roll_out(MODES, np.array(state), SPREAD, TABLE)
     assert not found.arrives
     assert goal_probability.probability(found, TABLE) == 0.0
 
 
-def test_a_post_is_nearer_to_who_comes_at_an_angle():
+def test_a_post_is_nearer_to_a_puck_that_comes_at_an_angle():
     """A puck's edge passes a post at distance (mouth - y) cos(angle) from its centre's path."""
     angle = np.array([0.0, 0.5, 1.0, -1.0])
     velocity = 2.0 * np.column_stack((np.cos(angle), np.sin(angle)))
@@ -199,7 +199,7 @@ def test_a_post_is_nearer_to_who_comes_at_an_angle():
     np.testing.assert_allclose(gap[1:], TABLE.puck_radius)
 
 
-def test_the_state_handed_in_is_left_alone():
+def test_the_given_state_is_not_changed():
     states, covariance = launched(50), spreads(50).copy()
     before = states.copy()
     goal_probability.roll_out(MODES, states, covariance, TABLE)

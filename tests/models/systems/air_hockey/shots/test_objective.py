@@ -31,7 +31,7 @@ def chosen(setting: Setting, goal: np.ndarray, speed: np.ndarray) -> int:
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
-def test_the_best_is_that_of_a_loop(setting: Setting):
+def test_the_best_shot_equals_that_of_a_loop(setting: Setting):
     *_, found = tried()
     expected = [chosen(setting, *pair) for pair in zip(found.goal, found.speed, strict=True)]
     np.testing.assert_array_equal(objective.best(setting, found), expected)
@@ -74,7 +74,7 @@ def test_a_mirrored_puck_is_shot_at_the_mirrored_angle():
     np.testing.assert_array_equal(found.banks, other.banks)
 
 
-def test_what_the_arm_cannot_do_is_no_goal():
+def test_shots_that_the_arm_cannot_make_are_no_goals():
     """Out of reach, and a puck that flees faster than the mallet comes."""
     lame = Conditions(MODES, lambda place, angle: 0.0 * angle, CONDITIONS.covariance)
     slow = Conditions(MODES, lambda place, angle: 0.4 + 0.0 * angle, CONDITIONS.covariance)
@@ -108,10 +108,10 @@ def test_states_and_angles_are_drawn_within_bounds_and_alike_for_a_seed():
 
 
 def test_progress_ends_with_all_shots():
-    told: list[int] = []
+    calls: list[int] = []
     pucks, angles, _ = tried(states=3, angles=10)
-    objective.exhaustive(CONDITIONS, pucks, angles, progress=told.append)
-    assert told[-1] == 30
+    objective.exhaustive(CONDITIONS, pucks, angles, progress=calls.append)
+    assert calls[-1] == 30
 
 
 def test_the_mallet_pushes_with_what_is_left_of_its_speed():

@@ -54,7 +54,7 @@ def test_the_puck_is_drawn_where_it_was(episode: Episode) -> None:
 
 
 def test_arm_and_mallet_are_put_where_they_were(episode: Episode) -> None:
-    """The mallet of the record against that of the joints seen, but for its swing."""
+    """The mallet of the record against that of the observed joints, but for its offset."""
     data = mujoco.MjData(episode.world.model)
     for when in (0.1, 0.31, 0.8):
         episodes._pose(episode, data, when)
@@ -96,7 +96,7 @@ def test_a_film_lasts_as_long_as_it_should(
         assert (np.abs(after - before).max(axis=-1) > 40).sum() > 20
 
 
-def test_nothing_yet_no_strip() -> None:
+def test_an_episode_without_steps_has_no_strip() -> None:
     draw = np.random.default_rng(0)
     begun, _ = simulator.reset(simulator.build(), puck=np.zeros(4), disturbance=CALM, draw=draw)
     with pytest.raises(ValueError, match="found no step in it"):

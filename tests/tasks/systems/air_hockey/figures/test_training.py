@@ -16,7 +16,7 @@ def path(angle: float) -> np.ndarray:
     return np.array([-0.4, 0.1]) + np.linspace(0.0, 1.2, 40)[:, None] * [np.cos(angle), 0.1]
 
 
-def test_a_flight_shows_its_doubt_growing_and_the_mallet_behind_the_puck() -> None:
+def test_a_flight_shows_its_uncertainty_growing_and_the_mallet_behind_the_puck() -> None:
     covariances = np.linspace(1e-6, 4e-3, 40)[:, None, None] * np.eye(2)
     shot = Flight("a", path(0.0), covariances, angle=0.0)
     figure = training.flights([shot, shot], TABLE)
@@ -49,7 +49,7 @@ def test_a_landscape_keeps_what_is_forbidden_out_of_its_scale() -> None:
     np.testing.assert_array_equal(figure.axes[1].lines[1].get_ydata(), np.zeros(5))
 
 
-def test_predictions_stand_beside_those_of_the_noiseless_model() -> None:
+def test_predictions_are_drawn_with_those_of_the_noiseless_model() -> None:
     rows = [Row("bank", 0.02, 9, 0.1, 0.3, (0.4, 0.8)), Row("wall", 1.0, 9, 0.2, 0.5, (0.5, 0.9))]
     left, right = training.predictions(rows).axes
     assert [line.get_xdata().tolist() for line in left.lines] == [[0.1, 0.2], [0.3, 0.5]]
@@ -57,7 +57,7 @@ def test_predictions_stand_beside_those_of_the_noiseless_model() -> None:
     np.testing.assert_allclose(right.lines[0].get_xdata(), [0.4, 0.5])
 
 
-def test_a_history_is_drawn_beside_guessing() -> None:
+def test_a_history_is_drawn_with_the_loss_of_guessing() -> None:
     figure = training.histories({"a": [3.0, 1.0], "b": [2.0, 0.5]}, candidates=100)
     lines = figure.axes[0].lines
     assert len(lines) == 3

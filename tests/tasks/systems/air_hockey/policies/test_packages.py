@@ -15,8 +15,7 @@ import safetensors.numpy
 from ricochet.models.arms import iiwa
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.interface import JOINTS
-from ricochet.models.systems.air_hockey.shots import energy_network as energies
-from ricochet.models.systems.air_hockey.shots import objective
+from ricochet.models.systems.air_hockey.shots import energy_network, objective
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.kinds import SCHEMA
@@ -45,13 +44,13 @@ def change(folder, name, content):
     (folder / "shooting.json").write_text(json.dumps(manifest))
 
 
-def test_what_is_read_shoots_as_what_was_written(written) -> None:
+def test_a_package_that_is_read_shoots_as_it_was_written(written) -> None:
     made, found = shooters.shooter(), energy_packages.read(written)
     draw = np.random.default_rng(1)
     states = objective.draw_states(50, airflow_sd=0.07, draw=draw)
     angles = objective.draw_angles(50, 1, draw=draw)[:, 0]
     both = (made, found)
-    first, second = (energies.evaluate(each.energy, states, angles) for each in both)
+    first, second = (energy_network.evaluate(each.energy, states, angles) for each in both)
     np.testing.assert_array_equal(first, second)
     one, other = (objective.evaluate(each.conditions(aim=0.002), states, angles) for each in both)
     np.testing.assert_array_equal(one.goal, other.goal)
@@ -145,12 +144,12 @@ def test_an_agent_from_a_folder_moves_within_its_limits(written) -> None:
     assert command.shape == (2, 7) and np.isfinite(command).all()
 
 
-def test_what_is_no_package_and_no_name_is_refused(tmp_path) -> None:
+def test_a_source_that_is_neither_package_nor_name_is_refused(tmp_path) -> None:
     with pytest.raises(BadInput, match="no package"):
         agents.load(tmp_path / "nothing")
 
 
-def test_a_setting_that_there_is_not_is_refused_by_the_names_of_those_there_are() -> None:
+def test_an_unknown_setting_is_refused_with_the_known_names() -> None:
     known = "shooting-cautious, shooting-balanced, shooting-aggressive"
     with pytest.raises(BadInput, match=f"shooting-foo: found no such setting, expected .* {known}"):
         agents.load("shooting-foo")

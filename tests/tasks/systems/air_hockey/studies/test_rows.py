@@ -21,21 +21,21 @@ POLICIES = {s.name: shooters.shooter(setting=i) for i, s in enumerate(objective.
 
 @pytest.mark.parametrize("row", rows.ROWS)
 def test_each_row_has_its_aim_and_the_setting_it_is_named_after(row: str) -> None:
-    aim = rows.agent(row, POLICIES, catalogue.load_settings())._with.aim
+    policy = rows.agent(row, POLICIES, catalogue.load_settings())._context.policy
     kinds = {"conventional": NominalPolicy, **dict.fromkeys(rows.EXPERTS, ExhaustivePolicy)}
-    assert isinstance(aim, kinds.get(row, EnergyPolicy))
+    assert isinstance(policy, kinds.get(row, EnergyPolicy))
     if row in rows.EXPERTS:
-        assert aim.setting == POLICIES[rows.EXPERTS[row]].setting
+        assert policy.setting == POLICIES[rows.EXPERTS[row]].setting
 
 
 def test_the_conventional_row_knows_nothing_that_was_learnt() -> None:
-    """Neither airflow nor doubt of a contact, in the filter and in the aim."""
-    known = rows.agent("conventional", POLICIES, catalogue.load_settings())._with
-    assert isinstance(known.aim, NominalPolicy)
-    assert known.modes is known.aim.conditions.modes is NOMINAL
+    """Neither airflow nor uncertainty of a contact, in the filter and in the policy."""
+    known = rows.agent("conventional", POLICIES, catalogue.load_settings())._context
+    assert isinstance(known.policy, NominalPolicy)
+    assert known.modes is known.policy.conditions.modes is NOMINAL
     assert NOMINAL.airflow_sd == 0.0
     assert not NOMINAL.wall.covariance.any() and not NOMINAL.mallet.covariance.any()
-    assert not known.aim.conditions.covariance.any()
+    assert not known.policy.conditions.covariance.any()
 
 
 def test_a_process_that_shoots_imports_neither_torch_nor_matplotlib() -> None:
