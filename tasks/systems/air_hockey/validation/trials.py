@@ -61,11 +61,9 @@ class Played:
     """One shot played.
 
     Attributes:
-        start: How it began.
-        outcome: What came of it.
         steps: Time of the agent in each period, s.
-        faults: What the agent said.
-        strike_plans: The agent's strokes as they were meant shortly before the contact.
+        faults: What the agent reported.
+        strike_plans: The agent's strikes as planned shortly before the contact.
     """
 
     start: Start
@@ -128,8 +126,8 @@ def play_one(
         start,
         shot_outcome.outcome(episode),
         tuple(steps),
-        tuple(getattr(agent, "complaints", ())),
-        tuple(getattr(agent, "intents", ())),
+        tuple(getattr(agent, "faults", ())),
+        tuple(getattr(agent, "strike_plans", ())),
     )
     return played, episode
 

@@ -5,6 +5,7 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
+from ricochet.models.systems.air_hockey.strike_plan import StrikePlan
 from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 from ricochet.tasks.systems.air_hockey.validation.trials import GRID, LONGEST
@@ -26,6 +27,7 @@ class Straight(Idle):
     """Strikes straight ahead, then stays; says so."""
 
     faults = ("struck blindly",)
+    strike_plans = (StrikePlan(0.06, 0.0, None, np.zeros(6)),)
 
     def __init__(self) -> None:
         self.commands = simple_episodes.straight(np.array((0.6, 0.0)), run_up=0.3, after=0.2)
@@ -49,13 +51,13 @@ def test_starts_fill_the_grid_once_and_follow_the_seed() -> None:
     assert other != begun
 
 
-def test_a_goal_is_counted_and_what_the_agent_said_is_kept() -> None:
+def test_a_goal_is_counted_and_faults_and_plans_of_the_agent_are_kept() -> None:
     start = trials.Start((-0.7, 0.0, 0.0, 0.0), (1, 2))
     played, episode = trials.play_one(Straight(), start, CALM)
     assert played.outcome.ended == "line"
     assert played.shot.scored
     assert played.shot.speed == played.outcome.speed_at_line > 0.0
-    assert played.faults == ("struck blindly",)
+    assert (played.faults, played.strike_plans) == (Straight.faults, Straight.strike_plans)
     assert len(played.steps) * 20 == len(episode.trace)
 
 
