@@ -94,7 +94,10 @@ def global_states(*, typed: bool = False) -> dict[str, Any]:
 def repository(root: Path) -> frozenset[str] | None:
     """Return git's status of each file that is not as committed; None where git does not know."""
     command = ["git", "status", "--porcelain", "--ignored"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    except FileNotFoundError:  # there is no git
+        return None
     if done.returncode:
         return None
     return frozenset(line for line in done.stdout.splitlines() if not line.endswith(CACHES))
