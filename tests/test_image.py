@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.checkouts import python_path
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -91,7 +93,7 @@ def test_the_steps_of_the_image_run_in_an_empty_folder(tmp_path):
     app = tmp_path / "app"
     app.mkdir()
     subprocess.run(["git", "init", "-q", str(app)], check=True)
-    environment = os.environ | {"VENV": str(venv), "PYTHONPATH": str(app)}
+    environment = os.environ | {"VENV": str(venv), "PYTHONPATH": python_path(app)}
     said = ""
     for name, value in steps_after_the_user():
         words = [word for word in value.split() if not word.startswith("--")]

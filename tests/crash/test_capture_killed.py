@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from ricochet.hardware.microphones.interface import default_rig
 from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
 from ricochet.tasks.recordings import recorder as sealing
 from ricochet.tasks.recordings import sessions as recordings
+from tests.checkouts import python_path
 from tests.tasks.recordings import small_sessions
 
 DURATION, RATE = 3.0, 44100
@@ -25,14 +25,14 @@ import numpy as np
 from ricochet.hardware.microphones.journal import Journal
 from ricochet.tasks.recordings import recorder as sealing
 from tests.crash import test_capture_killed as test
-from tests.tasks import sessions
+from tests.tasks.recordings import small_sessions
 pushed = np.memmap(sys.argv[2], np.int64, "w+", shape=1)
 plain = Journal.push
 def counted(journal, block):
     plain(journal, block)
     pushed[0] += len(block)
 Journal.push = counted
-plan = sessions.plan(Path(sys.argv[1]), rig=test.RIG)
+plan = small_sessions.plan(Path(sys.argv[1]), rig=test.RIG)
 sealing.record_session(test.recorder(paced=True), plan, drops=9, duration=test.DURATION)
 """
 RIG = default_rig("paced")
@@ -48,7 +48,7 @@ def killed(folder, count, moment):
     """Capture, and kill that some time after the first take began."""
     process = subprocess.Popen(
         [sys.executable, "-c", CAPTURE, str(folder), str(count)],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        env=os.environ | {"PYTHONPATH": python_path()},
     )
     while not list(sealing.partial_folder(folder).glob("*.journal")):
         assert process.poll() is None

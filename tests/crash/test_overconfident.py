@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -27,9 +26,9 @@ from ricochet.tasks.systems.bouncing_ball.calibration import posterior
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.settings import Gate
 from ricochet.tasks.systems.bouncing_ball.validation import audit, gate
+from tests.checkouts import python_path
 from tests.oracles.planted_sessions import PING_PONG, session
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["density.simulations=1500", "density.epochs=3", "density.hidden=16"]
 SMALL += ["calibrate.check_sessions=1", "gate.sessions=12"]
 
@@ -87,7 +86,7 @@ def test_squeezed_draws_with_an_honest_table_are_refused_too():
 
 
 def ricochet(place, *words):
-    kept = {"RICOCHET_ARTIFACTS": str(place / "artifacts"), "PYTHONPATH": str(ROOT)}
+    kept = {"RICOCHET_ARTIFACTS": str(place / "artifacts"), "PYTHONPATH": python_path()}
     command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words), "--no-publish"]
     done = subprocess.run(command, cwd=place, env=os.environ | kept, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -14,9 +13,9 @@ from ricochet.tasks.registry.champion import DAY, Champion
 from ricochet.tasks.registry.sources import Folder, Server
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests.checkouts import python_path
 from tests.crash import kill
 
-ROOT = Path(__file__).resolve().parents[2]
 NAME = "ping-pong-table"
 SERVER = """
 import sys, threading, time
@@ -39,7 +38,7 @@ def shelf(tmp_path, package):
 
 
 def test_a_killed_server_leaves_the_last_good_package_in_use_and_is_said_aloud(shelf):
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": python_path()}
     command = [sys.executable, "-c", SERVER, str(shelf / "one" / NAME)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
     said = []

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkouts import python_path
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -19,7 +21,8 @@ def kills(verb, folder):
     done = subprocess.run(
         [sys.executable, "-m", "tests.crash.registry_kills", verb, str(folder)],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false"},
+        env=os.environ
+        | {"PYTHONPATH": python_path(), "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false"},
         capture_output=True,
         text=True,
     )

@@ -7,7 +7,6 @@ tests/crash/test_registry_killed.py.
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,18 +16,18 @@ from pathlib import Path
 import pytest
 
 from ricochet.tasks.registry import runs as tracking
+from tests.checkouts import copy_program, python_path
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["density.simulations=1500", "density.epochs=3", "density.hidden=16"]
 SMALL += ["calibrate.check_sessions=1", "calibrate.fewest_takes=2"]
 TRIED = ["validate.tosses=3", "validate.positions=4", "gate.sessions=2", "gate.draws=50"]
-COPIED = ("flows", "tasks", "hardware", "models", "mlflow", "params.yaml")
 CAPTURE = ["capture", "--session", "s", "--set", "capture.drops=3", "--set", "capture.duration=1.3"]
 SIMULATE = ["simulate", "--set", "simulate.drops=200"]
 
 
 def start(place, *words, root=ROOT, publish=False):
-    kept = {"RICOCHET_ARTIFACTS": str(place / "artifacts"), "PYTHONPATH": str(root)}
+    kept = {"RICOCHET_ARTIFACTS": str(place / "artifacts"), "PYTHONPATH": python_path(root)}
     kept |= {"PREFECT_HOME": str(place / "artifacts" / "prefect")}
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
     command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words)]
@@ -139,9 +138,7 @@ def test_a_density_is_registered_once_and_killed_and_again_it_is_the_same(tmp_pa
 def checkout(tmp_path):
     """The program with a recording of its own under data/, calibrated and registered."""
     root = tmp_path / "checkout"
-    for name in COPIED:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, root / name)
+    copy_program(root)
     run(root, *CAPTURE, "--out", "data", root=root)
     run(root, "calibrate", "data/s", *options(SMALL), root=root, publish=True)
     return root

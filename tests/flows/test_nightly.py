@@ -3,11 +3,9 @@
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,10 +18,9 @@ from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.registry import runs
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
+from tests.checkouts import copy_program, python_path
 from tests.tasks.recordings import small_sessions
 
-ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("flows", "tasks", "hardware", "models", "mlflow", "params.yaml")
 SETTINGS = [
     "capture.remote=published",
     "nightly.drops=3",
@@ -244,7 +241,7 @@ def run(root, *command, folder=None):
 
     It is called from the checkout, or from another folder.
     """
-    kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": str(root)}
+    kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": python_path(root)}
     kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")} | dvc_publish.QUIET
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
     found = subprocess.run(
@@ -268,12 +265,7 @@ def commit(root, *paths):
 def checkout(tmp_path):
     """The program under Git and DVC, with one session to which the night's is added."""
     root = tmp_path / "checkout"
-    ignored = shutil.ignore_patterns("__pycache__")
-    for name in COPIED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, root / name, ignore=ignored)
-        else:
-            shutil.copy(ROOT / name, root / name)
+    copy_program(root)
     (root / ".gitignore").write_text("/artifacts/\n/data\n__pycache__/\n")
     run(root, "git", "init", "-q")
     (root / ".dvc").mkdir()
