@@ -4,8 +4,6 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-import torch
-
 from ricochet.tasks.console.progress import Progress, bar
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.air_hockey import disturbance as hockey
@@ -34,7 +32,6 @@ def measure(
     Raises:
         BadInput: If the package is of another kind or another table.
     """
-    torch.set_num_threads(1)
     shooter = packages.from_package(candidate.package, where=candidate.where)
     return audit.audit(shooter, settings[Energies], seed=seed, progress=progress)
 
@@ -45,7 +42,6 @@ def shoot(settings: Settings, contenders: Contenders, seed: int, folder: Path) -
     Raises:
         BadInput: If a package is of another kind or another table.
     """
-    torch.set_num_threads(1)
     shooters, shots = _shooters(contenders), {}
     table = settings[Hockey]
     disturbance = hockey.disturbance(table)

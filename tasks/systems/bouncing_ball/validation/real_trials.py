@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from ricochet.hardware.robots.threaded import SteeredArm
 from ricochet.models.systems.bouncing_ball.balls import Ball
@@ -116,7 +115,6 @@ def run(
     Raises:
         OperatorAbortError: If they were aborted; the arm then stands.
     """
-    torch.set_num_threads(1)
     models = trials.fit_ball_models(contenders, seed=seed)
     setup = TrialSetup(ball, models, settings, session)
     tracking = run_tosses(setup, seed=seed, folder=folder)

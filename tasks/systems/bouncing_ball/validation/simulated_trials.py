@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from ricochet.hardware.microphones.interface import Rig
 from ricochet.hardware.robots.paddle_arm import ArmState
@@ -63,7 +62,6 @@ def run(
     ball: Ball, settings: Settings, contenders: Contenders, seed: int, folder: Path
 ) -> TwinResult:
     """Let the contenders play tosses and predict cups."""
-    torch.set_num_threads(1)
     sizes, models = settings[Validate], trials.fit_ball_models(contenders, seed=seed)
     seeds = trials.block_seeds(seed, sizes.tosses)
     if contenders.champion is None:
