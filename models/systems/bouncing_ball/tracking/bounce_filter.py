@@ -26,6 +26,7 @@ from ricochet.models.filters import kalman
 from ricochet.models.systems.bouncing_ball.tracking import event_hypotheses, flight_moments
 from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import (
     Detection,
+    EventHypothesis,
     Hypothesis,
     SensorModel,
 )
@@ -117,8 +118,13 @@ def update(
     false_alarm = _weigh_hypothesis(belief, event_hypotheses.false_alarm(detection, sensor))
     density = -math.log(prior.flight)  # of its time: anywhere in a flight
     branches = [replace(false_alarm, log_weight=false_alarm.log_weight + density)]
+    histories = len(belief.time)
+    # The contact was at the emission if the position is right, else TRAVEL before the arrival.
+    when = np.repeat((detection.time, detection.arrival - TRAVEL), histories)
+    twice = _take(belief, np.tile(np.arange(histories), 2))
     for missed in (False, True):
-        right, wrong = _propagate_flight(belief, detection, missed, prior=prior, sensor=sensor)
+        flown = _propagate_flight(twice, when, missed, prior=prior, sensor=sensor)
+        right, wrong = _take(flown, slice(histories)), _take(flown, slice(histories, None))
         for each in event_hypotheses.hypotheses(detection, sensor, after_miss=missed):
             branches.append(_weigh_hypothesis(wrong if each.position is None else right, each))
     return _normalised(branches)
@@ -127,42 +133,42 @@ def update(
 def outlier_probability(belief: Belief) -> Float[ndarray, " event"]:
     """Return the probability that each event's position is wrong, or that it is no contact."""
     weight = np.exp(belief.log_weight).sum(axis=1)
-    return weight @ ~np.isin(belief.hypotheses, event_hypotheses.TRUSTED)
+    kinds = belief.hypotheses
+    return weight @ (
+        (kinds != EventHypothesis.INLIER) & (kinds != EventHypothesis.INLIER_AFTER_MISS)
+    )
 
 
 def _propagate_flight(
-    belief: Belief, detection: Detection, missed: bool, *, prior: TossPrior, sensor: SensorModel
-) -> tuple[Belief, Belief]:
-    """Bring every component to the event's contact, over one flight or two, and weigh the time.
-
-    Returns what holds if the event's position is right, and if it is wrong: the times then differ.
-    """
-    histories = len(belief.time)
-    when = np.repeat((detection.time, detection.arrival - TRAVEL), histories)
-    both = _take(belief, np.tile(np.arange(histories), 2))
-    elapsed = np.maximum(when - both.time, 1e-3)[:, None]
-    expected, sd = _expected_flight(both, np.isnan(both.entry), prior, sensor)
-    e, odds = both.restitution, sensor.miss_rate if missed else 1.0 - sensor.miss_rate
+    belief: Belief,
+    when: Float[ndarray, " history"],
+    missed: bool,
+    *,
+    prior: TossPrior,
+    sensor: SensorModel,
+) -> Belief:
+    """Bring every component to its next contact, s, over one flight or two, and weigh the time."""
+    elapsed = np.maximum(when - belief.time, 1e-3)[:, None]
+    expected, sd = _expected_flight(belief, np.isnan(belief.entry), prior, sensor)
+    e, odds = belief.restitution, sensor.miss_rate if missed else 1.0 - sensor.miss_rate
     flights: tuple[ndarray, ...] = (elapsed + 0.0 * e,)
     if missed:
         expected, sd = (1.0 + e) * expected, (1.0 + e) * sd
         flights = elapsed / (1.0 + e), elapsed * e / (1.0 + e)
     score = (elapsed - expected) / sd
-    log_weight = both.log_weight - 0.5 * score**2 - np.log(sd * math.sqrt(2.0 * math.pi) / odds)
-    mean, covariance, entry = both.mean, both.covariance, both.entry
+    log_weight = belief.log_weight - 0.5 * score**2 - np.log(sd * math.sqrt(2.0 * math.pi) / odds)
+    mean, covariance, entry = belief.mean, belief.covariance, belief.entry
     for flight in flights:
-        mean, covariance = _apply_bounce(both, mean, covariance, entry, flight, sensor)
+        mean, covariance = _apply_bounce(belief, mean, covariance, entry, flight, sensor)
         mean, covariance = flight_moments.propagate_straight(mean, covariance, flight)
         entry = 0.5 * GRAVITY * flight
-    flown = replace(
-        both, mean=mean, covariance=covariance, entry=entry, time=when, log_weight=log_weight
+    return replace(
+        belief, mean=mean, covariance=covariance, entry=entry, time=when, log_weight=log_weight
     )
-    order = np.arange(2 * histories)
-    return _take(flown, order[:histories]), _take(flown, order[histories:])
 
 
-def _take(belief: Belief, rows: Int[ndarray, " row"]) -> Belief:
-    """Return some of the histories, by their numbers."""
+def _take(belief: Belief, rows: Int[ndarray, " row"] | slice) -> Belief:
+    """Return some of the histories."""
     names = ("mean", "covariance", "entry", "time", "log_weight", "hypotheses")
     return replace(belief, **{name: getattr(belief, name)[rows] for name in names})
 

@@ -33,8 +33,6 @@ class EventHypothesis(IntEnum):
     LATE_ARRIVAL = 5
 
 
-TRUSTED = (EventHypothesis.INLIER, EventHypothesis.INLIER_AFTER_MISS)
-"""Hypotheses by which an event is a contact at its own position."""
 _AFTER_MISS = {
     EventHypothesis.INLIER: EventHypothesis.INLIER_AFTER_MISS,
     EventHypothesis.OUTLIER: EventHypothesis.OUTLIER_AFTER_MISS,
