@@ -1,9 +1,9 @@
 """The flow from recordings to registered posteriors.
 
-    density ready -> for each pair: hear and infer -> record and register -> all pairs on one plot
+    density ready -> each pair: detect and infer -> record and register -> all pairs on one plot
 
 The steps are plain functions in `tasks`; a Prefect task wraps one pair. Nothing is cached by
-Prefect: what is unchanged is told by its key, on disk and in MLflow.
+Prefect: a result is unchanged if its key is, on disk and in MLflow.
 """
 
 from collections.abc import Mapping
@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from prefect import flow, task
-from prefect.artifacts import create_link_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from ricochet.flows.servers.up import defaults, find_running
-from ricochet.flows.train_density import ready
+from ricochet.flows.mlflow_links import link
+from ricochet.flows.train import train_and_publish
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.registry import runs
-from ricochet.tasks.registry.runs import TRAINING, OpenRun, Tracker
+from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import publish as publishing
 from ricochet.tasks.systems.bouncing_ball.calibration import run as calibration
 from ricochet.tasks.systems.bouncing_ball.calibration.run import Order, Pair
-from ricochet.tasks.systems.bouncing_ball.settings import Density
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from ricochet.tasks.training.steps import TrainingRequest
 
 
 @flow(name="calibrate", retries=0, persist_result=False, result_serializer="json")
@@ -39,7 +39,7 @@ def calibrate(
     overrides: list[str] | None = None,
     density: str | None = None,
 ) -> dict[str, Any]:
-    """Calibrate every pair and register what came out.
+    """Calibrate every pair and register the posteriors.
 
     Args:
         sessions: Session folders; none means every session under `data/`.
@@ -58,15 +58,15 @@ def calibrate(
         seed=seed,
         density=None if density is None else Path(density),
     )
-    tracker = runs.connect()
+    named, tracker = sessions or [], runs.connect()
+    catalogue.refuse_foreign(calibration.registered_names(named, order.out), POSTERIOR.made_by)
     runs.close_abandoned(tracker)
     if order.density is None:
-        order = _with_network(tracker, order)
-    named = sessions or []
+        order = _with_network(order)
 
-    def publish(pair: Pair, wanted: Order) -> Mapping[str, Any]:
-        result = infer(pair, wanted)
-        return result if pair.bare else record(tracker, pair, wanted, result)
+    def publish(pair: Pair, request: Order) -> Mapping[str, Any]:
+        result = infer(pair, request)
+        return result if pair.bare else record(tracker, pair, request, result)
 
     results = calibration.run(named, order, do=publish, published=True)
     together = [pair for pair in calibration.pairs(named, order.out) if not pair.bare]
@@ -75,17 +75,9 @@ def calibrate(
     return results
 
 
-@task(name="hear and infer", cache_policy=NO_CACHE, retries=0)
+@task(name="detect and infer", cache_policy=NO_CACHE, retries=0)
 def infer(pair: Pair, order: Order) -> dict[str, Any]:
-    """Calibrate one pair and write its files.
-
-    Args:
-        pair: The pair.
-        order: What is wanted.
-
-    Returns:
-        What `result.json` shall hold.
-    """
+    """Calibrate one pair and write its files, all but `result.json`, whose content is returned."""
     with bar(pair.name) as progress:
         return calibration.calibrate_pair(pair, order, progress=progress)
 
@@ -94,14 +86,8 @@ def infer(pair: Pair, order: Order) -> dict[str, Any]:
 def record(tracker: Tracker, pair: Pair, order: Order, result: dict[str, Any]) -> dict[str, Any]:
     """Record one pair in MLflow, register its package, and link the two runs.
 
-    Args:
-        tracker: The store.
-        pair: The pair.
-        order: What was wanted.
-        result: What `result.json` shall hold.
-
     Returns:
-        The same with `registered` filled in.
+        The result with `registered` filled in.
     """
     published, run = publishing.publish_pair(
         tracker, pair, order, result, flow_run=str(flow_run.id or "")
@@ -112,32 +98,15 @@ def record(tracker: Tracker, pair: Pair, order: Order, result: dict[str, Any]) -
 
 @task(name="all pairs on one plot", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
 def compare(tracker: Tracker, pairs: list[Pair], order: Order) -> None:
-    """Draw all pairs on one plot, in the parent of their runs.
-
-    Args:
-        tracker: The store.
-        pairs: The pairs.
-        order: What was wanted.
-    """
+    """Draw all pairs on one plot, in the parent of their runs."""
     run = publishing.publish_comparison(tracker, pairs, order)
     if run is not None:
         link(run, "all pairs: MLflow run", key="mlflow-comparison")
 
 
-def link(run: OpenRun, text: str, *, key: str) -> None:
-    """Leave a link to an MLflow run in the Prefect run.
-
-    Args:
-        run: The run.
-        text: What the link says.
-        key: Key of the artifact.
-    """
-    server, running = defaults(), find_running(artifacts())
-    address = running["mlflow"] if running else f"http://{server['host']}:{server['port']}"
-    place = f"{address}/#/experiments/{run.experiment_id}/runs/{run.run_id}?{TRAINING}"
-    create_link_artifact(link=place, link_text=text, key=key)
-
-
-def _with_network(tracker: Tracker, order: Order) -> Order:
-    folder, model = ready(tracker, order.settings[Density], seed=0)
-    return replace(order, density=folder, model=model)
+def _with_network(order: Order) -> Order:
+    """Have the density of these settings trained and registered, and use it."""
+    folder = output_folder(artifacts() / "train" / "density")
+    request = TrainingRequest(order.settings, folder, seed=0)
+    result = train_and_publish(catalogue.training("density"), request)
+    return replace(order, density=folder / result["package"], model=result["model"])

@@ -18,6 +18,7 @@ from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 
 @flow(name="capture", retries=0, persist_result=False, result_serializer="json")
@@ -44,55 +45,33 @@ def capture(
     Returns:
         What `result.json` holds.
     """
-    wanted = catalogue.load_settings(params, overrides)
+    settings = catalogue.load_settings(params, overrides)
+    catalogue.refuse_foreign([capturing.package_name(settings)], POSTERIOR.made_by)
     folder = output_folder(Path(out))
     late = lateness()
-    if late > wanted[Capture].max_lateness:
+    if late > settings[Capture].max_lateness:
         return skipped(folder, session, late)
-    result = record(wanted, folder, rig or wanted[Capture].rig, session, seed)
+    result = record(settings, folder, rig or settings[Capture].rig, session, seed)
     if publishing:
-        result |= {"published": publish(Path(result["folder"]), wanted[Capture].remote)}
+        result |= {"published": publish(Path(result["folder"]), settings[Capture].remote)}
     write_json(folder / "result.json", result)
     return result
 
 
 @task(name="record and seal", cache_policy=NO_CACHE, retries=0)
-def record(wanted: Settings, folder: Path, rig: str, session: str, seed: int) -> dict[str, Any]:
-    """Record and seal a session, or return the one that is there.
-
-    Args:
-        wanted: All settings.
-        folder: Folder of the results.
-        rig: Name of the rig.
-        session: Id of the session.
-        seed: Seed of a simulated rig.
-
-    Returns:
-        What `result.json` holds.
-    """
-    return capturing.run(wanted, folder, rig=rig, session=session, seed=seed)
+def record(settings: Settings, folder: Path, rig: str, session: str, seed: int) -> dict[str, Any]:
+    """Record and seal a session, or return the one that is there."""
+    return capturing.run(settings, folder, rig=rig, session=session, seed=seed)
 
 
 @task(name="publish", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
 def publish(session: Path, remote: str) -> str:
-    """Put a sealed session under `data/` and into the DVC remote.
-
-    Args:
-        session: The session's folder.
-        remote: Name of the remote.
-
-    Returns:
-        The digest of all recordings.
-    """
+    """Put a sealed session under `data/` and into the DVC remote; returns its digest."""
     return dvc_publish.publish(session, remote=remote)
 
 
 def lateness() -> float:
-    """Return how long after its scheduled start this flow run began, s; 0 where nothing is known.
-
-    Returns:
-        The delay.
-    """
+    """Return how late after its scheduled start this flow run began, s; 0 if that is unknown."""
     planned = flow_run.scheduled_start_time
     if not isinstance(planned, datetime):
         return 0.0
@@ -100,16 +79,7 @@ def lateness() -> float:
 
 
 def skipped(folder: Path, session: str, late: float) -> dict[str, Any]:
-    """Write down that a capture was too late to start.
-
-    Args:
-        folder: Folder of the results.
-        session: Id of the session.
-        late: The delay, s.
-
-    Returns:
-        What `result.json` holds.
-    """
+    """Write `result.json` of a capture that was too late to start by so many seconds."""
     result = {
         "schema": "ricochet.capture/1",
         "session": session,

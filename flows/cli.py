@@ -10,12 +10,12 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from ricochet.flows.command_line.verb import Call, Verb
-from ricochet.flows.command_line.verbs import VERBS
+from ricochet.flows.command_line.verbs import all_verbs
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.threads import use_one_thread
 
@@ -28,18 +28,15 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse a command line."""
-        complain(f"{self.prog}: {message} (see {self.prog} --help)")
+        report_error(f"{self.prog}: {message} (see {self.prog} --help)")
         raise SystemExit(BAD_INPUT)
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one verb.
+    """Run the verb that the words after `ricochet` name; returns the exit status.
 
     Args:
-        words: The words after `ricochet`, by default those of the process.
-
-    Returns:
-        The exit status.
+        words: By default those of the process.
     """
     use_one_thread()
     arguments = build_parser().parse_args(words)
@@ -47,10 +44,10 @@ def main(words: Sequence[str] | None = None) -> int:
         verb: Verb = arguments.verb_found
         verb.run(_call(verb, arguments))
     except BadInput as error:
-        complain(str(error))
+        report_error(str(error))
         return BAD_INPUT
     except KeyboardInterrupt:
-        complain("interrupted")
+        report_error("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -61,42 +58,36 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of all verbs.
-
-    Returns:
-        The parser.
-    """
+    """Build the parser of all verbs."""
     parser = Parser(prog="ricochet", description="Calibrate contact simulators by ear.")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    groups: dict[str, argparse._SubParsersAction[Parser]] = {}
-    for verb in VERBS:
-        place = verbs
-        if len(verb.words) > 1:
-            group = verb.words[0]
-            if group not in groups:
-                above = verbs.add_parser(group, help=f"see ricochet {group} --help")
-                groups[group] = above.add_subparsers(metavar="NAME", required=True)
-            place = groups[group]
-        _add_verb(place, verb)
+    groups = {"": verbs.add_parser}
+    for verb in all_verbs():
+        *above, name = verb.words
+        group = " ".join(above)
+        if group not in groups:
+            named = verbs.add_parser(group, help=f"see ricochet {group} --help")
+            groups[group] = named.add_subparsers(required=True).add_parser
+        _add_verb(groups[group], name, verb)
     return parser
 
 
-def say(line: str) -> None:
-    """Say a line to the person at the terminal, on standard output."""
+def print_line(line: str) -> None:
+    """Write a line on standard output."""
     print(line, flush=True)  # noqa: T201 - the one place that prints
 
 
-def complain(line: str) -> None:
-    """Say on standard error, in one line, what is wrong."""
+def report_error(line: str) -> None:
+    """Write on standard error, in one line, what is wrong."""
     sys.stderr.write(" ".join(line.split()) + "\n")
 
 
-def _add_verb(place: "argparse._SubParsersAction[Parser]", verb: Verb) -> None:
-    parser = place.add_parser(
-        verb.words[-1],
+def _add_verb(add: Callable[..., argparse.ArgumentParser], name: str, verb: Verb) -> None:
+    parser = add(
+        name,
         help=verb.summary,
         description=f"{verb.summary[:1].upper()}{verb.summary[1:]}.",
-        epilog=f"example:\n  {verb.example}",
+        epilog=f"{verb.details}example:\n  {verb.example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(verb_found=verb)
@@ -136,7 +127,7 @@ def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
         out=output_folder(arguments.out),
         seed=arguments.seed,
         publish=not arguments.no_publish,
-        say=say,
+        report_line=print_line,
     )
 
 
@@ -144,9 +135,11 @@ def _failed(error: Exception) -> int:
     if os.environ.get("RICOCHET_DEBUG") == "1":
         traceback.print_exc()
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
-        complain(f"{error.filename}: found {error.strerror}, expected a place that can be written")
+        report_error(
+            f"{error.filename}: found {error.strerror}, expected a place that can be written"
+        )
         return BAD_INPUT
-    complain(f"ricochet failed: {type(error).__name__}: {error}")
+    report_error(f"ricochet failed: {type(error).__name__}: {error}")
     return FAILED
 
 

@@ -1,35 +1,54 @@
-"""The scheduled flow: capture, publish, train if needed, calibrate every pair, validate.
+"""The scheduled flow: each system's parts in turn, such as to record, calibrate, train, validate.
 
-The shooting policies come last: trained where settings or code changed, and validated.
-
-Each part finds its own earlier result, so a second run of the same night adds nothing. A DVC remote
-that is away ends no night: the sealed session stays, what is at hand is calibrated, the result says
-why nothing was published, and the next night publishes what was left over.
+Each part finds its own earlier result, so a second run of the same night adds nothing. Whatever
+fails in one part, the others still run: the failure is a line of `failures` in result.json and of
+the run's log, and the flow fails at its end, when all is done. A DVC remote that is away is no
+failure: the sealed session stays, what is at hand is calibrated, `reason` says why nothing was
+published, and the next night publishes what was left over.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
+from prefect.exceptions import CancelledRun, MissingContextError
+from prefect.logging import get_logger, get_run_logger
 from prefect.runtime import flow_run
 
 from ricochet.flows import calibrate as calibration
 from ricochet.flows import capture as capturing
-from ricochet.flows import train as energy
+from ricochet.flows import train as training
 from ricochet.flows import validate as validation
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.general_settings import Capture, Nightly
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.recordings.dvc_publish import PublicationError
+from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import artifacts
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.air_hockey.settings import NightlyShooting
-from ricochet.tasks.systems.bouncing_ball.settings import NightlyDrops
+
+T = TypeVar("T")
+
+CANCELLED = (CancelledError, CancelledRun)
+"""What ends a night, as an interruption does."""
+PLAIN = (BadInput, RuntimeError, ValueError)
+"""Errors whose text says enough without the name of their type."""
+
+
+class IncompleteNightError(RuntimeError):
+    """A part of the night failed; all others ran, and `result` is what result.json holds."""
+
+    def __init__(self, result: dict[str, Any]) -> None:
+        """Name the failures."""
+        super().__init__("; ".join(result["failures"]))
+        self.result = result
 
 
 @flow(name="nightly", retries=0, persist_result=False, result_serializer="json")
@@ -40,10 +59,10 @@ def nightly(
     params: str | None = None,
     overrides: list[str] | None = None,
 ) -> dict[str, Any]:
-    """Record tonight's session and calibrate all recordings.
+    """Run the parts of all systems.
 
     Args:
-        session: Id of the session; None names it after the scheduled start.
+        session: Id of tonight's session; None names it after the scheduled start.
         out: Folder of the results.
         seed: Seed of all randomness.
         params: YAML file laid over params.yaml.
@@ -51,74 +70,108 @@ def nightly(
 
     Returns:
         What `result.json` holds.
+
+    Raises:
+        IncompleteNightError: If a part failed, after all others ran.
     """
-    wanted = catalogue.load_settings(params, overrides)
-    folder, name = output_folder(Path(out)), session or tonight()
-    late, most = capturing.lateness(), wanted[Nightly].max_lateness
-    if late > most:
-        recorded = capturing.skipped(output_folder(folder / "capture"), name, late)
-    else:
-        recorded = capturing.capture(
-            session=name,
-            out=str(folder / "capture"),
-            seed=seed,
-            params=params,
-            overrides=[*(overrides or ()), f"capture.drops={wanted[NightlyDrops].drops}"],
-            publishing=False,
-        )
-    published, reasons = publish(folder / "capture", name, wanted[Capture].remote)
-    try:
-        fetch()
-    except PublicationError as error:
-        reasons.append(str(error))
-    results = calibration.calibrate(
-        out=str(folder / "calibrate"), seed=seed, params=params, overrides=overrides
+    night = Night(
+        settings=catalogue.load_settings(params, overrides),
+        session=session or tonight(),
+        folder=output_folder(Path(out)),
+        given={"seed": seed, "params": params, "overrides": overrides},
     )
-    result = {
-        "schema": "ricochet.nightly/1",
-        "state": recorded["state"],
-        "session": name,
-        "published": published.get(name),
-        "reason": "; ".join(reasons) or None,
-        "pairs": {pair: entry["unchanged"] for pair, entry in results.items()},
-        "validated": {},
-    }
-    if wanted[Nightly].validate:
-        result["validated"] = {
-            pair: validated(pair, folder / "validate" / pair, seed, params, overrides)
-            for pair in results
-        }
-    if wanted[NightlyShooting].shooting:
-        result["shooting"] = shooting(folder, seed, params, overrides)
-    write_json(folder / "result.json", result)
+    result: dict[str, Any] = {"schema": "ricochet.nightly/1", "session": night.session}
+    result |= {"state": None, "published": None, "reason": None, "pairs": {}, "validated": {}}
+    for step in catalogue.nightly_steps():
+        if step.enabled(night.settings):
+            result |= night.attempt(step.name, partial(step.run, night), step.failed)
+    result["failures"] = night.failures
+    write_json(night.folder / "result.json", result)
+    if night.failures:
+        raise IncompleteNightError(result)
     return result
 
 
-def shooting(
-    folder: Path, seed: int, params: str | None, overrides: list[str] | None
-) -> dict[str, str]:
-    """Train the shooting policies where needed and validate them; a fault of theirs ends no night.
+@dataclass(frozen=True)
+class Night:
+    """The flows that a step may run (`tasks.systems.interface.Night`), and what failed so far.
 
-    Args:
+    Attributes:
+        settings: All settings.
+        session: Id of tonight's session.
         folder: Folder of the results.
-        seed: Seed of all randomness.
-        params: YAML file laid over params.yaml.
-        overrides: Texts `section.key=value`.
-
-    Returns:
-        What came of each in one line, by name, or of the training as `training`.
+        given: Seed, settings file and overrides, as every flow takes them.
+        failures: A line for each part that failed.
     """
-    given: dict[str, Any] = {"seed": seed, "params": params, "overrides": overrides}
-    try:
-        trained = energy.train_energy(out=str(artifacts() / "train" / "energy"), **given)
-    except (BadInput, RuntimeError, ValueError) as error:
-        return {"training": " ".join(str(error).split())}
-    return {
-        name: _outcome(
-            partial(validation.validate, name=name, out=str(folder / "validate" / name), **given)
+
+    settings: Settings
+    session: str
+    folder: Path
+    given: dict[str, Any]
+    failures: list[str] = field(default_factory=list)
+
+    def record(self, overrides: Sequence[str]) -> dict[str, Any]:
+        """Record tonight's session, publish it and fetch all others; what fails is noted."""
+        place = output_folder(self.folder / "capture")
+        recorded = self.attempt(
+            "capture", partial(self._capture, place, overrides), lambda _: {"state": "failed"}
         )
-        for name in trained["registered"]
-    }
+        remote = self.settings[Capture].remote
+        published, reasons = self.attempt(
+            "publish", lambda: publish(place, self.session, remote), lambda line: ({}, [line])
+        )
+        reasons += self.attempt("fetch", fetched, lambda line: [line])
+        return {
+            "state": recorded["state"],
+            "published": published.get(self.session),
+            "reason": "; ".join(reasons) or None,
+        }
+
+    def calibrate(self) -> dict[str, Any]:
+        """Calibrate all recordings; returns the results by name of the package."""
+        return calibration.calibrate(out=str(self.folder / "calibrate"), **self.given)
+
+    def train(self, name: str) -> dict[str, Any]:
+        """Run a training and return its result."""
+        return training.train(name=name, out=str(artifacts() / "train" / name), **self.given)
+
+    def validate(self, name: str) -> str:
+        """Validate the candidate of a package; returns the outcome in a line, even if it failed."""
+        return self.attempt(f"validate {name}", partial(self._validate, name), str)
+
+    def attempt(self, part: str, run: Callable[[], T], failed: Callable[[str], T]) -> T:
+        """Return what a part returns or, where it fails for any reason, what stands for that.
+
+        Only an interruption or a cancellation ends the night.
+
+        Args:
+            part: What is done.
+            run: Does it.
+            failed: Returns what stands for a failure, given in a line.
+        """
+        try:
+            return run()
+        except CANCELLED:
+            raise
+        except Exception as error:
+            line = one_line(error)
+            self.failures.append(f"{part}: {line}")
+            _logger().error(self.failures[-1])
+            return failed(line)
+
+    def _capture(self, place: Path, overrides: Sequence[str]) -> dict[str, Any]:
+        late = capturing.lateness()
+        if late > self.settings[Nightly].max_lateness:
+            return capturing.skipped(place, self.session, late)
+        given = {**self.given, "overrides": [*(self.given["overrides"] or ()), *overrides]}
+        return capturing.capture(session=self.session, out=str(place), publishing=False, **given)
+
+    def _validate(self, name: str) -> str:
+        out = str(self.folder / "validate" / name)
+        result = validation.validate(name=name, out=out, **self.given)
+        if result["unchanged"]:
+            return "champion already"
+        return "promoted" if result["promoted"] else "refused by the gate"
 
 
 def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], list[str]]:
@@ -133,7 +186,7 @@ def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], li
         The digest of all recordings by session that was published now, and why others were not.
 
     Raises:
-        BadInput: If tonight's session cannot be published by a fault of the input.
+        Exception: What keeps tonight's session from being published, other than a remote away.
     """
     done: dict[str, str] = {}
     reasons: list[str] = []
@@ -146,58 +199,46 @@ def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], li
             reasons.append(str(error))
             if not done:
                 break  # the remote is away; the others would fail alike, each after its retries
-        except BadInput as error:
+        except CANCELLED:
+            raise
+        except Exception as error:
             if session in own:
                 raise
-            reasons.append(str(error))
+            reasons.append(one_line(error))
     return done, reasons
 
 
-def validated(
-    pair: str, folder: Path, seed: int, params: str | None, overrides: list[str] | None
-) -> str:
-    """Validate the candidate of a pair; what goes wrong with one pair ends no night.
-
-    Args:
-        pair: `<ball>-<surface>`.
-        folder: Folder of the results.
-        seed: Seed of all randomness.
-        params: YAML file laid over params.yaml.
-        overrides: Texts `section.key=value`.
-
-    Returns:
-        What came of it, in one line.
-    """
-    return _outcome(
-        lambda: validation.validate(
-            name=pair, out=str(folder), seed=seed, params=params, overrides=overrides
-        )
-    )
+def fetched() -> list[str]:
+    """Fetch all recordings; returns why not all are at hand, if the remote is away."""
+    try:
+        fetch()
+    except PublicationError as error:
+        return [str(error)]
+    return []
 
 
 @task(name="fetch recordings", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
 def fetch() -> None:
-    """Have all recordings at hand that `data.dvc` names, not tonight's alone."""
+    """Fetch all recordings that `data.dvc` names, not tonight's alone."""
     dvc_publish.pull()
 
 
 def tonight() -> str:
-    """Name the session after the scheduled start, so that a retry finds it.
-
-    Returns:
-        `nightly-` and the date and time in UTC.
-    """
+    """Name the session after the scheduled start in UTC, so that a retry finds it."""
     planned = flow_run.scheduled_start_time
     if not isinstance(planned, datetime):
         raise RuntimeError("nightly runs as a flow, which has a start time")
     return f"nightly-{planned:%Y%m%dT%H%M%S}"
 
 
-def _outcome(validate: Callable[[], dict[str, Any]]) -> str:
+def one_line(error: Exception) -> str:
+    """Return the text of an error in one line, after the name of its type where that is needed."""
+    text = " ".join(str(error).split())
+    return text if text and isinstance(error, PLAIN) else f"{type(error).__name__}: {text}"
+
+
+def _logger() -> Any:
     try:
-        result = validate()
-    except (BadInput, RuntimeError) as error:
-        return " ".join(str(error).split())
-    if result["unchanged"]:
-        return "champion already"
-    return "promoted" if result["promoted"] else "refused by the gate"
+        return get_run_logger()
+    except MissingContextError:  # outside of a flow run
+        return get_logger("nightly")

@@ -29,20 +29,10 @@ def simulate(
     Returns:
         What `result.json` holds.
     """
-    wanted = catalogue.load_settings(params, overrides)[Simulate]
-    return drops(Path(out), wanted, seed)
+    return drops(Path(out), catalogue.load_settings(params, overrides)[Simulate], seed)
 
 
 @task(name="simulate drops", cache_policy=NO_CACHE, retries=0)
-def drops(folder: Path, wanted: Simulate, seed: int) -> dict[str, Any]:
-    """Simulate all drops in one batch.
-
-    Args:
-        folder: Folder of the results.
-        wanted: How many drops, and the noise of measuring one bounce.
-        seed: Seed of all randomness.
-
-    Returns:
-        What `result.json` holds.
-    """
-    return simulated_drops.run(wanted, folder, seed=seed)
+def drops(folder: Path, settings: Simulate, seed: int) -> dict[str, Any]:
+    """Simulate all drops in one batch."""
+    return simulated_drops.run(settings, folder, seed=seed)

@@ -20,7 +20,7 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
-from ricochet.flows.calibrate import link
+from ricochet.flows.mlflow_links import link
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import runs
 from ricochet.tasks.registry.aliases import CANDIDATE

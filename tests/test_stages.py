@@ -15,12 +15,12 @@ import yaml
 from ricochet.tasks.storage import provenance
 from ricochet.tasks.storage.provenance import ROOT, import_closure
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.air_hockey.policies import energy, train, training_data
-from ricochet.tasks.systems.air_hockey.policies.training_data import Order as TrainingOrder
+from ricochet.tasks.systems.air_hockey.policies import train, training_data
 from ricochet.tasks.systems.bouncing_ball.calibration import density, run
 from ricochet.tasks.systems.bouncing_ball.calibration.run import Order, Pair
 from ricochet.tasks.systems.bouncing_ball.settings import Density
 from ricochet.tasks.systems.bouncing_ball.studies import inference
+from ricochet.tasks.training.steps import TrainingRequest
 
 STAGES = {
     name: stage.get("do", stage)
@@ -94,9 +94,9 @@ def keys(root: Path) -> dict[str, str]:
     """Return the project's own keys of every kind of result, with the code under a root."""
     given, out = catalogue.load_settings(), Path("out")
     order = Order(given, out, seed=0)
-    training = TrainingOrder(given, out, seed=0)
+    training = TrainingRequest(given, out, seed=0)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (density, run, training_data, energy, train):
+        for module in (density, run, training_data, train):
             patch.setattr(module, "code_digest", lambda name: provenance.code_digest(name, root))
         return {
             "density": density.key(given[Density], 0),
@@ -105,7 +105,7 @@ def keys(root: Path) -> dict[str, str]:
             "modes": training_data.modes_key(training),
             "strokes": training_data.strokes_key(training),
             "labels": training_data.labels_key(training),
-            "energy": energy.key(training),
+            "energy": training_data.packages_key(training),
             "figures": train._drawn_key(training),
         }
 

@@ -9,7 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.verb import Call, Verb
+from ricochet.flows.command_line.verb import (
+    Call,
+    Verb,
+    no_options,
+    prepare_servers,
+    write_result,
+)
 from ricochet.tasks.systems import catalogue
 
 SIMULATED = "simulated"
@@ -28,7 +34,7 @@ def promote(call: Call) -> None:
     if given.version is None:
         raise BadInput("VERSION", "none", "the version to promote, or --log")
     catalogue.kind_of(given.name)
-    _prepare()
+    prepare_servers()
     from ricochet.flows import promote as flow
     from ricochet.tasks.registry.versions import Registered
 
@@ -44,10 +50,10 @@ def promote(call: Call) -> None:
         )
     )
     for line in done.refusals:
-        call.say(f"refused: {line}")
-    _write(call, done.to_json())
+        call.report_line(f"refused: {line}")
+    write_result(call.out, done.to_json())
     done.refuse()
-    call.say(done.line)
+    call.report_line(done.line)
 
 
 def validate(call: Call) -> None:
@@ -61,20 +67,20 @@ def validate(call: Call) -> None:
     from ricochet.tasks.validation import judge
 
     judge.refuse_rig(validation, name, rig, armed=call.arguments.arm)
-    _prepare()
+    prepare_servers()
     result = _validated(call)
     if result["unchanged"]:
-        call.say(f"{name}: the candidate is the champion already")
+        call.report_line(f"{name}: the candidate is the champion already")
         return
     for check in result["gate"]["checks"]:
         if not check["passed"]:
-            call.say(
+            call.report_line(
                 f"refused: {check['name']}: found {check['found']}, expected {check['expected']}"
             )
-    call.say(f"{name}: {validation.line(result)}")
+    call.report_line(f"{name}: {validation.line(result)}")
     verdict = "promoted to champion" if result["promoted"] else "not promoted"
     where = f"run {result['run']}" if result["run"] else "not recorded"
-    call.say(f"{name} version {result['versions']['candidate']}: {verdict}; {where}")
+    call.report_line(f"{name} version {result['versions']['candidate']}: {verdict}; {where}")
 
 
 def _validated(call: Call) -> dict[str, Any]:
@@ -97,17 +103,17 @@ def rollback(call: Call) -> None:
     if not call.publish:
         raise BadInput("--no-publish", "rollback", "none: rolling back is moving aliases")
     catalogue.kind_of(name)
-    _prepare()
+    prepare_servers()
     from ricochet.flows import promote as flow
 
     moved = flow.rollback(name, call.arguments.reason)
-    _write(call, {"schema": ROLLBACK, **asdict(moved)})
-    call.say(flow.line(moved))
+    write_result(call.out, {"schema": ROLLBACK, **asdict(moved)})
+    call.report_line(flow.line(moved))
 
 
 def doctor(call: Call) -> None:
     """Find what crashes left behind and mend what cannot be mended wrongly."""
-    _prepare()
+    prepare_servers()
     from ricochet.flows.servers import children
     from ricochet.tasks import doctor as housekeeping
     from ricochet.tasks.doctor import Finding
@@ -123,11 +129,11 @@ def doctor(call: Call) -> None:
     found += housekeeping.aliases(tracker)
     found += housekeeping.recordings()
     for finding in found:
-        call.say(f"{'mended' if finding.mended else 'found'}: {finding.line}")
+        call.report_line(f"{'mended' if finding.mended else 'found'}: {finding.line}")
     mended = sum(finding.mended for finding in found)
     entries = promotion_log.read(promotion_log.place())
-    _write(call, {"schema": DOCTOR, "findings": [asdict(finding) for finding in found]})
-    call.say(
+    write_result(call.out, {"schema": DOCTOR, "findings": [asdict(finding) for finding in found]})
+    call.report_line(
         f"{mended} mended, {len(found) - mended} to be mended by hand; {len(entries)} lines of log"
     )
 
@@ -137,22 +143,12 @@ def _show_log(call: Call, name: str) -> None:
 
     entries = promotion_log.read(promotion_log.place(), name)
     for entry in entries:
-        call.say(entry.line)
-    _write(call, {"schema": PROMOTION, "name": name, "log": [asdict(entry) for entry in entries]})
+        call.report_line(entry.line)
+    write_result(
+        call.out, {"schema": PROMOTION, "name": name, "log": [asdict(entry) for entry in entries]}
+    )
     if not entries:
-        call.say(f"{name}: never promoted")
-
-
-def _write(call: Call, result: dict[str, Any]) -> None:
-    from ricochet.tasks.storage.files import write_json
-
-    write_json(call.out / "result.json", result)
-
-
-def _prepare() -> None:
-    from ricochet.flows.servers import up
-
-    up.prepare_environment()
+        call.report_line(f"{name}: never promoted")
 
 
 def _promote_options(parser: argparse.ArgumentParser) -> None:
@@ -187,10 +183,6 @@ def _names() -> str:
     return " or ".join(each.kind.pattern for each in catalogue.validations())
 
 
-def _no_options(parser: argparse.ArgumentParser) -> None:
-    """Add nothing."""
-
-
 VERBS = (
     Verb(
         ("validate",),
@@ -220,7 +212,7 @@ VERBS = (
         ("doctor",),
         "find what crashes left behind, mend what cannot be mended wrongly, say the rest",
         "ricochet doctor",
-        _no_options,
+        no_options,
         doctor,
     ),
 )

@@ -1,7 +1,7 @@
-"""What a verb of the command line is, and one call of it."""
+"""What a verb of the command line is, one call of it, and what several verbs do."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,11 @@ class Call:
     """One call of a verb.
 
     Attributes:
-        arguments: The command line, parsed.
         settings: All settings, overrides applied.
         out: Folder of the results.
         seed: Seed of all randomness.
         publish: Whether DVC, MLflow and Prefect may be touched.
-        say: Says a line to the person at the terminal.
+        report_line: Writes a line on the terminal.
     """
 
     arguments: argparse.Namespace
@@ -27,7 +26,7 @@ class Call:
     out: Path
     seed: int
     publish: bool
-    say: Callable[[str], None]
+    report_line: Callable[[str], None]
 
     def parameters(self) -> dict[str, Any]:
         """Return what every flow takes, as values that JSON can hold."""
@@ -49,8 +48,8 @@ class Verb:
         summary: What it does, for the help.
         example: A worked example.
         add_options: Adds its own options to its parser.
-        run: Does it.
         only_publishes: Whether it is refused with `--no-publish`, since publishing is what it does.
+        details: More for the help, in whole lines.
     """
 
     words: tuple[str, ...]
@@ -59,3 +58,32 @@ class Verb:
     add_options: Callable[[argparse.ArgumentParser], None]
     run: Callable[[Call], object]
     only_publishes: bool = False
+    details: str = ""
+
+
+def prepare_servers() -> None:
+    """Set what Prefect and MLflow read when they are imported."""
+    from ricochet.flows.servers import up
+
+    up.prepare_environment()
+
+
+def write_result(folder: Path, result: Mapping[str, Any]) -> None:
+    """Write `result.json`."""
+    from ricochet.tasks.storage.files import write_json
+
+    write_json(folder / "result.json", result)
+
+
+def report_published(call: Call, digest: str | None) -> None:
+    """Report under which digest recordings were published, if they were."""
+    if digest is None:
+        return
+    from ricochet.tasks.recordings import dvc_publish
+
+    changed = "; data.dvc has changed, to be committed by a person"
+    call.report_line(f"published as {digest}{changed if dvc_publish.awaits_commit() else ''}")
+
+
+def no_options(parser: argparse.ArgumentParser) -> None:
+    """Add nothing."""

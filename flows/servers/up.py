@@ -97,12 +97,12 @@ def find_running(state: Path) -> dict[str, Any] | None:
     return found if found is not None and "prefect" in found else None
 
 
-def up(request: Request, *, say: Callable[[str], None]) -> None:
+def up(request: Request, *, report_line: Callable[[str], None]) -> None:
     """Start everything, announce it, and wait until told to stop.
 
     Args:
         request: What to start.
-        say: Shows a line at the terminal.
+        report_line: Writes a line on the terminal.
 
     Raises:
         BadInput: If a port is taken or servers are up already.
@@ -110,13 +110,13 @@ def up(request: Request, *, say: Callable[[str], None]) -> None:
     """
     _refuse_a_second(request.state)
     if left := children.end_orphans(request.state):
-        say(f"ended {left} processes that an `up` which was killed had left running")
+        report_line(f"ended {left} processes that an `up` which was killed had left running")
     with _stoppable(), servers(request) as (addresses, processes):
         if request.out is not None:
             write_json(request.out / "result.json", {"schema": "ricochet.up/1", **addresses})
-        say(f"MLflow   {addresses['mlflow']}")
-        say(f"Prefect  {addresses['prefect']}")
-        say("The worker waits for scheduled runs; Ctrl-C ends all.")
+        report_line(f"MLflow   {addresses['mlflow']}")
+        report_line(f"Prefect  {addresses['prefect']}")
+        report_line("The worker waits for scheduled runs; Ctrl-C ends all.")
         while all(process.poll() is None for process in processes):
             time.sleep(0.5)
         raise RuntimeError(f"a server ended by itself; its log is in {request.state / LOGS}")

@@ -14,6 +14,7 @@ held-out pairs are kept. Network in single precision, density in double.
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -163,6 +164,7 @@ def fit(
     box: Box,
     training: Training,
     draw: torch.Generator,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Fit:
     """Fit a conditional density to pairs of parameters and inputs.
 
@@ -178,6 +180,7 @@ def fit(
         theta: Parameters drawn from the prior.
         inputs: What each of them led to.
         box: The prior's bounds.
+        progress: Called at each look with the steps done and the steps in all.
 
     Raises:
         ValueError: If an input is not finite or a parameter is outside the box.
@@ -192,7 +195,7 @@ def fit(
     start = _start(data[0][kept:], data[1][kept:], box, training, draw)
     slope = bijections.log_slope(inputs.coordinates, theta.double())[order[:kept]].mean()
     held, rest = tuple(t[:kept] for t in data), tuple(t[kept:] for t in data)
-    layers, record = _train(start, rest, held, training, draw)
+    layers, record = _train(start, rest, held, training, draw, progress)
     density = ConditionalDensity(
         box, layers, start.input_centre, start.input_scale, start.y_centre, start.y_scale
     )
@@ -243,6 +246,7 @@ def _train(
     held: tuple[Tensor, ...],
     training: Training,
     draw: torch.Generator,
+    progress: Callable[[int, int], None],
 ) -> tuple[Layers, list[float]]:
     """Run AdamW under one cosine and keep each member's best weights."""
     layers, record = start.layers, list[float]()
@@ -263,8 +267,10 @@ def _train(
             kept = feed_forward.chosen(layers, kept, better)
             record.append(float(best.mean()))
             stale = 0 if bool(better.any()) else stale + 1
+            progress(step, training.steps)
             if stale >= training.patience:
                 break
+    progress(training.steps, training.steps)
     return kept, record
 
 

@@ -24,6 +24,8 @@ from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import sha256
 
 FOLDER = "package"
+DIGEST = "package.sha256"
+"""Tag of a version: the digest of its package's manifest."""
 ABSENT = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 """How MLflow says that there is no such name, or no such alias of a name."""
 
@@ -66,11 +68,11 @@ def register(
     version = _find_version(tracker, name, run_id)
     if version is None:
         tracker.client.log_artifacts(run_id, str(folder), FOLDER)
-        version = _create_version(tracker, name, run_id, {**tags, "package.sha256": digest})
+        version = _create_version(tracker, name, run_id, {**tags, DIGEST: digest})
     _wait_until_ready(tracker, version)
     with tempfile.TemporaryDirectory() as place:
         returned = fetch(tracker, name, version.version, kind=kind, folder=Path(place))
-        if sha256(returned / reader.manifest) != version.tags.get("package.sha256", digest):
+        if sha256(returned / reader.manifest) != version.tags.get(DIGEST, digest):
             raise BadInput(f"{name} version {version.version}", "another package", digest)
     _point_candidate(tracker, name, int(version.version))
     return Registered(name, str(version.version))
@@ -113,6 +115,13 @@ def exists(tracker: Tracker, registered: Registered) -> bool:
             raise
         return False
     return True
+
+
+def is_registered(tracker: Tracker, name: str, folder: Path, *, kind: PackageKind) -> bool:
+    """Tell whether some version of a name is the package in a folder."""
+    digest = sha256(folder / kind.load_reader().manifest)
+    found = tracker.client.search_model_versions(f"name = '{name}'")
+    return any(version.tags.get(DIGEST) == digest for version in found)
 
 
 def fetch(tracker: Tracker, name: str, version: str, *, kind: PackageKind, folder: Path) -> Path:

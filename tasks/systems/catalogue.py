@@ -1,14 +1,17 @@
 """The only list of systems; each is imported when it is asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks import settings
 from ricochet.tasks.registry.kinds import PackageKind
-from ricochet.tasks.systems.interface import LateValidation, System
+from ricochet.tasks.systems.interface import LateValidation, NightlyStep, Study, System
+from ricochet.tasks.training.steps import Training
+
+T = TypeVar("T")
 
 SYSTEMS = ("bouncing_ball", "air_hockey")
 
@@ -33,19 +36,37 @@ def load_settings(
     return settings.load(sections(), None if params is None else Path(params), overrides or ())
 
 
+def kinds() -> tuple[PackageKind, ...]:
+    """Return the kinds of packages of all systems."""
+    return tuple(kind for system in systems() for kind in system.kinds)
+
+
 def kind_of(name: str) -> PackageKind:
     """Return the kind of package that a name in the registry stands for.
+
+    Of the kinds that match, the longest prefix decides.
 
     Raises:
         BadInput: If no kind has such names, or the kind knows that this one stands for nothing.
     """
-    kinds = [kind for system in systems() for kind in system.kinds]
-    matching = [kind for kind in kinds if kind.matches(name)]
+    matching = [kind for kind in kinds() if kind.matches(name)]
     if not matching:
-        raise BadInput(name, "an unknown name", " or ".join(kind.pattern for kind in kinds))
+        raise BadInput(name, "an unknown name", " or ".join(kind.pattern for kind in kinds()))
     found = max(matching, key=lambda kind: len(kind.prefix))
     found.refuse(name)
     return found
+
+
+def refuse_foreign(names: Iterable[str], command: str) -> None:
+    """Refuse names in the registry whose packages another command makes.
+
+    Raises:
+        BadInput: If no command or another one makes packages of one of the names.
+    """
+    for name in names:
+        maker = kind_of(name).made_by
+        if maker != command:
+            raise BadInput(name, f"a name of the packages of `{maker}`", f"one for `{command}`")
 
 
 def validations() -> tuple[LateValidation, ...]:
@@ -65,3 +86,42 @@ def validation_of(name: str) -> Any:
             return each.load()
     expected = " or ".join(each.kind.pattern for each in validations())
     raise BadInput(name, "a package that is not validated", expected)
+
+
+def trainings() -> tuple[Training, ...]:
+    """Return the trainings of all systems."""
+    return tuple(training for system in systems() for training in system.trainings)
+
+
+def training(name: str) -> Training:
+    """Return a training by its name.
+
+    Raises:
+        BadInput: If there is none of this name.
+    """
+    return _named(name, {each.name: each for each in trainings()}, "training")
+
+
+def studies() -> tuple[Study, ...]:
+    """Return the studies of all systems."""
+    return tuple(study for system in systems() for study in system.studies)
+
+
+def study(name: str) -> Study:
+    """Return a study by its name.
+
+    Raises:
+        BadInput: If there is none of this name.
+    """
+    return _named(name, {each.name: each for each in studies()}, "study")
+
+
+def nightly_steps() -> tuple[NightlyStep, ...]:
+    """Return the parts of the scheduled flow in their order."""
+    return tuple(step for system in systems() for step in system.nightly)
+
+
+def _named(name: str, found: Mapping[str, T], what: str) -> T:
+    if name not in found:
+        raise BadInput(what, repr(name), f"one of {', '.join(found)}")
+    return found[name]

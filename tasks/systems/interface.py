@@ -1,14 +1,101 @@
 """What a system offers to the command line, the flows and the registry.
 
 A system is one folder here and one in `models/systems`. Its module `system` holds a `SYSTEM` made
-of names and of callables that import late, so that a list of all systems costs nothing.
+of names and of callables that import late, so that a list of all systems costs nothing. MLflow's
+experiments are not named after systems: each kind of run names its own, as words that are stored.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
+from ricochet.tasks.console.progress import Progress
 from ricochet.tasks.registry.kinds import PackageKind
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.training.steps import Training
+
+
+@dataclass(frozen=True)
+class StudyRequest:
+    """What is asked of a study.
+
+    Attributes:
+        settings: All settings.
+        out: Folder for figures; `result.json` is not the study's to write.
+        progress: Called with the steps done and the steps in all.
+        quick: Whether to take a small share of every count.
+        seed: Which study; each has randomness of its own.
+        count: What the study's own option counts; None leaves it to settings and `quick`.
+    """
+
+    settings: Settings
+    out: Path
+    progress: Progress
+    quick: bool = False
+    seed: int = 0
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class Study:
+    """A paper's tables and figures, `ricochet study NAME`.
+
+    Attributes:
+        name: Its name on the command line.
+        summary: What it measures, for the help.
+        run: Makes figures and returns every number of the tables.
+        count: The option that sets how much is tried, and of what, such as ("rolls", "of a die").
+    """
+
+    name: str
+    summary: str
+    run: Callable[[StudyRequest], Mapping[str, Any]]
+    count: tuple[str, str] | None = None
+
+
+class Night(Protocol):
+    """What the scheduled flow lends to a step: each call runs one flow."""
+
+    @property
+    def settings(self) -> Settings:
+        """All settings."""
+
+    def record(self, overrides: Sequence[str]) -> dict[str, Any]:
+        """Record tonight's session, publish it and fetch all others; what fails is noted.
+
+        Args:
+            overrides: Texts `section.key=value`, which come after those of the night.
+
+        Returns:
+            `state`, `published` and `reason` of result.json.
+        """
+
+    def calibrate(self) -> dict[str, Any]:
+        """Calibrate all recordings; returns the results by name of the package."""
+
+    def train(self, name: str) -> dict[str, Any]:
+        """Run a training and return its result."""
+
+    def validate(self, name: str) -> str:
+        """Validate the candidate of a package; returns the outcome in a line, even if it failed."""
+
+
+@dataclass(frozen=True)
+class NightlyStep:
+    """A part of the scheduled flow; if it fails, the other parts run all the same.
+
+    Attributes:
+        name: What is done, for the line that reports a failure.
+        run: Does it and returns entries of the night's result.json.
+        enabled: Whether the settings ask for it.
+        failed: The entries if it fails, from the failure in a line.
+    """
+
+    name: str
+    run: Callable[[Night], Mapping[str, Any]]
+    enabled: Callable[[Settings], bool] = lambda settings: True
+    failed: Callable[[str], Mapping[str, Any]] = lambda line: {}
 
 
 @dataclass(frozen=True)
@@ -32,8 +119,14 @@ class System:
         name: Its folder in `tasks/systems`, and the word for it in the catalogue.
         kinds: The packages it puts into the registry.
         validations: How those that may become champion are validated.
+        trainings: What makes those that are not calibrated from recordings.
+        studies: Its papers.
+        nightly: Its parts of the scheduled flow, in their order.
     """
 
     name: str
     kinds: tuple[PackageKind, ...] = ()
     validations: tuple[LateValidation, ...] = ()
+    trainings: tuple[Training, ...] = ()
+    studies: tuple[Study, ...] = ()
+    nightly: tuple[NightlyStep, ...] = ()

@@ -12,7 +12,7 @@ from typing import Any
 import optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
-from optuna.trial import FrozenTrial, Trial, TrialState
+from optuna.trial import Trial, TrialState
 
 from ricochet.tasks.console.progress import Progress, part, silent
 
@@ -30,7 +30,7 @@ class Space:
         name: Name of the study.
         started: The settings tried first.
         propose: Asks a trial for settings.
-        value: Tries settings and tells how far it is; less is better.
+        value: Tries settings and returns their value; less is better.
     """
 
     name: str
@@ -50,18 +50,15 @@ class Tried:
 
 def search(
     space: Space, folder: Path, *, trials: int, seed: int, progress: Progress = silent
-) -> tuple[Tried, ...]:
-    """Try settings until so many trials of the study are completed.
+) -> Tried:
+    """Try settings until so many trials of the study are completed, and return the best trial.
 
     Args:
         space: What is searched.
         folder: Where the journal lies.
-        trials: Number of trials.
+        trials: Number of trials, at least one.
         seed: Seed of the proposals.
-        progress: Told of hundredths of each trial.
-
-    Returns:
-        All completed trials of the study.
+        progress: Called with hundredths of each trial.
     """
     study = _study(space, folder, seed)
     for done in range(len(_completed(study)), trials):
@@ -70,16 +67,23 @@ def search(
         trial = study.ask()
         study.tell(trial, space.value(space.propose(trial), within))
         within(1, 1)
-    return tuple(
-        Tried(trial.number, dict(trial.params), float(trial.values[0]))
-        for trial in _completed(study)
-    )
+    return min(_completed(study), key=lambda trial: trial.value)
+
+
+def completed(name: str, folder: Path) -> tuple[Tried, ...]:
+    """Return the completed trials of a study in a folder's journal; nothing is tried or written."""
+    if not (folder / JOURNAL).is_file():
+        return ()
+    try:
+        return _completed(optuna.load_study(study_name=name, storage=_storage(folder)))
+    except KeyError:  # the journal holds other studies
+        return ()
 
 
 def _study(space: Space, folder: Path, seed: int) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(
-        storage=JournalStorage(JournalFileBackend(str(folder / JOURNAL))),
+        storage=_storage(folder),
         study_name=space.name,
         sampler=optuna.samplers.TPESampler(seed=seed),
         load_if_exists=True,
@@ -89,5 +93,10 @@ def _study(space: Space, folder: Path, seed: int) -> optuna.Study:
     return study
 
 
-def _completed(study: optuna.Study) -> list[FrozenTrial]:
-    return study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+def _storage(folder: Path) -> JournalStorage:
+    return JournalStorage(JournalFileBackend(str(folder / JOURNAL)))
+
+
+def _completed(study: optuna.Study) -> tuple[Tried, ...]:
+    found = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    return tuple(Tried(one.number, dict(one.params), float(one.values[0])) for one in found)

@@ -14,7 +14,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.systems.air_hockey.studies import table_one
 from ricochet.tasks.systems.bouncing_ball.studies import cup
 
-WORDS = [" ".join(verb.words) for verb in verbs.VERBS]
+WORDS = [" ".join(verb.words) for verb in verbs.all_verbs()]
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def verb(monkeypatch):
     """Replace one verb's action and return a function that sets it."""
 
     def install(action):
-        made = dataclasses.replace(verbs.VERBS[0], run=action)
-        monkeypatch.setattr(cli, "VERBS", (made,))
+        made = dataclasses.replace(verbs.all_verbs()[0], run=action)
+        monkeypatch.setattr(cli, "all_verbs", lambda: (made,))
 
     return install
 
@@ -145,22 +145,22 @@ def test_simulate_writes_the_same_bytes_for_the_same_seed(tmp_path):
 
 def test_a_study_is_told_its_seed_and_says_it(tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr(cup, "run", lambda *_, **how: told.append(how) or {"balls": {}})
+    monkeypatch.setattr(cup, "run", lambda request: told.append(request) or {"balls": {}})
     for seed in ("0", "3"):
         words = ["study", "cup", "--quick", "--seed", seed, "--out", str(tmp_path / seed)]
         assert cli.main(words) == 0
         assert json.loads((tmp_path / seed / "result.json").read_text())["seed"] == int(seed)
-    assert [how["seed"] for how in told] == [0, 3]
+    assert [request.seed for request in told] == [0, 3]
 
 
 def test_a_count_wins_over_a_quick_study(tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr(table_one, "run", lambda *_, **how: told.append(how) or {"rows": {}})
+    monkeypatch.setattr(table_one, "run", lambda request: told.append(request) or {"rows": {}})
     words = ["study", "shooting", "--quick", "--out", str(tmp_path)]
     assert cli.main(words) == 0
     assert cli.main([*words, "--shots", "25"]) == 0
-    assert [how.get("wanted") for how in told] == [None, 25]
-    assert all(how["quick"] for how in told)
+    assert [request.count for request in told] == [None, 25]
+    assert all(request.quick for request in told)
 
 
 @pytest.mark.parametrize(("name", "option"), [("cup", "--shots"), ("shooting", "--tosses")])

@@ -2,16 +2,20 @@
 
 import argparse
 import json
+import logging
 import os
 import subprocess
 import sys
+from concurrent.futures import CancelledError
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
+from mlflow.exceptions import MlflowException
+from prefect.exceptions import CancelledRun, TerminationSignal
 
-from ricochet.flows import capture, nightly
-from ricochet.flows.command_line import verbs
+from ricochet.flows import capture, cli, nightly
+from ricochet.flows.command_line import verb, verbs
 from ricochet.flows.command_line.verb import Call
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_publish
@@ -144,11 +148,11 @@ def steps(monkeypatch):
     monkeypatch.setattr(nightly.calibration, "calibrate", calibrate)
 
     def train(**words):
-        taken.append(("train",))
+        taken.append(("train", words["name"]))
         return {"registered": {"shooting-cautious": "1"}}
 
     monkeypatch.setattr(nightly.validation, "validate", validate)
-    monkeypatch.setattr(nightly.energy, "train_energy", train)
+    monkeypatch.setattr(nightly.training, "train", train)
     return taken
 
 
@@ -159,12 +163,12 @@ def test_a_night_records_publishes_fetches_calibrates_and_validates_in_this_orde
     result = nightly.nightly.fn(out=str(tmp_path), overrides=["nightly.drops=7"])
     name = f"nightly-{planned:%Y%m%dT%H%M%S}"
     captured = ("capture", name, "capture.drops=7")
-    last = [("validate", "ping-pong-table"), ("train",), ("validate", "shooting-cautious")]
+    last = [("validate", "ping-pong-table"), ("train", "energy"), ("validate", "shooting-cautious")]
     assert steps == [captured, ("publish", name), ("fetch",), ("calibrate",), *last]
     assert result["validated"] == {"ping-pong-table": "promoted"}
     assert result["shooting"] == {"shooting-cautious": "promoted"}
     assert (result["session"], result["published"]) == (name, "digest")
-    assert result["pairs"] == {"ping-pong-table": True}
+    assert result["pairs"] == {"ping-pong-table": True} and result["failures"] == []
     assert json.loads((tmp_path / "result.json").read_text()) == result
 
 
@@ -180,49 +184,146 @@ def test_a_night_too_late_records_nothing_and_calibrates_what_is_there(tmp_path,
     assert result["published"] is None
 
 
+def failed_night(tmp_path):
+    """Run a night that must fail at its end; returns what result.json holds."""
+    with pytest.raises(nightly.IncompleteNightError) as error:
+        nightly.nightly.fn(session="tonight", out=str(tmp_path))
+    assert json.loads((tmp_path / "result.json").read_text()) == error.value.result
+    assert str(error.value) == "; ".join(error.value.result["failures"])
+    return error.value.result
+
+
+def raising(error):
+    def fail(*_, **__):
+        raise error
+
+    return fail
+
+
 @pytest.mark.parametrize(
-    "outcome, line",
+    ("outcome", "line"),
     [
         ({"unchanged": True}, "champion already"),
         ({"unchanged": False, "promoted": False}, "refused by the gate"),
-        (BadInput("ball", "'club'", "one of balls"), "ball: found 'club', expected one of balls"),
     ],
 )
-def test_what_goes_wrong_with_one_validation_ends_no_night(
+def test_what_came_of_a_validation_is_a_line(
     tmp_path, steps, begin_late, monkeypatch, outcome, line
 ):
     begin_late(5)
-
-    def validate(**words):
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
-
-    monkeypatch.setattr(nightly.validation, "validate", validate)
+    monkeypatch.setattr(nightly.validation, "validate", lambda **_: outcome)
     result = nightly.nightly.fn(out=str(tmp_path))
     assert result["validated"] == {"ping-pong-table": line}
+    assert result["shooting"] == {"shooting-cautious": line}
+
+
+def test_what_goes_wrong_with_one_validation_ends_no_night(
+    tmp_path, steps, begin_late, monkeypatch
+):
+    begin_late(5)
+    wrong = BadInput("ball", "'club'", "one of balls")
+    monkeypatch.setattr(nightly.validation, "validate", raising(wrong))
+    result = failed_night(tmp_path)
+    line = "ball: found 'club', expected one of balls"
+    assert result["validated"] == {"ping-pong-table": line}
+    assert result["shooting"] == {"shooting-cautious": line}
+    assert result["failures"] == [
+        f"validate ping-pong-table: {line}",
+        f"validate shooting-cautious: {line}",
+    ]
 
 
 def test_a_training_that_fails_is_said_and_ends_no_night(tmp_path, steps, begin_late, monkeypatch):
     begin_late(5)
-
-    def train(**words):
-        raise ValueError("recording: 3 banks are too few, need 5")
-
-    monkeypatch.setattr(nightly.energy, "train_energy", train)
-    result = nightly.nightly.fn(out=str(tmp_path))
-    assert result["shooting"] == {"training": "recording: 3 banks are too few, need 5"}
+    line = "recording: 3 banks are too few, need 5"
+    monkeypatch.setattr(nightly.training, "train", raising(ValueError(line)))
+    result = failed_night(tmp_path)
+    assert result["shooting"] == {"training": line}
     assert result["validated"] == {"ping-pong-table": "promoted"}
+    assert result["failures"] == [f"train energy: {line}"]
 
 
-def call(verb, place, *, publish=True):
+FAULTS = {
+    "capture": ("capturing", "capture"),
+    "publish": (None, "publish"),
+    "fetch": (None, "fetch"),
+    "calibrate": ("calibration", "calibrate"),
+    "train energy": ("training", "train"),
+}
+ERRORS = {
+    RuntimeError("the sensor\nis on fire"): "the sensor is on fire",
+    ValueError("too few"): "too few",
+    OSError(5, "Input/output error"): "OSError: [Errno 5] Input/output error",
+    MlflowException("no such run"): "MlflowException: no such run",
+    KeyError("a"): "KeyError: 'a'",
+    RuntimeError(): "RuntimeError:",
+}
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("part", FAULTS)
+def test_a_night_outlasts_any_failure_of_any_part_and_runs_all_others(
+    tmp_path, steps, begin_late, monkeypatch, caplog, part, error
+):
+    begin_late(5)
+    module, name = FAULTS[part]
+    place = nightly if module is None else getattr(nightly, module)
+    monkeypatch.setattr(place, name, raising(error))
+    with caplog.at_level("ERROR", logger="prefect"):
+        monkeypatch.setattr(logging.getLogger("prefect"), "propagate", True)
+        result = failed_night(tmp_path)
+    assert [line.strip() for line in result["failures"]] == [f"{part}: {ERRORS[error]}"]
+    assert [record.getMessage() for record in caplog.records] == result["failures"]
+    whole = ["capture", "publish", "fetch", "calibrate", "validate", "train", "validate"]
+    without = {
+        "calibrate": ["capture", "publish", "fetch", "train", "validate"],
+        "train energy": ["capture", "publish", "fetch", "calibrate", "validate"],
+    }
+    left = [step for step in whole if step != part]
+    assert [step[0] for step in steps] == without.get(part, left)
+    assert result["state"] == ("failed" if part == "capture" else "recorded")
+    reasons = result["reason"] or ""
+    assert (ERRORS[error] in reasons) == (part in ("publish", "fetch"))
+
+
+@pytest.mark.parametrize("part", FAULTS)
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt, SystemExit, CancelledError, CancelledRun, TerminationSignal(15)]
+)
+def test_an_interruption_or_a_cancellation_ends_a_night(
+    tmp_path, steps, begin_late, monkeypatch, part, error
+):
+    begin_late(5)
+    module, name = FAULTS[part]
+    place = nightly if module is None else getattr(nightly, module)
+    monkeypatch.setattr(place, name, raising(error))
+    with pytest.raises(error if isinstance(error, type) else type(error)):
+        nightly.nightly.fn(session="tonight", out=str(tmp_path))
+    assert not (tmp_path / "result.json").exists()
+
+
+def test_a_night_that_failed_in_part_says_the_rest_and_exits_with_one(
+    tmp_path, monkeypatch, capsys
+):
+    result = {"session": "s", "state": "recorded", "pairs": {"a-b": True}, "published": None}
+    result |= {"reason": None, "failures": ["train energy: no room"]}
+    error = nightly.IncompleteNightError(result)
+    monkeypatch.setattr(nightly, "nightly", raising(error))
+    monkeypatch.setattr(verbs, "prepare_servers", lambda: None)
+    assert cli.main(["nightly", "--out", str(tmp_path)]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "nightly: s recorded, 1 pairs\n"
+    assert shown.err == "ricochet failed: IncompleteNightError: train energy: no room\n"
+
+
+def call(word, place, *, publish=True):
     """Return a call of a verb and what it says."""
     said = []
     arguments = argparse.Namespace(session="s", params=None, overrides=[])
     return Call(arguments, catalogue.load_settings(), place, 0, publish, said.append), said
 
 
-def test_a_night_that_shall_not_publish_is_refused(tmp_path):
+def test_a_night_that_must_not_publish_is_refused(tmp_path):
     with pytest.raises(BadInput, match="--no-publish"):
         verbs.nightly(call("nightly", tmp_path, publish=False)[0])
 
@@ -231,7 +332,7 @@ def test_a_night_that_shall_not_publish_is_refused(tmp_path):
 def test_a_person_is_asked_to_commit_only_what_git_does_not_hold(tmp_path, monkeypatch, changed):
     monkeypatch.setattr(dvc_publish, "awaits_commit", lambda: changed)
     asked, said = call("capture", tmp_path)
-    verbs._say_published(asked, "digest")
+    verb.report_published(asked, "digest")
     assert len(said) == 1 and "published as digest" in said[0]
     assert ("to be committed" in said[0]) == changed
 

@@ -176,7 +176,7 @@ def test_recordings_that_are_published_and_calibrated_are_those_of_the_checkout(
 def test_a_person_is_told_why_not_all_is_published(tmp_path, monkeypatch, reason):
     result = {"session": "s", "state": "recorded", "pairs": {}, "published": None}
     monkeypatch.setattr(nightly, "nightly", lambda **_: result | {"reason": reason})
-    monkeypatch.setattr(verbs, "_prepare_servers", lambda: None)
+    monkeypatch.setattr(verbs, "prepare_servers", lambda: None)
     asked, said = call("nightly", tmp_path)
     verbs.nightly(asked)
     assert len(said) == (1 if reason is None else 2)

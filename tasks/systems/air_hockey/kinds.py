@@ -6,7 +6,7 @@ from ricochet.tasks.registry.kinds import PackageKind, Reader
 SHOOTING = "shooting-"
 
 
-def setting_names() -> tuple[str, ...]:
+def policy_names() -> tuple[str, ...]:
     """Return the names that policies may have."""
     from ricochet.models.systems.air_hockey.shots import objective
 
@@ -14,7 +14,7 @@ def setting_names() -> tuple[str, ...]:
 
 
 def _refuse(name: str) -> None:
-    names = setting_names()
+    names = policy_names()
     if name not in names:
         raise BadInput(name, "no such setting", f"one of {', '.join(names)}")
 

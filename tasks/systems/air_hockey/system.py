@@ -1,9 +1,19 @@
 """What air hockey offers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
-from ricochet.tasks.systems.interface import LateValidation, System
+from ricochet.tasks.systems.air_hockey.settings import NightlyShooting
+from ricochet.tasks.systems.interface import (
+    LateValidation,
+    Night,
+    NightlyStep,
+    Study,
+    StudyRequest,
+    System,
+)
+from ricochet.tasks.training.steps import Procedure, Training
 
 
 def _validation() -> Any:
@@ -12,4 +22,58 @@ def _validation() -> Any:
     return validation.VALIDATION
 
 
-SYSTEM = System("air_hockey", kinds=(POLICY,), validations=(LateValidation(POLICY, _validation),))
+def _energy() -> Procedure:
+    from ricochet.tasks.systems.air_hockey.policies import publish, train
+
+    return Procedure(
+        is_complete=train.is_complete,
+        steps=train.steps,
+        describe=train.describe,
+        packages=train.folders,
+        publish=publish.publish,
+        lines=train.lines,
+    )
+
+
+def _shooting(request: StudyRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.air_hockey.studies import table_one
+
+    return table_one.run(request)
+
+
+def _train_and_validate(night: Night) -> Mapping[str, Any]:
+    trained = night.train("energy")["registered"]
+    return {"shooting": {name: night.validate(name) for name in trained}}
+
+
+SYSTEM = System(
+    "air_hockey",
+    kinds=(POLICY,),
+    validations=(LateValidation(POLICY, _validation),),
+    trainings=(
+        Training(
+            name="energy",
+            section="energy",
+            summary="learn the puck's contacts, find shots, train an energy for each setting"
+            " and register them",
+            example="ricochet train energy --out artifacts/train/energy",
+            load=_energy,
+        ),
+    ),
+    studies=(
+        Study(
+            "shooting",
+            "shots of learnt, conventional and exhaustive policies",
+            _shooting,
+            ("shots", "of each row"),
+        ),
+    ),
+    nightly=(
+        NightlyStep(
+            "train energy",
+            _train_and_validate,
+            enabled=lambda settings: settings[NightlyShooting].shooting,
+            failed=lambda line: {"shooting": {"training": line}},
+        ),
+    ),
+)

@@ -51,6 +51,11 @@ def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) 
     return result
 
 
+def package_name(settings: Settings) -> str:
+    """Return the name in the registry that recordings with these settings lead to."""
+    return f"{settings[Drops].ball}-{settings[Drops].surface}"
+
+
 def capture(
     settings: Settings, folder: Path, *, rig: str, session: str, seed: int, progress: Progress
 ) -> sealing.Sealed:

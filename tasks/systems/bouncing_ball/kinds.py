@@ -10,9 +10,9 @@ def _grid_reader() -> Reader:
 
 
 def _density_reader() -> Reader:
-    from ricochet.tasks.systems.bouncing_ball.calibration import density
+    from ricochet.tasks.systems.bouncing_ball.calibration import density_packages
 
-    return density.READER
+    return density_packages.READER
 
 
 POSTERIOR = PackageKind(
@@ -33,4 +33,4 @@ DENSITY = PackageKind(
     load_reader=_density_reader,
     made_by="ricochet train density",
 )
-"""The conditional density of the bouncing ball, `calibration.density`."""
+"""The conditional density of the bouncing ball, `calibration.density_packages`."""

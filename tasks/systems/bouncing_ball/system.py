@@ -1,9 +1,20 @@
 """What the bouncing ball offers."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from ricochet.tasks.general_settings import Nightly
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY, POSTERIOR
-from ricochet.tasks.systems.interface import LateValidation, System
+from ricochet.tasks.systems.bouncing_ball.settings import NightlyDrops
+from ricochet.tasks.systems.interface import (
+    LateValidation,
+    Night,
+    NightlyStep,
+    Study,
+    StudyRequest,
+    System,
+)
+from ricochet.tasks.training.steps import Procedure, Training
 
 
 def _validation() -> Any:
@@ -12,8 +23,73 @@ def _validation() -> Any:
     return validation.VALIDATION
 
 
+def _density() -> Procedure:
+    from ricochet.tasks.systems.bouncing_ball.calibration import density_publish
+    from ricochet.tasks.systems.bouncing_ball.calibration import density_training as training
+
+    return Procedure(
+        is_complete=training.is_complete,
+        steps=training.steps,
+        describe=training.describe,
+        packages=lambda request: {DENSITY.pattern: training.package_folder(request)},
+        publish=density_publish.publish,
+        lines=training.lines,
+    )
+
+
+def _inference(request: StudyRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.bouncing_ball.studies import inference
+
+    return inference.run(request)
+
+
+def _cup(request: StudyRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.bouncing_ball.studies import cup
+
+    return cup.run(request)
+
+
+def _tracking(request: StudyRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.bouncing_ball.studies import tracking
+
+    return tracking.run(request)
+
+
+def _record(night: Night) -> Mapping[str, Any]:
+    return night.record([f"capture.drops={night.settings[NightlyDrops].drops}"])
+
+
+def _calibrate(night: Night) -> Mapping[str, Any]:
+    results = night.calibrate()
+    validating = night.settings[Nightly].validate
+    return {
+        "pairs": {pair: entry["unchanged"] for pair, entry in results.items()},
+        "validated": {pair: night.validate(pair) for pair in results if validating},
+    }
+
+
 SYSTEM = System(
     "bouncing_ball",
     kinds=(POSTERIOR, DENSITY),
     validations=(LateValidation(POSTERIOR, _validation),),
+    trainings=(
+        Training(
+            name="density",
+            section="density",
+            summary="train the conditional density of the bouncing ball and register it",
+            example="ricochet train density --trials 10",
+            load=_density,
+        ),
+    ),
+    studies=(
+        Study("ball-inference", "posteriors of restitution and concentration", _inference),
+        Study("cup", "success of drops into a cup, predicted and counted", _cup),
+        Study(
+            "ball-tracking", "tossed balls met by a paddle", _tracking, ("tosses", "of each ball")
+        ),
+    ),
+    nightly=(
+        NightlyStep("record", _record, failed=lambda line: {"state": "failed", "reason": line}),
+        NightlyStep("calibrate", _calibrate),
+    ),
 )

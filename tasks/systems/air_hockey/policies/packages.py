@@ -44,6 +44,8 @@ KIND = "shooting-energy"
 INPUTS = ("x", "y", "velocity_x", "velocity_y", "airflow_x", "airflow_y", "angle")
 UNITS = ("m", "m", "m/s", "m/s", "m/s^2", "m/s^2", "rad")
 REFERENCES = 16
+HELD_OUT = "held_out_history"
+"""Curve of the losses that a package's checks hold; those of the training are another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +81,22 @@ class Shooter:
         Args:
             aim: Standard deviation of each axis of mallet against puck at contact, m.
         """
-        doubt = objective.contact_covariance(aim=aim)
-        return Conditions(self.modes, self.strokes.speed, doubt, self.table)
+        return Conditions(
+            self.modes, self.strokes.speed, objective.contact_covariance(aim=aim), self.table
+        )
+
+
+def folder_of(training: Path, name: str) -> Path:
+    """Return the folder of a package among the results of a training."""
+    return training / name / "package"
+
+
+def is_current(folder: Path, key: str) -> bool:
+    """Tell whether a whole package with this key is in a folder."""
+    try:
+        return read_package(folder, reader=READER).data_digest == key
+    except BadInput:
+        return False
 
 
 def write(
@@ -95,7 +111,7 @@ def write(
     """Write a shooter as a package.
 
     Args:
-        shooter: The shooter.
+        shooter: What to write.
         folder: The package to make.
         checks: What was measured about it.
         key: Digest of all that decides it.
@@ -125,10 +141,7 @@ def read(folder: Path, *, table: Table | None = None) -> Shooter:
 
     Args:
         folder: The package.
-        table: The table it shall play on; the standard one when absent.
-
-    Returns:
-        The shooter.
+        table: The table it is to play on; the standard one when absent.
 
     Raises:
         BadInput: If it is not exactly what its manifest promises, or of another table.
@@ -142,10 +155,7 @@ def from_package(package: Package, *, where: str, table: Table | None = None) ->
     Args:
         package: The package.
         where: Its name, for an error.
-        table: The table it shall play on; the standard one when absent.
-
-    Returns:
-        The shooter.
+        table: The table it is to play on; the standard one when absent.
 
     Raises:
         BadInput: If it is of another kind or another table, or its settings cannot be read.

@@ -3,7 +3,6 @@
 Every step finds its own earlier result, so that publishing again adds nothing.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from ricochet.tasks.registry import runs
@@ -12,21 +11,28 @@ from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage.files import digest_of, sha256
-from ricochet.tasks.systems.air_hockey.kinds import POLICY
-from ricochet.tasks.systems.air_hockey.policies.packages import READER
+from ricochet.tasks.systems.air_hockey.kinds import POLICY, policy_names
+from ricochet.tasks.systems.air_hockey.policies.packages import READER, folder_of
+from ricochet.tasks.training.steps import Publication, TrainingRequest
 
 EXPERIMENT = "energy"
 
 
-def publish(
-    tracker: Tracker, folder: Path, names: Sequence[str], *, flow_run: str = ""
+def publish(request: TrainingRequest, flow_run: str) -> Publication:
+    """Record and register the energies of a training in the store of this process."""
+    versions, run = publish_energies(runs.connect(), request.out, flow_run=flow_run)
+    named = {name: version.version for name, version in versions.items()}
+    return Publication(run.experiment_id, run.run_id, {"registered": named})
+
+
+def publish_energies(
+    tracker: Tracker, folder: Path, *, flow_run: str = ""
 ) -> tuple[dict[str, Registered], OpenRun]:
     """Record and register the packages of a training.
 
     Args:
         tracker: The store.
         folder: Folder that holds `<name>/package` and `figures`.
-        names: Names in the registry, `shooting-<setting>`.
         flow_run: Id of the Prefect flow run, if there is one.
 
     Returns:
@@ -35,18 +41,13 @@ def publish(
     Raises:
         BadInput: If a package is not whole.
     """
-    places = {name: folder / name / "package" for name in names}
+    places = {name: folder_of(folder, name) for name in policy_names()}
     digests = {name: sha256(place / READER.manifest) for name, place in places.items()}
     tags = {"prefect.flow_run_id": flow_run}
     shared = runs.open_run(tracker, EXPERIMENT, digest_of(digests), name="all settings", tags=tags)
+    below = {**tags, "mlflow.parentRunId": shared.run_id}
     versions = {
-        name: _publish_one(
-            tracker,
-            name,
-            place,
-            key=digests[name],
-            tags={**tags, "mlflow.parentRunId": shared.run_id},
-        )
+        name: _publish_one(tracker, name, place, key=digests[name], tags=below)
         for name, place in places.items()
     }
     if not shared.finished:
@@ -76,5 +77,5 @@ def _log(tracker: Tracker, run: OpenRun, package: Package) -> None:
         if isinstance(curve, list):
             runs.log_curve(tracker, run.run_id, name, curve)
     numbers = {k: v for k, v in checks.items() if isinstance(v, int | float)}
-    told = {**package.settings["training"], **package.settings["setting"]}
-    runs.log_numbers(tracker, run.run_id, parameters=told, metrics=numbers)
+    parameters = {**package.settings["training"], **package.settings["setting"]}
+    runs.log_numbers(tracker, run.run_id, parameters=parameters, metrics=numbers)

@@ -11,48 +11,47 @@ from optuna.trial import Trial
 
 from ricochet.tasks.console.progress import Progress, silent
 from ricochet.tasks.systems.air_hockey.policies import energy, training_data
-from ricochet.tasks.systems.air_hockey.policies.training_data import Order
 from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.training import search as searches
 from ricochet.tasks.training.search import Choice, Space
+from ricochet.tasks.training.steps import TrainingRequest
 
 NAME = "shooting-aggressive"
+SEARCHED = ("hidden", "learning_rate")
+"""Settings that a search may choose."""
 
 
-def search(order: Order, progress: Progress = silent) -> Energies:
-    """Try as many settings as `energy.trials` says.
+def search(request: TrainingRequest, progress: Progress = silent) -> Energies:
+    """Try as many settings as `energy.trials` says, those asked for first, and return the best.
 
     Args:
-        order: What is wanted; its settings are tried first.
-        progress: Told of hundredths of each trial.
-
-    Returns:
-        The settings of the best trial.
+        request: What is asked for.
+        progress: Called with hundredths of each trial.
     """
-    wanted = order.settings[Energies]
-    once, setting = replace(wanted, trials=0), energy.setting_of(NAME)
-    labels = training_data.labels(order)
+    settings = request.settings[Energies]
+    once, setting = replace(settings, trials=0), energy.setting_of(NAME)
+    labels = training_data.labels(request)
 
-    def value(choice: Choice, within: Progress) -> float:
-        tried = replace(once, **choice)
-        return energy.fit(tried, labels, setting, seed=order.seed, progress=within).lowest
+    def value(chosen: Choice, within: Progress) -> float:
+        tried = replace(once, **chosen)
+        return energy.fit(tried, labels, setting, seed=request.seed, progress=within).lowest
 
     space = Space(
-        name=f"energy-{energy.key(order)[:16]}",
-        started={name: getattr(wanted, name) for name in energy.SEARCHED},
-        propose=partial(_propose, wanted),
+        name=f"energy-{training_data.packages_key(request)[:16]}",
+        started={name: getattr(settings, name) for name in SEARCHED},
+        propose=partial(_propose, settings),
         value=value,
     )
-    tried = searches.search(
-        space, order.out, trials=wanted.trials, seed=order.seed, progress=progress
+    best = searches.search(
+        space, request.out, trials=settings.trials, seed=request.seed, progress=progress
     )
-    best = min(tried, key=lambda trial: trial.value)
     return replace(once, **best.chosen)
 
 
-def _propose(wanted: Energies, trial: Trial) -> Choice:
-    rates = (min(2e-4, wanted.learning_rate), max(5e-3, wanted.learning_rate))
+def _propose(settings: Energies, trial: Trial) -> Choice:
+    rates = (min(2e-4, settings.learning_rate), max(5e-3, settings.learning_rate))
+    hidden = (min(32, settings.hidden), max(256, settings.hidden))
     return {
-        "hidden": trial.suggest_int("hidden", min(32, wanted.hidden), max(256, wanted.hidden)),
+        "hidden": trial.suggest_int("hidden", *hidden),
         "learning_rate": trial.suggest_float("learning_rate", *rates, log=True),
     }

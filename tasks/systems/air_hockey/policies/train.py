@@ -1,207 +1,144 @@
-"""From shots to verified packages, one a setting: what `ricochet train energy` ends with.
+"""From shots to verified packages, one a setting: what `ricochet train energy` does.
 
-    puck modes, strokes, shots    what all settings share
-    (`tasks.systems.air_hockey.policies.training_data`) search                        of size and
-    schedule, where one is wanted shooting-<setting>            the energy with contacts and strokes
-    (`tasks.systems.air_hockey.policies.energy`) pictures                      what was learnt, and
-    how well the modes foretell the puck
+    puck modes, strokes, shots   what all settings share (`training_data`)
+    search                       of size and schedule, where one is asked for (`search`)
+    shooting-<setting>           the energy with contacts and strokes (`policy`)
+    pictures                     what was learnt, and how well the modes predict the puck
 
-Every step finds its own earlier result by the digest of all that decides it, so that a training
-that was interrupted goes on where it stopped, and one that is there is not repeated.
+What trains and draws is imported when a step needs it: a training that is there loads neither.
 """
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ricochet.models.systems.air_hockey.shots import objective
-from ricochet.tasks.console.progress import Progress, Show, hidden, silent
-from ricochet.tasks.figures import style
-from ricochet.tasks.registry.packages import read_package
+from ricochet.tasks.console.progress import Progress, part, silent
+from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.storage.files import digest_of, write_bytes, write_json
 from ricochet.tasks.storage.provenance import code_digest
-from ricochet.tasks.systems.air_hockey.figures import training, training_set
-from ricochet.tasks.systems.air_hockey.kinds import SHOOTING
-from ricochet.tasks.systems.air_hockey.policies import energy, packages, training_data
-from ricochet.tasks.systems.air_hockey.policies.energy import HELD_OUT
-from ricochet.tasks.systems.air_hockey.policies.packages import READER
-from ricochet.tasks.systems.air_hockey.policies.training_data import Order
+from ricochet.tasks.systems.air_hockey.kinds import policy_names
+from ricochet.tasks.systems.air_hockey.policies import packages, training_data
+from ricochet.tasks.systems.air_hockey.policies.packages import HELD_OUT, READER, folder_of
 from ricochet.tasks.systems.air_hockey.settings import Energies
+from ricochet.tasks.training.steps import Step, TrainingRequest
 
 SCHEMA = "ricochet.energies/1"
-NAMES = tuple(f"{SHOOTING}{setting.name}" for setting in objective.SETTINGS)
 PREDICTION = "prediction.json"
-"""Written last: rows of how well the modes foretell the puck, and the key of what was drawn."""
+"""Written last: rows of how well the modes predict the puck, and the key of what was drawn."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """A step of a training.
-
-    Attributes:
-        label: What is being done.
-        do: Does it unless it is done; told how to report progress.
-    """
-
-    label: str
-    do: Callable[[Progress], object]
+def is_complete(request: TrainingRequest) -> bool:
+    """Tell whether every package of a training is there and whole, and every picture."""
+    return is_trained(request) and _predicted(request).get("key") == _drawn_key(request)
 
 
-def is_done(order: Order) -> bool:
-    """Tell whether every package of a training is there and whole, and every picture.
-
-    Args:
-        order: What is wanted.
-
-    Returns:
-        Whether nothing is left to do.
-    """
-    return is_trained(order) and _predicted(order).get("key") == _drawn_key(order)
+def is_trained(request: TrainingRequest) -> bool:
+    """Tell whether every package of a training is there and whole."""
+    key = training_data.packages_key(request)
+    return all(packages.is_current(folder, key) for folder in folders(request).values())
 
 
-def is_trained(order: Order) -> bool:
-    """Tell whether every package of a training is there and whole.
-
-    Args:
-        order: What is wanted.
-
-    Returns:
-        Whether nothing is left to train.
-    """
-    return all(energy.is_there(order, place(order, name)) for name in NAMES)
+def folders(request: TrainingRequest) -> dict[str, Path]:
+    """Return the folders of the packages by name."""
+    return {name: folder_of(request.out, name) for name in policy_names()}
 
 
-def place(order: Order, name: str) -> Path:
-    """Return the folder of a package.
-
-    Args:
-        order: What is wanted.
-        name: Name of the package.
-
-    Returns:
-        The folder.
-    """
-    return order.out / name / "package"
-
-
-def steps(order: Order) -> tuple[Step, ...]:
-    """Return the steps of a training in their order, pictures last.
-
-    Args:
-        order: What is wanted.
-    """
+def steps(request: TrainingRequest) -> tuple[Step, ...]:
+    """Return the steps of a training in their order, pictures last."""
     shared = [
-        Step("puck modes", partial(training_data.modes, order)),
-        Step("strokes", partial(training_data.strokes, order)),
-        Step("shots", partial(training_data.labels, order)),
+        Step("puck modes", partial(training_data.modes, request)),
+        Step("strokes", partial(training_data.strokes, request)),
+        Step("shots", partial(training_data.labels, request)),
     ]
-    if order.settings[Energies].trials:
-        shared.append(Step("search", partial(energy.chosen, order)))
-    own = [Step(name, partial(energy.train, order, name, place(order, name))) for name in NAMES]
-    return (*shared, *own, Step("pictures", partial(draw, order)))
+    if request.settings[Energies].trials:
+        shared.append(Step("search", partial(_search, request)))
+    own = [Step(name, partial(_train, request, name)) for name in policy_names()]
+    return (*shared, *own, Step("pictures", partial(draw, request)))
 
 
-def run(order: Order, show: Show = hidden) -> dict[str, Any]:
-    """Do what `ricochet train energy --no-publish` promises.
-
-    Args:
-        order: What is wanted.
-        show: Shows the progress of each step.
-
-    Returns:
-        What `result.json` holds.
-    """
-    new = not is_done(order)
-    for step in steps(order) if new else ():
-        take(step, show)
-    result = summary(order, trained=new)
-    write_json(order.out / "result.json", result)
-    return result
+def train(request: TrainingRequest, progress: Progress = silent) -> None:
+    """Have the packages of a training, without pictures."""
+    left = () if is_trained(request) else steps(request)[:-1]
+    for number, step in enumerate(left):
+        step.run(part(progress, number, len(left)))
 
 
-def train(order: Order, show: Show = hidden) -> None:
-    """Have the packages of a training, without pictures.
-
-    Args:
-        order: What is wanted.
-        show: Shows the progress of each step.
-    """
-    for step in () if is_trained(order) else steps(order)[:-1]:
-        take(step, show)
-
-
-def take(step: Step, show: Show) -> None:
-    """Take a step of a training.
-
-    Args:
-        step: The step.
-        show: Shows its progress.
-    """
-    with show(step.label) as progress:
-        step.do(progress)
-
-
-def draw(order: Order, progress: Progress = silent) -> None:
-    """Draw what a training learnt, into `figures`, and hold the modes against unseen episodes.
-
-    Args:
-        order: What was wanted; the packages are there.
-        progress: Told of the episodes.
+def draw(request: TrainingRequest, progress: Progress = silent) -> None:
+    """Draw what a training learnt into `figures`, and compare the modes with unseen episodes.
 
     Raises:
         BadInput: If a package is not whole.
     """
-    found = {name: read_package(place(order, name), reader=READER) for name in NAMES}
+    from ricochet.tasks.figures import style
+    from ricochet.tasks.systems.air_hockey.figures import training, training_set
+
+    found = _packages(request)
+    figures = request.out / "figures"
     training_set.draw(
         {name: packages.from_package(one, where=name) for name, one in found.items()},
         {name: one.checks[HELD_OUT] for name, one in found.items()},
-        candidates=order.settings[Energies].candidates,
-        aim=order.settings[Energies].aim_sd,
-        folder=order.out / "figures",
+        candidates=request.settings[Energies].candidates,
+        aim=request.settings[Energies].aim_sd,
+        folder=figures,
     )
-    rows = training_data.predictions(order, progress)
-    drawn = style.to_png(training.predictions(rows))
-    write_bytes(order.out / "figures" / "modes.png", drawn)
-    told = {"key": _drawn_key(order), "rows": [asdict(row) for row in rows]}
-    write_json(order.out / PREDICTION, told)
+    rows = training_data.predictions(request, progress)
+    write_bytes(figures / "modes.png", style.to_png(training.predictions(rows)))
+    facts = {"key": _drawn_key(request), "rows": [asdict(row) for row in rows]}
+    write_json(request.out / PREDICTION, facts)
 
 
-def summary(order: Order, *, trained: bool) -> dict[str, Any]:
-    """Describe the packages of a training.
-
-    Args:
-        order: What was wanted.
-        trained: Whether something was trained now.
-
-    Returns:
-        What `result.json` holds.
-    """
-    found = {name: read_package(place(order, name), reader=READER) for name in NAMES}
+def describe(request: TrainingRequest) -> dict[str, Any]:
+    """Return what `result.json` holds of a training."""
+    found = _packages(request)
     return {
         "schema": SCHEMA,
-        "trained": trained,
         "energies": {
             name: {k: v for k, v in package.checks.items() if not isinstance(v, list)}
             for name, package in found.items()
         },
-        "prediction": _predicted(order)["rows"],
+        "prediction": _predicted(request)["rows"],
         "settings": dict(next(iter(found.values())).settings["training"]),
         "registered": None,
     }
 
 
-def _drawn_key(order: Order) -> str:
-    """Name everything that decides the pictures and the predictions."""
-    drawn = training_data.predictions_key(order), code_digest(__name__)
-    return digest_of([energy.key(order), *drawn])
+def lines(result: Mapping[str, Any], out: Path) -> tuple[str, ...]:
+    """Return the result in a line a setting for the terminal."""
+    return tuple(
+        f"{name}: loses {row['regret_share']:.4f} of the best objective,"
+        f" {row['agreement']:.2f} of the modes agree"
+        for name, row in result["energies"].items()
+    )
 
 
-def _predicted(order: Order) -> dict[str, Any]:
+def _search(request: TrainingRequest, progress: Progress) -> None:
+    from ricochet.tasks.systems.air_hockey.policies import policy  # torch takes seconds to import
+
+    policy.chosen(request, progress)
+
+
+def _train(request: TrainingRequest, name: str, progress: Progress) -> None:
+    from ricochet.tasks.systems.air_hockey.policies import policy
+
+    policy.train(request, name, progress)
+
+
+def _packages(request: TrainingRequest) -> dict[str, Package]:
+    return {name: read_package(place, reader=READER) for name, place in folders(request).items()}
+
+
+def _drawn_key(request: TrainingRequest) -> str:
+    """Return the digest of everything that decides the pictures and the predictions."""
+    drawn = training_data.predictions_key(request), code_digest(__name__)
+    return digest_of([training_data.packages_key(request), *drawn])
+
+
+def _predicted(request: TrainingRequest) -> dict[str, Any]:
     """Return what the last step wrote; nothing where it did not."""
     try:
-        return dict(json.loads((order.out / PREDICTION).read_text()))
+        return dict(json.loads((request.out / PREDICTION).read_text()))
     except (OSError, ValueError, TypeError):
         return {}

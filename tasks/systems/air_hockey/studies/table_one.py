@@ -21,7 +21,7 @@ from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.simulator import Disturbance
-from ricochet.tasks.console.progress import Progress, Show, bar, hidden, part
+from ricochet.tasks.console.progress import Progress, part, silent
 from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
@@ -31,12 +31,13 @@ from ricochet.tasks.systems.air_hockey import disturbance as hockey
 from ricochet.tasks.systems.air_hockey.figures import episodes, table_one
 from ricochet.tasks.systems.air_hockey.policies import packages, train
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
-from ricochet.tasks.systems.air_hockey.policies.training_data import Order
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.systems.air_hockey.studies import rows as shooting_rows
 from ricochet.tasks.systems.air_hockey.studies.rows import CONVENTIONAL, ENERGIES, EXHAUSTIVE, ROWS
 from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.trials import Played, Start
+from ricochet.tasks.systems.interface import StudyRequest
+from ricochet.tasks.training.steps import TrainingRequest
 
 SEED = 60_000
 PICTURED = ("cautious", "aggressive")
@@ -54,44 +55,25 @@ PAPER = {
 """Its Table I, in its own simulator."""
 
 
-def run(
-    settings: Settings,
-    out: Path,
-    progress: Progress,
-    *,
-    wanted: int | None = None,
-    quick: bool = False,
-    seed: int = 0,
-) -> dict[str, Any]:
-    """Train the energies unless they are there, shoot and count.
-
-    Args:
-        settings: The table, the energies and the shots, in the sections `hockey` and `energy`.
-        out: Folder for policies, figures and the episode.
-        progress: Called with how much is done of how much.
-        wanted: Of each row's shots; `hockey.shots`, or few in a quick study, when absent.
-        quick: Whether to take few shots and small energies.
-        seed: Which study; each has starts, records and energies of its own.
-
-    Returns:
-        Every number of the study.
-    """
-    settings = shrunk(settings) if quick else settings
-    shooters = policies(settings, output_folder(out / "policies"), seed, bar)
-    begun = trials.starts(wanted or settings[Hockey].shots, seed=SEED + seed)
+def run(request: StudyRequest) -> dict[str, Any]:
+    """Train the energies unless they are there, shoot and count."""
+    settings = shrunk(request.settings) if request.quick else request.settings
+    works = 1 + len(ROWS) + len(CLOCKED) + len(PICTURED)
+    progress = (part(request.progress, number, works) for number in range(works))
+    folder = output_folder(request.out / "policies")
+    shooters = policies(settings, folder, request.seed, next(progress))
+    begun = trials.starts(request.count or settings[Hockey].shots, seed=SEED + request.seed)
     disturbance = hockey.disturbance(settings[Hockey])
-    works = len(ROWS) + len(CLOCKED) + len(PICTURED)
-    told = (part(progress, number, works) for number in range(works))
     played: dict[str, list[Played]] = {}
     for row in ROWS:
         make = functools.partial(shooting_rows.agent, row, shooters, settings)
-        played[row] = trials.play_all(make, begun, disturbance, progress=next(told))
+        played[row] = trials.play_all(make, begun, disturbance, progress=next(progress))
     steps = {
         row: _steps(
             functools.partial(shooting_rows.agent, row, shooters, settings),
-            begun[: TIMED_QUICK if quick else TIMED],
+            begun[: TIMED_QUICK if request.quick else TIMED],
             disturbance,
-            next(told),
+            next(progress),
         )
         for row in CLOCKED
     }
@@ -99,13 +81,13 @@ def run(
     rows = {row: count(each, known[row]) for row, each in played.items()}
     for row, spent in steps.items():
         rows[row]["step_ms"] = _milliseconds(spent)
-    _draw(rows, played, output_folder(out))
+    _draw(rows, played, output_folder(request.out))
     for row in PICTURED:
         shooter = shooting_rows.agent(row, shooters, settings)
-        picture(shooter, row, begun, played[row], disturbance, out)
-        next(told)(1, 1)
+        picture(shooter, row, begun, played[row], disturbance, request.out)
+        next(progress)(1, 1)
     return {
-        "quick": quick,
+        "quick": request.quick,
         "shots": len(begun),
         "disturbance": asdict(disturbance),
         "rows": rows,
@@ -115,11 +97,7 @@ def run(
 
 
 def shrunk(settings: Settings) -> Settings:
-    """Return the settings of a quick study.
-
-    Args:
-        settings: Those of the whole study.
-    """
+    """Return the settings of a quick study."""
     share = settings[Quick].quick
     fewer = settings.changed(
         Energies,
@@ -133,7 +111,7 @@ def shrunk(settings: Settings) -> Settings:
 
 
 def policies(
-    settings: Settings, folder: Path, seed: int, show: Show = hidden
+    settings: Settings, folder: Path, seed: int, progress: Progress = silent
 ) -> dict[str, Shooter]:
     """Return the trained shooters by setting, training what is not there.
 
@@ -144,14 +122,14 @@ def policies(
         settings: The table and the energies.
         folder: Where they are kept otherwise.
         seed: Of the training.
-        show: Shows the progress of each step of a training.
+        progress: Called with hundredths of each step of a training.
     """
     places = (artifacts() / "energy", artifacts() / "train" / "energy", folder)
-    orders = [Order(settings, place, seed, beside=places) for place in places]
-    order = next((each for each in orders if train.is_trained(each)), orders[-1])
-    train.train(order, show)
-    names = {name.split("-", 1)[1]: name for name in train.NAMES}
-    return {s: packages.read(train.place(order, n)) for s, n in names.items()}
+    requests = [TrainingRequest(settings, place, seed, fallbacks=places) for place in places]
+    request = next((each for each in requests if train.is_trained(each)), requests[-1])
+    train.train(request, progress)
+    found = (packages.read(place) for place in train.folders(request).values())
+    return {shooter.setting.name: shooter for shooter in found}
 
 
 def count(played: list[Played], known: Conditions) -> dict[str, Any]:

@@ -27,12 +27,19 @@ from ricochet.tasks.console.progress import Progress, silent
 from ricochet.tasks.registry.packages import Package, write_package
 from ricochet.tasks.storage.files import output_folder, write_arrays, write_json
 from ricochet.tasks.storage.provenance import artifacts, git_commit
-from ricochet.tasks.systems.bouncing_ball.calibration import density, detections, times_only
+from ricochet.tasks.systems.bouncing_ball.calibration import (
+    density_packages,
+    density_training,
+    detections,
+    times_only,
+)
 from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard
 from ricochet.tasks.systems.bouncing_ball.figures import calibration_set
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID as GRID_READER
-from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Density
+from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
+from ricochet.tasks.training.steps import TrainingRequest
 
 GRID = 121
 """Points an axis of the packaged density; straight lines between them err by under 1e-2 nats."""
@@ -104,11 +111,12 @@ def find_network(order: "steps.Order") -> Network:
     """
     folder = order.density
     if folder is not None:
-        density.read(folder)
+        density_packages.read(folder)
     if folder is None:
         place = output_folder(artifacts() / "train" / "density")
-        folder, _ = density.find_or_train(order.settings[Density], place, seed=0)
-    name = order.model or f"{density.NAME}/{density.local_version(folder)}"
+        request = TrainingRequest(order.settings, place, seed=0)
+        folder = density_training.find_or_train(request)
+    name = order.model or f"{DENSITY.pattern}/{density_packages.local_version(folder)}"
     return Network(folder, name)
 
 
@@ -195,7 +203,9 @@ def _network_log_density(network: Network, drops: MeasuredDrops, found: Calibrat
     """Return what the network, shown single drops, thinks of the posterior mean, in nats."""
     inputs = network_features.from_both(drops.features, drops.noise)
     mean = torch.from_numpy(np.asarray(found.mean, dtype=np.float64))
-    values = density.read(network.folder).log_density(mean.expand(len(drops.names), 2), inputs)
+    values = density_packages.read(network.folder).log_density(
+        mean.expand(len(drops.names), 2), inputs
+    )
     finite = values[torch.isfinite(values)]
     return float(finite.median()) if len(finite) else -1e3
 
@@ -250,7 +260,7 @@ def _package(
     chosen = np.random.default_rng(0).choice(len(found.samples), REFERENCES, replace=False)
     return Package(
         kind="grid",
-        parameters=density.parameters(),
+        parameters=density_packages.parameters(),
         arrays={
             "rows": window.rows,
             "low": window.low,

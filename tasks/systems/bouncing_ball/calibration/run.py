@@ -115,6 +115,11 @@ def pairs(sessions: Sequence[str], out: Path) -> tuple[Pair, ...]:
     return (*grouped, *(_bare_pair(path, place(path.stem)) for path in bare))
 
 
+def registered_names(sessions: Sequence[str], out: Path) -> tuple[str, ...]:
+    """Return the names in the registry that the sessions lead to; a bare recording has none."""
+    return tuple(pair.name for pair in pairs(sessions, out) if not pair.bare)
+
+
 def key(pair: Pair, order: Order) -> str:
     """Name everything that decides the result of a pair.
 

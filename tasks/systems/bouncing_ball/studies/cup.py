@@ -10,7 +10,6 @@ varies from one calibration to another; `--quick` takes one.
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,15 +23,14 @@ from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.prediction import cup_success
 from ricochet.models.systems.bouncing_ball.prediction.cup_success import Prediction
-from ricochet.tasks.console.progress import Progress
 from ricochet.tasks.figures import style
-from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.bouncing_ball.figures import cup as cup_figures
 from ricochet.tasks.systems.bouncing_ball.figures.cup import SuccessMaps
 from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import sessions as product_rows
 from ricochet.tasks.systems.bouncing_ball.studies.sessions import Session
+from ricochet.tasks.systems.interface import StudyRequest
 
 SEED, APART = 43_000, 10_000
 """The first seed of the study, and how far those of two studies lie apart."""
@@ -73,33 +71,22 @@ class Trial:
         return self.prediction.holds(self.counted)
 
 
-def run(
-    settings: Settings, out: Path, progress: Progress, *, quick: bool = False, seed: int = 0
-) -> dict[str, Any]:
-    """Predict, count and compare.
-
-    Args:
-        settings: The drops of a session and the number of sessions, in its section `study`.
-        out: Folder for the figure.
-        progress: Called with the steps done and the steps in all.
-        quick: Whether to take one session a ball; the maps keep their size.
-        seed: Which study; each has sessions, draws and counts of its own.
-
-    Returns:
-        Every number of the study.
-    """
-    sessions = 1 if quick else max(1, round(settings[Study].repeats / 20))
+def run(request: StudyRequest) -> dict[str, Any]:
+    """Predict, count and compare; a quick study takes one session a ball and whole maps."""
+    study = request.settings[Study]
+    sessions = 1 if request.quick else max(1, round(study.repeats / 20))
     places = cup_success.positions()
-    rows, maps, first = {}, {}, SEED + APART * seed
+    rows, maps, first = {}, {}, SEED + APART * request.seed
     for i, ball in enumerate(BALLS):
         trials = []
         for j in range(sessions):
-            trials.append(_try(ball, places, settings[Study].drops, seed=first + 1000 * i + 10 * j))
-            progress(i * sessions + j + 1, len(BALLS) * sessions)
+            trials.append(_try(ball, places, study.drops, seed=first + 1000 * i + 10 * j))
+            request.progress(i * sessions + j + 1, len(BALLS) * sessions)
         rows[ball], maps[ball] = _row(ball, places, trials, seed=first + 1000 * i + 5)
-    output_folder(out)
-    write_bytes(out / "maps.png", style.to_png(cup_figures.success_maps(maps)))
-    return {"quick": quick, "setting": _setting(settings), "paper": PAPER, "balls": rows}
+    drawn = style.to_png(cup_figures.success_maps(maps))
+    write_bytes(output_folder(request.out) / "maps.png", drawn)
+    setting = _setting(study.drops)
+    return {"quick": request.quick, "setting": setting, "paper": PAPER, "balls": rows}
 
 
 def _try(ball: str, places: Float[ndarray, "row column 2"], drops: int, *, seed: int) -> Trial:
@@ -204,13 +191,13 @@ def _sessions(trials: list[Trial]) -> dict[str, Any]:
     }
 
 
-def _setting(settings: Settings) -> dict[str, Any]:
+def _setting(drops: int) -> dict[str, Any]:
     return {
         **vars(cup_success.SCENE),
         "drop_height": cup_success.DROP_HEIGHT,
         "trials": cup_success.TRIALS,
         "draws": cup_success.DRAWS,
-        "drops_of_a_session": settings[Study].drops,
+        "drops_of_a_session": drops,
         "radii": {name: ball.radius for name, ball in BALLS.items()},
     }
 

@@ -33,7 +33,6 @@ from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.console.progress import Progress
 from ricochet.tasks.figures import calibration_checks, style
 from ricochet.tasks.general_settings import Quick
-from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import digest_of, output_folder
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.bouncing_ball.settings import Study
@@ -42,6 +41,7 @@ from ricochet.tasks.systems.bouncing_ball.studies import methods as method_rows
 from ricochet.tasks.systems.bouncing_ball.studies import sessions as product_rows
 from ricochet.tasks.systems.bouncing_ball.studies.methods import Method
 from ricochet.tasks.systems.bouncing_ball.studies.sessions import Session
+from ricochet.tasks.systems.interface import StudyRequest
 
 SEED, APART = 1000, 1_000_000
 """The first seed of the study, and how far those of two studies lie apart."""
@@ -74,38 +74,27 @@ class Setting:
         return {"noise": noise, "simulations": self.simulations}
 
 
-def run(
-    settings: Settings, out: Path, progress: Progress, *, quick: bool = False, seed: int = 0
-) -> dict[str, Any]:
-    """Make the tables and figures of the study.
-
-    Args:
-        settings: The sizes, in its section `study`.
-        out: Folder for the figures.
-        progress: Called with the steps done and the steps in all.
-        quick: Whether to take only a small share of every count, and shorter sessions.
-        seed: Which study; each has simulations, cases and sessions of its own.
-
-    Returns:
-        Every number of the tables.
-    """
-    study = shrunk(settings[Study], settings[Quick].quick) if quick else settings[Study]
-    first = SEED + APART * seed
+def run(request: StudyRequest) -> dict[str, Any]:
+    """Make the tables and figures of the study."""
+    study = request.settings[Study]
+    if request.quick:
+        study = shrunk(study, request.settings[Quick].quick)
+    first = SEED + APART * request.seed
     noisy = Setting(DEFAULT_TIME_SD, DEFAULT_POSITION_SD, study.simulations, first)
     paper = Setting(0.0, 0.0, study.paper_simulations, first)
-    steps = _steps(study, progress)
+    steps = _steps(study, request.progress)
     general = drop_posterior.train_general(simulations=5 * study.simulations, draw=noisy.draw(0))
     steps(1)
     result = {
-        "quick": quick,
+        "quick": request.quick,
         **noisy.describe(),
         "cases": study.cases,
         "methods": _methods(noisy, study, general.density, general.cpu_time, steps),
         "paper": {**paper.describe(), "methods": _paper_methods(paper, study, steps)},
         "ablation": _ablation(paper, study, steps),
-        "product": _product(study, general.density, out, steps, first),
+        "product": _product(study, general.density, request.out, steps, first),
     }
-    _draw(result, out)
+    _draw(result, request.out)
     return result
 
 

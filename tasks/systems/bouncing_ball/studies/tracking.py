@@ -26,7 +26,6 @@ from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_tracking
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
 from ricochet.tasks.console.jobs import run_all
-from ricochet.tasks.console.progress import Progress
 from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Capture, Quick
 from ricochet.tasks.settings import Settings
@@ -39,6 +38,7 @@ from ricochet.tasks.systems.bouncing_ball.tracking import control_loop, controll
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import open_laboratory
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import workspace as workspace_of
 from ricochet.tasks.systems.bouncing_ball.validation import simulated_trials
+from ricochet.tasks.systems.interface import StudyRequest
 
 SEED, APART = 70_000, 1_000_000
 """The first seed of the study, and how far those of two studies lie apart."""
@@ -83,42 +83,21 @@ class Met:
     latencies: dict[str, list[float]]
 
 
-def run(
-    settings: Settings,
-    out: Path,
-    progress: Progress,
-    *,
-    wanted: int | None = None,
-    quick: bool = False,
-    seed: int = 0,
-) -> dict[str, Any]:
-    """Toss the balls, meet them and count.
-
-    Args:
-        settings: Tosses and acoustics, in the section `toss`.
-        out: Folder for the figures.
-        progress: Called with the tosses done and all tosses.
-        wanted: Of each ball's tosses; `toss.tosses` when absent.
-        quick: Whether to take only the share `study.quick` of the tosses, unless they are counted.
-        seed: Which study; each has recordings and tosses of its own.
-
-    Returns:
-        Every number of the study.
-    """
+def run(request: StudyRequest) -> dict[str, Any]:
+    """Toss the balls, let every controller meet the tosses and count."""
+    settings = request.settings
     workspace_of(settings[Tosses])  # refused before anything is computed
-    tosses = settings[Tosses].tosses
-    tosses = max(1, round(tosses * settings[Quick].quick)) if quick else tosses
-    tosses = tosses if wanted is None else wanted
-    first = APART * seed
+    tosses, first = _count(request), APART * request.seed
     balls = enumerate(BALLS, start=first)
     known = {ball: _calibrated(ball, settings, number) for number, ball in balls}
     jobs = [Job(ball, first + i, settings, known[ball]) for ball in known for i in range(tosses)]
     met: dict[str, list[Met]] = {ball: [] for ball in known}
-    for job, result in zip(jobs, run_all(meet, jobs, progress=progress), strict=True):
+    for job, result in zip(jobs, run_all(meet, jobs, progress=request.progress), strict=True):
         met[job.ball].append(result)
     alone = [meet(job) for job in jobs[:: -(-len(jobs) // TIMED)]]
-    found = summarise(met) | {"latency_ms": latencies(alone), "quick": quick, "tosses": tosses}
-    _draw(found["balls"], output_folder(out))
+    size = {"quick": request.quick, "tosses": tosses}
+    found = summarise(met) | {"latency_ms": latencies(alone)} | size
+    _draw(found["balls"], output_folder(request.out))
     return found
 
 
@@ -219,6 +198,14 @@ def _calibrated(ball: str, settings: Settings, seed: int) -> controllers.BallMod
     density = posterior.posterior(features, noise)
     theta = density.sample(SAMPLES, draw=np.random.default_rng(SEED + seed))
     return controllers.fit_ball_model(theta, draw=torch.Generator().manual_seed(SEED + seed))
+
+
+def _count(request: StudyRequest) -> int:
+    """Return the number of tosses of each ball."""
+    if request.count is not None:
+        return request.count
+    tosses = request.settings[Tosses].tosses
+    return max(1, round(tosses * request.settings[Quick].quick)) if request.quick else tosses
 
 
 def _draw(balls: tracking.Balls, out: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Shots
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.air_hockey.policies import energy
-from ricochet.tasks.systems.air_hockey.policies.training_data import Labels, Order
+from ricochet.tasks.systems.air_hockey.policies import energy, packages
+from ricochet.tasks.systems.air_hockey.policies.training_data import Labels
 from ricochet.tasks.systems.air_hockey.settings import Energies
 from tests.tasks.systems.air_hockey import shooters
 
@@ -37,7 +37,8 @@ def test_a_name_tells_its_setting(setting: objective.Setting) -> None:
 
 
 def test_a_package_of_another_key_does_not_count(tmp_path) -> None:
-    order = Order(catalogue.load_settings(), tmp_path, seed=0)
-    assert not energy.is_there(order, tmp_path)
+    assert not packages.is_current(tmp_path, "other")
     shooters.write(tmp_path)
-    assert not energy.is_there(order, tmp_path)
+    assert not packages.is_current(tmp_path, "other")
+    digest = packages.read_package(tmp_path, reader=packages.READER).data_digest
+    assert packages.is_current(tmp_path, digest)

@@ -13,10 +13,11 @@ from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey import disturbance
 from ricochet.tasks.systems.air_hockey.policies import training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
-from ricochet.tasks.systems.air_hockey.policies.training_data import Order
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.systems.air_hockey.studies import rows, table_one
 from ricochet.tasks.systems.air_hockey.validation import trials
+from ricochet.tasks.systems.interface import StudyRequest
+from ricochet.tasks.training.steps import TrainingRequest
 from tests.tasks.systems.air_hockey import shooters
 
 
@@ -63,9 +64,9 @@ def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
 def test_a_quick_study_keeps_contacts_and_strokes_and_is_small_in_all_else() -> None:
     whole = catalogue.load_settings()
     quick = table_one.shrunk(whole)
-    orders = [Order(each, Path("x"), 0) for each in (whole, quick)]
+    requests = [TrainingRequest(each, Path("x"), 0) for each in (whole, quick)]
     for key in (training_data.modes_key, training_data.strokes_key):
-        assert key(orders[0]) == key(orders[1])
+        assert key(requests[0]) == key(requests[1])
     for name in ("states", "epochs", "held_out"):
         assert getattr(quick[Energies], name) < getattr(whole[Energies], name)
     assert quick[Hockey].shots == 10
@@ -88,7 +89,9 @@ def test_the_study_has_its_rows_and_pictures(
     monkeypatch.setattr(table_one, "ROWS", table_one.ROWS[:5])
     wanted = catalogue.load_settings(None, ["hockey.shots=1", "energy.candidates=40"])
     told: list[tuple[int, int]] = []
-    found = table_one.run(wanted, tmp_path, lambda done, total: told.append((done, total)))
+    found = table_one.run(
+        StudyRequest(wanted, tmp_path, lambda done, total: told.append((done, total)))
+    )
     assert set(found["rows"]) == set(table_one.ROWS)
     assert found["shots"] == 1
     shares = [done / total for done, total in told]

@@ -10,6 +10,7 @@ from ricochet.models.systems.bouncing_ball.prediction import cup_success
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import cup as study_of_cup
+from ricochet.tasks.systems.interface import StudyRequest
 
 BALLS = {"ping-pong", "tennis", "moon ball"}
 
@@ -21,7 +22,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pat
     places = cup_success.positions(0.04)
     with pytest.MonkeyPatch().context() as patch:
         patch.setattr(cup_success, "positions", lambda: places)
-        result = study_of_cup.run(small, out, lambda *step: steps.append(step))
+        result = study_of_cup.run(StudyRequest(small, out, lambda *step: steps.append(step)))
     return result, out, steps
 
 

@@ -11,6 +11,7 @@ import pytest
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import inference
+from ricochet.tasks.systems.interface import StudyRequest
 
 TINY = {
     "simulations": 300,
@@ -50,7 +51,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pat
     out, steps = tmp_path_factory.mktemp("study"), []
     plain = catalogue.load_settings()
     tiny = plain.changed(Study, **TINY)
-    result = inference.run(tiny, out, lambda *step: steps.append(step))
+    result = inference.run(StudyRequest(tiny, out, lambda *step: steps.append(step)))
     return result, out, steps
 
 

@@ -10,6 +10,7 @@ from ricochet.tasks.systems.bouncing_ball.figures import tracking as deflection_
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.studies import tracking as study
 from ricochet.tasks.systems.bouncing_ball.studies.tracking import CONTROLLERS, Job, Met
+from ricochet.tasks.systems.interface import StudyRequest
 
 
 def _met(kinds: dict[str, str], *, wait: float = 0.015) -> Met:
@@ -49,7 +50,7 @@ def test_latencies_are_in_milliseconds_by_controller_and_together() -> None:
 @pytest.mark.slow
 def test_the_study_at_small_size_counts_every_toss_and_draws(tmp_path) -> None:
     loaded = catalogue.load_settings(None, ["toss.tosses=2", "study.drops=8"])
-    result = study.run(loaded, tmp_path, silent)
+    result = study.run(StudyRequest(loaded, tmp_path, silent))
     for rows in result["balls"].values():
         assert set(rows) == set(CONTROLLERS)
         bounds = {row["counts"]["boundaries"] for row in rows.values()}

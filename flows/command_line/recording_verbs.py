@@ -1,0 +1,119 @@
+"""The verbs of recordings: calibrate, capture, simulate.
+
+With publishing a verb runs its Prefect flow; with `--no-publish` it calls the same steps without
+any server, so that a quick look costs nothing.
+"""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ricochet.flows.command_line.verb import (
+    Call,
+    Verb,
+    no_options,
+    prepare_servers,
+    report_published,
+)
+from ricochet.tasks.systems import catalogue
+
+
+def calibrate(call: Call) -> None:
+    """Turn recordings into posteriors."""
+    from ricochet.tasks.systems.bouncing_ball.calibration import report, run
+    from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+
+    sessions = [str(path) for path in call.arguments.session]
+    density = call.arguments.density
+    order = run.Order(call.settings, call.out, call.seed, density=density)
+    catalogue.refuse_foreign(run.registered_names(sessions, call.out), POSTERIOR.made_by)
+    if call.publish and not run.is_bare(sessions):
+        result = _calibrated_and_published(call, sessions, order)
+    else:
+        before = run.unchanged(sessions, order, published=False)
+        result = run.run(sessions, order) if before is None else before
+    for line in report.lines(result, call.out):
+        call.report_line(line)
+
+
+def capture(call: Call) -> None:
+    """Record and seal a session."""
+    from ricochet.tasks.general_settings import Capture
+
+    prepare_servers()
+    rig, session = call.arguments.rig or call.settings[Capture].rig, call.arguments.session
+    if call.publish:
+        from ricochet.flows.capture import capture as flow
+
+        result = flow(rig=rig, session=session, **call.parameters())
+    else:
+        from ricochet.tasks.systems.bouncing_ball import capture as capturing
+        from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+
+        catalogue.refuse_foreign([capturing.package_name(call.settings)], POSTERIOR.made_by)
+        result = capturing.run(call.settings, call.out, rig=rig, session=session, seed=call.seed)
+    call.report_line(f"{result['session']}: {result['takes']} takes, {result['state']}")
+    report_published(call, result["published"])
+
+
+def simulate(call: Call) -> None:
+    """Simulate drops without sound."""
+    from ricochet.tasks.systems.bouncing_ball import simulated_drops
+    from ricochet.tasks.systems.bouncing_ball.settings import Simulate
+
+    result = simulated_drops.run(call.settings[Simulate], call.out, seed=call.seed)
+    call.report_line(f"{result['drops']} drops in {call.out / result['data']}")
+
+
+def _calibrated_and_published(call: Call, sessions: list[str], order: Any) -> Mapping[str, Any]:
+    """Return the results; where all are there and registered no server starts."""
+    prepare_servers()
+    from ricochet.tasks.systems.bouncing_ball.calibration import publish
+
+    before = publish.unchanged(sessions, order)
+    if before is not None:
+        return before
+    from ricochet.flows.calibrate import calibrate as flow
+
+    density = None if order.density is None else str(order.density)
+    return flow(sessions=sessions, density=density, **call.parameters())
+
+
+def _calibrate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "session", nargs="*", help="session folders or bare recordings (default: all under data/)"
+    )
+    parser.add_argument(
+        "--density", type=Path, metavar="DIR", help="package of the density network to use"
+    )
+
+
+def _capture_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rig", metavar="NAME", help="a name under hardware/microphones")
+    parser.add_argument("--session", required=True, metavar="ID", help="name of the new session")
+
+
+VERBS = (
+    Verb(
+        ("calibrate",),
+        "turn recordings into a posterior for each ball-surface pair (the main job)",
+        "ricochet calibrate data/ping-pong-table\n  ricochet calibrate clip.wav --no-publish",
+        _calibrate_options,
+        calibrate,
+    ),
+    Verb(
+        ("capture",),
+        "record and seal a session",
+        "ricochet capture --rig simulated --session monday-1 --set capture.drops=5",
+        _capture_options,
+        capture,
+    ),
+    Verb(
+        ("simulate",),
+        "simulate drops, with measurement noise and without sound",
+        "ricochet simulate --set simulate.drops=1000 --out artifacts/simulate",
+        no_options,
+        simulate,
+    ),
+)

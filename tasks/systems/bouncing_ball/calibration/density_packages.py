@@ -1,0 +1,108 @@
+"""A trained density as a verified package: arrays alone, and a self-test at fixed inputs.
+
+The self-test evaluates log q(theta | x) at `REFERENCES` simulated drops.
+"""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.inference import density_arrays
+from ricochet.models.inference.mixture_density_networks import ConditionalDensity, Inputs
+from ricochet.models.probability.bijections import Coordinates
+from ricochet.models.systems.bouncing_ball import problem
+from ricochet.tasks.registry.kinds import Reader
+from ricochet.tasks.registry.packages import (
+    MANIFEST,
+    Arrays,
+    Package,
+    Parameter,
+    read_package,
+    write_package,
+)
+from ricochet.tasks.storage.files import sha256
+from ricochet.tasks.storage.provenance import git_commit
+from ricochet.tasks.systems.bouncing_ball.calibration import density as densities
+from ricochet.tasks.systems.bouncing_ball.calibration.density import SEARCHED, Trained
+
+KIND = "conditional-density"
+REFERENCES = 16
+
+
+def parameters() -> tuple[Parameter, ...]:
+    """Describe the parameters of the bouncing ball in the order of theta."""
+    prior = problem.PRIOR
+    named = zip(problem.PARAMETERS, prior.low, prior.high, strict=True)
+    return tuple(Parameter(name, "1", low, high) for name, low, high in named)
+
+
+def write(trained: Trained, folder: Path) -> None:
+    """Write a density as a package.
+
+    Raises:
+        BadInput: If the place cannot be written.
+    """
+    draw = torch.Generator().manual_seed(0)
+    theta, inputs = densities.training_pairs(REFERENCES, draw=draw)
+    checked = densities.check(trained.density, seed=trained.seed)
+    package = Package(
+        kind=KIND,
+        parameters=parameters(),
+        arrays=density_arrays.to_arrays(trained.density),
+        inputs={
+            "theta": theta.numpy(),
+            "values": inputs.values.numpy(),
+            "location": inputs.coordinates.location.numpy(),
+            "scale": inputs.coordinates.scale.numpy(),
+        },
+        checks={"held_out": trained.held_out, "history": list(trained.history), **checked},
+        data_digest=densities.key(trained.asked, trained.seed),
+        git_commit=git_commit(),
+        settings={
+            **asdict(trained.asked),
+            "seed": trained.seed,
+            "chosen": {name: getattr(trained.settings, name) for name in SEARCHED},
+        },
+    )
+    write_package(folder, package, reader=READER)
+
+
+def read(folder: Path) -> ConditionalDensity:
+    """Read a density from a verified package.
+
+    Raises:
+        BadInput: If the package is not exactly what its manifest promises, or of another kind.
+    """
+    package = read_package(folder, reader=READER)
+    if package.kind != KIND:
+        raise BadInput(str(folder), f"kind {package.kind}", KIND)
+    return density_arrays.from_arrays(package.arrays)
+
+
+def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
+    """Evaluate a package of this kind at its reference inputs.
+
+    Args:
+        arrays: The arrays of the density.
+        inputs: `theta`, `values`, `location` and `scale`, one row a case.
+
+    Returns:
+        `log_density`, nats.
+    """
+    tensors = {name: torch.from_numpy(np.array(array)) for name, array in inputs.items()}
+    where = Coordinates(tensors["location"], tensors["scale"])
+    density = density_arrays.from_arrays(arrays)
+    value = density.log_density(tensors["theta"], Inputs(tensors["values"], where))
+    return {"log_density": value.numpy()}
+
+
+READER = Reader(evaluate)
+"""The reader of this kind."""
+
+
+def local_version(package: Path) -> str:
+    """Name a package that is in no registry: `local-` and the start of its manifest's digest."""
+    return f"local-{sha256(package / MANIFEST)[:12]}"
