@@ -1,5 +1,6 @@
 """What a test may leave behind: threads, child processes, files, changed global states."""
 
+import gc
 import os
 import random
 import subprocess
@@ -46,6 +47,7 @@ def now(temporary: Path, *, typed: bool = False) -> Traces:
 
 def left(before: Traces, temporary: Path, *, typed: bool = False) -> list[str]:
     """Return one line for each trace that was not there before; waits for what is ending."""
+    gc.collect()  # pools of threads end with whoever holds them
     after = now(temporary, typed=typed)
     deadline = time.monotonic() + GRACE
     while _alive(before, after) and time.monotonic() < deadline:

@@ -10,11 +10,18 @@ import pytest
 
 from ricochet.flows import cli
 from ricochet.flows.command_line import verbs
+from ricochet.flows.servers import kill_guard
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.systems.air_hockey.studies import table_one
 from ricochet.tasks.systems.bouncing_ball.studies import cup
 
 WORDS = [" ".join(verb.words) for verb in verbs.all_verbs()]
+
+
+@pytest.fixture(autouse=True)
+def unguarded(monkeypatch):
+    """Start no guard, which would outlive a test."""
+    monkeypatch.setattr(kill_guard, "guard_children", lambda: None)
 
 
 @pytest.fixture
