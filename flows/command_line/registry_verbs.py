@@ -183,36 +183,38 @@ def _names() -> str:
     return " or ".join(each.kind.pattern for each in catalogue.validations())
 
 
-VERBS = (
-    Verb(
-        ("validate",),
-        "try a candidate on the rig against the champion; what passes the gate becomes champion;"
-        " --no-publish only tries and judges",
-        "ricochet validate ping-pong-table\n  ricochet validate shooting-balanced\n"
-        "  ricochet validate ping-pong-table --rig real --arm --set real.robot=192.0.2.1",
-        _validate_options,
-        validate,
-    ),
-    Verb(
-        ("promote",),
-        "judge a version by the gate and make it the champion; --no-publish only judges",
-        "ricochet promote ping-pong-table 3\n  ricochet promote ping-pong-table --log",
-        _promote_options,
-        promote,
-    ),
-    Verb(
-        ("rollback",),
-        "restore the champion and previous of before the last promotion",
-        "ricochet rollback ping-pong-table --reason misses-every-second-ball",
-        _rollback_options,
-        rollback,
-        only_publishes=True,
-    ),
-    Verb(
-        ("doctor",),
-        "find what crashes left behind, mend what cannot be mended wrongly, say the rest",
-        "ricochet doctor",
-        no_options,
-        doctor,
-    ),
-)
+def verbs() -> tuple[Verb, ...]:
+    """Return the verbs, with examples of what systems validate."""
+    examples = [example for each in catalogue.validations() for example in each.examples]
+    return (
+        Verb(
+            ("validate",),
+            "try a candidate on the rig against the champion; what passes the gate becomes"
+            " champion; --no-publish only tries and judges",
+            "\n  ".join(f"ricochet validate {example}" for example in examples),
+            _validate_options,
+            validate,
+        ),
+        Verb(
+            ("promote",),
+            "judge a version by the gate and make it the champion; --no-publish only judges",
+            f"ricochet promote {examples[0]} 3\n  ricochet promote {examples[0]} --log",
+            _promote_options,
+            promote,
+        ),
+        Verb(
+            ("rollback",),
+            "restore the champion and previous of before the last promotion",
+            f"ricochet rollback {examples[0]} --reason misses-too-often",
+            _rollback_options,
+            rollback,
+            only_publishes=True,
+        ),
+        Verb(
+            ("doctor",),
+            "find what crashes left behind, mend what cannot be mended wrongly, say the rest",
+            "ricochet doctor",
+            no_options,
+            doctor,
+        ),
+    )

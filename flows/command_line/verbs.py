@@ -198,7 +198,7 @@ def all_verbs() -> tuple[Verb, ...]:
             only_publishes=True,
         ),
         _study_verb(),
-        *registry_verbs.VERBS,
+        *registry_verbs.verbs(),
         Verb(
             ("up",),
             "start the MLflow and Prefect servers and a worker, on loopback, until Ctrl-C",

@@ -105,10 +105,12 @@ class LateValidation:
     Attributes:
         kind: The kind.
         load: Imports and returns its `tasks.validation.judge.Validation`.
+        examples: Worked examples of what follows `ricochet validate`, the first of them a name.
     """
 
     kind: PackageKind
     load: Callable[[], Any]
+    examples: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def _train_and_validate(night: Night) -> Mapping[str, Any]:
 SYSTEM = System(
     "air_hockey",
     kinds=(POLICY,),
-    validations=(LateValidation(POLICY, _validation),),
+    validations=(LateValidation(POLICY, _validation, ("shooting-balanced",)),),
     trainings=(
         Training(
             name="energy",

@@ -71,7 +71,13 @@ def _calibrate(night: Night) -> Mapping[str, Any]:
 SYSTEM = System(
     "bouncing_ball",
     kinds=(POSTERIOR, DENSITY),
-    validations=(LateValidation(POSTERIOR, _validation),),
+    validations=(
+        LateValidation(
+            POSTERIOR,
+            _validation,
+            ("ping-pong-table", "ping-pong-table --rig real --arm --set real.robot=192.0.2.1"),
+        ),
+    ),
     trainings=(
         Training(
             name="density",
