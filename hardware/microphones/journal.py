@@ -37,7 +37,11 @@ class Journal:
         self._closing = threading.Event()
         self._file = path.open("wb", buffering=0)
         header = json.dumps({"channels": channels, "sample_rate": sample_rate})
-        self._file.write(header.encode() + b"\n")
+        try:
+            self._file.write(header.encode() + b"\n")
+        except OSError:
+            self._file.close()
+            raise
         self._writer = threading.Thread(target=self._write, name="journal", daemon=True)
         self._writer.start()
 

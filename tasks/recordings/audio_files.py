@@ -5,10 +5,7 @@ silent; a take of a rig also when its channels or its rate are not the rig's, or
 stuck or clipped. Thresholds are those of a 16 bit recorder, whose step is 2^-15.
 """
 
-import errno
-import hashlib
 import io
-import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,12 +46,6 @@ class Audio:
 def read(path: Path) -> Audio:
     """Decode a file that must hold finite sound.
 
-    Args:
-        path: The file.
-
-    Returns:
-        The audio.
-
     Raises:
         BadInput: The file is missing, unreadable, cut short, empty, not finite or silent.
     """
@@ -75,9 +66,6 @@ def read(path: Path) -> Audio:
 def content_of(path: Path) -> bytes:
     """Read the bytes of a file that must exist and hold something.
 
-    Args:
-        path: The file.
-
     Raises:
         BadInput: It is missing, no regular file, unreadable or empty.
     """
@@ -94,12 +82,6 @@ def content_of(path: Path) -> bytes:
 
 def check_rig(path: Path, audio: Audio, *, channels: int, sample_rate: int) -> None:
     """Refuse a take that is not what its rig records.
-
-    Args:
-        path: The file, for the message.
-        audio: What it holds.
-        channels: Number of microphones.
-        sample_rate: That of the rig, Hz.
 
     Raises:
         BadInput: Channels, rate or storage differ, or a channel is stuck, a copy or clipped.
@@ -136,9 +118,6 @@ def clipped_frames(track: Float[ndarray, " frame"]) -> Int[ndarray, " cut"]:
     one; cutting off piles up on the extreme all that was above. A channel is clipped when LEAST_CUT
     frames or more lie at its extremes, and they are more than half of those within BELOW of them.
 
-    Args:
-        track: Samples of one channel, full scale 1.
-
     Returns:
         The frames at full scale, in order; none where the channel is not clipped.
     """
@@ -150,14 +129,7 @@ def clipped_frames(track: Float[ndarray, " frame"]) -> Int[ndarray, " cut"]:
 
 
 def longest_run(values: ndarray) -> tuple[int, float]:
-    """Find the longest run of one value.
-
-    Args:
-        values: The row to search.
-
-    Returns:
-        Length of the run and its value.
-    """
+    """Return the length of the longest run of one value, and the value."""
     starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
     lengths = np.diff(np.append(starts, len(values)))
     best = int(lengths.argmax())
@@ -165,77 +137,14 @@ def longest_run(values: ndarray) -> tuple[int, float]:
 
 
 def encode(samples: Float[ndarray, "channel frame"], *, sample_rate: int, form: str) -> bytes:
-    """Encode samples in 16 bit.
-
-    Args:
-        samples: Samples, full scale 1.
-        sample_rate: Hz.
-        form: `flac` or `wav`.
-
-    Returns:
-        The file's bytes.
-    """
+    """Encode samples of full scale 1 in 16 bit, as `flac` or `wav`."""
     buffer = io.BytesIO()
     steps = np.clip(np.round(np.asarray(samples, np.float64).T / STEP), -(2**15), 2**15 - 1)
     soundfile.write(buffer, steps.astype(np.int16), sample_rate, format=form, subtype="PCM_16")
     return buffer.getvalue()
 
 
-def write_durably(path: Path, content: bytes) -> None:
-    """Write a file that is there complete or not at all, even after a loss of power.
-
-    Args:
-        path: The file.
-        content: Its bytes.
-
-    Raises:
-        BadInput: The folder cannot be written or the disk is full; nothing is left behind.
-    """
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.rename(path)
-        sync_folder(path.parent)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise unwritable(path, error) from error
-
-
-def sync_folder(folder: Path) -> None:
-    """Force a folder's entries to the disk.
-
-    Args:
-        folder: The folder.
-    """
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def unwritable(path: Path, error: OSError) -> BadInput:
-    """Say in one line why something cannot be written.
-
-    Args:
-        path: What was to be written.
-        error: What the system said.
-    """
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    expected = "free space on the disk" if full else "a folder that can be written"
-    return BadInput(str(path), error.strerror or str(error), expected)
-
-
-def sha256(content: bytes) -> str:
-    """Return the digest of some bytes, in hexadecimal."""
-    return hashlib.sha256(content).hexdigest()
-
-
 def _decode(path: Path, content: bytes) -> Audio:
-    """Decode bytes by libsndfile."""
     try:
         with soundfile.SoundFile(io.BytesIO(content)) as file:
             samples = file.read(dtype="float64", always_2d=True).T

@@ -2,8 +2,8 @@
 
 There is one writer and one `data.dvc`: the session is added to it by itself, whether or not the
 other recordings are at hand. The remote then holds all that `data.dvc` names. DVC's word is not
-taken for it: the session is fetched into an empty folder and compared with its own digests. A
-person commits `data.dvc`. It is the checkout's own, from wherever a command is called, as the
+taken for it: the session is fetched into an empty folder and compared with its own digests. Nothing
+here commits `data.dvc`. It is the checkout's own, from wherever a command is called, as the
 recordings that are calibrated are those of the checkout.
 
 A remote may be away for some nights. What is sealed stays, and `published.json` beside the sealed
@@ -20,8 +20,8 @@ import tempfile
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import audio_files, sessions
-from ricochet.tasks.storage.files import write_json
+from ricochet.tasks.recordings import sessions
+from ricochet.tasks.storage.files import sha256, sync_folder, write_json, writing
 from ricochet.tasks.storage.provenance import ROOT
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ QUIET = {"DVC_NO_ANALYTICS": "1", "DO_NOT_TRACK": "true"}
 
 
 class PublicationError(RuntimeError):
-    """DVC failed, or what came back from the remote is not what went there; one line."""
+    """DVC failed, or what came back from the remote is not what was sent; one line."""
 
 
 def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
@@ -42,7 +42,7 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
     Args:
         session: The session's folder.
         remote: Name of the DVC remote; never the sample's, which travels with the repository.
-        root: Folder of `data.dvc`; the checkout when absent.
+        root: Folder of `data.dvc`; the checkout when absent, as in all functions here.
 
     Returns:
         The digest by which DVC names all recordings, this session among them.
@@ -70,35 +70,20 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
 
 
 def waiting(folder: Path) -> list[Path]:
-    """Find the sealed sessions that are not known to be published.
-
-    Args:
-        folder: Where sessions were sealed.
-
-    Returns:
-        Their folders, in order of their names.
-    """
+    """Return the sealed sessions in a folder that are not known to be published, by name."""
     done = _published(folder)
     sealed = (path.parent for path in folder.glob(f"[!.]*/{sessions.MANIFEST}"))
     return sorted(path for path in sealed if path.name not in done)
 
 
 def remember(session: Path, digest: str) -> None:
-    """Write down that a session is published.
-
-    Args:
-        session: The session's folder.
-        digest: The digest of all recordings, this session among them.
-    """
+    """Write down that a session is published, and the digest of all recordings with it."""
     done = _published(session.parent) | {session.name: digest}
     write_json(session.parent / PUBLISHED, dict(sorted(done.items())))
 
 
 def pull(root: Path | None = None) -> None:
     """Fetch what `data.dvc` names, from the sample's remote and then from the others.
-
-    Args:
-        root: Folder of `data.dvc`; the checkout when absent.
 
     Raises:
         PublicationError: No remote has all of it.
@@ -109,25 +94,14 @@ def pull(root: Path | None = None) -> None:
 
 
 def remotes(root: Path) -> dict[str, str]:
-    """Return the address of each DVC remote by its name.
-
-    Args:
-        root: Folder of `data.dvc`.
-    """
+    """Return the address of each DVC remote by its name."""
     rows = (row.partition("=") for row in _dvc(root, "config", "--list").splitlines())
     found = {key: value for key, _, value in rows if key.startswith("remote.")}
     return {key[7:-4]: value for key, value in found.items() if key.endswith(".url")}
 
 
 def awaits_commit(root: Path | None = None) -> bool:
-    """Tell whether `data.dvc` differs from what Git holds, so that a person has to commit it.
-
-    Args:
-        root: Folder of `data.dvc`; the checkout when absent.
-
-    Returns:
-        True if Git says so; False where there is no Git to commit to.
-    """
+    """Tell whether `data.dvc` differs from what Git holds; without Git it does not."""
     command = ["git", "status", "--porcelain", "--", str(sessions.DATA_FILE)]
     try:
         answer = subprocess.run(command, cwd=root or ROOT, capture_output=True, check=False)
@@ -139,9 +113,6 @@ def awaits_commit(root: Path | None = None) -> bool:
 def differs(root: Path | None = None) -> bool:
     """Tell whether `data/` differs from what `data.dvc` names.
 
-    Args:
-        root: Folder of `data.dvc`; the checkout when absent.
-
     Raises:
         PublicationError: If DVC cannot say.
     """
@@ -150,13 +121,8 @@ def differs(root: Path | None = None) -> bool:
 
 
 def manifest(folder: Path) -> dict[str, str]:
-    """Return the sha256 of each file of a session.
-
-    Args:
-        folder: The session's folder.
-    """
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    return {path.name: audio_files.sha256(path.read_bytes()) for path in files}
+    """Return the SHA-256 of each file of a session."""
+    return {path.name: sha256(path) for path in sorted(folder.iterdir()) if path.is_file()}
 
 
 def _published(folder: Path) -> dict[str, str]:
@@ -174,19 +140,16 @@ def _place(session: Path, target: Path) -> None:
             raise BadInput(str(target), "another session of this name", "the same one, or none")
         return
     partial = target.with_name(f".{target.name}.partial")
-    try:
+    with writing(target):
         shutil.rmtree(partial, ignore_errors=True)
         shutil.copytree(session, partial)
         for path in partial.iterdir():
             _sync(path)
         partial.rename(target)
-        audio_files.sync_folder(target.parent)
-    except OSError as error:
-        raise audio_files.unwritable(target, error) from error
+        sync_folder(target.parent)
 
 
 def _sync(path: Path) -> None:
-    """Force a file to the disk."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
@@ -223,9 +186,7 @@ def _verify(root: Path, identity: str, address: str) -> None:
         shutil.copy(root / sessions.DATA_FILE, folder)
         _dvc(folder, "pull", f"{DATA}/{identity}")
         if manifest(folder / DATA / identity) != manifest(root / DATA / identity):
-            raise PublicationError(
-                f"remote {address}: gave back another {identity} than went there"
-            )
+            raise PublicationError(f"remote {address}: gave back a different {identity}")
 
 
 def _dvc(root: Path, *arguments: str, check: bool = True) -> str:

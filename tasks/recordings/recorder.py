@@ -11,8 +11,6 @@ nothing is ever recorded again. Each file is forced to the disk before it gets i
 """
 
 import json
-import shutil
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,18 +23,18 @@ from ricochet.hardware import locks
 from ricochet.hardware.microphones import journal
 from ricochet.hardware.microphones.interface import Recorder
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console.progress import Progress, silent
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.recordings.sessions import Session, Take
+from ricochet.tasks.storage.files import sha256, sync_folder, write_bytes, writing
 
 PLAN, TAKES = "plan.json", "takes.json"
 REPORT = "capture.json"  # beside session.json: how the recording went
 SHORTEST = 0.05  # s of a journal that are worth keeping as a take
 
-Progress = Callable[[int, int], None]
-
 
 @dataclass(frozen=True)
-class Sealed:
+class RecordedSession:
     """A session on the disk, and how it came there.
 
     Attributes:
@@ -52,25 +50,22 @@ def record_session(
     recorder: Recorder,
     plan: Session,
     *,
-    drops: int,
+    takes: int,
     duration: float,
     form: str = "flac",
-    progress: Progress | None = None,
+    progress: Progress = silent,
     lock_folder: Path | None = None,
-) -> Sealed:
+) -> RecordedSession:
     """Record and seal a session; the same id is never recorded twice.
 
     Args:
         recorder: The rig.
         plan: The session to make, without takes, at its final folder.
-        drops: Number of takes.
+        takes: How many.
         duration: Length of a take, s.
         form: `flac` or `wav`.
-        progress: Told of each take.
+        progress: Called after each take.
         lock_folder: Where the locks of rigs lie; that of the whole machine when absent.
-
-    Returns:
-        The session, and whether it was recorded, salvaged or there already.
 
     Raises:
         BusyError: Another process records this session or uses this rig.
@@ -78,58 +73,24 @@ def record_session(
             salvaged by the next call.
     """
     if (plan.folder / sessions.MANIFEST).exists():
-        return Sealed(sessions.read_session(plan.folder), "unchanged")
-    _check(plan)
+        return RecordedSession(sessions.read_session(plan.folder), "unchanged")
+    check(plan)
     partial = partial_folder(plan.folder)
-    _make(partial)
+    with writing(partial):
+        partial.mkdir(parents=True, exist_ok=True)
     with locks.hold(partial):
         if (partial / PLAN).exists() or (partial / sessions.MANIFEST).exists():
             return _salvage(plan.folder)
         begin(plan)
         with _device(recorder, lock_folder):
-            for index in range(drops):
+            for index in range(takes):
                 _record_take(recorder, partial, duration=duration, form=form)
-                if progress is not None:
-                    progress(index + 1, drops)
-        return Sealed(seal(plan.folder, state="recorded"), "recorded")
+                progress(index + 1, takes)
+        return RecordedSession(seal(plan.folder, state="recorded"), "recorded")
 
 
-def write_session(
-    plan: Session, takes: list[Float[ndarray, "channel frame"]], *, form: str = "flac"
-) -> Session:
-    """Write a session whose takes are at hand.
-
-    Args:
-        plan: The session, without takes, at its final folder.
-        takes: Samples of each take.
-        form: `flac` or `wav`.
-
-    Returns:
-        The session, read back.
-
-    Raises:
-        BadInput: The folder exists already or cannot be written, or the disk is full.
-    """
-    if plan.folder.exists():
-        raise BadInput(str(plan.folder), "a session", "a folder that does not exist yet")
-    _check(plan)
-    partial = partial_folder(plan.folder)
-    shutil.rmtree(partial, ignore_errors=True)
-    _make(partial)
-    begin(plan)
-    for samples in takes:
-        add_take(partial, samples, plan.rig.sample_rate, form=form)
-    return seal(plan.folder, state="recorded")
-
-
-def salvage(folder: Path) -> Sealed:
-    """Seal what a crash left of a session, recording nothing.
-
-    Args:
-        folder: Where the session will lie; beside it is the hidden folder that was left.
-
-    Returns:
-        The session.
+def salvage(folder: Path) -> RecordedSession:
+    """Seal what a crash left of the session that was to lie in a folder, recording nothing.
 
     Raises:
         BusyError: If a process is recording it.
@@ -140,22 +101,22 @@ def salvage(folder: Path) -> Sealed:
 
 
 def partial_folder(folder: Path) -> Path:
-    """Return the hidden folder in which a session is made.
-
-    Args:
-        folder: Where the session will lie.
-    """
+    """Return the hidden folder in which the session that will lie in a folder is made."""
     return folder.with_name(f".{folder.name}.partial")
 
 
-def begin(plan: Session) -> None:
-    """Write down what is about to be recorded.
+def check(plan: Session) -> None:
+    """Refuse what could not be sealed before anything is recorded.
 
-    Args:
-        plan: The session, without takes, at its final folder.
+    Raises:
+        BadInput: If the session would not be read again.
     """
-    partial = partial_folder(plan.folder)
-    _write_json(partial / PLAN, sessions.to_json(plan, ()))
+    sessions.parse(json.dumps(sessions.to_json(plan, ())), plan.folder / sessions.MANIFEST)
+
+
+def begin(plan: Session) -> None:
+    """Write down what is about to be recorded: a session without takes, at its final folder."""
+    _write_json(partial_folder(plan.folder) / PLAN, sessions.to_json(plan, ()))
 
 
 def add_take(
@@ -166,7 +127,7 @@ def add_take(
     form: str,
     gaps: tuple[int, ...] = (),
 ) -> Take:
-    """Add one complete take to a session in the making.
+    """Add one complete take to a session in the making and return its entry.
 
     Args:
         partial: The hidden folder.
@@ -175,30 +136,24 @@ def add_take(
         form: `flac` or `wav`.
         gaps: Frames at which something was lost.
 
-    Returns:
-        The take's entry.
-
     Raises:
         BadInput: The folder cannot be written or the disk is full.
     """
     listed = _listed(partial)
     content = audio_files.encode(samples, sample_rate=sample_rate, form=form)
     name = f"take-{len(listed):04d}.{form}"
-    take = Take(name, audio_files.sha256(content), int(samples.shape[1]), len(gaps))
-    audio_files.write_durably(partial / name, content)
+    take = Take(name, sha256(content), int(samples.shape[1]), len(gaps))
+    write_bytes(partial / name, content)
     _write_json(partial / TAKES, [*listed, vars(take) | {"gaps": list(gaps)}])
     return take
 
 
 def seal(folder: Path, *, state: str) -> Session:
-    """Give a session in the making its name.
+    """Give a session in the making its name, and read it back.
 
     Args:
         folder: Where it will lie.
         state: How the recording ended, kept in `capture.json`.
-
-    Returns:
-        The session, read back and checked.
 
     Raises:
         BadInput: The folder cannot be written.
@@ -213,33 +168,27 @@ def seal(folder: Path, *, state: str) -> Session:
     return _name(folder)
 
 
-def _check(plan: Session) -> None:
-    """Refuse what could not be sealed before anything is recorded."""
-    sessions.parse(json.dumps(sessions.to_json(plan, ())), plan.folder / sessions.MANIFEST)
-
-
 def _name(folder: Path) -> Session:
     """Clear the scaffolding away and rename; the takes and `session.json` are complete."""
     partial = partial_folder(folder)
-    try:
-        for path in (*partial.glob("*.journal"), partial / TAKES, partial / PLAN):
+    with writing(folder):
+        unnamed = (path for path in partial.glob(".*") if path.is_file())
+        for path in (*partial.glob("*.journal"), *unnamed, partial / TAKES, partial / PLAN):
             path.unlink(missing_ok=True)
-        audio_files.sync_folder(partial)
+        sync_folder(partial)
         partial.rename(folder)
-        audio_files.sync_folder(folder.parent)
-    except OSError as error:
-        raise audio_files.unwritable(folder, error) from error
+        sync_folder(folder.parent)
     return sessions.read_session(folder)
 
 
-def _salvage(folder: Path) -> Sealed:
+def _salvage(folder: Path) -> RecordedSession:
     """Seal what a crash left, in whatever step it came."""
     partial = partial_folder(folder)
     if (partial / sessions.MANIFEST).exists():  # all was written, only the name was missing
         state = sessions.load_json(partial / REPORT)["state"]
-        return Sealed(_name(folder), state)
+        return RecordedSession(_name(folder), state)
     _salvage_journal(partial)
-    return Sealed(seal(folder, state="interrupted"), "interrupted")
+    return RecordedSession(seal(folder, state="interrupted"), "interrupted")
 
 
 def _salvage_journal(partial: Path) -> None:
@@ -257,10 +206,8 @@ def _salvage_journal(partial: Path) -> None:
 def _record_take(recorder: Recorder, partial: Path, *, duration: float, form: str) -> None:
     """Record one take, its journal beside it until it is complete."""
     path = _journal(partial, len(_listed(partial)))
-    try:
+    with writing(path):
         recording = recorder.record(duration, journal=path)
-    except OSError as error:
-        raise audio_files.unwritable(path, error) from error
     rate = recorder.rig.sample_rate
     add_take(partial, recording.samples, rate, form=form, gaps=recording.gaps)
     path.unlink(missing_ok=True)
@@ -286,12 +233,4 @@ def _listed(partial: Path) -> list[dict[str, Any]]:
 
 def _write_json(path: Path, content: object) -> None:
     """Write JSON that is there complete or not at all."""
-    audio_files.write_durably(path, (json.dumps(content, indent=1) + "\n").encode())
-
-
-def _make(folder: Path) -> None:
-    """Make a folder and those above it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise audio_files.unwritable(folder, error) from error
+    write_bytes(path, (json.dumps(content, indent=1) + "\n").encode())

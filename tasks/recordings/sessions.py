@@ -24,6 +24,7 @@ from ricochet.models.sound.arrays import check_layout
 from ricochet.tasks.recordings import audio_files
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
+from ricochet.tasks.storage.files import sha256
 
 SCHEMA = "ricochet.session/1"
 MANIFEST = "session.json"
@@ -253,7 +254,7 @@ def _content(path: Path) -> bytes:
 def _check_take(folder: Path, take: Take, rig: Rig) -> None:
     """Refuse a take whose bytes or samples are not what the session says."""
     path = folder / take.file
-    digest = audio_files.sha256(audio_files.content_of(path))
+    digest = sha256(audio_files.content_of(path))
     found = audio_files.read(path)
     audio_files.check_rig(path, found, channels=len(rig.microphones), sample_rate=rig.sample_rate)
     if found.samples.shape[1] != take.frames:

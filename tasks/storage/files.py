@@ -1,14 +1,17 @@
-"""Files that are whole or absent: written beside, fsynced, renamed; and their digests.
+"""Files that are whole or absent: written under a hidden name, forced to the disk, renamed.
 
-A reader never meets a half-written file, since the name appears only with the complete content. A
-disk that is full or a folder that cannot be written is bad input for the caller, said in one line.
+A reader never meets a half-written file, since the name appears only with the complete content,
+even after a loss of power. A disk that is full or a folder that cannot be written is bad input for
+the caller, said in one line.
 """
 
 import contextlib
+import errno
 import hashlib
 import io
 import json
 import os
+import secrets
 import shutil
 import tempfile
 import zipfile
@@ -22,19 +25,29 @@ from numpy.typing import NDArray
 from ricochet.models.core.bad_input import BadInput
 
 
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system says of a place that is written in the block into bad input.
+
+    Raises:
+        BadInput: If the place cannot be written or the disk is full.
+    """
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        expected = "free space on the disk" if full else "a place that can be written"
+        found = (error.strerror or str(error)).lower()
+        raise BadInput(str(path), found, expected) from error
+
+
 def output_folder(path: Path) -> Path:
-    """Make a folder for results, parents included.
-
-    Args:
-        path: The folder.
-
-    Returns:
-        The same folder, absolute.
+    """Make a folder for results, parents included, and return its absolute path.
 
     Raises:
         BadInput: If it cannot be made or written.
     """
-    with _writing(path):
+    with writing(path):
         path.mkdir(parents=True, exist_ok=True)
     if not os.access(path, os.W_OK):
         raise BadInput(str(path), "a folder without write permission", "a writable output folder")
@@ -44,34 +57,38 @@ def output_folder(path: Path) -> Path:
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that it is whole or absent, replacing an older one in one step.
 
-    Args:
-        path: The file; its folder must exist.
-        content: All of its bytes.
-
     Raises:
-        BadInput: If the disk is full or the place cannot be written.
+        BadInput: If the disk is full or the place cannot be written; nothing is left behind.
     """
-    with _writing(path):
-        handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    with writing(path):
         try:
-            with os.fdopen(handle, "wb") as file:
+            with partial.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(partial, 0o644)
-            os.replace(partial, path)
+            partial.rename(path)
+            sync_folder(path.parent)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(partial)
             raise
 
 
+def sync_folder(folder: Path) -> None:
+    """Force a folder's entries to the disk, where the file system can."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS):
+            raise
+    finally:
+        os.close(handle)
+
+
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Write a mapping as indented JSON, whole or absent.
-
-    Args:
-        path: The file.
-        value: The content; numbers must be finite.
 
     Raises:
         ValueError: If a number is NaN or infinite, which JSON does not know.
@@ -81,14 +98,10 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write named arrays as a NumPy archive, whole or absent.
-
-    Args:
-        path: The `.npz` file.
-        arrays: Arrays by name; object arrays are refused, so that none is pickled.
+    """Write named arrays as a NumPy archive (`.npz`), whole or absent.
 
     Raises:
-        ValueError: If an array holds Python objects.
+        ValueError: If an array holds Python objects, which would be pickled.
         BadInput: If the place cannot be written.
     """
     for name, array in arrays.items():
@@ -99,13 +112,13 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     write_bytes(path, content.getvalue())
 
 
-def kept_arrays(
+def cached_arrays(
     folder: Path,
     name: str,
     key: str,
     make: Callable[[], Mapping[str, NDArray[Any]]],
     *,
-    beside: Sequence[Path] = (),
+    fallbacks: Sequence[Path] = (),
 ) -> dict[str, NDArray[Any]]:
     """Return what an earlier run made, or make it and keep it in place of what is outdated.
 
@@ -114,19 +127,17 @@ def kept_arrays(
         name: What it is.
         key: Digest of everything that decides it.
         make: Makes the named arrays.
-        beside: Other folders where the same may be kept; nothing is written there.
-
-    Returns:
-        The arrays.
+        fallbacks: Other folders where the same may be kept; nothing is written there.
 
     Raises:
         BadInput: If the place cannot be written.
     """
     path = folder / f"{name}-{key[:16]}.npz"
-    for place in (folder, *beside):
+    for place in (folder, *fallbacks):
         with (
             contextlib.suppress(OSError, ValueError, EOFError, zipfile.BadZipFile),
-            np.load(place / path.name, allow_pickle=False) as found,
+            (place / path.name).open("rb") as file,  # NumPy leaves a damaged one open
+            np.load(file, allow_pickle=False) as found,
         ):
             return dict(found)
     arrays = dict(make())  # absent or damaged everywhere
@@ -150,41 +161,29 @@ def whole_folder(path: Path) -> Iterator[Path]:
     Raises:
         BadInput: If the place cannot be written.
     """
-    with _writing(path):
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         yield partial
-        with _writing(path):
+        with writing(path):
             os.chmod(partial, 0o755)
             _replace_folder(partial, path)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def sha256(path: Path) -> str:
-    """Digest a file.
-
-    Args:
-        path: The file.
-
-    Returns:
-        Its SHA-256 in hexadecimal.
-    """
-    with path.open("rb") as file:
+def sha256(source: Path | bytes) -> str:
+    """Return the digest of a file or of some bytes, in hexadecimal."""
+    if isinstance(source, bytes):
+        return hashlib.sha256(source).hexdigest()
+    with source.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def digest_of(value: object) -> str:
-    """Digest a value that JSON can hold, independent of the order of keys.
-
-    Args:
-        value: Mappings, lists, strings and numbers.
-
-    Returns:
-        SHA-256 in hexadecimal.
-    """
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    """Return the SHA-256 of a value that JSON can hold, whatever the order of its keys."""
+    return sha256(json.dumps(value, sort_keys=True).encode())
 
 
 def _replace_folder(partial: Path, path: Path) -> None:
@@ -195,12 +194,3 @@ def _replace_folder(partial: Path, path: Path) -> None:
         shutil.rmtree(retired, ignore_errors=True)
     else:
         os.replace(partial, path)
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        found = error.strerror or str(error)
-        raise BadInput(str(path), found.lower(), "a place with room that can be written") from error

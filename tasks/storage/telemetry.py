@@ -17,8 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import zstandard
 from mcap.exceptions import McapError
@@ -27,6 +26,7 @@ from mcap.stream_reader import StreamReader
 from mcap.writer import CompressionType, Writer
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage.files import writing
 
 FLUSH = 0.5
 """Longest stretch of the record that a crash may lose, s."""
@@ -34,6 +34,10 @@ CHUNK = 2**18
 """Size of a chunk, bytes, before compression."""
 NUMBER: Mapping[str, Any] = {"type": "number"}
 TEXT: Mapping[str, Any] = {"type": "string"}
+
+
+Channels = Mapping[str, Mapping[str, Any]]
+"""Names of channels, and the JSON schema of each of their fields."""
 
 
 @dataclass(frozen=True)
@@ -46,75 +50,42 @@ class Entry:
 
 
 def numbers(count: int) -> dict[str, Any]:
-    """Return the JSON schema of a list of numbers.
-
-    Args:
-        count: Its length.
-
-    Returns:
-        The schema.
-    """
+    """Return the JSON schema of a list of so many numbers."""
     return {"type": "array", "items": NUMBER, "minItems": count, "maxItems": count}
-
-
-CHANNELS: Mapping[str, Mapping[str, Any]] = {
-    "arm": {
-        "joints": numbers(6),
-        "joint_speeds": numbers(6),
-        "paddle": numbers(3),
-        "paddle_velocity": numbers(3),
-    },
-    "target": {"y": NUMBER, "z": {"type": ["number", "null"]}, "duration": NUMBER, "reason": TEXT},
-    "refusal": {"reason": TEXT},
-    "bounce": {"contact_time": NUMBER, "position": {"type": ["array", "null"], "items": NUMBER}},
-    "toss": {"seed": {"type": "integer"}, "outcome": TEXT},
-}
-"""The channels of a robot that meets a ball, each with its fields; SI units, angles in radians."""
 
 
 class Telemetry:
     """A file of messages being written; one writer."""
 
-    def __init__(self, path: Path, channels: Mapping[str, Mapping[str, Any]] = CHANNELS) -> None:
-        """Open the file and name its channels.
-
-        Args:
-            path: The file; an older one is replaced.
-            channels: Fields of each channel with their JSON schemas.
+    def __init__(self, path: Path, channels: Channels) -> None:
+        """Open the file, replacing an older one, and name its channels.
 
         Raises:
             BadInput: If it cannot be written.
         """
         self._path, self._fields = path, {name: set(fields) for name, fields in channels.items()}
         self._flushed: float | None = None
-        try:
+        with writing(path):
             self._file = path.open("wb")
-        except OSError as error:
-            raise _unwritable(path, error) from error
         self._writer = Writer(self._file, chunk_size=CHUNK, compression=CompressionType.ZSTD)
         self._writer.start(profile="", library="ricochet")
         self._numbers = {name: self._register(name, fields) for name, fields in channels.items()}
 
-    def __enter__(self) -> "Telemetry":
+    def __enter__(self) -> Self:
         """Return itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Complete the file."""
         self.close()
 
     def write(self, channel: str, *, time: float, **fields: object) -> None:
-        """Add a message.
+        """Add a message with exactly the fields of its channel.
 
         Args:
             channel: Its channel.
             time: When it happened, s in the stream's clock.
-            fields: Exactly the fields of the channel; numbers must be finite.
+            fields: Its content; numbers must be finite.
 
         Raises:
             ValueError: If the channel is unknown, a field is missing or unknown, a number is not
@@ -127,15 +98,13 @@ class Telemetry:
         if not (math.isfinite(time) and time >= 0.0):
             raise ValueError(f"time must be finite and not negative, got {time}")
         stamp, content = round(time * 1e9), json.dumps(fields, allow_nan=False).encode()
-        try:
+        with writing(self._path):
             self._writer.add_message(self._numbers[channel], stamp, content, stamp)
             if self._flushed is None:
                 self._flushed = time
             if time - self._flushed >= FLUSH:
                 self.flush()
                 self._flushed = time
-        except OSError as error:
-            raise _unwritable(self._path, error) from error
 
     def flush(self) -> None:
         """Write the chunk in progress and force it to the disk."""
@@ -152,11 +121,10 @@ class Telemetry:
         if self._file.closed:
             return
         try:
-            self._writer.finish()  # type: ignore[no-untyped-call]
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise _unwritable(self._path, error) from error
+            with writing(self._path):
+                self._writer.finish()  # type: ignore[no-untyped-call]
+                self._file.flush()
+                os.fsync(self._file.fileno())
         finally:
             self._file.close()
 
@@ -172,9 +140,6 @@ class Telemetry:
 
 def read(path: Path) -> tuple[Entry, ...]:
     """Read the messages of a file, complete or cut short by a crash.
-
-    Args:
-        path: The file.
 
     Returns:
         All messages of its complete chunks, in the order in which they were written.
@@ -203,8 +168,3 @@ def _entries(content: bytes) -> Iterator[Entry]:
                 yield Entry(channels[record.channel_id], record.log_time * 1e-9, fields)
     except (McapError, EOFError, ValueError, KeyError, struct.error, zstandard.ZstdError):
         return  # cut short: what came before is whole
-
-
-def _unwritable(path: Path, error: OSError) -> BadInput:
-    found = (error.strerror or str(error)).lower()
-    return BadInput(str(path), found, "a place with room that can be written")

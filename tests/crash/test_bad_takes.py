@@ -8,9 +8,8 @@ import soundfile
 
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
-from ricochet.tasks.recordings import audio_files
-from ricochet.tasks.recordings import recorder as sealing
 from ricochet.tasks.recordings import sessions as recordings
+from ricochet.tasks.storage import files
 from ricochet.tasks.systems.bouncing_ball.calibration import detections
 from tests.tasks.recordings import small_sessions
 
@@ -81,7 +80,7 @@ def redigest(folder, name):
     content = json.loads((folder / recordings.MANIFEST).read_text())
     for entry in content["takes"]:
         if entry["file"] == name:
-            entry["sha256"] = audio_files.sha256((folder / name).read_bytes())
+            entry["sha256"] = files.sha256((folder / name).read_bytes())
     (folder / recordings.MANIFEST).write_text(json.dumps(content))
 
 
@@ -89,7 +88,7 @@ def test_eight_bad_takes_are_set_aside_and_the_others_are_heard(tmp_path, drops)
     rig, good = drops
     takes = [good[0], *[good[0]] * len(SPOILERS), good[1]]
     plan = small_sessions.plan(tmp_path / "evening", rig=rig)
-    sealing.write_session(plan, takes, form="wav")
+    small_sessions.write_session(plan, takes, form="wav")
     for number, spoil in enumerate(SPOILERS, start=1):
         path = plan.folder / f"take-{number:04d}.wav"
         spoil(path, good[0], rig.sample_rate)

@@ -33,7 +33,7 @@ def counted(journal, block):
     pushed[0] += len(block)
 Journal.push = counted
 plan = small_sessions.plan(Path(sys.argv[1]), rig=test.RIG)
-sealing.record_session(test.recorder(paced=True), plan, drops=9, duration=test.DURATION)
+sealing.record_session(test.recorder(paced=True), plan, takes=9, duration=test.DURATION)
 """
 RIG = default_rig("paced")
 
@@ -68,7 +68,7 @@ def test_kill_in_mid_capture_loses_less_than_a_second_and_changes_no_sample(tmp_
     pushed = int(np.memmap(count, np.int64, "r", shape=1)[0])
     assert pushed > 1.0 * RATE  # so that to keep nothing would be to lose more
     session = sealing.record_session(
-        small_sessions.NoiseRig(), small_sessions.plan(folder), drops=3, duration=0.1
+        small_sessions.NoiseRig(), small_sessions.plan(folder), takes=3, duration=0.1
     ).session
     assert session.rejected == () and session.takes
     source = recorder(paced=False)

@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import audio_files, recorder
+from ricochet.tasks.recordings import recorder
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.registry import promotion, promotion_log, runs
 from ricochet.tasks.registry.promotion_log import Entry, Pair
+from ricochet.tasks.storage import files
 from tests.crash import registry_kills
 from tests.tasks.recordings import small_sessions
 
 
 def record(folder):
     return recorder.record_session(
-        small_sessions.NoiseRig(), small_sessions.plan(folder), drops=3, duration=0.1
+        small_sessions.NoiseRig(), small_sessions.plan(folder), takes=3, duration=0.1
     )
 
 
@@ -83,7 +84,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_complete(tmp_path, monkeypat
         if left[0] > 0:
             assert not said
             break
-        assert "No space left on device, expected free space on the disk" in said
+        assert "no space left on device, expected free space on the disk" in said
         assert "\n" not in said
         kept = complete(folder)
         counts.append(len(kept))
@@ -98,14 +99,14 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_complete(tmp_path, monkeypat
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     path = tmp_path / "x"
-    audio_files.write_durably(path, b"old")
+    files.write_bytes(path, b"old")
 
     def full(_handle):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(BadInput, match="No space left"):
-        audio_files.write_durably(path, b"new")
+    with pytest.raises(BadInput, match="no space left"):
+        files.write_bytes(path, b"new")
     assert tree(tmp_path) == {"x": b"old"}
 
 

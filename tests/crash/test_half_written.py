@@ -16,7 +16,7 @@ from tests.tasks.recordings import small_sessions
 
 def record(folder):
     return recorder.record_session(
-        small_sessions.NoiseRig(), small_sessions.plan(folder), drops=2, duration=0.1, form="wav"
+        small_sessions.NoiseRig(), small_sessions.plan(folder), takes=2, duration=0.1, form="wav"
     )
 
 

@@ -33,7 +33,7 @@ def test_a_killed_holder_frees_the_lock(tmp_path):
             pass
     finally:
         holder.kill()
-        holder.wait()
+        holder.communicate()
 
 
 def test_a_rig_that_another_process_holds_records_nothing_until_that_is_killed(tmp_path):
@@ -53,7 +53,7 @@ def test_a_rig_that_another_process_holds_records_nothing_until_that_is_killed(t
         assert rig.takes == 3
     finally:
         holder.kill()
-        holder.wait()
+        holder.communicate()
 
 
 def test_two_promotions_at_once_are_refused(tmp_path):

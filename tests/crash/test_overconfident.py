@@ -125,10 +125,11 @@ def again(claim, recordings, wanted):
 
 
 def test_other_recordings_than_its_own_are_refused(tmp_path, package):
-    from ricochet.tasks.recordings import recorder
-    from tests.tasks.recordings import small_sessions as sessions
+    from tests.tasks.recordings import small_sessions
 
-    folder = recorder.write_session(sessions.plan(tmp_path / "s"), [sessions.noise(1)]).folder
+    folder = small_sessions.write_session(
+        small_sessions.plan(tmp_path / "s"), [small_sessions.noise(1)]
+    ).folder
     with pytest.raises(BadInput, match="those of digest"):
         audit.check_recordings(package, [folder])
     with pytest.raises(BadInput, match="recordings: found none"):

@@ -56,7 +56,7 @@ def test_a_killed_server_leaves_the_last_good_package_in_use_and_is_said_aloud(s
         assert not again.refresh() and again.current().digest == before.digest
     finally:
         server.kill()
-        server.wait()
+        server.communicate()
     assert len(said) == 2
     assert all("no answer" in line and "last good version 1" in line for line in said)
     assert all("\n" not in line for line in said)

@@ -11,7 +11,7 @@ import pytest
 from ricochet.flows import capture, nightly
 from ricochet.flows.command_line import verbs
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import dvc_publish, recorder
+from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from ricochet.tasks.systems.bouncing_ball.calibration import run as calibration
 from tests.flows.test_nightly import call
@@ -39,7 +39,7 @@ def checkout(tmp_path, monkeypatch):
     (root / ".dvc").mkdir(parents=True), elsewhere.mkdir()
     (root / ".dvc" / "config").write_text(CONFIG)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
-    recorder.write_session(
+    small_sessions.write_session(
         small_sessions.plan(root / "data" / "sample"), [small_sessions.noise(99)]
     )
     subprocess.run([sys.executable, "-m", "dvc", "add", "-q", "data"], cwd=root, check=True)

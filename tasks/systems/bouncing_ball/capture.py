@@ -58,7 +58,7 @@ def package_name(settings: Settings) -> str:
 
 def capture(
     settings: Settings, folder: Path, *, rig: str, session: str, seed: int, progress: Progress
-) -> sealing.Sealed:
+) -> sealing.RecordedSession:
     """Record and seal a session under `folder/<session>`."""
     if session != Path(session).name or session.startswith("."):
         raise BadInput("--session", repr(session), "a plain name, as of a folder")
@@ -66,7 +66,7 @@ def capture(
     return sealing.record_session(
         recorder,
         _plan(settings[Drops], folder / session, recorder.rig, simulated=rig == SIMULATED),
-        drops=settings[Drops].drops,
+        takes=settings[Drops].drops,
         duration=settings[Capture].duration,
         form=settings[Capture].format,
         progress=progress,

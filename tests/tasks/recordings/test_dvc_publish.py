@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import dvc_publish, recorder
+from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.recordings import sessions as recordings
 from tests.tasks.recordings import small_sessions
 
@@ -34,7 +34,8 @@ def dvc(folder, *arguments):
 
 
 def make(folder, seed):
-    return recorder.write_session(small_sessions.plan(folder), [small_sessions.noise(seed)]).folder
+    plan = small_sessions.plan(folder)
+    return small_sessions.write_session(plan, [small_sessions.noise(seed)]).folder
 
 
 def files(folder):

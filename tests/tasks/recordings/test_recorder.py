@@ -21,7 +21,7 @@ DROPS, DURATION = 3, 0.1
 def record(folder, rig=None, **options):
     recorder = rig or small_sessions.NoiseRig()
     return sealing.record_session(
-        recorder, small_sessions.plan(folder), drops=DROPS, duration=DURATION, **options
+        recorder, small_sessions.plan(folder), takes=DROPS, duration=DURATION, **options
     )
 
 
@@ -140,14 +140,14 @@ def test_a_crash_at_any_step_leaves_nothing_half_and_loses_no_complete_take(
 
 def test_an_unwritable_place_is_one_line(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(BadInput, match="expected a folder that can be written"):
+    with pytest.raises(BadInput, match="expected a place that can be written"):
         record(tmp_path / "file" / "a")
 
 
 def test_what_could_not_be_sealed_is_refused_before_anything_is_recorded(tmp_path):
     plan = replace(small_sessions.plan(tmp_path / "a"), ball="ping pong")
     with pytest.raises(BadInput, match=r"object\.ball: found 'ping pong'"):
-        sealing.record_session(None, plan, drops=1, duration=0.1)
+        sealing.record_session(None, plan, takes=1, duration=0.1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -166,22 +166,6 @@ def test_one_rig_has_one_user(tmp_path):
     lock = locks.rig_lock(rig.rig.name, tmp_path)
     with locks.hold(lock), pytest.raises(locks.BusyError):
         record(tmp_path / "a", rig, lock_folder=tmp_path)
-
-
-def test_a_session_that_is_there_is_not_written_over(tmp_path):
-    record(tmp_path / "a")
-    with pytest.raises(BadInput, match="does not exist yet"):
-        sealing.write_session(small_sessions.plan(tmp_path / "a"), [small_sessions.noise(1)])
-
-
-def test_what_write_session_left_half_is_begun_anew(tmp_path):
-    partial = sealing.partial_folder(tmp_path / "a")
-    partial.mkdir()
-    plan = small_sessions.plan(tmp_path / "a")
-    sealing.begin(plan)
-    sealing.add_take(partial, small_sessions.noise(7), small_sessions.RATE, form="wav")
-    session = sealing.write_session(plan, [small_sessions.noise(1)])
-    assert [take.file for take in session.takes] == ["take-0000.flac"]
 
 
 def test_encoding_is_the_same_twice():

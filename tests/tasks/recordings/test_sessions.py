@@ -10,8 +10,8 @@ import soundfile
 
 from ricochet.hardware.microphones.interface import Microphone
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import audio_files, recorder
 from ricochet.tasks.recordings import sessions as recordings
+from ricochet.tasks.storage import files
 from tests.tasks.recordings import small_sessions
 
 TAKES = 3
@@ -21,7 +21,7 @@ TAKES = 3
 def folder(tmp_path):
     path = tmp_path / "evening"
     takes = [small_sessions.noise(seed) for seed in range(TAKES)]
-    recorder.write_session(small_sessions.plan(path), takes, form="wav")
+    small_sessions.write_session(small_sessions.plan(path), takes, form="wav")
     return path
 
 
@@ -39,7 +39,7 @@ def replace_take(folder, samples, *, rate=small_sessions.RATE, subtype="PCM_16")
     soundfile.write(path, np.asarray(samples).T, rate, subtype=subtype)
 
     def change(content):
-        content["takes"][0]["sha256"] = audio_files.sha256(path.read_bytes())
+        content["takes"][0]["sha256"] = files.sha256(path.read_bytes())
         content["takes"][0]["frames"] = np.asarray(samples).shape[1]
 
     spoil(folder, change)
@@ -58,7 +58,7 @@ def only_reason(folder):
 def test_what_is_written_is_read_sample_exact(tmp_path, form):
     plan = small_sessions.plan(tmp_path / "evening")
     takes = [small_sessions.noise(seed) for seed in range(TAKES)]
-    written = recorder.write_session(plan, takes, form=form)
+    written = small_sessions.write_session(plan, takes, form=form)
     found = recordings.read_session(plan.folder)
     assert found == written and replace(found, takes=()) == plan and found.rejected == ()
     for take, samples in zip(found.takes, takes, strict=True):
@@ -76,7 +76,7 @@ def test_the_order_in_which_microphones_are_listed_changes_nothing(folder):
 def test_a_session_may_lack_the_truth_and_the_third_microphone(tmp_path):
     rig = replace(small_sessions.RIG, microphones=small_sessions.RIG.microphones[:2])
     plan = small_sessions.plan(tmp_path / "pair", rig=rig, truth=None)
-    found = recorder.write_session(plan, [small_sessions.noise(1, channels=2)])
+    found = small_sessions.write_session(plan, [small_sessions.noise(1, channels=2)])
     assert found.truth is None and len(found.takes) == 1
 
 
@@ -156,7 +156,7 @@ def test_a_missing_an_empty_and_a_cut_take_are_set_aside(folder):
 
 def test_a_cut_flac_is_set_aside(tmp_path):
     plan = small_sessions.plan(tmp_path / "evening")
-    recorder.write_session(plan, [small_sessions.noise(seed) for seed in range(2)])
+    small_sessions.write_session(plan, [small_sessions.noise(seed) for seed in range(2)])
     path = plan.folder / "take-0001.flac"
     path.write_bytes(path.read_bytes()[:-2000])
     session = recordings.read_session(plan.folder)
@@ -250,7 +250,7 @@ def test_a_folder_without_a_session_and_broken_json_are_refused(tmp_path):
 def test_a_session_with_extra_microphones_than_channels_sets_all_takes_aside(tmp_path):
     fourth = Microphone(3, (0.1, 0.1, 0.0762))
     rig = replace(small_sessions.RIG, microphones=(*small_sessions.RIG.microphones, fourth))
-    found = recorder.write_session(
+    found = small_sessions.write_session(
         small_sessions.plan(tmp_path / "evening", rig=rig), [small_sessions.noise(1)]
     )
     assert found.takes == () and "3 channels, expected 4" in found.rejected[0].reason

@@ -63,7 +63,7 @@ def test_the_digest_of_a_value_ignores_the_order_of_keys_and_sees_every_number()
     assert first != files.digest_of({"a": 1, "b": [2, 4]})
 
 
-def test_kept_arrays_are_made_once_a_key_and_again_where_damaged(tmp_path):
+def test_cached_arrays_are_made_once_a_key_and_again_where_damaged(tmp_path):
     made = []
 
     def make():
@@ -71,7 +71,7 @@ def test_kept_arrays_are_made_once_a_key_and_again_where_damaged(tmp_path):
         return {"a.b": np.array([1.0, len(made)])}
 
     def kept(key):
-        return files.kept_arrays(tmp_path, "modes", key, make)["a.b"].tolist()
+        return files.cached_arrays(tmp_path, "modes", key, make)["a.b"].tolist()
 
     assert kept("1" * 64) == kept("1" * 64) == [1.0, 1.0]
     assert kept("2" * 64) == [1.0, 2.0]

@@ -11,12 +11,27 @@ from ricochet.tasks.storage import telemetry
 from ricochet.tasks.storage.telemetry import Entry, Telemetry
 from tests.crash import kill
 
+CHANNELS = {
+    "arm": {
+        "joints": telemetry.numbers(6),
+        "joint_speeds": telemetry.numbers(6),
+        "paddle": telemetry.numbers(3),
+        "paddle_velocity": telemetry.numbers(3),
+    },
+    "target": {
+        "y": telemetry.NUMBER,
+        "z": {"type": ["number", "null"]},
+        "duration": telemetry.NUMBER,
+        "reason": telemetry.TEXT,
+    },
+    "refusal": {"reason": telemetry.TEXT},
+}
 ARM = {"joints": [0.1] * 6, "joint_speeds": [0.0] * 6, "paddle": [0.3, 0.0, 0.2]}
 ARM |= {"paddle_velocity": [0.0] * 3}
 
 
 def record(path, count, *, period=0.01):
-    with Telemetry(path) as log:
+    with Telemetry(path, CHANNELS) as log:
         for number in range(count):
             log.write("arm", time=number * period, **ARM)
             log.write("refusal", time=number * period, reason=f"number {number}")
@@ -43,7 +58,7 @@ def test_a_kill_loses_at_most_the_time_between_two_flushes(tmp_path):
     path = tmp_path / "a.mcap"
 
     def doomed():
-        log = Telemetry(path)
+        log = Telemetry(path, CHANNELS)
         for number in range(1000):
             log.write("arm", time=number * 0.01, **ARM)
         kill.now()
@@ -84,7 +99,7 @@ def test_a_full_disk_is_one_line_and_what_was_flushed_stays(tmp_path):
             return getattr(self.file, name)
 
     path = tmp_path / "a.mcap"
-    log = Telemetry(path)
+    log = Telemetry(path, CHANNELS)
     log._writer._Writer__stream = Full(log._writer._Writer__stream)
     with pytest.raises(BadInput, match="no space left on device") as caught:
         for number in range(2000):
@@ -106,7 +121,7 @@ def test_a_full_disk_is_one_line_and_what_was_flushed_stays(tmp_path):
 )
 def test_what_does_not_fit_the_channel_is_refused(tmp_path, channel, time, fields):
     with (
-        Telemetry(tmp_path / "a.mcap") as log,
+        Telemetry(tmp_path / "a.mcap", CHANNELS) as log,
         pytest.raises(ValueError, match=r"expected|must|JSON"),
     ):
         log.write(channel, time=time, **fields)
@@ -114,7 +129,7 @@ def test_what_does_not_fit_the_channel_is_refused(tmp_path, channel, time, field
 
 def test_a_place_that_cannot_be_written_and_a_file_that_is_none_are_one_line(tmp_path):
     with pytest.raises(BadInput, match="can be written"):
-        Telemetry(tmp_path / "absent" / "a.mcap")
+        Telemetry(tmp_path / "absent" / "a.mcap", CHANNELS)
     (tmp_path / "x").write_text("text")
     with pytest.raises(BadInput, match="no MCAP header"):
         telemetry.read(tmp_path / "x")

@@ -26,7 +26,7 @@ from ricochet.models.systems.air_hockey.shots import objective as shots
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Shots
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.console.progress import Progress, silent
-from ricochet.tasks.storage.files import digest_of, kept_arrays, output_folder
+from ricochet.tasks.storage.files import cached_arrays, digest_of, output_folder
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey import disturbance
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
@@ -181,4 +181,4 @@ def _cached(
 ) -> dict[str, np.ndarray]:
     """Return a step's arrays from this training or a fallback, or make them and keep them here."""
     others = [place / STEPS for place in request.fallbacks if place != request.out]
-    return kept_arrays(output_folder(request.out / STEPS), name, key, make, beside=others)
+    return cached_arrays(output_folder(request.out / STEPS), name, key, make, fallbacks=others)

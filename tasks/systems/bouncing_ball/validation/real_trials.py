@@ -178,7 +178,8 @@ def run_tosses(setup: TrialSetup, *, seed: int, folder: Path) -> TrackingTrials:
     order = turns(tuple(setup.models), seed=seed, tosses=setup.settings[Real].tosses)
     with ExitStack() as stack:
         stack.callback(lambda: _write_scores(folder, scored))
-        logs = {role: Telemetry(folder / f"telemetry-{role}.mcap") for role in setup.models}
+        places = {role: folder / f"telemetry-{role}.mcap" for role in setup.models}
+        logs = {role: Telemetry(place, toss_log.CHANNELS) for role, place in places.items()}
         for log in logs.values():
             stack.callback(log.close)
         clock, arm = 0.0, stack.enter_context(real_rig.held(setup.rig))

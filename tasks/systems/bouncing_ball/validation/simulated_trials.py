@@ -99,7 +99,8 @@ def run_tosses(
     runs: dict[Role, list[tuple[Run, bool]]] = {role: [] for role in models}
     first = next(iter(models))
     with ExitStack() as stack:
-        logs = {role: Telemetry(place / f"telemetry-{role}.mcap") for role in models}
+        files = {role: place / f"telemetry-{role}.mcap" for role in models}
+        logs = {role: Telemetry(file, toss_log.CHANNELS) for role, file in files.items()}
         for log in logs.values():
             stack.callback(log.close)
         for number, seed in enumerate(seeds):

@@ -11,13 +11,27 @@ from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 from ricochet.tasks.figures import style
 from ricochet.tasks.storage.files import write_bytes
-from ricochet.tasks.storage.telemetry import Telemetry
+from ricochet.tasks.storage.telemetry import NUMBER, TEXT, Channels, Telemetry, numbers
 from ricochet.tasks.systems.bouncing_ball.figures import toss_strips
 from ricochet.tasks.systems.bouncing_ball.figures.toss_strips import Frame
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Decision, Run
 
 FRAMES = 6
 """Pictures of a strip."""
+
+CHANNELS: Channels = {
+    "arm": {
+        "joints": numbers(6),
+        "joint_speeds": numbers(6),
+        "paddle": numbers(3),
+        "paddle_velocity": numbers(3),
+    },
+    "target": {"y": NUMBER, "z": {"type": ["number", "null"]}, "duration": NUMBER, "reason": TEXT},
+    "refusal": {"reason": TEXT},
+    "bounce": {"contact_time": NUMBER, "position": {"type": ["array", "null"], "items": NUMBER}},
+    "toss": {"seed": {"type": "integer"}, "outcome": TEXT},
+}
+"""Messages of an arm that meets a ball; SI units, angles in radians."""
 
 Row = tuple[float, str, dict[str, object]]
 """Time, s, channel and content of a message."""

@@ -5,7 +5,6 @@ import pytest
 
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.models.sound import impact_synthesis
-from ricochet.tasks.recordings import recorder
 from ricochet.tasks.systems.bouncing_ball.calibration import detections
 from tests.tasks.recordings import small_sessions
 
@@ -31,7 +30,7 @@ def take(seed):
 def session(folder, rig, *, seed=0, spoil=False):
     """Two takes; `spoil` cuts the last one short on the disk."""
     takes = [take(seed + n)[: len(rig.microphones)] for n in range(2)]
-    made = recorder.write_session(small_sessions.plan(folder, rig=rig), takes)
+    made = small_sessions.write_session(small_sessions.plan(folder, rig=rig), takes)
     if spoil:
         last = folder / made.takes[-1].file
         last.write_bytes(last.read_bytes()[:200])

@@ -10,11 +10,12 @@ import pytest
 
 from ricochet.hardware.microphones import interface
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import recorder, sessions
+from ricochet.tasks.recordings import sessions
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import report, run
 from ricochet.tasks.systems.bouncing_ball.calibration.run import Order
+from tests.tasks.recordings import small_sessions
 
 RESULT = {
     "parameters": ["restitution"],
@@ -47,7 +48,7 @@ def write(folder, ball="ping-pong", *, seed=0):
         drop_height=0.26,
     )
     noise = np.random.default_rng(seed).normal(scale=0.01, size=(3, 2000))
-    recorder.write_session(plan, [noise], form="wav")
+    small_sessions.write_session(plan, [noise], form="wav")
     return str(folder)
 
 
