@@ -86,7 +86,8 @@ def is_outlier(
     """
     if not 0.0 < mass < 1.0:
         raise ValueError(f"mass must lie in (0, 1), got {mass}")
-    return ~(squared_distance(envelope, observed) <= _quantile(mass, len(envelope.mean)))
+    inside = squared_distance(envelope, observed) <= _quantile(mass, len(envelope.mean))
+    return np.asarray(~inside)
 
 
 def _nearest(squares: Float[ndarray, " sample"]) -> Bool[ndarray, " sample"]:

@@ -82,8 +82,11 @@ def update(
     return Updated(
         mean + (gain @ residual)[..., 0],
         covariance - gain @ (observation @ covariance),
-        squared,
-        -0.5 * (squared + np.log(determinant)) - 0.5 * len(observation) * math.log(2.0 * math.pi),
+        np.asarray(squared),
+        np.asarray(
+            -0.5 * (squared + np.log(determinant))
+            - 0.5 * len(observation) * math.log(2.0 * math.pi)
+        ),
     )
 
 
@@ -92,11 +95,11 @@ def _inverse(
 ) -> tuple[Float[ndarray, "*batch m m"], Float[ndarray, "*batch"]]:
     """Inverse and determinant; of two rows in closed form, a third of LAPACK's time in batches."""
     if matrix.shape[-1] != 2:
-        return np.linalg.inv(matrix), np.linalg.det(matrix)
+        return np.linalg.inv(matrix), np.asarray(np.linalg.det(matrix))
     a, b, d = matrix[..., 0, 0], matrix[..., 0, 1], matrix[..., 1, 1]
     determinant = a * d - b * b
     inverse = np.empty_like(matrix)
     inverse[..., 0, 0], inverse[..., 1, 1] = d, a
     inverse[..., 0, 1] = inverse[..., 1, 0] = -b
     inverse /= determinant[..., None, None]
-    return inverse, determinant
+    return inverse, np.asarray(determinant)

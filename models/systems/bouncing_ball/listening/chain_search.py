@@ -235,7 +235,7 @@ def _after_miss(
 def _gain(
     surprise: Float[ndarray, "scatter source later"],
     variance: Float[ndarray, "scatter source later"],
-    drop: Float[ndarray, "scatter source later"],
+    drop: Float[ndarray, "scatter source #later"],
     middle: int,
     later: Int[ndarray, " later"],
     scene: _Scene,

@@ -57,12 +57,12 @@ class Prediction:
     @property
     def mean(self) -> Float[ndarray, "*position"]:
         """Mean count over the draws."""
-        return self.counts.mean(0)
+        return np.asarray(self.counts.mean(0))
 
     @property
     def sd(self) -> Float[ndarray, "*position"]:
         """Standard deviation of the count over the draws."""
-        return self.counts.std(0, ddof=1)
+        return np.asarray(self.counts.std(0, ddof=1))
 
     def holds(self, counted: Int[ndarray, "*position"]) -> Bool[ndarray, "*position"]:
         """Return where a count lies in the interval."""

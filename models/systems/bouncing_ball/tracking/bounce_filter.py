@@ -255,4 +255,4 @@ def _log_sum(log_values: Float[ndarray, "*batch term"]) -> Float[ndarray, "*batc
     highest = np.maximum(log_values.max(axis=-1), -1e300)
     with np.errstate(divide="ignore"):
         rest: ndarray = np.log(np.exp(log_values - highest[..., None]).sum(axis=-1))
-    return highest + rest
+    return np.asarray(highest + rest)

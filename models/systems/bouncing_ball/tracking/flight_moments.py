@@ -30,10 +30,10 @@ def bounce_moments(
     mean: Float[ndarray, "*batch 4"],
     covariance: Float[ndarray, "*batch 4 4"],
     *,
-    rise: Float[ndarray, "*batch"],
-    exit_speed: Float[ndarray, "*batch"],
-    concentration: Float[ndarray, "*batch"],
-    speed_sd: Float[ndarray, "*batch"] | float = 0.0,
+    rise: Float[ndarray, "*#batch"],
+    exit_speed: Float[ndarray, "*#batch"],
+    concentration: Float[ndarray, "*#batch"],
+    speed_sd: Float[ndarray, "*#batch"] | float = 0.0,
 ) -> tuple[Float[ndarray, "*batch 4"], Float[ndarray, "*batch 4 4"]]:
     """Return mean and covariance of (p, u) on leaving a contact, given the vertical exit speed.
 
@@ -45,10 +45,10 @@ def bounce_moments(
         speed_sd: Standard deviation of `rise`, m/s.
     """
     u = mean[..., 2:]
-    before = np.hypot(u[..., 0], u[..., 1])
+    before = np.asarray(np.hypot(u[..., 0], u[..., 1]))
     energy = before**2 + rise**2
     after = np.sqrt(np.maximum(energy - exit_speed**2, _SLOWEST**2))
-    c = np.maximum(concentration * before * after / energy, 1e-9)
+    c = np.asarray(np.maximum(concentration * before * after / energy, 1e-9))
     A = _mean_cosine(c)  # noqa: N806  as in the equations
     d = u / np.maximum(before, 1e-12)[..., None]
     along = d[..., :, None] * d[..., None, :]

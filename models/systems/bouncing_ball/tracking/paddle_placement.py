@@ -184,6 +184,5 @@ def least_time(distance: Float[ndarray, "*batch"], reach: Reach) -> Float[ndarra
 
     Its greatest speed is 15/8 D/T, its greatest acceleration 10/sqrt(3) D/T^2.
     """
-    return np.maximum(
-        1.875 * distance / reach.speed, np.sqrt(5.7735 * distance / reach.acceleration)
-    )
+    slow = np.sqrt(5.7735 * distance / reach.acceleration)
+    return np.asarray(np.maximum(1.875 * distance / reach.speed, slow))

@@ -17,7 +17,8 @@ def test_bounds_belong_to_the_workspace_and_nan_does_not() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"y": (0.1, 0.1)}, {"z": (math.nan, 1.0)}, {"paddle_radius": 0.0}, {"home": (1, 1)}]
+    "change",
+    [{"y": (0.1, 0.1)}, {"z": (math.nan, 1.0)}, {"paddle_radius": 0.0}, {"home": (1.0, 1.0)}],
 )
 def test_a_workspace_without_room_is_refused(change: dict) -> None:
     with pytest.raises(ValueError, match="workspace: "):
