@@ -3,6 +3,8 @@ VENV ?= .venv
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PYTEST = $(VENV)/bin/python -m pytest
 WORKERS ?= 2
+# Annotations of the science are checked as it runs, an int passing for a float.
+TYPED = ricochet.models,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))
 digest = $(shell $(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(1)").read_bytes()).hexdigest()[:16])')
 PACKAGES = $(VENV)/.packages-$(call digest,requirements.lock)
 PROJECT = $(VENV)/.project-$(call digest,pyproject.toml)
@@ -64,7 +66,7 @@ calibrate: pull ## recordings to a registered posterior for every ball-surface p
 	$(VENV)/bin/ricochet calibrate data/*/
 
 fast: setup ## tests that take less than two minutes together
-	$(PYTEST) -q -n $(WORKERS) --jaxtyping-packages=ricochet.models.systems.bouncing_ball.simulator,beartype.beartype
+	$(PYTEST) -q -n $(WORKERS) --jaxtyping-packages="$(TYPED)"
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
 	$(PYTEST) -q -n $(WORKERS) -m slow

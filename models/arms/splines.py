@@ -82,10 +82,10 @@ def at(
 
 
 def cubic(
-    ends: list[Float[ndarray, "*batch n"]],
-    share: Float[ndarray, "*batch"],
-    length: Float[ndarray, "*batch"],
-) -> tuple[Float[ndarray, "*batch n"], Float[ndarray, "*batch n"]]:
+    ends: list[Float[ndarray, "*#batch n"]],
+    share: Float[ndarray, "*#batch"],
+    length: Float[ndarray, "*#batch"],
+) -> tuple[Float[ndarray, "*#batch n"], Float[ndarray, "*#batch n"]]:
     """Return angles and speeds on the cubic with given ends.
 
     Args:

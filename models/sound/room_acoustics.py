@@ -38,7 +38,7 @@ class Room:
 
 def responses(
     positions: Float[ndarray, "impact 3"], *, microphones: Microphones, room: Room
-) -> tuple[list[list[Float[ndarray, " frame"]]], int]:
+) -> tuple[list[list[Float[ndarray, " _"]]], int]:
     """Compute the room's impulse responses.
 
     >>> array = Microphones(np.array([[0.0, 0.0, 0.1], [0.3, 0.0, 0.1]]), 44100.0)

@@ -88,11 +88,11 @@ class LimitUsage:
 
 
 def start_posture(
-    joints: Float[ndarray, "*batch 7"],
-    joint_speeds: Float[ndarray, "*batch 7"],
+    joints: Float[ndarray, "*#batch 7"],
+    joint_speeds: Float[ndarray, "*#batch 7"],
     *,
-    wind_up: Float[ndarray, "*batch"],
-) -> Float[ndarray, "*batch 7"]:
+    wind_up: Float[ndarray, "*#batch"],
+) -> Float[ndarray, "*#batch 7"]:
     """Return the posture from which steady acceleration over `wind_up` leads to a contact."""
     return splines.level(joints - 0.5 * wind_up[..., None] * joint_speeds, steps=2)
 

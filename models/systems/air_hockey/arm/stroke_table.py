@@ -150,7 +150,7 @@ class Strokes:
         """Return whether points and angles are where strokes may be."""
         inside = (positions[..., 0] >= self.x[0]) & (positions[..., 0] <= self.x[-1])
         inside &= np.abs(positions[..., 1]) <= SIDE
-        return inside & (np.abs(angles) <= LARGEST_ANGLE + 1e-9)
+        return np.asarray(inside & (np.abs(angles) <= LARGEST_ANGLE + 1e-9))
 
     def _cell(self, where: Float[ndarray, "*batch 3"]) -> Cell:
         return cell_at((self.x, self.y, self.angle), where)

@@ -49,7 +49,7 @@ class MeasuredDrops:
     positions: Float[Tensor, "drop 3 2"]
     time_sd: Float[Tensor, " drop"]
     position_sd: Float[Tensor, " drop"]
-    later_times: tuple[Float[ndarray, " bounce"], ...]
+    later_times: tuple[Float[ndarray, " _"], ...]
     names: tuple[str, ...]
 
     @property

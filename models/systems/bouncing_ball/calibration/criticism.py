@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
 
@@ -57,7 +57,7 @@ class Criticism:
 
     predictive_p_value: float
     take_p_values: Float[ndarray, " drop"]
-    odd_takes: Float[ndarray, " drop"]
+    odd_takes: Bool[ndarray, " drop"]
     findings: tuple[Finding, ...]
 
 
@@ -66,7 +66,7 @@ def criticise(
     noise: Noise,
     theta: Float[ndarray, "sample 2"],
     *,
-    later_times: Sequence[Float[ndarray, " bounce"]] = (),
+    later_times: Sequence[Float[ndarray, " _"]] = (),
     draw: torch.Generator,
 ) -> Criticism:
     """Compare a session with sessions simulated from its posterior.

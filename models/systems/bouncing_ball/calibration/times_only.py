@@ -76,13 +76,13 @@ class BareCalibration:
     mean: float
     sd: float
     region_90: tuple[float, float]
-    ratios: tuple[Float[ndarray, " ratio"], ...]
+    ratios: tuple[Float[ndarray, " _"], ...]
     findings: tuple[BareFinding, ...]
     concentration_known: bool = False
 
 
 def listen_times(
-    chains: Sequence[Float[ndarray, " bounce"]],
+    chains: Sequence[Float[ndarray, " _"]],
     time_sd: float = 1e-5,
     *,
     draw: torch.Generator | None = None,
@@ -306,7 +306,7 @@ def _answer(
     axis: Float[Tensor, " point"],
     log_density: Float[Tensor, " point"],
     extra: float,
-    intervals: list[Float[ndarray, " interval"]],
+    intervals: list[Float[ndarray, " _"]],
     findings: tuple[BareFinding, ...],
 ) -> BareCalibration:
     """Summarise the density on the grid, widened by the extra standard deviation."""

@@ -100,6 +100,7 @@ def arrays_with(name, value):
     return lambda arrays: arrays | {name: np.asarray(value(arrays[name]))}
 
 
+@pytest.mark.wrong_types
 @pytest.mark.parametrize(
     "spoil",
     [
