@@ -56,7 +56,7 @@ def print_times(conditions: Conditions) -> None:
     angles = objective.draw_angles(STATES, ANGLES, draw=draw)
     wall, processor = time.perf_counter(), time.process_time()
     found = objective.exhaustive(conditions, states, angles)
-    rows = [found.take(objective.best(setting, found)) for setting in SETTINGS]
+    rows = [objective.take(found, objective.best(setting, found)) for setting in SETTINGS]
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     verdict = "met" if wall <= TARGET else "MISSED"
     print(f"{STATES} x {ANGLES} roll-outs: {wall:.1f} s, {processor:.1f} s of processor", end="")

@@ -22,7 +22,6 @@ Hockey", Secs. IV-A to IV-C.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Self
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -106,10 +105,11 @@ class Shots:
     banks: Int[ndarray, "*batch"]
     y: Float[ndarray, "*batch"]
 
-    def take(self, index: Int[ndarray, " state"]) -> Self:
-        """Return one shot of each row, by its number."""
-        rows = np.arange(len(index))
-        return type(self)(*(n[rows, index] for n in (self.goal, self.speed, self.banks, self.y)))
+
+def take(shots: Shots, index: Int[ndarray, " state"]) -> Shots:
+    """Return one shot of each row, by its number."""
+    rows = np.arange(len(index))
+    return Shots(*(n[rows, index] for n in (shots.goal, shots.speed, shots.banks, shots.y)))
 
 
 def contact_covariance(

@@ -84,7 +84,7 @@ def compare(setting: Setting, found: Shots, candidates: Shots) -> Check:
     Raises:
         ValueError: If no state has a shot within the chance constraint.
     """
-    best = candidates.take(objective.best(setting, candidates))
+    best = objective.take(candidates, objective.best(setting, candidates))
     possible = objective.feasible(setting, best)
     if not possible.any():
         raise ValueError("candidates: no state has a shot within the chance constraint")

@@ -40,7 +40,7 @@ def test_the_best_shot_equals_that_of_a_loop(setting: Setting):
 def test_settings_trade_certainty_for_speed():
     """On the mean of 30 states, cautious is surest and aggressive fastest."""
     *_, found = tried()
-    rows = [found.take(objective.best(setting, found)) for setting in SETTINGS]
+    rows = [objective.take(found, objective.best(setting, found)) for setting in SETTINGS]
     goal, speed = ([getattr(row, name).mean() for row in rows] for name in ("goal", "speed"))
     assert goal == sorted(goal, reverse=True)
     assert speed == sorted(speed)
@@ -91,7 +91,7 @@ def test_a_better_aim_scores_more_often():
     for aim in (0.001, 0.002, 0.004):
         conditions = Conditions(MODES, CONDITIONS.speed, objective.contact_covariance(aim=aim))
         found = objective.exhaustive(conditions, pucks, angles)
-        sure.append(found.take(objective.best(SETTINGS[0], found)).goal.mean())
+        sure.append(objective.take(found, objective.best(SETTINGS[0], found)).goal.mean())
     assert sure == sorted(sure, reverse=True)
     assert sure[0] > sure[2] + 0.05
 

@@ -48,7 +48,7 @@ def test_the_best_candidates_themselves_have_no_regret():
     states = objective.draw_states(20, airflow_sd=0.07, draw=draw)
     candidates = objective.exhaustive(CONDITIONS, states, objective.draw_angles(20, 60, draw=draw))
     for setting in SETTINGS:
-        best = candidates.take(objective.best(setting, candidates))
+        best = objective.take(candidates, objective.best(setting, candidates))
         check = regret.compare(setting, best, candidates)
         assert (check.agreement, check.kept) == (1.0, 1.0)
         assert check.regret == 0.0
