@@ -1,9 +1,8 @@
-"""What crashes leave behind, found and mended: runs, folders, aliases; and what a person must mend.
+"""What crashes leave behind, found and repaired where that cannot be wrong: runs, folders, aliases.
 
-Mended is only what cannot be wrong: a run whose process is gone is closed, a session is sealed with
-what was recorded, a file that never got its name is taken away, a promotion that a crash cut is
-settled. An alias that was moved by hand, a package that is not whole and recordings that differ
-from `data.dvc` are said and left to a person.
+A run whose process is gone is closed, a session is sealed with what was recorded, an unfinished
+file is removed, an interrupted promotion is completed or reverted. An alias that was moved by hand,
+a package that is not whole and recordings that differ from `data.dvc` are reported and left.
 """
 
 import re
@@ -26,9 +25,9 @@ from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.systems import catalogue
 
 UNNAMED = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
-"""A file or folder that is being written (`tasks.storage.files`)."""
+"""Name of a file or folder that is being written (`tasks.storage.files`)."""
 IDLE = 3600.0
-"""Time after which what has no name yet is taken to be left behind, s."""
+"""Time without a change after which it is taken to be left behind, s."""
 DEPTH = 3
 
 
@@ -41,14 +40,7 @@ class Finding:
 
 
 def runs(tracker: Tracker) -> list[Finding]:
-    """Close runs left RUNNING by processes that are gone.
-
-    Args:
-        tracker: The store.
-
-    Returns:
-        One finding a run.
-    """
+    """Close runs left RUNNING by processes that are gone."""
     closed = tracking.close_abandoned(tracker)
     return [
         Finding(f"run {run}: left RUNNING by a process that is gone, closed", True)
@@ -57,30 +49,24 @@ def runs(tracker: Tracker) -> list[Finding]:
 
 
 def folders(place: Path, data: Path) -> list[Finding]:
-    """Seal sessions left in the making and take away what never got its name.
+    """Seal interrupted sessions and remove unfinished files.
 
     Args:
         place: The folder of outputs.
-        data: The folder of recordings, which holds copies in the making.
-
-    Returns:
-        One finding each.
+        data: The folder of recordings, which holds unfinished copies.
     """
     found = [_seal(partial) for partial in _hidden(place) if _is_session(partial)]
     copies = [path for path in data.glob(".*.partial") if _idle(path)]
     unnamed = [path for path in _hidden(place) if UNNAMED.fullmatch(path.name) and _idle(path)]
-    return found + [_take_away(path) for path in (*copies, *unnamed)]
+    return found + [_remove(path) for path in (*copies, *unnamed)]
 
 
 def aliases(tracker: Tracker, log: Path | None = None) -> list[Finding]:
-    """Settle promotions that a crash cut, and hold every alias against the log and its package.
+    """Settle interrupted promotions, and compare every alias with the log and its package.
 
     Args:
         tracker: The store.
         log: The log of promotions; the project's own when absent.
-
-    Returns:
-        The findings.
     """
     log = log or promotion_log.place()
     names = [model.name for model in tracker.client.search_registered_models()]
@@ -96,13 +82,10 @@ def aliases(tracker: Tracker, log: Path | None = None) -> list[Finding]:
 
 
 def recordings(root: Path | None = None) -> list[Finding]:
-    """Hold `data/` against `data.dvc`, and that against Git.
+    """Compare `data/` with `data.dvc`, and that with Git; nothing is repaired.
 
     Args:
         root: Folder of `data.dvc`; the checkout when absent.
-
-    Returns:
-        The findings, none of them mended.
     """
     found = []
     if dvc_publish.awaits_commit(root):
@@ -125,7 +108,7 @@ def _settled(tracker: Tracker, name: str, log: Path) -> list[Finding]:
         return [Finding(f"{name}: {error}", False)]
     if entry is None:
         return []
-    return [Finding(f"{name}: {entry.action} cut by a crash, now {entry.step}", True)]
+    return [Finding(f"{name}: {entry.action} interrupted, now {entry.step}", True)]
 
 
 def _against_log(tracker: Tracker, name: str, log: Path) -> list[Finding]:
@@ -181,9 +164,9 @@ def _seal(partial: Path) -> Finding:
     try:
         sealed = recorder.salvage(folder)
     except (BadInput, locks.BusyError) as error:
-        return Finding(f"{folder}: left in the making; {error}", False)
+        return Finding(f"{folder}: interrupted; {error}", False)
     kept = f"{len(sealed.session.takes)} takes"
-    return Finding(f"{folder}: left in the making, sealed as {sealed.state} with {kept}", True)
+    return Finding(f"{folder}: interrupted, sealed as {sealed.state} with {kept}", True)
 
 
 def _idle(path: Path) -> bool:
@@ -192,9 +175,9 @@ def _idle(path: Path) -> bool:
     return time.time() - latest > IDLE
 
 
-def _take_away(path: Path) -> Finding:
+def _remove(path: Path) -> Finding:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-    return Finding(f"{path}: left half-written, taken away", not path.exists())
+    return Finding(f"{path}: unfinished, removed", not path.exists())

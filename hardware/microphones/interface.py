@@ -21,12 +21,7 @@ Position = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Microphone:
-    """One microphone.
-
-    Attributes:
-        channel: Its channel in the recording, from 0.
-        position: Where it is, m; the surface is z = 0.
-    """
+    """One microphone: its channel, from 0, and its position, m, where the surface is z = 0."""
 
     channel: int
     position: Position
@@ -37,10 +32,10 @@ class Rig:
     """A named array of microphones.
 
     Attributes:
-        name: Name of the rig.
-        sample_rate: Samples a second, Hz.
-        temperature: Air temperature, degrees Celsius.
-        microphones: The microphones, in the order of their channels.
+        name: Its name.
+        sample_rate: Hz.
+        temperature: Of the air, degrees Celsius.
+        microphones: In the order of their channels.
     """
 
     name: str
@@ -99,7 +94,7 @@ class Recorder(Protocol):
 
 
 TABLE = ((-0.30, -0.25, 0.0762), (0.25, -0.30, 0.0762), (0.0, 0.32, 0.0762))
-"""Three microphones round a table of 0.55 m, its centre the origin, clear of the paddle, m."""
+"""Three microphones round a table of 0.55 m, its centre the origin, clear of the robot, m."""
 
 
 def default_rig(

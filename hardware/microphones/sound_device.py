@@ -30,7 +30,7 @@ class SoundCard:
         Args:
             rig: The microphones and the rate at which to sample them.
             device: Name or number of the input device; the system's default when absent.
-            driver: A module like sounddevice; that one when absent.
+            driver: A module like sounddevice, which it is when absent.
 
         Raises:
             BadInput: sounddevice or PortAudio is missing.
@@ -91,7 +91,7 @@ class SoundCard:
 def open_input(
     rig: Rig, callback: Any, *, driver: Any, device: str | int | None, frames: int = 0
 ) -> Any:
-    """Open an input stream; the driver's refusals are bad input.
+    """Return an input stream, to be entered; the driver's refusals are bad input.
 
     Args:
         rig: The microphones and the rate at which to sample them.
@@ -99,9 +99,6 @@ def open_input(
         driver: A module like sounddevice.
         device: Name or number of the input device; the system's default when absent.
         frames: Frames of a block; 0 leaves them to the driver.
-
-    Returns:
-        The stream, to be entered.
 
     Raises:
         BadInput: The device does not exist, has too few channels or not the rate.

@@ -1,4 +1,4 @@
-"""A sound card that is listened to while it hears (sounddevice).
+"""A sound card read while it records (sounddevice).
 
 The card's callback copies each block into a preallocated ring, wakes the listener and returns. What
 the ring had no room for is counted, located and skipped by the clock; of what the card itself lost
@@ -31,13 +31,7 @@ class SoundStream:
         driver: Any = None,
         ahead: float = AHEAD,
     ) -> None:
-        """Choose the device; it is opened when the buffers are asked for.
-
-        Args:
-            rig: The microphones and the rate at which to sample them.
-            device: Name or number of the input device; the system's default when absent.
-            driver: A module like sounddevice; that one when absent.
-            ahead: Length of the ring, s.
+        """Choose the device as `SoundCard` does; it is opened when the buffers are asked for.
 
         Raises:
             BadInput: sounddevice or PortAudio is missing.

@@ -192,7 +192,7 @@ def check_doctor(place, tracker, capsys):
     status, result = call(place, "doctor")
     said = capsys.readouterr().out
     assert f"mended: run {abandoned}" in said
-    assert f"mended: {NAME}: promote cut by a crash, now dropped" in said
+    assert f"mended: {NAME}: promote interrupted, now dropped" in said
     assert "sealed as interrupted with 1 takes" in said
     assert status == 0 and all(finding["mended"] for finding in result["findings"])
     assert call(place, "doctor")[1]["findings"] == []

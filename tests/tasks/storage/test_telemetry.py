@@ -106,6 +106,9 @@ def test_a_full_disk_is_one_line_and_what_was_flushed_stays(tmp_path):
             log.write("arm", time=number * 0.01, **(ARM | {"paddle": [number / 7, 0.0, 0.0]}))
     assert "\n" not in str(caught.value)
     assert len(telemetry.read(path)) >= 50
+    with pytest.raises(BadInput, match="no space left on device"):
+        log.close()
+    assert log._file.closed
 
 
 @pytest.mark.parametrize(
