@@ -4,12 +4,15 @@ import numpy as np
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa
+from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
 from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
 from ricochet.models.systems.air_hockey.strike_plan import StrikePlan
 from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 from ricochet.tasks.systems.air_hockey.validation.trials import GRID, LONGEST
 from tests.models.systems.air_hockey import simple_episodes
+
+CONTACT = Contact(iiwa.HOME, np.zeros(7), 0.6, 0.3, iiwa.HOME, 0.2)
 
 
 class Idle:
@@ -27,7 +30,7 @@ class Straight(Idle):
     """Strikes straight ahead, then stays; says so."""
 
     faults = ("struck blindly",)
-    strike_plans = (StrikePlan(0.06, 0.0, None, np.zeros(6)),)
+    strike_plans = (StrikePlan(0.06, 0.0, CONTACT, np.zeros(6)),)
 
     def __init__(self) -> None:
         self.commands = simple_episodes.straight(np.array((0.6, 0.0)), run_up=0.3, after=0.2)
