@@ -168,7 +168,10 @@ class Night:
 
     def _validate(self, name: str) -> str:
         out = str(self.folder / "validate" / name)
-        result = validation.validate(name=name, out=out, **self.given)
+        try:
+            result = validation.validate(name=name, out=out, **self.given)
+        except BadInput as error:  # such as a candidate that was rolled back: refused, no failure
+            return one_line(error)
         if result["unchanged"]:
             return "champion already"
         return "promoted" if result["promoted"] else "refused by the gate"

@@ -144,7 +144,7 @@ def _pick(
 def _cut_normal(
     middle: Float[ndarray, "parent sample"],
     sd: Float[ndarray, "parent sample"],
-    bounds: tuple[float, float],
+    bounds: tuple[float | ndarray, float | ndarray],
     draw: np.random.Generator,
 ) -> Float[ndarray, "parent sample"]:
     """Draw from Gaussians cut to an interval; those that fall outside are drawn anew inside."""
