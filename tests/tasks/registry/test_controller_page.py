@@ -1,4 +1,4 @@
-"""The controller of docs/controller.md runs as printed, follows the champion and stops without."""
+"""The controller of docs/controllers.md runs as printed, follows the champion and stops without."""
 
 import json
 import re
@@ -21,7 +21,7 @@ BOUNCES = "0.10 -0.20 0.00\n0.45 -0.05 0.02\n"
 
 @pytest.fixture
 def program(tmp_path):
-    page = (ROOT / "docs" / "controller.md").read_text()
+    page = (ROOT / "docs" / "controllers.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     statements = [line for line in code.splitlines() if line and "import" not in line]
     assert len(statements) <= 20
