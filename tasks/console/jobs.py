@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.console.threads import use_one_thread
 
 Job = TypeVar("Job")
@@ -61,7 +61,7 @@ def run_all(
     *,
     workers: int | None = None,
     journal: Journal[Result] | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> list[Result]:
     """Do all jobs and return their results in order.
 

@@ -8,18 +8,18 @@ from typing import TextIO
 Progress = Callable[[int, int], None]
 """Called with the number of steps done and the number in all."""
 
-Show = Callable[[str], contextlib.AbstractContextManager[Progress]]
+ProgressFactory = Callable[[str], contextlib.AbstractContextManager[Progress]]
 """Shows the progress of a step, whose name it is given, while a block runs."""
 
 
-def silent(done: int, total: int) -> None:
+def no_progress(done: int, total: int) -> None:
     """Take a report of progress and show nothing."""
 
 
 @contextlib.contextmanager
-def hidden(label: str) -> Iterator[Progress]:
+def no_bars(label: str) -> Iterator[Progress]:
     """Show nothing of a step."""
-    yield silent
+    yield no_progress
 
 
 def part(progress: Progress, number: int, of: int) -> Progress:
@@ -42,7 +42,7 @@ def bar(label: str, *, stream: TextIO | None = None) -> Iterator[Progress]:
     """Show a bar while the block runs, if the stream, by default standard error, is a terminal."""
     stream = sys.stderr if stream is None else stream
     if not stream.isatty():
-        yield silent
+        yield no_progress
         return
     from tqdm import tqdm  # a pipe never pays for it
 

@@ -23,7 +23,7 @@ from ricochet.hardware import locks
 from ricochet.hardware.microphones import journal
 from ricochet.hardware.microphones.interface import Recorder
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.recordings.sessions import Session, Take
 from ricochet.tasks.storage.files import sha256, sync_folder, write_bytes, writing
@@ -53,7 +53,7 @@ def record_session(
     takes: int,
     duration: float,
     form: str = "flac",
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     lock_folder: Path | None = None,
 ) -> RecordedSession:
     """Record and seal a session; the same id is never recorded twice.

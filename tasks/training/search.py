@@ -14,7 +14,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import Trial, TrialState
 
-from ricochet.tasks.console.progress import Progress, part, silent
+from ricochet.tasks.console.progress import Progress, no_progress, part
 
 JOURNAL = "search.journal"
 
@@ -49,7 +49,7 @@ class Tried:
 
 
 def search(
-    space: Space, folder: Path, *, trials: int, seed: int, progress: Progress = silent
+    space: Space, folder: Path, *, trials: int, seed: int, progress: Progress = no_progress
 ) -> Tried:
     """Try settings until so many trials of the study are completed, and return the best trial.
 

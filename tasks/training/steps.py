@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ricochet.tasks.console.progress import Progress, Show
+from ricochet.tasks.console.progress import Progress, ProgressFactory
 from ricochet.tasks.settings import Settings
 
 
@@ -96,7 +96,7 @@ class Training:
     load: Callable[[], Procedure]
 
 
-def take(step: Step, show: Show) -> None:
+def take(step: Step, show: ProgressFactory) -> None:
     """Take a step and show its progress."""
     with show(step.label) as progress:
         step.run(progress)

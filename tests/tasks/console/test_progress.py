@@ -37,6 +37,6 @@ def test_parts_make_the_whole_and_no_work_is_done_work():
 
 
 def test_what_is_hidden_takes_reports_and_shows_none(capsys):
-    with progress.hidden("takes") as report:
+    with progress.no_bars("takes") as report:
         report(1, 2)
     assert capsys.readouterr() == ("", "")

@@ -5,7 +5,7 @@ import torch
 from ricochet.models.systems.air_hockey.shots import energy_training, objective
 from ricochet.models.systems.air_hockey.shots.energy_training import Fit, Training
 from ricochet.models.systems.air_hockey.shots.objective import Setting
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.systems.air_hockey.kinds import SHOOTING
 from ricochet.tasks.systems.air_hockey.policies.training_data import Labels
 from ricochet.tasks.systems.air_hockey.settings import Energies
@@ -17,7 +17,12 @@ def setting_of(name: str) -> Setting:
 
 
 def fit(
-    settings: Energies, labels: Labels, setting: Setting, *, seed: int, progress: Progress = silent
+    settings: Energies,
+    labels: Labels,
+    setting: Setting,
+    *,
+    seed: int,
+    progress: Progress = no_progress,
 ) -> Fit:
     """Train an energy as the settings say; the same seed gives the same energy.
 

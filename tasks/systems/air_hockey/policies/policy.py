@@ -8,7 +8,7 @@ import numpy as np
 
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
-from ricochet.tasks.console.progress import Progress, part, silent
+from ricochet.tasks.console.progress import Progress, no_progress, part
 from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.air_hockey.policies import energy, packages, regret, training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import HELD_OUT, Shooter
@@ -16,7 +16,7 @@ from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.training.steps import TrainingRequest
 
 
-def train(request: TrainingRequest, name: str, progress: Progress = silent) -> None:
+def train(request: TrainingRequest, name: str, progress: Progress = no_progress) -> None:
     """Train the energy of a setting, check it and write its package, unless it is there.
 
     Args:
@@ -60,7 +60,7 @@ def train(request: TrainingRequest, name: str, progress: Progress = silent) -> N
     )
 
 
-def chosen(request: TrainingRequest, progress: Progress = silent) -> Energies:
+def chosen(request: TrainingRequest, progress: Progress = no_progress) -> Energies:
     """Return what to train with: the settings, or what a search over them found best."""
     if request.settings[Energies].trials == 0:
         return request.settings[Energies]

@@ -9,7 +9,7 @@ import numpy as np
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.shots import objective, regret
 from ricochet.models.systems.air_hockey.shots.regret import Check
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies
 
@@ -25,7 +25,7 @@ def check(
     *,
     seed: int,
     stream: int = STREAM,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Check:
     """Compare a policy's shots with the best ones.
 

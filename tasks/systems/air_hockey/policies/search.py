@@ -9,7 +9,7 @@ from functools import partial
 
 from optuna.trial import Trial
 
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.systems.air_hockey.policies import energy, training_data
 from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.training import search as searches
@@ -21,7 +21,7 @@ SEARCHED = ("hidden", "learning_rate")
 """Settings that a search may choose."""
 
 
-def search(request: TrainingRequest, progress: Progress = silent) -> Energies:
+def search(request: TrainingRequest, progress: Progress = no_progress) -> Energies:
     """Try as many settings as `energy.trials` says, those asked for first, and return the best.
 
     Args:

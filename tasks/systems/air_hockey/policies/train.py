@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ricochet.tasks.console.progress import Progress, part, silent
+from ricochet.tasks.console.progress import Progress, no_progress, part
 from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.storage.files import digest_of, write_bytes, write_json
 from ricochet.tasks.storage.provenance import code_digest
@@ -59,14 +59,14 @@ def steps(request: TrainingRequest) -> tuple[Step, ...]:
     return (*shared, *own, Step("pictures", partial(draw, request)))
 
 
-def train(request: TrainingRequest, progress: Progress = silent) -> None:
+def train(request: TrainingRequest, progress: Progress = no_progress) -> None:
     """Have the packages of a training, without pictures."""
     left = () if is_trained(request) else steps(request)[:-1]
     for number, step in enumerate(left):
         step.run(part(progress, number, len(left)))
 
 
-def draw(request: TrainingRequest, progress: Progress = silent) -> None:
+def draw(request: TrainingRequest, progress: Progress = no_progress) -> None:
     """Draw what a training learnt into `figures`, and compare the modes with unseen episodes.
 
     Raises:

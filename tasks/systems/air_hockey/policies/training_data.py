@@ -25,7 +25,7 @@ from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
 from ricochet.models.systems.air_hockey.shots import objective as shots
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Shots
 from ricochet.models.systems.air_hockey.table import Table
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.storage.files import cached_arrays, digest_of, output_folder
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey import disturbance
@@ -56,7 +56,7 @@ class Labels:
     shots: Shots
 
 
-def modes(request: TrainingRequest, progress: Progress = silent) -> PuckModes:
+def modes(request: TrainingRequest, progress: Progress = no_progress) -> PuckModes:
     """Record the simulated table and learn how the puck moves on it.
 
     Raises:
@@ -84,7 +84,7 @@ def modes(request: TrainingRequest, progress: Progress = silent) -> PuckModes:
     return dynamics.from_arrays(_cached(request, "modes", modes_key(request), make))
 
 
-def predictions(request: TrainingRequest, progress: Progress = silent) -> tuple[Row, ...]:
+def predictions(request: TrainingRequest, progress: Progress = no_progress) -> tuple[Row, ...]:
     """Compare the modes' predictions with episodes that they were not learnt from.
 
     Returns:
@@ -104,7 +104,7 @@ def predictions(request: TrainingRequest, progress: Progress = silent) -> tuple[
     return prediction_checks.prediction_table(learnt, unseen, world.table, noise=noise, draw=draw)
 
 
-def strokes(request: TrainingRequest, progress: Progress = silent) -> Strokes:
+def strokes(request: TrainingRequest, progress: Progress = no_progress) -> Strokes:
     """Compute what the arm can do."""
 
     def make() -> dict[str, np.ndarray]:
@@ -115,7 +115,7 @@ def strokes(request: TrainingRequest, progress: Progress = silent) -> Strokes:
     return stroke_tables.from_arrays(_cached(request, "strokes", strokes_key(request), make))
 
 
-def labels(request: TrainingRequest, progress: Progress = silent) -> Labels:
+def labels(request: TrainingRequest, progress: Progress = no_progress) -> Labels:
     """Draw pucks at contact and roll out many angles for each."""
     settings = request.settings[Energies]
 

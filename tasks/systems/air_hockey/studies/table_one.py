@@ -21,7 +21,7 @@ from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.simulator import Disturbance
-from ricochet.tasks.console.progress import Progress, part, silent
+from ricochet.tasks.console.progress import Progress, no_progress, part
 from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
@@ -111,7 +111,7 @@ def shrunk(settings: Settings) -> Settings:
 
 
 def policies(
-    settings: Settings, folder: Path, seed: int, progress: Progress = silent
+    settings: Settings, folder: Path, seed: int, progress: Progress = no_progress
 ) -> dict[str, Shooter]:
     """Return the trained shooters by setting, training what is not there.
 

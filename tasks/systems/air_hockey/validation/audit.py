@@ -1,6 +1,6 @@
 """A shooting policy measured again, on pucks that neither its training nor its own check saw."""
 
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.systems.air_hockey.policies import regret
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies
@@ -11,7 +11,7 @@ STREAM = 101
 
 
 def audit(
-    shooter: Shooter, settings: Energies, *, seed: int, progress: Progress = silent
+    shooter: Shooter, settings: Energies, *, seed: int, progress: Progress = no_progress
 ) -> PolicyEvidence:
     """Measure a policy.
 

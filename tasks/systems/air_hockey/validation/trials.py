@@ -22,7 +22,7 @@ from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.simulator import Disturbance, Episode, World
 from ricochet.models.systems.air_hockey.strike_plan import StrikePlan
 from ricochet.tasks.console.jobs import run_all
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 
 GRID = ((-0.70, -0.20), (-0.39105, 0.39105))
@@ -137,7 +137,7 @@ def play_all(
     begun: Sequence[Start],
     disturbance: Disturbance,
     *,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     workers: int | None = None,
 ) -> list[Played]:
     """Play shots in parallel; return what came of each, in order.

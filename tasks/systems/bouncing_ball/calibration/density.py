@@ -17,7 +17,7 @@ from ricochet.models.probability import truncated_mixtures
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, network_features
 from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import NoiseRange
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.storage.files import digest_of
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.bouncing_ball.settings import Density
@@ -58,7 +58,7 @@ def training_pairs(count: int, *, draw: torch.Generator) -> tuple[torch.Tensor, 
     return drops.theta, network_features.from_both(drops.features, drops.noise)
 
 
-def train(settings: Density, *, seed: int, progress: Progress = silent) -> Trained:
+def train(settings: Density, *, seed: int, progress: Progress = no_progress) -> Trained:
     """Train a density as the settings say; the same seed gives the same density."""
     draw = torch.Generator().manual_seed(seed)
     theta, inputs = training_pairs(settings.simulations, draw=draw)

@@ -9,14 +9,16 @@ from pathlib import Path
 
 from optuna.trial import Trial
 
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.systems.bouncing_ball.calibration import density
 from ricochet.tasks.systems.bouncing_ball.settings import Density
 from ricochet.tasks.training import search as searches
 from ricochet.tasks.training.search import Choice, Space
 
 
-def search(settings: Density, folder: Path, *, seed: int, progress: Progress = silent) -> Density:
+def search(
+    settings: Density, folder: Path, *, seed: int, progress: Progress = no_progress
+) -> Density:
     """Try as many settings as `settings.trials` says, these first, and return the best.
 
     Args:

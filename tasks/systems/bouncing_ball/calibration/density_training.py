@@ -12,7 +12,7 @@ from typing import Any
 from safetensors import SafetensorError
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.registry.packages import read_package
 from ricochet.tasks.systems.bouncing_ball.calibration import density, density_packages
 from ricochet.tasks.systems.bouncing_ball.calibration.density import Trained
@@ -42,7 +42,7 @@ def steps(request: TrainingRequest) -> tuple[Step, ...]:
     return (*search, Step("density", partial(find_or_train, request)))
 
 
-def find_or_train(request: TrainingRequest, progress: Progress = silent) -> Path:
+def find_or_train(request: TrainingRequest, progress: Progress = no_progress) -> Path:
     """Return the package of these settings, trained now unless it is there.
 
     Raises:
@@ -74,7 +74,7 @@ def lines(result: Mapping[str, Any], out: Path) -> tuple[str, ...]:
 
 
 def _train(request: TrainingRequest, progress: Progress) -> Trained:
-    chosen = _chosen(request, silent)
+    chosen = _chosen(request, no_progress)
     trained = density.train(chosen, seed=request.seed, progress=progress)
     return replace(trained, asked=request.settings[Density])
 

@@ -19,7 +19,7 @@ from ricochet.models.sound.arrival_hypotheses import Tolerances
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import MeasuredDrops
 from ricochet.models.systems.bouncing_ball.listening import takes as sound
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.recordings.sessions import Rejected, Session
 
@@ -61,7 +61,10 @@ class Heard:
 
 
 def hear(
-    folders: Sequence[Path], *, tolerances: Tolerances | None = None, progress: Progress = silent
+    folders: Sequence[Path],
+    *,
+    tolerances: Tolerances | None = None,
+    progress: Progress = no_progress,
 ) -> Heard:
     """Hear every take of some sessions.
 

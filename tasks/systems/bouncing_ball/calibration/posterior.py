@@ -23,7 +23,7 @@ from ricochet.models.systems.bouncing_ball.calibration import calibrate as ball_
 from ricochet.models.systems.bouncing_ball.calibration import network_features, simulation_checks
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration, MeasuredDrops
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.registry.packages import Package, write_package
 from ricochet.tasks.storage.files import output_folder, write_arrays, write_json
 from ricochet.tasks.storage.provenance import artifacts, git_commit
@@ -60,7 +60,7 @@ def calibrate(
     pair: "steps.Pair",
     order: "steps.Order",
     *,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     infer: Infer = ball_calibration.calibrate,
 ) -> dict[str, Any]:
     """Calibrate a pair from its sessions and write its files, all but `result.json`.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.console.progress import Progress, bar, silent
+from ricochet.tasks.console.progress import Progress, bar, no_progress
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import digest_of, output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, code_digest
@@ -157,7 +157,7 @@ def earlier(pair: Pair, order: Order) -> dict[str, Any] | None:
     return dict(result) if details.get("key") == key(pair, order) else None
 
 
-def calibrate_pair(pair: Pair, order: Order, *, progress: Progress = silent) -> dict[str, Any]:
+def calibrate_pair(pair: Pair, order: Order, *, progress: Progress = no_progress) -> dict[str, Any]:
     """Calibrate one pair and write its files, all but `result.json`.
 
     Args:

@@ -22,7 +22,7 @@ from ricochet.models.systems.bouncing_ball.calibration import (
 )
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import MeasuredDrops
 from ricochet.models.systems.bouncing_ball.calibration.posterior_agreement import Claim
-from ricochet.tasks.console.progress import Progress, silent
+from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball.calibration import detections, run
@@ -47,7 +47,7 @@ def audit(
     *,
     settings: Settings,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> CalibrationEvidence:
     """Measure a package again from its recordings.
 
@@ -78,7 +78,7 @@ def audit_drops(
     *,
     settings: Settings,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> CalibrationEvidence:
     """Measure again what a package states, from the drops detected in its recordings."""
     found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(seed))

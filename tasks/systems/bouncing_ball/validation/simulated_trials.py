@@ -21,7 +21,7 @@ from ricochet.models.systems.bouncing_ball.tracking import outcomes
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
 from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
-from ricochet.tasks.console.progress import Progress, bar, silent
+from ricochet.tasks.console.progress import Progress, bar, no_progress
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.settings import Settings
@@ -86,7 +86,7 @@ def run_tosses(
     settings: Settings,
     seeds: Sequence[int],
     folder: Path,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> TrackingTrials:
     """Toss the ball in the twin laboratory, once a seed, and let every role play.
 

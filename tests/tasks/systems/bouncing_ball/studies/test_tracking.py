@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import KINDS, Outcome
-from ricochet.tasks.console.progress import silent
+from ricochet.tasks.console.progress import no_progress
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.figures import tracking as deflection_figures
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses
@@ -50,7 +50,7 @@ def test_latencies_are_in_milliseconds_by_controller_and_together() -> None:
 @pytest.mark.slow
 def test_the_study_at_small_size_counts_every_toss_and_draws(tmp_path) -> None:
     loaded = catalogue.load_settings(None, ["toss.tosses=2", "study.drops=8"])
-    result = study.run(StudyRequest(loaded, tmp_path, silent))
+    result = study.run(StudyRequest(loaded, tmp_path, no_progress))
     for rows in result["balls"].values():
         assert set(rows) == set(CONTROLLERS)
         bounds = {row["counts"]["boundaries"] for row in rows.values()}
