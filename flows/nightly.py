@@ -29,6 +29,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.general_settings import Capture, Nightly
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.recordings.dvc_publish import PublicationError
+from ricochet.tasks.registry.promotion import RolledBackError
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import artifacts
@@ -170,7 +171,7 @@ class Night:
         out = str(self.folder / "validate" / name)
         try:
             result = validation.validate(name=name, out=out, **self.given)
-        except BadInput as error:  # such as a candidate that was rolled back: refused, no failure
+        except RolledBackError as error:  # until a better one comes: refused, no failure
             return one_line(error)
         if result["unchanged"]:
             return "champion already"

@@ -25,6 +25,10 @@ from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage.files import output_folder
 
 
+class RolledBackError(BadInput):
+    """The version was champion until a rollback."""
+
+
 @dataclass(frozen=True)
 class Moved:
     """Where the aliases of a name are.
@@ -178,7 +182,7 @@ def refuse_rolled_back(registered: Registered, *, log: Path | None = None) -> No
     if away is not None:
         found = f"rolled back on {away.when} because {away.reason!r}"
         expected = f"another version, or ricochet promote {name} {version} --again"
-        raise BadInput(f"{name} version {version}", found, expected)
+        raise RolledBackError(f"{name} version {version}", found, expected)
 
 
 def settle(tracker: Tracker, name: str, log: Path) -> Entry | None:

@@ -21,7 +21,8 @@ if sys.argv[1] == "killed":
 def start(how: str) -> tuple[subprocess.Popen, int]:
     command = [sys.executable, "-c", VERB, how]
     verb = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    return verb, int(verb.stdout.readline())
+    with verb.stdout as said:
+        return verb, int(said.readline())
 
 
 def test_what_a_killed_verb_started_ends_with_it_and_nothing_else() -> None:
