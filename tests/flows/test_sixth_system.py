@@ -1,0 +1,130 @@
+"""A further system is one folder, one word in the list of systems and one section of params.yaml.
+
+The program is copied to a temporary folder and `tests/flows/coin` becomes a system of that copy;
+then every verb serves it, through the real command line, and no other file is touched.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checkouts import ROOT, copy_program, python_path
+
+pytestmark = pytest.mark.slow  # every verb is a process of its own
+COIN = Path(__file__).parent / "coin"
+SECTION = "\ncoin:\n  flips: 400\n  bias: 0.2\n  trials: 0\n"
+NIGHT = ("nightly.max_lateness=0", "nightly.shooting=false")  # nothing is recorded or shot
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the program with the coin."""
+    root = tmp_path_factory.mktemp("copy") / "program"
+    copy_program(root)
+    compiled = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(COIN, root / "tasks" / "systems" / "coin", ignore=compiled)
+    catalogue = root / "tasks" / "systems" / "catalogue.py"
+    listed = '"air_hockey")'
+    assert catalogue.read_text().count(listed) == 1
+    catalogue.write_text(catalogue.read_text().replace(listed, '"air_hockey", "coin")'))
+    with (root / "params.yaml").open("a") as file:
+        file.write(SECTION)
+    return root
+
+
+def ricochet(root, *words, status=0):
+    """Run a verb of the copy, everything it keeps under its folder; returns the process."""
+    kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": python_path(root)}
+    kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
+    command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words)]
+    found = subprocess.run(command, cwd=root, capture_output=True, text=True, env=inherited | kept)
+    assert found.returncode == status, found.stderr
+    return found
+
+
+def result(root, *folders):
+    return json.loads(root.joinpath("artifacts", *folders, "result.json").read_text())
+
+
+def test_the_command_line_lists_a_further_system(copy):
+    assert "flip a coin" in ricochet(copy, "train", "--help").stdout
+    listed = ricochet(copy, "study", "--help").stdout
+    assert "share of heads" in listed and "--flips N" in listed
+    assert "ricochet validate coin-fair" in ricochet(copy, "validate", "--help").stdout
+    unknown = ricochet(copy, "train", "dice", status=2).stderr
+    assert "'density', 'energy', 'coin'" in unknown
+
+
+def test_a_study_counts_what_its_own_option_says(copy):
+    ricochet(copy, "study", "coin", "--quick", "--seed", "3")
+    assert result(copy, "study", "coin")["flips"] == 10
+    ricochet(copy, "study", "coin", "--quick", "--flips", "25")
+    assert result(copy, "study", "coin")["flips"] == 25
+    refused = ricochet(copy, "study", "cup", "--flips", "25", status=2).stderr
+    assert refused == "--flips: found study cup, expected study coin, which alone has it\n"
+
+
+@pytest.mark.parametrize("verb", [("capture", "--session", "a"), ("calibrate", "artifacts/new/a")])
+def test_names_of_a_further_system_cannot_be_taken_by_recordings(copy, verb):
+    named = ("--set", "capture.ball=coin", "--set", "capture.surface=fair", "--no-publish")
+    if verb[0] == "calibrate":
+        small = ("--set", "capture.drops=1", "--set", "capture.duration=0.1", "--no-publish")
+        ricochet(copy, "capture", "--session", "a", "--out", "artifacts/new", *small)
+        manifest = copy / "artifacts" / "new" / "a" / "session.json"
+        session = json.loads(manifest.read_text())
+        session["object"] |= {"ball": "coin", "surface": "fair"}
+        manifest.write_text(json.dumps(session))
+        named = ("--no-publish",)
+    refused = ricochet(copy, *verb, *named, status=2).stderr
+    assert refused.startswith("coin-fair: found a name of the packages of `ricochet train coin`")
+    assert refused.count("\n") == 1
+
+
+def test_a_further_system_is_trained_validated_promoted_and_has_its_part_of_the_night(copy):
+    """Promoted by its validation, refused without one, promoted at night, rolled back, again."""
+    trained = ricochet(copy, "train", "coin")
+    assert trained.stdout.startswith("heads 0.")
+    assert result(copy, "train", "coin")["registered"] == {"coin-fair": "1"}
+    again = ricochet(copy, "train", "coin")
+    assert again.stdout == trained.stdout and not result(copy, "train", "coin")["trained"]
+
+    validated = ricochet(copy, "validate", "coin-fair").stdout
+    assert "coin-fair version 1: promoted to champion" in validated
+
+    ricochet(copy, "train", "coin", "--seed", "1")
+    assert result(copy, "train", "coin")["registered"] == {"coin-fair": "2"}
+    refused = ricochet(copy, "promote", "coin-fair", "2", status=2)
+    assert "refused: validation: found none" in refused.stdout
+
+    words = [word for setting in NIGHT for word in ("--set", setting)]
+    night = ricochet(copy, "nightly", "--session", "tonight", "--seed", "1", *words, status=1)
+    found = result(copy, "nightly")
+    assert found["coin"] == {"coin-fair": "promoted"} and found["state"].startswith("skipped")
+    assert [line.partition(":")[0] for line in found["failures"]] == ["calibrate"]
+    assert night.stderr.startswith("ricochet failed: IncompleteNightError: calibrate: ")
+
+    back = ricochet(copy, "rollback", "coin-fair").stdout
+    assert back == "coin-fair: champion 1, previous none\n"
+    ricochet(copy, "promote", "coin-fair", "2", status=2)  # rolled back
+    promoted = ricochet(copy, "promote", "coin-fair", "2", "--again").stdout
+    assert promoted == "coin-fair: champion 2, previous 1\n"
+    assert "coin" not in ricochet(copy, "doctor").stdout  # nothing is found, nothing mended
+
+
+def test_nothing_but_one_word_and_one_section_was_changed(copy):
+    """What the other tests show holds for the program as it is."""
+    changed = []
+    for layer in ("flows", "tasks", "hardware", "models"):
+        for path in sorted((ROOT / layer).rglob("*.py")):
+            place = path.relative_to(ROOT)
+            if (copy / place).read_bytes() != path.read_bytes():
+                changed.append(str(place))
+    assert changed == ["tasks/systems/catalogue.py"]
+    before, after = ((root / changed[0]).read_text() for root in (ROOT, copy))
+    assert after.replace(', "coin"', "") == before
