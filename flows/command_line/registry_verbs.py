@@ -38,22 +38,20 @@ def promote(call: Call) -> None:
     from ricochet.flows import promote as flow
     from ricochet.tasks.registry.versions import Registered
 
-    done = flow.promote(
-        flow.Request(
-            Registered(given.name, given.version),
-            settings=call.settings,
-            seed=call.seed,
-            sessions=given.session,
-            reason=given.reason,
-            again=given.again,
-            publish=call.publish,
-        )
-    )
+    registered = Registered(given.name, given.version)
+    words: dict[str, Any] = {
+        "settings": call.settings,
+        "seed": call.seed,
+        "sessions": given.session,
+    }
+    if call.publish:
+        done = flow.promote(registered, reason=given.reason, again=given.again, **words)
+    else:
+        done = flow.judge_only(registered, **words)
     for line in done.refusals:
         call.report_line(f"refused: {line}")
-    write_result(call.out, done.to_json())
-    done.refuse()
-    call.report_line(done.line)
+    write_result(call.out, {"schema": PROMOTION, **done.to_json()})
+    call.report_line(done.line())
 
 
 def validate(call: Call) -> None:
@@ -63,11 +61,12 @@ def validate(call: Call) -> None:
     name, rig = call.arguments.name, call.arguments.rig
     if not call.publish and rig != SIMULATED:
         raise BadInput("--no-publish", f"validate {name} --rig {rig}", DRY_RUN)
+    catalogue.kind_of(name)
+    prepare_servers()
     validation = catalogue.validation_of(name)
     from ricochet.tasks.validation import judge
 
     judge.refuse_rig(validation, name, rig, armed=call.arguments.arm)
-    prepare_servers()
     result = _validated(call)
     if result["unchanged"]:
         call.report_line(f"{name}: the candidate is the champion already")

@@ -165,10 +165,11 @@ def test_a_dry_run_takes_the_same_plain_functions_as_the_tasks():
 def test_what_no_rig_can_try_is_one_line_before_anything_starts(
     words, says, tmp_path, monkeypatch, capsys
 ):
-    def started():
-        raise AssertionError("the environment was prepared")
+    def started(**_):
+        raise AssertionError("the flow was started")
 
-    monkeypatch.setattr("ricochet.flows.servers.up.prepare_environment", started)
+    monkeypatch.setattr(validate, "validate", started)
+    monkeypatch.setattr("ricochet.flows.servers.up.prepare_environment", lambda: None)
     assert cli.main(["validate", *words, "--out", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert says in said and said.count("\n") == 1

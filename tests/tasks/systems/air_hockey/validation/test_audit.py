@@ -70,8 +70,8 @@ def test_a_policy_of_wrong_labels_is_refused_beyond_chance(labels, wrong: str) -
     states, angles, found = labels
     best = objective.best(SHOOTER.setting, found)
     other = np.random.default_rng(1).permutation(best)
-    told = measured(trained(states, angles, other if "states" in wrong else ANGLES - 1 - best))
-    assert not passes(told) and told.share - 3 * told.regret_error / told.best > 0.05
+    found = measured(trained(states, angles, other if "states" in wrong else ANGLES - 1 - best))
+    assert not passes(found) and found.share - 3 * found.regret_error / found.best > 0.05
 
 
 def test_pucks_that_cannot_be_shot_are_bad_input_that_names_the_key() -> None:
@@ -82,11 +82,11 @@ def test_pucks_that_cannot_be_shot_are_bad_input_that_names_the_key() -> None:
 
 
 def test_the_same_seed_measures_the_same_and_reports_to_the_end() -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     wanted = replace(catalogue.load_settings()[Energies], held_out=20)
     first = audit.audit(
-        SHOOTER, wanted, seed=3, progress=lambda done, total: told.append((done, total))
+        SHOOTER, wanted, seed=3, progress=lambda done, total: reported.append((done, total))
     )
-    assert told[-1] == (20 * 200, 20 * 200)
+    assert reported[-1] == (20 * 200, 20 * 200)
     assert audit.audit(SHOOTER, wanted, seed=3) == first
     assert audit.audit(SHOOTER, wanted, seed=4) != first

@@ -111,7 +111,7 @@ def test_a_first_candidate_must_beat_a_paddle_that_stays_in_the_pairs_that_diffe
 
 def test_as_good_as_staying_is_seldom_enough_and_the_weakest_sound_controller_nearly_always():
     """At most 0.025 of 200 with a standard error of 2.2: 5, and three of those more is 12. The moon
-    ball, 0.46 of all tosses beside 0.20, of 100 independent ones: z = 0.26 / 0.056 = 4.6, so that
+    ball, 0.46 of all tosses against 0.20, of 100 independent ones: z = 0.26 / 0.056 = 4.6, so that
     a miss has a chance of less than 0.01 and 6 of 200 are more than two standard errors above."""
     draw = np.random.default_rng(8)
     pairs = {

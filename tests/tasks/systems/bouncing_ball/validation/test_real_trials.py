@@ -220,13 +220,13 @@ def test_a_whole_validation_is_played_judged_and_recorded(monkeypatch, tmp_path)
     fakes = install(monkeypatch, tmp_path, room=Room(tossed(5)))
     verdicts = ("", "touched", "", "spoilt", "", "missed", "", "perhaps", "m", "", "touched")
     made = setup(fakes, HOST, *verdicts)
-    met = real_trials.run_tosses(made, seed=1, folder=tmp_path)
+    tracking = real_trials.run_tosses(made, seed=1, folder=tmp_path)
     judged = [True, False, False, True]
     order = real_trials.turns(("candidate", "champion"), seed=1, tosses=2)
     for role in ("candidate", "champion"):
         wanted = tuple(won for turn, won in zip(order, judged, strict=True) if turn.role == role)
-        assert met.success[role] == wanted
-        assert met.energy[role] > 0.0 and 0.0 < met.latency[role] < 0.5
+        assert tracking.success[role] == wanted
+        assert tracking.energy[role] > 0.0 and 0.0 < tracking.latency[role] < 0.5
     rows = read(tmp_path, "tosses.json")["tosses"]
     assert [row["number"] for row in rows] == [1, 2, 2, 3, 4]
     assert all(row["events"] > 0 for row in rows)

@@ -36,10 +36,12 @@ def test_both_roles_meet_the_same_tosses_and_leave_a_record(tmp_path) -> None:
     ball, loaded = laboratory.ball_of("tennis-table"), catalogue.load_settings()
     knowledge = controllers.fit_ball_model(_draws(TRUTH), draw=torch.Generator().manual_seed(1))
     known = {"candidate": knowledge, "champion": knowledge, "stay": knowledge}
-    met = simulated_trials.run_tosses(ball, known, settings=loaded, seeds=(5, 6), folder=tmp_path)
-    assert met.success["candidate"] == met.success["champion"]
-    assert met.energy["candidate"] == pytest.approx(met.energy["champion"])
-    assert met.energy["stay"] < 1e-12 < met.energy["candidate"]
+    tracking = simulated_trials.run_tosses(
+        ball, known, settings=loaded, seeds=(5, 6), folder=tmp_path
+    )
+    assert tracking.success["candidate"] == tracking.success["champion"]
+    assert tracking.energy["candidate"] == pytest.approx(tracking.energy["champion"])
+    assert tracking.energy["stay"] < 1e-12 < tracking.energy["candidate"]
     roles = ("candidate", "champion")
     one, other = (telemetry.read(tmp_path / f"telemetry-{role}.mcap") for role in roles)
     assert [entry.channel for entry in one] == [entry.channel for entry in other]
