@@ -112,6 +112,7 @@ def promote(tracker: runs.Tracker, folder: Path, name: str, version: str) -> Non
     promotion.promote(
         tracker,
         Registered(name, version),
+        kind=POSTERIOR,
         verdict=PASSED,
         validation="run",
         reason="a test",

@@ -61,7 +61,8 @@ def test_it_meets_the_ball_runs_on_the_last_good_package_and_stops_without_one(
 def made(package, folder, restitution):
     """A package whose draws are all the same."""
     arrays = package.arrays | {"samples": np.full((4000, 2), restitution)}
-    packages.write_package(folder, type(package)(**(vars(package) | {"arrays": arrays})))
+    whole = type(package)(**(vars(package) | {"arrays": arrays}))
+    packages.write_package(folder, whole, reader=GRID)
     return folder
 
 
