@@ -24,6 +24,10 @@ class BadInput(ValueError):
 
 
 def unknown_key(where: str, name: Any, known: Iterable[str]) -> BadInput:
-    """Return the error for a name that is none of those known, with the nearest of them."""
+    """Return the error for a name that is none of those known, with the nearest of them.
+
+    >>> str(unknown_key("params.yaml", "seeed", ["seed", "out"]))
+    "params.yaml: found unknown key 'seeed', expected a known one, the nearest is 'seed'"
+    """
     nearest = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.0)
     return BadInput(where, f"unknown key {name!r}", f"a known one, the nearest is {nearest[0]!r}")

@@ -16,6 +16,9 @@ def take(
 ) -> ndarray:
     """Return one of some named arrays.
 
+    >>> take({"mean": np.array([1.0, 2.0])}, "mean", (2,))
+    array([1., 2.])
+
     Raises:
         ValueError: If it is missing, of another shape, or not finite.
     """
