@@ -15,7 +15,7 @@ from typing import Any
 
 GRACE = 5.0  # s that threads and processes have to end after the test
 CACHES = ("__pycache__/", ".hypothesis/")
-COMPILED = "torchinductor_"  # torch makes this folder when its compiler loads
+FOREIGN = ("torchinductor_", "runner_storage")  # folders that torch and Prefect keep for themselves
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def now(temporary: Path, *, typed: bool = False) -> Traces:
     return Traces(
         frozenset(threading.enumerate()),
         frozenset(children()),
-        frozenset(name for name in os.listdir(temporary) if not name.startswith(COMPILED)),
+        frozenset(name for name in os.listdir(temporary) if not name.startswith(FOREIGN)),
         global_states(typed=typed),
     )
 

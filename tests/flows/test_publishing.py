@@ -90,7 +90,7 @@ def check_links(tracker, place):
     """Each run names its flow run, commit and data; the flow run names each MLflow run."""
     with sqlite3.connect(place / "prefect" / "prefect.db") as database:
         flows = {row[0] for row in database.execute("select id from flow_run")}
-        links = "".join(row[0] for row in database.execute("select data from artifact"))
+        links = "".join(str(row[0]) for row in database.execute("select data from artifact"))
     experiment = tracker.client.get_experiment_by_name("calibrate")
     runs = tracker.client.search_runs([experiment.experiment_id])
     pairs = [run for run in runs if "ricochet.pair" in run.data.tags]
