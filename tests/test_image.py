@@ -39,7 +39,7 @@ def tracked() -> list[str]:
 def copy(names: list[str], target: Path) -> None:
     for name in names:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, target / name)
+        shutil.copy2(ROOT / name, target / name, follow_symlinks=False)
 
 
 def test_the_image_runs_as_a_user_that_is_not_root():
