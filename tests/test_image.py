@@ -33,7 +33,7 @@ def tracked() -> list[str]:
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
-    return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+    return [name for name in listed.split("\0") if name and (ROOT / name).exists()]
 
 
 def copy(names: list[str], target: Path) -> None:
