@@ -94,6 +94,10 @@ def test_a_further_system_is_trained_validated_promoted_and_has_its_part_of_the_
     again = ricochet(copy, "train", "coin")
     assert again.stdout == trained.stdout and not result(copy, "train", "coin")["trained"]
 
+    dry = ricochet(copy, "validate", "coin-fair", "--no-publish").stdout
+    assert dry.endswith("coin-fair version 1: not promoted; not recorded\n")
+    assert result(copy, "validate")["gate"]["passed"] and result(copy, "validate")["run"] is None
+
     validated = ricochet(copy, "validate", "coin-fair").stdout
     assert "coin-fair version 1: promoted to champion" in validated
 
@@ -101,6 +105,9 @@ def test_a_further_system_is_trained_validated_promoted_and_has_its_part_of_the_
     assert result(copy, "train", "coin")["registered"] == {"coin-fair": "2"}
     refused = ricochet(copy, "promote", "coin-fair", "2", status=2)
     assert "refused: validation: found none" in refused.stdout
+
+    strict = ricochet(copy, "validate", "coin-fair", "--set", "coin.bias=1e-6").stdout
+    assert strict.startswith("refused: bias: found ") and "version 2: not promoted; run " in strict
 
     words = [word for setting in NIGHT for word in ("--set", setting)]
     night = ricochet(copy, "nightly", "--session", "tonight", "--seed", "1", *words, status=1)
