@@ -5,7 +5,7 @@ imports at its top or within functions, and so on, within `ricochet`. It is read
 nothing is run. What only a type checker imports does not count, and neither does what is imported
 by a name that is put together at run time: whatever chooses modules by name (the catalogue of
 systems) must not decide a result. A file that lies beside a module and that the module names in a
-string (`ball.xml`) counts like an import.
+string (`scene.xml`) counts like an import.
 """
 
 import ast

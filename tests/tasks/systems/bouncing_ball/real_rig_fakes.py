@@ -8,7 +8,6 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from ricochet.hardware import locks
 from ricochet.hardware.microphones import sound_device
@@ -69,7 +68,6 @@ def ball_model(seed=1):
 
 def setup(fakes, *answers, wanted=None, roles=("candidate", "champion")):
     """All that the trials need, with an operator who types some lines."""
-    torch.set_num_threads(1)
     wanted = wanted or loaded()
     who, shown = scripted(*answers)
     fakes.shown = shown

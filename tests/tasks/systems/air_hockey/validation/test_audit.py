@@ -28,7 +28,6 @@ def few_pucks(monkeypatch):
     monkeypatch.setattr(objective, "LOW", (-0.55, -0.1, -0.02, -0.02, -0.05, -0.05))
     monkeypatch.setattr(objective, "HIGH", (-0.45, 0.1, 0.02, 0.02, 0.05, 0.05))
     monkeypatch.setattr(regret, "ANGLES", 200)
-    torch.set_num_threads(1)
 
 
 @pytest.fixture
