@@ -20,7 +20,7 @@ from ricochet.tasks.recordings.dvc_publish import PublicationError
 from ricochet.tasks.registry import promotion, promotion_log, versions
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION, PREVIOUS
-from ricochet.tasks.registry.promotion_log import Pair
+from ricochet.tasks.registry.promotion_log import AliasPair
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.systems import catalogue
 
@@ -113,7 +113,7 @@ def _settled(tracker: Tracker, name: str, log: Path) -> list[Finding]:
 
 def _against_log(tracker: Tracker, name: str, log: Path) -> list[Finding]:
     done = promotion_log.last_done(promotion_log.read(log, name))
-    wanted = Pair(None, None) if done is None else done.after
+    wanted = AliasPair(None, None) if done is None else done.after
     found = promotion.present(tracker, name)
     rows = (
         (CHAMPION, found.champion, wanted.champion),

@@ -2,15 +2,15 @@
 
     server = Server("http://127.0.0.1:5000")
     held = Champion("ping-pong-table", server, kept, kind=POSTERIOR, oldest=30 * DAY)
-    held.refresh()                    # now and again, from any thread
+    held.refresh()                    # from time to time, from any thread
     posterior = held.current()        # in every step: whole and checked, or an error in one line
 
 The alias is resolved once; the four files of that version are fetched into a temporary folder and
 digested against the manifest, the manifest against the registry's tag, and the self-test run. Then
 the folder gets its name, one rename makes `current.json` point at it, and one assignment makes it
 the posterior that `current` returns: a reader has the old one or the new one, never a half. What
-is wrong with the registry is said in one line and the last good package stays in use. Needs numpy
-and safetensors alone; MLflow is asked over its REST interface, by the standard library.
+is wrong with the registry is reported in one line and the last good package stays in use. Needs
+numpy and safetensors alone; MLflow is asked over its REST interface, by the standard library.
 
     KEPT/<name>/current.json          version, digest, and when it was registered
     KEPT/<name>/<digest>/             the package; that before it is kept too
@@ -72,16 +72,15 @@ class Champion:
         *,
         kind: PackageKind,
         oldest: float,
-        say: Callable[[str], None] = lambda line: None,
+        report_line: Callable[[str], None] = lambda line: None,
     ) -> None:
         """Take up the last good package, if there is one.
 
         Args:
-            name: Name in the registry.
             source: Where the champion is looked up.
             kept: Folder of the packages kept.
             oldest: Age, s since its registration, past which a posterior must not be used.
-            say: Told in one line of everything that is not as it should be.
+            report_line: Called with a line for everything that is not as it should be.
 
         Raises:
             ValueError: If the name could leave the folder.
@@ -89,7 +88,7 @@ class Champion:
         if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
             raise ValueError(f"name: need letters, digits, - and _, got {name!r}")
         self._name, self._source, self._place = name, source, kept / name
-        self._oldest, self._say, self._reader = oldest, say, kind.load_reader()
+        self._oldest, self._report_line, self._reader = oldest, report_line, kind.load_reader()
         self._refreshing = threading.Lock()
         self._held = self._last_good()
 
@@ -97,10 +96,7 @@ class Champion:
         """Return the posterior to use; cheap enough for every step.
 
         Args:
-            now: Time, s since 1970; the clock's when absent.
-
-        Returns:
-            The posterior.
+            now: Time, s since 1970; that of the clock by default.
 
         Raises:
             NoPosteriorError: If there is none, or it is too old.
@@ -116,11 +112,7 @@ class Champion:
         return held
 
     def refresh(self) -> bool:
-        """Look the champion up and swap to it if it is another.
-
-        Returns:
-            Whether another posterior is in use now.
-        """
+        """Look the champion up and swap to it if it is another; return whether it was."""
         with self._refreshing:
             try:
                 pointer = self._source.resolve(self._name, self._reader)
@@ -129,18 +121,13 @@ class Champion:
                     return False
                 found = self._fetch(pointer)
             except (UnreachableError, BadInput, OSError) as error:
-                self._say(f"{self._name}: {_one_line(error)}; {self._fallback()}")
+                self._report_line(f"{self._name}: {_one_line(error)}; {self._fallback()}")
                 return False
             self._held = found
             return True
 
     def keep_fresh(self, period: float, stop: threading.Event) -> None:
-        """Refresh until told to stop; the body of a thread.
-
-        Args:
-            period: Time between two look-ups, s.
-            stop: Set to end it.
-        """
+        """Refresh every so many seconds until `stop` is set; the body of a thread."""
         while not stop.wait(period):
             self.refresh()
 
@@ -149,7 +136,7 @@ class Champion:
         return "no posterior" if held is None else f"last good version {held.version} stays in use"
 
     def _fetch(self, pointer: Pointer) -> Posterior:
-        """Fetch, verify, name, point: each step leaves the disk as good as it was."""
+        """Fetch, verify, rename, point: after each step the disk holds a good package."""
         self._place.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".fetching.", dir=self._place) as place:
             folder = Path(place) / "package"
@@ -177,7 +164,7 @@ class Champion:
             digest, registered = str(facts["digest"]), float(facts["registered"])
             return Posterior(self._kept(digest), str(facts["version"]), digest, registered)
         except (BadInput, OSError, KeyError, TypeError, ValueError) as error:
-            self._say(f"{self._name}: last good package, {_one_line(error)}")
+            self._report_line(f"{self._name}: last good package, {_one_line(error)}")
             return None
 
     def _kept(self, digest: str) -> Package:
@@ -200,7 +187,7 @@ class Champion:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, TypeError) as error:
-            self._say(f"{self._name}: {self._place / CURRENT}, {_one_line(error)}")
+            self._report_line(f"{self._name}: {self._place / CURRENT}, {_one_line(error)}")
             return {}
 
     def _forget(self, wanted: set[str]) -> None:

@@ -51,14 +51,14 @@ class Package:
     """A posterior with all that a reader must know about it.
 
     Attributes:
-        kind: How the arrays are to be read, `grid` or `conditional-density`.
+        kind: How the arrays are to be read, such as `grid` or `conditional-density`.
         parameters: The parameters in the order of the arrays' axes.
         arrays: The numbers of the posterior.
         inputs: Fixed inputs for the self-test.
         checks: What was measured about the posterior.
-        data_digest: Digest of the recordings it was learnt from.
+        data_digest: Digest of what it was learnt from.
         git_commit: Commit of the program that made it.
-        settings: Numbers of the study that made it.
+        settings: The settings it was made with.
     """
 
     kind: str
@@ -72,15 +72,11 @@ class Package:
 
 
 def write_package(folder: Path, package: Package, *, reader: Reader) -> dict[str, Any]:
-    """Write a package, whole or absent, and read it back.
+    """Write a package, whole or absent, read it back and return the manifest.
 
     Args:
         folder: The folder to make; an older package there is replaced.
-        package: The posterior.
         reader: The reader of this kind, for the reference outputs.
-
-    Returns:
-        The manifest as written.
 
     Raises:
         BadInput: If the place cannot be written, or reading back disagrees.
@@ -100,13 +96,6 @@ def write_package(folder: Path, package: Package, *, reader: Reader) -> dict[str
 
 def read_package(folder: Path, *, reader: Reader) -> Package:
     """Read a package after checking names, sizes, digests and the self-test.
-
-    Args:
-        folder: The package.
-        reader: The reader of the kind expected.
-
-    Returns:
-        The posterior.
 
     Raises:
         BadInput: If anything in the folder is not exactly what the manifest promises.

@@ -5,8 +5,8 @@
 Each step looks first whether it is done already. A process killed between any two leaves both
 aliases on versions that were whole when they were pointed at, and a log that says what was under
 way: the same call completes it, `ricochet doctor` settles it (done if `champion` had moved,
-dropped if not), and `rollback` restores the pair that the log holds. A version that was rolled back
-is promoted by nobody who does not say `again`.
+dropped if not), and `rollback` restores the aliases that the log holds. A version that was rolled
+back is promoted only by a call that says `again`.
 """
 
 import tempfile
@@ -18,7 +18,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import promotion_log, versions
 from ricochet.tasks.registry.aliases import CHAMPION, PREVIOUS
 from ricochet.tasks.registry.kinds import PackageKind
-from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, Entry, Pair
+from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, AliasPair, Entry
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.registry.versions import Registered
@@ -31,30 +31,16 @@ class RolledBackError(BadInput):
 
 @dataclass(frozen=True)
 class Moved:
-    """Where the aliases of a name are.
-
-    Attributes:
-        name: The name.
-        pair: The versions behind them.
-        changed: Whether this call moved one.
-    """
+    """The versions behind the aliases of a name, and whether this call moved one."""
 
     name: str
-    pair: Pair
+    pair: AliasPair
     changed: bool
 
 
-def present(tracker: Tracker, name: str) -> Pair:
-    """Look up both aliases.
-
-    Args:
-        tracker: The store.
-        name: Name in the registry.
-
-    Returns:
-        Their versions.
-    """
-    return Pair(_version(tracker, name, CHAMPION), _version(tracker, name, PREVIOUS))
+def present(tracker: Tracker, name: str) -> AliasPair:
+    """Look up both aliases."""
+    return AliasPair(_version(tracker, name, CHAMPION), _version(tracker, name, PREVIOUS))
 
 
 def promote(
@@ -71,16 +57,11 @@ def promote(
     """Make a version the champion, if the gate lets it pass.
 
     Args:
-        tracker: The store.
-        registered: The version.
         verdict: What the gate says of it.
         validation: Run of the validation.
         reason: Why, in one line.
         again: Whether it may have been rolled back before.
-        log: The log; the project's own when absent.
-
-    Returns:
-        The aliases.
+        log: The log; by default the project's own.
 
     Raises:
         BadInput: If the gate refuses it, it is not there, its package is not whole, or it was
@@ -100,7 +81,7 @@ def promote(
             refuse_rolled_back(registered, log=log)
         _verify(tracker, registered, kind)
         before = present(tracker, name)
-        after = Pair(version, before.champion)
+        after = AliasPair(version, before.champion)
         begun = Entry(PROMOTE, name, before, after, validation, " ".join(reason.split()))
         return _complete(tracker, promotion_log.append(log, begun), log)
 
@@ -108,12 +89,10 @@ def promote(
 def finish(
     tracker: Tracker, registered: Registered, *, kind: PackageKind, log: Path | None = None
 ) -> Moved | None:
-    """Complete the promotion of a version that a crash cut; it had passed the gate.
+    """Complete the promotion of a version that a crash interrupted; it had passed the gate.
 
     Args:
-        tracker: The store.
-        registered: The version.
-        log: The log; the project's own when absent.
+        log: The log; by default the project's own.
 
     Returns:
         The aliases; None where the version is not champion and must be judged first.
@@ -135,16 +114,11 @@ def rollback(
     reason: str,
     log: Path | None = None,
 ) -> Moved:
-    """Restore the pair that was there before the last promotion; twice changes nothing further.
+    """Restore the aliases of before the last promotion; a second call changes nothing.
 
     Args:
-        tracker: The store.
-        name: Name in the registry.
         reason: Why, in one line.
-        log: The log; the project's own when absent.
-
-    Returns:
-        The aliases.
+        log: The log; by default the project's own.
 
     Raises:
         BadInput: If nothing was ever promoted, or the package to return to is not whole.
@@ -170,8 +144,7 @@ def refuse_rolled_back(registered: Registered, *, log: Path | None = None) -> No
     """Refuse a version that was champion until a rollback.
 
     Args:
-        registered: The version.
-        log: The log; the project's own when absent.
+        log: The log; by default the project's own.
 
     Raises:
         BadInput: If it was rolled back and is not champion again.
@@ -186,15 +159,10 @@ def refuse_rolled_back(registered: Registered, *, log: Path | None = None) -> No
 
 
 def settle(tracker: Tracker, name: str, log: Path) -> Entry | None:
-    """End what a crash left half: done where `champion` had moved, else undone and dropped.
-
-    Args:
-        tracker: The store.
-        name: Name in the registry.
-        log: The log.
+    """End what a crash interrupted: done where `champion` had moved, else undone and dropped.
 
     Returns:
-        The line that ends it, or None where nothing was half.
+        The line that ends it, or None where nothing was interrupted.
     """
     begun = promotion_log.unsettled(promotion_log.read(log, name))
     if begun is None:
@@ -217,7 +185,7 @@ def _finish(tracker: Tracker, registered: Registered, kind: PackageKind, log: Pa
 
 
 def _complete(tracker: Tracker, begun: Entry, log: Path) -> Moved:
-    """Move both aliases to where a line of the log says, and log that it is done."""
+    """Move both aliases as a line of the log says, and log that it is done."""
     _point(tracker, begun.name, PREVIOUS, begun.after.previous)
     _point(tracker, begun.name, CHAMPION, begun.after.champion)
     promotion_log.settle(log, begun, DONE)
@@ -225,7 +193,7 @@ def _complete(tracker: Tracker, begun: Entry, log: Path) -> Moved:
 
 
 def _settle_others(tracker: Tracker, name: str, version: str, log: Path) -> Entry | None:
-    """Settle what is half, unless it is the very promotion that is wanted: that one goes on."""
+    """Settle what was interrupted, unless it is this very promotion: that one goes on."""
     begun = promotion_log.unsettled(promotion_log.read(log, name))
     wanted = begun is not None and begun.action == PROMOTE and begun.after.champion == version
     if begun is not None and wanted:
@@ -234,7 +202,7 @@ def _settle_others(tracker: Tracker, name: str, version: str, log: Path) -> Entr
     return None
 
 
-def _logged_pair(log: Path, name: str) -> Pair:
+def _logged_pair(log: Path, name: str) -> AliasPair:
     done = promotion_log.last_done(promotion_log.read(log, name))
     if done is None:
         raise BadInput(str(log), f"no promotion of {name!r}", "one that can be undone")
@@ -256,7 +224,7 @@ def _version(tracker: Tracker, name: str, alias: str) -> str | None:
 
 
 def _point(tracker: Tracker, name: str, alias: str, version: str | None) -> None:
-    """Point an alias at a version, or take it away; nothing is written where it is so already."""
+    """Point an alias at a version, or delete it; nothing is written where it is so already."""
     if _version(tracker, name, alias) == version:
         return
     if version is None:

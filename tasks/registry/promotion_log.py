@@ -6,7 +6,7 @@
 
 An action is begun, then done; or dropped, if a crash came before `champion` moved. `from` and `to`
 are the versions behind `champion` before and after, `previous_before` and `previous` those behind
-`previous`; null is no alias. A line torn by a crash is passed over, and the next starts a new one.
+`previous`; null is no alias. A line cut by a crash is ignored, and the next starts a new one.
 """
 
 import json
@@ -25,7 +25,7 @@ PROMOTE, ROLLBACK = "promote", "rollback"
 
 
 @dataclass(frozen=True)
-class Pair:
+class AliasPair:
     """The versions behind `champion` and `previous`; None where there is no such alias."""
 
     champion: str | None
@@ -38,9 +38,6 @@ class Entry:
 
     Attributes:
         action: `promote` or `rollback`.
-        name: Name in the registry.
-        before: The aliases before.
-        after: The aliases after.
         validation: Run of the validation that allowed it; empty for a rollback.
         reason: Why, in one line.
         step: `begun`, `done` or `dropped`.
@@ -51,8 +48,8 @@ class Entry:
 
     action: str
     name: str
-    before: Pair
-    after: Pair
+    before: AliasPair
+    after: AliasPair
     validation: str
     reason: str
     step: str = BEGUN
@@ -62,30 +59,19 @@ class Entry:
 
     @property
     def line(self) -> str:
-        """The entry for a person."""
+        """The entry in words."""
         moved = f"champion {self.before.champion or 'none'} -> {self.after.champion or 'none'}"
         kept = f"previous {self.before.previous or 'none'} -> {self.after.previous or 'none'}"
         return f"{self.when} {self.action} {self.name} {self.step}: {moved}, {kept} ({self.reason})"
 
 
 def place() -> Path:
-    """Return the file of the log.
-
-    Returns:
-        `registry/promotions.jsonl` in the folder of outputs.
-    """
+    """Return the project's log, `registry/promotions.jsonl` in the folder of outputs."""
     return artifacts() / "registry" / "promotions.jsonl"
 
 
 def append(log: Path, entry: Entry) -> Entry:
-    """Add a line, on the disk when this returns.
-
-    Args:
-        log: The file; made with its folder where missing.
-        entry: The line.
-
-    Returns:
-        The same entry.
+    """Add a line, on the disk when this returns; the file is made with its folder where missing.
 
     Raises:
         BadInput: If it cannot be written.
@@ -111,26 +97,17 @@ def settle(log: Path, entry: Entry, step: str) -> Entry:
     """Add the line that ends an action.
 
     Args:
-        log: The file.
         entry: The line that began it.
         step: `done` or `dropped`.
-
-    Returns:
-        The line added.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return append(log, replace(entry, step=step, when=now))
 
 
 def read(log: Path, name: str | None = None) -> tuple[Entry, ...]:
-    """Read the log.
+    """Read the entries of one name, or of all, oldest first; no file is an empty log.
 
-    Args:
-        log: The file; none is an empty log.
-        name: Only the entries of this name.
-
-    Returns:
-        The entries, oldest first, without lines that a crash tore.
+    A line that a crash cut is left out.
     """
     try:
         lines = log.read_bytes().splitlines()
@@ -141,39 +118,17 @@ def read(log: Path, name: str | None = None) -> tuple[Entry, ...]:
 
 
 def unsettled(entries: tuple[Entry, ...]) -> Entry | None:
-    """Return the action of one name that a crash left half.
-
-    Args:
-        entries: The entries of that name.
-
-    Returns:
-        Its line, or None.
-    """
+    """Return the action that a crash interrupted, from the entries of one name."""
     return entries[-1] if entries and entries[-1].step == BEGUN else None
 
 
 def last_done(entries: tuple[Entry, ...]) -> Entry | None:
-    """Return the last action of one name that was done.
-
-    Args:
-        entries: The entries of that name.
-
-    Returns:
-        Its line, or None.
-    """
+    """Return the last action that was done, from the entries of one name."""
     return next((entry for entry in reversed(entries) if entry.step == DONE), None)
 
 
 def rolled_back(entries: tuple[Entry, ...], version: str) -> Entry | None:
-    """Return the rollback that took a version away from `champion`, if nothing put it back since.
-
-    Args:
-        entries: The entries of its name.
-        version: The version.
-
-    Returns:
-        Its line, or None.
-    """
+    """Return the rollback that took a version from `champion`, if nothing put it back since."""
     moves = (entry for entry in reversed(entries) if entry.step == DONE)
     last = next((e for e in moves if version in (e.before.champion, e.after.champion)), None)
     away = last is not None and last.action == ROLLBACK and last.after.champion != version
@@ -181,7 +136,7 @@ def rolled_back(entries: tuple[Entry, ...], version: str) -> Entry | None:
 
 
 def _glue(log: Path) -> str:
-    """Return what separates a new line from one that a crash tore."""
+    """Return what separates a new line from one that a crash cut."""
     content = log.read_bytes()
     return "" if not content or content.endswith(b"\n") else "\n"
 
@@ -196,8 +151,8 @@ def _to_json(entry: Entry) -> dict[str, str | None]:
 def _from_json(line: bytes) -> Entry | None:
     try:
         content = json.loads(line)
-        before = Pair(content.pop("from"), content.pop("previous_before"))
-        after = Pair(content.pop("to"), content.pop("previous"))
+        before = AliasPair(content.pop("from"), content.pop("previous_before"))
+        after = AliasPair(content.pop("to"), content.pop("previous"))
         return Entry(before=before, after=after, **content)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -57,8 +57,6 @@ class OpenRun:
     """A run found or made.
 
     Attributes:
-        run_id: Its id.
-        experiment_id: Its experiment.
         finished: Whether an earlier process completed it, so that nothing is left to do.
     """
 
@@ -74,9 +72,6 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
         uri: Address of a tracking server or a database; by default `MLFLOW_TRACKING_URI` from the
             environment, else SQLite in `store`.
         store: Folder of the local store; by default `artifacts/mlflow`.
-
-    Returns:
-        The tracker.
     """
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -91,16 +86,7 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
 
 
 def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:
-    """Look a run up by its key.
-
-    Args:
-        tracker: The store.
-        experiment: Name of the experiment.
-        key: The key.
-
-    Returns:
-        The finished run if there is one, else an unfinished one, else None.
-    """
+    """Return the finished run of a key, else an unfinished one, else None."""
     found = tracker.client.get_experiment_by_name(experiment)
     if found is None:
         return None
@@ -120,10 +106,8 @@ def open_run(
     """Find the run of a key, or make it.
 
     Args:
-        tracker: The store.
         experiment: Name of the experiment, made when missing.
-        key: The key.
-        name: Name of the run for people.
+        name: Name of the run, as MLflow shows it.
         tags: Further tags; the commit and the process are added.
 
     Returns:
@@ -153,11 +137,7 @@ def log_numbers(
     """Record parameters and metrics.
 
     Args:
-        tracker: The store.
-        run_id: The run.
-        parameters: Settings by name.
-        metrics: Finite numbers by name; the same names for every ball, so that runs compare.
-        step: Step of the metrics.
+        metrics: Finite numbers by name; the same names in all runs of a kind, so that they compare.
     """
     now = int(time.time() * 1000)
     _log_batch(
@@ -169,14 +149,7 @@ def log_numbers(
 
 
 def log_curve(tracker: Tracker, run_id: str, name: str, values: Sequence[float]) -> None:
-    """Record a metric at steps 0, 1, 2..
-
-    Args:
-        tracker: The store.
-        run_id: The run.
-        name: Name of the metric.
-        values: Finite numbers in the order of their steps.
-    """
+    """Record finite values of a metric at steps 0, 1, 2.."""
     now = int(time.time() * 1000)
     rows = [Metric(name, float(value), now, step) for step, value in enumerate(values)]
     for start in range(0, len(rows), LARGEST_BATCH):
@@ -187,9 +160,6 @@ def log_recordings(tracker: Tracker, run_id: str, *, name: str, digest: str, sou
     """Record which recordings were used: a pointer, never the recordings.
 
     Args:
-        tracker: The store.
-        run_id: The run.
-        name: Name of the data set.
         digest: Its digest, at most 36 characters (`32hex.dir` from DVC is exactly that).
         source: Where it lies.
     """
@@ -199,34 +169,17 @@ def log_recordings(tracker: Tracker, run_id: str, *, name: str, digest: str, sou
 
 
 def finish(tracker: Tracker, run_id: str) -> None:
-    """Mark a run as complete.
-
-    Args:
-        tracker: The store.
-        run_id: The run.
-    """
+    """Mark a run as complete."""
     tracker.client.set_terminated(run_id, status="FINISHED")
 
 
 def fail(tracker: Tracker, run_id: str) -> None:
-    """Mark a run as failed; the next attempt takes it up under the same id.
-
-    Args:
-        tracker: The store.
-        run_id: The run.
-    """
+    """Mark a run as failed; the next attempt takes it up under the same id."""
     tracker.client.set_terminated(run_id, status="FAILED")
 
 
 def close_abandoned(tracker: Tracker) -> list[str]:
-    """Close runs left RUNNING by a process of this machine that is gone.
-
-    Args:
-        tracker: The store.
-
-    Returns:
-        Ids of the runs closed.
-    """
+    """Close runs left RUNNING by a process of this machine that is gone; return their ids."""
     experiments = [found.experiment_id for found in tracker.client.search_experiments()]
     running = tracker.client.search_runs(experiments, "attributes.status = 'RUNNING'")
     closed = []

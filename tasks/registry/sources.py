@@ -72,7 +72,7 @@ class Server:
     patience: float = 5.0
 
     def __post_init__(self) -> None:
-        """Refuse an address over which anyone could answer.
+        """Refuse an address at which anyone could answer.
 
         Raises:
             BadInput: If it is plain http to another machine, or no address.
@@ -85,12 +85,6 @@ class Server:
 
     def resolve(self, name: str, reader: Reader) -> Pointer:
         """Look up the champion of a name.
-
-        Args:
-            name: Name in the registry.
-
-        Returns:
-            The version behind the alias.
 
         Raises:
             UnreachableError: If the server does not answer or knows no such alias.
@@ -108,10 +102,6 @@ class Server:
 
     def download(self, pointer: Pointer, folder: Path, reader: Reader) -> None:
         """Fetch the four files of a version.
-
-        Args:
-            pointer: The version.
-            folder: Where to put them.
 
         Raises:
             UnreachableError: If the server does not give one of them.
@@ -139,22 +129,12 @@ class Server:
 
 @dataclass(frozen=True)
 class Folder:
-    """A plain folder of packages, `<place>/<name>/` with the four files.
-
-    Attributes:
-        place: The folder.
-    """
+    """A plain folder of packages, `<place>/<name>/` with the four files."""
 
     place: Path
 
     def resolve(self, name: str, reader: Reader) -> Pointer:
-        """Look up the package of a name.
-
-        Args:
-            name: Name of the pair.
-
-        Returns:
-            Its digest and the time at which its manifest was written.
+        """Look up the package of a name; it counts as registered when its manifest was written.
 
         Raises:
             UnreachableError: If there is none.
@@ -168,10 +148,6 @@ class Folder:
 
     def download(self, pointer: Pointer, folder: Path, reader: Reader) -> None:
         """Copy the four files of a package.
-
-        Args:
-            pointer: The package.
-            folder: Where to put them.
 
         Raises:
             UnreachableError: If one of them cannot be read.

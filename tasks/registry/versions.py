@@ -50,17 +50,11 @@ def register(
     """Put a package into the registry and, once it came back whole, point `candidate` at it.
 
     Args:
-        tracker: The store.
-        name: Name in the registry.
-        folder: The package.
         run_id: The run that made it; it has at most one version of a name.
         tags: Tags of the version.
 
-    Returns:
-        The version.
-
     Raises:
-        BadInput: If the package is not whole, before or after the journey.
+        BadInput: If the package is not whole, before or after the upload.
     """
     reader = kind.load_reader()
     read_package(folder, reader=reader)
@@ -79,16 +73,7 @@ def register(
 
 
 def resolve(tracker: Tracker, name: str, alias: str = CANDIDATE) -> Registered | None:
-    """Look up the version behind an alias.
-
-    Args:
-        tracker: The store.
-        name: Name in the registry.
-        alias: The alias.
-
-    Returns:
-        The version, or None where there is none.
-    """
+    """Return the version behind an alias, or None where there is none."""
     try:
         found = tracker.client.get_model_version_by_alias(name, alias)
     except MlflowException as error:
@@ -99,15 +84,7 @@ def resolve(tracker: Tracker, name: str, alias: str = CANDIDATE) -> Registered |
 
 
 def exists(tracker: Tracker, registered: Registered) -> bool:
-    """Tell whether a version is in the registry.
-
-    Args:
-        tracker: The store.
-        registered: The version.
-
-    Returns:
-        Whether it is there.
-    """
+    """Tell whether a version is in the registry."""
     try:
         tracker.client.get_model_version(registered.name, registered.version)
     except MlflowException as error:
@@ -128,13 +105,7 @@ def fetch(tracker: Tracker, name: str, version: str, *, kind: PackageKind, folde
     """Download a version and verify it.
 
     Args:
-        tracker: The store.
-        name: Name in the registry.
-        version: The version.
-        folder: Where to put it.
-
-    Returns:
-        The folder of the verified package.
+        folder: Where to put the folder of the package, which is returned.
 
     Raises:
         BadInput: If it is not exactly what its manifest promises.
@@ -148,13 +119,6 @@ def fetch(tracker: Tracker, name: str, version: str, *, kind: PackageKind, folde
 
 def load(tracker: Tracker, registered: Registered, *, kind: PackageKind) -> Package:
     """Download, verify and read a version.
-
-    Args:
-        tracker: The store.
-        registered: The version.
-
-    Returns:
-        The package.
 
     Raises:
         BadInput: If it is not exactly what its manifest promises.

@@ -46,13 +46,17 @@ def test_a_killed_server_leaves_the_last_good_package_in_use_and_is_said_aloud(s
         assert server.stdout is not None
         address = server.stdout.readline().strip()
         source = Server(address, patience=2.0)
-        held = Champion(NAME, source, shelf / "kept", kind=POSTERIOR, oldest=DAY, say=said.append)
+        held = Champion(
+            NAME, source, shelf / "kept", kind=POSTERIOR, oldest=DAY, report_line=said.append
+        )
         assert held.refresh() and said == []
         before = held.current()
         server.send_signal(signal.SIGKILL)
         server.wait()
         assert not held.refresh() and held.current() is before
-        again = Champion(NAME, source, shelf / "kept", kind=POSTERIOR, oldest=DAY, say=said.append)
+        again = Champion(
+            NAME, source, shelf / "kept", kind=POSTERIOR, oldest=DAY, report_line=said.append
+        )
         assert not again.refresh() and again.current().digest == before.digest
     finally:
         server.kill()
@@ -75,7 +79,12 @@ def test_a_controller_killed_at_any_step_of_a_swap_finds_a_whole_package_again(s
     for _ in kill.at_every_step(kept, swap):
         said = []
         found = Champion(
-            NAME, Folder(shelf / "absent"), kept, kind=POSTERIOR, oldest=DAY, say=said.append
+            NAME,
+            Folder(shelf / "absent"),
+            kept,
+            kind=POSTERIOR,
+            oldest=DAY,
+            report_line=said.append,
         )
         digests.add(found.current().digest)
         assert said == [] and len(digests) <= 2

@@ -46,8 +46,10 @@ def registry(two):
 
 
 def hold(source, tmp_path, said=None, oldest=30 * DAY):
-    say = (lambda line: None) if said is None else said.append
-    return Champion(NAME, source, tmp_path / "kept", kind=POSTERIOR, oldest=oldest, say=say)
+    report_line = (lambda line: None) if said is None else said.append
+    return Champion(
+        NAME, source, tmp_path / "kept", kind=POSTERIOR, oldest=oldest, report_line=report_line
+    )
 
 
 def test_only_numpy_and_safetensors_are_imported():
@@ -197,7 +199,7 @@ def test_a_plain_folder_serves_as_well(tmp_path, two):
         tmp_path / "k",
         kind=POSTERIOR,
         oldest=DAY,
-        say=said.append,
+        report_line=said.append,
     )
     assert not empty.refresh() and "no posterior" in said[0]
 

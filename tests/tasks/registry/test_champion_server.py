@@ -58,13 +58,18 @@ def test_the_champion_comes_from_a_real_server(tmp_path, package, through_server
         said = []
         source = Server(address, patience=60.0)
         held = Champion(
-            "ball-table", source, tmp_path / "kept", kind=POSTERIOR, oldest=DAY, say=said.append
+            "ball-table",
+            source,
+            tmp_path / "kept",
+            kind=POSTERIOR,
+            oldest=DAY,
+            report_line=said.append,
         )
         assert held.refresh(), said
         assert held.current().version == "1" and not held.refresh() and said == []
         assert source.resolve("ball-table").digest == held.current().digest
         other = Champion(
-            "absent", source, tmp_path / "kept", kind=POSTERIOR, oldest=DAY, say=said.append
+            "absent", source, tmp_path / "kept", kind=POSTERIOR, oldest=DAY, report_line=said.append
         )
         assert not other.refresh() and "answer 404" in said[0]
     finally:

@@ -7,7 +7,7 @@ import pytest
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, promotion, promotion_log, runs
 from ricochet.tasks.registry import versions as registry
-from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, Entry, Pair
+from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, AliasPair, Entry
 from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
@@ -58,11 +58,11 @@ def roll_back(tracker, version, log):
 
 def test_a_promotion_moves_previous_and_champion_and_is_logged(tracker, versions, log):
     first, second, _ = versions
-    assert promote(tracker, first, log).pair == Pair("1", None)
-    assert promote(tracker, second, log).pair == Pair("2", "1")
-    assert promotion.present(tracker, first.name) == Pair("2", "1")
+    assert promote(tracker, first, log).pair == AliasPair("1", None)
+    assert promote(tracker, second, log).pair == AliasPair("2", "1")
+    assert promotion.present(tracker, first.name) == AliasPair("2", "1")
     done = promotion_log.last_done(promotion_log.read(log))
-    assert (done.before, done.after) == (Pair("1", None), Pair("2", "1"))
+    assert (done.before, done.after) == (AliasPair("1", None), AliasPair("2", "1"))
     assert (done.validation, done.reason, done.action) == ("run", "a test", PROMOTE)
     assert done.commit and done.when.endswith("+00:00")
     assert [entry.step for entry in promotion_log.read(log)] == ["begun", "done"] * 2
@@ -98,38 +98,38 @@ def test_a_package_damaged_in_the_store_is_never_champion(tracker, versions, log
     tracker.client.log_artifact(run_id, str(tmp_path / "checks.json"), registry.FOLDER)
     with pytest.raises(BadInput, match="sha256"):
         promote(tracker, second, log)
-    assert promotion.present(tracker, first.name) == Pair("1", None)
+    assert promotion.present(tracker, first.name) == AliasPair("1", None)
 
 
 @pytest.mark.slow
 def test_a_rollback_restores_the_logged_pair_and_twice_changes_nothing(tracker, versions, log):
     for version in versions:
         promote(tracker, version, log)
-    assert roll_back(tracker, versions[0], log).pair == Pair("2", "1")
+    assert roll_back(tracker, versions[0], log).pair == AliasPair("2", "1")
     before = log.read_bytes()
     assert not roll_back(tracker, versions[0], log).changed
     assert log.read_bytes() == before
-    assert promotion.present(tracker, versions[0].name) == Pair("2", "1")
+    assert promotion.present(tracker, versions[0].name) == AliasPair("2", "1")
 
 
 @pytest.mark.slow
 def test_the_first_promotion_can_be_undone(tracker, versions, log):
     promote(tracker, versions[0], log)
-    assert roll_back(tracker, versions[0], log).pair == Pair(None, None)
-    assert promotion.present(tracker, versions[0].name) == Pair(None, None)
+    assert roll_back(tracker, versions[0], log).pair == AliasPair(None, None)
+    assert promotion.present(tracker, versions[0].name) == AliasPair(None, None)
     with pytest.raises(
         BadInput, match=r"found rolled back on 20.* because 'a test', expected .* --again"
     ):
         promote(tracker, versions[0], log)
-    assert promotion.present(tracker, versions[0].name) == Pair(None, None)
-    assert promote(tracker, versions[0], log, again=True).pair == Pair("1", None)
+    assert promotion.present(tracker, versions[0].name) == AliasPair(None, None)
+    assert promote(tracker, versions[0], log, again=True).pair == AliasPair("1", None)
     assert not promote(tracker, versions[0], log).changed
 
 
 def moves(*steps):
     """A log of done actions: its kind, and champion before and after."""
     return tuple(
-        Entry(action, "a", Pair(before, None), Pair(after, None), "", "", step=DONE)
+        Entry(action, "a", AliasPair(before, None), AliasPair(after, None), "", "", step=DONE)
         for action, before, after in steps
     )
 
@@ -149,7 +149,7 @@ def test_a_version_is_rolled_back_until_something_puts_it_back(steps, away):
     """Version 2 in logs of what was done."""
     found = promotion_log.rolled_back(moves(*steps), "2")
     assert (found is not None) == away
-    begun = Entry(PROMOTE, "a", Pair("1", None), Pair("2", "1"), "", "")
+    begun = Entry(PROMOTE, "a", AliasPair("1", None), AliasPair("2", "1"), "", "")
     assert (promotion_log.rolled_back((*moves(*steps), begun), "2") is not None) == away
 
 
@@ -167,10 +167,10 @@ def test_a_promotion_that_never_moved_champion_is_dropped(tracker, versions, log
     first, second, _ = versions
     for version in (first, second):
         promote(tracker, version, log)
-    begin(log, first.name, Pair("2", "1"), Pair("3", "2"))
+    begin(log, first.name, AliasPair("2", "1"), AliasPair("3", "2"))
     tracker.client.set_registered_model_alias(first.name, "previous", "2")
     assert promotion.settle(tracker, first.name, log).step == DROPPED
-    assert promotion.present(tracker, first.name) == Pair("2", "1")
+    assert promotion.present(tracker, first.name) == AliasPair("2", "1")
     assert promotion.settle(tracker, first.name, log) is None
 
 
@@ -178,18 +178,18 @@ def test_a_promotion_that_never_moved_champion_is_dropped(tracker, versions, log
 def test_a_promotion_that_moved_champion_is_done(tracker, versions, log):
     first, *_ = versions
     promote(tracker, first, log)
-    begin(log, first.name, Pair("1", None), Pair("2", "1"))
+    begin(log, first.name, AliasPair("1", None), AliasPair("2", "1"))
     for alias, version in (("previous", "1"), ("champion", "2")):
         tracker.client.set_registered_model_alias(first.name, alias, version)
     assert promotion.settle(tracker, first.name, log).step == DONE
-    assert roll_back(tracker, first, log).pair == Pair("1", None)
+    assert roll_back(tracker, first, log).pair == AliasPair("1", None)
 
 
 def test_a_torn_line_is_passed_over_and_the_next_is_whole(log):
-    begin(log, "a", Pair(None, None), Pair("1", None))
+    begin(log, "a", AliasPair(None, None), AliasPair("1", None))
     with log.open("ab") as file:
         file.write(b'{"action": "promote", "na')
-    begin(log, "b", Pair(None, None), Pair("1", None))
+    begin(log, "b", AliasPair(None, None), AliasPair("1", None))
     assert [entry.name for entry in promotion_log.read(log)] == ["a", "b"]
     assert promotion_log.read(log, "b")[0].line.count("\n") == 0
 
@@ -200,4 +200,4 @@ def test_a_log_that_cannot_be_written_moves_nothing(tracker, versions, log):
     log.mkdir()
     with pytest.raises((BadInput, OSError)):
         promote(tracker, versions[0], log)
-    assert promotion.present(tracker, versions[0].name) == Pair(None, None)
+    assert promotion.present(tracker, versions[0].name) == AliasPair(None, None)

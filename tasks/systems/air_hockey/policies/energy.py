@@ -30,7 +30,6 @@ def fit(
         settings: Size and schedule.
         labels: What it learns from.
         setting: Which shots are best.
-        seed: Seed of all randomness.
         progress: Called after the steps of each look.
 
     Returns:

@@ -140,7 +140,6 @@ def read(folder: Path, *, table: Table | None = None) -> Shooter:
     """Read a shooter from a verified package.
 
     Args:
-        folder: The package.
         table: The table it is to play on; the standard one when absent.
 
     Raises:
@@ -153,7 +152,6 @@ def from_package(package: Package, *, where: str, table: Table | None = None) ->
     """Rebuild a shooter from a package that was read.
 
     Args:
-        package: The package.
         where: Its name, for an error.
         table: The table it is to play on; the standard one when absent.
 
@@ -184,7 +182,6 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     """Evaluate a package of this kind at its reference inputs.
 
     Args:
-        arrays: The arrays of the package.
         inputs: `states`, shape (case, 6), and `angles`, shape (case,).
 
     Returns:

@@ -31,7 +31,6 @@ def publish_energies(
     """Record and register the packages of a training.
 
     Args:
-        tracker: The store.
         folder: Folder that holds `<name>/package` and `figures`.
         flow_run: Id of the Prefect flow run, if there is one.
 

@@ -30,9 +30,7 @@ def check(
     """Compare a policy's shots with the best ones.
 
     Args:
-        shooter: The policy.
         wanted: How many pucks, and how well the mallet meets them.
-        seed: Seed of all randomness.
         stream: Which stream of it.
         progress: Told of the shots that are rolled out.
 

@@ -33,8 +33,6 @@ def agent(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Shoo
     """Make the agent of a row.
 
     Args:
-        row: Its name.
-        shooters: The trained shooters by setting.
         settings: The noise of an observed place.
     """
     shooter, noise = _shooter(row, shooters), settings[Hockey].position_noise
@@ -54,8 +52,6 @@ def conditions(row: str, shooters: Mapping[str, Shooter], settings: Settings) ->
     """Return what decides a row's shots by the learnt model, even where that is not used.
 
     Args:
-        row: Its name.
-        shooters: The trained shooters by setting.
         settings: The error of the aim.
     """
     return _shooter(row, shooters).conditions(aim=settings[Energies].aim_sd)

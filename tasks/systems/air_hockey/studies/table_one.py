@@ -207,7 +207,6 @@ def picture(
 
     Args:
         shooter: The agent of the row.
-        row: Its name.
         begun: How its shots began.
         played: What came of them.
         disturbance: What the agent was not told.

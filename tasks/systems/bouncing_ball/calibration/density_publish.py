@@ -37,7 +37,6 @@ def publish_density(
     """Record and register a trained density.
 
     Args:
-        tracker: The store.
         folder: Folder that holds `package`, and `search.journal` after a search.
         flow_run: Id of the Prefect flow run, if there is one.
 

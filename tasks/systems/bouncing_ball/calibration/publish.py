@@ -31,7 +31,6 @@ def publish_pair(
     """Record a calibrated pair and register its package.
 
     Args:
-        tracker: The store.
         pair: The pair, its files in its folder.
         order: What was asked for.
         result: What `result.json` will hold.

@@ -1,10 +1,10 @@
 """The study of the cup: Fig. 6 and Sec. 4.3 of Matl et al., against a twin that hides its truth.
 
-Each ball is calibrated on a session of 100 simulated drops, heard with the default noise. Its
+Each ball is calibrated on a session of 100 simulated drops with the default noise. Its
 posterior then predicts how many of 100 drops end in the cup, at one drop position and over a map
 of them. The twin drops the ball with the truth: through MuJoCo at the one position, which is where
 a simulator without noise says to drop, and by the vectorised law, with random numbers of its own,
-over the map. Five sessions tell how the share of counts inside their predicted 90 % intervals
+over the map. Five sessions show how the share of counts inside their predicted 90 % intervals
 varies from one calibration to another; `--quick` takes one.
 """
 

@@ -213,7 +213,7 @@ def _product(
 
 
 def _draw(result: dict[str, Any], out: Path) -> None:
-    """Write coverage of one drop and of products beside the diagonal."""
+    """Draw the coverage of one drop and of products against the diagonal."""
     out.mkdir(parents=True, exist_ok=True)
     found = {
         name: list(row["coverage"].values())

@@ -106,9 +106,6 @@ def network_method(
         hearing: What it is told.
         train_cpu_s: Processor time of its simulations and training, s.
         per_axis: Cells along each axis of a component.
-
-    Returns:
-        The method.
     """
 
     def answer(cases: Drops) -> Answers:

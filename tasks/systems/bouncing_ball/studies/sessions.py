@@ -68,9 +68,6 @@ def outcome(session: Session, network: dict[str, ndarray] | None = None) -> Outc
     Args:
         session: What to simulate.
         network: Arrays of a density network, for the paper's rule.
-
-    Returns:
-        The comparison.
     """
     truth, features, noise = simulate(session)
     density = posterior.posterior(features, noise)

@@ -1,13 +1,13 @@
 """The study of ball tracking: Figs. 7, 13 and 14 and Sec. 4.4 of Matl et al., in the twin.
 
-Each ball is calibrated on a session of simulated drops heard with the default noise. Then it is
-tossed; each toss is heard once by the real-time path, and every controller meets the same toss with
-the same arm. Nothing but sound reaches a controller. Each toss is a job of its own with its own
-seed, so that the numbers do not depend on how many processors share the work.
+Each ball is calibrated on a session of simulated drops with the default measurement noise. Then it
+is tossed; the real-time path detects the bounces of each toss once, and every controller faces the
+same toss with the same arm. Nothing but sound reaches a controller. Each toss is a job of its own
+with its own seed, so that the numbers do not depend on how many processors share the work.
 
     stay                    never moves: what chance alone touches
     intercept               Algorithm 1 as printed
-    intercept_frictionless  Algorithm 1 told that a contact leaves the horizontal speed as it is
+    intercept_frictionless  Algorithm 1, assuming that a contact keeps the horizontal speed
     cautious_intercept      Algorithm 2 as printed
     belief                  ours
 """
@@ -44,36 +44,29 @@ SEED, APART = 70_000, 1_000_000
 """The first seed of the study, and how far those of two studies lie apart."""
 CONTROLLERS = tuple(controllers.BUILDERS)
 TIMED = 60
-"""Tosses at most met once more, one after the other, to time the latency by the wall's clock."""
+"""Tosses at most that are repeated one after the other, to time the latency by the wall clock."""
 SAMPLES = 2000
 """Draws of the posterior that a controller is given."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One toss.
-
-    Attributes:
-        ball: Name of the ball.
-        number: Which toss of the ball.
-        settings: All settings.
-        knowledge: What calibration told about the ball.
-    """
+    """One toss of a ball, and the model of the ball that calibration gave."""
 
     ball: str
     number: int
     settings: Settings
-    knowledge: controllers.BallModel
+    model: controllers.BallModel
 
 
 @dataclass(frozen=True)
-class Met:
-    """One toss met by every controller.
+class ComparedToss:
+    """One toss with every controller.
 
     Attributes:
         outcomes: How it ended, by controller.
         bounces: Bounces on the table before the crossing.
-        outliers: How many of them were mislocated or not heard.
+        outliers: How many of them were mislocated or missed.
         latencies: From the sound of a bounce to the new target, s, by controller.
     """
 
@@ -84,36 +77,29 @@ class Met:
 
 
 def run(request: StudyRequest) -> dict[str, Any]:
-    """Toss the balls, let every controller meet the tosses and count."""
+    """Toss the balls with every controller and count the outcomes."""
     settings = request.settings
     workspace_of(settings[Tosses])  # refused before anything is computed
     tosses, first = _count(request), APART * request.seed
     balls = enumerate(BALLS, start=first)
-    known = {ball: _calibrated(ball, settings, number) for number, ball in balls}
-    jobs = [Job(ball, first + i, settings, known[ball]) for ball in known for i in range(tosses)]
-    met: dict[str, list[Met]] = {ball: [] for ball in known}
-    for job, result in zip(jobs, run_all(meet, jobs, progress=request.progress), strict=True):
-        met[job.ball].append(result)
-    alone = [meet(job) for job in jobs[:: -(-len(jobs) // TIMED)]]
+    models = {ball: _calibrated(ball, settings, number) for number, ball in balls}
+    jobs = [Job(ball, first + i, settings, models[ball]) for ball in models for i in range(tosses)]
+    compared: dict[str, list[ComparedToss]] = {ball: [] for ball in models}
+    for job, result in zip(jobs, run_all(compare, jobs, progress=request.progress), strict=True):
+        compared[job.ball].append(result)
+    alone = [compare(job) for job in jobs[:: -(-len(jobs) // TIMED)]]
     size = {"quick": request.quick, "tosses": tosses}
-    found = summarise(met) | {"latency_ms": latencies(alone)} | size
+    found = summarise(compared) | {"latency_ms": latencies(alone)} | size
     _draw(found["balls"], output_folder(request.out))
     return found
 
 
-def meet(job: Job) -> Met:
-    """Toss a ball once and let every controller meet it.
-
-    Args:
-        job: Which toss.
-
-    Returns:
-        How it ended.
-    """
-    ball, workspace = BALLS[job.ball], workspace_of(job.settings[Tosses])
-    about = job.settings
-    laboratory = open_laboratory(about, ball=ball, seed=SEED + job.number)
-    heard = list(control_loop.listen(laboratory.toss()))
+def compare(job: Job) -> ComparedToss:
+    """Toss a ball once with every controller."""
+    ball, settings = BALLS[job.ball], job.settings
+    workspace = workspace_of(settings[Tosses])
+    laboratory = open_laboratory(settings, ball=ball, seed=SEED + job.number)
+    detected = list(control_loop.listen(laboratory.toss()))
     toss = laboratory.truth_for_evaluation().toss
     before = toss.times < (toss.crossing_time or np.inf)
     end = simulated_trials.end_of(toss)
@@ -121,39 +107,33 @@ def meet(job: Job) -> Met:
     for name in CONTROLLERS:
         controller = controllers.controller(
             name,
-            job.knowledge,
+            job.model,
             workspace,
             ball,
-            about[Tosses],
+            settings[Tosses],
             seed=job.number,
-            microphones=about[Capture].microphones,
+            microphones=settings[Capture].microphones,
         )
-        done = control_loop.run_control_loop(controller, heard, SimulatedArm(workspace), until=end)
-        outcomes[name] = simulated_trials.outcome_of(done, toss, heard, workspace=workspace)
+        arm = SimulatedArm(workspace)
+        done = control_loop.run_control_loop(controller, detected, arm, until=end)
+        outcomes[name] = simulated_trials.outcome_of(done, toss, detected, workspace=workspace)
         latencies[name] = [decision.latency for decision in done.decisions]
     wrong = outcomes[CONTROLLERS[0]].outliers
-    return Met(outcomes, int(before.sum()), len(wrong), latencies)
+    return ComparedToss(outcomes, int(before.sum()), len(wrong), latencies)
 
 
-def summarise(met: Mapping[str, list[Met]]) -> dict[str, Any]:
-    """Count what was met.
-
-    Args:
-        met: The tosses of each ball.
-
-    Returns:
-        Rows by ball and controller, means over the balls and outlier rates.
-    """
+def summarise(compared: Mapping[str, list[ComparedToss]]) -> dict[str, Any]:
+    """Return rows by ball and controller, means over the balls and outlier rates."""
     balls = {
         ball: {
             name: ball_tracking.row([each.outcomes[name] for each in tosses])
             for name in CONTROLLERS
         }
-        for ball, tosses in met.items()
+        for ball, tosses in compared.items()
     }
     rates = {
         ball: sum(each.outliers for each in tosses) / max(sum(each.bounces for each in tosses), 1)
-        for ball, tosses in met.items()
+        for ball, tosses in compared.items()
     }
     return {
         "balls": balls,
@@ -162,11 +142,11 @@ def summarise(met: Mapping[str, list[Met]]) -> dict[str, Any]:
     }
 
 
-def latencies(tosses: list[Met]) -> dict[str, Any]:
+def latencies(tosses: list[ComparedToss]) -> dict[str, Any]:
     """Summarise how long it took from the sound of a bounce to the new target.
 
     Args:
-        tosses: Tosses met while nothing else was computed.
+        tosses: Tosses compared while nothing else was computed.
 
     Returns:
         Median and 99th percentile in ms, of all controllers together and of each.
@@ -174,8 +154,8 @@ def latencies(tosses: list[Met]) -> dict[str, Any]:
     waits = {
         name: [wait for each in tosses for wait in each.latencies[name]] for name in CONTROLLERS
     }
-    heard = [wait for name in CONTROLLERS[1:] for wait in waits[name]]
-    return _latency(heard) | {name: _latency(each) for name, each in waits.items()}
+    moving = [wait for name in CONTROLLERS[1:] for wait in waits[name]]
+    return _latency(moving) | {name: _latency(each) for name, each in waits.items()}
 
 
 def _mean_row(balls: Mapping[str, Any], name: str) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""The study of ball tracking: what it counts, and that a toss hangs on its number alone."""
+"""The study of ball tracking: what it counts, and that a toss depends on its number alone."""
 
 import numpy as np
 import pytest
@@ -9,21 +9,21 @@ from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.figures import tracking as deflection_figures
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.studies import tracking as study
-from ricochet.tasks.systems.bouncing_ball.studies.tracking import CONTROLLERS, Job, Met
+from ricochet.tasks.systems.bouncing_ball.studies.tracking import CONTROLLERS, ComparedToss, Job
 from ricochet.tasks.systems.interface import StudyRequest
 
 
-def _met(kinds: dict[str, str], *, wait: float = 0.015) -> Met:
+def _compared(kinds: dict[str, str], *, wait: float = 0.015) -> ComparedToss:
     outcomes = {
         name: Outcome(kinds.get(name, "missed"), 0.1, 0.2, (1,) if "outliers" in kinds else ())
         for name in CONTROLLERS
     }
-    return Met(outcomes, 4, 1, {name: [wait, 2 * wait] for name in CONTROLLERS})
+    return ComparedToss(outcomes, 4, 1, {name: [wait, 2 * wait] for name in CONTROLLERS})
 
 
 def test_means_over_the_balls_weigh_each_ball_alike() -> None:
     touched = dict.fromkeys(CONTROLLERS, "success")
-    result = study.summarise({"one": [_met(touched)] * 3, "two": [_met({})]})
+    result = study.summarise({"one": [_compared(touched)] * 3, "two": [_compared({})]})
     assert result["balls"]["one"]["belief"]["success"] == 1.0
     assert result["balls"]["two"]["belief"]["success"] == 0.0
     assert result["mean"]["belief"]["success"] == 0.5
@@ -32,17 +32,17 @@ def test_means_over_the_balls_weigh_each_ball_alike() -> None:
 
 def test_a_ball_that_was_never_touched_says_nothing_of_the_energy_of_touches() -> None:
     touched = dict.fromkeys(CONTROLLERS, "success")
-    both = study.summarise({"one": [_met(touched)] * 3, "two": [_met({})] * 3})
+    both = study.summarise({"one": [_compared(touched)] * 3, "two": [_compared({})] * 3})
     assert both["balls"]["two"]["belief"]["energy_successes"] is None
     assert both["mean"]["belief"]["energy_successes"] == pytest.approx(0.1)
-    none = study.summarise({"one": [_met({})], "two": [_met({})]})
+    none = study.summarise({"one": [_compared({})], "two": [_compared({})]})
     assert none["mean"]["belief"]["energy_successes"] is None
     heights = [bar.get_height() for bar in deflection_figures.shares(both["balls"]).axes[1].patches]
     assert np.isnan(heights).sum() == len(CONTROLLERS)
 
 
 def test_latencies_are_in_milliseconds_by_controller_and_together() -> None:
-    result = study.latencies([_met({}, wait=0.010)] * 50)
+    result = study.latencies([_compared({}, wait=0.010)] * 50)
     assert result["belief"]["median"] == pytest.approx(15.0)
     assert result["p99"] == pytest.approx(20.0)
 
@@ -62,16 +62,16 @@ def test_the_study_at_small_size_counts_every_toss_and_draws(tmp_path) -> None:
 
 
 @pytest.mark.slow
-def test_a_toss_hangs_on_its_number_alone() -> None:
+def test_a_toss_depends_on_its_number_alone() -> None:
     loaded = catalogue.load_settings(None, ["study.drops=8"])
-    knowledge = study._calibrated("tennis", loaded, 1)
+    model = study._calibrated("tennis", loaded, 1)
     one, again, other = (
-        study.meet(Job("tennis", number, loaded, knowledge)) for number in (4, 4, 5)
+        study.compare(Job("tennis", number, loaded, model)) for number in (4, 4, 5)
     )
     assert one.outcomes == again.outcomes
     assert one.outcomes["belief"].distance != other.outcomes["belief"].distance
     clear = loaded.changed(Tosses, occlusion=0.0)
-    assert study.meet(Job("tennis", 4, clear, knowledge)).outliers <= one.outliers
+    assert study.compare(Job("tennis", 4, clear, model)).outliers <= one.outliers
     assert np.isfinite(one.outcomes["belief"].energy)
     high = loaded.changed(Tosses, home=[0.0, 0.5])
-    assert study.meet(Job("tennis", 4, high, knowledge)).outcomes["stay"].distance > 0.3
+    assert study.compare(Job("tennis", 4, high, model)).outcomes["stay"].distance > 0.3
