@@ -18,7 +18,7 @@ import numpy as np
 
 from ricochet.models.systems.air_hockey.arm import payload_estimator
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.air_hockey import disturbance as hockey
+from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
 from ricochet.tasks.systems.air_hockey.policies import agents, packages
 from ricochet.tasks.systems.air_hockey.settings import Hockey
 from ricochet.tasks.systems.air_hockey.validation import trials
@@ -55,7 +55,7 @@ def main() -> None:
         print(f"{options.packages}: no policies; ricochet train energy --out {options.packages}")
         return
     begun = trials.starts(options.shots, seed=SEED)
-    disturbance = hockey.disturbance(catalogue.load_settings()[Hockey])
+    disturbance = disturbance_of(catalogue.load_settings()[Hockey])
     print("policy               motors know it  weighed   score  off, mrad  broke a limit")
     for name in POLICIES:
         make = partial(agents.make, packages.read(options.packages / name / "package"))

@@ -117,12 +117,12 @@ def level(
 
 
 def seek(
-    joints: Float[ndarray, "*batch 7"],
-    target: Float[ndarray, "*batch 3"],
+    joints: Float[ndarray, "... 7"],
+    target: Float[ndarray, "... 3"],
     *,
-    across: Float[ndarray, "row 3"] | None = None,
+    across: Float[ndarray, "... row 3"] | None = None,
     steps: int = 4,
-) -> Float[ndarray, "*batch 7"]:
+) -> Float[ndarray, "... 7"]:
     """Bring the tip to a point, or to a line or plane through it, by Newton's method along J.
 
     Joints share the work in proportion to the squares of their speed limits.

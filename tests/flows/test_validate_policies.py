@@ -34,12 +34,12 @@ PLAIN = replace(
 
 
 @pytest.fixture
-def rig(monkeypatch, tmp_path):
+def rig(monkeypatch, tmp_path, empty_store):
     """The flow on a store of its own, its shots and its regret made up; both can be changed."""
     found = SimpleNamespace(
         evidence=SOUND,
         goals={},
-        tracker=runs.connect(store=tmp_path / "store"),
+        tracker=runs.connect(store=empty_store),
         played=[],
     )
 

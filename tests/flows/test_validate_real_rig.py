@@ -32,10 +32,10 @@ RUN = OpenRun("run", "0", False)
 
 
 @pytest.fixture
-def lab(monkeypatch, tmp_path):
+def lab(monkeypatch, tmp_path, empty_store):
     """The flow without servers: fakes below, a store of runs, a candidate and a champion."""
     fakes = real_rig_fakes.install(monkeypatch, tmp_path)
-    tracker = runs.connect(store=tmp_path / "mlflow")
+    tracker = runs.connect(store=empty_store)
     found = SimpleNamespace(fakes=fakes, tracker=tracker, out=tmp_path / "out", recorded=[])
     found.evidence = evidence(np.random.default_rng(4))
     found.steps = replace(

@@ -2,13 +2,16 @@ import numpy as np
 import pytest
 
 from ricochet.tasks.registry.packages import Package, Parameter
+from tests import stores
 
 
 @pytest.fixture(scope="session")
-def tracker(tmp_path_factory):
+def tracker(tmp_path_factory, migrated_store):
     from ricochet.tasks.registry import runs
 
-    return runs.connect(store=tmp_path_factory.mktemp("mlflow"))
+    return runs.connect(
+        store=stores.copied(migrated_store, tmp_path_factory.mktemp("runs") / "mlflow")
+    )
 
 
 @pytest.fixture

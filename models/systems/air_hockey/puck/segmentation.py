@@ -138,30 +138,11 @@ def _contact(
     recording: Recording, table: Table, drag: Float[ndarray, "2"], run: tuple[int, int, int]
 ) -> tuple[str, tuple[ndarray, ...]] | None:
     """Return the kind and the numbers of a contact; None where it cannot be used."""
-    episode, start, stop = run
-    times = np.linspace(0.0, (stop - start) * PERIOD, _FINE * (stop - start) + 1)
-    place, speed = recording.puck[episode], recording.puck_velocity[episode]
-    path = place[start] + speed[start] * _reach(drag, times)
-    wall, mallet = (
-        _meets_wall(path, speed[start], table),
-        _meets_mallet(recording, table, run, path, times),
-    )
-    met = wall if mallet is None else mallet
-    if met is None or (wall is not None and mallet is not None):
+    met = _first_touch(recording, table, drag, run)
+    if met is None:
         return None
-    kind, normal = "bank" if mallet is None else "strike", met[1]
-    touch = met[0] * PERIOD / _FINE
-    rest = times[times > touch]
-    path = place[stop] - speed[stop] * _reach(-drag, times[-1] - rest)
-    if kind == "bank" and _meets_mallet(recording, table, run, path, rest) is not None:
-        return None
-    if kind == "strike" and (np.abs(path) > (table.wall_x, table.wall_y)).any():
-        return None
-    left = (stop - start) * PERIOD - touch
-    before = speed[start] * np.exp(-drag * touch)
-    after = speed[stop] * np.exp(drag * left)
-    shift = place[stop] - place[start] - speed[start] * _reach(drag, touch)
-    shift = shift - after * _reach(drag, left)
+    kind, touch, normal = met
+    before, after, shift = _free_motion(recording, drag, run, touch)
     frame = contact_frames.frames(normal)
     known = frame @ before
     if kind == "strike":
@@ -172,6 +153,42 @@ def _contact(
         return None
     numbers = (np.array(run), np.array(touch), normal, known, frame @ after, frame @ shift)
     return kind, numbers
+
+
+def _first_touch(
+    recording: Recording, table: Table, drag: Float[ndarray, "2"], run: tuple[int, int, int]
+) -> tuple[str, float, Float[ndarray, "2"]] | None:
+    """Return what a free puck meets, when after the start, and the normal; None if unclear."""
+    episode, start, stop = run
+    times = np.linspace(0.0, (stop - start) * PERIOD, _FINE * (stop - start) + 1)
+    place, speed = recording.puck[episode], recording.puck_velocity[episode]
+    path = place[start] + speed[start] * _reach(drag, times)
+    wall = _meets_wall(path, speed[start], table)
+    mallet = _meets_mallet(recording, table, run, path, times)
+    met = wall if mallet is None else mallet
+    if met is None or (wall is not None and mallet is not None):
+        return None
+    kind, touch = "bank" if mallet is None else "strike", met[0] * PERIOD / _FINE
+    rest = times[times > touch]
+    path = place[stop] - speed[stop] * _reach(-drag, times[-1] - rest)
+    if kind == "bank" and _meets_mallet(recording, table, run, path, rest) is not None:
+        return None
+    if kind == "strike" and (np.abs(path) > (table.wall_x, table.wall_y)).any():
+        return None
+    return kind, touch, met[1]
+
+
+def _free_motion(
+    recording: Recording, drag: Float[ndarray, "2"], run: tuple[int, int, int], touch: float
+) -> tuple[Float[ndarray, "2"], Float[ndarray, "2"], Float[ndarray, "2"]]:
+    """Return free velocities before and after a touch, and the shift of the place by it."""
+    episode, start, stop = run
+    place, speed = recording.puck[episode], recording.puck_velocity[episode]
+    left = (stop - start) * PERIOD - touch
+    before = speed[start] * np.exp(-drag * touch)
+    after = speed[stop] * np.exp(drag * left)
+    shift = place[stop] - place[start] - speed[start] * _reach(drag, touch)
+    return before, after, shift - after * _reach(drag, left)
 
 
 def _meets_wall(

@@ -7,7 +7,7 @@ from ricochet.models.systems.air_hockey.shots.energy_training import Fit, Traini
 from ricochet.models.systems.air_hockey.shots.objective import Setting
 from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.systems.air_hockey.kinds import SHOOTING
-from ricochet.tasks.systems.air_hockey.policies.training_data import Labels
+from ricochet.tasks.systems.air_hockey.policies.training_data import Targets
 from ricochet.tasks.systems.air_hockey.settings import Energies
 
 
@@ -18,7 +18,7 @@ def setting_of(name: str) -> Setting:
 
 def fit(
     settings: Energies,
-    labels: Labels,
+    targets: Targets,
     setting: Setting,
     *,
     seed: int,
@@ -28,7 +28,7 @@ def fit(
 
     Args:
         settings: Size and schedule.
-        labels: What it learns from.
+        targets: What it learns from.
         setting: Which shots are best.
         progress: Called after the steps of each look.
 
@@ -36,9 +36,9 @@ def fit(
         The energy with its losses at each look.
     """
     return energy_training.fit(
-        labels.states,
-        labels.angles,
-        objective.best(setting, labels.shots),
+        targets.states,
+        targets.angles,
+        objective.best(setting, targets.shots),
         training=Training(
             hidden=settings.hidden,
             epochs=settings.epochs,

@@ -20,12 +20,11 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.air_hockey.arm import stroke_table as stroke_tables
+from ricochet.models.systems.air_hockey.arm import stroke_table
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
 from ricochet.models.systems.air_hockey.puck import dynamics
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
-from ricochet.models.systems.air_hockey.shots import energy_network as energies
-from ricochet.models.systems.air_hockey.shots import objective
+from ricochet.models.systems.air_hockey.shots import energy_network, objective
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
 from ricochet.models.systems.air_hockey.table import Table
@@ -169,9 +168,9 @@ def from_package(package: Package, *, where: str, table: Table | None = None) ->
     _refuse_other_table(found, table or Table(), where)
     return Shooter(
         setting=setting,
-        energy=energies.from_arrays(_part("energy", package.arrays)),
+        energy=energy_network.from_arrays(_part("energy", package.arrays)),
         modes=dynamics.from_arrays(_part("modes", package.arrays)),
-        strokes=stroke_tables.from_arrays(_part("strokes", package.arrays)),
+        strokes=stroke_table.from_arrays(_part("strokes", package.arrays)),
         table=table or Table(),
         low=np.array([parameter.low for parameter in package.parameters]),
         high=np.array([parameter.high for parameter in package.parameters]),
@@ -188,14 +187,14 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
         `energy`, the stroke's `speed`, m/s, and the state a period later, `mean`.
     """
     states, angles, table = inputs["states"], inputs["angles"], Table()
-    net = energies.from_arrays(_part("energy", arrays))
-    strokes = stroke_tables.from_arrays(_part("strokes", arrays))
+    net = energy_network.from_arrays(_part("energy", arrays))
+    strokes = stroke_table.from_arrays(_part("strokes", arrays))
     modes = dynamics.from_arrays(_part("modes", arrays))
     normal = np.stack((np.cos(angles), np.sin(angles)), -1)
     mallet = states[:, :2] - table.contact_radius * normal
     covariance = np.zeros((len(states), 6, 6))
     return {
-        "energy": np.asarray(energies.evaluate(net, states, angles), dtype=np.float64),
+        "energy": np.asarray(energy_network.evaluate(net, states, angles), dtype=np.float64),
         "speed": strokes.speed(mallet - np.array(table.robot_base[:2]), angles),
         "mean": dynamics.step(modes, states, covariance, table)[0],
     }
@@ -207,7 +206,7 @@ READER = Reader(evaluate, SCHEMA, "shooting")
 
 def _arrays(shooter: Shooter) -> Arrays:
     parts = {
-        "energy": energies.to_arrays(shooter.energy),
+        "energy": energy_network.to_arrays(shooter.energy),
         "modes": dynamics.to_arrays(shooter.modes),
         "strokes": shooter.strokes.to_arrays(),
     }

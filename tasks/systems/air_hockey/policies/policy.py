@@ -30,10 +30,10 @@ def train(request: TrainingRequest, name: str, progress: Progress = no_progress)
     folder, key = packages.folder_of(request.out, name), training_data.packages_key(request)
     if packages.is_current(folder, key):
         return
-    settings, labels = chosen(request), training_data.labels(request)
+    settings, targets = chosen(request), training_data.targets(request)
     setting = energy.setting_of(name)
     training, checking = (part(progress, number, 2) for number in range(2))
-    found = energy.fit(settings, labels, setting, seed=request.seed, progress=training)
+    found = energy.fit(settings, targets, setting, seed=request.seed, progress=training)
     shooter = Shooter(
         setting=setting,
         energy=found.energy,

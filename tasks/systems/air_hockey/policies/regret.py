@@ -21,7 +21,7 @@ STREAM = 100
 
 def check(
     shooter: Shooter,
-    wanted: Energies,
+    settings: Energies,
     *,
     seed: int,
     stream: int = STREAM,
@@ -30,21 +30,17 @@ def check(
     """Compare a policy's shots with the best ones.
 
     Args:
-        wanted: How many pucks, and how well the mallet meets them.
-        stream: Which stream of it.
-        progress: Told of the shots that are rolled out.
-
-    Returns:
-        All that is measured.
+        settings: How many pucks, and how well the mallet meets them.
+        stream: Which stream of the seed's randomness.
 
     Raises:
         BadInput: If no puck has a shot that keeps the chance constraint.
     """
     draw = np.random.default_rng([seed, stream])
-    conditions = shooter.conditions(aim=wanted.aim_sd)
+    conditions = shooter.conditions(aim=settings.aim_sd)
     airflow = shooter.modes.airflow_sd
-    states = objective.draw_states(wanted.held_out, airflow_sd=airflow, draw=draw)
-    angles = objective.draw_angles(wanted.held_out, ANGLES, draw=draw)
+    states = objective.draw_states(settings.held_out, airflow_sd=airflow, draw=draw)
+    angles = objective.draw_angles(settings.held_out, ANGLES, draw=draw)
     candidates = objective.exhaustive(
         conditions, states, angles, lambda done: progress(done, angles.size)
     )
@@ -53,5 +49,5 @@ def check(
             shooter.energy, shooter.setting, conditions, states, candidates, draw=draw
         )
     except ValueError as error:
-        found = f"{wanted.held_out} ({error})"
+        found = f"{settings.held_out} ({error})"
         raise BadInput("energy.held_out", found, "pucks that can be shot among so many") from error

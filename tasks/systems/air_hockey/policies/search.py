@@ -30,11 +30,11 @@ def search(request: TrainingRequest, progress: Progress = no_progress) -> Energi
     """
     settings = request.settings[Energies]
     once, setting = replace(settings, trials=0), energy.setting_of(NAME)
-    labels = training_data.labels(request)
+    targets = training_data.targets(request)
 
     def value(chosen: Choice, within: Progress) -> float:
         tried = replace(once, **chosen)
-        return energy.fit(tried, labels, setting, seed=request.seed, progress=within).lowest
+        return energy.fit(tried, targets, setting, seed=request.seed, progress=within).lowest
 
     space = Space(
         name=f"energy-{training_data.packages_key(request)[:16]}",

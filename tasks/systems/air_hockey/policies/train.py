@@ -51,7 +51,7 @@ def steps(request: TrainingRequest) -> tuple[Step, ...]:
     shared = [
         Step("puck modes", partial(training_data.modes, request)),
         Step("strokes", partial(training_data.strokes, request)),
-        Step("shots", partial(training_data.labels, request)),
+        Step("shots", partial(training_data.targets, request)),
     ]
     if request.settings[Energies].trials:
         shared.append(Step("search", partial(_search, request)))

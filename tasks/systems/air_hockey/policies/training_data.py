@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey import simulator
-from ricochet.models.systems.air_hockey.arm import stroke_table as stroke_tables
+from ricochet.models.systems.air_hockey.arm import stroke_table
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
 from ricochet.models.systems.air_hockey.puck import (
     dataset,
@@ -22,18 +22,18 @@ from ricochet.models.systems.air_hockey.puck import (
 )
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
-from ricochet.models.systems.air_hockey.shots import objective as shots
+from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Shots
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.storage.files import cached_arrays, digest_of, output_folder
 from ricochet.tasks.storage.provenance import code_digest
-from ricochet.tasks.systems.air_hockey import disturbance
+from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.training.steps import TrainingRequest
 
 STEPS = "steps"
-MODES, STROKES, LABELS, UNSEEN = range(4)
+MODES, STROKES, TARGETS, UNSEEN = range(4)
 """Streams of randomness."""
 MAKER = "ricochet.tasks.systems.air_hockey.policies.policy"
 """The module that makes a package of what the steps keep."""
@@ -42,7 +42,7 @@ LONG = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class Targets:
     """Shots and what becomes of them.
 
     Attributes:
@@ -70,7 +70,7 @@ def modes(request: TrainingRequest, progress: Progress = no_progress) -> PuckMod
             world,
             episodes=settings.episodes,
             steps=settings.steps,
-            disturbance=disturbance.disturbance(settings),
+            disturbance=disturbance_of(settings),
             draw=_draw(request, MODES),
             progress=lambda done: progress(done, settings.episodes),
         )
@@ -96,7 +96,7 @@ def predictions(request: TrainingRequest, progress: Progress = no_progress) -> t
         world,
         episodes=settings.episodes,
         steps=LONG,
-        disturbance=disturbance.disturbance(settings),
+        disturbance=disturbance_of(settings),
         draw=draw,
         progress=lambda done: progress(done, settings.episodes),
     )
@@ -108,44 +108,46 @@ def strokes(request: TrainingRequest, progress: Progress = no_progress) -> Strok
     """Compute what the arm can do."""
 
     def make() -> dict[str, np.ndarray]:
-        return stroke_tables.build(
+        return stroke_table.build(
             draw=_draw(request, STROKES), progress=lambda share: progress(round(100 * share), 100)
         ).to_arrays()
 
-    return stroke_tables.from_arrays(_cached(request, "strokes", strokes_key(request), make))
+    return stroke_table.from_arrays(_cached(request, "strokes", strokes_key(request), make))
 
 
-def labels(request: TrainingRequest, progress: Progress = no_progress) -> Labels:
+def targets(request: TrainingRequest, progress: Progress = no_progress) -> Targets:
     """Draw pucks at contact and roll out many angles for each."""
     settings = request.settings[Energies]
 
     def make() -> dict[str, np.ndarray]:
-        learnt, draw = modes(request), _draw(request, LABELS)
+        learnt, draw = modes(request), _draw(request, TARGETS)
         played = Conditions(
-            learnt, strokes(request).speed, shots.contact_covariance(aim=settings.aim_sd)
+            learnt, strokes(request).speed, objective.contact_covariance(aim=settings.aim_sd)
         )
-        states = shots.draw_states(settings.states, airflow_sd=learnt.airflow_sd, draw=draw)
-        angles = shots.draw_angles(settings.states, settings.candidates, draw=draw)
-        found = shots.exhaustive(played, states, angles, lambda done: progress(done, angles.size))
+        states = objective.draw_states(settings.states, airflow_sd=learnt.airflow_sd, draw=draw)
+        angles = objective.draw_angles(settings.states, settings.candidates, draw=draw)
+        found = objective.exhaustive(
+            played, states, angles, lambda done: progress(done, angles.size)
+        )
         return {"states": states, "angles": angles, **vars(found)}
 
-    arrays = _cached(request, "labels", labels_key(request), make)
+    arrays = _cached(request, "targets", targets_key(request), make)
     states, angles = arrays.pop("states"), arrays.pop("angles")
-    return Labels(states, angles, Shots(**arrays))
+    return Targets(states, angles, Shots(**arrays))
 
 
 def packages_key(request: TrainingRequest) -> str:
     """Return the digest of everything that decides the packages of a training."""
     settings = asdict(request.settings[Energies])
-    return digest_of([labels_key(request), settings, code_digest(MAKER)])
+    return digest_of([targets_key(request), settings, code_digest(MAKER)])
 
 
-def labels_key(request: TrainingRequest) -> str:
+def targets_key(request: TrainingRequest) -> str:
     """Return the digest of everything that decides the shots that energies learn from."""
     settings = request.settings[Energies]
     facts = {"states": settings.states, "candidates": settings.candidates, "aim": settings.aim_sd}
     upstream = [modes_key(request), strokes_key(request)]
-    return _key(request, LABELS, upstream=upstream, **facts)
+    return _key(request, TARGETS, upstream=upstream, **facts)
 
 
 def predictions_key(request: TrainingRequest) -> str:

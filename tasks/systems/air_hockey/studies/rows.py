@@ -1,9 +1,9 @@
-"""Who shoots in each row of the table of the study of shooting.
+"""The agents of the rows of the study of shooting.
 
     cautious, balanced, aggressive   the energies of the three settings
     conventional                     nothing learnt: figures of data sheets (`NOMINAL`) in filter
-                                     and aim, no airflow, no doubt; the mean path of a direct shot,
-                                     optimised anew in every period
+                                     and policy, no airflow, no uncertainty; the mean path of a
+                                     direct shot, optimised anew in every period
     exhaustive                       the expert that taught `cautious`: every angle rolled out in
                                      every period, out of its 20 ms; likewise of the other two
 
@@ -37,15 +37,15 @@ def agent(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Shoo
     """
     shooter, noise = _shooter(row, shooters), settings[Hockey].position_noise
     known, modes = conditions(row, shooters, settings), shooter.modes
-    aim: AnglePolicy
+    policy: AnglePolicy
     if row == CONVENTIONAL:
         modes = NOMINAL
-        aim = NominalPolicy(replace(known, modes=modes))
+        policy = NominalPolicy(replace(known, modes=modes))
     elif row in EXPERTS:
-        aim = ExhaustivePolicy(known, shooter.setting, settings[Energies].candidates)
+        policy = ExhaustivePolicy(known, shooter.setting, settings[Energies].candidates)
     else:
         return agents.make(shooter, noise=noise)
-    return ShootingAgent(StrikeContext(modes, shooter.strokes, aim, shooter.table, noise))
+    return ShootingAgent(StrikeContext(modes, shooter.strokes, policy, shooter.table, noise))
 
 
 def conditions(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Conditions:

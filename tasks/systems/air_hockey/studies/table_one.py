@@ -27,7 +27,7 @@ from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.storage.provenance import artifacts
-from ricochet.tasks.systems.air_hockey import disturbance as hockey
+from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
 from ricochet.tasks.systems.air_hockey.figures import episodes, table_one
 from ricochet.tasks.systems.air_hockey.policies import packages, train
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
@@ -63,7 +63,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
     folder = output_folder(request.out / "policies")
     shooters = policies(settings, folder, request.seed, next(progress))
     begun = trials.starts(request.count or settings[Hockey].shots, seed=SEED + request.seed)
-    disturbance = hockey.disturbance(settings[Hockey])
+    disturbance = disturbance_of(settings[Hockey])
     played: dict[str, list[Played]] = {}
     for row in ROWS:
         make = functools.partial(shooting_rows.agent, row, shooters, settings)
@@ -148,9 +148,9 @@ def count(played: list[Played], known: Conditions) -> dict[str, Any]:
     if played:
         share = len(goals) / len(played)
         interval = stats.binomtest(len(goals), len(played)).proportion_ci(0.95)
-    meant = [each.strike_plans[0] for each in played if each.strike_plans]
-    states = np.array([intent.puck for intent in meant]).reshape(-1, 6)
-    model = objective.evaluate(known, states, np.array([intent.angle for intent in meant]))
+    plans = [each.strike_plans[0] for each in played if each.strike_plans]
+    states = np.array([plan.puck for plan in plans]).reshape(-1, 6)
+    model = objective.evaluate(known, states, np.array([plan.angle for plan in plans]))
     off = [
         each.outcome.normal - each.strike_plans[0].angle
         for each in played
@@ -165,7 +165,7 @@ def count(played: list[Played], known: Conditions) -> dict[str, Any]:
         "constraint_violations": sum(bool(each.outcome.violations) for each in played),
         "violations": sorted({kind for each in played for kind in each.outcome.violations}),
         "predicted": float(model.goal.sum() / len(played)) if played else None,
-        "predicted_speed": float(model.speed.mean()) if len(meant) else None,
+        "predicted_speed": float(model.speed.mean()) if len(plans) else None,
         "normal_error_sd": float(np.std(off)) if off else None,
         "ended": {
             kind: sum(each.outcome.ended == kind for each in played)
@@ -209,7 +209,7 @@ def picture(
         shooter: The agent of the row.
         begun: How its shots began.
         played: What came of them.
-        disturbance: What the agent was not told.
+        disturbance: What disturbed its shots.
         out: Folder for `episode-<row>.png` and `.gif`.
     """
     speeds = [each.outcome.speed_at_line if each.outcome.scored else 0.0 for each in played]
@@ -222,7 +222,7 @@ def picture(
 
 
 def _draw(rows: dict[str, Any], played: dict[str, list[Played]], out: Path) -> None:
-    beside = {**PAPER, "conventional": PAPER["CB"]}
-    write_bytes(out / "table.png", style.to_png(table_one.rows(rows, beside)))
+    paper = {**PAPER, "conventional": PAPER["CB"]}
+    write_bytes(out / "table.png", style.to_png(table_one.rows(rows, paper)))
     crossings = {row: [each.outcome for each in shots_] for row, shots_ in played.items()}
     write_bytes(out / "crossings.png", style.to_png(table_one.crossings(crossings)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ricochet.tasks.console.progress import Progress, bar
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.systems.air_hockey import disturbance as hockey
+from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import agents, packages
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
@@ -44,7 +44,7 @@ def shoot(settings: Settings, contenders: Contenders, seed: int, folder: Path) -
     """
     shooters, shots = _shooters(contenders), {}
     table = settings[Hockey]
-    disturbance = hockey.disturbance(table)
+    disturbance = disturbance_of(table)
     for role, shooter in shooters.items():
         with bar(f"{contenders.name} {role}") as progress:
             played = trials.play_all(

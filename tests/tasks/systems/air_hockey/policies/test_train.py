@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.air_hockey.arm import stroke_table as stroke_tables
+from ricochet.models.systems.air_hockey.arm import stroke_table
 from ricochet.models.systems.air_hockey.puck import dataset, mode_fitting
 from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
 from ricochet.tasks.console.progress import no_bars
@@ -49,7 +49,7 @@ def made(monkeypatch):
 
     monkeypatch.setattr(dataset, "collect", answer("collect", None))
     monkeypatch.setattr(mode_fitting, "fit", answer("fit", hockey_modes.MODES))
-    monkeypatch.setattr(stroke_tables, "build", answer("build", shooters.strokes()))
+    monkeypatch.setattr(stroke_table, "build", answer("build", shooters.strokes()))
     monkeypatch.setattr(regret, "ANGLES", 40)
     row = Row("floating", 0.02, 9, 0.01, 0.02, (0.5, 0.9))
     monkeypatch.setattr(training_data, "predictions", lambda *_: (row,))
@@ -89,7 +89,7 @@ def test_a_training_is_made_once_and_again_where_its_settings_change(asked_for, 
     assert train(replace(asked_for, seed=1))["trained"] and made["build"] == 2
 
 
-def test_contacts_and_strokes_of_a_training_beside_serve_and_labels_of_others_do_not(
+def test_contacts_and_strokes_of_another_training_serve_and_its_targets_do_not(
     asked_for, made, tmp_path
 ) -> None:
     train(asked_for)
@@ -99,7 +99,7 @@ def test_contacts_and_strokes_of_a_training_beside_serve_and_labels_of_others_do
     assert made == {"collect": 1, "fit": 1, "build": 1}
     assert [
         path.name.partition("-")[0] for path in (small.out / training_data.STEPS).iterdir()
-    ] == ["labels"]
+    ] == ["targets"]
     assert {
         path: path.read_bytes() for path in (asked_for.out / training_data.STEPS).iterdir()
     } == before
@@ -185,7 +185,7 @@ def test_a_policy_knows_its_setting_and_what_it_learnt_from(asked_for, made) -> 
 
 
 def test_keys_tell_what_decides_each_step(asked_for) -> None:
-    keys = (training_data.modes_key, training_data.strokes_key, training_data.labels_key)
+    keys = (training_data.modes_key, training_data.strokes_key, training_data.targets_key)
     keys = (*keys, training_data.packages_key)
 
     def same(other):

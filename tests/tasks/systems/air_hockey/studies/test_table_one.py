@@ -10,7 +10,7 @@ from ricochet.models.systems.air_hockey.arm import stroke_table
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.air_hockey import disturbance
+from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
 from ricochet.tasks.systems.air_hockey.policies import training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
@@ -45,9 +45,7 @@ def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
         for start in trials.starts(25, seed=1)
         if abs(start.puck[1]) < 0.2 and start.puck[0] < -0.3
     ][:4]
-    played = trials.play_all(
-        lambda: agent, starts, disturbance.disturbance(wanted[Hockey]), workers=1
-    )
+    played = trials.play_all(lambda: agent, starts, disturbance_of(wanted[Hockey]), workers=1)
     row = table_one.count(played, rows.conditions("conventional", policies, wanted))
     goals = [each for each in played if each.outcome.scored]
     assert row["score"] == len(goals) / 4
