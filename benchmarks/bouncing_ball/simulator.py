@@ -58,7 +58,7 @@ def _vectorised(size: int, dtype: torch.dtype, device: str) -> Callable[[], None
     draw = torch.Generator(device).manual_seed(0)
 
     def run() -> None:
-        simulator.simulate(restitution, concentration, draw=draw)
+        simulator.simulate(restitution, concentration, drop_height=0.26, draw=draw)
         if device != "cpu":
             torch.cuda.synchronize()
 
@@ -67,7 +67,9 @@ def _vectorised(size: int, dtype: torch.dtype, device: str) -> Callable[[], None
 
 def _mujoco() -> None:
     draw = np.random.default_rng(0)
-    mujoco_simulator.simulate(RESTITUTION, CONCENTRATION, drops=MUJOCO_DROPS, draw=draw)
+    mujoco_simulator.simulate(
+        RESTITUTION, CONCENTRATION, drops=MUJOCO_DROPS, drop_height=0.26, draw=draw
+    )
 
 
 def _rates(

@@ -82,7 +82,7 @@ class Session:
         rig: The microphones, in the order of their channels.
         ball: What was dropped.
         surface: On what.
-        drop_height: Height of the release, m.
+        drop_height: Height of the release, m; None where nobody states it.
         takes: The takes that can be used.
         rejected: Those that cannot.
         truth: What it was simulated with; None for a real one.
@@ -94,7 +94,7 @@ class Session:
     rig: Rig
     ball: str
     surface: str
-    drop_height: float
+    drop_height: float | None
     takes: tuple[Take, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     truth: Truth | None = None
@@ -121,7 +121,7 @@ class _Object:
     __pydantic_config__ = EXACT
     ball: Name
     surface: Name
-    drop_height: Annotated[float, Gt(0.0)]
+    drop_height: Annotated[float, Gt(0.0)] | None = None
 
 
 @dataclass(frozen=True)

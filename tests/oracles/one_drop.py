@@ -11,7 +11,7 @@ P2), averaged over the drop's common azimuth, which the law leaves uniform:
 import numpy as np
 from scipy.special import i0e, logsumexp
 
-HEIGHT, START_SD, GRAVITY = 0.26, 0.1, 9.81
+START_SD, GRAVITY = 0.1, 9.81
 
 
 def directions(mean, concentration, draw):
@@ -38,10 +38,10 @@ def _direction(mean, concentration, draw):
     )
 
 
-def flights(restitution, concentration, count, draw):
+def flights(restitution, concentration, height, count, draw):
     """Durations (count, 2) and displacements (count, 2), complex, of the first two flights."""
     start = START_SD * draw.normal(size=(count, 2))
-    velocity = np.column_stack([start, np.full(count, -np.sqrt(2 * GRAVITY * HEIGHT))])
+    velocity = np.column_stack([start, np.full(count, -np.sqrt(2 * GRAVITY * height))])
     times, places = np.empty((count, 2)), np.empty((count, 2), dtype=complex)
     for flight in range(2):
         velocity[:, 2] *= -restitution
@@ -56,10 +56,11 @@ def flights(restitution, concentration, count, draw):
 def log_likelihood(observed, theta, *, count, draw):
     """Log density of (r, P1, P2) and its standard error, by `count` simulated drops.
 
-    `observed` is (ratio, first, second, turn, time_sd, position_sd), theta (restitution, kappa).
+    `observed` is (ratio, first, second, turn, time_sd, position_sd, height), theta (restitution,
+    kappa).
     """
-    ratio, first, second, turn, time_sd, position_sd = observed
-    times, places = flights(*theta, count, draw)
+    ratio, first, second, turn, time_sd, position_sd, height = observed
+    times, places = flights(*theta, height, count, draw)
     logs = _log_ratio(ratio, times, time_sd)
     logs += _log_places(np.array([first, second * np.exp(1j * turn)]), places, position_sd)
     value = logsumexp(logs) - np.log(count)

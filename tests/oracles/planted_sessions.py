@@ -1,5 +1,7 @@
 """Sessions of simulated drops, clean or with a fault planted in them."""
 
+import math
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -18,11 +20,19 @@ def session(
     *,
     bounces: int = 3,
     drift: float = 0.0,
+    height: float | Float[Tensor, " drop"] = problem.REFERENCE_HEIGHT,
+    stated: float | None = problem.REFERENCE_HEIGHT,
+    release_sd: float = 0.0,
 ) -> MeasuredDrops:
-    """Simulate a session; `drift` is added to the interval ratio at each later bounce."""
+    """Simulate a session; `drift` is added to the interval ratio at each later bounce.
+
+    The balls fall from `height`, m; the session states another one, or none.
+    """
     draw = torch.Generator().manual_seed(seed)
     rows = torch.as_tensor(theta, dtype=torch.float64).expand(drops, 2)
-    bounced = simulator.simulate(rows[:, 0], 10.0 ** rows[:, 1], bounces=bounces, draw=draw)
+    bounced = simulator.simulate(
+        rows[:, 0], 10.0 ** rows[:, 1], bounces=bounces, drop_height=height, draw=draw
+    )
     noise = problem.constant_noise((drops,))
     times, places = problem.measure(bounced, noise, draw=draw)
     later = times.clone()
@@ -33,6 +43,9 @@ def session(
         positions=places[:, :3],
         time_sd=noise.time_sd,
         position_sd=noise.position_sd,
+        release=problem.constant_release(
+            (drops,), height=math.nan if stated is None else stated, height_sd=release_sd
+        ),
         later_times=tuple(np.array(row) for row in later.numpy()),
         names=tuple(f"take-{index:02d}" for index in range(drops)),
     )

@@ -33,8 +33,8 @@ def simulate(
     concentration: float,
     *,
     drops: int,
+    drop_height: float,
     bounces: int = 3,
-    drop_height: float = 0.26,
     horizontal_sd: float = 0.1,
     gravity: float = GRAVITY,
     tilt: float = 0.0,
@@ -47,8 +47,8 @@ def simulate(
         restitution: Exit over entry normal speed.
         concentration: Concentration k of the exit direction; infinity means no redraw.
         drops: Number of drops.
-        bounces: Number of contacts of each drop.
         drop_height: Height of the release above the origin, m.
+        bounces: Number of contacts of each drop.
         horizontal_sd: Standard deviation of each horizontal velocity component at release, m/s.
         gravity: Acceleration, m/s^2.
         tilt: Angle of the plane about y, rad; a positive one descends towards +x.

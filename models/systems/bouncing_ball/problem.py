@@ -13,12 +13,26 @@ The data are four features only (Eqs. 5, 7, 8), with t_i = T_{i+1} - T_i and p_i
 Absolute times are left out on purpose: with the exact drop height they would give restitution to
 1e-5, and no drop height is known that well. Noise is part of the simulator, so that a density
 trained on simulations means the same thing on a recording.
+
+The height of release h is set by hand. Its error is one for all takes of a session, as a ruler's
+offset is: log h ~ N(log stated, (sd / stated)^2). An error of each take's own would average out,
+so that calling it shared can only widen the answer.
+
+The law has no scale. With gravity fixed, lengths times s and times and speeds times sqrt(s) make
+another drop of the same restitution and concentration: ratio and turn stay. So a drop from h is
+one from h0 whose s = h0 / h has multiplied
+
+    d_1, d_2, position_sd by s,    time_sd and the sideways start speed by sqrt(s).
+
+That speed comes from the hand and is N(0, 0.1^2) m/s per axis at any height: brought to h0 it has
+another size, and this is all that is left of the height.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Self
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
@@ -28,10 +42,10 @@ from ricochet.models.systems.bouncing_ball import simulator
 
 PARAMETERS = ("restitution", "log10_concentration")
 PRIOR = Box(low=(0.55, 1.0), high=(0.95, 5.0))
-DROP_HEIGHT = 0.26
-"""Height of release above the plane, metres."""
+REFERENCE_HEIGHT = 0.26
+"""Height of release above the plane in the paper, to which drops are brought, metres."""
 HORIZONTAL_SD = 0.1
-"""Standard deviation of the horizontal start velocity per axis, metres per second."""
+"""Standard deviation of the horizontal start velocity per axis at any height, metres per second."""
 DEFAULT_TIME_SD = 1e-4
 """Timing error of one bounce, seconds."""
 DEFAULT_POSITION_SD = 5.35e-3
@@ -45,6 +59,38 @@ class Noise:
     time_sd: Float[Tensor, "*batch"]
     position_sd: Float[Tensor, "*batch"]
 
+    def rows(self, keep: Tensor | slice) -> Self:
+        """Return those of some of the drops."""
+        return type(self)(self.time_sd[keep], self.position_sd[keep])
+
+
+@dataclass(frozen=True)
+class Release:
+    """How each drop was let go.
+
+    Attributes:
+        height: Height above the plane, m.
+        height_sd: Standard deviation of the error of that height, m.
+        session: Drops with one number, from 0 on, share one error.
+        horizontal_sd: Standard deviation of the horizontal start velocity per axis, m/s.
+    """
+
+    height: Float[Tensor, " drop"]
+    height_sd: Float[Tensor, " drop"]
+    session: Int[Tensor, " drop"]
+    horizontal_sd: float = HORIZONTAL_SD
+
+    @property
+    def relative_sd(self) -> Float[Tensor, " drop"]:
+        """Standard deviation of the logarithm of the height."""
+        return self.height_sd / self.height
+
+    def rows(self, keep: Tensor | slice) -> Self:
+        """Return that of some of the drops."""
+        return type(self)(
+            self.height[keep], self.height_sd[keep], self.session[keep], self.horizontal_sd
+        )
+
 
 @dataclass(frozen=True)
 class Features:
@@ -55,14 +101,28 @@ class Features:
     second_distance: Float[Tensor, "*batch"]
     turn: Float[Tensor, "*batch"]
 
+    def rows(self, keep: Tensor | slice) -> Self:
+        """Return those of some of the drops."""
+        return type(self)(*(getattr(self, field.name)[keep] for field in fields(self)))
+
 
 @dataclass(frozen=True)
 class Drops:
-    """Drops with the parameters they were simulated with and the noise they were heard through."""
+    """Drops with the parameters they were simulated with, and how they were let go and measured."""
 
     theta: Float[Tensor, "*batch 2"]
     features: Features
     noise: Noise
+    release: Release
+
+    def rows(self, keep: Tensor | slice) -> Self:
+        """Return some of the drops."""
+        return type(self)(
+            self.theta[keep],
+            self.features.rows(keep),
+            self.noise.rows(keep),
+            self.release.rows(keep),
+        )
 
 
 def constant_noise(
@@ -71,31 +131,69 @@ def constant_noise(
     time_sd: float = DEFAULT_TIME_SD,
     position_sd: float = DEFAULT_POSITION_SD,
 ) -> Noise:
-    """Return the same noise for every drop.
-
-    Args:
-        shape: Shape of the batch.
-        time_sd: Timing error of one bounce, s.
-        position_sd: Localisation error of one bounce per axis, m.
-
-    Returns:
-        Noise of the batch's shape, double precision.
-    """
+    """Return the same noise, s and m per axis, for every drop, in double precision."""
     return Noise(
         torch.full(shape, time_sd, dtype=torch.float64),
         torch.full(shape, position_sd, dtype=torch.float64),
     )
 
 
+def constant_release(
+    shape: tuple[int, ...], *, height: float = REFERENCE_HEIGHT, height_sd: float = 0.0
+) -> Release:
+    """Return drops of one session from one height, m, by default the paper's and exactly known."""
+    return Release(
+        torch.full(shape, height, dtype=torch.float64),
+        torch.full(shape, height_sd, dtype=torch.float64),
+        torch.zeros(shape, dtype=torch.int64),
+    )
+
+
+def at_reference(
+    features: Features, noise: Noise, release: Release
+) -> tuple[Features, Noise, Float[Tensor, "*batch"]]:
+    """Bring drops to `REFERENCE_HEIGHT`, an exact change of units.
+
+    Returns:
+        Features and noise there, and the horizontal start speed's sd per axis there, m/s.
+    """
+    scale = REFERENCE_HEIGHT / release.height
+    slower = scale.sqrt()
+    scaled = Features(
+        features.ratio,
+        features.first_distance * scale,
+        features.second_distance * scale,
+        features.turn,
+    )
+    return (
+        scaled,
+        Noise(noise.time_sd * slower, noise.position_sd * scale),
+        release.horizontal_sd * slower,
+    )
+
+
+def draw_heights(
+    release: Release, shape: tuple[int, ...], *, draw: torch.Generator
+) -> Float[Tensor, "*shape"]:
+    """Draw the heights from which balls really fell, m.
+
+    Args:
+        release: The drops.
+        shape: Shape of the result; its last axis is the drops, each other row has errors anew.
+        draw: Source of randomness; not used where all heights are known exactly.
+    """
+    height = release.height.expand(shape)
+    if not bool((release.height_sd > 0.0).any()):
+        return height
+    sessions = int(release.session.max()) + 1
+    errors = torch.randn((*shape[:-1], sessions), generator=draw, dtype=torch.float64)
+    return height * (release.relative_sd * errors[..., release.session]).exp()
+
+
 def measure(
     bounces: simulator.Bounces, noise: Noise, *, draw: torch.Generator
 ) -> tuple[Float[Tensor, "*batch bounce"], Float[Tensor, "*batch bounce 2"]]:
-    """Hear simulated bounces: add the timing and the localisation error of each.
-
-    Args:
-        bounces: Simulated bounces.
-        noise: Errors of one bounce, one pair a drop.
-        draw: Source of randomness.
+    """Add the timing and the localisation error of each simulated bounce.
 
     Returns:
         Noisy times, s, and noisy places on the plane, m.
@@ -118,7 +216,7 @@ def features(
         positions: Their places, m; only the first two coordinates are used.
 
     Returns:
-        The four features. Two bounces heard in the wrong order give a ratio that is not positive.
+        The four features. Two bounces detected in the wrong order give a negative ratio.
     """
     first, second = times[..., 1] - times[..., 0], times[..., 2] - times[..., 1]
     steps = positions[..., 1:3, :2] - positions[..., :2, :2]
@@ -128,39 +226,35 @@ def features(
 
 
 def simulate_features(
-    theta: Float[Tensor, "*batch 2"], noise: Noise, *, draw: torch.Generator
+    theta: Float[Tensor, "*batch 2"], noise: Noise, release: Release, *, draw: torch.Generator
 ) -> Features:
-    """Simulate one drop a row and return its measured features.
+    """Simulate one drop a row and return its features as a microphone array would give them.
 
     Args:
-        theta: Restitution and log10 concentration.
+        theta: Restitution and log10 concentration; the axis before the last is the drops.
         noise: Errors of one bounce, one pair a drop.
+        release: How each drop is let go.
         draw: Source of randomness.
-
-    Returns:
-        The four features as a microphone array would give them.
     """
     bounces = simulator.simulate(
         theta[..., 0],
         10.0 ** theta[..., 1],
         bounces=3,
-        drop_height=DROP_HEIGHT,
-        horizontal_sd=HORIZONTAL_SD,
+        drop_height=draw_heights(release, tuple(theta.shape[:-1]), draw=draw),
+        horizontal_sd=release.horizontal_sd,
         gravity=GRAVITY,
         draw=draw,
     )
     return features(*measure(bounces, noise, draw=draw))
 
 
-def simulate_drops(noise: Noise, *, draw: torch.Generator) -> Drops:
+def simulate_drops(noise: Noise, release: Release, *, draw: torch.Generator) -> Drops:
     """Draw parameters from the prior and one measured drop for each.
 
     Args:
         noise: Errors of one bounce, one pair a drop; its shape is the shape of the batch.
+        release: How each drop is let go.
         draw: Source of randomness.
-
-    Returns:
-        Parameters with the features of their drops.
     """
     theta = boxes.sample(PRIOR, tuple(noise.time_sd.shape), draw=draw)
-    return Drops(theta, simulate_features(theta, noise, draw=draw), noise)
+    return Drops(theta, simulate_features(theta, noise, release, draw=draw), noise, release)

@@ -44,8 +44,8 @@ def simulate(
     restitution: Float[Tensor, "*#batch"],
     concentration: Float[Tensor, "*#batch"],
     *,
+    drop_height: float | Float[Tensor, "*#batch"],
     bounces: int = 3,
-    drop_height: float | Float[Tensor, "*#batch"] = 0.26,
     horizontal_sd: float = 0.1,
     gravity: float = GRAVITY,
     tilt: float = 0.0,
@@ -58,8 +58,8 @@ def simulate(
     Args:
         restitution: Exit over entry normal speed, in (0, 1]; its type is that of the result.
         concentration: Concentration k of the exit direction; infinity means no redraw.
-        bounces: Number of contacts of each drop.
         drop_height: Height of the release above the origin, m.
+        bounces: Number of contacts of each drop.
         horizontal_sd: Standard deviation of each horizontal velocity component at release, m/s.
         gravity: Acceleration, m/s^2.
         tilt: Angle of the plane about y, rad; a positive one descends towards +x.

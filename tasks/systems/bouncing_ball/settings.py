@@ -55,6 +55,7 @@ class Calibrate:
     fewest_takes: Count
     survey_sd: Amount
     contact_sd: Amount
+    release_sd: Amount
     check_sessions: Count
 
 

@@ -31,7 +31,8 @@ def run(settings: Simulate, folder: Path, *, seed: int) -> dict[str, Any]:
     noise = problem.constant_noise(
         (settings.drops,), time_sd=settings.time_sd, position_sd=settings.position_sd
     )
-    drops = problem.simulate_drops(noise, draw=draw)
+    release = problem.constant_release((settings.drops,))
+    drops = problem.simulate_drops(noise, release, draw=draw)
     names = ("ratio", "first_distance", "second_distance", "turn")
     features = np.stack([getattr(drops.features, name).numpy() for name in names], axis=-1)
     write_arrays(folder / DATA, {"theta": drops.theta.numpy(), "features": features})
@@ -41,6 +42,7 @@ def run(settings: Simulate, folder: Path, *, seed: int) -> dict[str, Any]:
         "drops": settings.drops,
         "parameters": list(problem.PARAMETERS),
         "features": list(names),
+        "drop_height": problem.REFERENCE_HEIGHT,
         "noise": {"time_s": settings.time_sd, "position_m": settings.position_sd},
         "seed": seed,
     }

@@ -199,6 +199,19 @@ def put(*keys_and_value):
     return change
 
 
+@pytest.mark.parametrize(
+    "change",
+    [put("object", "drop_height", None), lambda content: content["object"].pop("drop_height")],
+    ids=["null", "absent"],
+)
+def test_a_session_may_leave_out_the_height_of_release(folder, change):
+    spoil(folder, change)
+    session = recordings.read_session(folder)
+    assert session.drop_height is None
+    again = recordings.to_json(session, session.takes)
+    assert recordings.parse(json.dumps(again), folder / "session.json")[0].drop_height is None
+
+
 BAD_SESSIONS = {
     "unknown key": (put("surfaec", 1), "unknown key 'surfaec'"),
     "unknown inner key": (put("object", "bal", 1), "object: found unknown key 'bal'"),
@@ -207,6 +220,9 @@ BAD_SESSIONS = {
     "other schema": (put("schema", "ricochet.session/2"), "expected ricochet.session/1"),
     "text for a number": (put("object", "drop_height", "high"), "object.drop_height"),
     "no height": (put("object", "drop_height", 0), "object.drop_height"),
+    "a height below the surface": (put("object", "drop_height", -0.3), "object.drop_height"),
+    "a height that is no number": (put("object", "drop_height", float("nan")), "drop_height"),
+    "a truth value for a height": (put("object", "drop_height", False), "object.drop_height"),
     "not finite": (put("rig", "temperature", float("nan")), "rig.temperature"),
     "no rate": (put("rig", "sample_rate", 0), "rig.sample_rate"),
     "truth value for a number": (put("takes", 0, "xruns", True), "takes[0].xruns"),

@@ -1,6 +1,7 @@
 """From the measured drops of a session to the posterior of its ball-surface pair (Sec. 4.2).
 
-    features (Eqs. 5, 7, 8) -> criticism of each take -> exact posterior of all the takes kept
+    height of release, stated or told by the takes -> features (Eqs. 5, 7, 8)
+        -> criticism of each take -> exact posterior of all the takes kept
 
 A take that the model cannot have made (its features' density is lower than that of nearly all
 simulated ones) is set aside with its reason instead of being averaged in; what does not sit with
@@ -8,7 +9,7 @@ single takes - a drift, two groups of takes - is reported as a finding beside th
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -19,9 +20,10 @@ from torch import Tensor
 from ricochet.models.inference.grid_densities import GridDensity
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
-from ricochet.models.systems.bouncing_ball.calibration import posterior
+from ricochet.models.systems.bouncing_ball.calibration import posterior, release_height
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Criticism, Finding
-from ricochet.models.systems.bouncing_ball.problem import Features, Noise
+from ricochet.models.systems.bouncing_ball.calibration.release_height import SessionHeight
+from ricochet.models.systems.bouncing_ball.problem import Features, Noise, Release
 
 SAMPLES = 4000
 _ROUNDS = 3
@@ -41,6 +43,7 @@ class MeasuredDrops:
         positions: Their places on the plane, m.
         time_sd: Standard deviation of one bounce's time, s.
         position_sd: Standard deviation of one bounce's position per axis, m.
+        release: How each take was let go; a height that is not stated is not a number.
         later_times: All bounce times of each take, s.
         names: Name of each take.
     """
@@ -49,6 +52,7 @@ class MeasuredDrops:
     positions: Float[Tensor, "drop 3 2"]
     time_sd: Float[Tensor, " drop"]
     position_sd: Float[Tensor, " drop"]
+    release: Release
     later_times: tuple[Float[ndarray, " _"], ...]
     names: tuple[str, ...]
 
@@ -70,6 +74,7 @@ class MeasuredDrops:
             positions=self.positions[rows],
             time_sd=self.time_sd[rows],
             position_sd=self.position_sd[rows],
+            release=self.release.rows(rows),
             later_times=tuple(t for t, yes in zip(self.later_times, chosen, strict=True) if yes),
             names=tuple(n for n, yes in zip(self.names, chosen, strict=True) if yes),
         )
@@ -90,6 +95,8 @@ class Calibration:
         findings: What the model does not explain.
         used: Names of the takes in the posterior.
         set_aside: Names of the takes left out, each with its reason.
+        release: How each take, used or not, is taken to have been let go.
+        heights: How each session came to its height of release.
     """
 
     samples: Float[ndarray, "sample 2"]
@@ -102,6 +109,8 @@ class Calibration:
     findings: tuple[Finding, ...]
     used: tuple[str, ...]
     set_aside: tuple[tuple[str, str], ...]
+    release: Release
+    heights: tuple[SessionHeight, ...]
 
 
 def calibrate(
@@ -126,6 +135,7 @@ def calibrate(
     sizes = [size for size in _STEPS if size < count]
     total = _ROUNDS + 1 + len(sizes)
     report = _counter(progress, total)
+    drops, heights = _settled(drops)
     kept, criticism, density, misfits = _explained(drops, draw, report)
     numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
     samples = density.sample(SAMPLES, draw=numbers)
@@ -145,14 +155,44 @@ def calibrate(
         density=density,
         narrowing=tuple(narrowing),
         predictive_p_value=criticism.predictive_p_value,
-        findings=criticism.findings + misfits,
+        findings=criticism.findings + misfits + _height_findings(drops, heights),
         used=good.names,
         set_aside=tuple(
             (name, "its bounces do not fit the model that the other takes agree on")
             for name, yes in zip(drops.names, kept, strict=True)
             if not yes
         ),
+        release=drops.release,
+        heights=heights,
     )
+
+
+def _settled(drops: MeasuredDrops) -> tuple[MeasuredDrops, tuple[SessionHeight, ...]]:
+    """Give every take a height of release: as stated, or as the session's takes tell."""
+    release, heights = release_height.settle(
+        drops.times, drops.positions, drops.noise, drops.release
+    )
+    return replace(drops, release=release), heights
+
+
+def _height_findings(
+    drops: MeasuredDrops, heights: tuple[SessionHeight, ...]
+) -> tuple[Finding, ...]:
+    findings = []
+    for number, height in enumerate(heights):
+        takes = np.array(drops.names)[drops.release.session.numpy() == number]
+        names = tuple(takes.tolist()) if len(heights) > 1 else ()
+        if height.refuted:
+            sentence = (
+                f"the takes fell from {height.from_takes:.3f} +- {height.from_takes_sd:.3f} m, "
+                f"not from the {height.stated:.3f} m stated: theirs is used; if the stated height "
+                "is right, the ball loses speed in a way that the model lacks"
+            )
+            findings.append(Finding("height", sentence, height.p_value, names))
+        if height.spread_p_value < release_height.ALARM:
+            sentence = "the heights that single takes tell differ more than the release's error"
+            findings.append(Finding("heights", sentence, height.spread_p_value, names))
+    return tuple(findings)
 
 
 def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
@@ -168,7 +208,7 @@ def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
 
 
 def _posterior(drops: MeasuredDrops) -> GridDensity:
-    return posterior.posterior(drops.features, drops.noise)
+    return posterior.posterior(drops.features, drops.noise, drops.release)
 
 
 def _explained(
@@ -198,7 +238,7 @@ def _explained(
 
 def _agreeing(drops: MeasuredDrops) -> Bool[ndarray, " drop"]:
     """Mark the takes whose own restitution lies near the median, or all if too few do."""
-    values, errors = ball_criticism.restitution_by_take(drops.features, drops.noise)
+    values, errors = ball_criticism.restitution_by_take(drops.features, drops.noise, drops.release)
     distance = np.abs(values - np.median(values))
     near = distance <= _NEAR * np.maximum(errors, 1.4826 * np.median(distance))
     return near if (~near).sum() <= _LARGEST_SHARE * len(near) else np.ones_like(near)
@@ -209,6 +249,7 @@ def _criticise(drops: MeasuredDrops, density: GridDensity, draw: torch.Generator
     return ball_criticism.criticise(
         drops.features,
         drops.noise,
+        drops.release,
         density.sample(400, draw=numbers),
         later_times=drops.later_times,
         draw=draw,

@@ -25,7 +25,7 @@ from ricochet.models.inference import criticism
 from ricochet.models.systems.bouncing_ball import problem, simulator
 from ricochet.models.systems.bouncing_ball.calibration import network_features, posterior
 from ricochet.models.systems.bouncing_ball.calibration.likelihood import Quadrature
-from ricochet.models.systems.bouncing_ball.problem import Features, Noise
+from ricochet.models.systems.bouncing_ball.problem import Features, Noise, Release
 
 _REPLICATES = 200
 _RULE = Quadrature(points=32, heights=8)
@@ -64,6 +64,7 @@ class Criticism:
 def criticise(
     features: Features,
     noise: Noise,
+    release: Release,
     theta: Float[ndarray, "sample 2"],
     *,
     later_times: Sequence[Float[ndarray, " _"]] = (),
@@ -74,6 +75,7 @@ def criticise(
     Args:
         features: The four features of each take, shape (drop,).
         noise: The measurement noise of each take.
+        release: How each take was let go.
         theta: Draws from the posterior.
         later_times: All bounce times of each take, s; may be empty.
         draw: Source of randomness.
@@ -85,19 +87,19 @@ def criticise(
     chosen = torch.randint(len(theta), (_REPLICATES,), generator=draw)
     rows = torch.from_numpy(np.asarray(theta))[chosen][:, None].expand(-1, count, -1)
     many = Noise(*(x.double().expand(_REPLICATES, -1) for x in (noise.time_sd, noise.position_sd)))
-    replicas = problem.simulate_features(rows, many, draw=draw)
+    replicas = problem.simulate_features(rows, many, release, draw=draw)
     centre = np.mean(theta, axis=0)
-    observed = _log_density(features, noise, centre)
-    replicated = _log_density(replicas, many, centre).reshape(_REPLICATES, count)
+    observed = _log_density(features, noise, release, centre)
+    replicated = _log_density(replicas, many, release, centre).reshape(_REPLICATES, count)
     whole = criticism.tail_probability(-observed.mean(), -replicated.mean(1))
     takes, odd = _take_chances(observed, replicated)
-    findings = [*_session_findings(features, noise, replicas, many)]
-    findings += _flight_findings(later_times, rows[:, 0], noise, draw)
+    findings = [*_session_findings(features, replicas, (noise, many), release)]
+    findings += _flight_findings(later_times, rows[:, 0], noise, release, draw)
     return Criticism(float(whole), takes, odd, tuple(findings))
 
 
-def _log_density(features: Features, noise: Noise, centre: ndarray) -> ndarray:
-    drops = posterior.joined(features, noise)
+def _log_density(features: Features, noise: Noise, release: Release, centre: ndarray) -> ndarray:
+    drops = posterior.joined(features, noise, release)
     return posterior.log_likelihood(drops, centre[None], _RULE)[:, 0]
 
 
@@ -112,12 +114,12 @@ def _take_chances(observed: ndarray, replicated: ndarray) -> tuple[ndarray, ndar
 
 
 def _session_findings(
-    features: Features, noise: Noise, replicas: Features, many: Noise
+    features: Features, replicas: Features, noises: tuple[Noise, Noise], release: Release
 ) -> list[Finding]:
     if features.ratio.numel() < 6:
         return []
-    values, errors = restitution_by_take(features, noise)
-    simulated, simulated_errors = restitution_by_take(replicas, many)
+    values, errors = restitution_by_take(features, noises[0], release)
+    simulated, simulated_errors = restitution_by_take(replicas, noises[1], release)
     findings = []
     slope = criticism.trend(values)
     if slope <= _ALARM:
@@ -141,18 +143,10 @@ def _session_findings(
 
 
 def restitution_by_take(
-    features: Features, noise: Noise
+    features: Features, noise: Noise, release: Release
 ) -> tuple[Float[ndarray, "*batch"], Float[ndarray, "*batch"]]:
-    """Return each take's restitution by the speed equation, and its standard error.
-
-    Args:
-        features: The four features of each take.
-        noise: The measurement noise of each take.
-
-    Returns:
-        Estimates and standard errors, without unit.
-    """
-    estimate = network_features.point_estimate(features, noise)
+    """Return each take's restitution by the speed equation, and its standard error."""
+    estimate = network_features.point_estimate(features, noise, release)
     values = (estimate.restitution + estimate.start_shift).numpy()
     errors = torch.hypot(estimate.noise_sd, estimate.start_shift).clamp(min=1e-5).numpy()
     return values, errors
@@ -162,6 +156,7 @@ def _flight_findings(
     later_times: Sequence[ndarray],
     theta: Float[Tensor, "replicate 2"],
     noise: Noise,
+    release: Release,
     draw: torch.Generator,
 ) -> list[Finding]:
     """Check whether the interval ratio drifts along the bounces of the takes."""
@@ -172,7 +167,12 @@ def _flight_findings(
     simulated = np.zeros(len(theta))
     for index, times in long:
         chain = simulator.simulate(
-            theta[:, 0], 10.0 ** theta[:, 1], bounces=len(times), draw=draw
+            theta[:, 0],
+            10.0 ** theta[:, 1],
+            bounces=len(times),
+            drop_height=release.height[index],
+            horizontal_sd=release.horizontal_sd,
+            draw=draw,
         ).times
         error = torch.randn(chain.shape, generator=draw, dtype=chain.dtype)
         heard = (chain + float(noise.time_sd[index]) * error).numpy()

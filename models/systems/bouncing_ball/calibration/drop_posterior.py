@@ -1,11 +1,13 @@
 """The density networks of one drop: times and places, times only, places only.
 
-One network serves good rigs and poor ones: it is trained on simulations whose noise is drawn too,
+One network serves good rigs and poor ones, low drops and high ones: it is trained on simulations
+whose noise and height of release are drawn too,
 
-    log10 time_sd ~ U, log10 position_sd ~ U, and a share of the drops without any noise,
+    log time_sd ~ U, log position_sd ~ U, log height ~ U, log (height_sd / height) ~ U,
 
-and it is told the noise of the take. Section 4.1 of Matl et al. trains one model per subset of the
-features; the same code does that by the choice of what the network hears.
+with a share of the drops without any noise, and a share whose height is known exactly; and it is
+given the noise and the release of the take. Section 4.1 of Matl et al. trains one model per subset
+of the features; the same code does that by the choice of the inputs.
 """
 
 from collections.abc import Callable
@@ -25,10 +27,10 @@ from ricochet.models.inference.mixture_density_networks import (
 from ricochet.models.probability.truncated_mixtures import TruncatedMixture
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import network_features
-from ricochet.models.systems.bouncing_ball.problem import PRIOR, Drops, Features, Noise
+from ricochet.models.systems.bouncing_ball.problem import PRIOR, Drops, Features, Noise, Release
 
-Hearing = Callable[[Features, Noise], Inputs]
-"""What a network is told of a drop: `from_both`, `from_times` or `from_places` of drop_inputs."""
+Hearing = Callable[[Features, Noise, Release], Inputs]
+"""What a network is given: `from_both`, `from_times` or `from_places` of network_features."""
 
 GENERAL = Training(steps=4000, batch=512, held_out=0.05)
 """For a network that serves every rig: 200,000 simulations, about 15 s on one core."""
@@ -49,6 +51,29 @@ class NoiseRange:
     time_sd: tuple[float, float] = (3e-6, 3e-3)
     position_sd: tuple[float, float] = (3e-5, 6e-2)
     noise_free: float = 0.05
+
+
+@dataclass(frozen=True)
+class ReleaseRange:
+    """Heights of release to train for.
+
+    Attributes:
+        height: Lowest and highest, m.
+        relative_sd: Smallest and largest standard deviation of its logarithm.
+        exact: Share of drops whose height is known exactly.
+    """
+
+    height: tuple[float, float] = (0.04, 2.5)
+    relative_sd: tuple[float, float] = (1e-3, 0.15)
+    exact: float = 0.3
+
+
+def draw_release(span: ReleaseRange, count: int, *, draw: torch.Generator) -> Release:
+    """Draw how drops are let go, each of a session of its own."""
+    exact = torch.rand(count, generator=draw, dtype=torch.float64) < span.exact
+    height = _log_uniform(span.height, count, draw)
+    relative_sd = _log_uniform(span.relative_sd, count, draw)
+    return Release(height, torch.where(exact, 0.0, relative_sd * height), torch.arange(count))
 
 
 def draw_noise(span: NoiseRange, count: int, *, draw: torch.Generator) -> Noise:
@@ -86,7 +111,7 @@ def train(
     Returns:
         The density and the record of its training.
     """
-    inputs = hearing(drops.features, drops.noise)
+    inputs = hearing(drops.features, drops.noise, drops.release)
     return mixture_density_networks.fit(
         drops.theta, inputs, box=PRIOR, training=training, draw=draw
     )
@@ -111,13 +136,15 @@ def train_general(
         The density and the record of its training.
     """
     noise = draw_noise(span or NoiseRange(), simulations, draw=draw)
-    return train(problem.simulate_drops(noise, draw=draw), training=training, draw=draw)
+    release = draw_release(ReleaseRange(), simulations, draw=draw)
+    return train(problem.simulate_drops(noise, release, draw=draw), training=training, draw=draw)
 
 
 def posterior(
     density: ConditionalDensity,
     features: Features,
     noise: Noise,
+    release: Release,
     *,
     hearing: Hearing = network_features.from_both,
 ) -> TruncatedMixture:
@@ -127,12 +154,13 @@ def posterior(
         density: A network trained with the same hearing.
         features: The drops' features.
         noise: The drops' errors.
+        release: How they were let go.
         hearing: What the network is told.
 
     Returns:
         One mixture a drop over (restitution, log10 concentration).
     """
-    return density.mixture(hearing(features, noise))
+    return density.mixture(hearing(features, noise, release))
 
 
 def _log_uniform(

@@ -20,7 +20,7 @@ same p1 are both counted. All in double precision; absolute times are not used.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.probability import half_spaces
+from ricochet.models.systems.bouncing_ball.problem import HORIZONTAL_SD
 
 _WINDOW = 5.0
 _FLAT_LIMIT = 200.0
@@ -46,6 +47,7 @@ class DropFeatures:
         turn: Signed angle between the two, rad.
         time_sd: Standard deviation of one bounce's time, s; positive.
         position_sd: Standard deviation of one bounce's position per axis, m; positive.
+        height: Height of world, m; positive.
     """
 
     ratio: Float[Tensor, " drop"]
@@ -54,14 +56,14 @@ class DropFeatures:
     turn: Float[Tensor, " drop"]
     time_sd: Float[Tensor, " drop"]
     position_sd: Float[Tensor, " drop"]
+    height: Float[Tensor, " drop"]
 
 
 @dataclass(frozen=True)
-class Release:
-    """How the ball is let go: height in m, horizontal speed's sd per axis in m/s, gravity."""
+class World:
+    """What all drops share: sd of the horizontal start speed per axis, m/s, and gravity, m/s^2."""
 
-    height: float = 0.26
-    horizontal_sd: float = 0.1
+    horizontal_sd: float = HORIZONTAL_SD
     gravity: float = GRAVITY
 
 
@@ -83,6 +85,7 @@ class _Drops:
     second: tuple[Tensor, Tensor]
     ratio_spread: Tensor
     position_variance: Tensor
+    height: Tensor
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ def log_likelihood(
     restitution: Float[Tensor, " point"],
     concentration: Float[Tensor, " point"],
     *,
-    release: Release | None = None,
+    world: World | None = None,
     quadrature: Quadrature | None = None,
 ) -> Float[Tensor, "drop point"]:
     """Evaluate the log density of each drop's features at each parameter point.
@@ -115,7 +118,7 @@ def log_likelihood(
         features: The drops.
         restitution: Coefficients of restitution, in (0, 1].
         concentration: Concentrations of the von Mises-Fisher law, positive and finite.
-        release: How the balls were let go.
+        world: What all drops share.
         quadrature: Size of the integration.
 
     Returns:
@@ -124,7 +127,7 @@ def log_likelihood(
     Raises:
         ValueError: If a noise level is not positive, or a feature is not finite.
     """
-    release = release or Release()
+    world = world or World()
     quadrature = quadrature or Quadrature()
     check(features)
     kappa = concentration.double()
@@ -141,7 +144,7 @@ def log_likelihood(
         for start in range(0, len(restitution), wide):
             part = slice(start, start + wide)
             result[drops, part] = _block(
-                chosen, points.rows(part), nodes[drops], (rule[0], rule[1]), release
+                chosen, points.rows(part), nodes[drops], (rule[0], rule[1]), world
             )
     return result
 
@@ -155,18 +158,17 @@ def check(features: DropFeatures) -> None:
     Raises:
         ValueError: If a noise level is not positive, or a feature is not finite.
     """
-    for name in ("time_sd", "position_sd"):
+    for name in ("time_sd", "position_sd", "height"):
         if not bool((getattr(features, name) > 0).all()):
-            raise ValueError(f"{name} must be positive; use the noise-free likelihood for zero")
+            raise ValueError(f"{name} must be positive")
     for name in ("ratio", "first_distance", "second_distance", "turn"):
         if not bool(torch.isfinite(getattr(features, name)).all()):
             raise ValueError(f"{name} holds a value that is not finite")
 
 
 def _drops(features: DropFeatures, rows: slice) -> _Drops:
-    ratio, turn, first, second, time_sd, position_sd = (
-        getattr(features, name)[rows].double()[:, None, None]
-        for name in ("ratio", "turn", "first_distance", "second_distance", "time_sd", "position_sd")
+    ratio, first, second, turn, time_sd, position_sd, height = (
+        getattr(features, field.name)[rows].double()[:, None, None] for field in fields(features)
     )
     return _Drops(
         ratio=ratio,
@@ -174,6 +176,7 @@ def _drops(features: DropFeatures, rows: slice) -> _Drops:
         second=(second * torch.cos(turn), second * torch.sin(turn)),
         ratio_spread=torch.sqrt(1 + (1 + ratio) ** 2 + ratio**2) * time_sd,
         position_variance=position_sd**2,
+        height=height,
     )
 
 
@@ -192,20 +195,20 @@ def _block(
     points: _Points,
     nodes: Float[Tensor, "drop node 4"],
     rule: tuple[Tensor, Tensor],
-    release: Release,
+    world: World,
 ) -> Float[Tensor, "drop point"]:
-    p1, u0, log_weight = _propose(drops, points, nodes[:, None], release)
+    p1, u0, log_weight = _propose(drops, points, nodes[:, None], world)
     log_weight = log_weight + _log_isotropic(
         p1[0] - drops.first, p1[1], 2 * drops.position_variance
     )
-    start = torch.tensor(release.horizontal_sd**2, dtype=torch.float64)
+    start = torch.tensor(world.horizontal_sd**2, dtype=torch.float64)
     log_weight = log_weight + _log_isotropic(u0[0], u0[1], start)
-    steep = _branch(drops, points, p1, u0, rule, release, flat=False)
+    steep = _branch(drops, points, p1, u0, rule, world, flat=False)
     total = torch.logsumexp(log_weight + steep, -1)
     low = points.kappa[:, 0] < _FLAT_LIMIT  # a flat flight needs a turn of 45 degrees at bounce 1
     if bool(low.any()):
         p1, u0 = (p1[0][:, low], p1[1][:, low]), (u0[0][:, low], u0[1][:, low])
-        flat = _branch(drops, points.rows(low), p1, u0, rule, release, flat=True)
+        flat = _branch(drops, points.rows(low), p1, u0, rule, world, flat=True)
         flat = torch.logsumexp(log_weight[:, low] + flat, -1)
         total[:, low] = torch.logaddexp(total[:, low], flat)
     return total - math.log(nodes.shape[1])
@@ -216,18 +219,18 @@ def _log_isotropic(x: Tensor, y: Tensor, variance: Tensor) -> Tensor:
 
 
 def _propose(
-    drop: _Drops, points: _Points, nodes: Float[Tensor, "drop 1 node 4"], release: Release
+    drop: _Drops, points: _Points, nodes: Float[Tensor, "drop 1 node 4"], world: World
 ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], Tensor]:
     """Draw (p1, u0) from the linear-Gaussian approximation of the law given P1 and P2.
 
     Returns:
         p1 (m) and u0 (m/s) as x and y, each (drop, point, node), and minus their log density.
     """
-    scale = 2 * release.gravity * release.height * points.e**2
-    climb = 0.5 * (1 + torch.sqrt((1 - (release.gravity * drop.first / scale) ** 2).clamp(min=0)))
-    t1 = 2 * torch.sqrt(scale * climb) / release.gravity
+    scale = 2 * world.gravity * drop.height * points.e**2
+    climb = 0.5 * (1 + torch.sqrt((1 - (world.gravity * drop.first / scale) ** 2).clamp(min=0)))
+    t1 = 2 * torch.sqrt(scale * climb) / world.gravity
     t2 = drop.ratio * t1
-    start, kick = release.horizontal_sd**2, scale / points.kappa
+    start, kick = world.horizontal_sd**2, scale / points.kappa
     a, b, c = t1**2 * (start + kick), t1 * t2 * (start + kick), t2**2 * (start + 2 * kick)
     noise = drop.position_variance
     ma, mb, mc = a + 2 * noise, b - noise, c + 2 * noise  # covariance of (P1, P2) per axis
@@ -235,7 +238,7 @@ def _propose(
     g1, g2 = (a * mc - b * mb) / determinant, (b * ma - a * mb) / determinant
     variance = (a - g1 * a - g2 * b).clamp(min=1e-14) * 1.1
     centre = (g1 * drop.first + g2 * drop.second[0], g2 * drop.second[1])
-    within = _within_reach(centre, variance, scale / release.gravity)
+    within = _within_reach(centre, variance, scale / world.gravity)
     x1 = within * centre[0] + variance.sqrt() * nodes[..., 0]
     y1 = within * centre[1] + variance.sqrt() * nodes[..., 1]
     precision = 1 / start + 1 / kick
@@ -261,13 +264,13 @@ def _branch(
     p1: tuple[Tensor, Tensor],
     u0: tuple[Tensor, Tensor],
     rule: tuple[Tensor, Tensor],
-    release: Release,
+    world: World,
     *,
     flat: bool,
 ) -> Float[Tensor, "drop point node"]:
     """Log of (density of p1 given u0) x (integral over the second flight), one branch of p1."""
-    g, e, kappa = release.gravity, points.e, points.kappa
-    fall2 = 2 * g * release.height * e**2
+    g, e, kappa = world.gravity, points.e, points.kappa
+    fall2 = 2 * g * drop.height * e**2
     s1_squared = u0[0] ** 2 + u0[1] ** 2 + fall2
     q1_squared = p1[0] ** 2 + p1[1] ** 2
     root = s1_squared**2 - g**2 * q1_squared

@@ -1,21 +1,24 @@
-"""What the density network is told of a drop: physics first, so that a small network is enough.
+"""What the density network is given of a drop: physics first, so that a small network is enough.
 
-With g, the drop height h and the start speed rho known, the features fix restitution e. Let q be
-the squared vertical speed after bounce 1 and D = d2^2 / r^2 - d1^2. Speed is kept by the redraw, so
+All drops are brought to one height h (`problem.at_reference`); what is left of the height is the
+size s0 of the sideways start speed there, which is an input. With g, h and the start speed rho
+known, the features fix restitution e. Let q be the squared vertical speed after bounce 1 and
+D = d2^2 / r^2 - d1^2. Speed is kept by the redraw, so
 
     S = rho^2 + 2 g h e^2                       squared speed after bounce 1
     q = (S + sqrt(S^2 - g^2 d1^2)) / 2          range equation d1 = S sin(2 beta) / g, steep root
     F(e) = e^2 - r^2 - g^2 D / (4 q^2) = 0      Eq. 6 of Matl et al., t1^2 = 4 q / g^2
 
 Solved at rho = 0 this gives a point estimate; its derivatives give the standard error from timing
-and localisation noise and the displacement that a typical rho^2 = 2 sd^2 causes. Restitution is
-then told to the network in coordinates centred there (ricochet.models.probability.bijections): in
-the noise-free case its posterior is a one-sided law of rho^2 with a width of 1e-6, otherwise a
-bell. The squared chords between the exit directions and the unperturbed ones carry concentration.
-Only |turn| is used: mirrored drops have the same posterior.
+and localisation noise, that from the height (which moves S as a start speed does), and the
+displacement that a typical rho^2 = 2 s0^2 causes. Restitution is then given in coordinates centred
+there (ricochet.models.probability.bijections): in the noise-free case its posterior is a one-sided
+law of rho^2 with a width of 1e-6, otherwise a bell. The squared chords between the exit directions
+and the unperturbed ones carry concentration. Only |turn| is used: mirrored drops have the same
+posterior.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
@@ -24,15 +27,16 @@ from torch import Tensor
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.inference.mixture_density_networks import Inputs
 from ricochet.models.probability.bijections import Coordinates
+from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.problem import (
-    DROP_HEIGHT,
     HORIZONTAL_SD,
+    REFERENCE_HEIGHT,
     Features,
     Noise,
+    Release,
 )
 
-_TYPICAL_START = 2.0 * HORIZONTAL_SD**2
-_FALL = 2.0 * GRAVITY * DROP_HEIGHT
+_FALL = 2.0 * GRAVITY * REFERENCE_HEIGHT
 _SHARE_OF_START = 0.03
 _FLOOR_TIME, _FLOOR_POSITION = 1e-8, 1e-7
 _RATIO_SD = 0.03
@@ -48,26 +52,42 @@ class PointEstimate:
     Attributes:
         restitution: The root of F at rho = 0.
         noise_sd: Standard error from timing and localisation.
-        start_shift: Signed displacement caused by rho^2 = 2 sd^2.
+        height_sd: Standard error from the height of release.
+        start_shift: Signed displacement caused by rho^2 = 2 s0^2.
         first_time: Duration of the first flight, s.
     """
 
     restitution: Float[Tensor, "*batch"]
     noise_sd: Float[Tensor, "*batch"]
+    height_sd: Float[Tensor, "*batch"]
     start_shift: Float[Tensor, "*batch"]
     first_time: Float[Tensor, "*batch"]
 
 
-def point_estimate(features: Features, noise: Noise) -> PointEstimate:
-    """Solve the speed equation for restitution and propagate the errors to first order.
+@dataclass(frozen=True)
+class _Scaled:
+    """Drops at the reference height, the sideways start speed's sd there (m/s), and the error."""
 
-    Args:
-        features: The four features, double precision.
-        noise: Errors of one bounce.
+    features: Features
+    noise: Noise
+    start_sd: Tensor
+    height_sd: Tensor  # of the logarithm
+
+
+def point_estimate(features: Features, noise: Noise, release: Release) -> PointEstimate:
+    """Solve the speed equation for restitution and propagate the errors to first order.
 
     Returns:
         The estimate; where the range equation has no steep root, its nearest approach.
     """
+    scaled = _Scaled(*problem.at_reference(features, noise, release), release.relative_sd)
+    estimate = _estimate(scaled)
+    slower = (release.height / REFERENCE_HEIGHT).sqrt()
+    return replace(estimate, first_time=estimate.first_time * slower)
+
+
+def _estimate(drops: _Scaled) -> PointEstimate:
+    features, noise = drops.features, drops.noise
     r, d1, d2 = features.ratio, features.first_distance, features.second_distance
     e = _solve(r, d1, d2)
     q, root = _vertical(e, d1)
@@ -77,26 +97,25 @@ def point_estimate(features: Features, noise: Noise) -> PointEstimate:
     by_r = -2.0 * r + GRAVITY**2 * d2**2 / (2.0 * q**2 * r**3)
     by_d1 = GRAVITY**2 * d1 / (2.0 * q**2) - GRAVITY**2 * d1 * bend / (q * root)
     by_d2 = -(GRAVITY**2) * d2 / (2.0 * q**2 * r**2)
+    by_speed = 2.0 * bend / root  # of the squared speed after bounce 1
     first_time = 2.0 * q.sqrt() / GRAVITY
     ratio_variance = (noise.time_sd / first_time) ** 2 * (1.0 + (1.0 + r) ** 2 + r**2)
     crossed = by_d1**2 + by_d2**2 - by_d1 * by_d2 * torch.cos(features.turn)
     variance = by_r**2 * ratio_variance + 2.0 * noise.position_sd**2 * crossed
-    start_shift = -2.0 * bend / root * _TYPICAL_START / by_e
-    return PointEstimate(e, variance.sqrt() / by_e.abs(), start_shift, first_time)
+    return PointEstimate(
+        restitution=e,
+        noise_sd=variance.sqrt() / by_e.abs(),
+        height_sd=(by_speed / by_e).abs() * _FALL * e**2 * drops.height_sd,
+        start_shift=-by_speed * 2.0 * drops.start_sd**2 / by_e,
+        first_time=first_time,
+    )
 
 
-def from_both(features: Features, noise: Noise) -> Inputs:
-    """Form the inputs of the network that uses times and places.
-
-    Args:
-        features: The four features.
-        noise: Errors of one bounce.
-
-    Returns:
-        Inputs with coordinates that are centred on the point estimate.
-    """
-    features, noise = _double(features), _double_noise(noise)
-    estimate = point_estimate(features, noise)
+def from_both(features: Features, noise: Noise, release: Release) -> Inputs:
+    """Form the inputs, centred on the point estimate, of the network that uses times and places."""
+    drops = _scaled(features, noise, release)
+    features, noise = drops.features, drops.noise
+    estimate = _estimate(drops)
     e, t1 = estimate.restitution, estimate.first_time
     t2 = features.ratio * t1
     u1, u2 = features.first_distance / t1, features.second_distance / t2
@@ -108,8 +127,9 @@ def from_both(features: Features, noise: Noise) -> Inputs:
     axis_variance = noise.position_sd**2
     noise1 = 4.0 * axis_variance / (t1**2 * speed1)
     noise2 = 2.0 * axis_variance * (t1**-2 + t2**-2 + (1 / t1 + 1 / t2) ** 2) / speed2
-    trust = _RATIO_SD**2 / (_RATIO_SD**2 + estimate.noise_sd**2)
-    noise_sd = estimate.noise_sd * trust.sqrt()
+    error = torch.hypot(estimate.noise_sd, estimate.height_sd)
+    trust = _RATIO_SD**2 / (_RATIO_SD**2 + error**2)
+    noise_sd = error * trust.sqrt()
     centre = e + (1.0 - trust) * (features.ratio - e)
     ratio_noise = noise.time_sd / t1 * (2.0 + 2.0 * features.ratio).sqrt() + 1e-6
     scale = noise_sd + _SHARE_OF_START * estimate.start_shift.abs() + 1e-9
@@ -129,51 +149,45 @@ def from_both(features: Features, noise: Noise) -> Inputs:
         (features.ratio - e) / 0.1,
         torch.asinh((features.ratio - e) / ratio_noise) / 3.0,
         _log(ratio_noise) + 3.0,
+        _start_column(drops),
     )
     signed = torch.where(estimate.start_shift < 0.0, -scale, scale)
     return Inputs(_stack(columns), _coordinates(centre, signed))
 
 
-def from_times(features: Features, noise: Noise) -> Inputs:
-    """Form the inputs of the network that hears times only (Eq. 5).
-
-    Args:
-        features: Features, of which only the ratio is used.
-        noise: Errors of one bounce, of which only that of time is used.
-
-    Returns:
-        Inputs with coordinates that are centred on the ratio.
-    """
-    features, noise = _double(features), _double_noise(noise)
-    ratio = features.ratio
-    columns = ((ratio - 0.75) / 0.12, _log(noise.time_sd) + 4.0)
+def from_times(features: Features, noise: Noise, release: Release) -> Inputs:
+    """Form the inputs, centred on the ratio, of the network that is given times only (Eq. 5)."""
+    drops = _scaled(features, noise, release)
+    ratio = drops.features.ratio
+    columns = ((ratio - 0.75) / 0.12, _log(drops.noise.time_sd) + 4.0, _start_column(drops))
     return Inputs(_stack(columns), _coordinates(ratio, torch.full_like(ratio, 3e-3)))
 
 
-def from_places(features: Features, noise: Noise) -> Inputs:
-    """Form the inputs of the network that is told places only (Eqs. 7 and 8).
+def from_places(features: Features, noise: Noise, release: Release) -> Inputs:
+    """Form the inputs of the network that is given places only (Eqs. 7 and 8).
 
-    Args:
-        features: Features, of which distances and turn are used.
-        noise: Errors of one bounce, of which only that of place is used.
-
-    Returns:
-        Inputs with coordinates that are centred on the prior's middle.
+    Coordinates are centred on the prior's middle.
     """
-    features, noise = _double(features), _double_noise(noise)
-    d1, d2 = features.first_distance, features.second_distance
+    drops = _scaled(features, noise, release)
+    d1, d2 = drops.features.first_distance, drops.features.second_distance
+    turn, position_sd = drops.features.turn, drops.noise.position_sd
     columns = (
         _log(d1) + 1.5,
         _log(d2) + 1.5,
         2.0 * _log(d2 / d1),
-        features.turn.abs() - 1.0,
-        0.5 * _log(features.turn**2 + (noise.position_sd / d1) ** 2) + 1.0,
-        _log(noise.position_sd) + 2.5,
+        turn.abs() - 1.0,
+        0.5 * _log(turn**2 + (position_sd / d1) ** 2) + 1.0,
+        _log(position_sd) + 2.5,
+        _start_column(drops),
     )
     return Inputs(
         _stack(columns),
         _coordinates(torch.full_like(d1, 0.75), torch.full_like(d1, 0.2)),
     )
+
+
+def _start_column(drops: _Scaled) -> Tensor:
+    return 2.0 * _log(drops.start_sd / HORIZONTAL_SD)
 
 
 def _solve(ratio: Tensor, d1: Tensor, d2: Tensor) -> Tensor:
@@ -221,17 +235,20 @@ def _coordinates(location: Tensor, scale: Tensor) -> Coordinates:
     return Coordinates(torch.stack((location, middle), -1), torch.stack((scale, half), -1))
 
 
-def _double(features: Features) -> Features:
-    return Features(
-        features.ratio.double(),
-        features.first_distance.double().clamp(min=1e-9),
-        features.second_distance.double().clamp(min=1e-9),
-        features.turn.double(),
-    )
-
-
-def _double_noise(noise: Noise) -> Noise:
-    return Noise(
-        noise.time_sd.double().clamp(min=_FLOOR_TIME),
-        noise.position_sd.double().clamp(min=_FLOOR_POSITION),
+def _scaled(features: Features, noise: Noise, release: Release) -> _Scaled:
+    """Bring drops to the reference height, in double precision and away from zero."""
+    features, noise, start_sd = problem.at_reference(features, noise, release)
+    return _Scaled(
+        Features(
+            features.ratio.double(),
+            features.first_distance.double().clamp(min=1e-9),
+            features.second_distance.double().clamp(min=1e-9),
+            features.turn.double(),
+        ),
+        Noise(
+            noise.time_sd.double().clamp(min=_FLOOR_TIME),
+            noise.position_sd.double().clamp(min=_FLOOR_POSITION),
+        ),
+        start_sd.double(),
+        release.relative_sd.double(),
     )

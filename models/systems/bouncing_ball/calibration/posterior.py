@@ -3,12 +3,13 @@
     p(theta | X_1 .. X_n)  proportional to  p(theta) prod_i p(X_i | theta),
 
 the honest form of the product of Sec. 4.2 of Matl et al.: the prior enters once, and each factor
-is the exact likelihood of `models.systems.bouncing_ball.calibration.likelihood`, so no error of a
-fitted density can add up over the drops. The density lives on a grid
-(`models.inference.grid_densities`).
+is the exact likelihood of `ricochet.models.systems.bouncing_ball.calibration.likelihood`, so no
+error of a fitted density can add up over the drops. The factors of one session share the error of
+its height of release, which is integrated out (`height_marginal`). The density lives on a grid
+(`ricochet.models.inference.grid_densities`).
 """
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
@@ -16,19 +17,26 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
 
-from ricochet.models.core.constants import GRAVITY
 from ricochet.models.inference import grid_densities, window_search
-from ricochet.models.inference.grid_densities import GridDensity, LogDensity, Window
-from ricochet.models.systems.bouncing_ball import problem
-from ricochet.models.systems.bouncing_ball.calibration import likelihood, network_features
+from ricochet.models.inference.grid_densities import GridDensity, Window
+from ricochet.models.systems.bouncing_ball.calibration import (
+    height_marginal,
+    likelihood,
+    network_features,
+)
 from ricochet.models.systems.bouncing_ball.calibration.likelihood import (
     DropFeatures,
     Quadrature,
+    World,
+)
+from ricochet.models.systems.bouncing_ball.problem import (
+    PRIOR,
+    REFERENCE_HEIGHT,
+    Features,
+    Noise,
     Release,
 )
-from ricochet.models.systems.bouncing_ball.problem import PRIOR, Features, Noise
 
-RELEASE = Release(problem.DROP_HEIGHT, problem.HORIZONTAL_SD, GRAVITY)
 _ROUGH = Quadrature(points=16, heights=6)
 _DOUBT = 40.0  # nats that one drop may speak against a point in the search; over twice its depth
 _FEW = Quadrature(points=128, heights=12)
@@ -37,57 +45,96 @@ _CAREFUL = Quadrature(points=256, heights=10)
 _ROUGH_SURFACE = 1.4  # log10 concentration below which many flights end near the longest range
 _FINER = (1024, 4096)  # nodes for drops that are hard to integrate, and for those that stay hard
 _TOLERANCE = 0.15  # nats between two sets of nodes, above which a drop is integrated more finely
-_SMALLEST_TIME_SD = 2e-5  # s, m: the integration is proved down to here
+_SMALLEST_TIME_SD = 2e-5  # s, m at the reference height: the integration is proved down to here
 _SMALLEST_POSITION_SD = 5e-4
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Some drops, what they share, and the size of their integration."""
+
+    drops: DropFeatures
+    release: Release
+    rule: Quadrature
+
+    def keep(self, chosen: Bool[ndarray, " drop"]) -> "_Part":
+        rows = torch.from_numpy(chosen)
+        columns = {f.name: getattr(self.drops, f.name)[rows] for f in fields(DropFeatures)}
+        return replace(self, drops=DropFeatures(**columns), release=self.release.rows(rows))
+
+    def at(self, theta: ndarray, shift: float = 0.0) -> Float[ndarray, "drop point"]:
+        """Log likelihoods, the height's error being `shift` standard deviations."""
+        height = self.release.height * (shift * self.release.relative_sd).exp()
+        world = World(horizontal_sd=self.release.horizontal_sd)
+        return log_likelihood(replace(self.drops, height=height), theta, self.rule, world)
+
+
 def posterior(
-    features: Features, noise: Noise, *, quadrature: Quadrature | None = None
+    features: Features, noise: Noise, release: Release, *, quadrature: Quadrature | None = None
 ) -> GridDensity:
-    """Return the exact posterior of all the drops together.
+    """Return the exact posterior of all the drops together, on a grid that its mass fills.
 
     Args:
         features: The four features of each drop, shape (drop,).
-        noise: The measurement noise of each drop, shape (drop,). Below 20 us or 0.5 mm it
-            is taken as that much.
+        noise: The measurement noise of each drop, shape (drop,). Below 20 us or 0.5 mm, brought
+            to the reference height, it is taken as that much.
+        release: How each drop was let go.
         quadrature: Size of the integration of each drop's likelihood; by default smaller the more
             drops there are, since their integration errors are independent.
-
-    Returns:
-        The posterior under the uniform prior, on a grid that its mass fills.
 
     Raises:
         ValueError: If a feature is not finite or there is no drop.
     """
-    drops = joined(features, noise)
-    if len(drops.ratio) == 0:
+    release = replace(release, session=release.session.unique(return_inverse=True)[1])
+    drops = _Part(joined(features, noise, release), release, _ROUGH)
+    count = len(drops.drops.ratio)
+    if count == 0:
         raise ValueError("features holds no drop")
-    likelihood.check(drops)
-    few = len(drops.ratio) < 10
-    start, exact = _start(features, noise), _FEW if few else _MANY
-    window = _window(drops, start, _ROUGH)
+    likelihood.check(drops.drops)
+    start, exact = _start(features, noise, release), _FEW if count < 10 else _MANY
+    window = _window(drops, start)
     if np.mean(window.rows) < _ROUGH_SURFACE:  # drops near the longest range need care
-        window, exact = _window(drops, start, _CAREFUL), _CAREFUL
+        window, exact = _window(replace(drops, rule=_CAREFUL), start), _CAREFUL
+    parts = _refined(replace(drops, rule=quadrature or exact), _probes(window))
+    return _tabulated(parts, release, window)
+
+
+def _tabulated(parts: list[_Part], release: Release, window: Window) -> GridDensity:
+    """Tabulate the posterior, the error of each session's height integrated out."""
     bounds = np.array([PRIOR.low, PRIOR.high])
-    return grid_densities.tabulate(
-        _refined(drops, quadrature or exact, _probes(window)), window, bounds
-    )
+
+    def stated(theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
+        return sum((part.at(theta).sum(0) for part in parts), start=np.zeros(len(theta)))
+
+    largest = float(release.relative_sd.max())
+    if largest == 0.0:
+        return grid_densities.tabulate(stated, window, bounds)
+    window = height_marginal.widened(window, largest, bounds)
+
+    def sums(theta: Float[ndarray, "point 2"]) -> Float[ndarray, "shift session point"]:
+        total = np.zeros((len(height_marginal.SHIFTS), int(release.session.max()) + 1, len(theta)))
+        for part in parts:
+            for row, shift in zip(total, height_marginal.SHIFTS, strict=True):
+                np.add.at(row, part.release.session.numpy(), part.at(theta, shift))
+        return total
+
+    gain = height_marginal.interpolated(sums, window)
+    return grid_densities.tabulate(lambda theta: stated(theta) + gain(theta), window, bounds)
 
 
-def _window(drops: DropFeatures, start: tuple[float, float], quadrature: Quadrature) -> Window:
-    """Find where the drops' posterior lives, by a cheap integration.
+def _window(drops: _Part, start: tuple[float, float]) -> Window:
+    """Find where the drops' posterior lives, by a cheap integration at the stated height.
 
     No drop rules out a point alone, as few nodes may miss what its law allows.
     """
 
     def log_density(theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
-        rows = log_likelihood(drops, theta, quadrature)
+        rows = drops.at(theta)
         return np.maximum(rows, rows.max(1, keepdims=True) - _DOUBT).sum(0)
 
     bounds = np.array([PRIOR.low, PRIOR.high])
-    return window_search.locate(
-        log_density, start, bounds, rows=17 if len(drops.ratio) < 10 else 13
-    )
+    few = len(drops.drops.ratio) < 10
+    return window_search.locate(log_density, start, bounds, rows=17 if few else 13)
 
 
 def _probes(window: Window) -> Float[ndarray, "point 2"]:
@@ -97,72 +144,62 @@ def _probes(window: Window) -> Float[ndarray, "point 2"]:
     return np.stack([0.5 * (here.low + here.high), rows], axis=-1)
 
 
-def _refined(drops: DropFeatures, quadrature: Quadrature, probes: ndarray) -> LogDensity:
-    """Return the summed log likelihood, with more nodes for the drops that need them.
+def _refined(drops: _Part, probes: Float[ndarray, "point 2"]) -> list[_Part]:
+    """Split the drops by how many nodes they need.
 
-    A drop needs them where two independent sets of nodes disagree at any of the probes.
+    A drop needs more where two independent sets of nodes disagree at any of the probes.
     """
     parts = []
     for points in _FINER:
-        hard = _disagrees(drops, quadrature, probes)
-        parts.append((_rows(drops, ~hard), quadrature))
-        drops = _rows(drops, hard)
-        quadrature = replace(quadrature, points=max(quadrature.points, points))
-    parts.append((drops, quadrature))
-
-    def total(theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
-        return sum(
-            (log_likelihood(some, theta, rule).sum(0) for some, rule in parts),
-            start=np.zeros(len(theta)),
-        )
-
-    return total
+        hard = _disagrees(drops, probes)
+        parts.append(drops.keep(~hard))
+        drops = drops.keep(hard)
+        drops = replace(drops, rule=replace(drops.rule, points=max(drops.rule.points, points)))
+    return [part for part in (*parts, drops) if len(part.drops.ratio)]
 
 
-def _disagrees(
-    drops: DropFeatures, quadrature: Quadrature, probes: ndarray
-) -> Bool[ndarray, " drop"]:
-    other = replace(quadrature, seed=quadrature.seed + 1)
-    one, two = (log_likelihood(drops, probes, rule) for rule in (quadrature, other))
+def _disagrees(drops: _Part, probes: Float[ndarray, "point 2"]) -> Bool[ndarray, " drop"]:
+    other = replace(drops, rule=replace(drops.rule, seed=drops.rule.seed + 1))
     with np.errstate(invalid="ignore"):
-        return ~(np.abs(one - two) < _TOLERANCE).all(1)
-
-
-def _rows(drops: DropFeatures, keep: ndarray) -> DropFeatures:
-    chosen = torch.from_numpy(keep)
-    return DropFeatures(**{f.name: getattr(drops, f.name)[chosen] for f in fields(drops)})
+        return ~(np.abs(drops.at(probes) - other.at(probes)) < _TOLERANCE).all(1)
 
 
 def log_likelihood(
-    drops: DropFeatures, theta: Float[ndarray, "point 2"], quadrature: Quadrature
+    drops: DropFeatures,
+    theta: Float[ndarray, "point 2"],
+    quadrature: Quadrature,
+    world: World | None = None,
 ) -> Float[ndarray, "drop point"]:
     """Evaluate each drop's log likelihood at rows of (restitution, log10 concentration)."""
     points = torch.from_numpy(np.ascontiguousarray(theta))
     rows = likelihood.log_likelihood(
-        drops, points[:, 0], 10.0 ** points[:, 1], release=RELEASE, quadrature=quadrature
+        drops, points[:, 0], 10.0 ** points[:, 1], world=world, quadrature=quadrature
     )
     return rows.numpy()
 
 
-def joined(features: Features, noise: Noise) -> DropFeatures:
-    """Put features and noise side by side, in double precision, one row a drop."""
+def joined(features: Features, noise: Noise, release: Release) -> DropFeatures:
+    """Put features, noise and height side by side, in double precision, one row a drop."""
 
     def column(values: Tensor) -> Tensor:
         return values.double().reshape(-1)
 
+    height = column(release.height.expand(features.ratio.shape))
+    scale = height / REFERENCE_HEIGHT
     return DropFeatures(
         ratio=column(features.ratio),
         first_distance=column(features.first_distance),
         second_distance=column(features.second_distance),
         turn=column(features.turn),
-        time_sd=column(noise.time_sd).clamp(min=_SMALLEST_TIME_SD),
-        position_sd=column(noise.position_sd).clamp(min=_SMALLEST_POSITION_SD),
+        time_sd=torch.maximum(column(noise.time_sd), _SMALLEST_TIME_SD * scale.sqrt()),
+        position_sd=torch.maximum(column(noise.position_sd), _SMALLEST_POSITION_SD * scale),
+        height=height,
     )
 
 
-def _start(features: Features, noise: Noise) -> tuple[float, float]:
+def _start(features: Features, noise: Noise, release: Release) -> tuple[float, float]:
     """Choose a first interval of restitution by the speed equation, robustly over the drops."""
-    point = network_features.point_estimate(features, noise)
+    point = network_features.point_estimate(features, noise, release)
     estimates = (point.restitution + point.start_shift).double().reshape(-1)
     errors = torch.hypot(point.noise_sd, point.start_shift).double().reshape(-1).clamp(min=1e-6)
     weight = 1 / errors

@@ -1,10 +1,10 @@
 """Is the posterior of many drops honest at this very pair?
 
 Sessions like the recorded one are simulated: the truth drawn from the posterior, as many drops,
-each with the noise of the take it stands for. Each is inferred afresh under the prior, and the
-truth's place in its posterior is kept: the level of the highest-density region that just holds it,
-and its rank in each marginal. Where the data outweigh the prior both are uniform (Talts et al.
-2018, simulation-based calibration).
+each with the noise of the take it stands for, and from a height as uncertain. Each is inferred
+afresh under the prior, and the truth's place in its posterior is kept: the level of the
+highest-density region that just holds it, and its rank in each marginal. Where the data outweigh
+the prior both are uniform (Talts et al. 2018, simulation-based calibration).
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import posterior
-from ricochet.models.systems.bouncing_ball.problem import Noise
+from ricochet.models.systems.bouncing_ball.problem import Noise, Release
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class ProductChecks:
 def check(
     theta: Float[ndarray, "sample 2"],
     noise: Noise,
+    release: Release,
     *,
     sessions: int,
     draw: torch.Generator,
@@ -48,6 +49,7 @@ def check(
     Args:
         theta: Draws from the posterior.
         noise: Measurement noise of each take.
+        release: How each take was let go.
         sessions: How many to simulate.
         draw: Source of randomness.
         progress: Called with the number of sessions done and of all.
@@ -64,8 +66,8 @@ def check(
     for done in range(1, sessions + 1):
         truth = theta[int(torch.randint(len(theta), (1,), generator=draw))]
         rows = torch.from_numpy(np.array(truth)).expand(len(noise.time_sd), 2)
-        heard = problem.simulate_features(rows, noise, draw=draw)
-        density = posterior.posterior(heard, noise)
+        heard = problem.simulate_features(rows, noise, release, draw=draw)
+        density = posterior.posterior(heard, noise, release)
         levels.append(density.content_above(truth))
         ranks.append(density.ranks(truth))
         if progress is not None:

@@ -2,9 +2,10 @@
 
 A flight took the time t and went the distance d; the next takes t', goes d' and turns by a. With
 times in units of t and lengths in units of g t^2 nothing but the slope s = d / (g t^2) and theta is
-left of the law, at any speed and height. theta is drawn from the calibrated posterior, so the
-density has one input, u = s / (s + 1/2) in [0, 1): it knows every ball from the vertical to the
-grazing one. The next flight is written as the speed and direction with which the ball leaves,
+left of the law, at any speed: where the ball was let go adds nothing. theta is drawn from the
+calibrated posterior, so the density has one input, u = s / (s + 1/2) in [0, 1): it knows every ball
+from the vertical to the grazing one. The next flight is written as the speed and direction with
+which the ball leaves,
 
     (x, y, w) = (d' cos a / t', d' sin a / t', g t' / 2) / (g t)
               = r (cos l cos p, sin l, cos l sin p)
@@ -40,7 +41,6 @@ from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.probability.boxes import Box
 from ricochet.models.probability.truncated_mixtures import TruncatedMixture
 from ricochet.models.systems.bouncing_ball import simulator
-from ricochet.models.systems.bouncing_ball.problem import DROP_HEIGHT
 
 TRAINING = Training(components=4, hidden=32, members=1, steps=2500, batch=512)
 """Size of the network: one input, about 10 s on one core."""
@@ -54,6 +54,7 @@ HALF_SLOPE = 0.5
 """The slope s at which u is 1/2."""
 SCALES = (0.05, 1.0, 1.0)
 """Scale of the coordinates y of (e, p, l) (ricochet.models.probability.bijections)."""
+_HEIGHT = 0.26  # m, from which the simulated balls fall; it falls out of the law
 _LARGEST_SLOPE = 100.0  # above, e^2 = 4 (r^2 - s^2) loses digits
 
 
@@ -119,13 +120,18 @@ def train(
 
 
 def simulate(
-    theta: Float[Tensor, "sample 2"], pairs: int, *, draw: torch.Generator
+    theta: Float[Tensor, "sample 2"],
+    pairs: int,
+    *,
+    height: float = _HEIGHT,
+    draw: torch.Generator,
 ) -> tuple[Flights, Flights]:
     """Simulate two flights in a row for balls let go with any slope.
 
     Args:
         theta: Samples of the posterior, drawn from with replacement.
         pairs: Number of balls.
+        height: Height from which they fall, m; it sets the units of the flights, no more.
         draw: Source of randomness.
 
     Returns:
@@ -135,11 +141,11 @@ def simulate(
     chosen = theta[torch.randint(len(theta), (pairs,), generator=draw)].double()
     restitution, concentration = chosen[:, 0], 10.0 ** chosen[:, 1]
     u = FLATTEST * torch.rand(pairs, generator=draw, dtype=torch.float64)
-    rise = restitution * math.sqrt(2.0 * GRAVITY * DROP_HEIGHT)
+    rise = restitution * math.sqrt(2.0 * GRAVITY * height)
     start = torch.zeros(pairs, 3, dtype=torch.float64)
     start[:, 0] = 2.0 * rise * HALF_SLOPE * u / (1.0 - u)
     bounces = simulator.simulate(
-        restitution, concentration, drop_height=DROP_HEIGHT, start_velocity=start, draw=draw
+        restitution, concentration, drop_height=height, start_velocity=start, draw=draw
     )
     times = bounces.times.diff(dim=-1)
     steps = bounces.positions[..., :2].diff(dim=-2)

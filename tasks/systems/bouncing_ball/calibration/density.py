@@ -1,7 +1,7 @@
 """The bouncing ball's conditional density: its training on simulated drops, and its checks.
 
-Training pairs are drawn from prior and simulator; the noise of each drop is drawn too, from a wide
-range, so that one network serves a good rig and a poor one.
+Training pairs are drawn from prior and simulator; noise and height of release of each drop are
+drawn too, from wide ranges, so that one network serves all rigs and heights.
 """
 
 import math
@@ -16,7 +16,10 @@ from ricochet.models.inference.mixture_density_networks import ConditionalDensit
 from ricochet.models.probability import truncated_mixtures
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, network_features
-from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import NoiseRange
+from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import (
+    NoiseRange,
+    ReleaseRange,
+)
 from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.storage.files import digest_of
 from ricochet.tasks.storage.provenance import code_digest
@@ -54,8 +57,9 @@ class Trained:
 def training_pairs(count: int, *, draw: torch.Generator) -> tuple[torch.Tensor, Inputs]:
     """Draw parameters, shape (count, 2), and the network's inputs of a drop of each."""
     noise = drop_posterior.draw_noise(NoiseRange(), count, draw=draw)
-    drops = problem.simulate_drops(noise, draw=draw)
-    return drops.theta, network_features.from_both(drops.features, drops.noise)
+    release = drop_posterior.draw_release(ReleaseRange(), count, draw=draw)
+    drops = problem.simulate_drops(noise, release, draw=draw)
+    return drops.theta, network_features.from_both(drops.features, drops.noise, drops.release)
 
 
 def train(settings: Density, *, seed: int, progress: Progress = no_progress) -> Trained:

@@ -5,9 +5,11 @@ Neither does a poor session spoil the good ones: places come before times, so th
 fewer than three microphones counts only where no session of the pair tells places.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,10 +21,13 @@ from ricochet.models.sound.arrival_hypotheses import Tolerances
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import MeasuredDrops
 from ricochet.models.systems.bouncing_ball.listening import takes as sound
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
+from ricochet.models.systems.bouncing_ball.problem import Release
 from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.recordings import sessions as recordings
-from ricochet.tasks.recordings.sessions import Rejected, Session
+from ricochet.tasks.recordings.sessions import Rejected, Session, Take
 
+HEIGHTS = (0.02, 5.0)
+"""Lowest and highest height of release that is believed, m."""
 BOUNCES = 3
 """Bounces of a drop that the features need."""
 LEFT_OUT = "fewer than three microphones: times alone, left out beside sessions that tell places"
@@ -79,7 +84,10 @@ def hear(
     Raises:
         BadInput: If a session as a whole cannot be read.
     """
-    named = tuple(recordings.read_session(folder) for folder in folders)
+    found = (recordings.read_session(folder) for folder in folders)
+    named = tuple(sorted(found, key=lambda session: session.started_at))
+    for session in named:
+        _check_height(session)
     sessions, left_out = _best(named)
     placed = _tells_places(sessions[0])
     total = sum(len(session.takes) for session in sessions)
@@ -93,18 +101,19 @@ def hear(
     done = 0
     for session in sessions:
         for take in session.takes:
-            result = _hear_take(session, take.file, placed=placed, tolerances=tolerances)
+            result = _hear_take(session, take, placed=placed, tolerances=tolerances)
             heard.append(result) if isinstance(result, NamedTake) else rejected.append(result)
             done += 1
             progress(done, total)
     return Heard(sessions, tuple(heard), tuple(rejected), placed)
 
 
-def measured(heard: Heard) -> MeasuredDrops:
+def measured(heard: Heard, *, release_sd: float) -> MeasuredDrops:
     """Give the drops the form that the calibration takes.
 
     Args:
         heard: Takes of a rig that tells places.
+        release_sd: Standard deviation of the error of a session's height of release, m.
 
     Returns:
         First three bounces of each, with their noise, and all later times.
@@ -115,9 +124,40 @@ def measured(heard: Heard) -> MeasuredDrops:
         positions=_stack([_places(take)[:BOUNCES] for take in takes]),
         time_sd=_stack([_pooled(take.time_sd[:BOUNCES]) for take in takes]),
         position_sd=_stack([_position_sd(take) for take in takes]),
+        release=_release(heard, release_sd),
         later_times=tuple(take.times for take in takes),
         names=tuple(take.file for take in heard.takes),
     )
+
+
+def object_of(heard: Heard) -> dict[str, Any]:
+    """Describe what was dropped; the height only where it was the same in all sessions."""
+    first = heard.sessions[0]
+    heights = {session.drop_height for session in heard.sessions}
+    return {
+        "ball": first.ball,
+        "surface": first.surface,
+        "drop_height": first.drop_height if len(heights) == 1 else None,
+    }
+
+
+def _release(heard: Heard, release_sd: float) -> Release:
+    """Return what the sessions state of the release of each take."""
+    names = [session.identity for session in heard.sessions]
+    number = torch.tensor([names.index(take.file.split("/")[0]) for take in heard.takes])
+    stated = [
+        math.nan if session.drop_height is None else session.drop_height
+        for session in heard.sessions
+    ]
+    height = torch.tensor(stated, dtype=torch.float64)[number]
+    return Release(height, torch.full_like(height, release_sd), number)
+
+
+def _check_height(session: Session) -> None:
+    low, high = HEIGHTS
+    if session.drop_height is not None and not low <= session.drop_height <= high:
+        where = f"{session.folder / recordings.MANIFEST}: object.drop_height"
+        raise BadInput(where, f"{session.drop_height:g}", f"metres, from {low:g} to {high:g}")
 
 
 def _best(named: tuple[Session, ...]) -> tuple[tuple[Session, ...], tuple[Session, ...]]:
@@ -139,9 +179,11 @@ def _rejected(session: Session) -> list[Rejected]:
 
 
 def _hear_take(
-    session: Session, file: str, *, placed: bool, tolerances: Tolerances | None
+    session: Session, take: Take, *, placed: bool, tolerances: Tolerances | None
 ) -> NamedTake | Rejected:
-    name, path = f"{session.identity}/{file}", session.folder / file
+    name, path = f"{session.identity}/{take.file}", session.folder / take.file
+    if take.xruns:
+        return Rejected(name, f"the recorder lost samples ({take.xruns} xruns): its times are off")
     try:
         samples = recordings.load_take(path)
         heard = sound.detect(samples, session.rig.array(), tolerances=tolerances)

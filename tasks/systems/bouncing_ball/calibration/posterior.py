@@ -7,7 +7,7 @@ details.json  the key, findings, metrics, the posterior as drops accumulate
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +83,9 @@ def calibrate(
     _check(pair, heard, rules.fewest_takes)
     if not heard.placed:
         return times_only.calibrate_heard(pair, order, heard)
-    drops, network = detections.measured(heard), find_network(order)
+    drops, network = detections.measured(heard, release_sd=rules.release_sd), find_network(order)
     found = infer(drops, draw=torch.Generator().manual_seed(order.seed))
+    drops = replace(drops, release=found.release)
     result = _result(heard, found, network)
     checked = _check_product(order, drops, found, progress)
     details = _details(pair, order, heard, found, drops, network)
@@ -133,17 +134,13 @@ def _theta(found: Calibration) -> np.ndarray:
 
 
 def _result(heard: Heard, found: Calibration, network: Network) -> dict[str, Any]:
-    first = heard.sessions[0]
     rejected = [asdict(entry) for entry in heard.rejected]
     rejected += [{"file": file, "reason": reason} for file, reason in found.set_aside]
     names = problem.PARAMETERS
     return {
         "schema": steps.SCHEMA,
-        "object": {
-            "ball": first.ball,
-            "surface": first.surface,
-            "drop_height": first.drop_height,
-        },
+        "object": detections.object_of(heard),
+        "release": _heights(heard, found),
         "sessions": [session.identity for session in heard.sessions],
         "takes": {"used": len(found.used), "rejected": rejected},
         "parameters": list(names),
@@ -172,6 +169,7 @@ def _details(
         "recordings": pair.digest,
         "git_commit": git_commit(),
         "seed": order.seed,
+        "sessions": _sessions(heard),
         "findings": [asdict(finding) for finding in found.findings],
         "metrics": _metrics(heard, found, drops, network),
         "narrowing": [
@@ -180,6 +178,33 @@ def _details(
         ],
         "truth": None if truth is None else asdict(truth),
     }
+
+
+def _heights(heard: Heard, found: Calibration) -> list[dict[str, Any]]:
+    """Say from which height each session's balls are taken to have fallen, and who says so."""
+    return [
+        {
+            "session": session.identity,
+            "stated": height.stated,
+            "height": height.height,
+            "height_sd": height.height_sd,
+            "source": height.source,
+            "from_takes": height.from_takes,
+            "from_takes_sd": height.from_takes_sd,
+        }
+        for session, height in zip(heard.sessions, found.heights, strict=True)
+    ]
+
+
+def _sessions(heard: Heard) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": session.identity,
+            "started_at": session.started_at.isoformat(),
+            "rig": session.rig.name,
+        }
+        for session in heard.sessions
+    ]
 
 
 def _metrics(
@@ -201,7 +226,7 @@ def _metrics(
 
 def _network_log_density(network: Network, drops: MeasuredDrops, found: Calibration) -> float:
     """Return what the network, shown single drops, thinks of the posterior mean, in nats."""
-    inputs = network_features.from_both(drops.features, drops.noise)
+    inputs = network_features.from_both(drops.features, drops.noise, drops.release)
     mean = torch.from_numpy(np.asarray(found.mean, dtype=np.float64))
     values = density_packages.read(network.folder).log_density(
         mean.expand(len(drops.names), 2), inputs
@@ -218,6 +243,7 @@ def _check_product(
     return simulation_checks.check(
         _theta(found),
         used.noise,
+        used.release,
         sessions=order.settings[Calibrate].check_sessions,
         draw=torch.Generator().manual_seed(order.seed + 1),
         progress=progress,

@@ -71,6 +71,7 @@ def _pair(
                 f"  {parameter} {mean:.{digits}f} +- {deviation:.{digits}f}"
                 f"   90 %: {low:.{digits}f} to {high:.{digits}f}"
             )
+    said += [_height(entry, result["release"]) for entry in result.get("release", [])]
     said += _takes(result["takes"])
     said += [f"  ! {finding['sentence']}" for finding in details.get("findings", [])]
     said += [line for chain in details.get("ratios", []) for line in bars(chain)]
@@ -80,6 +81,19 @@ def _pair(
             f"{result['registered']['version']}, alias candidate"
         )
     return said
+
+
+def _height(entry: Mapping[str, Any], all_entries: Sequence[Any]) -> str:
+    """Say from which height a session's balls fell, with its name if there are several."""
+    session = f" of {entry['session']}" if len(all_entries) > 1 else ""
+    if entry["source"] == "stated":
+        source = "as stated"
+    elif entry["stated"] is None:
+        source = "inferred from the takes, as none is stated"
+    else:
+        source = f"inferred from the takes, which contradict the {entry['stated']:g} m stated"
+    height = f"{entry['height']:.3f} +- {entry['height_sd']:.3f} m"
+    return f"  height of release{session} {height}, {source}"
 
 
 def _takes(takes: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ Nothing of this is registered, since a controller needs both parameters.
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,10 +27,9 @@ from ricochet.models.systems.bouncing_ball.listening import bounce_chains
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.storage.files import output_folder, write_arrays, write_bytes, write_json
 from ricochet.tasks.storage.provenance import git_commit
+from ricochet.tasks.systems.bouncing_ball.calibration import detections
 from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
-
-if TYPE_CHECKING:
-    from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard
+from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard
 
 SAMPLES = 4000
 FEWEST = 3
@@ -81,13 +80,8 @@ def calibrate_heard(pair: "steps.Pair", order: "steps.Order", heard: "Heard") ->
     """
     takes = [take.heard for take in heard.takes]
     chains = [part for take in takes for part in _whole(take.times, take.missing)]
-    first = heard.sessions[0]
     facts = {
-        "object": {
-            "ball": first.ball,
-            "surface": first.surface,
-            "drop_height": first.drop_height,
-        },
+        "object": detections.object_of(heard),
         "sessions": [session.identity for session in heard.sessions],
         "takes": {
             "used": len(takes),

@@ -69,8 +69,8 @@ def _ratios(name: str, heard: Heard, found: Calibration) -> Figure:
 
 
 def _by_take(heard: Heard, found: Calibration) -> Figure:
-    drops = measured(heard)
-    values, errors = ball_criticism.restitution_by_take(drops.features, drops.noise)
+    drops = measured(heard, release_sd=0.0)
+    values, errors = ball_criticism.restitution_by_take(drops.features, drops.noise, found.release)
     low, high = (float(value) for value in found.region_90[0])
     return criticism_figures.restitution_by_take(
         drops.names,

@@ -91,9 +91,10 @@ def run(request: StudyRequest) -> dict[str, Any]:
 
 def _try(ball: str, places: Float[ndarray, "row column 2"], drops: int, *, seed: int) -> Trial:
     """Calibrate a ball on one session, predict the map and let the twin count it."""
-    truth, features, noise = product_rows.simulate(Session(seed, drops, BALLS[ball].theta))
+    session = product_rows.simulate(Session(seed, drops, BALLS[ball].theta))
+    truth = session.theta[0].numpy()
     start = time.process_time()
-    density = posterior.posterior(features, noise)
+    density = posterior.posterior(session.features, session.noise, session.release)
     inferred = time.process_time()
     theta = density.sample(cup_success.DRAWS, draw=np.random.default_rng(seed + 1))
     predicting, counting = (torch.Generator().manual_seed(seed + k) for k in (2, 3))

@@ -62,7 +62,7 @@ class Setting:
         """Simulate drops from the prior; the seed counts from the first of the study."""
         draw = self.draw(seed)
         noise = problem.constant_noise((count,), time_sd=self.time_sd, position_sd=self.position_sd)
-        return problem.simulate_drops(noise, draw=draw)
+        return problem.simulate_drops(noise, problem.constant_release((count,)), draw=draw)
 
     def draw(self, seed: int) -> torch.Generator:
         """Return a generator of a seed that counts from the first of the study."""

@@ -22,7 +22,7 @@ from ricochet.models.inference.mixture_density_networks import ConditionalDensit
 from ricochet.models.probability import truncated_mixtures
 from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, network_features
 from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import Hearing
-from ricochet.models.systems.bouncing_ball.problem import PARAMETERS, Drops, Features, Noise
+from ricochet.models.systems.bouncing_ball.problem import PARAMETERS, Drops
 
 _AT_ONCE = 25
 
@@ -70,7 +70,7 @@ def evaluate(
     began, count = time.process_time(), len(cases.theta)
     parts = []
     for start in range(0, count, _AT_ONCE):
-        part = pick(cases, slice(start, start + _AT_ONCE))
+        part = cases.rows(slice(start, start + _AT_ONCE))
         parts.append(_measure(method.answer(part), part.theta))
         if progress:
             progress(min(start + _AT_ONCE, count), count)
@@ -109,7 +109,9 @@ def network_method(
     """
 
     def answer(cases: Drops) -> Answers:
-        mixture = drop_posterior.posterior(density, cases.features, cases.noise, hearing=hearing)
+        mixture = drop_posterior.posterior(
+            density, cases.features, cases.noise, cases.release, hearing=hearing
+        )
         table = truncated_mixtures.nodes(mixture, per_axis=per_axis)
         return Answers(
             table.points,
@@ -141,29 +143,6 @@ def train_network(
     """
     fit = drop_posterior.train(drops, hearing=hearing, training=training, draw=draw)
     return network_method(fit.density, hearing=hearing, train_cpu_s=fit.cpu_time)
-
-
-def pick(drops: Drops, which: slice | Tensor) -> Drops:
-    """Return some of the drops.
-
-    Args:
-        drops: Drops with one leading axis.
-        which: A slice or an index.
-
-    Returns:
-        The chosen drops.
-    """
-    heard, noise = drops.features, drops.noise
-    return Drops(
-        drops.theta[which],
-        Features(
-            heard.ratio[which],
-            heard.first_distance[which],
-            heard.second_distance[which],
-            heard.turn[which],
-        ),
-        Noise(noise.time_sd[which], noise.position_sd[which]),
-    )
 
 
 def _measure(answers: Answers, truth: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

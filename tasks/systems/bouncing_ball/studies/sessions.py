@@ -17,7 +17,7 @@ from ricochet.models.probability import boxes, truncated_mixtures
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, posterior
 from ricochet.models.systems.bouncing_ball.calibration.gaussian_product import gaussian_product
-from ricochet.models.systems.bouncing_ball.problem import PARAMETERS, PRIOR, Features, Noise
+from ricochet.models.systems.bouncing_ball.problem import PARAMETERS, PRIOR, Drops
 from ricochet.tasks.console.jobs import Journal
 
 
@@ -51,15 +51,17 @@ class Outcome:
     paper_level: float
 
 
-def simulate(session: Session) -> tuple[Float[ndarray, " 2"], Features, Noise]:
-    """Simulate the measured features of a session at the default noise."""
+def simulate(session: Session) -> Drops:
+    """Simulate a session at the default noise and the paper's height; all rows of theta agree."""
     draw = torch.Generator().manual_seed(session.seed)
     truth = boxes.sample(PRIOR, (), draw=draw)
     if session.truth is not None:
         truth = torch.tensor(session.truth, dtype=torch.float64)
     noise = problem.constant_noise((session.drops,))
+    release = problem.constant_release((session.drops,))
     theta = truth.expand(session.drops, 2)
-    return truth.numpy(), problem.simulate_features(theta, noise, draw=draw), noise
+    features = problem.simulate_features(theta, noise, release, draw=draw)
+    return Drops(theta, features, noise, release)
 
 
 def outcome(session: Session, network: dict[str, ndarray] | None = None) -> Outcome:
@@ -69,15 +71,16 @@ def outcome(session: Session, network: dict[str, ndarray] | None = None) -> Outc
         session: What to simulate.
         network: Arrays of a density network, for the paper's rule.
     """
-    truth, features, noise = simulate(session)
-    density = posterior.posterior(features, noise)
+    drops = simulate(session)
+    truth = drops.theta[0].numpy()
+    density = posterior.posterior(drops.features, drops.noise, drops.release)
     return Outcome(
         truth=truth,
         level=density.content_above(truth),
         error=density.mean - truth,
         sd=np.sqrt(np.diag(density.covariance)),
         ranks=density.ranks(truth),
-        paper_level=_paper_level(network, features, noise, truth),
+        paper_level=_paper_level(network, drops),
     )
 
 
@@ -137,12 +140,12 @@ def _share(results: list[Outcome]) -> float | None:
     return None if np.isnan(levels).any() else float((levels <= 0.9).mean())
 
 
-def _paper_level(
-    network: dict[str, ndarray] | None, features: Features, noise: Noise, truth: ndarray
-) -> float:
+def _paper_level(network: dict[str, ndarray] | None, drops: Drops) -> float:
     if network is None:
         return float("nan")
     density = density_arrays.from_arrays(network)
-    mixture = drop_posterior.posterior(density, features, noise)
+    mixture = drop_posterior.posterior(density, drops.features, drops.noise, drops.release)
     means, covariances = truncated_mixtures.moments(mixture)
-    return gaussian_product(means.numpy(), covariances.numpy()).content_above(truth)
+    return gaussian_product(means.numpy(), covariances.numpy()).content_above(
+        drops.theta[0].numpy()
+    )

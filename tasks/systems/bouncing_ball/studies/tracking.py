@@ -174,8 +174,8 @@ def _latency(waits: list[float]) -> dict[str, float]:
 def _calibrated(ball: str, settings: Settings, seed: int) -> controllers.BallModel:
     """Calibrate a ball on a session of drops of its own."""
     session = Session(SEED + seed, settings[Study].drops, BALLS[ball].theta)
-    _, features, noise = sessions.simulate(session)
-    density = posterior.posterior(features, noise)
+    drops = sessions.simulate(session)
+    density = posterior.posterior(drops.features, drops.noise, drops.release)
     theta = density.sample(SAMPLES, draw=np.random.default_rng(SEED + seed))
     return controllers.fit_ball_model(theta, draw=torch.Generator().manual_seed(SEED + seed))
 

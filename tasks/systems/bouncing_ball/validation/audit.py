@@ -6,6 +6,7 @@ is taken from the package, and these must be the recordings at hand.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +69,11 @@ def audit(
         count = f"{len(found.takes)} takes that can be used"
         raise BadInput(_named(sessions), count, f"at least {rules.fewest_takes}, with places")
     return audit_drops(
-        stated, detections.measured(found), settings=settings, seed=seed, progress=progress
+        stated,
+        detections.measured(found, release_sd=rules.release_sd),
+        settings=settings,
+        seed=seed,
+        progress=progress,
     )
 
 
@@ -83,10 +88,11 @@ def audit_drops(
     """Measure again what a package states, from the drops detected in its recordings."""
     found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(seed))
     numbers = np.random.default_rng([seed, 1])
-    used = drops.keep(np.isin(drops.names, found.used))
+    used = replace(drops, release=found.release).keep(np.isin(drops.names, found.used))
     product = simulation_checks.check(
         found.samples,
         used.noise,
+        used.release,
         sessions=settings[Gate].sessions,
         draw=torch.Generator().manual_seed(seed + 1),
         progress=progress,

@@ -38,7 +38,9 @@ def _features(bounces: Bounces) -> np.ndarray:
 def _in_mujoco(restitution: float, concentration: float, tilt: float) -> np.ndarray:
     draw = np.random.default_rng(11)
     return _features(
-        mujoco_simulator.simulate(restitution, concentration, drops=DROPS, tilt=tilt, draw=draw)
+        mujoco_simulator.simulate(
+            restitution, concentration, drops=DROPS, tilt=tilt, drop_height=0.26, draw=draw
+        )
     )
 
 
@@ -51,6 +53,7 @@ def _vectorised(
             torch.full((size,), restitution, dtype=torch.float64),
             torch.full((size,), concentration, dtype=torch.float64),
             tilt=tilt,
+            drop_height=0.26,
             draw=draw,
         )
     )
@@ -66,6 +69,7 @@ def test_without_redraw_both_give_the_same_bounces(tilt: float) -> None:
         bounces=4,
         tilt=tilt,
         start_velocity=starts,
+        drop_height=0.26,
         draw=np.random.default_rng(),
     )
     here = simulator.simulate(
@@ -74,6 +78,7 @@ def test_without_redraw_both_give_the_same_bounces(tilt: float) -> None:
         bounces=4,
         tilt=tilt,
         start_velocity=torch.from_numpy(starts),
+        drop_height=0.26,
         draw=torch.Generator(),
     )
     # Rounding of some 500 steps of 0.002 s and contacts located to 1e-13 s.
@@ -84,7 +89,9 @@ def test_without_redraw_both_give_the_same_bounces(tilt: float) -> None:
 
 def test_redrawn_exits_in_mujoco_leave_the_tilted_plane() -> None:
     tilt = 0.3
-    there = mujoco_simulator.simulate(0.6, 2.0, drops=40, tilt=tilt, draw=np.random.default_rng(2))
+    there = mujoco_simulator.simulate(
+        0.6, 2.0, drops=40, tilt=tilt, drop_height=0.26, draw=np.random.default_rng(2)
+    )
     normal = torch.tensor([math.sin(tilt), 0.0, math.cos(tilt)], dtype=torch.float64)
     assert float((there.velocities @ normal).min()) > 0.0
     assert float((there.positions @ normal).abs().max()) < 1e-12

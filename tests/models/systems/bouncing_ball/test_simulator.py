@@ -65,7 +65,13 @@ def _projectile(
 def test_without_redraw_the_flights_solve_the_projectile_equations(tilt: float) -> None:
     starts = _starts(6)
     ours = simulator.simulate(
-        _full(6, 0.8), _full(6, math.inf), bounces=5, tilt=tilt, start_velocity=starts, draw=_draw()
+        _full(6, 0.8),
+        _full(6, math.inf),
+        bounces=5,
+        tilt=tilt,
+        start_velocity=starts,
+        drop_height=HEIGHT,
+        draw=_draw(),
     )
     for index, start in enumerate(starts.numpy()):
         times, positions = _projectile(start, 0.8, tilt, 5)
@@ -78,7 +84,12 @@ def test_level_drop_has_the_closed_form_of_a_textbook() -> None:
     e, v = 0.7, 0.25
     start = torch.tensor([v, 0.0, 0.0], dtype=torch.float64)
     ours = simulator.simulate(
-        _full(1, e), _full(1, math.inf), bounces=4, start_velocity=start, draw=_draw()
+        _full(1, e),
+        _full(1, math.inf),
+        bounces=4,
+        start_velocity=start,
+        drop_height=HEIGHT,
+        draw=_draw(),
     )
     first = math.sqrt(2.0 * HEIGHT / GRAVITY)
     times = first * np.cumsum([1.0, 2 * e, 2 * e**2, 2 * e**3])
@@ -98,6 +109,7 @@ def test_tilted_drop_has_the_closed_form_in_plane_axes() -> None:
         bounces=4,
         tilt=tilt,
         start_velocity=torch.zeros(3, dtype=torch.float64),
+        drop_height=HEIGHT,
         draw=_draw(),
     )
     speed = math.sqrt(2.0 * GRAVITY * HEIGHT)
@@ -114,7 +126,12 @@ def test_tilted_drop_has_the_closed_form_in_plane_axes() -> None:
 def test_redraw_keeps_the_energy_of_the_exit(tilt: float, concentration: float) -> None:
     e = 0.75
     ours = simulator.simulate(
-        _full(2000, e), _full(2000, concentration), bounces=4, tilt=tilt, draw=_draw()
+        _full(2000, e),
+        _full(2000, concentration),
+        bounces=4,
+        tilt=tilt,
+        drop_height=HEIGHT,
+        draw=_draw(),
     )
     entry = _entry(ours)
     into = entry @ _normal(tilt)
@@ -126,7 +143,9 @@ def test_redraw_keeps_the_energy_of_the_exit(tilt: float, concentration: float) 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.25])
 def test_contacts_lie_on_the_plane_and_exits_leave_it(tilt: float) -> None:
-    ours = simulator.simulate(_full(5000, 0.6), _full(5000, 2.0), tilt=tilt, draw=_draw())
+    ours = simulator.simulate(
+        _full(5000, 0.6), _full(5000, 2.0), tilt=tilt, drop_height=HEIGHT, draw=_draw()
+    )
     assert float((ours.positions @ _normal(tilt)).abs().max()) < 1e-15
     assert float((ours.velocities @ _normal(tilt)).min()) > 0.0
     assert float(torch.diff(ours.times, dim=-1).min()) > 0.0
@@ -178,7 +197,12 @@ def test_deflections_have_the_mean_resultant_length_of_the_law(concentration: fl
     size = 20_000
     start = torch.zeros(3, dtype=torch.float64)
     ours = simulator.simulate(
-        _full(size, 0.9), _full(size, concentration), bounces=1, start_velocity=start, draw=_draw()
+        _full(size, 0.9),
+        _full(size, concentration),
+        bounces=1,
+        start_velocity=start,
+        drop_height=HEIGHT,
+        draw=_draw(),
     )
     direction = ours.velocities[:, 0] / ours.velocities[:, 0].norm(dim=-1, keepdim=True)
     fall = 0.5 * (direction - _normal(0.0)).square().sum(-1)
@@ -193,7 +217,7 @@ def test_energy_balance_of_two_flights_returns_restitution(concentration: float)
     (d2/t2)^2 + (g t2/2)^2 = (d1/t1)^2 + e^2 (g t1/2)^2, whatever the redraw was.
     """
     truth = torch.linspace(0.55, 0.95, 500, dtype=torch.float64)
-    ours = simulator.simulate(truth, _full(500, concentration), draw=_draw())
+    ours = simulator.simulate(truth, _full(500, concentration), drop_height=HEIGHT, draw=_draw())
     flight = torch.diff(ours.times, dim=-1)
     distance = torch.diff(ours.positions, dim=-2).norm(dim=-1)
     along = (distance / flight).square()
@@ -207,7 +231,9 @@ def test_energy_balance_of_two_flights_returns_restitution(concentration: float)
 
 def test_concentration_is_recovered_from_exit_directions() -> None:
     size, e, truth = 20_000, 0.85, 10.0**2.5
-    ours = simulator.simulate(_full(size, e), _full(size, truth), bounces=2, draw=_draw())
+    ours = simulator.simulate(
+        _full(size, e), _full(size, truth), bounces=2, drop_height=HEIGHT, draw=_draw()
+    )
     unperturbed = _entry(ours)[:, 0]
     unperturbed[:, 2] *= -e
     cosine = torch.nn.functional.cosine_similarity(unperturbed, ours.velocities[:, 1], dim=-1)
@@ -218,7 +244,9 @@ def test_concentration_is_recovered_from_exit_directions() -> None:
 
 def test_start_velocities_have_the_stated_law() -> None:
     size = 50_000
-    ours = simulator.simulate(_full(size, 0.8), _full(size, math.inf), bounces=1, draw=_draw())
+    ours = simulator.simulate(
+        _full(size, 0.8), _full(size, math.inf), bounces=1, drop_height=HEIGHT, draw=_draw()
+    )
     for axis in (0, 1):
         speed = (ours.positions[:, 0, axis] / ours.times[:, 0]).numpy()
         # Kolmogorov-Smirnov at size 0.005 an axis.
@@ -227,7 +255,7 @@ def test_start_velocities_have_the_stated_law() -> None:
 
 def test_a_batch_equals_its_members_without_redraw() -> None:
     restitution, starts = torch.linspace(0.5, 1.0, 7, dtype=torch.float64), _starts(7)
-    settings = {"bounces": 4, "tilt": 0.1}
+    settings = {"bounces": 4, "tilt": 0.1, "drop_height": HEIGHT}
     batch = simulator.simulate(
         restitution, _full(7, math.inf), **settings, start_velocity=starts, draw=_draw()
     )
@@ -245,9 +273,12 @@ def test_a_batch_equals_its_members_without_redraw() -> None:
 
 def test_the_shape_of_a_batch_does_not_matter() -> None:
     restitution, concentration = torch.linspace(0.5, 0.9, 24), torch.logspace(1, 5, 24)
-    flat = simulator.simulate(restitution, concentration, draw=_draw(3))
+    flat = simulator.simulate(restitution, concentration, drop_height=HEIGHT, draw=_draw(3))
     folded = simulator.simulate(
-        restitution.reshape(2, 3, 4), concentration.reshape(2, 3, 4), draw=_draw(3)
+        restitution.reshape(2, 3, 4),
+        concentration.reshape(2, 3, 4),
+        drop_height=HEIGHT,
+        draw=_draw(3),
     )
     assert folded.times.shape == (2, 3, 4, 3)
     assert folded.positions.shape == folded.velocities.shape == (2, 3, 4, 3, 3)
@@ -258,9 +289,11 @@ def test_the_shape_of_a_batch_does_not_matter() -> None:
 
 def test_every_block_of_a_large_batch_is_simulated() -> None:
     size = 2 * simulator._BLOCK + 17
-    whole = simulator.simulate(torch.full((size,), 0.8), torch.tensor(50.0), draw=_draw(3))
+    whole = simulator.simulate(
+        torch.full((size,), 0.8), torch.tensor(50.0), drop_height=HEIGHT, draw=_draw(3)
+    )
     start = simulator.simulate(
-        torch.full((simulator._BLOCK,), 0.8), torch.tensor(50.0), draw=_draw(3)
+        torch.full((simulator._BLOCK,), 0.8), torch.tensor(50.0), drop_height=HEIGHT, draw=_draw(3)
     )
     assert torch.equal(whole.times[: simulator._BLOCK], start.times)
     parts = whole.times[:, 2].split(simulator._BLOCK)
@@ -279,8 +312,8 @@ def test_the_law_does_not_know_the_heading() -> None:
     thrown = torch.tensor([0.4, 0.0, 0.0], dtype=torch.float64)
     turned = torch.tensor([0.4 * math.cos(heading), 0.4 * math.sin(heading), 0.0]).double()
     args = (_full(size, 0.8), _full(size, 20.0))
-    straight = simulator.simulate(*args, start_velocity=thrown, draw=_draw(1))
-    other = simulator.simulate(*args, start_velocity=turned, draw=_draw(2))
+    straight = simulator.simulate(*args, start_velocity=thrown, drop_height=HEIGHT, draw=_draw(1))
+    other = simulator.simulate(*args, start_velocity=turned, drop_height=HEIGHT, draw=_draw(2))
     back = other.positions[..., :2] @ turn
     for bounce, axis in ((1, 0), (1, 1), (2, 0), (2, 1)):
         pair = straight.positions[:, bounce, axis].numpy(), back[:, bounce, axis].numpy()
@@ -292,7 +325,7 @@ def test_the_law_does_not_know_the_heading() -> None:
 def test_lengths_scale_with_the_height_and_times_with_its_root(tilt: float) -> None:
     size, scale = 500, 3.7
     args = (_full(size, 0.8), _full(size, 30.0))
-    small = simulator.simulate(*args, tilt=tilt, draw=_draw(1))
+    small = simulator.simulate(*args, tilt=tilt, drop_height=HEIGHT, draw=_draw(1))
     large = simulator.simulate(
         *args,
         tilt=tilt,
@@ -309,9 +342,11 @@ def test_lengths_scale_with_the_height_and_times_with_its_root(tilt: float) -> N
 def test_single_precision_agrees_with_double() -> None:
     starts = _starts(50)
     args = (_full(50, 0.8), _full(50, math.inf))
-    double = simulator.simulate(*args, bounces=5, start_velocity=starts, draw=_draw())
+    double = simulator.simulate(
+        *args, bounces=5, start_velocity=starts, drop_height=HEIGHT, draw=_draw()
+    )
     single = simulator.simulate(
-        args[0].float(), args[1], bounces=5, start_velocity=starts, draw=_draw()
+        args[0].float(), args[1], bounces=5, start_velocity=starts, drop_height=HEIGHT, draw=_draw()
     )
     assert single.times.dtype == single.positions.dtype == torch.float32
     torch.testing.assert_close(single.times.double(), double.times, rtol=2e-6, atol=0.0)
@@ -320,8 +355,8 @@ def test_single_precision_agrees_with_double() -> None:
 
 def test_the_same_seed_gives_the_same_drops_and_parameters_stay_untouched() -> None:
     restitution, concentration = _full(100, 0.8), _full(100, 10.0)
-    first = simulator.simulate(restitution, concentration, draw=_draw(9))
-    second = simulator.simulate(restitution, concentration, draw=_draw(9))
+    first = simulator.simulate(restitution, concentration, drop_height=HEIGHT, draw=_draw(9))
+    second = simulator.simulate(restitution, concentration, drop_height=HEIGHT, draw=_draw(9))
     assert torch.equal(first.positions, second.positions)
     assert torch.equal(restitution, _full(100, 0.8))
     assert torch.equal(concentration, _full(100, 10.0))
@@ -337,7 +372,12 @@ def test_a_hard_throw_down_keeps_its_digits() -> None:
     # (w + r) / g would lose 1e3 * 1e-16 of 2.6e-3 m/s: 4e-11 of the time.
     start = torch.tensor([0.0, 0.0, -1e3], dtype=torch.float64)
     ours = simulator.simulate(
-        _full(1, 0.8), _full(1, math.inf), bounces=1, start_velocity=start, draw=_draw()
+        _full(1, 0.8),
+        _full(1, math.inf),
+        bounces=1,
+        start_velocity=start,
+        drop_height=HEIGHT,
+        draw=_draw(),
     )
     w, pull, height = Decimal(-1000), Decimal(GRAVITY), Decimal(HEIGHT)
     exact = (w + (w * w + 2 * pull * height).sqrt()) / pull
@@ -348,8 +388,10 @@ def test_a_hard_throw_down_keeps_its_digits() -> None:
 def test_an_accelerator_follows_the_same_law() -> None:
     size = 50_000
     args = (torch.full((size,), 0.8), torch.full((size,), 50.0))
-    here = simulator.simulate(*args, draw=_draw(1))
-    there = simulator.simulate(*args, draw=torch.Generator("cuda").manual_seed(1), device="cuda")
+    here = simulator.simulate(*args, drop_height=HEIGHT, draw=_draw(1))
+    there = simulator.simulate(
+        *args, drop_height=HEIGHT, draw=torch.Generator("cuda").manual_seed(1), device="cuda"
+    )
     assert there.times.device.type == "cuda"
     for bounce in range(1, 3):
         pair = here.times[:, bounce].numpy(), there.times[:, bounce].cpu().numpy()
@@ -373,6 +415,10 @@ def test_an_accelerator_follows_the_same_law() -> None:
     ],
 )
 def test_values_out_of_range_are_refused_by_name(change: dict[str, object], names: str) -> None:
-    good = {"restitution": torch.tensor([0.8]), "concentration": torch.tensor([100.0])}
+    good = {
+        "restitution": torch.tensor([0.8]),
+        "concentration": torch.tensor([100.0]),
+        "drop_height": HEIGHT,
+    }
     with pytest.raises(ValueError, match=names):
         simulator.simulate(**(good | change), draw=_draw())

@@ -81,6 +81,27 @@ def test_a_take_that_is_not_a_number_is_refused() -> None:
         _calibrate(replace(drops, times=times))
 
 
+def _heights(found: Calibration) -> list[str]:
+    return [each.sentence for each in found.findings if each.name == "height"]
+
+
+def test_a_session_without_a_height_takes_that_of_its_takes_and_says_nothing_odd() -> None:
+    found = _calibrate(session(PING_PONG, 4, 2, height=0.5, stated=None))
+    [height] = found.heights
+    assert height.stated is None and height.source == "takes"
+    assert height.height == pytest.approx(0.5, abs=4 * height.height_sd)
+    assert found.release.height.tolist() == [height.height] * 4
+    assert _heights(found) == []
+
+
+def test_a_height_that_is_stated_wrong_is_reported_and_not_used() -> None:
+    found = _calibrate(session(PING_PONG, 4, 2, height=0.5, release_sd=5e-3))
+    [sentence] = _heights(found)
+    assert "not from the 0.260 m stated" in sentence
+    centred = found.mean - np.array(PING_PONG)
+    assert centred @ np.linalg.solve(found.covariance, centred) < 13.8
+
+
 @pytest.mark.slow
 def test_a_bad_take_is_set_aside_by_name_and_does_not_spoil_the_rest() -> None:
     clean = session(PING_PONG, 10, 4)

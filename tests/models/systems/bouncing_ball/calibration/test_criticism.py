@@ -18,6 +18,7 @@ def _criticise(
     return ball_criticism.criticise(
         drops.features,
         drops.noise,
+        drops.release,
         np.array(theta) + spread,
         later_times=drops.later_times,
         draw=torch.Generator().manual_seed(seed),

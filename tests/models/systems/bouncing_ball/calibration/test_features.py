@@ -14,7 +14,7 @@ from ricochet.models.systems.bouncing_ball.simulator import Bounces
 def _bounces(concentration: float, size: int = 300) -> Bounces:
     restitution = torch.linspace(0.55, 0.95, size, dtype=torch.float64)
     draw = torch.Generator().manual_seed(0)
-    return simulator.simulate(restitution, torch.tensor(concentration), draw=draw)
+    return simulator.simulate(restitution, torch.tensor(concentration), drop_height=0.26, draw=draw)
 
 
 def _stacked(features: Features) -> Tensor:
@@ -72,10 +72,11 @@ def test_features_without_noise_give_restitution_when_the_ball_starts_at_rest() 
         truth,
         torch.tensor(1e3),
         horizontal_sd=0.0,
+        drop_height=0.26,
         draw=torch.Generator().manual_seed(0),
     )
     heard = problem.features(bounces.times, bounces.positions)
-    noise = problem.constant_noise((300,))
+    noise, release = problem.constant_noise((300,)), problem.constant_release((300,))
     # The drop height, the start at rest and Eq. 6 fix restitution; all in double precision.
-    found = network_features.point_estimate(heard, noise).restitution
+    found = network_features.point_estimate(heard, noise, release).restitution
     torch.testing.assert_close(found, truth, rtol=1e-9, atol=0.0)

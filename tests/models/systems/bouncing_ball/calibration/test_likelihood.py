@@ -13,7 +13,7 @@ from ricochet.models.systems.bouncing_ball.calibration import likelihood
 from ricochet.models.systems.bouncing_ball.calibration.likelihood import (
     DropFeatures,
     Quadrature,
-    Release,
+    World,
 )
 from tests.oracles import one_drop
 
@@ -24,21 +24,26 @@ POOR_RIG = (5e-4, 1e-2)
 
 
 def _drops(
-    theta: tuple[float, float], count: int, seed: int, noise: tuple[float, float] = RIG
+    theta: tuple[float, float],
+    count: int,
+    seed: int,
+    noise: tuple[float, float] = RIG,
+    *,
+    height: float = 0.26,
 ) -> DropFeatures:
-    """Drops simulated by the package and heard with Gaussian errors."""
+    """Drops simulated by the package and measured with Gaussian errors."""
     draw = torch.Generator().manual_seed(seed)
     restitution = torch.full((count,), theta[0], dtype=torch.float64)
     concentration = torch.full((count,), 10.0 ** theta[1], dtype=torch.float64)
-    bounces = simulator.simulate(restitution, concentration, draw=draw)
+    bounces = simulator.simulate(restitution, concentration, drop_height=height, draw=draw)
     times = bounces.times + noise[0] * _normal(draw, count, 3)
     places = bounces.positions[..., :2] + noise[1] * _normal(draw, count, 3, 2)
     intervals, steps = torch.diff(times, dim=1), torch.diff(places, dim=1)
     azimuth = torch.atan2(steps[..., 1], steps[..., 0])
     turn = torch.remainder(azimuth[:, 1] - azimuth[:, 0] + math.pi, 2 * math.pi) - math.pi
     length = torch.linalg.vector_norm(steps, dim=-1)
-    sd = [torch.full((count,), value, dtype=torch.float64) for value in noise]
-    return DropFeatures(intervals[:, 1] / intervals[:, 0], length[:, 0], length[:, 1], turn, *sd)
+    told = [torch.full((count,), value, dtype=torch.float64) for value in (*noise, height)]
+    return DropFeatures(intervals[:, 1] / intervals[:, 0], length[:, 0], length[:, 1], turn, *told)
 
 
 def _normal(draw: torch.Generator, *shape: int) -> Tensor:
@@ -85,6 +90,36 @@ def test_it_is_the_mean_measurement_density_of_simulated_drops(
         # alarm in a hundred), and 0.02 for the quadrature; the error must be small to count
         assert error < 0.4
         assert abs(ours[index] - brute) < 3.5 * error + 0.02
+
+
+@pytest.mark.parametrize("height", [0.08, 0.6, 1.5])
+@pytest.mark.parametrize("theta", [TENNIS, MOON])
+def test_it_is_the_mean_measurement_density_of_drops_from_any_height(
+    theta: tuple[float, float], height: float
+) -> None:
+    noise = (POOR_RIG[0] * math.sqrt(height / 0.26), POOR_RIG[1] * height / 0.26)
+    drops = _drops(theta, 2, 13, noise, height=height)
+    ours = _evaluate(drops, theta, quadrature=FINE)[:, 0].numpy()
+    for index in range(2):
+        brute, error = one_drop.log_likelihood(
+            _row(drops, index),
+            (theta[0], 10.0 ** theta[1]),
+            count=60_000,
+            draw=np.random.default_rng(index),
+        )
+        # twelve comparisons at a chance of 5e-4 each; 0.02 for the quadrature, as above
+        assert error < 0.4
+        assert abs(ours[index] - brute) < 3.5 * error + 0.02
+
+
+def test_every_drop_has_its_own_height() -> None:
+    low, high = (_drops(TENNIS, 2, 14, height=height) for height in (0.1, 0.9))
+    both = DropFeatures(*map(torch.cat, zip(vars(low).values(), vars(high).values(), strict=True)))
+    apart = torch.cat([_evaluate(low, TENNIS), _evaluate(high, TENNIS)])
+    # each drop has its own nodes, which are those of its row: only the first two rows agree
+    np.testing.assert_allclose(_evaluate(both, TENNIS)[:2], apart[:2], rtol=1e-12, atol=1e-9)
+    fine = torch.cat([_evaluate(each, TENNIS, quadrature=FINE) for each in (low, high)])
+    np.testing.assert_allclose(_evaluate(both, TENNIS, quadrature=FINE), fine, atol=0.06)
 
 
 @pytest.mark.slow
@@ -222,29 +257,30 @@ def test_twice_the_nodes_change_little(theta: tuple[float, float]) -> None:
 def test_a_larger_world_at_the_same_proportions_is_the_same_problem() -> None:
     # lengths x 4 at the same gravity: times and speeds x 2, so start speed and time error too;
     # the density of P1 and P2 (m^-4) falls by 4^4
-    drops, release = _drops(TENNIS, 5, 10), Release()
+    drops, world = _drops(TENNIS, 5, 10), World()
     larger = replace(
         drops,
         first_distance=4 * drops.first_distance,
         second_distance=4 * drops.second_distance,
         time_sd=2 * drops.time_sd,
         position_sd=4 * drops.position_sd,
+        height=4 * drops.height,
     )
-    tall = Release(4 * release.height, 2 * release.horizontal_sd, release.gravity)
+    faster = World(2 * world.horizontal_sd, world.gravity)
     points = (torch.tensor([0.72, 0.75]), torch.tensor([1e3, 20.0]))
     ours = likelihood.log_likelihood(drops, *points)
-    theirs = likelihood.log_likelihood(larger, *points, release=tall)
+    theirs = likelihood.log_likelihood(larger, *points, world=faster)
     np.testing.assert_allclose(theirs + 4 * math.log(4.0), ours, rtol=0, atol=1e-6)
 
 
 def test_gravity_enters_as_a_unit_of_time() -> None:
     # gravity x 9 at the same lengths: times / 3, speeds x 3; r, P1, P2 keep their density
-    drops, release = _drops(MOON, 5, 10), Release()
+    drops, world = _drops(MOON, 5, 10), World()
     faster = replace(drops, time_sd=drops.time_sd / 3)
-    heavy = Release(release.height, 3 * release.horizontal_sd, 9 * release.gravity)
+    heavy = World(3 * world.horizontal_sd, 9 * world.gravity)
     points = (torch.tensor([0.9, 0.8]), torch.tensor([60.0, 30.0]))
     ours = likelihood.log_likelihood(drops, *points)
-    theirs = likelihood.log_likelihood(faster, *points, release=heavy)
+    theirs = likelihood.log_likelihood(faster, *points, world=heavy)
     np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-6)
 
 
@@ -255,9 +291,9 @@ def test_a_drop_that_the_law_cannot_make_is_impossible_not_nan() -> None:
     assert not bool(torch.isnan(value).any()) and float(value[0, 0]) < -1e3
 
 
-@pytest.mark.parametrize("name", ["time_sd", "position_sd"])
+@pytest.mark.parametrize("name", ["time_sd", "position_sd", "height"])
 @pytest.mark.parametrize("bad", [0.0, -1e-4, math.nan])
-def test_noise_that_is_not_positive_is_refused_by_name(name: str, bad: float) -> None:
+def test_noise_or_a_height_that_is_not_positive_is_refused_by_name(name: str, bad: float) -> None:
     drops = _drops(TENNIS, 2, 1)
     spoilt = replace(drops, **{name: torch.tensor([1e-3, bad]).double()})
     with pytest.raises(ValueError, match=name):

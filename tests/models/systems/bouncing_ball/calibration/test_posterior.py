@@ -1,7 +1,7 @@
 """The exact joint posterior: recovery, ranks and coverage of one drop and of products."""
 
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from ricochet.models.probability import boxes
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.calibration.likelihood import Quadrature
-from ricochet.models.systems.bouncing_ball.problem import PRIOR, Features, Noise
+from ricochet.models.systems.bouncing_ball.problem import PRIOR, Features, Noise, Release
 
 TENNIS = (0.72, 3.0)
 RULE = Quadrature(points=32, heights=8)
@@ -24,7 +24,11 @@ def _session(theta: tuple[float, float], drops: int, seed: int) -> tuple[Feature
     noise = problem.constant_noise((drops,))
     rows = torch.tensor(theta, dtype=torch.float64).expand(drops, 2)
     draw = torch.Generator().manual_seed(seed)
-    return problem.simulate_features(rows, noise, draw=draw), noise
+    return problem.simulate_features(rows, noise, _release(drops), draw=draw), noise
+
+
+def _release(drops: int) -> Release:
+    return problem.constant_release((drops,))
 
 
 def _rows(features: Features, index: list[int]) -> Features:
@@ -42,7 +46,11 @@ def _sd(density: GridDensity) -> np.ndarray:
 @pytest.fixture(scope="module")
 def six() -> tuple[Features, Noise, GridDensity]:
     features, noise = _session(TENNIS, 6, 1)
-    return features, noise, posterior.posterior(features, noise, quadrature=RULE)
+    return (
+        features,
+        noise,
+        posterior.posterior(features, noise, _release(len(noise.time_sd)), quadrature=RULE),
+    )
 
 
 def test_the_parameters_that_made_the_drops_are_recovered(six) -> None:
@@ -60,19 +68,22 @@ def test_the_parameters_that_made_the_drops_are_recovered(six) -> None:
 
 def test_more_drops_tell_more(six) -> None:
     features, noise, density = six
-    one = posterior.posterior(_rows(features, [0]), Noise(noise.time_sd[:1], noise.position_sd[:1]))
+    alone = Noise(noise.time_sd[:1], noise.position_sd[:1])
+    one = posterior.posterior(_rows(features, [0]), alone, _release(1))
     assert (_sd(density) < 0.7 * _sd(one)).all()
 
 
 def test_larger_stated_noise_widens_the_posterior(six) -> None:
     features, noise, density = six
-    wider = posterior.posterior(features, _scaled(noise, 3.0), quadrature=RULE)
+    wider = posterior.posterior(features, _scaled(noise, 3.0), _release(6), quadrature=RULE)
     assert _sd(wider)[0] > 1.3 * _sd(density)[0]
 
 
 def test_the_order_of_the_drops_does_not_matter(six) -> None:
     features, noise, density = six
-    turned = posterior.posterior(_rows(features, list(range(5, -1, -1))), noise, quadrature=RULE)
+    turned = posterior.posterior(
+        _rows(features, list(range(5, -1, -1))), noise, _release(6), quadrature=RULE
+    )
     # each drop gets other nodes: errors of about 0.01 nats a drop shift a mean by a few percent
     assert (np.abs(turned.mean - density.mean) < 0.15 * _sd(density)).all()
     np.testing.assert_allclose(_sd(turned), _sd(density), rtol=0.1)
@@ -83,14 +94,14 @@ def test_mirrored_drops_tell_the_same(six) -> None:
     mirrored = Features(
         features.ratio, features.first_distance, features.second_distance, -features.turn
     )
-    other = posterior.posterior(mirrored, noise, quadrature=RULE)
+    other = posterior.posterior(mirrored, noise, _release(6), quadrature=RULE)
     assert (np.abs(other.mean - density.mean) < 0.15 * _sd(density)).all()
     np.testing.assert_allclose(_sd(other), _sd(density), rtol=0.1)
 
 
 def test_no_mass_lies_outside_the_prior() -> None:
     features, noise = _session((0.9495, 1.05), 1, 3)
-    density = posterior.posterior(features, noise, quadrature=RULE)
+    density = posterior.posterior(features, noise, _release(len(noise.time_sd)), quadrature=RULE)
     points = density.sample(2000, draw=np.random.default_rng(1))
     assert bool(boxes.contains(PRIOR, torch.from_numpy(points)).all())
 
@@ -99,14 +110,54 @@ def test_the_posterior_is_the_normalised_likelihood() -> None:
     # a difference of log posteriors is a difference of log likelihoods: the prior is uniform
     features, noise = _session(TENNIS, 1, 4)
     rule = Quadrature(points=256, heights=12)
-    density = posterior.posterior(features, noise, quadrature=rule)
+    density = posterior.posterior(features, noise, _release(1), quadrature=rule)
     spread = _sd(density)
     theta = density.mean + np.array([[0, 0], [0.5, 0], [-0.5, 0.4], [0, 1], [0.6, -0.8]]) * spread
-    drops = posterior.joined(features, noise)
+    drops = posterior.joined(features, noise, _release(1))
     plain = posterior.log_likelihood(drops, theta, rule)[0]
     found = density.log_density_at(theta)
     # the bicubic spline between 17 x 13 evaluations: a few hundredths of a nat
     np.testing.assert_allclose(found - found[0], plain - plain[0], atol=0.1)
+
+
+@pytest.mark.parametrize("height", [0.08, 1.3])
+def test_a_take_scaled_to_another_height_has_the_same_posterior(six, height: float) -> None:
+    """Lengths x s, times and speeds x sqrt(s), errors too: the law has no scale of its own."""
+    features, noise, density = six
+    scale = height / problem.REFERENCE_HEIGHT
+    larger = replace(
+        features,
+        first_distance=features.first_distance * scale,
+        second_distance=features.second_distance * scale,
+    )
+    poorer = Noise(noise.time_sd * math.sqrt(scale), noise.position_sd * scale)
+    faster = problem.HORIZONTAL_SD * math.sqrt(scale)
+    for relative_sd in (0.0, 0.03):
+        release = replace(_release(6), height_sd=_release(6).height * relative_sd)
+        ours = (
+            posterior.posterior(features, noise, release, quadrature=RULE)
+            if relative_sd
+            else density
+        )
+        other = Release(release.height * scale, release.height_sd * scale, release.session, faster)
+        theirs = posterior.posterior(larger, poorer, other, quadrature=RULE)
+        np.testing.assert_allclose(theirs.mean, ours.mean, rtol=0, atol=1e-7)
+        np.testing.assert_allclose(theirs.covariance, ours.covariance, rtol=1e-4, atol=1e-12)
+
+
+def test_drops_from_another_height_are_not_taken_for_those_of_the_paper() -> None:
+    """The height was recorded and never read: 20 drops from 0.6 m gave 2.4 +- 0.1 for 3."""
+    theta, noise = (0.85, 3.0), problem.constant_noise((20,))
+    rows = torch.tensor(theta, dtype=torch.float64).expand(20, 2)
+    high = problem.constant_release((20,), height=0.6)
+    draw = torch.Generator().manual_seed(3)
+    features = problem.simulate_features(rows, noise, high, draw=draw)
+    right, wrong = (
+        posterior.posterior(features, noise, release, quadrature=RULE)
+        for release in (high, _release(20))
+    )
+    assert (np.abs(right.mean - theta) < 3.3 * _sd(right)).all()
+    assert abs(wrong.mean[1] - theta[1]) > 4 * _sd(wrong)[1]
 
 
 @pytest.mark.parametrize("name", ["ratio", "first_distance", "turn"])
@@ -115,13 +166,14 @@ def test_a_feature_that_is_not_finite_is_refused(name: str) -> None:
     spoilt = {f.name: getattr(features, f.name).clone() for f in fields(features)}
     spoilt[name][1] = math.nan
     with pytest.raises(ValueError, match=name):
-        posterior.posterior(Features(**spoilt), noise)
+        posterior.posterior(Features(**spoilt), noise, _release(2))
 
 
 def test_a_session_without_drops_is_refused() -> None:
     features, noise = _session(TENNIS, 2, 6)
     with pytest.raises(ValueError, match="no drop"):
-        posterior.posterior(_rows(features, []), _scaled(Noise(*(2 * [noise.time_sd[:0]])), 1.0))
+        none = Noise(noise.time_sd[:0], noise.time_sd[:0])
+        posterior.posterior(_rows(features, []), none, _release(0))
 
 
 @pytest.mark.slow
@@ -133,14 +185,14 @@ def test_one_drop_has_the_moments_of_a_plain_dense_grid(
 ) -> None:
     features, noise = _session(theta, 1, seed)
     rule = Quadrature(points=128, heights=12)
-    density = posterior.posterior(features, noise, quadrature=rule)
+    density = posterior.posterior(features, noise, _release(1), quadrature=rule)
     reach = 9 * _sd(density)[0]
     a = np.linspace(
         max(PRIOR.low[0], density.mean[0] - reach), min(PRIOR.high[0], density.mean[0] + reach), 201
     )
     b = np.linspace(PRIOR.low[1], PRIOR.high[1], 41)
     theta_grid = np.stack(np.meshgrid(a, b, indexing="ij"), axis=-1)
-    drops = posterior.joined(features, noise)
+    drops = posterior.joined(features, noise, _release(1))
     logs = posterior.log_likelihood(drops, theta_grid.reshape(-1, 2), rule).reshape(201, 41)
     weights = np.exp(logs - logs.max())
     weights[[0, -1]] /= 2
@@ -158,7 +210,7 @@ def _levels_and_ranks(cases: int, drops: int, seed: int) -> tuple[np.ndarray, np
     levels, ranks = [], []
     for index, truth in enumerate(truths.numpy()):
         features, noise = _session(tuple(truth), drops, 1000 * seed + index)
-        density = posterior.posterior(features, noise)
+        density = posterior.posterior(features, noise, _release(drops))
         levels.append(density.content_above(truth))
         ranks.append(density.ranks(truth))
     return np.array(levels), np.array(ranks)

@@ -20,6 +20,7 @@ def drop(seed, *, restitution=0.8, log10_concentration=3.5, room=None, snr=25.0)
         torch.tensor(restitution, dtype=torch.float64),
         torch.tensor(10.0**log10_concentration, dtype=torch.float64),
         bounces=4,
+        drop_height=0.26,
         draw=torch.Generator().manual_seed(seed),
     )
     times, places = fallen.times.numpy() + 0.05, fallen.positions.numpy()

@@ -47,6 +47,7 @@ def tossed(heading: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         torch.tensor([math.inf], dtype=torch.float64),
         bounces=6,
         start_velocity=torch.tensor([speed * math.cos(heading), speed * math.sin(heading), 0.0]),
+        drop_height=0.26,
         draw=torch.Generator().manual_seed(0),
     )
     places = bounces.positions[0].numpy() + np.array([-0.3, 0.0, 0.0])

@@ -1,9 +1,12 @@
 """Sessions of one pair by different rigs: places come before times, and nothing goes unsaid."""
 
+import json
+
 import numpy as np
 import pytest
 
 from ricochet.hardware.microphones.interface import default_rig
+from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import impact_synthesis
 from ricochet.tasks.systems.bouncing_ball.calibration import detections
 from tests.tasks.recordings import small_sessions
@@ -35,6 +38,14 @@ def session(folder, rig, *, seed=0, spoil=False):
         last = folder / made.takes[-1].file
         last.write_bytes(last.read_bytes()[:200])
     return folder
+
+
+def change(folder, edit):
+    """Edit the JSON of a session."""
+    path = folder / "session.json"
+    content = json.loads(path.read_text())
+    edit(content)
+    path.write_text(json.dumps(content))
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +80,10 @@ def test_a_session_of_two_microphones_is_left_out_beside_one_that_tells_places(f
 
 
 def test_what_is_left_out_changes_nothing_of_what_is_heard(folders):
-    alone = detections.measured(detections.hear([folders["three"]]))
-    beside = detections.measured(detections.hear([folders["again"], folders["three"]]))
+    alone = detections.measured(detections.hear([folders["three"]]), release_sd=5e-3)
+    beside = detections.measured(
+        detections.hear([folders["again"], folders["three"]]), release_sd=5e-3
+    )
     assert alone.names == beside.names
     assert alone.times.equal(beside.times) and alone.positions.equal(beside.positions)
 
@@ -87,3 +100,39 @@ def test_where_no_session_tells_places_the_times_of_all_are_used(folders):
     assert [entry.file for entry in heard.rejected] == ["two/take-0001.flac"]
     for found in heard.takes:  # a few frames of 44.1 kHz beside intervals of 0.3 s
         assert np.abs(np.diff(found.heard.times) - np.diff(TIMES)).max() < 1e-4
+
+
+def test_what_a_session_states_of_the_release_reaches_every_take(folders, tmp_path):
+    """The height was recorded and never read."""
+    unstated = session(tmp_path / "unstated", RIG, seed=30)
+    change(unstated, lambda content: content["object"].update(drop_height=None))
+    change(unstated, lambda content: content.update(started_at="2026-11-20T20:14:00Z"))
+    heard = detections.hear([unstated, folders["three"]])
+    assert [found.identity for found in heard.sessions] == ["three", "unstated"]  # as recorded
+    release = detections.measured(heard, release_sd=3e-3).release
+    assert release.session.tolist() == [0, 0, 1, 1]
+    assert release.height[:2].tolist() == [0.26, 0.26] and release.height[2:].isnan().all()
+    assert release.height_sd.tolist() == [3e-3] * 4
+    assert detections.object_of(heard)["drop_height"] is None
+    assert detections.object_of(detections.hear([folders["three"]]))["drop_height"] == 0.26
+
+
+@pytest.mark.parametrize("height", [0.01, 26.0])
+def test_a_height_that_cannot_be_metres_is_refused_in_one_line(tmp_path, height):
+    folder = session(tmp_path / "high", RIG)
+    change(folder, lambda content: content["object"].update(drop_height=height))
+    with pytest.raises(BadInput) as caught:
+        detections.hear([folder])
+    line = str(caught.value)
+    assert "session.json: object.drop_height: found " in line and "expected metres, from 0.02 to 5" in line
+    assert "\n" not in line
+
+
+def test_a_take_that_lost_samples_is_set_aside_since_its_times_are_off(tmp_path):
+    """The recorder's count of losses was kept and never read."""
+    folder = session(tmp_path / "gap", RIG)
+    change(folder, lambda content: content["takes"][1].update(xruns=2))
+    heard = detections.hear([folder])
+    assert [found.file for found in heard.takes] == ["gap/take-0000.flac"]
+    (entry,) = heard.rejected
+    assert entry.file == "gap/take-0001.flac" and "lost samples (2 xruns)" in entry.reason

@@ -187,6 +187,26 @@ def test_the_report_names_what_was_set_aside_and_draws_ratios(tmp_path):
     assert said.count("*") == 3
 
 
+HEIGHT = {"session": "a", "height": 0.262, "height_sd": 0.002, "stated": None, "source": "takes"}
+SOURCES = {
+    "as stated": {"source": "stated", "stated": 0.262},
+    "inferred from the takes, as none is stated": {},
+    "inferred from the takes, which contradict the 0.3 m stated": {"stated": 0.3},
+}
+
+
+@pytest.mark.parametrize("words", SOURCES)
+def test_the_report_says_where_the_height_of_release_comes_from(tmp_path, words):
+    result = RESULT | {"release": [HEIGHT | SOURCES[words]]}
+    (tmp_path / "details.json").write_text("{}")
+    entry = {"result": result, "unchanged": False, "folder": str(tmp_path)}
+    said = report.lines({"pair": entry}, Path("out"))
+    assert f"  height of release 0.262 +- 0.002 m, {words}" in said
+    two = {**entry, "result": result | {"release": [HEIGHT, HEIGHT | {"session": "b"}]}}
+    said = "\n".join(report.lines({"pair": two}, Path("out")))
+    assert "height of release of a 0.262" in said and "height of release of b 0.262" in said
+
+
 def test_a_session_named_twice_is_refused_since_it_would_count_twice(tmp_path):
     folder = write(tmp_path / "a")
     with pytest.raises(BadInput, match="each session once"):

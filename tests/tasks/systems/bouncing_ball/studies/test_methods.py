@@ -16,7 +16,9 @@ from tests.oracles.boxes import volume
 
 def simulated(count: int) -> Drops:
     draw = torch.Generator().manual_seed(1)
-    return problem.simulate_drops(problem.constant_noise((count,)), draw=draw)
+    return problem.simulate_drops(
+        problem.constant_noise((count,)), problem.constant_release((count,)), draw=draw
+    )
 
 
 def prior_with_a_slope(cases: Drops) -> Answers:
@@ -53,9 +55,7 @@ def test_the_order_of_the_cases_does_not_matter_and_progress_ends_at_all() -> No
     plain = methods.evaluate(
         Method(prior_with_a_slope), cases, progress=lambda done, of: told.append((done, of))
     )
-    turned = methods.evaluate(
-        Method(prior_with_a_slope), methods.pick(cases, torch.arange(59, -1, -1))
-    )
+    turned = methods.evaluate(Method(prior_with_a_slope), cases.rows(torch.arange(59, -1, -1)))
     assert told[-1] == (60, 60)
     for key in ("mae_mean", "mae_peak", "coverage"):
         assert plain[key] == pytest.approx(turned[key], rel=1e-9)
@@ -63,7 +63,7 @@ def test_the_order_of_the_cases_does_not_matter_and_progress_ends_at_all() -> No
 
 def test_a_picked_drop_keeps_its_numbers() -> None:
     cases = simulated(5)
-    one = methods.pick(cases, slice(2, 3))
+    one = cases.rows(slice(2, 3))
     assert torch.equal(one.theta[0], cases.theta[2])
     assert one.features.turn[0] == cases.features.turn[2]
     assert one.noise.position_sd.shape == (1,)

@@ -25,15 +25,17 @@ def test_a_session_s_outcome_repeats_by_its_seed() -> None:
 
 
 def test_the_truth_is_the_ball_s_or_drawn_from_the_prior() -> None:
-    assert product_rows.simulate(Session(1, 2, (0.85, 3.5)))[0].tolist() == [0.85, 3.5]
-    truths = np.array([product_rows.simulate(Session(seed, 1))[0] for seed in range(200)])
+    assert product_rows.simulate(Session(1, 2, (0.85, 3.5))).theta[0].tolist() == [0.85, 3.5]
+    truths = np.array(
+        [product_rows.simulate(Session(seed, 1)).theta[0].numpy() for seed in range(200)]
+    )
     # uniform on the prior: mean 4 standard errors, width / sqrt(12 x 200)
     assert abs(truths[:, 0].mean() - 0.75) < 4 * 0.4 / np.sqrt(2400)
     assert abs(truths[:, 1].mean() - 3.0) < 4 * 4.0 / np.sqrt(2400)
 
 
 def test_the_drops_of_a_session_are_different_drops() -> None:
-    features = product_rows.simulate(Session(2, 5, (0.85, 3.5)))[1]
+    features = product_rows.simulate(Session(2, 5, (0.85, 3.5))).features
     assert len(set(features.ratio.tolist())) == 5
 
 
