@@ -1,15 +1,20 @@
 """Settings: one truth in params.yaml, files and overrides on top, every fault one line."""
 
+import ast
 import pickle
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.air_hockey.simulator import Disturbance
 from ricochet.tasks import settings
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
+from ricochet.tasks.systems.air_hockey.settings import Hockey
 from ricochet.tasks.systems.bouncing_ball.settings import Density, Drops, Simulate
 
 
@@ -129,3 +134,39 @@ def test_settings_survive_the_way_to_another_process():
 def test_a_class_that_is_no_section_is_not_found():
     with pytest.raises(KeyError, match="Path"):
         catalogue.load_settings()[Path]
+
+
+@cache
+def modules():
+    """Every module that may read settings, parsed."""
+    paths = [path for top in ("flows", "hardware", "tasks") for path in Path(top).rglob("*.py")]
+    return [list(ast.walk(ast.parse(path.read_text()))) for path in paths]
+
+
+def imports(nodes, section):
+    """Whether a module imports the class of a section."""
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == section.__module__
+        and section.__name__ in {alias.name for alias in node.names}
+        for node in nodes
+    )
+
+
+SECTIONS = sorted({kind for _, kind in catalogue.sections()}, key=str)
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.__name__)
+def test_every_key_is_read_where_its_section_is_known(section):
+    knowing = [node for nodes in modules() if imports(nodes, section) for node in nodes]
+    attributes = {node.attr for node in knowing if isinstance(node, ast.Attribute)}
+    if section is Hockey:  # copied by name, see below
+        attributes |= {field.name for field in fields(Disturbance)}
+    assert {field.name for field in fields(section)} <= attributes
+
+
+def test_every_disturbance_of_air_hockey_reaches_the_simulator():
+    plain = catalogue.load_settings()[Hockey]
+    for field in fields(Disturbance):
+        other = replace(plain, **{field.name: getattr(plain, field.name) + 1})
+        assert getattr(disturbance_of(other), field.name) == getattr(other, field.name)

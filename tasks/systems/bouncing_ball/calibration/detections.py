@@ -7,7 +7,7 @@ fewer than three microphones counts only where no session of the pair tells plac
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +138,22 @@ def object_of(heard: Heard) -> dict[str, Any]:
         "ball": first.ball,
         "surface": first.surface,
         "drop_height": first.drop_height if len(heights) == 1 else None,
+    }
+
+
+def provenance(heard: Heard) -> dict[str, Any]:
+    """Say which sessions were read, and what they were simulated with."""
+    truth = heard.sessions[0].truth
+    return {
+        "sessions": [
+            {
+                "id": session.identity,
+                "started_at": session.started_at.isoformat(),
+                "rig": session.rig.name,
+            }
+            for session in heard.sessions
+        ],
+        "truth": None if truth is None else asdict(truth),
     }
 
 

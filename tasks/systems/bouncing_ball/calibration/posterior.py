@@ -162,21 +162,19 @@ def _details(
     drops: MeasuredDrops,
     network: Network,
 ) -> dict[str, Any]:
-    truth = heard.sessions[0].truth
     return {
         "schema": "ricochet.calibration-details/1",
         "key": steps.key(pair, order),
         "recordings": pair.digest,
         "git_commit": git_commit(),
         "seed": order.seed,
-        "sessions": _sessions(heard),
+        **detections.provenance(heard),
         "findings": [asdict(finding) for finding in found.findings],
         "metrics": _metrics(heard, found, drops, network),
         "narrowing": [
             {"drops": n, "mean": grid.mean.tolist(), "covariance": grid.covariance.tolist()}
             for n, grid in found.narrowing
         ],
-        "truth": None if truth is None else asdict(truth),
     }
 
 
@@ -193,17 +191,6 @@ def _heights(heard: Heard, found: Calibration) -> list[dict[str, Any]]:
             "from_takes_sd": height.from_takes_sd,
         }
         for session, height in zip(heard.sessions, found.heights, strict=True)
-    ]
-
-
-def _sessions(heard: Heard) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": session.identity,
-            "started_at": session.started_at.isoformat(),
-            "rig": session.rig.name,
-        }
-        for session in heard.sessions
     ]
 
 

@@ -124,7 +124,10 @@ def test_a_height_that_cannot_be_metres_is_refused_in_one_line(tmp_path, height)
     with pytest.raises(BadInput) as caught:
         detections.hear([folder])
     line = str(caught.value)
-    assert "session.json: object.drop_height: found " in line and "expected metres, from 0.02 to 5" in line
+    assert (
+        "session.json: object.drop_height: found " in line
+        and "expected metres, from 0.02 to 5" in line
+    )
     assert "\n" not in line
 
 
