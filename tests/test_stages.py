@@ -29,7 +29,7 @@ STAGES = {
 Edit = Callable[..., Path]
 LAYERS = ("models", "hardware", "tasks", "flows")
 BALL_KEYS = {"density", "calibrate", "times only"}
-HOCKEY_KEYS = {"modes", "strokes", "labels", "energy", "figures"}
+HOCKEY_KEYS = {"modes", "strokes", "targets", "energy", "figures"}
 LIKELIHOOD = "models/systems/bouncing_ball/calibration/likelihood.py"
 
 
@@ -104,7 +104,7 @@ def keys(root: Path) -> dict[str, str]:
             "times only": run.key(Pair("clip", (), out, "digest", bare=True), order),
             "modes": training_data.modes_key(training),
             "strokes": training_data.strokes_key(training),
-            "labels": training_data.labels_key(training),
+            "targets": training_data.targets_key(training),
             "energy": training_data.packages_key(training),
             "figures": train._drawn_key(training),
         }

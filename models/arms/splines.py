@@ -38,8 +38,8 @@ def fit(
     times: Float[ndarray, "*batch knot"],
     points: Float[ndarray, "*batch knot n"],
     *,
-    first: Float[ndarray, "*batch n"],
-    last: Float[ndarray, "*batch n"],
+    first: Float[ndarray, "*#batch n"],
+    last: Float[ndarray, "*#batch n"],
 ) -> Path:
     """Return the path of least acceleration.
 

@@ -63,7 +63,7 @@ def smooth(
         weights = weights / weights.min(-1, keepdims=True)
     ratios = _weighted(scaled, target, weights)
     busiest = np.abs(ratios).max(-1, keepdims=True)
-    return TipMotion(1.0 / busiest[..., 0], limits * ratios / busiest)
+    return TipMotion(np.asarray(1.0 / busiest[..., 0]), limits * ratios / busiest)
 
 
 def _weighted(

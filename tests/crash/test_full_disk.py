@@ -12,7 +12,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import recorder
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.registry import promotion, promotion_log, runs
-from ricochet.tasks.registry.promotion_log import Entry, Pair
+from ricochet.tasks.registry.promotion_log import AliasPair, Entry
 from ricochet.tasks.storage import files
 from tests.crash import registry_kills
 from tests.tasks.recordings import small_sessions
@@ -112,7 +112,9 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
 
 def test_a_log_on_a_full_disk_stays_readable(tmp_path, monkeypatch):
     log = tmp_path / "promotions.jsonl"
-    entry = Entry("promote", "ball-table", Pair(None, None), Pair("1", None), "run", "a test")
+    entry = Entry(
+        "promote", "ball-table", AliasPair(None, None), AliasPair("1", None), "run", "a test"
+    )
     promotion_log.append(log, entry)
     with monkeypatch.context() as patch:
         fill(patch, 1, tmp_path)
@@ -136,9 +138,9 @@ def test_a_promotion_that_cannot_be_logged_moves_no_alias_and_again_it_is_done_o
             fill(patch, number, tmp_path / "log.jsonl")
             with pytest.raises(BadInput, match="no space left on device"):
                 registry_kills.promote(tracker, tmp_path, name, "2")
-        assert promotion.present(tracker, name) == (before if number == 1 else Pair("2", "1"))
+        assert promotion.present(tracker, name) == (before if number == 1 else AliasPair("2", "1"))
         for _ in range(2):
             registry_kills.promote(tracker, tmp_path, name, "2")
-            assert promotion.present(tracker, name) == Pair("2", "1")
+            assert promotion.present(tracker, name) == AliasPair("2", "1")
         entries = promotion_log.read(tmp_path / "log.jsonl", name)
         assert [entry.step for entry in entries] == ["begun", "done"] * 2

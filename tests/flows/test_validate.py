@@ -9,7 +9,7 @@ import pytest
 from ricochet.flows import cli, nightly, validate
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import promotion_log
-from ricochet.tasks.registry.promotion_log import DONE, ROLLBACK, Entry, Pair
+from ricochet.tasks.registry.promotion_log import DONE, ROLLBACK, AliasPair, Entry
 from ricochet.tasks.registry.runs import OpenRun
 from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.registry.versions import Registered
@@ -111,7 +111,9 @@ def test_an_unknown_ball_is_bad_input_before_anything_starts(tmp_path, done):
 def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch, tmp_path):
     """The alias `candidate` stays on it, so that every night meets it again."""
     monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
-    undone = Entry(ROLLBACK, NAME, Pair("2", "1"), Pair("1", None), "", "it misses", step=DONE)
+    undone = Entry(
+        ROLLBACK, NAME, AliasPair("2", "1"), AliasPair("1", None), "", "it misses", step=DONE
+    )
     promotion_log.append(promotion_log.place(), undone)
     found = {"candidate": Registered(NAME, "2"), "champion": Registered(NAME, "1")}
     monkeypatch.setattr(contenders.registry, "resolve", lambda tracker, name, role: found[role])

@@ -40,7 +40,7 @@ def fastest(
     signs = np.where(np.abs(worth) > 1e-15, np.sign(worth), 0.0)
     speeds = _slack(jacobian, direction, limits, signs, free)
     speed = ((jacobian @ speeds[..., None])[..., 0] * direction).sum(-1)
-    return TipMotion(speed, speeds)
+    return TipMotion(np.asarray(speed), speeds)
 
 
 def _nudge(jacobian: Float[ndarray, "*batch 3 n"]) -> Float[ndarray, "*batch 3 n"]:

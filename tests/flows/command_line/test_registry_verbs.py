@@ -16,7 +16,7 @@ from ricochet.tasks import doctor
 from ricochet.tasks.recordings import dvc_publish, recorder
 from ricochet.tasks.registry import packages, promotion, promotion_log, versions
 from ricochet.tasks.registry import runs as tracking
-from ricochet.tasks.registry.promotion_log import Pair
+from ricochet.tasks.registry.promotion_log import AliasPair
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.validation import audit
@@ -101,7 +101,7 @@ def test_promote_and_rollback_by_the_command_line(place, measured, package, caps
     run = validate(tracker, plain, None, place)
     status, result = call(place, "promote", NAME, "1", "--no-publish")
     assert status == 0 and not result["promoted"]
-    assert promotion.present(tracker, NAME) == Pair(None, None)
+    assert promotion.present(tracker, NAME) == AliasPair(None, None)
 
     status, result = call(place, "promote", NAME, "1", "--reason", "first")
     assert status == 0 and result["promoted"] and result["validation"] == run.run_id
@@ -120,11 +120,11 @@ def test_promote_and_rollback_by_the_command_line(place, measured, package, caps
     measured.evidence = evidence(np.random.default_rng(4), package=4.0)
     status, result = call(place, "promote", NAME, "2")
     assert status == 2 and "package's regions at 90 %" in capsys.readouterr().out
-    assert promotion.present(tracker, NAME) == Pair("1", None)
+    assert promotion.present(tracker, NAME) == AliasPair("1", None)
 
     measured.evidence = evidence(np.random.default_rng(4))
     assert call(place, "promote", NAME, "2")[0] == 0
-    assert promotion.present(tracker, NAME) == Pair("2", "1")
+    assert promotion.present(tracker, NAME) == AliasPair("2", "1")
     for changed in (True, False):
         status, result = call(place, "rollback", NAME)
         assert status == 0 and result["changed"] == changed
@@ -132,9 +132,9 @@ def test_promote_and_rollback_by_the_command_line(place, measured, package, caps
     capsys.readouterr()
     assert call(place, "promote", NAME, "2")[0] == 2
     assert "rolled back on" in capsys.readouterr().err
-    assert promotion.present(tracker, NAME) == Pair("1", None)
+    assert promotion.present(tracker, NAME) == AliasPair("1", None)
     assert call(place, "promote", NAME, "2", "--again")[0] == 0
-    assert promotion.present(tracker, NAME) == Pair("2", "1")
+    assert promotion.present(tracker, NAME) == AliasPair("2", "1")
     assert call(place, "rollback", NAME)[0] == 0
     capsys.readouterr()
     status, result = call(place, "promote", NAME, "--log")
@@ -181,7 +181,9 @@ def check_doctor(place, tracker, capsys):
     host, number, _ = tracker.client.get_run(abandoned).data.tags[tracking.PROCESS].split()
     tracker.client.set_tag(abandoned, tracking.PROCESS, f"{host} {number} 1")
     log = promotion_log.place()
-    begun = promotion_log.Entry("promote", NAME, Pair("1", None), Pair("2", "1"), "", "cut")
+    begun = promotion_log.Entry(
+        "promote", NAME, AliasPair("1", None), AliasPair("2", "1"), "", "cut"
+    )
     promotion_log.append(log, begun)
     partial = place / "artifacts" / "capture" / ".s.partial"
     partial.mkdir(parents=True)

@@ -126,7 +126,7 @@ def test_a_child_that_ignores_the_first_request_is_ended_all_the_same(tmp_path, 
     with children.running(command, log=log, environment=os.environ, patience=0.2) as child:
         wait_for(lambda: "up" in log.read_text(), seconds=5)
     assert child.returncode == -signal.SIGKILL
-    assert not members(child.pid)
+    wait_for(lambda: not members(child.pid), seconds=5)
 
 
 @pytest.mark.parametrize("content", ["", "{half", "[]", '{"process": 1}', '{"process": "x"}'])

@@ -80,11 +80,11 @@ class LimitUsage:
 
     def peak(self) -> Float[ndarray, "*batch"]:
         """Return the largest ratio."""
-        return np.maximum(self.peak_without_acceleration(), self.acceleration)
+        return np.asarray(np.maximum(self.peak_without_acceleration(), self.acceleration))
 
     def peak_without_acceleration(self) -> Float[ndarray, "*batch"]:
         """Return the largest ratio of joint speed and of clearance."""
-        return np.maximum(self.speed, self.clearance_use)
+        return np.asarray(np.maximum(self.speed, self.clearance_use))
 
 
 def start_posture(
@@ -120,7 +120,7 @@ def usage(path: Path, limits: Limits) -> LimitUsage:
     joints = splines.level(joints)
     used = usage_of(joints, times, path.speeds[..., -1, :], limits)
     touch = _touch(path, joints, times)
-    return replace(used, clearance_use=np.maximum(used.clearance_use, touch))
+    return replace(used, clearance_use=np.asarray(np.maximum(used.clearance_use, touch)))
 
 
 def usage_after(
@@ -179,9 +179,10 @@ def usage_of(
     rates = np.concatenate((speeds, last[..., None, :]), -2)
     changes = np.diff(rates, axis=-2)
     ratios = np.abs(changes / gaps) / limits.acceleration
-    effort = (ratios**2 * gaps).sum((-1, -2)) / gaps.sum((-1, -2))
-    fast = (np.abs(rates) / limits.joint_speed).max((-1, -2))
-    return LimitUsage(fast, ratios.max((-1, -2)), _clearance_use(joints, limits), effort)
+    effort = np.asarray((ratios**2 * gaps).sum((-1, -2)) / gaps.sum((-1, -2)))
+    fast = np.asarray((np.abs(rates) / limits.joint_speed).max((-1, -2)))
+    hard = np.asarray(ratios.max((-1, -2)))
+    return LimitUsage(fast, hard, _clearance_use(joints, limits), effort)
 
 
 def _touch(
@@ -206,4 +207,4 @@ def _clearance_use(
     worst = np.maximum(limits.link_height - np.minimum(elbow, link7), limits.near - tip[..., 0])
     worst = np.maximum(worst, np.abs(tip[..., 1]) - limits.side)
     turn = (np.abs(joints) - limits.joint_range).max(-1)
-    return 1.0 + 100.0 * np.maximum(worst, turn).max(-1)
+    return np.asarray(1.0 + 100.0 * np.maximum(worst, turn).max(-1))

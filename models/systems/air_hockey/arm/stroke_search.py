@@ -85,10 +85,10 @@ def search(
 
 def peak_usage(
     found: RunUps,
-    joints: Float[ndarray, "*grid 7"],
-    joint_speeds: Float[ndarray, "*grid 7"],
+    joints: Float[ndarray, "*#grid 7"],
+    joint_speeds: Float[ndarray, "*#grid 7"],
     limits: Limits,
-) -> Float[ndarray, "*grid"]:
+) -> Float[ndarray, "*#grid"]:
     """Return the largest ratio of what a stroke uses to what it may."""
     speeds = found.share[..., None] * joint_speeds
     start = stroke_path.start_posture(joints, speeds, wind_up=found.wind_up) + found.offset

@@ -103,7 +103,7 @@ class Strokes:
             ValueError: If the point or the angle is not in the table.
         """
         where = np.array((*position, angle))
-        if not self.covers(where[:2], where[2]):
+        if not self.covers(where[:2], where[..., 2]):
             raise ValueError(f"position, angle: {position}, {angle} are not in the table")
         found = self.stroke(where)
         return Contact(
@@ -123,7 +123,7 @@ class Strokes:
         joints = splines.seek(between(self.joints, cell), target)
         unit = unit_speeds(joints, where[..., 2])
         most = _MOST / (np.abs(unit) / iiwa.SPEED_LIMIT).max(-1)
-        speed = np.minimum(between(self.speeds, cell), most)
+        speed = np.asarray(np.minimum(between(self.speeds, cell), most))
         joint_speeds, wind_up = speed[..., None] * unit, between(self.wind_ups, cell)
         start = stroke_path.start_posture(joints, joint_speeds, wind_up=wind_up)
         start = splines.level(start + between(self.offsets, cell), steps=2)

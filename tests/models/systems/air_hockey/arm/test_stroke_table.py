@@ -42,7 +42,7 @@ def test_contacts_have_the_promised_place_direction_and_speed(table):
         np.testing.assert_allclose(pose.tip, (*position, iiwa.TIP_HEIGHT), atol=1e-9)
         velocity = pose.jacobian @ contact.joint_speeds
         np.testing.assert_allclose(
-            velocity, contact.speed * stroke_table.direction(angle), atol=1e-6
+            velocity, contact.speed * stroke_table.direction(np.asarray(angle)), atol=1e-6
         )
         promised = table.speed(position, np.array(angle))
         np.testing.assert_allclose(contact.speed, promised, rtol=0.03)
@@ -73,7 +73,7 @@ def test_a_batch_of_speeds_equals_its_members_and_nothing_is_promised_outside(ta
     positions = np.array(((0.9, 0.05), (0.97, -0.02), (0.9, 0.6), (1.4, 0.0)))
     angles = np.array((0.1, -0.3, 0.0, 0.0))
     whole = table.speed(positions, angles)
-    alone = [table.speed(p, a) for p, a in zip(positions, angles, strict=True)]
+    alone = [table.speed(p, np.asarray(a)) for p, a in zip(positions, angles, strict=True)]
     np.testing.assert_allclose(whole, alone, atol=1e-14)
     assert (whole[:2] > 1.0).all()
     assert not whole[2:].any()
