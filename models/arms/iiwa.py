@@ -37,15 +37,7 @@ MIRROR = np.array((-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0))
 
 @dataclass(frozen=True)
 class Pose:
-    """The arm in a posture.
-
-    Attributes:
-        tip: End of the rod, m.
-        link4: Height, m.
-        link7: Height, m.
-        jacobian: Velocity of the tip per joint speed, m/rad.
-        axes: Directions of the joints' axes, a row each.
-    """
+    """Tip of the rod and heights of two links, m, Jacobian of the tip, m/rad, and joint axes."""
 
     tip: Float[ndarray, "*batch 3"]
     link4: Float[ndarray, "*batch"]

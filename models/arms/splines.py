@@ -86,12 +86,10 @@ def cubic(
     share: Float[ndarray, "*#batch"],
     length: Float[ndarray, "*#batch"],
 ) -> tuple[Float[ndarray, "*#batch n"], Float[ndarray, "*#batch n"]]:
-    """Return angles and speeds on the cubic with given ends.
+    """Return angles and speeds on the cubic with given ends when a share of its length is over.
 
     Args:
         ends: Angles at the start and the end, speeds at the start and the end.
-        share: Of the time that is over, between 0 and 1.
-        length: Of the time.
     """
     start, end, leaving, arriving = ends
     s, h = share[..., None], length[..., None]

@@ -13,9 +13,6 @@ class BadInput(ValueError):
 
         >>> str(BadInput("params.yaml: period", "-1", "a positive number of seconds"))
         'params.yaml: period: found -1, expected a positive number of seconds'
-
-        Args:
-            where: File, key or argument at fault.
         """
         self.where = where
         self.found = " ".join(found.split())

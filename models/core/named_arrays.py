@@ -14,13 +14,10 @@ def take(
     *,
     dtype: DTypeLike = np.float64,
 ) -> ndarray:
-    """Return one of some named arrays.
+    """Return one of some named arrays; refuse one missing, of another shape, or not finite.
 
     >>> take({"mean": np.array([1.0, 2.0])}, "mean", (2,))
     array([1., 2.])
-
-    Raises:
-        ValueError: If it is missing, of another shape, or not finite.
     """
     if name not in arrays:
         raise ValueError(f"{name}: is missing")

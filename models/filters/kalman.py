@@ -21,7 +21,6 @@ class Updated:
 
     Attributes:
         mean: m', in the units of the state.
-        covariance: P'.
         squared_distance: (y - H m)^T S^-1 (y - H m), chi-squared with m degrees of freedom.
         log_density: Log of N(y; H m, S), per unit of the observation.
     """

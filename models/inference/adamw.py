@@ -31,14 +31,7 @@ class AdamW:
     """Adam with decoupled weight decay (Loshchilov and Hutter, 2019), on the CPU."""
 
     def __init__(self, variables: list[Tensor], *, peak: float, decay: float, steps: int) -> None:
-        """Start at rest.
-
-        Args:
-            variables: What to optimise, in place; each requires a gradient.
-            peak: Highest learning rate.
-            decay: Weight decay.
-            steps: Number of steps of the whole schedule.
-        """
+        """Start at rest with variables to optimise in place, for a schedule of so many steps."""
         self._variables, self._peak, self._decay, self._steps = variables, peak, decay, steps
         self._means = [torch.zeros_like(each) for each in variables]
         self._squares = [torch.zeros_like(each) for each in variables]
@@ -46,12 +39,7 @@ class AdamW:
         self._step = 0
 
     def descend(self, loss: Float[Tensor, ""], *, clip: float) -> None:
-        """Take one step down the gradient of a loss.
-
-        Args:
-            loss: What to minimise.
-            clip: Largest norm of the whole gradient.
-        """
+        """Take one step down the gradient of a loss, its norm clipped."""
         gradients = list(torch.autograd.grad(loss, self._variables))
         norm = math.sqrt(sum(float((each**2).sum()) for each in gradients))
         shrink = min(1.0, clip / (norm + 1e-6))

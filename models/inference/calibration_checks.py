@@ -25,8 +25,6 @@ class Uniformity:
     """Test of numbers that should be uniform on [0, 1].
 
     Attributes:
-        counts: Histogram over equal bins.
-        expected: Expected count of a bin.
         tolerance: A bin's count lies within expected +- tolerance in 99 % of histograms, all bins
             together (normal law, Bonferroni).
         distance: Largest distance of the empirical distribution function from the diagonal.
@@ -69,10 +67,6 @@ def ranks(
     >>> bool(0.5 <= found[0, 0] < 0.6)  # five of nine samples are smaller
     True
 
-    Args:
-        samples: Independent posterior samples of each case.
-        truth: Parameters that made each case.
-
     Raises:
         ValueError: If a value is not finite or the shapes do not agree.
     """
@@ -89,17 +83,10 @@ def credibility(
     log_density_of_samples: Float[ndarray, "case sample"],
     log_density_of_truth: Float[ndarray, " case"],
 ) -> Float[ndarray, " case"]:
-    """Return the mass of the smallest region of highest density that holds the truth.
+    """Return the mass, in [0, 1], of the smallest region of highest density that holds the truth.
 
     >>> credibility(np.array([[0.0, -1.0, -4.0, -9.0]]), np.array([-2.0]))
     array([0.5])
-
-    Args:
-        log_density_of_samples: Log density of each case at its own posterior samples.
-        log_density_of_truth: Log density of each case at its true parameters.
-
-    Returns:
-        Levels in [0, 1], uniform when the posterior is right.
     """
     above = log_density_of_samples > log_density_of_truth[:, None]
     return np.asarray(above.mean(1), dtype=np.float64)
@@ -113,7 +100,6 @@ def uniformity(levels: Float[ndarray, " case"], *, bins: int = 20) -> Uniformity
     ([25, 25, 25, 25], 0.005, 1.0)
 
     Args:
-        levels: Numbers in [0, 1].
         bins: Bins of the histogram; each should expect five cases or more.
 
     Raises:
@@ -146,7 +132,6 @@ def coverage(
     (0.9, 0.85, 0.938)
 
     Args:
-        levels: Credibility of each true parameter, from `credibility`.
         nominal: Masses of the regions.
 
     Raises:

@@ -32,15 +32,12 @@ def to_arrays(density: ConditionalDensity) -> dict[str, ndarray]:
 
 
 def from_arrays(arrays: dict[str, ndarray]) -> ConditionalDensity:
-    """Rebuild a density from the arrays of `to_arrays`, equal bit for bit.
+    """Rebuild a density from the arrays of `to_arrays`, equal bit for bit; refuse missing ones.
 
     >>> one, layers = torch.ones(1), Layers((torch.ones(2, 1, 3),), (torch.ones(2, 1, 3),))
     >>> density = ConditionalDensity(Box((0.0,), (1.0,)), layers, one, one, one, one)
     >>> from_arrays(to_arrays(density)).box
     Box(low=(0.0,), high=(1.0,))
-
-    Raises:
-        ValueError: If an array is missing.
     """
     depth = sum(name.startswith("weight_") for name in arrays)
     needed = {"input_centre", "input_scale", "y_centre", "y_scale", "box", "weight_0"}

@@ -43,7 +43,6 @@ class GridDensity:
     """A normalised density of two parameters (a, b).
 
     Attributes:
-        window: The rows and their intervals.
         log_density: Log density at the window's points; integrates to one by the trapezoid rule.
     """
 
@@ -141,7 +140,6 @@ def tabulate(
         log_density: Unnormalised log density of rows of theta = (a, b).
         window: Where the density lives; its intervals are fitted to the density once more.
         bounds: Corners (low, high) of the density's support, rows of (a, b).
-        columns: Evaluations along a.
         refined: Points per axis of the returned grid, by a bicubic spline.
 
     Raises:

@@ -48,8 +48,6 @@ class Training:
         components: Gaussians of one member's mixture.
         hidden: Width of each of the two hidden layers.
         members: Networks averaged.
-        steps: Number of gradient steps.
-        batch: Pairs in one step.
         rate: Highest step size of AdamW.
         decay: Weight decay of AdamW.
         held_out: Share of the pairs kept for choosing the weights.
@@ -72,12 +70,8 @@ class ConditionalDensity:
     """A trained density; `log_density` and `mixture` evaluate it.
 
     Attributes:
-        box: Prior bounds; no mass lies outside.
-        layers: Weights of the members.
-        input_centre: Mean of the training inputs.
-        input_scale: Their standard deviation.
-        y_centre: Mean of the training targets in y.
-        y_scale: Their standard deviation.
+        input_centre, input_scale: Mean and standard deviation of the training inputs.
+        y_centre, y_scale: Mean and standard deviation of the training targets in y.
     """
 
     box: Box
@@ -105,11 +99,7 @@ class ConditionalDensity:
     def log_density(
         self, theta: Float[Tensor, "*#sample n"], inputs: Inputs
     ) -> Float[Tensor, "*#sample"]:
-        """Return log q(theta | x) in the parameters' units, minus infinity outside the prior.
-
-        Args:
-            theta: Parameters; leading axes broadcast against the cases.
-        """
+        """Return log q(theta | x) per unit of the parameters, minus infinity outside the prior."""
         return truncated_mixtures.log_density(self.mixture(inputs), theta.double())
 
     def members(
@@ -147,7 +137,6 @@ class Fit:
     """A trained density and how the training went.
 
     Attributes:
-        density: The density.
         held_out: Mean negative log density of held-out pairs at each look, in nats.
         cpu_time: Processor time of the training, s.
     """
@@ -177,9 +166,6 @@ def fit(
     ((200,), 40)
 
     Args:
-        theta: Parameters drawn from the prior.
-        inputs: What each of them led to.
-        box: The prior's bounds.
         progress: Called at each look with the steps done and the steps in all.
 
     Raises:

@@ -21,9 +21,7 @@ def difference(
     [0.052, 0.334]
 
     Args:
-        first: Successes, and trials.
-        second: The same of the other.
-        level: Probability that the interval holds the difference.
+        first, second: Successes, and trials.
 
     Raises:
         ValueError: If there is no trial, or there are fewer than successes.

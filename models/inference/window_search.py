@@ -32,10 +32,7 @@ def locate(
 
     Args:
         log_density: Unnormalised log density of rows of theta = (a, b).
-        start: First interval of a.
         bounds: Corners (low, high) of the density's support, rows of (a, b).
-        rows: Rows of b.
-        columns: Points of a row.
 
     Raises:
         ValueError: If the density is zero, or not a number, wherever it was evaluated.

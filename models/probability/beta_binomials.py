@@ -57,20 +57,13 @@ def pmf(counts: Int[ndarray, " draw *batch"], trials: int) -> Float[ndarray, "*b
 
 
 def interval(law: Float[ndarray, "*batch outcome"], level: float = 0.9) -> Interval:
-    """Return the smallest central interval of a law that leaves at most half of 1 - level a side.
+    """Return the smallest central interval of a law that leaves at most (1 - level)/2 a side.
 
     Counts are whole: the interval holds at least `level`, and more where few outcomes have any
     probability. Its content says how much.
 
     >>> interval(np.array([[0.04, 0.36, 0.40, 0.20]]))
     Interval(low=array([1]), high=array([3]), content=array([0.96]))
-
-    Args:
-        law: Probabilities of the outcomes 0 to n.
-        level: Probability to hold, in (0, 1).
-
-    Raises:
-        ValueError: If the level is out of its range.
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must be in (0, 1), found {level}")

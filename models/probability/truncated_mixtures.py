@@ -63,9 +63,6 @@ def log_density(
     >>> cut = TruncatedMixture(0 * one[0], 0 * one, one, 0 * one[None], -box, box)
     >>> log_density(cut, torch.tensor([[0.0], [1.0], [2.1]])).numpy().round(3)
     array([-0.872, -1.372,   -inf])
-
-    Args:
-        x: Points; the leading axes broadcast against the batch.
     """
     y, log_slope = _to_y(mixture, x)
     inside = ((y >= mixture.low) & (y <= mixture.high)).all(-1)
@@ -77,7 +74,7 @@ def log_density(
 
 
 def nodes(mixture: TruncatedMixture, *, per_axis: int = 24) -> Nodes:
-    """Return the centres of cells of equal probability of every component.
+    """Return the centres of n^axes cells of equal probability of every component.
 
     The error of a smooth expectation over them falls as per_axis^-2.
 
@@ -85,9 +82,6 @@ def nodes(mixture: TruncatedMixture, *, per_axis: int = 24) -> Nodes:
     >>> cut = TruncatedMixture(0 * one[0], 0 * one, one, 0 * one[None], -box, box)
     >>> nodes(cut, per_axis=4).points.ravel().numpy().round(3)
     array([-1.071, -0.304,  0.304,  1.071])
-
-    Args:
-        per_axis: Number of cells along each axis; a component has this to the power n cells.
     """
     dimension, components = mixture.mean.shape[-1], mixture.mean.shape[-2]
     axis = (torch.arange(per_axis, dtype=mixture.mean.dtype) + 0.5) / per_axis

@@ -40,9 +40,8 @@ def redirect(
     ([2.0, 2.0], [0.0, 0.0, -2.0])
 
     Args:
-        vector: Vectors of any length above zero, in any unit.
+        vector: Of any length above zero, in any unit.
         concentration: Concentration k, positive or infinite.
-        draw: Source of randomness, on the device of the tensors.
     """
     x, y, z = vector
     length = (x * x).addcmul_(y, y).addcmul_(z, z).sqrt_()  # vector_norm is 20 times slower here

@@ -22,8 +22,8 @@ class Microphones:
     """A microphone array.
 
     Attributes:
-        positions: Positions of the microphones, m, one row a channel.
-        sample_rate: Samples a second, Hz.
+        positions: m, one row a channel.
+        sample_rate: Hz.
         temperature: Of the air, degrees Celsius.
     """
 

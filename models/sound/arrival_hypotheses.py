@@ -63,15 +63,7 @@ class Tolerances:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One hypothesis about the arrivals, aligned and solved.
-
-    Attributes:
-        times: Arrival times, s.
-        fix: Position and emission time.
-        misfit: Share of the direct sound that it leaves unexplained.
-        cost: Minus its log weight, nats.
-        method: The estimators that lead here.
-    """
+    """A hypothesis on the arrivals, s, aligned and solved; `cost` is minus its log weight, nats."""
 
     times: Float[ndarray, " channel"]
     fix: Fix
@@ -103,9 +95,7 @@ def best(
     (array([0.1, 0.2]), False)
 
     Args:
-        samples: The recording.
         arrival_time: First arrival at any microphone, within 0.3 ms, s.
-        region: Where impacts can be.
         noise: Standard deviation of each channel's background.
         gains: Logarithms of the microphones' gains; None if unknown.
     """
@@ -152,10 +142,6 @@ def implied_gains(
     >>> travel, _ = multilateration.gradients(np.array([0.1, 0.2]), microphones=array)
     >>> implied_gains(np.array([1.0, 1.0, 2.0]) / travel, np.array([0.1, 0.2]), microphones=array)
     array([-0.23104906, -0.23104906,  0.46209812])
-
-    Args:
-        strengths: Strength of the direct sound in each channel.
-        point: The point, m.
     """
     travel, _ = multilateration.gradients(point, microphones=microphones)
     level = np.log(np.abs(strengths) * travel)

@@ -30,13 +30,7 @@ SETTLED = 4.0  # noise standard deviations that a first arrival exceeds
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Arrival times at every microphone by one estimator.
-
-    Attributes:
-        times: Arrival times, s.
-        sd: Standard deviation of each, independent errors, s.
-        method: Name of the estimator.
-    """
+    """Arrival times at every microphone by one estimator and their independent deviations, s."""
 
     times: Float[ndarray, " channel"]
     sd: Float[ndarray, " channel"]
@@ -60,7 +54,6 @@ def first_arrival(
     array([ 20., -40.])
 
     Args:
-        samples: The recording.
         arrival_time: First arrival at any microphone, s.
         share: Share of a channel's largest sample that the direct sound surely reaches.
 
@@ -126,11 +119,6 @@ def background(
     >>> noise = 0.1 * np.random.default_rng(0).standard_normal((1, 4410))
     >>> background(noise, 0.05, sample_rate=44100.0).round(2)
     array([0.1])
-
-    Args:
-        samples: The recording.
-        arrival_time: First arrival at any microphone, s.
-        sample_rate: Hz.
     """
     stop = int((arrival_time - BEFORE) * sample_rate)
     before = samples[:, max(stop - int(0.008 * sample_rate), 0) : max(stop, 0)]
@@ -167,8 +155,6 @@ def first_rise(
     (15.0, 0.1)
 
     Args:
-        fine: Finely sampled signal.
-        noise: Its noise's standard deviation.
         share: Share of the largest value that the first peak surely reaches.
         span: Points after the first crossing in which the first peak lies.
         limit: Points in which a crossing may lie.
@@ -205,9 +191,7 @@ def window_spectra(
     (3, 1025)
 
     Args:
-        samples: The recording.
-        arrival_time: First arrival at any microphone, s.
-        window: Length of the window, s; it is padded to twice that.
+        window: Its length, s; it is padded to twice that.
     """
     frames = round(window * microphones.sample_rate)
     start = round((arrival_time - 0.05 * window) * microphones.sample_rate)

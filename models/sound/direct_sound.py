@@ -33,7 +33,6 @@ class Alignment:
     """Aligned direct sound; `start` counts the hypotheses aligned at once.
 
     Attributes:
-        times: Arrival times, s.
         sd: Standard deviation of each against the others, s.
         strengths: Strength a_m of the direct sound, its mean square over channels 1.
         misfit: Share of a channel's energy that the common waveform leaves unexplained, on average.
@@ -66,10 +65,8 @@ def align(
     array([[20.]])
 
     Args:
-        samples: The recording.
         times: Approximate arrival times, within a quarter period of the click's main band, s.
         width: Length of the direct sound that is used, s, up to 4 ms.
-        sample_rate: Hz.
         noise: Standard deviation of each channel's background, a lower bound on its errors.
         steps: Gauss-Newton steps; two suffice close to the solution.
     """

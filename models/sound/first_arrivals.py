@@ -48,8 +48,6 @@ def arrival(
     (array([1999.6]), array([0.5]))
 
     Args:
-        channel: High-passed sound.
-        sample_rate: Frames per second, Hz.
         splits: Frames near which a sound begins.
         after: How long after such a frame the arrival may be sought, s.
 
@@ -79,7 +77,6 @@ def change_points(cut: Float[ndarray, "row frame"], *, guard: int) -> Int[ndarra
     array([37])
 
     Args:
-        cut: Sound about an onset.
         guard: Frames at either end that hold no change.
     """
     frames = cut.shape[1]

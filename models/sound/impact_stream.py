@@ -69,19 +69,14 @@ class Stream:
     """State between buffers. All arrays keep their size and are updated in place.
 
     Attributes:
-        search: The array and the grid from which positions are sought.
         sections: Filters of the bands.
         filters: Their memory.
-        freedom: Degrees of freedom of one hop.
-        sound: The last frames.
         rest: Filtered frames of the unfinished hop.
         floor: Log power of the background; negative infinity before the first hop.
         power: Power of the last hops over the background.
         evidence: Evidence of the last hops, nats.
         ground: Its background at the last hops, nats.
-        frames: Frames taken in.
         resting: Frames in `rest`.
-        hops: Hops finished.
         last: Last hop that was an impact.
     """
 

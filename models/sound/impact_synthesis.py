@@ -138,7 +138,7 @@ def noise_level(
     10.0
 
     Args:
-        snr: Signal-to-noise ratio, dB (see the module's text).
+        snr: dB (see the module's text).
         loudness: Peak of each click at 1 m.
         distances: From each impact to each microphone, m.
     """
@@ -174,8 +174,6 @@ def render(
         positions: Of the impacts, m.
         loudness: Peak of each click at 1 m, in the unit of the samples.
         duration: Length of the recording, s.
-        click: None takes the default one.
-        room: None is free field.
         noise: The background; None is silence.
 
     Raises:
@@ -222,7 +220,6 @@ def add_arrivals(
     True
 
     Args:
-        channel: Samples of the microphone.
         times: When each contact's sound arrives, s after the first sample.
         heights: Peak of each click; a negative one takes an arrival away.
     """

@@ -29,8 +29,7 @@ class Location:
     Attributes:
         position: Point of the surface, m; NaN where nothing fits.
         covariance: Of the position, m^2.
-        emission_time: Time of the impact on the recording's clock, s: arrival less travel.
-        time_sd: Standard deviation of the emission time, s.
+        emission_time, time_sd: Of the impact on the recording's clock, s: arrival less travel.
         outlier: Whether the position should not be relied upon.
         residual: Sum of squared arrival errors over their variances; 0 with three microphones.
         gains: Logarithm of each microphone's gain that this impact implies, less their mean.
@@ -69,7 +68,6 @@ def locate(
     (array([0.1, 0.2]), 0.05, False)
 
     Args:
-        samples: The recording, double precision.
         arrival_time: First arrival at any microphone, within 0.3 ms, s.
         microphones: Three microphones or more, not on one line.
         region: Where impacts can be; None is the microphones' surroundings.

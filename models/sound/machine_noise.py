@@ -26,7 +26,6 @@ class Machine:
     Attributes:
         place: Where it stands, m.
         frequency: Of the motors, Hz.
-        harmonics: How many there are.
         band: Of the gears' rush, Hz.
         share: Share of the power in the harmonics.
     """

@@ -42,10 +42,9 @@ class Region:
 
 @dataclass(frozen=True)
 class Fix:
-    """One solution of the hyperbolas.
+    """One solution of the hyperbolas: a point of the surface, m.
 
     Attributes:
-        position: Point of the surface, m.
         emission: Time of the impact on the arrivals' clock, s.
         covariance: Of (x, y, emission), in m and s.
         residual: Sum of squared arrival errors over their variances; 0 with three microphones.
@@ -114,7 +113,6 @@ def solve(
     Args:
         times: Arrival times, s, on any one clock.
         sd: Standard deviation of each arrival time, independent errors, s.
-        region: Where impacts can be.
         place_sd: How well each microphone's place is known along any direction, m; widens the
             covariance as an error of each arrival.
         start: A point near the solution; None tries the closed form.

@@ -42,14 +42,12 @@ LOWEST_BAND = 500.0
 
 @dataclass(frozen=True)
 class Onsets:
-    """Impact onsets in order of time.
+    """Impact onsets in order of time, in a recording of `duration` seconds.
 
     Attributes:
-        times: First arrival at any channel, s after the first sample.
+        times: First arrival at any channel, s after the first sample, deviation `time_sd`.
         strengths: Evidence G for the rise in power, nats.
-        time_sd: Standard deviation of `times`, s.
         loudness: Root mean square of the rise in the loudest channel, sample units.
-        duration: Length of the recording, s.
     """
 
     times: Float[ndarray, " onset"]
@@ -73,9 +71,7 @@ def detect(
     array([0.1, 0.3])
 
     Args:
-        samples: Sound pressure in any unit.
-        sample_rate: Frames per second, Hz, from 8 kHz upwards.
-        least_evidence: Least evidence of an onset, nats.
+        sample_rate: Hz, from 8 kHz upwards.
 
     Raises:
         ValueError: If `samples` is not two-dimensional or not finite, or the rate is under 8 kHz.
@@ -127,12 +123,6 @@ def evidence_of_rise(
     >>> ones = np.ones(3)
     >>> evidence_of_rise(ones, np.array([0.5, 1.0, 4.0]), 20 * ones, 10 * ones).round(2)
     array([0.  , 0.  , 3.47])
-
-    Args:
-        behind: Mean power before the instant, positive.
-        ahead: Mean power after the instant, positive.
-        freedom_behind: Degrees of freedom of `behind`.
-        freedom_ahead: Degrees of freedom of `ahead`.
     """
     total = freedom_behind + freedom_ahead
     rise = np.maximum(ahead / behind, 1.0)
@@ -179,8 +169,6 @@ def rise_of_power(
     120
 
     Args:
-        power: Mean power of every hop.
-        freedom: Degrees of freedom of one hop.
         floor: Power that counts as silence, in the unit of `power`.
     """
     behind_hops, ahead_hops = round(BEHIND / HOP), round(AHEAD / HOP)

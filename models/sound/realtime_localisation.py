@@ -32,8 +32,6 @@ class Search:
     """What is computed once for an array.
 
     Attributes:
-        microphones: The array.
-        region: Where impacts can be.
         cells: Points all over the region, m, (cell, 2); none for fewer than three channels.
         travel: Travel times from each cell, less their mean over channels, s, (cell, channel).
     """
@@ -46,11 +44,9 @@ class Search:
 
 @dataclass(frozen=True)
 class Impact:
-    """One impact in a window of sound.
+    """One impact in a window of sound; its arrival, s after the window's start, and its place.
 
     Attributes:
-        arrival: First arrival at any microphone, s after the window's start.
-        fix: Position and emission time, or None where the delays fit no place.
         outlier: True if there is no place or more than one.
     """
 

@@ -56,12 +56,7 @@ class Phase(Enum):
 
 
 class ShootingAgent:
-    """An agent of the challenge's interface.
-
-    Attributes:
-        phase: What it is doing.
-        strike_plans: Strikes of this episode as planned shortly before the contact.
-    """
+    """An agent of the challenge's interface, with the strikes it planned in this episode."""
 
     def __init__(self, context: StrikeContext, *, seed: int = 0) -> None:
         """Prepare the agent; every episode begins anew with the seed of the planner's samples."""

@@ -2,11 +2,7 @@
 
 
 class FaultLog:
-    """The faults of an episode.
-
-    Attributes:
-        lines: All that was reported, in order.
-    """
+    """The faults of an episode, in order."""
 
     def __init__(self) -> None:
         """Begin without faults."""

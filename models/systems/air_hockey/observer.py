@@ -24,11 +24,7 @@ FASTEST = 2.0 * iiwa.SPEED_LIMIT
 
 
 class TableObserver:
-    """What was observed so far in an episode.
-
-    Attributes:
-        puck: Its estimated state; None before it was seen.
-    """
+    """What was observed so far in an episode; no puck before it was seen."""
 
     def __init__(self, modes: PuckModes, table: Table, *, noise: float, faults: FaultLog) -> None:
         """Begin an episode.

@@ -89,12 +89,7 @@ def outcome(episode: Episode) -> Outcome:
 
 
 def violations(observed: Float[ndarray, "period 2 7"], table: Table) -> tuple[str, ...]:
-    """Return the kinds of limit that the arm broke.
-
-    Args:
-        observed: Joint positions, rad, and speeds, rad/s.
-        table: Where the mallet may be.
-    """
+    """Return the kinds of limit that the arm broke, from observed joint positions and speeds."""
     joints, speeds = observed[:, 0], observed[:, 1]
     pose = iiwa.pose(joints)
     x, y, z = np.moveaxis(pose.tip, -1, 0)

@@ -69,14 +69,7 @@ CALM = Disturbance(airflow=0.0, position_noise=0.0, mallet_known=True)
 
 @dataclass(frozen=True)
 class World:
-    """The scene (not shared between threads).
-
-    Attributes:
-        unladen: The scene with a mallet of next to no mass that touches nothing.
-        rims: Names of the rims by geometry.
-        puck: Its geometries.
-        mallet: Its geometry.
-    """
+    """The scene (not shared between threads), and one whose mallet has next to no mass."""
 
     model: mujoco.MjModel
     data: mujoco.MjData
@@ -149,7 +142,6 @@ def reset(
     Args:
         world: The scene; an earlier episode in it ends.
         puck: Its x, y (m, table frame) and velocity (m/s).
-        joints: Posture at the start, rad.
     """
     mujoco.mj_resetData(world.model, world.data)
     world.data.qpos[PUCK], world.data.qpos[ARM] = (*puck[:2], 0.0), joints
@@ -168,7 +160,6 @@ def step(episode: Episode, command: ndarray) -> Float[ndarray, " 23"]:
     """Let one period pass under a command; return the observation at its end.
 
     Args:
-        episode: It changes.
         command: Joint positions, rad, and speeds, rad/s, at the end of the period, shape (2, 7).
 
     Raises:

@@ -40,12 +40,7 @@ class AnglePolicy(Protocol):
 
 @dataclass(frozen=True)
 class StrikeContext:
-    """What strikes are planned with.
-
-    Attributes:
-        strokes: What the arm can do.
-        noise: Standard deviation of an observed place, m per axis.
-    """
+    """What strikes are planned with; noise of an observed place in m per axis."""
 
     modes: PuckModes
     strokes: Strokes
@@ -61,8 +56,6 @@ class StrikePlan:
     Attributes:
         left: Time to the contact; negative after it.
         angle: Shooting angle.
-        contact: Posture and joint speeds at contact.
-        puck: Its predicted state at contact.
         put_off: By how much the contact was put off.
     """
 
@@ -81,11 +74,7 @@ def find(
     near: float | None,
     offset: Float[ndarray, " 2"],
 ) -> StrikePlan | None:
-    """Return the strike that the policy chooses for the time `left`; None where there is none.
-
-    Args:
-        near: The angle of a stroke under way; None before.
-    """
+    """Return the strike that the policy chooses for the time `left`; None where there is none."""
     state, _ = piecewise_filter.predict(puck, left)
     angle = context.policy.choose(state, near=near)
     if angle is None:

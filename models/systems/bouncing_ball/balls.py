@@ -9,14 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Hand:
-    """How a ball is released: means and standard deviations of independent normal draws.
-
-    Attributes:
-        place: Mean of the release, m.
-        velocity: Mean velocity at release, m/s.
-        place_sd: m.
-        velocity_sd: m/s.
-    """
+    """How a ball is released: means and standard deviations of normal draws, m and m/s."""
 
     place: tuple[float, float, float]
     velocity: tuple[float, float, float]
@@ -29,11 +22,9 @@ class Ball:
     """A kind of ball on the table, and the hand that tosses it.
 
     Attributes:
-        name: Its key in `BALLS`, and in results.
         restitution: Exit over entry normal speed.
         log10_concentration: Decimal logarithm of the exit direction's concentration.
         radius: m; only the touch by a paddle depends on it, as a contact is a point.
-        hand: How it is tossed.
     """
 
     name: str

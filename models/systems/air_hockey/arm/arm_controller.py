@@ -37,9 +37,6 @@ class ArmController:
 
     Attributes:
         planned: Joint angles and speeds that are planned for now.
-        command: The last one: the same, corrected.
-        payload: The estimate of the mass that the motors' law does not know.
-        memory: Of the planner.
         offset_at_contact: Of the mallet from the tip at the planned contact, m.
     """
 

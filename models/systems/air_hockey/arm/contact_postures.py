@@ -40,14 +40,7 @@ def climb(
     steps: int = 400,
     progress: Callable[[int], None] | None = None,
 ) -> Float[ndarray, "*grid 7"]:
-    """Return postures of high speed that change smoothly over a grid.
-
-    Args:
-        points: Where the tip is.
-        directions: Unit vectors along which it moves.
-        start: The posture that all grow out of.
-        progress: Called with the number of steps done.
-    """
+    """Return postures of high speed along unit vectors that change smoothly over a grid."""
     joints = np.broadcast_to(start, (*points.shape[:-1], 7))
     joints = splines.seek(joints, points, steps=20)
     mean, size = np.zeros_like(joints), np.zeros_like(joints[..., :1])

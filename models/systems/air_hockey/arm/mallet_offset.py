@@ -45,14 +45,7 @@ def follow(
     *,
     period: float,
 ) -> MalletState:
-    """Return the mallet at the end of a motion that is sampled evenly.
-
-    Args:
-        mallet: A period before the first sample.
-        joints: At the end of each period, rad.
-        joint_speeds: Likewise, rad/s.
-        period: s.
-    """
+    """Return the mallet after a motion sampled at each period's end, from that at its start."""
     if len(joints) == 0:
         return mallet
     pose = iiwa.pose(joints)

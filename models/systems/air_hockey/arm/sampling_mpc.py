@@ -68,8 +68,7 @@ def plan(
     """Plan once more; called every `PERIOD`.
 
     Args:
-        joints: Of the last command.
-        joint_speeds: Of the last command.
+        joints, joint_speeds: Of the last command.
         target: A contact, or joint angles at the tip's height to rest at.
         time_left: Time until the contact; not used for a rest.
 

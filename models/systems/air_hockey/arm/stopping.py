@@ -21,13 +21,7 @@ _EQUAL = 0.05
 def stopping_paths(
     joints: Float[ndarray, " 7"], joint_speeds: Float[ndarray, " 7"], target: Float[ndarray, " 7"]
 ) -> Path:
-    """Return paths to a rest, the quickest first: straight there, or steadily braking before.
-
-    Args:
-        joints: Joint angles now, rad.
-        joint_speeds: Joint speeds now, rad/s.
-        target: Joint angles at rest, rad.
-    """
+    """Return paths to a rest, the quickest first: straight there, or steadily braking before."""
     straight = [(0.5 * rest, 0.5 * rest) for rest in _RESTS]
     braked = [(brake, rest) for brake in _BRAKES for rest in _RESTS]
     spans = np.array(straight + braked)

@@ -48,8 +48,7 @@ class RunUps:
 
     Attributes:
         share: Of the joint speeds asked for; 0 where no stroke keeps to the limits.
-        wind_up: s.
-        duration: s.
+        wind_up, duration: s.
         offset: Of the start posture from its rule, rad.
     """
 

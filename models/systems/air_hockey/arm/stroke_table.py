@@ -40,15 +40,7 @@ _PROBES = 3
 
 @dataclass(frozen=True)
 class Contact:
-    """A stroke's contact and how to get there.
-
-    Attributes:
-        joints: At contact.
-        joint_speeds: At contact.
-        speed: Of the mallet along the shooting angle, m/s.
-        duration: From rest at home to the contact.
-        wind_up: Time from the start posture to the contact.
-    """
+    """A stroke's contact (joints, and the mallet's speed along the angle, m/s) and its times, s."""
 
     joints: Float[ndarray, " 7"]
     joint_speeds: Float[ndarray, " 7"]
@@ -75,13 +67,9 @@ class Strokes:
     """The table.
 
     Attributes:
-        x: Of the mallet's centre, ascending.
-        y: Of the mallet's centre, ascending.
-        angle: Shooting angle, ascending.
-        joints: At contact.
+        x, y, angle: Of the mallet's centre and of the shot, ascending.
         offsets: Of the start postures from `stroke_path.start_posture`.
-        wind_ups: Times from the start posture to the contact.
-        durations: From rest at home to the contact.
+        wind_ups, durations: From the start posture and from rest at home to the contact, s.
         speeds: Reached, m/s; 0 where no stroke was found.
         sound: Whether what is interpolated in a cell between eight neighbours keeps to the limits.
     """
@@ -97,11 +85,7 @@ class Strokes:
     sound: Bool[ndarray, "cx cy cu"]
 
     def contact(self, position: Float[ndarray, " 2"], angle: float) -> Contact:
-        """Return the stroke that meets a point.
-
-        Raises:
-            ValueError: If the point or the angle is not in the table.
-        """
+        """Return the stroke that meets a point; refuse one that the table does not cover."""
         where = np.array((*position, angle))
         if not self.covers(where[:2], where[..., 2]):
             raise ValueError(f"position, angle: {position}, {angle} are not in the table")
@@ -175,7 +159,6 @@ def build(
         counts: Of places in x, y and shooting angle.
         ends: The least and greatest x, y and shooting angle.
         steps: Of the ascent of postures and of the search for run-ups.
-        progress: Called with the share of the work done.
     """
     limits = limits or Limits()
     axes = [np.linspace(*end, count) for end, count in zip(ends, counts, strict=True)]
@@ -222,11 +205,7 @@ def _mended(table: Strokes, limits: Limits, draw: np.random.Generator) -> Stroke
 
 
 def from_arrays(arrays: Mapping[str, ndarray]) -> Strokes:
-    """Return a table from its arrays, as `Strokes.to_arrays` gives them.
-
-    Raises:
-        ValueError: If one is missing, of another shape, or not finite.
-    """
+    """Return a table from its arrays, as `Strokes.to_arrays` gives them; refuse others."""
     x, y, angle = (take(arrays, name, (np.size(arrays.get(name, 0)),)) for name in _AXES)
     grid = (len(x), len(y), len(angle))
     postures = {name: take(arrays, name, (*grid, 7)) for name in ("joints", "offsets")}

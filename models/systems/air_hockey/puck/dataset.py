@@ -37,13 +37,7 @@ _SHARE = 0.9  # of the usable joint speeds
 
 @dataclass(frozen=True)
 class Stroke:
-    """One stroke into a puck.
-
-    Attributes:
-        puck: Place and velocity at the start, m and m/s.
-        commands: Joint positions and speeds at the end of each period, rad and rad/s.
-        joints: Posture at the start, rad.
-    """
+    """A stroke into a puck at (place, velocity): start posture, and commands of each period."""
 
     puck: Float[ndarray, " 4"]
     commands: Float[ndarray, "time 2 7"]
@@ -63,9 +57,7 @@ def collect(
 
     Args:
         world: An episode under way in it ends.
-        steps: Periods of each episode.
         disturbance: The airflow; observation noise does not enter a record.
-        progress: Called with how many episodes are done.
     """
     rows = []
     for number in range(episodes):
@@ -159,8 +151,7 @@ def follow(
 
     Args:
         start: Where the tip starts from rest, m, in the table's frame.
-        along: Unit vector of the stroke.
-        pace: Speed at the contact, m/s.
+        along, pace: Unit vector of the stroke, and speed at the contact, m/s.
         joints: Postures from which those at the start are sought, rad.
     """
     rise = 2.0 * RUN / pace

@@ -37,10 +37,8 @@ class Recording:
     """Episodes sampled once a period, in the table's frame.
 
     Attributes:
-        puck: Place of its centre, m.
-        puck_velocity: m/s.
-        mallet: Place of its centre, m; NaN where there is none.
-        mallet_velocity: m/s; NaN where there is none.
+        puck, puck_velocity: Of its centre, m and m/s.
+        mallet, mallet_velocity: Likewise; NaN where there is none.
     """
 
     puck: Float[ndarray, "episode time 2"]
@@ -54,7 +52,6 @@ class Contacts:
     """Contacts of one kind.
 
     Attributes:
-        episode: Which episode it was in.
         start: Last free sample before it.
         stop: First free sample after it.
         touch: Time of the first touch after the sample `start`, s.
@@ -85,9 +82,6 @@ class Assigned:
     """A recording cut into modes.
 
     Attributes:
-        floating: Intervals without contact.
-        banks: Contacts with a wall.
-        strikes: Contacts with the mallet.
         unexplained: Contacts with both or neither, grazing, at a post or at an episode's edge.
     """
 

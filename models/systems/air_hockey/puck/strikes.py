@@ -46,11 +46,10 @@ def strike(
     mallet_velocity: Float[ndarray, "*batch 2"],
     normal: Float[ndarray, "*batch 2"],
 ) -> Strike:
-    """Return the velocity of the puck after the mallet's touch (Eq. 3).
+    """Return the velocity, m/s, of the puck after the mallet's touch (Eq. 3).
 
     Args:
         mean: State of the puck at the touch, of which the velocity is read.
-        mallet_velocity: m/s.
         normal: Unit vector from the mallet's centre to the puck's.
     """
     law = modes.mallet
@@ -83,7 +82,6 @@ def struck(
     Args:
         mean: State at the touch.
         covariance: Of that state; add the mallet's own placing error to that of the place.
-        mallet_velocity: m/s.
         normal: Unit vector from the mallet's centre to the puck's.
     """
     hit = strike(modes, mean, mallet_velocity, normal)

@@ -39,8 +39,7 @@ class EnergyPolicy:
     """The angle of least energy.
 
     Attributes:
-        low: Least state and angle that it was trained on.
-        high: Greatest.
+        low, high: Least and greatest state and angle that it was trained on.
         seed: Of the samples; every search begins with it anew.
     """
 

@@ -32,12 +32,8 @@ class Energy:
     """The network.
 
     Attributes:
-        location: Of the inputs: x, y, vx, vy, ax, ay and angle; m, m/s, m/s^2, rad.
-        scale: Of the inputs.
-        first: W_1, an input a row.
-        first_offset: b_1.
-        second: W_2, an input a row.
-        second_offset: b_2.
+        location, scale: Of the inputs: x, y, vx, vy, ax, ay and angle; m, m/s, m/s^2, rad.
+        first, second: W_1 and W_2, an input a row, with offsets b_1 and b_2.
         last: w_3.
     """
 
@@ -78,11 +74,7 @@ def to_arrays(energy: Energy) -> dict[str, ndarray]:
 
 
 def from_arrays(arrays: Mapping[str, ndarray]) -> Energy:
-    """Return the network of named arrays, as `to_arrays` gives them.
-
-    Raises:
-        ValueError: If one is missing, of another shape, not finite, or a scale is not positive.
-    """
+    """Return the network of named arrays, as `to_arrays` gives them; refuse others."""
     hidden = np.size(arrays.get("last", 0))
     shapes: dict[str, tuple[int, ...]] = {
         "last": (hidden,),

@@ -31,13 +31,7 @@ SHRINK = 0.8
 
 @dataclass(frozen=True)
 class Samples:
-    """What an iteration leaves to the next.
-
-    Attributes:
-        angles: Samples, rad.
-        shares: Their probabilities.
-        sigma: Of the next perturbation, rad.
-    """
+    """What an iteration leaves to the next: angles, their shares, next perturbation; rad."""
 
     angles: Float[ndarray, " sample"]
     shares: Float[ndarray, " sample"]

@@ -36,9 +36,7 @@ class Training:
     """Size and schedule.
 
     Attributes:
-        hidden: Units of each of the two layers.
         epochs: Times that each state is used.
-        batch: States in one step.
         rate: Highest learning rate.
         against: Angles that the best is compared with in one step.
     """
@@ -81,10 +79,8 @@ def fit(
     """Train an energy.
 
     Args:
-        states: Of the puck at contact: m, m/s, m/s^2.
-        angles: Tried for each, rad.
+        states, angles: Of the puck at contact, m, m/s, m/s^2, and tried for each, rad.
         best: Number of the best of them.
-        progress: Called with how many of all steps are done.
 
     Raises:
         ValueError: If a number is not finite, or there are too few states.

@@ -55,11 +55,9 @@ class Crossing:
 
     Attributes:
         arrives: Whether the mean does; where not, the rest is NaN or 0.
-        y: Mean of the place on the line, m.
-        sd: Of that place, m.
-        velocity: Mean velocity there, m/s.
+        y, sd: Mean and standard deviation of the place on the line, m.
+        velocity, time: Mean velocity there, m/s, and when, s.
         banks: Banks of the long rims before.
-        time: When, s.
     """
 
     arrives: Bool[ndarray, "*batch"]
@@ -102,8 +100,7 @@ def roll_out(
     """Follow pucks until their means cross the goal line.
 
     Args:
-        mean: States after the strike.
-        covariance: Of the states.
+        covariance: Of the states after the strike.
         first: The law of the first bank; that of any bank when absent.
     """
     laws = (modes.wall if first is None else first, modes.wall)

@@ -30,19 +30,15 @@ class Check:
     """What was measured over held-out states that have a shot within the chance constraint.
 
     Attributes:
-        states: How many.
-        regret: Mean of the objective's regret.
-        regret_error: Standard error of that mean.
-        regret_high: 95th percentile of it.
+        regret, regret_error: Mean of the objective's regret, and its standard error.
+        regret_high: Its 95th percentile.
         optimum_regret: Mean regret against the greatest objective within the chance constraint.
         goal_regret: Mean by which the goal probability is below that of the best shot.
         kept: Share of the found shots that keep the chance constraint.
         agreement: Share of the found shots of the best shot's mode.
         regret_apart: Mean regret where the mode is another; NaN where none is.
         best: Mean objective of the best shots.
-        goal: Mean goal probability of the found shots.
-        speed: Mean speed on the goal line of the found shots, m/s.
-        banks: Mean banks of the found shots.
+        goal, speed, banks: Means over the found shots; the speed is on the goal line, m/s.
     """
 
     states: int
@@ -78,7 +74,6 @@ def compare(setting: Setting, found: Shots, candidates: Shots) -> Check:
     """Compare found shots with the best candidates.
 
     Args:
-        found: A shot for each state.
         candidates: Outcomes of fine candidates for each, shape (state, angle).
 
     Raises:

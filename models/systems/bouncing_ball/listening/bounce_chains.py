@@ -49,10 +49,8 @@ class Chain:
     """The detected bounces of one drop.
 
     Attributes:
-        times: First arrivals, s, shape (bounce,).
-        strengths: Evidence of each onset, nats, shape (bounce,).
-        time_sd: Standard deviations of `times`, s, shape (bounce,).
-        loudness: Loudness of each onset, sample units, shape (bounce,).
+        times, time_sd: First arrivals and their standard deviations, s.
+        strengths, loudness: Evidence, nats, and loudness of each onset, sample units.
         score: Log odds of the chain against clutter, nats.
         missing: Indices n such that a bounce between `times[n]` and `times[n + 1]` was missed; no
             ratio is made of that interval.
@@ -74,7 +72,6 @@ def find_chains(
     """Find the balls that bounced in a recording, in order of their first bounce.
 
     Args:
-        onsets: In order of time; none is in two chains.
         law: How intervals shrink; None takes the default.
         least_score: Least log odds of the best chain, nats: a recording is expected to hold one.
         next_score: Least log odds of any further chain, nats.
@@ -97,7 +94,6 @@ def interval_ratios(
     A chain of n bounces without a gap has n - 2.
 
     Args:
-        times: When one ball bounced, s.
         missing: Indices n such that a bounce between `times[n]` and `times[n + 1]` was missed.
     """
     intervals = np.diff(times)

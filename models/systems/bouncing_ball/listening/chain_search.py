@@ -38,7 +38,6 @@ class Path:
     """A chain by the places of its onsets.
 
     Attributes:
-        members: Indices of its onsets, in order of time.
         missing: Indices n such that a bounce between members n and n + 1 was missed.
         score: Log odds against clutter, nats.
         scatter: Scatter of the log ratio that explains it best.
@@ -105,8 +104,7 @@ def best_path(onsets: Onsets, law: Law, *, clutter: float) -> Path | None:
     """Find the chain of at least three bounces with the highest score; None where there is none.
 
     Args:
-        onsets: In order of time.
-        clutter: Rate of onsets that belong to no ball, per second.
+        clutter: Rate of onsets that belong to no ball, Hz.
     """
     scene = _scene(onsets, law, clutter=clutter)
     table = _start(scene, law)

@@ -13,11 +13,8 @@ class Law:
     """How the intervals of one ball shrink, and how often other things happen.
 
     Attributes:
-        lowest: Least ratio of successive intervals.
-        longest: Longest interval, s.
-        shortest: Shortest interval, s.
-        ratio: Centre of the prior of the first ratio.
-        ratio_sd: Standard deviation of the logarithm of the first ratio.
+        lowest, shortest, longest: Least ratio of successive intervals; their bounds, s.
+        ratio, ratio_sd: Centre of the prior of the first ratio, and deviation of its logarithm.
         walk: Standard deviation of the change of the log ratio from bounce to bounce.
         scatters: Standard deviations tried for the log ratio about its mean, one for a whole chain.
         shares: Prior probability of each of these.

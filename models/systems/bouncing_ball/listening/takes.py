@@ -35,11 +35,10 @@ class DetectedTake:
     """What one take says about its drop.
 
     Attributes:
-        times: Times of emission (of arrival without positions) of each bounce, s.
-        time_sd: Standard deviation of each time, s.
+        times, time_sd: Of emission (of arrival without positions) of each bounce, s.
         positions: Points of the surface, m, NaN where nothing fits; None with fewer than three
             microphones.
-        covariances: Covariance of each position, m^2; None without positions.
+        covariances: Of each position, m^2; None without positions.
         outliers: Bounces whose position should not be relied upon; their times are those of arrival
             less the travel from the region's middle, with an honest standard deviation.
         missing: Indices n such that a bounce between n and n + 1 was missed.
@@ -72,9 +71,6 @@ def detect(
         region: Where impacts can be; None is MARGIN round the microphones.
         tolerances: What the stated uncertainty adds to noise and echoes; None takes the defaults.
         most: Number of bounces from the first that are kept; None keeps all.
-
-    Returns:
-        Times, and with three microphones or more positions, of the bounces.
 
     Raises:
         ValueError: Channels that are not the array's, values that are not finite, a silent channel,

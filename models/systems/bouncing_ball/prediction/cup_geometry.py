@@ -41,7 +41,6 @@ class Scene:
         cup_distance: From the foot to the cup's axis along the floor, m.
         rim_radius: R, inside, m.
         rim_height: H above the floor, m.
-        gravity: Acceleration, m/s^2.
     """
 
     tilt: float
@@ -70,8 +69,7 @@ def simulate(
     Args:
         restitution: Exit over entry normal speed, in (0, 1].
         concentration: Of the exit direction; infinity means no scatter.
-        drop: Place (x, y) of the ball's centre at release, m.
-        ball_radius: m.
+        drop, ball_radius: Place (x, y) of the ball's centre at release, and its radius, m.
         drop_height: How far the ball falls until it touches the incline below it, m.
         bounces: Most contacts with the incline that are followed.
         horizontal_sd: Standard deviation of each horizontal velocity component at release, m/s.
@@ -100,8 +98,7 @@ def enters(
 
     Args:
         contacts: Contacts of balls that were released over the origin, in world axes.
-        drop: Place (x, y) of the ball's centre at release, m.
-        ball_radius: m.
+        drop, ball_radius: Place (x, y) of the ball's centre at release, and its radius, m.
 
     Raises:
         ValueError: If the ball does not fit into the cup.
@@ -115,21 +112,18 @@ def enters(
 
 
 def aim(restitution: float, *, ball_radius: float, drop_height: float, scene: Scene) -> float:
-    """Return the x of the drop that a ball without noise ends on the cup's axis in one bounce.
+    """Return the x, m, of the drop that a noiseless ball ends on the cup's axis in one bounce.
 
     From rest the ball leaves with v_n = e sqrt(2 g h) cos b and v_t = sqrt(2 g h) sin b. The
     height of the contact falls with x = d - v_x t, so that the flight time t solves
 
         r / cos b - d tan b + (v_z + v_x tan b) t - g t^2 / 2 = H.
 
+    The x may lie beyond the incline's ends.
+
     Args:
         restitution: Exit over entry normal speed e.
-        ball_radius: Radius r of the ball, m.
-        drop_height: Height h that it falls, m.
-        scene: The incline and the cup.
-
-    Returns:
-        The x of the drop, m; it may lie beyond the incline's ends.
+        ball_radius, drop_height: r, and the height h that it falls, m.
 
     Raises:
         ValueError: If no such ball rises to the rim.

@@ -95,12 +95,10 @@ def count(
     ball_radius: float,
     draw: torch.Generator,
 ) -> Int[ndarray, "*position"]:
-    """Drop `TRIALS` balls at each position, from rest, and count those in the cup.
+    """Drop `TRIALS` balls at each (x, y), m, from rest, and count those in the cup.
 
     Args:
         theta: Restitution and log10 concentration; an infinite one means no noise.
-        drops: Positions (x, y), m.
-        ball_radius: m.
     """
     inside = cup_geometry.simulate(
         torch.tensor(theta[0], dtype=torch.float64),
@@ -122,8 +120,7 @@ def enters(
 
     Args:
         contacts: Contacts of balls released over the origin at `DROP_HEIGHT`, tilt `SCENE.tilt`.
-        drop: Position (x, y) of the release, m.
-        ball_radius: m.
+        drop, ball_radius: Position (x, y) of the release, and the radius, m.
     """
     return cup_geometry.enters(
         contacts, torch.from_numpy(drop), ball_radius=ball_radius, scene=SCENE
@@ -137,12 +134,10 @@ def predict(
     ball_radius: float,
     draw: torch.Generator,
 ) -> Prediction:
-    """Predict the count of a ball at each position.
+    """Predict the count of a ball at each position (x, y), m.
 
     Args:
         theta: Draws of the posterior, at least two.
-        drops: Positions (x, y), m.
-        ball_radius: m.
     """
     counts = np.stack([count(row, drops, ball_radius=ball_radius, draw=draw) for row in theta])
     return Prediction(counts, beta_binomials.interval(beta_binomials.pmf(counts, TRIALS)))

@@ -30,7 +30,7 @@ class NextBounces:
     """Samples of the next bounce, seen along the line of the last two.
 
     Attributes:
-        time: Time from the last bounce to the next, s, positive.
+        time: From the last bounce to the next, s, positive.
         along: Displacement along the direction of travel, m.
         across: Displacement to the left of it, m.
     """

@@ -50,26 +50,12 @@ class Table:
 
 
 def law(transition: Transition) -> Law:
-    """Return the sampler that a look-ahead wants.
-
-    Args:
-        transition: The trained density.
-
-    Returns:
-        A function of time, distance, number of samples and source of randomness.
-    """
+    """Return the sampler that a look-ahead wants: of time, distance, number and randomness."""
     return functools.partial(sample, tabulate(transition))
 
 
 def tabulate(transition: Transition) -> Table:
-    """Evaluate the network at all nodes.
-
-    Args:
-        transition: The trained density.
-
-    Returns:
-        The table.
-    """
+    """Evaluate the network at all nodes."""
     u = torch.linspace(0.0, 1.0, _NODES, dtype=torch.float64)
     time = torch.ones_like(u)
     distance = GRAVITY * HALF_SLOPE * u / (1.0 - u).clamp(min=1e-9)
@@ -90,18 +76,7 @@ def sample(
     count: int,
     draw: np.random.Generator,
 ) -> NextBounces:
-    """Draw next bounces.
-
-    Args:
-        table: The tabulated density.
-        time: Time between the last two bounces of each parent, s, positive.
-        distance: Distance between them, m.
-        count: Number of samples of each parent.
-        draw: Source of randomness.
-
-    Returns:
-        Next bounces, shape (parent, count).
-    """
+    """Draw next bounces, (parent, count), after two `time`, s, and `distance`, m, apart."""
     length = GRAVITY * time**2
     s = (distance / length)[:, None]
     numbers = _pick(table, s, count, draw)

@@ -53,15 +53,11 @@ class State:
     """The controller's state.
 
     Attributes:
-        theta: Draws of restitution and log10 concentration, shape (draw, 2).
         touch: Distance of centres at which paddle and ball touch, m.
         price: Energy that a touch is worth, m^2/s.
         detour: By how much late arrivals are late.
         microphones: Their positions, m, where there are three; None if unknown.
-        belief: After the last event; None before the first.
-        last_event_time: Of the last good event, s; None before the first.
-        bounces: Good events so far.
-        refused: One line for every event that was refused.
+        last_event_time, bounces: Time of the last good event, s, and how many there were.
     """
 
     theta: Float[ndarray, "draw 2"]
@@ -97,7 +93,6 @@ def init(
 
     Args:
         theta: Samples of the calibrated posterior: restitution and log10 concentration.
-        ball_radius: m.
         seed: Seed of the samples; the same seed and events give the same targets.
         price: Energy that a touch is worth, m^2/s.
         microphones: Their positions, m. With three, a wrong position tells where the contact may
@@ -130,13 +125,9 @@ def init(
 def step(
     state: State, event: BounceEvent, *, now: float, paddle: tuple[float, float]
 ) -> tuple[State, MotionTarget | None]:
-    """Take in one bounce and return the state after it, and a target or None.
+    """Take in one bounce known at `now`, s; return the state after it, and a target or None.
 
     A bad event leaves the state as it was but for one line in `refused`.
-
-    Args:
-        now: When the event became known, s in the stream's clock.
-        paddle: Present (y, z) of the paddle, m.
     """
     wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:

@@ -39,15 +39,12 @@ _POSITION = np.eye(2, 4)  # H, the position of a state
 
 @dataclass(frozen=True)
 class TossPrior:
-    """Where tosses come from, before any detection; means and standard deviations.
+    """Where tosses come from, before any detection: means and deviations in m, m/s and s.
 
     Attributes:
-        position: Of the first contact, m.
-        position_sd: m.
-        velocity: Horizontal, after the first contact, m/s.
-        velocity_sd: m/s.
-        flight: Time from the first contact to the second, s.
-        flight_sd: s.
+        position: Of the first contact.
+        velocity: Horizontal, after the first contact.
+        flight: From the first contact to the second.
     """
 
     position: tuple[float, float] = (-0.14, 0.0)
@@ -63,8 +60,7 @@ class Belief:
     """A mixture over histories and draws of theta.
 
     Attributes:
-        restitution: e of each draw.
-        concentration: k of each draw.
+        restitution, concentration: e and k of each draw.
         mean: Of (p, u) on reaching the last contact; u on leaving it after a first contact.
         covariance: m^2, m^2/s, m^2/s^2.
         entry: Vertical speed on reaching the last contact, m/s; NaN after a first contact.
@@ -90,11 +86,7 @@ def begin(
     prior: TossPrior,
     sensor: SensorModel,
 ) -> Belief:
-    """Return the belief after the first event.
-
-    Args:
-        theta: Draws of restitution and log10 concentration.
-    """
+    """Return the belief after the first event, given draws of restitution and log10 k."""
     draws = len(theta)
     covariance = np.diag(np.square([*prior.position_sd, *prior.velocity_sd]))
     before = Belief(

@@ -64,16 +64,11 @@ class State:
     """The controller's state.
 
     Attributes:
-        look_ahead: k, bounces to look ahead.
-        branches: n, samples of each next bounce.
         reach: Standard deviation of the crossings up to which the whole way is gone, m.
         position_sd: Error of one place per axis that the envelope allows for, m.
         last: The last bounce believed, None before the first.
-        expected: The next bounce, None before the second.
-        last_event_time: Of the last good event, s; None before the first.
-        bounces: Good events so far.
+        last_event_time, bounces: Time of the last good event, s, and how many there were.
         replaced: Times of the bounces whose place was replaced, s.
-        refused: One line for every event that was refused.
     """
 
     next_bounces: Law
@@ -105,8 +100,6 @@ def init(
 
     Args:
         transition: Law of the next bounce (`prediction.transition_sampler.law`).
-        look_ahead: k, bounces to look ahead.
-        branches: n, samples of each next bounce.
         seed: Seed of the samples; the same seed and events give the same targets.
         reach: Standard deviation of the crossings up to which the whole way is gone, m; None
             takes the paddle's radius.
@@ -132,8 +125,6 @@ def step(
 
     Args:
         event: Only its time and place are read.
-        now: When the event became known, s in the stream's clock.
-        paddle: Present (y, z) of the paddle, m.
     """
     wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:

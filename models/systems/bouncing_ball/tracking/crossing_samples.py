@@ -33,8 +33,7 @@ class Continuations:
         crosses: Whether the ball crosses the plane at all.
         flight: Number of the flight in which it does, 1 for the present; 0 where never.
         time: When it crosses, s in the stream's clock; NaN where never.
-        y: Where, m.
-        z: Where, m.
+        y, z: Where, m.
         next_contact: When the present flight would end on the table, s in the stream's clock.
     """
 
@@ -52,8 +51,6 @@ def sample(
     """Sample how the ball goes on after the last event.
 
     Args:
-        plane: x_R of the robot's plane, m.
-        count: Number of samples.
         prior: Gives the first flight after a single contact.
     """
     time, place, velocity, theta = _start(belief, count, prior, draw)

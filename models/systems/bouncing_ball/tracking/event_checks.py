@@ -33,13 +33,7 @@ class Bounce:
 def fault(
     event: BounceEvent, *, now: float, paddle: tuple[float, float], last: float | None
 ) -> str | None:
-    """Say in one line what is wrong with an event; None if it can be used, even without a place.
-
-    Args:
-        now: When the event became known, s in the stream's clock.
-        paddle: Present (y, z) of the paddle, m.
-        last: Time of the event before, s; None before the first.
-    """
+    """Say in one line what is wrong with an event; None if it can be used, even without a place."""
     if not abs(event.time) < LATEST:
         return f"bounce event: time must be finite and within {LATEST:.0e} s, got {event.time}"
     which = f"bounce event at {event.time:.4f} s"

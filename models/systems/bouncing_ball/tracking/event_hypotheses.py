@@ -73,9 +73,7 @@ class Detection:
 
     Attributes:
         time: When the contact was, if the position is right, s.
-        arrival: First arrival at a microphone, s.
-        position: m, or None.
-        covariance: Of the position, m^2, or None.
+        position, covariance: m and m^2, or None.
         flagged: Whether the localiser doubts the position.
         late: Where the contact may have been if its sound reached a microphone late.
     """

@@ -41,7 +41,6 @@ def bounce_moments(
         mean: Of (p, u) on reaching the contact.
         rise: Vertical speed after the contact without scatter, e w, m/s.
         exit_speed: Vertical speed after it, m/s.
-        concentration: k.
         speed_sd: Standard deviation of `rise`, m/s.
     """
     u = mean[..., 2:]

@@ -46,8 +46,6 @@ class State:
         restitution: e, in (0, 1].
         horizontal: Share of the horizontal speed that a contact leaves.
         last: The last bounce, None before the first and after one without a place.
-        last_event_time: Of the last good event, s; None before the first.
-        refused: One line for every event that was refused.
     """
 
     restitution: float
@@ -101,8 +99,6 @@ def step(
 
     Args:
         event: Only its time and place are read.
-        now: When the event became known, s in the stream's clock.
-        paddle: Present (y, z) of the paddle, m; only checked.
     """
     wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:
@@ -118,11 +114,7 @@ def step(
 
 
 def predict(state: State, before: Bounce, last: Bounce) -> Prediction | None:
-    """Extrapolate two bounces to the robot's plane (Eqs. 11 to 16).
-
-    Returns:
-        The prediction; None where the line through the bounces does not meet the plane.
-    """
+    """Extrapolate two bounces to the plane (Eqs. 11 to 16); None where their line misses it."""
     step_x, step_y = last.x - before.x, last.y - before.y
     slope = step_y / step_x if step_x != 0.0 else math.inf
     y = last.y + slope * (state.workspace.x - last.x)

@@ -30,8 +30,7 @@ class Detour:
     """By how much an arrival off a near surface comes by a longer way.
 
     Attributes:
-        mean: m.
-        sd: Standard deviation, m.
+        mean, sd: m.
         range_sd: Error of the difference of two direct ranges, m, bend of the hyperbola included.
     """
 
@@ -42,13 +41,7 @@ class Detour:
 
 @dataclass(frozen=True)
 class PositionEstimate:
-    """A place that explains what was detected.
-
-    Attributes:
-        mean: m.
-        covariance: m^2.
-        log_stretch: Log of |dp* / dr|.
-    """
+    """A place, m, that explains what was detected, and the log of |dp* / dr|."""
 
     mean: Float[ndarray, " 2"]
     covariance: Float[ndarray, "2 2"]

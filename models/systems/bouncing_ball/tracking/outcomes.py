@@ -63,8 +63,6 @@ def judge(
     Args:
         crossing: Place (y, z) at which the ball crosses the robot's plane, m, or None.
         paddle: Place (y, z) of the paddle's centre at that time, m.
-        ball_radius: m.
-        outliers: Bounces that were mislocated or missed.
     """
     if crossing is None:
         return "boundaries", np.inf
@@ -88,13 +86,7 @@ def mislocated(
     positions: Float[ndarray, "bounce 2"],
     events: Sequence[BounceEvent],
 ) -> tuple[int, ...]:
-    """Return the bounces, counted from 1, that have no event, or one with no place or a wrong one.
-
-    Args:
-        times: When the bounces happened, s.
-        positions: Where they happened, m.
-        events: What was detected.
-    """
+    """Return the bounces, counted from 1, that have no event, or one with no or a wrong place."""
     wrong = []
     for index, (time, place) in enumerate(zip(times, positions, strict=True), start=1):
         near = min(events, key=lambda event: abs(event.arrival - time), default=None)

@@ -42,9 +42,7 @@ class Motion:
     Attributes:
         time: Time simulated, a whole number of steps, s.
         clock: Time asked for so far, within half a step of `time`, s.
-        joints: Joint angles, rad.
-        joint_speeds: rad/s.
-        plan: What it follows.
+        joints, joint_speeds: rad and rad/s.
         energy: Integral of |v|^2 / 2 of the paddle so far, J s/kg.
     """
 
@@ -61,11 +59,8 @@ class Track:
     """The arm at every step of a stretch of time, its start included.
 
     Attributes:
-        times: s.
-        joints: Joint angles, rad.
-        joint_speeds: rad/s.
-        paddle: The paddle's centre, m.
-        velocity: Its velocity, m/s.
+        joints, joint_speeds: rad and rad/s.
+        paddle, velocity: Of the paddle's centre, m and m/s.
         controls: What the motors were given for each step, N m (with kp q* + kd dq*).
     """
 
@@ -84,11 +79,7 @@ def build(model: mujoco.MjModel | None = None) -> Arm:
 
 
 def at_rest(point: tuple[float, float], *, plane: float) -> Motion:
-    """Return the arm at rest with its paddle at (y, z) of the plane x = `plane`, m.
-
-    Raises:
-        ValueError: The point is out of reach.
-    """
+    """Return the arm at rest with its paddle at (y, z) of the plane; refuse one out of reach."""
     joints = ur5.inverse(np.array((plane, *point)))
     if not np.isfinite(joints).all():
         raise ValueError(f"point: {point} is out of the arm's reach")

@@ -44,10 +44,7 @@ class Plan:
     """A motion within the plane x = `plane`; places are (y, z).
 
     Attributes:
-        plane: x of the robot's plane, m.
-        start: When the motion starts, s.
-        position: Where the paddle is then, m.
-        velocity: Its velocity then, m/s.
+        start, position, velocity: When the motion starts, s, and the paddle then, m and m/s.
         braking: b, s.
         goal: Where it comes to rest, m.
         duration: d, s.
@@ -69,12 +66,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Reference:
-    """Where the paddle should be at some times.
-
-    Attributes:
-        position: (y, z), m.
-        velocity: m/s.
-    """
+    """Where the paddle should be at some times: (y, z), m, and velocity, m/s."""
 
     position: Float[ndarray, "*batch 2"]
     velocity: Float[ndarray, "*batch 2"]
@@ -151,10 +143,7 @@ def demand(
     acceleration (the share's eighth power).
 
     Args:
-        plan: Where and how fast the motions start.
-        brakings: b of each, s.
-        durations: d of each, s.
-        goals: Where each ends, m.
+        plan, brakings, durations, goals: Start of the motions, b and d of each, s, and ends, m.
 
     Returns:
         1 or less where every joint keeps its limits; infinite where the way is out of reach.

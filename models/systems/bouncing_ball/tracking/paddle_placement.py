@@ -38,12 +38,7 @@ _EARLY = 0.2
 
 @dataclass(frozen=True)
 class Reach:
-    """How fast the arm moves its paddle along motions of least jerk.
-
-    Attributes:
-        speed: Largest, m/s.
-        acceleration: Largest, m/s^2.
-    """
+    """Largest speed, m/s, and acceleration, m/s^2, of the paddle on motions of least jerk."""
 
     speed: float = 1.1
     acceleration: float = 8.0
@@ -70,11 +65,9 @@ class Crossings:
 
 @dataclass(frozen=True)
 class Choice:
-    """Where to be.
+    """Where to be, (y, z) in m, and the time in which to be there, s.
 
     Attributes:
-        point: (y, z), m.
-        duration: Time in which to be there, s.
         touched: Share of the samples that cross soon that touch; NaN where none does.
     """
 
@@ -95,11 +88,8 @@ def choose(
     """Choose the place of least expected cost.
 
     Args:
-        crossings: At least one.
-        paddle: Where the paddle is (y, z), m.
         touch: Distance of centres at which paddle and ball touch, m.
         price: What a miss costs, m^2/s.
-        bounds: Lowest and highest y and z of the paddle's centre, m.
     """
     here = np.array(paddle)
     duration = _duration(crossings)

@@ -30,7 +30,6 @@ def build(
     Args:
         tilt: Angle by which the table descends towards -x, rad.
         microphones: Up to three places, m; the scene's own when empty.
-        ball_radius: Radius of the ball that is shown, m.
         cup_distance: From the foot of the table to the cup's axis along the floor, m.
 
     Raises:

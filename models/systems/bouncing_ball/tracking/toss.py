@@ -35,7 +35,6 @@ class Toss:
     """The truth about one toss. Times count from the start of the recording stream.
 
     Attributes:
-        ball: What was tossed.
         times: Time of each contact with the table, s.
         positions: Place of each contact, m; z is 0.
         velocities: Velocity after each contact, m/s.

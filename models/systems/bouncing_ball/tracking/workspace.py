@@ -23,9 +23,8 @@ class Workspace:
 
     Attributes:
         x: Place of the plane, m.
-        y: Lowest and highest y of the paddle's centre, m.
-        z: Lowest and highest z of the paddle's centre, m.
-        paddle_radius: Radius of the paddle (a disc of 4.5 inches), m.
+        y, z: Lowest and highest of the paddle's centre, m.
+        paddle_radius: A disc of 4.5 inches, m.
         home: Where the paddle waits, (y, z), m; its lower edge just clears the table's height.
     """
 
@@ -83,11 +82,7 @@ def contains(workspace: Workspace, y: float, z: float) -> bool:
 
 
 def clearance(workspace: Workspace, place: tuple[float, float, float]) -> float:
-    """Return how far a thing, m, stands from all places that the paddle can take.
-
-    Returns:
-        The distance, m; zero where the paddle would strike it.
-    """
+    """Return how far a thing, m, stands from all places of the paddle; 0 where it is struck."""
     x, y, z = place
     (left, right), (bottom, top) = workspace.y, workspace.z
     aside, above = max(left - y, 0.0, y - right), max(bottom - z, 0.0, z - top)
