@@ -41,14 +41,7 @@ def fit(
     first: Float[ndarray, "*#batch n"],
     last: Float[ndarray, "*#batch n"],
 ) -> Path:
-    """Return the path of least acceleration.
-
-    Args:
-        times: When it passes the points, ascending.
-        points: The two ends and the via points between them.
-        first: Joint speeds at the start.
-        last: Joint speeds at the end.
-    """
+    """Return the path of least acceleration through points at ascending times, given end speeds."""
     speeds = np.zeros_like(points)
     speeds[..., 0, :], speeds[..., -1, :] = first, last
     inner = times.shape[-1] - 2
@@ -86,11 +79,7 @@ def cubic(
     share: Float[ndarray, "*#batch"],
     length: Float[ndarray, "*#batch"],
 ) -> tuple[Float[ndarray, "*#batch n"], Float[ndarray, "*#batch n"]]:
-    """Return angles and speeds on the cubic with given ends when a share of its length is over.
-
-    Args:
-        ends: Angles at the start and the end, speeds at the start and the end.
-    """
+    """Return angles and speeds a share of the way along the cubic of two angles and two speeds."""
     start, end, leaving, arriving = ends
     s, h = share[..., None], length[..., None]
     way = end - start
@@ -126,7 +115,6 @@ def seek(
     Joints share the work in proportion to the squares of their speed limits.
 
     Args:
-        joints: A posture nearby.
         across: Directions in which the tip is brought there; all three when absent.
     """
     rows = np.eye(3) if across is None else across

@@ -22,15 +22,12 @@ class Cell:
 
 
 def cell_at(axes: Sequence[Float[ndarray, " _"]], where: Float[ndarray, "*batch 3"]) -> Cell:
-    """Find the cell that each point lies in, or the nearest.
+    """Find the cell that each point lies in, or the nearest, among ascending even knots.
 
     >>> tenths = np.linspace(0.0, 1.0, 11)
     >>> cell = cell_at((tenths, tenths, tenths), np.array([0.25, 0.5, 7.0]))
     >>> [int(low) for low in cell.corner], cell.share.round(3).tolist()
     ([2, 5, 9], [0.5, 0.0, 1.0])
-
-    Args:
-        axes: The grid's knots along each of three axes, ascending, equally far apart.
     """
     corner, share = [], []
     for axis, knots in enumerate(axes):

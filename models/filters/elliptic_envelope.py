@@ -76,14 +76,7 @@ def squared_distance(
 def is_outlier(
     envelope: Envelope, observed: Float[ndarray, "*batch n"], *, mass: float = MASS
 ) -> Bool[ndarray, "*batch"]:
-    """Tell which observations lie outside the ellipse that holds a mass; NaN lies outside.
-
-    Args:
-        mass: Share of good observations inside, in (0, 1).
-
-    Raises:
-        ValueError: If the mass is outside (0, 1).
-    """
+    """Tell which observations lie outside the ellipse of a mass in (0, 1); NaN lies outside."""
     if not 0.0 < mass < 1.0:
         raise ValueError(f"mass must lie in (0, 1), got {mass}")
     inside = squared_distance(envelope, observed) <= _quantile(mass, len(envelope.mean))

@@ -93,14 +93,11 @@ def credibility(
 
 
 def uniformity(levels: Float[ndarray, " case"], *, bins: int = 20) -> Uniformity:
-    """Test ranks or levels for uniformity.
+    """Test ranks or levels for uniformity; each bin should expect five cases or more.
 
     >>> even = uniformity((np.arange(100) + 0.5) / 100, bins=4)
     >>> even.counts.tolist(), round(even.distance, 3), round(even.chi_square_p_value, 3)
     ([25, 25, 25, 25], 0.005, 1.0)
-
-    Args:
-        bins: Bins of the histogram; each should expect five cases or more.
 
     Raises:
         ValueError: If there is no number or one is outside [0, 1].
@@ -130,9 +127,6 @@ def coverage(
     >>> [row] = coverage((np.arange(200) + 0.5) / 200, nominal=(0.9,))
     >>> row.found, round(row.low, 3), round(row.high, 3)
     (0.9, 0.85, 0.938)
-
-    Args:
-        nominal: Masses of the regions.
 
     Raises:
         ValueError: If there is no level, or one is not a number.

@@ -57,9 +57,6 @@ def separation(values: Float[ndarray, "*batch value"]) -> Float[ndarray, "..."]:
 
     >>> round(float(separation(np.array([11.0, -1.0, 10.0, 0.0]))), 3)
     0.992
-
-    Raises:
-        ValueError: If there are fewer than four values.
     """
     count = values.shape[-1]
     if count < 4:

@@ -40,11 +40,7 @@ class Window:
 
 @dataclass(frozen=True)
 class GridDensity:
-    """A normalised density of two parameters (a, b).
-
-    Attributes:
-        log_density: Log density at the window's points; integrates to one by the trapezoid rule.
-    """
+    """A density of two parameters (a, b), normalised by the trapezoid rule."""
 
     window: Window
     log_density: Float[ndarray, "m n"]
@@ -184,14 +180,11 @@ def at_rows(window: Window, rows: Float[ndarray, " k"]) -> Window:
 
 
 def evaluate(log_density: LogDensity, window: Window, columns: int) -> Float[ndarray, "m n"]:
-    """Return the log density at a window's points.
+    """Return the log density at a window's points; refuse one that is not a number.
 
     >>> square = Window(np.array([0.0, 1.0]), np.zeros(2), np.ones(2))
     >>> evaluate(lambda theta: theta.sum(-1), square, 3).tolist()
     [[0.0, 0.5, 1.0], [1.0, 1.5, 2.0]]
-
-    Raises:
-        ValueError: If a value is not a number.
     """
     points = window.points(columns)
     values = np.asarray(log_density(points.reshape(-1, 2))).reshape(points.shape[:2])
@@ -201,12 +194,9 @@ def evaluate(log_density: LogDensity, window: Window, columns: int) -> Float[nda
 
 
 def refuse_empty(values: Float[ndarray, "m n"]) -> None:
-    """Refuse log densities none of which is finite.
+    """Refuse log densities none of which is finite: there is no mass at any point.
 
     >>> refuse_empty(np.array([[-np.inf, 0.0]]))
-
-    Raises:
-        ValueError: If there is no mass at any point.
     """
     if not np.isfinite(values).any():
         raise ValueError("log_density is not finite anywhere in the window")

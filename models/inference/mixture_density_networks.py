@@ -67,12 +67,7 @@ class Training:
 
 @dataclass(frozen=True)
 class ConditionalDensity:
-    """A trained density; `log_density` and `mixture` evaluate it.
-
-    Attributes:
-        input_centre, input_scale: Mean and standard deviation of the training inputs.
-        y_centre, y_scale: Mean and standard deviation of the training targets in y.
-    """
+    """A trained density, with mean and standard deviation of its inputs and of its targets in y."""
 
     box: Box
     layers: Layers

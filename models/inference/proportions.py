@@ -15,13 +15,10 @@ from scipy import stats
 def difference(
     first: tuple[int, int], second: tuple[int, int], *, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the interval of the difference of two shares, first less second.
+    """Return the interval of p1 - p2, from (successes, trials) of either share.
 
     >>> [round(end, 3) for end in difference((56, 70), (48, 80))]  # Newcombe's first example
     [0.052, 0.334]
-
-    Args:
-        first, second: Successes, and trials.
 
     Raises:
         ValueError: If there is no trial, or there are fewer than successes.

@@ -29,7 +29,7 @@ def redirect(
     *,
     draw: torch.Generator,
 ) -> Float[Tensor, " 3 *batch"]:
-    """Draw new directions about those of the vectors, and keep their lengths.
+    """Draw directions about those of the vectors, which keep their lengths; k may be infinite.
 
     Components lead, so that each lies whole in memory. Concentrations are not checked here.
 
@@ -38,10 +38,6 @@ def redirect(
     >>> drawn = redirect(down, k, draw=torch.Generator().manual_seed(0))
     >>> drawn.norm(dim=0).tolist(), drawn[:, 1].tolist()
     ([2.0, 2.0], [0.0, 0.0, -2.0])
-
-    Args:
-        vector: Of any length above zero, in any unit.
-        concentration: Concentration k, positive or infinite.
     """
     x, y, z = vector
     length = (x * x).addcmul_(y, y).addcmul_(z, z).sqrt_()  # vector_norm is 20 times slower here

@@ -184,14 +184,11 @@ def window_spectra(
     microphones: Microphones,
     window: float,
 ) -> Complex[ndarray, "channel bin"]:
-    """Return the spectra of a tapered window that starts just before the first arrival.
+    """Return spectra of a tapered window from just before the first arrival, padded to twice it.
 
     >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
     >>> window_spectra(np.ones((3, 4410)), 0.02, microphones=array, window=0.02).shape
     (3, 1025)
-
-    Args:
-        window: Its length, s; it is padded to twice that.
     """
     frames = round(window * microphones.sample_rate)
     start = round((arrival_time - 0.05 * window) * microphones.sample_rate)

@@ -71,15 +71,11 @@ class Background:
 def spectrum(
     click: Click, frequency: Float[ndarray, " bin"], *, sample_rate: float
 ) -> Complex[ndarray, " bin"]:
-    """Return the click's Fourier transform, contact at time 0, roll-off included; any scale.
+    """Return the click's Fourier transform, contact at 0, with a recorder's roll-off; any scale.
 
     >>> tones = np.array([500.0, 7100.0, 21400.0])  # a mode in the middle, the roll-off last
     >>> np.abs(spectrum(Click(), tones, sample_rate=44100.0)).round(1)
     array([0.3, 1.8, 0. ])
-
-    Args:
-        frequency: Frequencies, Hz.
-        sample_rate: Rate of the recorder whose roll-off is applied, Hz.
     """
     omega = 2 * np.pi * frequency
     total = 1j * omega * click.width

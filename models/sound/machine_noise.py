@@ -45,16 +45,13 @@ def steady(
     frames: int,
     draw: np.random.Generator,
 ) -> Float[ndarray, "channel frame"]:
-    """Render a machine that runs all the time, one row a microphone.
+    """Render a machine that runs all the time, one row a microphone, of a root mean square.
 
     >>> array = Microphones(np.array([[0.0, 0.0, 0.1], [0.3, 0.0, 0.1]]), 44100.0)
     >>> draw = np.random.default_rng(0)
     >>> samples = steady(Machine(), 0.2, microphones=array, frames=1000, draw=draw)
     >>> samples.shape, round(float(np.sqrt(np.mean(samples**2))), 3)
     ((2, 1000), 0.2)
-
-    Args:
-        level: Root mean square over all microphones, in the unit of the samples.
     """
     whole = fft.next_fast_len(frames, real=True)
     rate = microphones.sample_rate

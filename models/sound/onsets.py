@@ -162,14 +162,11 @@ def rise_of_power(
     *,
     floor: Float[ndarray, " band"] | float,
 ) -> Float[ndarray, " hop"]:
-    """Return the evidence G at every hop, nats, from the power of the hops about it.
+    """Return G at every hop, nats, from the power of the hops about it; `floor` counts as silence.
 
     >>> power = np.where(np.arange(200) < 120, 1.0, 9.0)[:, None]
     >>> int(rise_of_power(power, np.array([4.0]), floor=1e-3)[50:].argmax()) + 50
     120
-
-    Args:
-        floor: Power that counts as silence, in the unit of `power`.
     """
     behind_hops, ahead_hops = round(BEHIND / HOP), round(AHEAD / HOP)
     sums = np.concatenate([np.zeros((1, power.shape[1])), np.cumsum(power, axis=0)])

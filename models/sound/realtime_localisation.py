@@ -44,11 +44,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Impact:
-    """One impact in a window of sound; its arrival, s after the window's start, and its place.
-
-    Attributes:
-        outlier: True if there is no place or more than one.
-    """
+    """An impact in a window: arrival, s after its start; an outlier if no place fits or two do."""
 
     arrival: float
     fix: Fix | None
@@ -112,7 +108,7 @@ def locate(window: Float[ndarray, "channel frame"], split: int, search: Search) 
 
 
 def crossings(arrivals: delays.Arrivals, search: Search) -> tuple[Fix, ...]:
-    """Find the points that explain arrival times.
+    """Find the points of the region that explain arrival times, least residual first.
 
     The nearest cell alone is the start, unless a cell elsewhere explains the delays as well.
 
@@ -121,9 +117,6 @@ def crossings(arrivals: delays.Arrivals, search: Search) -> tuple[Fix, ...]:
     >>> arrivals = delays.Arrivals(travel, np.full(3, 1e-6), "exact")
     >>> [fix.position.round(4).tolist() for fix in crossings(arrivals, prepare(array))]
     [[0.1, 0.2]]
-
-    Returns:
-        The solutions inside the region, least residual first.
     """
     late = arrivals.times - arrivals.times.mean()
     apart = np.abs(search.travel - late).max(axis=1)

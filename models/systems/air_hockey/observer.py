@@ -27,11 +27,7 @@ class TableObserver:
     """What was observed so far in an episode; no puck before it was seen."""
 
     def __init__(self, modes: PuckModes, table: Table, *, noise: float, faults: FaultLog) -> None:
-        """Begin an episode.
-
-        Args:
-            noise: Standard deviation of an observed place, m per axis.
-        """
+        """Begin an episode; places are observed with noise, m per axis."""
         self.puck: piecewise_filter.State | None = None
         self._unseen = 0  # periods before it was first seen
         self._scored = False  # in a goal, and not back on the table
@@ -45,12 +41,7 @@ class TableObserver:
         command: Float[ndarray, "2 7"],
         offset: Float[ndarray, " 2"],
     ) -> bool:
-        """Take in an observation; return whether what is known suffices for a stroke.
-
-        Args:
-            command: The last, which the joints should have followed.
-            offset: Of the mallet from the rod's tip, m.
-        """
+        """Take in an observation and the last command; return whether it suffices for a stroke."""
         mallet, velocity = self._mallet(
             observation[JOINTS], observation[JOINT_SPEEDS], command, offset
         )

@@ -100,11 +100,7 @@ class ArmController:
         return sampling_mpc.least_time(joints, speeds, contact)
 
     def follow(self, plan: Plan) -> float:
-        """Command the first period of a plan, or brake where that asks too much of the arm.
-
-        Returns:
-            The largest ratio of what it asked to the limits; over 1 the arm brakes.
-        """
+        """Command the first period, or brake where its use of the limits, returned, is over 1."""
         before, payload, planned = self.command, self.payload, np.stack(plan.at(PERIOD))
         self._command(planned)
         asked = command_limits.excess(before, self.command, period=PERIOD)

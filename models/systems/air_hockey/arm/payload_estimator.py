@@ -70,11 +70,7 @@ class Payload:
 
 
 def learn(payload: Payload, error: Float[ndarray, " 7"]) -> Payload:
-    """Return the estimate after an observation.
-
-    Args:
-        error: Observed joints less those of the last command, rad; not used where not finite.
-    """
+    """Return the estimate after the joints' error, rad, was observed; not used if not finite."""
     torque = iiwa_dynamics.STIFFNESS * error
     if not np.abs(torque).max() < LARGEST_TORQUE:
         return payload
@@ -93,12 +89,7 @@ def follow(
     *,
     period: float,
 ) -> Payload:
-    """Return the estimate a period, s, later: the response after another command.
-
-    Args:
-        joints: Joint angles at the command's end, rad.
-        joint_speeds: Likewise, rad/s.
-    """
+    """Return the estimate a period, s, later: the response after another command."""
     pose = iiwa.pose(joints)
     velocity = pose.jacobian @ joint_speeds
     pushed = -pose.jacobian.T @ ((velocity - payload.velocity) / period + _GRAVITY)

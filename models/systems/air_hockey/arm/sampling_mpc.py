@@ -44,12 +44,7 @@ _TIMES = np.linspace(0.3, 1.8, 31)
 
 @dataclass(frozen=True)
 class Memory:
-    """What is kept from step to step.
-
-    Attributes:
-        plan: The last one, as of the last step.
-        rest: The posture that it comes to rest at; None for a contact.
-    """
+    """What is kept from step to step: the last plan, and the posture it rests at, if any."""
 
     limits: Limits = field(default_factory=Limits)
     plan: Plan | None = None

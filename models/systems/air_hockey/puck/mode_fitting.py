@@ -45,11 +45,7 @@ _FEWEST = 4  # banks that a law is fitted to
 
 
 def fit(recording: Recording, table: Table) -> PuckModes:
-    """Return the modes fitted to a recording (Eqs. 4-5 for each mode).
-
-    Raises:
-        ValueError: The recording has too few contacts of a kind.
-    """
+    """Return the modes fitted to a recording (Eqs. 4-5 each); refuse too few contacts of a kind."""
     drag = np.zeros(2)
     for _ in range(2):  # the drag of the first fit finds the kicks in the second
         assigned = segmentation.assign(recording, table, drag=drag)
@@ -67,11 +63,7 @@ def fit(recording: Recording, table: Table) -> PuckModes:
 def fit_floating(
     recording: Recording, floating: Bool[ndarray, "episode interval"]
 ) -> tuple[LinearGaussian, float]:
-    """Return mode 1 and the standard deviation of the airflow, m/s^2.
-
-    Raises:
-        ValueError: Too few intervals float.
-    """
+    """Return mode 1 and the airflow's deviation, m/s^2; refuse too few floating intervals."""
     episodes = [e for e in range(len(floating)) if floating[e].sum() > 2]
     pairs = [
         (recording.puck_velocity[e, :-1][floating[e]], recording.puck_velocity[e, 1:][floating[e]])

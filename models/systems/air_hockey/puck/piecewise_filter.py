@@ -66,11 +66,7 @@ class State:
 def init(
     modes: PuckModes, table: Table, *, position: Float[ndarray, " 2"], noise: float = 2e-3
 ) -> State:
-    """Return the state given a first observed place, m, with noise in m per axis.
-
-    Raises:
-        ValueError: The place is not finite or not on the table.
-    """
+    """Return the state given a first observed place on the table, m, with noise in m per axis."""
     if not table.contains(position, _MARGIN):
         raise ValueError(f"position: must be on the table, got {position.tolist()}")
     sd = np.repeat((noise, _FIRST_SPEED, modes.airflow_sd), 2)
@@ -102,11 +98,7 @@ def update(
 
 
 def predict(state: State, seconds: float) -> tuple[Float[ndarray, " 6"], Float[ndarray, "6 6"]]:
-    """Return mean and covariance of the state a while ahead, banks included.
-
-    Raises:
-        ValueError: The time is negative or not finite.
-    """
+    """Return mean and covariance of the state a time >= 0 ahead, banks included."""
     if not 0.0 <= seconds < np.inf:
         raise ValueError(f"seconds: must be finite and not negative, got {seconds}")
     steps = int(seconds / PERIOD + 1e-9)

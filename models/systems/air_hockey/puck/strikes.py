@@ -46,12 +46,7 @@ def strike(
     mallet_velocity: Float[ndarray, "*batch 2"],
     normal: Float[ndarray, "*batch 2"],
 ) -> Strike:
-    """Return the velocity, m/s, of the puck after the mallet's touch (Eq. 3).
-
-    Args:
-        mean: State of the puck at the touch, of which the velocity is read.
-        normal: Unit vector from the mallet's centre to the puck's.
-    """
+    """Return the puck's velocity, m/s, after the mallet's touch (Eq. 3); `normal` points to it."""
     law = modes.mallet
     frame = frames(normal)
     before = np.concatenate(

@@ -93,8 +93,7 @@ class ExhaustivePolicy:
     """The best of many angles by Eq. 12, all rolled out; takes longer than a period.
 
     Attributes:
-        candidates: Angles tried over the whole range.
-        nearby: Angles tried about that of a stroke under way.
+        candidates, nearby: Angles tried over the whole range, and about that of a stroke under way.
     """
 
     conditions: Conditions

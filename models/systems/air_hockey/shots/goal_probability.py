@@ -100,7 +100,6 @@ def roll_out(
     """Follow pucks until their means cross the goal line.
 
     Args:
-        covariance: Of the states after the strike.
         first: The law of the first bank; that of any bank when absent.
     """
     laws = (modes.wall if first is None else first, modes.wall)

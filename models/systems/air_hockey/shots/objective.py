@@ -75,12 +75,7 @@ in the robot's frame; 0 where it cannot shoot."""
 
 @dataclass(frozen=True)
 class Conditions:
-    """What decides the outcome of a shot.
-
-    Attributes:
-        speed: What the arm can do, as `Strokes.speed`.
-        covariance: Of the puck's state at contact as the mallet meets it.
-    """
+    """What decides a shot: `Strokes.speed`, and the puck's covariance as the mallet meets it."""
 
     modes: PuckModes
     speed: Speed
@@ -128,11 +123,7 @@ def contact_covariance(
 def draw_states(
     count: int, *, airflow_sd: float, draw: np.random.Generator
 ) -> Float[ndarray, "state 6"]:
-    """Draw pucks at contact: anywhere within reach, most of them slow, a quarter up to the bounds.
-
-    Args:
-        airflow_sd: Of each axis of the airflow, m/s^2.
-    """
+    """Draw pucks at contact: anywhere in reach, mostly slow, a quarter up to the bounds."""
     low, high = np.array(LOW), np.array(HIGH)
     states = draw.uniform(low, high, (count, 6))
     slow = draw.random(count) < 0.75

@@ -71,10 +71,7 @@ def check(
 
 
 def compare(setting: Setting, found: Shots, candidates: Shots) -> Check:
-    """Compare found shots with the best candidates.
-
-    Args:
-        candidates: Outcomes of fine candidates for each, shape (state, angle).
+    """Compare found shots with the best of fine candidates, (state, angle).
 
     Raises:
         ValueError: If no state has a shot within the chance constraint.

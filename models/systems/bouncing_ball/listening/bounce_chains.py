@@ -92,9 +92,6 @@ def interval_ratios(
     """Return the ratios of successive intervals in order, none across a missed bounce.
 
     A chain of n bounces without a gap has n - 2.
-
-    Args:
-        missing: Indices n such that a bounce between `times[n]` and `times[n + 1]` was missed.
     """
     intervals = np.diff(times)
     whole = np.ones(len(intervals), dtype=bool)

@@ -101,11 +101,7 @@ class _Table:
 
 
 def best_path(onsets: Onsets, law: Law, *, clutter: float) -> Path | None:
-    """Find the chain of at least three bounces with the highest score; None where there is none.
-
-    Args:
-        clutter: Rate of onsets that belong to no ball, Hz.
-    """
+    """Find the best chain of at least three bounces, or None, among clutter at a rate in Hz."""
     scene = _scene(onsets, law, clutter=clutter)
     table = _start(scene, law)
     for middle in range(1, len(scene.times) - 1):

@@ -95,11 +95,7 @@ def count(
     ball_radius: float,
     draw: torch.Generator,
 ) -> Int[ndarray, "*position"]:
-    """Drop `TRIALS` balls at each (x, y), m, from rest, and count those in the cup.
-
-    Args:
-        theta: Restitution and log10 concentration; an infinite one means no noise.
-    """
+    """Drop `TRIALS` balls at each (x, y), m, from rest, and count those in the cup."""
     inside = cup_geometry.simulate(
         torch.tensor(theta[0], dtype=torch.float64),
         torch.tensor(10.0 ** theta[1], dtype=torch.float64),
@@ -134,11 +130,7 @@ def predict(
     ball_radius: float,
     draw: torch.Generator,
 ) -> Prediction:
-    """Predict the count of a ball at each position (x, y), m.
-
-    Args:
-        theta: Draws of the posterior, at least two.
-    """
+    """Predict the count of a ball at each (x, y), m, from two draws of theta or more."""
     counts = np.stack([count(row, drops, ball_radius=ball_radius, draw=draw) for row in theta])
     return Prediction(counts, beta_binomials.interval(beta_binomials.pmf(counts, TRIALS)))
 

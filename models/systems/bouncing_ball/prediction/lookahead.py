@@ -154,11 +154,7 @@ def sample(
 def next_places(
     last: LastBounces, next_bounces: Law, *, count: int, draw: np.random.Generator
 ) -> Float[ndarray, "sample 2"]:
-    """Sample the place of the next bounce on the table, m.
-
-    Raises:
-        ValueError: If a number is not finite or the time not positive.
-    """
+    """Sample the place of the next bounce on the table, m; refuse numbers that are not finite."""
     _check(last, 0.0, 1, count)
     after = _fly(_start(last), next_bounces, count, draw)
     return np.stack((after.x, after.y), axis=-1)

@@ -48,11 +48,7 @@ class Continuations:
 def sample(
     belief: Belief, *, plane: float, count: int, prior: TossPrior, draw: np.random.Generator
 ) -> Continuations:
-    """Sample how the ball goes on after the last event.
-
-    Args:
-        prior: Gives the first flight after a single contact.
-    """
+    """Sample how the ball goes on; the prior gives the first flight after a single contact."""
     time, place, velocity, theta = _start(belief, count, prior, draw)
     found = np.full((5, count), np.nan)  # flight, time, y, z, next contact
     active = np.arange(count)

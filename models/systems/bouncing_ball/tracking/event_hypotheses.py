@@ -105,11 +105,7 @@ class Hypothesis:
 def hypotheses(
     detection: Detection, sensor: SensorModel, *, after_miss: bool = False
 ) -> tuple[Hypothesis, ...]:
-    """Return what an event may be if it is a contact.
-
-    Args:
-        after_miss: Whether a contact between the event before and it made no event.
-    """
+    """Return what an event may be if it is a contact, or the one after a contact without event."""
     wrong = sensor.flagged_outlier_rate if detection.flagged else sensor.outlier_rate
     share = sensor.late_share if detection.late else 0.0
     own, late = _own_position(detection, sensor), () if after_miss else detection.late

@@ -93,12 +93,9 @@ def init(restitution: float, workspace: Workspace, *, horizontal: float | None =
 def step(
     state: State, event: BounceEvent, *, now: float, paddle: tuple[float, float]
 ) -> tuple[State, MotionTarget | None]:
-    """Take in one bounce and return the state after it, and a target or None.
+    """Take in one bounce, its time and place; return the state after it, and a target or None.
 
     A bad event leaves the state as it was but for one line in `refused`.
-
-    Args:
-        event: Only its time and place are read.
     """
     wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:

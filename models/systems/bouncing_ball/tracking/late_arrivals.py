@@ -51,13 +51,9 @@ class PositionEstimate:
 def estimates(
     located: Float[ndarray, " 2"], microphones: Float[ndarray, "3 3"], *, detour: Detour
 ) -> tuple[PositionEstimate, ...]:
-    """Return where a contact may have been if its sound reached one of the microphones late.
+    """Return where a contact may have been if its sound came late to one of three microphones.
 
     There is an estimate for each microphone that may have been late, none where no place fits.
-
-    Args:
-        located: The place r that the arrivals give, m.
-        microphones: Positions of the three microphones, m; contacts are at z = 0.
     """
     x, y = located.tolist()
     rows: list[list[float]] = microphones.tolist()

@@ -58,12 +58,7 @@ def judge(
     ball_radius: float,
     outliers: tuple[int, ...],
 ) -> tuple[str, float]:
-    """Return how a toss ended, one of `KINDS`, and the distance of ball and paddle, m.
-
-    Args:
-        crossing: Place (y, z) at which the ball crosses the robot's plane, m, or None.
-        paddle: Place (y, z) of the paddle's centre at that time, m.
-    """
+    """Return how a toss ended, and the distance, m, of ball and paddle at (y, z) of the plane."""
     if crossing is None:
         return "boundaries", np.inf
     distance = float(np.hypot(*(crossing - paddle)))
@@ -97,11 +92,7 @@ def mislocated(
 
 
 def row(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Summarise the tosses of one controller.
-
-    Returns:
-        Shares with exact binomial 95 % intervals, and mean energies with their standard errors.
-    """
+    """Summarise a controller's tosses: shares with exact 95 % intervals, and mean energies."""
     counts = {kind: sum(each.kind == kind for each in outcomes) for kind in KINDS}
     within = len(outcomes) - counts["boundaries"]
     energies = np.array([each.energy for each in outcomes])

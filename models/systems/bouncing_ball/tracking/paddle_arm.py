@@ -87,11 +87,7 @@ def at_rest(point: tuple[float, float], *, plane: float) -> Motion:
 
 
 def retarget(motion: Motion, goal: tuple[float, float], *, duration: float) -> Motion:
-    """Turn to a new goal (y, z), m, now, in a time, s; see `paddle_motion.replan`.
-
-    Raises:
-        ValueError: The goal is out of reach, or the duration is not positive.
-    """
+    """Turn to a goal (y, z), m, within reach, in a time > 0, s; see `paddle_motion.replan`."""
     plan = paddle_motion.replan(motion.plan, goal, now=motion.time, duration=duration)
     return replace(motion, plan=plan)
 
@@ -102,14 +98,7 @@ def halt(motion: Motion) -> Motion:
 
 
 def advance(arm: Arm, motion: Motion, seconds: float) -> tuple[Motion, Track]:
-    """Let time pass; return the arm at the end, and every step on the way.
-
-    Args:
-        seconds: How long, s; what is less than half a step is kept for later.
-
-    Raises:
-        ValueError: Time would run backwards.
-    """
+    """Let a time of at least 0, s, pass; return the arm at the end, and every step on the way."""
     if not seconds >= 0.0:
         raise ValueError(f"seconds: must not be negative, got {seconds}")
     clock = motion.clock + seconds

@@ -65,11 +65,7 @@ class Crossings:
 
 @dataclass(frozen=True)
 class Choice:
-    """Where to be, (y, z) in m, and the time in which to be there, s.
-
-    Attributes:
-        touched: Share of the samples that cross soon that touch; NaN where none does.
-    """
+    """Where to be, (y, z) in m, in which time, s, and which share of the soon crossings touch."""
 
     point: Float[ndarray, " 2"]
     duration: float
