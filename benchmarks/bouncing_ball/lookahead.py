@@ -12,6 +12,7 @@ intervals of the next bounce hold it, with exact binomial intervals.
 """
 
 import argparse
+import functools
 import time
 from collections.abc import Callable
 
@@ -27,7 +28,7 @@ from ricochet.models.systems.bouncing_ball.prediction import (
     transition_density,
     transition_sampler,
 )
-from ricochet.models.systems.bouncing_ball.prediction.lookahead import LastBounces, NextBounces
+from ricochet.models.systems.bouncing_ball.prediction.lookahead import LastBounces, Law, NextBounces
 from ricochet.models.systems.bouncing_ball.prediction.transition_density import (
     Flights,
     Transition,
@@ -116,9 +117,14 @@ def _flights(point: torch.Tensor, last: Flights) -> NextBounces:
     return NextBounces((last.time[:, None] * tau).numpy(), along.numpy(), across.numpy())
 
 
+def ours(transition: Transition) -> Law:
+    """The sampler of the tabulated density."""
+    return functools.partial(transition_sampler.sample, transition_sampler.tabulate(transition))
+
+
 def _print_costs(transition: Transition, repeats: int) -> None:
     methods = (
-        (OURS, transition_sampler.law(transition), repeats),
+        (OURS, ours(transition), repeats),
         ("network, batches in torch", by_batches(transition), max(repeats // 5, 3)),
         ("torch.distributions, a loop", one_at_a_time(transition), 5),
     )
@@ -157,7 +163,7 @@ def _print_coverage(name: str, transition: Transition, cases: int) -> None:
     above = (truncated_mixtures.log_density(mixture, samples) > truth).sum(0).numpy()
     place = np.random.default_rng(7).random(len(above))  # spread over the cell of its rank
     rows = [("region", (above + place) / (SAMPLES + 1))]
-    drawn = transition_sampler.law(transition)(
+    drawn = ours(transition)(
         last.time.numpy(), last.distance.numpy(), SAMPLES, np.random.default_rng(5)
     )
     triples = np.stack((drawn.time, drawn.distance, drawn.turn), axis=-1)

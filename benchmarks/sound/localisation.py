@@ -54,7 +54,7 @@ def largest_sample(
     start = round((arrival - 0.5e-3) * RATE)
     piece = np.abs(samples[:, start : start + round(4e-3 * RATE)])
     times = (start + piece.argmax(axis=1)) / RATE
-    return delays.Arrivals(times, np.full(len(times), 1 / (np.sqrt(12.0) * RATE)), "peak")
+    return delays.Arrivals(times, np.full(len(times), 1 / (np.sqrt(12.0) * RATE)))
 
 
 def correlated(whitening: float) -> Callable[..., delays.Arrivals]:
@@ -62,9 +62,7 @@ def correlated(whitening: float) -> Callable[..., delays.Arrivals]:
 
     def estimate(samples: ndarray, arrival: float, *, microphones: Microphones) -> delays.Arrivals:
         spectra = delays.window_spectra(samples, arrival, microphones=microphones, window=0.02)
-        return delays.correlate(
-            spectra, arrival, microphones=microphones, whitening=whitening, method="correlation"
-        )
+        return delays.correlate(spectra, arrival, microphones=microphones, whitening=whitening)
 
     return estimate
 

@@ -79,20 +79,6 @@ def mean(model: LinearGaussian, given: Float[ndarray, "*batch n"]) -> Float[ndar
     return given @ model.matrix.T + model.offset
 
 
-def sample(
-    model: LinearGaussian, given: Float[ndarray, "*batch n"], *, draw: np.random.Generator
-) -> Float[ndarray, "*batch m"]:
-    """Return one y for each x.
-
-    >>> still = LinearGaussian(np.eye(2), np.ones(2), np.zeros((2, 2)))
-    >>> sample(still, np.zeros((3, 2)), draw=np.random.default_rng(0)).round(6).shape
-    (3, 2)
-    """
-    expected = mean(model, given)
-    root = np.linalg.cholesky(model.covariance + 1e-18 * np.eye(len(model.offset)))
-    return expected + draw.standard_normal(expected.shape) @ root.T
-
-
 def _row(
     output: Float[ndarray, " sample"],
     inputs: Float[ndarray, "sample n"],

@@ -82,29 +82,6 @@ def redirect_few(
     return np.stack((x * stretch + length * first, y * stretch + length * second, turned))
 
 
-def log_density(
-    direction: Float[Tensor, "*batch 3"],
-    mean_direction: Float[Tensor, "*batch 3"],
-    concentration: Float[Tensor, "*batch"],
-) -> Float[Tensor, "*batch"]:
-    """Return log f(x; mu, k) for unit vectors, per steradian.
-
-    Here k (mu.x - 1) is taken as -k |x - mu|^2 / 2, so that it keeps its digits.
-
-    >>> up = torch.tensor([[0.0, 0.0, 1.0]])
-    >>> round(float(log_density(up, up, torch.tensor([1.0])).exp()), 4)  # k / (2 pi (1 - e^-2k))
-    0.1841
-
-    Raises:
-        ValueError: If a concentration is not positive and finite.
-    """
-    if not bool(((concentration > 0.0) & concentration.isfinite()).all()):
-        raise ValueError(f"concentration must be positive and finite, found {concentration}")
-    squared_chord = (direction - mean_direction).square().sum(-1)
-    normaliser = torch.log(-torch.expm1(-2.0 * concentration)) + math.log(2.0 * math.pi)
-    return torch.log(concentration) - normaliser - 0.5 * concentration * squared_chord
-
-
 def _draw_fall(
     concentration: Float[Tensor, "*batch"], draw: torch.Generator
 ) -> Float[Tensor, "*batch"]:

@@ -69,7 +69,6 @@ class Hypothesis:
     fix: Fix
     misfit: float
     cost: float
-    method: str
 
 
 def best(
@@ -110,7 +109,6 @@ def best(
         noise=noise,
     )
     weighed = _weigh(
-        kept,
         aligned,
         firsts,
         microphones=microphones,
@@ -155,10 +153,8 @@ def _gather(
     firsts = delays.first_arrivals(samples, arrival_time, microphones=microphones, shares=SHARES)
     spectra = delays.window_spectra(samples, arrival_time, microphones=microphones, window=0.02)
     longs = [
-        delays.correlate(
-            spectra, arrival_time, microphones=microphones, whitening=whitening, method=method
-        )
-        for whitening, method in ((0.0, "plain correlation"), (1.0, "phase correlation"))
+        delays.correlate(spectra, arrival_time, microphones=microphones, whitening=whitening)
+        for whitening in (0.0, 1.0)  # plain and phase correlation
     ]
     return firsts + [
         replace(long, times=long.times + np.median(firsts[0].times - long.times)) for long in longs
@@ -170,18 +166,13 @@ def _distinct(starts: list[Arrivals], *, microphones: Microphones) -> list[Arriv
     slack = 1.5 / microphones.sample_rate
     kept: list[Arrivals] = []
     for start in starts:
-        repeats = [np.abs(_centred(start.times - other.times)).max() < SAME for other in kept]
-        if any(repeats):
-            twin = repeats.index(True)
-            if start.method not in kept[twin].method:
-                kept[twin] = replace(kept[twin], method=f"{kept[twin].method} + {start.method}")
-        elif multilateration.plausible(start.times, microphones=microphones, slack=slack):
+        new = all(np.abs(_centred(start.times - other.times)).max() >= SAME for other in kept)
+        if new and multilateration.plausible(start.times, microphones=microphones, slack=slack):
             kept.append(start)
     return kept or starts[:1]
 
 
 def _weigh(
-    starts: list[Arrivals],
     aligned: Alignment,
     firsts: Float[ndarray, "share channel"],
     *,
@@ -194,8 +185,7 @@ def _weigh(
     channels = firsts.shape[1]
     freedom = COMPARED * microphones.sample_rate * (channels - 1)
     hypotheses = []
-    for index, start in enumerate(starts):
-        times = aligned.times[index]
+    for index, times in enumerate(aligned.times):
         sd = np.hypot(aligned.sd[index], tolerances.arrival_sd)
         fixes = multilateration.solve(
             times,
@@ -214,7 +204,7 @@ def _weigh(
             loudness = _loudness_cost(implied, gains, tolerances=tolerances)
             outside = 0.0 if region.holds(fix.position) else OUTSIDE
             total = float(cost + loudness + outside + 0.5 * min(fix.residual, 50.0))
-            hypotheses.append(Hypothesis(times, fix, misfit, total, start.method))
+            hypotheses.append(Hypothesis(times, fix, misfit, total))
     return hypotheses
 
 

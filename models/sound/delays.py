@@ -34,7 +34,6 @@ class Arrivals:
 
     times: Float[ndarray, " channel"]
     sd: Float[ndarray, " channel"]
-    method: str
 
 
 def first_arrival(
@@ -95,7 +94,7 @@ def first_arrivals(
         slopes = rises[:, 1] * rate * REFINEMENT
         sd = np.where(slopes > 0, noise / np.maximum(slopes, 1e-300), np.inf)
         times = rises[:, 0] / (rate * REFINEMENT) + start / rate
-        found.append(Arrivals(times, np.hypot(sd, LEAST_CROSSING / rate), "first arrival"))
+        found.append(Arrivals(times, np.hypot(sd, LEAST_CROSSING / rate)))
     return found
 
 
@@ -213,7 +212,6 @@ def correlate(
     *,
     microphones: Microphones,
     whitening: float,
-    method: str,
 ) -> Arrivals:
     """Join the delays of all pairs into arrival times about `arrival_time`.
 
@@ -221,7 +219,7 @@ def correlate(
     >>> samples = np.zeros((3, 8820))
     >>> samples[[0, 1, 2], [4410, 4430, 4390]] = 1.0
     >>> spectra = window_spectra(samples, 0.0995, microphones=array, window=0.02)
-    >>> found = correlate(spectra, 0.1, microphones=array, whitening=1.0, method="phases")
+    >>> found = correlate(spectra, 0.1, microphones=array, whitening=1.0)
     >>> (np.diff(found.times) * 44100.0).round(2)
     array([ 20., -40.])
     """
@@ -244,7 +242,7 @@ def correlate(
     each = (variances.sum(axis=1) - variances.sum() / (2 * (count - 1))) / max(count - 2, 1)
     each = np.maximum(each, 0.1 * variances.sum(axis=1) / count)
     sd = np.sqrt(each + closure.sum(axis=1) / count)
-    return Arrivals(arrival_time + mean, sd, method)
+    return Arrivals(arrival_time + mean, sd)
 
 
 def _peak(

@@ -33,7 +33,6 @@ class Location:
         outlier: Whether the position should not be relied upon.
         residual: Sum of squared arrival errors over their variances; 0 with three microphones.
         gains: Logarithm of each microphone's gain that this impact implies, less their mean.
-        method: The estimators that led here, and the length of direct sound that was used.
     """
 
     position: Float[ndarray, " 2"]
@@ -43,7 +42,6 @@ class Location:
     outlier: bool
     residual: float
     gains: Float[ndarray, " channel"]
-    method: str
 
 
 def locate(
@@ -147,7 +145,6 @@ def _finish(
         arrival_hypotheses.implied_gains(
             aligned.strengths[chosen], fix.position, microphones=microphones
         ),
-        f"{best.method}, {1e3 * WIDTHS[chosen]:.2f} ms",
     )
 
 
@@ -184,5 +181,4 @@ def _nowhere(arrival_time: float, *, channels: int) -> Location:
         True,
         np.inf,
         np.zeros(channels),
-        f"none of the hypotheses about {channels} channels",
     )

@@ -114,7 +114,7 @@ def crossings(arrivals: delays.Arrivals, search: Search) -> tuple[Fix, ...]:
 
     >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
     >>> travel, _ = multilateration.gradients(np.array([0.1, 0.2]), microphones=array)
-    >>> arrivals = delays.Arrivals(travel, np.full(3, 1e-6), "exact")
+    >>> arrivals = delays.Arrivals(travel, np.full(3, 1e-6))
     >>> [fix.position.round(4).tolist() for fix in crossings(arrivals, prepare(array))]
     [[0.1, 0.2]]
     """

@@ -16,6 +16,7 @@ from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import contact_frames, dynamics, strikes
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.table import Table
+from tests.oracles.linear_gaussians import sample
 
 
 def release(
@@ -45,7 +46,7 @@ def step(
     """
     place, velocity, airflow = states[:, 0:2], states[:, 2:4], states[:, 4:6]
     push = 0.5 * PERIOD * (airflow + airflow @ modes.floating.matrix.T)
-    faster = linear_gaussians.sample(modes.floating, velocity, draw=draw) + push
+    faster = sample(modes.floating, velocity, draw=draw) + push
     after = np.hstack((place + 0.5 * PERIOD * (velocity + faster), faster, airflow))
     for axis, limit in ((1, table.wall_y), (0, table.wall_x)):
         over = dynamics.beyond(after, table)[:, axis]
@@ -117,7 +118,7 @@ def _turned(
     before = np.einsum("bij,bj->bi", frame, states[:, 2:4])
     speed = before[:, :1]
     quiet = linear_gaussians.mean(law, before)
-    noise = linear_gaussians.sample(law, before, draw=draw) - quiet
+    noise = sample(law, before, draw=draw) - quiet
     after = quiet + contact_frames.sizes(before) * noise
     ago = (side * states[:, axis] - limit)[:, None] / speed
     velocity = np.einsum("bji,bj->bi", frame, after)

@@ -41,23 +41,7 @@ def simulate(
     start_velocity: Float[ndarray, "drop 3"] | None = None,
     draw: np.random.Generator,
 ) -> Bounces:
-    """Drop a ball many times, one drop after another.
-
-    Args:
-        restitution: Exit over entry normal speed.
-        concentration: Concentration k of the exit direction; infinity means no redraw.
-        drops: Number of drops.
-        drop_height: Height of the release above the origin, m.
-        bounces: Number of contacts of each drop.
-        horizontal_sd: Standard deviation of each horizontal velocity component at release, m/s.
-        gravity: Acceleration, m/s^2.
-        tilt: Angle of the plane about y, rad; a positive one descends towards +x.
-        start_velocity: World velocity at release, m/s; drawn when absent.
-        draw: Source of randomness.
-
-    Returns:
-        Times, positions and exit velocities in double precision.
-    """
+    """Drop a ball many times, in double precision; arguments as those of `simulator.simulate`."""
     world = _build(gravity, tilt)
     if start_velocity is None:
         start_velocity = horizontal_sd * draw.standard_normal((drops, 3)) * (1.0, 1.0, 0.0)

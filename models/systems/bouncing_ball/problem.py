@@ -69,8 +69,7 @@ class Release:
     """How each drop was let go.
 
     Attributes:
-        height: Height above the plane, m.
-        height_sd: Standard deviation of the error of that height, m.
+        height, height_sd: Above the plane, and the standard deviation of its error, m.
         session: Drops with one number, from 0 on, share one error.
         horizontal_sd: Standard deviation of the horizontal start velocity per axis, m/s.
     """
@@ -178,9 +177,7 @@ def draw_heights(
     """Draw the heights from which balls really fell, m.
 
     Args:
-        release: The drops.
         shape: Shape of the result; its last axis is the drops, each other row has errors anew.
-        draw: Source of randomness; not used where all heights are known exactly.
     """
     height = release.height.expand(shape)
     if not bool((release.height_sd > 0.0).any()):
@@ -193,11 +190,7 @@ def draw_heights(
 def measure(
     bounces: simulator.Bounces, noise: Noise, *, draw: torch.Generator
 ) -> tuple[Float[Tensor, "*batch bounce"], Float[Tensor, "*batch bounce 2"]]:
-    """Add the timing and the localisation error of each simulated bounce.
-
-    Returns:
-        Noisy times, s, and noisy places on the plane, m.
-    """
+    """Return noisy times, s, and places, m, of the bounces, each with an error of its own."""
     dtype = bounces.times.dtype
     places = bounces.positions[..., :2]
     time_error = torch.randn(bounces.times.shape, generator=draw, dtype=dtype)
@@ -232,9 +225,6 @@ def simulate_features(
 
     Args:
         theta: Restitution and log10 concentration; the axis before the last is the drops.
-        noise: Errors of one bounce, one pair a drop.
-        release: How each drop is let go.
-        draw: Source of randomness.
     """
     bounces = simulator.simulate(
         theta[..., 0],
@@ -249,12 +239,6 @@ def simulate_features(
 
 
 def simulate_drops(noise: Noise, release: Release, *, draw: torch.Generator) -> Drops:
-    """Draw parameters from the prior and one measured drop for each.
-
-    Args:
-        noise: Errors of one bounce, one pair a drop; its shape is the shape of the batch.
-        release: How each drop is let go.
-        draw: Source of randomness.
-    """
+    """Draw parameters from the prior and one measured drop for each pair of errors."""
     theta = boxes.sample(PRIOR, tuple(noise.time_sd.shape), draw=draw)
     return Drops(theta, simulate_features(theta, noise, release, draw=draw), noise, release)

@@ -31,7 +31,7 @@ class Bounces:
 
     Attributes:
         times: Time of each contact after the release, s.
-        positions: World position of each contact, on the plane, m.
+        positions: World position of each contact, m.
         velocities: World velocity with which the ball leaves, after the redraw, m/s.
     """
 
@@ -59,9 +59,7 @@ def simulate(
         restitution: Exit over entry normal speed, in (0, 1]; its type is that of the result.
         concentration: Concentration k of the exit direction; infinity means no redraw.
         drop_height: Height of the release above the origin, m.
-        bounces: Number of contacts of each drop.
         horizontal_sd: Standard deviation of each horizontal velocity component at release, m/s.
-        gravity: Acceleration, m/s^2.
         tilt: Angle of the plane about y, rad; a positive one descends towards +x.
         start_velocity: World velocity at release, m/s; drawn when absent.
         draw: Source of randomness, on the device of the computation.

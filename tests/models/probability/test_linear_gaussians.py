@@ -5,6 +5,7 @@ import pytest
 
 from ricochet.models.probability import linear_gaussians
 from ricochet.models.probability.linear_gaussians import LinearGaussian
+from tests.oracles.linear_gaussians import sample
 
 LAW = LinearGaussian(
     np.array([[-0.7, 0.1, 1.4], [0.0, 0.8, 0.2]]),
@@ -16,7 +17,7 @@ LAW = LinearGaussian(
 def samples(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     draw = np.random.default_rng(seed)
     inputs = draw.normal(0.5, 1.0, (count, 3))
-    return linear_gaussians.sample(LAW, inputs, draw=draw), inputs
+    return sample(LAW, inputs, draw=draw), inputs
 
 
 def test_fit_equals_the_blocks_of_the_joint_covariance():

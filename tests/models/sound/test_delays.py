@@ -12,9 +12,7 @@ MICROPHONES = Microphones(POSITIONS, 44100.0)
 def correlation(whitening):
     def estimate(samples, arrival_time, *, microphones):
         spectra = delays.window_spectra(samples, arrival_time, microphones=microphones, window=0.02)
-        return delays.correlate(
-            spectra, arrival_time, microphones=microphones, whitening=whitening, method=""
-        )
+        return delays.correlate(spectra, arrival_time, microphones=microphones, whitening=whitening)
 
     return estimate
 

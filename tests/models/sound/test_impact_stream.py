@@ -138,7 +138,7 @@ def test_a_short_descent_ends_where_the_long_one_does():
         fixes = multilateration.solve(
             travel, np.full(3, 1e-6), microphones=ARRAY, region=search.region
         )
-        arrivals = delays.Arrivals(travel, np.full(3, 1e-6), "")
+        arrivals = delays.Arrivals(travel, np.full(3, 1e-6))
         quick = realtime_localisation.crossings(arrivals, search)
         np.testing.assert_allclose(quick[0].position, fixes[0].position, atol=1e-7)
         assert len(quick) == len(fixes)

@@ -36,16 +36,13 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class MeasuredDrops:
-    """What was heard of each take of a session.
+    """What was detected of each take of a session.
 
     Attributes:
-        times: Times of the first three bounces, s.
-        positions: Their places on the plane, m.
-        time_sd: Standard deviation of one bounce's time, s.
-        position_sd: Standard deviation of one bounce's position per axis, m.
+        times, positions: Of the first three bounces, s and m.
+        time_sd, position_sd: Of one bounce's time, s, and of its place per axis, m.
         release: How each take was let go; a height that is not stated is not a number.
         later_times: All bounce times of each take, s.
-        names: Name of each take.
     """
 
     times: Float[Tensor, "drop 3"]
@@ -85,18 +82,11 @@ class Calibration:
     """The posterior of (restitution, log10 concentration) and what the model could not explain.
 
     Attributes:
-        samples: Draws from the posterior.
-        mean: Posterior mean.
-        covariance: Posterior covariance.
         region_90: Central 90 % interval of each parameter, rows (low, high).
-        density: The posterior on a grid.
         narrowing: Posteriors of the first 1, 2, 5, ... takes, with their number.
         predictive_p_value: Chance of a session at least as unlikely under the model.
-        findings: What the model does not explain.
-        used: Names of the takes in the posterior.
-        set_aside: Names of the takes left out, each with its reason.
+        used, set_aside: Names of the takes in the posterior, and of those left out with the reason.
         release: How each take, used or not, is taken to have been let go.
-        heights: How each session came to its height of release.
     """
 
     samples: Float[ndarray, "sample 2"]
@@ -117,14 +107,6 @@ def calibrate(
     drops: MeasuredDrops, *, draw: torch.Generator, progress: Progress | None = None
 ) -> Calibration:
     """Infer restitution and concentration from the drops of one session.
-
-    Args:
-        drops: What was heard of each take.
-        draw: Source of randomness, for criticism and for the posterior's draws.
-        progress: Called with (steps done, steps in all).
-
-    Returns:
-        The posterior of all takes that the model explains, and the findings.
 
     Raises:
         ValueError: If there is no take, or the features are not finite.

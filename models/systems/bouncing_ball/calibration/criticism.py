@@ -40,7 +40,7 @@ class Finding:
 
     Attributes:
         name: Which check speaks: "take", "session", "object" or "flight".
-        sentence: What was found, for a person.
+        sentence: What was found, in words.
         p_value: Predictive chance of something at least as odd.
         takes: The takes concerned; empty when it is all of them.
     """
@@ -72,16 +72,8 @@ def criticise(
 ) -> Criticism:
     """Compare a session with sessions simulated from its posterior.
 
-    Args:
-        features: The four features of each take, shape (drop,).
-        noise: The measurement noise of each take.
-        release: How each take was let go.
-        theta: Draws from the posterior.
-        later_times: All bounce times of each take, s; may be empty.
-        draw: Source of randomness.
-
     Returns:
-        The p-values and the findings; `odd_takes` marks those that the model cannot have made.
+        P-values and findings; `odd_takes` marks those that the model cannot have made.
     """
     count = features.ratio.numel()
     chosen = torch.randint(len(theta), (_REPLICATES,), generator=draw)

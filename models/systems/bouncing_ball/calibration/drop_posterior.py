@@ -77,16 +77,7 @@ def draw_release(span: ReleaseRange, count: int, *, draw: torch.Generator) -> Re
 
 
 def draw_noise(span: NoiseRange, count: int, *, draw: torch.Generator) -> Noise:
-    """Draw rigs: log-uniform in both errors.
-
-    Args:
-        span: Range of the rigs.
-        count: Number of rigs.
-        draw: Source of randomness.
-
-    Returns:
-        One pair of errors a rig.
-    """
+    """Draw rigs, a pair of errors each: log-uniform in both."""
     free = torch.rand(count, generator=draw, dtype=torch.float64) < span.noise_free
     time_sd = _log_uniform(span.time_sd, count, draw)
     position_sd = _log_uniform(span.position_sd, count, draw)
@@ -100,17 +91,7 @@ def train(
     training: Training = GENERAL,
     draw: torch.Generator,
 ) -> Fit:
-    """Fit the posterior of one drop to simulated drops.
-
-    Args:
-        drops: Simulated drops, parameters from the prior.
-        hearing: What the network is told.
-        training: Size and schedule.
-        draw: Source of randomness.
-
-    Returns:
-        The density and the record of its training.
-    """
+    """Fit the posterior of one drop to simulated drops."""
     inputs = hearing(drops.features, drops.noise, drops.release)
     return mixture_density_networks.fit(
         drops.theta, inputs, box=PRIOR, training=training, draw=draw
@@ -124,17 +105,7 @@ def train_general(
     training: Training = GENERAL,
     draw: torch.Generator,
 ) -> Fit:
-    """Simulate drops on rigs of all qualities and fit the network that serves them all.
-
-    Args:
-        simulations: Number of drops.
-        span: Rigs to train for.
-        training: Size and schedule.
-        draw: Source of randomness.
-
-    Returns:
-        The density and the record of its training.
-    """
+    """Simulate drops on rigs of all qualities and fit the network that serves them all."""
     noise = draw_noise(span or NoiseRange(), simulations, draw=draw)
     release = draw_release(ReleaseRange(), simulations, draw=draw)
     return train(problem.simulate_drops(noise, release, draw=draw), training=training, draw=draw)
@@ -148,18 +119,7 @@ def posterior(
     *,
     hearing: Hearing = network_features.from_both,
 ) -> TruncatedMixture:
-    """Return the posterior of each drop.
-
-    Args:
-        density: A network trained with the same hearing.
-        features: The drops' features.
-        noise: The drops' errors.
-        release: How they were let go.
-        hearing: What the network is told.
-
-    Returns:
-        One mixture a drop over (restitution, log10 concentration).
-    """
+    """Return each drop's posterior, a mixture, by a network trained with the same hearing."""
     return density.mixture(hearing(features, noise, release))
 
 

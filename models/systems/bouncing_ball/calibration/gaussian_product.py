@@ -33,18 +33,7 @@ class GaussianProduct:
 def gaussian_product(
     means: Float[ndarray, "drop n"], covariances: Float[ndarray, "drop n n"]
 ) -> GaussianProduct:
-    """Multiply Gaussians, one a drop (the paper's rule).
-
-    Args:
-        means: Mean of each drop's posterior.
-        covariances: Covariance of each drop's posterior.
-
-    Returns:
-        The product.
-
-    Raises:
-        numpy.linalg.LinAlgError: If a covariance is singular.
-    """
+    """Multiply Gaussians, one a drop (the paper's rule); refuse a singular covariance."""
     precisions = np.linalg.inv(covariances)
     covariance = np.linalg.inv(precisions.sum(0))
     return GaussianProduct(covariance @ np.einsum("dij,dj->i", precisions, means), covariance)

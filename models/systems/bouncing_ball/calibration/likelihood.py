@@ -42,11 +42,9 @@ class DropFeatures:
 
     Attributes:
         ratio: t2 / t1.
-        first_distance: Horizontal distance from bounce 1 to bounce 2, m.
-        second_distance: Horizontal distance from bounce 2 to bounce 3, m.
+        first_distance, second_distance: Horizontal, from bounce 1 to 2 and from 2 to 3, m.
         turn: Signed angle between the two, rad.
-        time_sd: Standard deviation of one bounce's time, s; positive.
-        position_sd: Standard deviation of one bounce's position per axis, m; positive.
+        time_sd, position_sd: Of one bounce's time, s, and place per axis, m; positive.
         height: Height of world, m; positive.
     """
 
@@ -115,11 +113,7 @@ def log_likelihood(
     (r, d1, d2, turn) by a factor that does not depend on the parameters.
 
     Args:
-        features: The drops.
-        restitution: Coefficients of restitution, in (0, 1].
-        concentration: Concentrations of the von Mises-Fisher law, positive and finite.
-        world: What all drops share.
-        quadrature: Size of the integration.
+        restitution, concentration: In (0, 1], and positive and finite.
 
     Returns:
         Log density, -inf where the law cannot produce the features.
@@ -151,9 +145,6 @@ def log_likelihood(
 
 def check(features: DropFeatures) -> None:
     """Refuse drops that have no density.
-
-    Args:
-        features: The drops.
 
     Raises:
         ValueError: If a noise level is not positive, or a feature is not finite.

@@ -75,11 +75,7 @@ class _Scaled:
 
 
 def point_estimate(features: Features, noise: Noise, release: Release) -> PointEstimate:
-    """Solve the speed equation for restitution and propagate the errors to first order.
-
-    Returns:
-        The estimate; where the range equation has no steep root, its nearest approach.
-    """
+    """Solve the speed equation, or go nearest to it, and propagate errors to first order."""
     scaled = _Scaled(*problem.at_reference(features, noise, release), release.relative_sd)
     estimate = _estimate(scaled)
     slower = (release.height / REFERENCE_HEIGHT).sqrt()

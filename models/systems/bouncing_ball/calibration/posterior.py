@@ -75,10 +75,7 @@ def posterior(
     """Return the exact posterior of all the drops together, on a grid that its mass fills.
 
     Args:
-        features: The four features of each drop, shape (drop,).
-        noise: The measurement noise of each drop, shape (drop,). Below 20 us or 0.5 mm, brought
-            to the reference height, it is taken as that much.
-        release: How each drop was let go.
+        noise: Below 20 us or 0.5 mm, brought to the reference height, it is taken as that much.
         quadrature: Size of the integration of each drop's likelihood; by default smaller the more
             drops there are, since their integration errors are independent.
 

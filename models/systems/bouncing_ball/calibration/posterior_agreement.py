@@ -25,14 +25,7 @@ from ricochet.models.inference.grid_densities import GridDensity
 
 @dataclass(frozen=True)
 class Claim:
-    """What a package states of its posterior.
-
-    Attributes:
-        density: The packaged density.
-        samples: The packaged draws.
-        mean: The packaged mean.
-        covariance: The packaged covariance.
-    """
+    """What a package states of its posterior: density, draws and their moments."""
 
     density: GridDensity
     samples: Float[ndarray, "sample 2"]
@@ -66,15 +59,6 @@ def compare(
 ) -> Agreement:
     """Compare a claim with the exact posterior of the same drops.
 
-    Args:
-        claim: What the package states.
-        exact: The posterior computed again from the drops.
-        draws: Number of draws from the exact posterior.
-        draw: Source of randomness.
-
-    Returns:
-        Levels, ranks and moments.
-
     Raises:
         ValueError: If a claimed number is not finite or no draw is asked for.
     """
@@ -95,15 +79,7 @@ def compare(
 
 
 def levels(density: GridDensity, theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
-    """Return the mass of the smallest region of highest density that holds each point.
-
-    Args:
-        density: The density.
-        theta: The points.
-
-    Returns:
-        Masses from 0 to 1; 1 outside the grid.
-    """
+    """Return the mass of the smallest region of highest density at each point; 1 off the grid."""
     order = np.argsort(-density.log_density, axis=None)
     mass = np.concatenate([[0.0], np.cumsum(density.weights.ravel()[order])])
     sorted_density = density.log_density.ravel()[order]
@@ -112,15 +88,7 @@ def levels(density: GridDensity, theta: Float[ndarray, "point 2"]) -> Float[ndar
 
 
 def ranks(density: GridDensity, theta: Float[ndarray, "point 2"]) -> Float[ndarray, "point 2"]:
-    """Return the mass below each point in each marginal.
-
-    Args:
-        density: The density.
-        theta: The points.
-
-    Returns:
-        Masses from 0 to 1.
-    """
+    """Return the mass below each point in each marginal."""
     weights = density.weights
     rows = zip(density.points[..., 0], weights, strict=True)
     across = np.sum([_mass_below(values, mass, theta[:, 0]) for values, mass in rows], axis=0)

@@ -37,10 +37,8 @@ class SessionHeight:
 
     Attributes:
         stated: What the session states, m; None if nothing.
-        height: What is used, m.
-        height_sd: Its standard error, m.
-        from_takes: What the takes tell, m.
-        from_takes_sd: Its standard error, m.
+        height, height_sd: What is used and its standard error, m.
+        from_takes, from_takes_sd: What the takes tell and its standard error, m.
         p_value: Chance of takes that disagree as much with what is stated; 1 if nothing is.
         spread_p_value: Chance of takes that disagree as much among each other.
     """
@@ -70,16 +68,11 @@ def settle(
     noise: Noise,
     release: Release,
 ) -> tuple[Release, tuple[SessionHeight, ...]]:
-    """Decide from which height the drops of each session are taken to have fallen.
+    """Return each drop's release, and how each session came to the height of its own.
 
     Args:
-        times: Times of the first three bounces, s.
-        positions: Their places, m.
-        noise: Errors of one bounce.
+        times, positions: Of the first three bounces, s and m.
         release: What is stated, with its error; a height that is not a number is not stated.
-
-    Returns:
-        The release with a height for every drop, and how each session came to its own.
 
     Raises:
         ValueError: If a session states no height and its takes tell none.

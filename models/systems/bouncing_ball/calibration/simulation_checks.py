@@ -27,7 +27,6 @@ class ProductChecks:
     Attributes:
         levels: Mass of the highest-density region that just holds the truth.
         ranks: Mass below the truth in each marginal.
-        drops: Number of drops of each session.
     """
 
     levels: Float[ndarray, " session"]
@@ -44,18 +43,7 @@ def check(
     draw: torch.Generator,
     progress: Callable[[int, int], None] | None = None,
 ) -> ProductChecks:
-    """Simulate sessions at a posterior and infer each again.
-
-    Args:
-        theta: Draws from the posterior.
-        noise: Measurement noise of each take.
-        release: How each take was let go.
-        sessions: How many to simulate.
-        draw: Source of randomness.
-        progress: Called with the number of sessions done and of all.
-
-    Returns:
-        Levels and ranks of the truths.
+    """Simulate sessions at draws of a posterior, infer each again and see where the truths fell.
 
     Raises:
         ValueError: If no session is asked for.

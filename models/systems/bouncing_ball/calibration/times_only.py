@@ -48,10 +48,8 @@ class BareFinding:
     """Something the model of constant restitution does not explain.
 
     Attributes:
-        name: Short name.
         sentence: What was found, in words.
         p_value: Chance of as much under the model.
-        chains: Which chains show it.
     """
 
     name: str
@@ -69,8 +67,6 @@ class BareCalibration:
         sd: Posterior standard deviation, widened by what the findings show.
         region_90: Central 90 % interval.
         ratios: Ratio of successive intervals of each chain.
-        findings: What the model does not explain.
-        concentration_known: Always false: times alone do not tell it.
     """
 
     mean: float
@@ -78,7 +74,6 @@ class BareCalibration:
     region_90: tuple[float, float]
     ratios: tuple[Float[ndarray, " _"], ...]
     findings: tuple[BareFinding, ...]
-    concentration_known: bool = False
 
 
 def listen_times(
@@ -91,12 +86,8 @@ def listen_times(
 
     Args:
         chains: Times of each drop's bounces, s, ascending; three or more each.
-        time_sd: The ear's own statement of its timing error, s; taken as a lower limit, as echoes
-            and ringing add to it.
+        time_sd: The stated timing error, s; a lower limit, as echoes and ringing add to it.
         draw: Source of randomness; the same one gives the same answer. Seed 0 when absent.
-
-    Returns:
-        Restitution with its uncertainty and what does not fit.
 
     Raises:
         ValueError: If there is no chain, or one has fewer than three ascending finite times.
@@ -119,19 +110,6 @@ def listen_times(
     findings = tuple(finding for finding, _ in found if finding)
     extra = max(width for _, width in found)
     return _answer(axis, torch.stack(rows).sum(0), extra, intervals, findings)
-
-
-def interval_ratios(times: Float[ndarray, " bounce"]) -> Float[ndarray, " ratio"]:
-    """Return the ratios of successive intervals, Eq. 5 of Matl et al.
-
-    Args:
-        times: Bounce times, s.
-
-    Returns:
-        One ratio for each bounce but the first and the last.
-    """
-    lengths = np.diff(times)
-    return np.asarray(lengths[1:] / lengths[:-1], dtype=np.float64)
 
 
 def _intervals(index: int, times: Float[ndarray, " bounce"]) -> Float[ndarray, " interval"]:

@@ -42,8 +42,6 @@ class DetectedTake:
         outliers: Bounces whose position should not be relied upon; their times are those of arrival
             less the travel from the region's middle, with an honest standard deviation.
         missing: Indices n such that a bounce between n and n + 1 was missed.
-        chains: Number of drops that were found; the one of the highest score is this one.
-        methods: How each bounce was located; empty without positions.
     """
 
     times: Float[ndarray, " bounce"]
@@ -52,8 +50,6 @@ class DetectedTake:
     covariances: Float[ndarray, "bounce 2 2"] | None
     outliers: Bool[ndarray, " bounce"]
     missing: tuple[int, ...] = ()
-    chains: int = 1
-    methods: tuple[str, ...] = ()
 
 
 def detect(
@@ -78,13 +74,13 @@ def detect(
             on one line.
     """
     samples = _checked(samples, microphones)
-    chain, drops = _best_chain(samples, microphones)
+    chain = _best_chain(samples, microphones)
     count = len(chain.times) if most is None else min(most, len(chain.times))
     missing = tuple(index for index in chain.missing if index + 1 < count)
     arrivals = chain.times[:count]
     if len(samples) < 3:
         unplaced = np.zeros(count, dtype=bool)
-        return DetectedTake(arrivals, chain.time_sd[:count], None, None, unplaced, missing, drops)
+        return DetectedTake(arrivals, chain.time_sd[:count], None, None, unplaced, missing)
     _check_clipping(samples, arrivals, sample_rate=microphones.sample_rate)
     region = region or multilateration.surroundings(microphones, margin=MARGIN)
     located = _locate_all(
@@ -102,21 +98,17 @@ def detect(
         np.array([location.covariance for location in located]),
         np.array([location.outlier for location in located]),
         missing,
-        drops,
-        tuple(location.method for location in located),
     )
 
 
-def _best_chain(
-    samples: Float[ndarray, "channel frame"], microphones: Microphones
-) -> tuple[Chain, int]:
-    """Return the chain of the highest score, and how many chains there are."""
+def _best_chain(samples: Float[ndarray, "channel frame"], microphones: Microphones) -> Chain:
+    """Return the chain of the highest score."""
     chains = bounce_chains.find_chains(onsets.detect(samples, microphones.sample_rate))
     long = [chain for chain in chains if len(chain.times) >= FEWEST]
     if not long:
         most = max((len(chain.times) for chain in chains), default=0)
         raise ValueError(f"fewer than three bounces: samples hold {most} of one drop")
-    return max(long, key=lambda chain: chain.score), len(long)
+    return max(long, key=lambda chain: chain.score)
 
 
 def _checked(

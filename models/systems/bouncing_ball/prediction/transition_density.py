@@ -25,18 +25,15 @@ noise: bounces that are heard have an error of their own, which is the filter's 
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.inference import density_arrays, mixture_density_networks
+from ricochet.models.inference import mixture_density_networks
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity, Inputs, Training
-from ricochet.models.probability import truncated_mixtures
 from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.probability.boxes import Box
 from ricochet.models.probability.truncated_mixtures import TruncatedMixture
@@ -63,8 +60,7 @@ class Flights:
     """What the last two bounces say of the next: three numbers of each flight.
 
     Attributes:
-        time: Time from bounce to bounce, s.
-        distance: Distance between them, m.
+        time, distance: From bounce to bounce, s and m.
         turn: Signed angle from the flight before, rad.
     """
 
@@ -75,12 +71,7 @@ class Flights:
 
 @dataclass(frozen=True)
 class Transition:
-    """The trained density and the restitution about which it looks.
-
-    Attributes:
-        density: Density of (e, p, l) given u.
-        restitution: Mean of the calibrated restitution.
-    """
+    """The trained density of (e, p, l) given u, and the mean restitution about which it looks."""
 
     density: ConditionalDensity
     restitution: float
@@ -97,12 +88,7 @@ def train(
 
     Args:
         theta: Samples of the posterior: restitution and log10 concentration.
-        pairs: Flights to simulate.
-        training: Size and schedule.
         draw: Source of randomness; the same state gives the same density.
-
-    Returns:
-        The density.
 
     Raises:
         ValueError: If a sample is not finite or a restitution is outside the bounds of e.
@@ -129,10 +115,7 @@ def simulate(
     """Simulate two flights in a row for balls let go with any slope.
 
     Args:
-        theta: Samples of the posterior, drawn from with replacement.
-        pairs: Number of balls.
         height: Height from which they fall, m; it sets the units of the flights, no more.
-        draw: Source of randomness.
 
     Returns:
         The flight between the first two bounces and the one after it; a few balls that graze the
@@ -159,36 +142,17 @@ def simulate(
 
 
 def slope(last: Flights) -> Float[Tensor, "*batch"]:
-    """Return s = d / (g t^2), half the cotangent of the elevation with which that flight began.
-
-    Args:
-        last: The flight between the last two bounces.
-
-    Returns:
-        The slope, no unit.
-    """
+    """Return s = d / (g t^2), half the cotangent of the elevation with which that flight began."""
     return last.distance / (GRAVITY * last.time**2)
 
 
 def mixture(transition: Transition, last: Flights) -> TruncatedMixture:
-    """Return the law of the next departure (e, p, l).
-
-    Args:
-        transition: The density.
-        last: The flight between the last two bounces.
-
-    Returns:
-        One mixture a flight.
-    """
+    """Return the law of the next departure (e, p, l), one mixture a flight."""
     return transition.density.mixture(_inputs(slope(last), transition.restitution))
 
 
 def departure(last: Flights, after: Flights) -> Float[Tensor, "*batch 3"]:
     """Return (e, p, l) of a flight, in which `mixture` has its density.
-
-    Args:
-        last: The flight between the last two bounces.
-        after: The flight after it.
 
     Returns:
         Restitution that the energy gives, elevation and angle out of the plane of travel, rad.
@@ -201,58 +165,6 @@ def departure(last: Flights, after: Flights) -> Float[Tensor, "*batch 3"]:
     return torch.stack(
         (energy.clamp(min=0.0).sqrt(), elevation, torch.atan2(side, torch.hypot(ahead, up))), -1
     )
-
-
-def log_density(transition: Transition, last: Flights, after: Flights) -> Float[Tensor, "*batch"]:
-    """Evaluate the log density of the next bounce's time, distance and turn.
-
-    Args:
-        transition: The density.
-        last: The flight between the last two bounces.
-        after: The flight after it.
-
-    Returns:
-        Log density per s, m and rad.
-    """
-    point = departure(last, after)
-    energy, _, side = point.unbind(-1)
-    speed = torch.sqrt(slope(last) ** 2 + 0.25 * energy**2)
-    length = GRAVITY * last.time**2
-    tau, delta = after.time / last.time, after.distance / length
-    stretch = 4.0 / (energy * speed * torch.cos(side)) * delta / (2.0 * tau**2)
-    value = truncated_mixtures.log_density(mixture(transition, last), point)
-    return value + torch.log(stretch / (last.time * length))
-
-
-def to_arrays(transition: Transition) -> dict[str, np.ndarray]:
-    """Return the density as plain arrays, for a file format without code in it.
-
-    Args:
-        transition: The density.
-
-    Returns:
-        Arrays by name.
-    """
-    arrays = density_arrays.to_arrays(transition.density)
-    return {**arrays, "restitution": np.array([transition.restitution])}
-
-
-def from_arrays(arrays: Mapping[str, np.ndarray]) -> Transition:
-    """Rebuild a density from the arrays of `to_arrays`.
-
-    Args:
-        arrays: Arrays by name.
-
-    Returns:
-        The density, equal bit for bit.
-
-    Raises:
-        ValueError: If an array is missing.
-    """
-    if "restitution" not in arrays:
-        raise ValueError("arrays: missing ['restitution']")
-    rest = {name: array for name, array in arrays.items() if name != "restitution"}
-    return Transition(density_arrays.from_arrays(rest), float(arrays["restitution"][0]))
 
 
 def _inputs(s: Float[Tensor, "*batch"], restitution: float) -> Inputs:

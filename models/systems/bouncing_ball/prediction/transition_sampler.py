@@ -10,7 +10,6 @@ and are drawn by the inverse of the cut distribution function instead. Then, wit
     t' / t = 2 r cos l sin p,    (along, across) = g t^2 (t' / t) r (cos l cos p, sin l).
 """
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,7 @@ from scipy import special
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball.prediction import transition_density
-from ricochet.models.systems.bouncing_ball.prediction.lookahead import Law, NextBounces
+from ricochet.models.systems.bouncing_ball.prediction.lookahead import NextBounces
 from ricochet.models.systems.bouncing_ball.prediction.transition_density import (
     BOX,
     HALF_SLOPE,
@@ -47,11 +46,6 @@ class Table:
     cumulative: Float[ndarray, "node component"]
     numbers: Float[ndarray, "node component 9"]
     restitution: float
-
-
-def law(transition: Transition) -> Law:
-    """Return the sampler that a look-ahead wants: of time, distance, number and randomness."""
-    return functools.partial(sample, tabulate(transition))
 
 
 def tabulate(transition: Transition) -> Table:

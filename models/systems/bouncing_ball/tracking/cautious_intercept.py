@@ -99,7 +99,7 @@ def init(
     """Return the state before the first bounce.
 
     Args:
-        transition: Law of the next bounce (`prediction.transition_sampler.law`).
+        transition: Law of the next bounce (`prediction.transition_sampler`).
         seed: Seed of the samples; the same seed and events give the same targets.
         reach: Standard deviation of the crossings up to which the whole way is gone, m; None
             takes the paddle's radius.

@@ -1,7 +1,7 @@
 """The law of the next bounce: the map to departures, symmetry of scale, coverage, the exact law."""
 
 import math
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -18,11 +18,12 @@ from ricochet.models.systems.bouncing_ball.prediction import (
     transition_density,
     transition_sampler,
 )
-from ricochet.models.systems.bouncing_ball.prediction.lookahead import LastBounces
+from ricochet.models.systems.bouncing_ball.prediction.lookahead import LastBounces, Law
 from ricochet.models.systems.bouncing_ball.prediction.transition_density import (
     Flights,
     Transition,
 )
+from tests.oracles import next_bounce
 
 POSTERIOR_SD = (0.002, 0.05)  # of a poor rig
 SHARP_SD = (0.0002, 0.05)  # as the study's hundred drops leave it
@@ -47,6 +48,10 @@ def quick() -> Transition:
 @cache
 def trained(ball: str, sd: Pair = POSTERIOR_SD) -> Transition:
     return transition_density.train(posterior(ball, sd=sd), draw=torch.Generator().manual_seed(3))
+
+
+def tabulated(transition: Transition) -> Law:
+    return partial(transition_sampler.sample, transition_sampler.tabulate(transition))
 
 
 def flights(time: float, distance: float, turn: float = 0.0) -> Flights:
@@ -82,7 +87,7 @@ def test_the_density_has_the_jacobian_of_the_map() -> None:
         point = departure(numbers)[None]
         plain = truncated_mixtures.log_density(transition_density.mixture(transition, last), point)
         expected = plain + torch.linalg.slogdet(jacobian).logabsdet
-        found = transition_density.log_density(transition, last, after)
+        found = next_bounce.log_density(transition, last, after)
         assert float(found) == pytest.approx(float(expected), abs=1e-9)
 
 
@@ -90,8 +95,8 @@ def test_slower_and_smaller_flights_have_the_same_law_in_their_own_units() -> No
     transition = quick()
     last, after = flights(0.4, 0.16), flights(0.3, 0.11, 0.03)
     short_last, short_after = flights(0.2, 0.04), flights(0.15, 0.0275, 0.03)
-    one = transition_density.log_density(transition, last, after)
-    other = transition_density.log_density(transition, short_last, short_after)
+    one = next_bounce.log_density(transition, last, after)
+    other = next_bounce.log_density(transition, short_last, short_after)
     # per s and m: half the time and a quarter of the length make the density eight times as high
     assert float(other - one) == pytest.approx(math.log(8.0), abs=1e-6)
 
@@ -101,26 +106,14 @@ def test_a_batch_equals_its_members() -> None:
     last, after = transition_density.simulate(
         posterior("tennis"), 5, draw=torch.Generator().manual_seed(5)
     )
-    together = transition_density.log_density(transition, last, after)
+    together = next_bounce.log_density(transition, last, after)
     for index, value in enumerate(together):
         one, two = (
             Flights(*(field[index, None] for field in (f.time, f.distance, f.turn)))
             for f in (last, after)
         )
-        apart = transition_density.log_density(transition, one, two)
+        apart = next_bounce.log_density(transition, one, two)
         assert float(apart) == pytest.approx(float(value), abs=1e-4)  # single precision network
-
-
-def test_arrays_bring_the_density_back_bit_for_bit() -> None:
-    arrays = transition_density.to_arrays(quick())
-    again = transition_density.from_arrays(arrays)
-    last, after = flights(0.3, 0.1), flights(0.22, 0.07, 0.1)
-    assert torch.equal(
-        transition_density.log_density(again, last, after),
-        transition_density.log_density(quick(), last, after),
-    )
-    with pytest.raises(ValueError, match="missing"):
-        transition_density.from_arrays({k: v for k, v in arrays.items() if k != "restitution"})
 
 
 def test_a_posterior_that_is_none_is_refused() -> None:
@@ -140,7 +133,7 @@ def test_the_sampler_draws_from_the_density(slope: float) -> None:
     last = flights(time, distance)
     mixture = transition_density.mixture(quick(), last)
     plain = truncated_mixtures.sample(mixture, count, draw=torch.Generator().manual_seed(6))[:, 0]
-    drawn = transition_sampler.law(quick())(
+    drawn = tabulated(quick())(
         np.array([time]), np.array([distance]), count, np.random.default_rng(7)
     )
     assert (drawn.time > 0.0).all()
@@ -184,7 +177,7 @@ def test_mean_and_covariance_are_those_of_the_simulator(
     count = 40_000
     times, steps = exact_next(ball, time, distance, count)
     exact = np.column_stack((times, steps))
-    drawn = transition_sampler.law(trained(ball))(
+    drawn = tabulated(trained(ball))(
         np.array([time]), np.array([distance]), count, np.random.default_rng(9)
     )
     found = np.column_stack((drawn.time[0], drawn.along[0], drawn.across[0]))
@@ -226,7 +219,7 @@ def test_regions_and_intervals_hold_the_next_bounce_as_often_as_they_say(
     # the share of samples that are denser, spread over its cell of 1 / 401 like any rank
     denser = 1.0 - calibration_checks.ranks(found[..., None], truth.numpy()[:, None], draw=place)
     assert worst_share(denser[:, 0]) < 3.5
-    drawn = transition_sampler.law(trained(ball, sd))(
+    drawn = tabulated(trained(ball, sd))(
         last.time.numpy(), last.distance.numpy(), 400, np.random.default_rng(11)
     )
     told = np.column_stack([field.numpy() for field in (after.time, after.distance, after.turn)])
@@ -256,7 +249,7 @@ def test_the_look_ahead_crosses_where_simulated_balls_do(ball: str) -> None:
     share = (plane - places[crosses, 1, 0]) / step[:, 0]
     flight = bounces.times.diff()[crosses, 1].numpy()
     height = GRAVITY / 2.0 * flight**2 * share * (1.0 - share)
-    law = transition_sampler.law(trained(ball))
+    law = tabulated(trained(ball))
     ahead = lookahead.sample(
         LastBounces(time, (0.0, 0.0), (distance, 0.0)),
         law,
