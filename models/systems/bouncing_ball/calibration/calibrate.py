@@ -10,6 +10,7 @@ single takes - a drift, two groups of takes - is reported as a finding beside th
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -63,10 +64,10 @@ class MeasuredDrops:
         """The measurement noise of each take."""
         return Noise(self.time_sd.double(), self.position_sd.double())
 
-    def keep(self, chosen: Bool[ndarray, " drop"]) -> "MeasuredDrops":
+    def keep(self, chosen: Bool[ndarray, " drop"]) -> Self:
         """Return the chosen takes."""
         rows = torch.from_numpy(np.asarray(chosen))
-        return MeasuredDrops(
+        return type(self)(
             times=self.times[rows],
             positions=self.positions[rows],
             time_sd=self.time_sd[rows],

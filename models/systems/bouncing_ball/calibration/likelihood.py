@@ -29,9 +29,14 @@ from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.probability import half_spaces
+from ricochet.models.systems.bouncing_ball.calibration import second_flight
+from ricochet.models.systems.bouncing_ball.calibration.second_flight import (
+    Columns,
+    Points,
+    log_fisher,
+)
 from ricochet.models.systems.bouncing_ball.problem import HORIZONTAL_SD
 
-_WINDOW = 5.0
 _FLAT_LIMIT = 200.0
 _BLOCK = 1 << 16  # numbers per temporary: half a megabyte, so that they stay in the cache
 
@@ -74,31 +79,6 @@ class Quadrature:
     seed: int = 20
 
 
-@dataclass(frozen=True)
-class _Drops:
-    """Some drops' numbers, each of shape (drop, 1, 1) against (drop, point, node)."""
-
-    ratio: Tensor
-    first: Tensor
-    second: tuple[Tensor, Tensor]
-    ratio_spread: Tensor
-    position_variance: Tensor
-    height: Tensor
-
-
-@dataclass(frozen=True)
-class _Points:
-    """Some parameter points, each of shape (point, 1), and their share of upward draws."""
-
-    e: Tensor
-    kappa: Tensor
-    upward: half_spaces.Table
-
-    def rows(self, keep: Tensor | slice) -> "_Points":
-        upward = half_spaces.Table(self.upward.log_probability[keep])
-        return _Points(self.e[keep], self.kappa[keep], upward)
-
-
 def log_likelihood(
     features: DropFeatures,
     restitution: Float[Tensor, " point"],
@@ -125,7 +105,7 @@ def log_likelihood(
     quadrature = quadrature or Quadrature()
     check(features)
     kappa = concentration.double()
-    points = _Points(restitution.double()[:, None], kappa[:, None], half_spaces.table(kappa))
+    points = Points(restitution.double()[:, None], kappa[:, None], half_spaces.table(kappa))
     nodes = _normal_nodes(len(features.ratio), quadrature)
     rule = tuple(map(torch.from_numpy, np.polynomial.legendre.leggauss(quadrature.heights)))
     result = torch.empty(len(features.ratio), len(restitution), dtype=torch.float64)
@@ -157,11 +137,11 @@ def check(features: DropFeatures) -> None:
             raise ValueError(f"{name} holds a value that is not finite")
 
 
-def _drops(features: DropFeatures, rows: slice) -> _Drops:
+def _drops(features: DropFeatures, rows: slice) -> Columns:
     ratio, first, second, turn, time_sd, position_sd, height = (
         getattr(features, field.name)[rows].double()[:, None, None] for field in fields(features)
     )
-    return _Drops(
+    return Columns(
         ratio=ratio,
         first=first,
         second=(second * torch.cos(turn), second * torch.sin(turn)),
@@ -182,8 +162,8 @@ def _normal_nodes(drops: int, quadrature: Quadrature) -> Float[Tensor, "drop nod
 
 
 def _block(
-    drops: _Drops,
-    points: _Points,
+    drops: Columns,
+    points: Points,
     nodes: Float[Tensor, "drop node 4"],
     rule: tuple[Tensor, Tensor],
     world: World,
@@ -210,7 +190,7 @@ def _log_isotropic(x: Tensor, y: Tensor, variance: Tensor) -> Tensor:
 
 
 def _propose(
-    drop: _Drops, points: _Points, nodes: Float[Tensor, "drop 1 node 4"], world: World
+    drop: Columns, points: Points, nodes: Float[Tensor, "drop 1 node 4"], world: World
 ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], Tensor]:
     """Draw (p1, u0) from the linear-Gaussian approximation of the law given P1 and P2.
 
@@ -250,8 +230,8 @@ def _within_reach(centre: tuple[Tensor, Tensor], variance: Tensor, reach: Tensor
 
 
 def _branch(
-    drop: _Drops,
-    points: _Points,
+    drop: Columns,
+    points: Points,
     p1: tuple[Tensor, Tensor],
     u0: tuple[Tensor, Tensor],
     rule: tuple[Tensor, Tensor],
@@ -271,86 +251,8 @@ def _branch(
     scale = 0.5 * g / w1
     u1 = (p1[0] * scale, p1[1] * scale)
     along = (u0[0] * u1[0] + u0[1] * u1[1] + fall2.sqrt() * w1) / s1_squared
-    first = _log_fisher(kappa) + kappa * (along - 1) - points.upward.at((fall2 / s1_squared).sqrt())
+    first = log_fisher(kappa) + kappa * (along - 1) - points.upward.at((fall2 / s1_squared).sqrt())
     # d(direction) / d(p1) = g^2 / (4 s1^4 cos(beta) |cos(2 beta)|)
     jacobian = torch.log(g**2 / (4 * s1_squared.sqrt() * w1 * root))
-    second = _second_flight(drop, points, p1, u1, w1, rule, g)
+    second = second_flight.log_density(drop, points, p1, u1, w1, rule, g)
     return torch.where(reachable, first + jacobian + second, -torch.inf)
-
-
-def _log_fisher(kappa: Tensor) -> Tensor:
-    """Log of kappa / (2 pi (1 - exp(-2 kappa))): the density is this times exp(kappa (cos - 1))."""
-    return torch.log(kappa / (2 * math.pi)) - torch.log(-torch.expm1(-2 * kappa))
-
-
-def _second_flight(
-    drop: _Drops,
-    points: _Points,
-    p1: tuple[Tensor, Tensor],
-    u1: tuple[Tensor, Tensor],
-    w1: Tensor,
-    rule: tuple[Tensor, Tensor],
-    g: float,
-) -> Float[Tensor, "drop point node"]:
-    """Log density of (r, P2) given the first flight and P1: n2 integrated out."""
-    e, kappa = points.e, points.kappa
-    u1_squared = u1[0] ** 2 + u1[1] ** 2
-    s2_squared = u1_squared + (e * w1) ** 2
-    # P2 given P1: its error is half of minus P1's, plus 1.5 position_sd^2
-    expected = (drop.second[0] + 0.5 * (drop.first - p1[0]), drop.second[1] - 0.5 * p1[1])
-    variance = 1.5 * drop.position_variance
-    ratio_sd = drop.ratio_spread * g / (2 * w1)
-    low, high = _window(drop.ratio, ratio_sd, kappa, u1, w1, s2_squared, expected, variance, g)
-    half = 0.5 * (high - low)
-    y = (0.5 * (low + high))[..., None] + half[..., None] * rule[0]  # sin^2 of n2's polar angle
-    cosine = (1 - y).clamp(min=1e-12).sqrt()
-    s2 = s2_squared.sqrt()[..., None]
-    u2, w2 = s2 * y.sqrt(), s2 * cosine
-    q2 = 2 * u2 * w2 / g
-    pull, push = q2 / variance[..., None], (kappa / s2_squared)[..., None] * u2
-    bx = pull * expected[0][..., None] + push * u1[0][..., None]
-    by = pull * expected[1][..., None] + push * u1[1][..., None]
-    b = torch.sqrt(bx**2 + by**2)
-    squared = expected[0] ** 2 + expected[1] ** 2
-    exponent = (
-        b
-        - (q2**2 + squared[..., None]) / (2 * variance[..., None])
-        + kappa[..., None] * ((e * w1 / s2_squared)[..., None] * w2 - 1)
-        - 0.5 * ((w2 / w1[..., None] - drop.ratio[..., None]) / ratio_sd[..., None]) ** 2
-    )
-    integrand = torch.special.i0e(b) / (2 * cosine)  # dcos = dy / (2 cos)
-    peak = exponent.amax(-1, keepdim=True)
-    inner = (rule[1] * integrand * torch.exp(exponent - peak)).sum(-1)
-    constant = _log_fisher(kappa) - points.upward.at(e * w1 / s2_squared.sqrt())
-    constant = constant - torch.log(variance * math.sqrt(2 * math.pi) * ratio_sd)
-    return torch.log(inner * half) + peak[..., 0] + constant
-
-
-def _window(
-    ratio: Tensor,
-    ratio_sd: Tensor,
-    kappa: Tensor,
-    u1: tuple[Tensor, Tensor],
-    w1: Tensor,
-    s2_squared: Tensor,
-    expected: tuple[Tensor, Tensor],
-    variance: Tensor,
-    g: float,
-) -> tuple[Tensor, Tensor]:
-    """Bounds of y = sin^2(beta2) between which the integrand lives."""
-    stretch = w1**2 / s2_squared
-    centre = 1 - stretch * ratio**2
-    spread = 2 * stretch * ratio * ratio_sd
-    t2 = 2 * ratio * w1 / g
-    a, b = kappa / s2_squared, t2 / variance
-    precision = a + b * t2
-    mx = (a * u1[0] + b * expected[0]) / precision
-    my = (a * u1[1] + b * expected[1]) / precision
-    middle = (mx**2 + my**2) / s2_squared
-    width = 2 * (middle / (precision * s2_squared)).sqrt() + 2 / (precision * s2_squared)
-    weight = spread**2 / (spread**2 + width**2)
-    centre = centre + weight * (middle - centre)
-    reach = _WINDOW * width * weight.sqrt()
-    low = (centre - reach).clamp(0.0, 1 - 1e-9)
-    high = (centre + reach).clamp(1e-12, 1.0)
-    return low, torch.maximum(high, low + 1e-12)

@@ -10,6 +10,7 @@ its height of release, which is integrated out (`height_marginal`). The density 
 """
 
 from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -57,7 +58,7 @@ class _Part:
     release: Release
     rule: Quadrature
 
-    def keep(self, chosen: Bool[ndarray, " drop"]) -> "_Part":
+    def keep(self, chosen: Bool[ndarray, " drop"]) -> Self:
         rows = torch.from_numpy(chosen)
         columns = {f.name: getattr(self.drops, f.name)[rows] for f in fields(DropFeatures)}
         return replace(self, drops=DropFeatures(**columns), release=self.release.rows(rows))
