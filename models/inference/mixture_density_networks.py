@@ -1,8 +1,8 @@
 """Mixture density network: a conditional density q(theta | x) fitted to simulations.
 
 A small network maps inputs x to a mixture in coordinates y(theta), cut to the prior's box
-(ricochet.models.probability.truncated_mixtures). It is trained by maximum likelihood on pairs
-(theta_i, x_i) drawn from prior and simulator,
+(`truncated_mixtures`). It is trained by maximum likelihood on pairs (theta_i, x_i) drawn from prior
+and simulator,
 
     minimise  - (1 / N) sum_i log q(theta_i | x_i),
 

@@ -12,10 +12,9 @@ D = d2^2 / r^2 - d1^2. Speed is kept by the redraw, so
 Solved at rho = 0 this gives a point estimate; its derivatives give the standard error from timing
 and localisation noise, that from the height (which moves S as a start speed does), and the
 displacement that a typical rho^2 = 2 s0^2 causes. Restitution is then given in coordinates centred
-there (ricochet.models.probability.bijections): in the noise-free case its posterior is a one-sided
-law of rho^2 with a width of 1e-6, otherwise a bell. The squared chords between the exit directions
-and the unperturbed ones carry concentration. Only |turn| is used: mirrored drops have the same
-posterior.
+there (`bijections`): in the noise-free case its posterior is a one-sided law of rho^2 with a width
+of 1e-6, otherwise a bell. The squared chords between the exit directions and the unperturbed ones
+carry concentration. Only |turn| is used: mirrored drops have the same posterior.
 """
 
 from dataclasses import dataclass, replace

@@ -2,11 +2,10 @@
 
     p(theta | X_1 .. X_n)  proportional to  p(theta) prod_i p(X_i | theta),
 
-the honest form of the product of Sec. 4.2 of Matl et al.: the prior enters once, and each factor
-is the exact likelihood of `ricochet.models.systems.bouncing_ball.calibration.likelihood`, so no
-error of a fitted density can add up over the drops. The factors of one session share the error of
-its height of release, which is integrated out (`height_marginal`). The density lives on a grid
-(`ricochet.models.inference.grid_densities`).
+the honest form of the product of Sec. 4.2 of Matl et al.: the prior enters once, and each factor is
+the exact likelihood of `likelihood`, so no error of a fitted density can add up over the drops. The
+factors of one session share the error of its height of release, which is integrated out
+(`height_marginal`). The density lives on a grid (`grid_densities`).
 """
 
 from dataclasses import dataclass, fields, replace

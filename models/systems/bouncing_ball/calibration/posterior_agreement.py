@@ -3,7 +3,7 @@
 Two questions, since a posterior is honest only if both answers are yes:
 
     method     sessions simulated at the posterior and inferred anew: are the truths' levels and
-               ranks uniform? (ricochet.models.systems.bouncing_ball.calibration.simulation_checks,
+               ranks uniform? (`simulation_checks`,
                simulation-based calibration)
     package    the exact posterior p* is computed again from the recordings' own drops, and
                compared with the packaged density q and the packaged draws

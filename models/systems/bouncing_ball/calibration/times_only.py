@@ -1,7 +1,7 @@
 """Restitution from one microphone: the bounce times of a chain, and nothing else.
 
 Nothing is known of the height, the start speed, the concentration or the timing error, so all are
-drawn: simulated chains (ricochet.models.systems.bouncing_ball.simulator) with
+drawn: simulated chains (`simulator`) with
 
     log10 kappa ~ U[1, 5],   log10 time_sd ~ U[stated, 1e-3],   height about (g t1 / 2 e)^2 / (2 g),
     e ~ U around a first estimate, inside [0.4, 0.995]

@@ -1,7 +1,7 @@
 r"""Chains of bounces: which onsets belong to one ball, as their intervals shrink steadily.
 
-The best chain (ricochet.models.systems.bouncing_ball.listening.chain_search states its probability)
-is taken, then the best of what is left, and so on, as long as the odds favour a ball:
+The best chain (`chain_search` states its probability) is taken, then the best of what is left, and
+so on, as long as the odds favour a ball:
 
     log odds(chain) >= least_score for the first chain, next_score for every other.
 

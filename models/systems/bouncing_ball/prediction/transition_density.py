@@ -15,8 +15,7 @@ which the ball leaves,
     l in (-pi/2, pi/2)       angle out of that plane
 
 In (e, p, l) the law is smooth and cut exactly where the ball would enter the table, which a
-truncated mixture (ricochet.models.inference.mixture_density_networks) can be told. The density in
-(t', d', a) is
+truncated mixture (`mixture_density_networks`) can be told. The density in (t', d', a) is
 
     q(t', d', a) = q(e, p, l) * 4 / (e r cos l) * delta / (2 tau^2) / (t * g t^2),
 
@@ -50,7 +49,7 @@ FLATTEST = 0.97
 HALF_SLOPE = 0.5
 """The slope s at which u is 1/2."""
 SCALES = (0.05, 1.0, 1.0)
-"""Scale of the coordinates y of (e, p, l) (ricochet.models.probability.bijections)."""
+"""Scale of the coordinates y of (e, p, l) (`bijections`)."""
 _HEIGHT = 0.26  # m, from which the simulated balls fall; it falls out of the law
 _LARGEST_SLOPE = 100.0  # above, e^2 = 4 (r^2 - s^2) loses digits
 

@@ -3,9 +3,8 @@
 The density of models.systems.bouncing_ball.prediction.transition_density has one input, so its
 mixtures are tabulated once at equally spaced u and taken as linear between them: no network runs
 while a ball is in the air. A draw of (e, p, l) picks a component and draws one axis after the other
-from a cut Gaussian, as ricochet.models.probability.truncated_mixtures says; few draws fall outside
-and are drawn by the inverse of the cut distribution function instead. Then, with r^2 = s^2 + e^2 /
-4,
+from a cut Gaussian, as `truncated_mixtures` says; few draws fall outside and are drawn by the
+inverse of the cut distribution function instead. Then, with r^2 = s^2 + e^2 / 4,
 
     t' / t = 2 r cos l sin p,    (along, across) = g t^2 (t' / t) r (cos l cos p, sin l).
 """

@@ -1,12 +1,10 @@
 r"""Intercept a bouncing ball by a belief about it: simulation in the loop (Matl et al., section 5).
 
 Every event updates a mixture of Gaussians over place, velocity, theta and which events to believe
-(ricochet.models.systems.bouncing_ball.tracking.bounce_filter); the belief is continued to the
-robot's plane by simulation (ricochet.models.systems.bouncing_ball.tracking.crossing_samples); the
-paddle goes where it will touch the ball at the least expected energy
-(ricochet.models.systems.bouncing_ball.tracking.paddle_placement). So an outlier in the first or
-second bounce is one of two histories, and the third bounce decides which; an uncertain crossing
-moves the paddle slowly and only as far as the disc needs.
+(`bounce_filter`); the belief is continued to the robot's plane by simulation (`crossing_samples`);
+the paddle goes where it will touch the ball at the least expected energy (`paddle_placement`). So
+an outlier in the first or second bounce is one of two histories, and the third bounce decides
+which; an uncertain crossing moves the paddle slowly and only as far as the disc needs.
 
 After a single bounce the belief is as wide as tosses are and the paddle moves little or not at all.
 Crossings outside the workspace are not waited for, and targets lie inside it.

@@ -1,17 +1,16 @@
 r"""Where a ball is, and which of its detected bounces are right: a filter by Gaussian mixtures.
 
 A ball reaches contact i at p_i with horizontal velocity u_i and vertical speed w_i, the speed with
-which it left contact i - 1. The time t to the next contact tells the vertical part, w_{i+1} =
-g t / 2, so with theta = (e, k) all that stays unknown is the heading, whose moments
-(ricochet.models.systems.bouncing_ball.tracking.flight_moments) a Kalman filter over (p, u) takes.
-Positions enter with the localiser's covariance. Before a first flight only the prior of tosses is
-known (`TossPrior`).
+which it left contact i - 1. The time t to the next contact tells the vertical part, w_{i+1} = g t /
+2, so with theta = (e, k) all that stays unknown is the heading, whose moments (`flight_moments`) a
+Kalman filter over (p, u) takes. Positions enter with the localiser's covariance. Before a first
+flight only the prior of tosses is known (`TossPrior`).
 
-Detection errs: an event may be an outlier, a false alarm, or follow a miss
-(ricochet.models.systems.bouncing_ball.tracking.event_hypotheses). Every event splits each history
-of such hypotheses, and Bayes' rule weighs them, jointly with draws of theta; the heaviest
-`MOST_HISTORIES` are kept. So the belief is a mixture of Gaussians, one for each history and draw.
-Robust Kalman filters by mixtures: Alspach and Sorenson 1972, doi 10.1109/TAC.1972.1100034.
+Detection errs: an event may be an outlier, a false alarm, or follow a miss (`event_hypotheses`).
+Every event splits each history of such hypotheses, and Bayes' rule weighs them, jointly with draws
+of theta; the heaviest `MOST_HISTORIES` are kept. So the belief is a mixture of Gaussians, one for
+each history and draw. Robust Kalman filters by mixtures: Alspach and Sorenson 1972, doi
+10.1109/TAC.1972.1100034.
 """
 
 import math

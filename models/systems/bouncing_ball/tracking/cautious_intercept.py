@@ -1,9 +1,8 @@
 """Intercept a bouncing ball given how random bounces are: Algorithm 2 of Matl et al. (App. E).
 
-First bounce: go to its y. From the second on, bounces are sampled k ahead
-(ricochet.models.systems.bouncing_ball.prediction.lookahead) and those samples that cross the
-robot's plane have a mean and a standard deviation sigma. Line 9 moves a distance proportional to
-1 / sigma toward the mean:
+First bounce: go to its y. From the second on, bounces are sampled k ahead (`lookahead`) and those
+samples that cross the robot's plane have a mean and a standard deviation sigma. Line 9 moves a
+distance proportional to 1 / sigma toward the mean:
 
     target = paddle + min(1, reach / sigma) (mean - paddle),    sigma^2 = sigma_y^2 + sigma_z^2,
 
@@ -12,10 +11,9 @@ counted from the bounce, less the delay of its detection. `reach` is the paddle'
 whole way where the crossings lie within a paddle. If no sample crosses, nothing moves.
 
 Lines 11 and 12: after the second bounce, a place outside the elliptic envelope of the samples of
-this bounce (ricochet.models.filters.elliptic_envelope, 99 %) is replaced by their mean; its time is
-kept. The samples know nothing of the localiser's error, so the envelope is widened by a stated one:
-a place extrapolated from two others with restitution e has 1 + (1 + e)^2 + e^2 <= 6 times its
-variance.
+this bounce (`elliptic_envelope`, 99 %) is replaced by their mean; its time is kept. The samples
+know nothing of the localiser's error, so the envelope is widened by a stated one: a place
+extrapolated from two others with restitution e has 1 + (1 + e)^2 + e^2 <= 6 times its variance.
 
 The localiser's covariance and flag are not read. A bounce without any place is an outlier after the
 second bounce; before, the controller waits and the next bounce counts as a first. Outliers in the

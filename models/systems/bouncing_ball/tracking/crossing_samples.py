@@ -1,8 +1,7 @@
 r"""How a ball goes on until it crosses the robot's plane: samples of the belief about it.
 
-A sample draws a component of the belief, (p, u) and theta; at every contact the velocity
-(u, e w) is redrawn as in ricochet.models.systems.bouncing_ball.simulator, and a flight is a
-parabola,
+A sample draws a component of the belief, (p, u) and theta; at every contact the velocity (u, e w)
+is redrawn as in `simulator`, and a flight is a parabola,
 
     p(s) = p + u s,    z(s) = w s - g s^2 / 2,    0 <= s <= T = 2 w / g.
 

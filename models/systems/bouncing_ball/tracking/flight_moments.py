@@ -1,7 +1,7 @@
 r"""Mean and covariance of a ball's horizontal motion through a contact, and through a flight.
 
-By the law of ricochet.models.systems.bouncing_ball.simulator a ball that comes with horizontal
-velocity u and vertical speed w leaves with
+By the law of `simulator` a ball that comes with horizontal velocity u and vertical speed w leaves
+with
 
     s^2 = |u|^2 + (e w)^2,      speed s in a direction from von Mises-Fisher(k) about the old.
 

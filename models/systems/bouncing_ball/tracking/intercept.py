@@ -13,8 +13,7 @@ with d_R the distance to the plane along the direction of travel. First bounce: 
 if Eq. 13 holds, be at (y_R, z_R) in t_R, else at y_R in t_{i+1}, at the present height.
 
 Eqs. 11 and 12 take the horizontal speed down by e as well. Where contacts have no friction (as in
-ricochet.models.systems.bouncing_ball.simulator) it stays; `horizontal=1` puts 1 for that e, and Eq.
-12 reads d_{i+1} = e d_i.
+`simulator`) it stays; `horizontal=1` puts 1 for that e, and Eq. 12 reads d_{i+1} = e d_i.
 
 Times count from the bounce; a target's duration counts from when the event was known, so that the
 delay of detection is taken off. What is due already makes no target. The algorithm trusts every
