@@ -127,14 +127,16 @@ def solve(
     points = points[region.holds(points)]
     if not len(points):
         return ()
-    residuals = _residuals(points, times, error, microphones=microphones)
+    emissions, residuals = _misfit(points, times, error, microphones=microphones)
     order = np.argsort(residuals)
     fixes: list[Fix] = []
     for index in order:
         if residuals[index] > residuals[order[0]] + 25.0:
             break
         if all(np.linalg.norm(points[index] - fix.position) > SAME for fix in fixes):
-            fixes.append(_fix(points[index], times, error, microphones=microphones))
+            covariance = bound(points[index], error, microphones=microphones)
+            when, residual = float(emissions[index]), float(residuals[index])
+            fixes.append(Fix(points[index], when, covariance, residual))
     return tuple(fixes)
 
 
@@ -237,30 +239,15 @@ def _normal_step(
     return np.stack([d * u - b * v, a * v - b * u], axis=1) / (a * d - b * b)[:, None]
 
 
-def _residuals(
+def _misfit(
     points: Float[ndarray, "point 2"],
     times: Float[ndarray, " channel"],
     sd: Float[ndarray, " channel"],
     *,
     microphones: Microphones,
-) -> Float[ndarray, " point"]:
-    """Return the sum of squared arrival errors over their variances at each point."""
+) -> tuple[Float[ndarray, " point"], Float[ndarray, " point"]]:
+    """Return each point's emission time, and its sum of squared arrival errors over variances."""
     travel, _ = gradients(points, microphones=microphones)
     late = times - travel
-    late = late - (np.sum(late / sd**2, axis=1) / np.sum(sd**-2))[:, None]
-    return np.asarray(np.sum((late / sd) ** 2, axis=1))
-
-
-def _fix(
-    point: Float[ndarray, " 2"],
-    times: Float[ndarray, " channel"],
-    sd: Float[ndarray, " channel"],
-    *,
-    microphones: Microphones,
-) -> Fix:
-    """Collect one solution with its emission time and covariance."""
-    travel, _ = gradients(point, microphones=microphones)
-    emission = float(np.sum((times - travel) / sd**2) / np.sum(sd**-2))
-    residual = float(np.sum(((times - travel - emission) / sd) ** 2))
-    covariance = bound(point, sd, microphones=microphones)
-    return Fix(point, emission, covariance, residual)
+    emission = np.sum(late / sd**2, axis=1) / np.sum(sd**-2)
+    return emission, np.asarray(np.sum(((late - emission[:, None]) / sd) ** 2, axis=1))

@@ -38,7 +38,7 @@ def climb(
     limits: Limits,
     start: Float[ndarray, " 7"] = START,
     steps: int = 400,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = lambda step: None,
 ) -> Float[ndarray, "*grid 7"]:
     """Return postures of high speed along unit vectors that change smoothly over a grid."""
     joints = np.broadcast_to(start, (*points.shape[:-1], 7))
@@ -50,8 +50,7 @@ def climb(
         size = 0.98 * size + 0.02 * (slope * slope).mean(-1, keepdims=True)
         joints = joints + _RATE * (1.0 - step / steps) * mean / (np.sqrt(size) + 1e-3)
         joints = splines.seek(joints, points, steps=1)
-        if progress:
-            progress(step + 1)
+        progress(step + 1)
     return splines.seek(joints, points)
 
 
@@ -62,13 +61,7 @@ def speed_slope(
     limits: Float[ndarray, " 7"],
     power: float = POWER,
 ) -> tuple[Float[ndarray, "*batch"], Float[ndarray, "*batch 7"]]:
-    """Return 1 / f and its gradient, m/s and m/s per rad.
-
-    Args:
-        direction: Unit vector e.
-        limits: Largest joint speeds, rad/s.
-        power: p of the norm.
-    """
+    """Return 1 / f and its gradient, m/s and m/s per rad, for a unit vector and limits in rad/s."""
     pose = iiwa.pose(joints)
     found = tip_speed.smooth(pose.jacobian, direction, limits=limits, power=power)
     speeds = found.joint_speeds / found.speed[..., None]

@@ -65,7 +65,7 @@ def search(
     limits: Limits,
     draw: np.random.Generator,
     steps: int = 40,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = lambda step: None,
 ) -> RunUps:
     """Find the run-ups."""
     centre = np.broadcast_to(_START, (*joints.shape[:-1], len(_START))).copy()
@@ -77,8 +77,7 @@ def search(
         best = np.argsort(_cost(samples, joints, joint_speeds, limits), axis=0)[:_ELITE]
         elite = np.take_along_axis(samples, best[..., None], 0).mean(0)
         centre = elite + _LIKENESS * (_neighbours(elite) - elite)
-        if progress:
-            progress(step + 1)
+        progress(step + 1)
     return _lowered(centre, joints, joint_speeds, limits)
 
 

@@ -151,7 +151,7 @@ def build(
     steps: tuple[int, int] = (400, 40),
     draw: np.random.Generator,
     limits: Limits | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Strokes:
     """Compute the table: about a minute on a core at full size.
 
@@ -166,7 +166,7 @@ def build(
     points = np.stack((at_x, at_y, 0.0 * at_x + iiwa.TIP_HEIGHT), -1)
 
     def part(start: float, share: float) -> Callable[[int], None]:
-        return lambda step: progress(start + share * step) if progress else None
+        return lambda step: progress(start + share * step)
 
     joints = contact_postures.climb(
         points,

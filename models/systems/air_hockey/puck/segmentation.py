@@ -79,16 +79,11 @@ class Contacts:
 
 @dataclass(frozen=True)
 class Assigned:
-    """A recording cut into modes.
-
-    Attributes:
-        unexplained: Contacts with both or neither, grazing, at a post or at an episode's edge.
-    """
+    """A recording cut into modes; contacts with both or neither, or grazing, are in none."""
 
     floating: Bool[ndarray, "episode interval"]
     banks: Contacts
     strikes: Contacts
-    unexplained: int
 
 
 def assign(recording: Recording, table: Table, *, drag: Float[ndarray, "2"]) -> Assigned:
@@ -99,16 +94,13 @@ def assign(recording: Recording, table: Table, *, drag: Float[ndarray, "2"]) -> 
     touching = _touching(recording, table)
     busy = (kick > slack) | touching[:, 1:] | touching[:, :-1]
     found: dict[str, list[tuple[ndarray, ...]]] = {"bank": [], "strike": []}
-    unexplained = 0
     for episode in range(len(busy)):
         for start, stop in _runs(busy[episode]):
             whole = not (touching[episode, start] or touching[episode, stop])
             one = _contact(recording, table, drag, (episode, start, stop)) if whole else None
-            if one is None:
-                unexplained += 1
-            else:
+            if one is not None:
                 found[one[0]].append(one[1])
-    return Assigned(~busy, _stacked(found["bank"], 2), _stacked(found["strike"], 4), unexplained)
+    return Assigned(~busy, _stacked(found["bank"], 2), _stacked(found["strike"], 4))
 
 
 def _touching(recording: Recording, table: Table) -> Bool[ndarray, "episode time"]:

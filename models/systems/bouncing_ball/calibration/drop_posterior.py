@@ -43,9 +43,8 @@ class NoiseRange:
     """Rigs to train for; a little wider than the rigs to be met, as a network is worst at an edge.
 
     Attributes:
-        time_sd: Lowest and highest timing error of one bounce, s.
-        position_sd: Lowest and highest localisation error of one bounce per axis, m.
-        noise_free: Share of drops that are heard without any error.
+        time_sd, position_sd: Lowest and highest error of one bounce, s and m per axis.
+        noise_free: Share of drops that are measured without any error.
     """
 
     time_sd: tuple[float, float] = (3e-6, 3e-3)

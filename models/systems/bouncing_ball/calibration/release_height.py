@@ -12,7 +12,7 @@ states none, or one that its takes refute, gets the height of its takes.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -145,8 +145,4 @@ def _session(
     z = (math.log(stated) - centre) / math.hypot(sd / stated, found_sd / found)
     chance = float(2.0 * stats.norm.sf(abs(z)))
     one = SessionHeight(stated, stated, sd, found, found_sd, chance, spread)
-    return (
-        one
-        if not one.refuted
-        else SessionHeight(stated, found, found_sd, found, found_sd, chance, spread)
-    )
+    return replace(one, height=found, height_sd=found_sd) if one.refuted else one

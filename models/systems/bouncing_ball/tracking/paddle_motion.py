@@ -58,11 +58,6 @@ class Plan:
     goal: Float[ndarray, "2"]
     duration: float
 
-    @property
-    def end(self) -> float:
-        """When the paddle is at rest, s."""
-        return self.start + max(self.duration, self.braking)
-
 
 @dataclass(frozen=True)
 class Reference:
