@@ -42,9 +42,7 @@ def predict(
     """Return mean and covariance after one step of the state.
 
     Args:
-        transition: F.
-        noise: Q.
-        offset: b.
+        transition, noise, offset: F, Q and b.
 
     >>> predict(np.array([1.0]), np.eye(1), transition=2.0 * np.eye(1), noise=np.eye(1))
     (array([2.]), array([[5.]]))

@@ -48,8 +48,7 @@ class Training:
         components: Gaussians of one member's mixture.
         hidden: Width of each of the two hidden layers.
         members: Networks averaged.
-        rate: Highest step size of AdamW.
-        decay: Weight decay of AdamW.
+        rate, decay: Highest step size and weight decay of AdamW.
         held_out: Share of the pairs kept for choosing the weights.
         patience: Stop after so many looks at the held-out pairs without a better one.
     """
@@ -159,9 +158,6 @@ def fit(
     >>> found = fit(theta, inputs, box=box, training=training, draw=draw)
     >>> tuple(found.density.log_density(theta, inputs).shape), len(found.held_out)
     ((200,), 40)
-
-    Args:
-        progress: Called at each look with the steps done and the steps in all.
 
     Raises:
         ValueError: If an input is not finite or a parameter is outside the box.

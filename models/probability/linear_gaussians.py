@@ -49,8 +49,7 @@ def fit(
     ([[2.0]], [5.0])
 
     Args:
-        outputs: y of each sample.
-        inputs: x of each sample.
+        outputs, inputs: y and x of each sample.
         scale: u, how large the noise of each sample and row is; 1 when absent.
         freedom: Independent samples less fitted numbers a row, which the covariance is divided by;
             N - n - 1 when absent.

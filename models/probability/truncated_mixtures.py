@@ -32,8 +32,7 @@ class TruncatedMixture:
         mean: Centre m of each component in y.
         sd: Conditional standard deviation s in y, positive.
         slope: Strictly lower-triangular regression B of an axis on those before it.
-        low: Lower bounds l in y.
-        high: Upper bounds u in y.
+        low, high: Bounds l and u in y.
         coordinates: The map from x to y; None when y = x.
     """
 

@@ -69,8 +69,7 @@ class Stream:
     """State between buffers. All arrays keep their size and are updated in place.
 
     Attributes:
-        sections: Filters of the bands.
-        filters: Their memory.
+        sections, filters: Filters of the bands, and their memory.
         rest: Filtered frames of the unfinished hop.
         floor: Log power of the background; negative infinity before the first hop.
         power: Power of the last hops over the background.
@@ -146,12 +145,6 @@ def step(
     >>> state, events = step(state, sound)
     >>> [round(event.arrival, 4) for event in events]
     [0.5]
-
-    Args:
-        buffer: Sound, any number of frames.
-
-    Returns:
-        The state after the buffer, and the events in order of time.
 
     Raises:
         ValueError: If the number of channels is not that of the array, or a sample is not finite.

@@ -166,11 +166,8 @@ def render(
     (2, 4410)
 
     Args:
-        times: Times of emission after the recording's start, s.
-        positions: Of the impacts, m.
+        times, positions: Of emission after the recording's start, s, and of the impacts, m.
         loudness: Peak of each click at 1 m, in the unit of the samples.
-        duration: Length of the recording, s.
-        noise: The background; None is silence.
 
     Raises:
         ValueError: Lengths that disagree, or an impact or a microphone outside the room.

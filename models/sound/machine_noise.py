@@ -25,8 +25,7 @@ class Machine:
 
     Attributes:
         place: Where it stands, m.
-        frequency: Of the motors, Hz.
-        band: Of the gears' rush, Hz.
+        frequency, band: Of the motors and of the gears' rush, Hz.
         share: Share of the power in the harmonics.
     """
 

@@ -27,8 +27,7 @@ class Outcome:
     Attributes:
         scored: Whether the puck passed the line without touching a post.
         ended: "line", "returned", "out" or "time".
-        y_at_line: m; NaN where the puck did not get there.
-        speed_at_line: m/s; NaN likewise.
+        y_at_line, speed_at_line: m and m/s; NaN where the puck did not get there.
         banks: Touches of the long rims after the strike.
         struck: When the mallet first touched the puck, s; NaN if never.
         strikes: Distinct touches of the mallet.

@@ -28,11 +28,7 @@ class AnglePolicy(Protocol):
         """Forget what was found before."""
 
     def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
-        """Return the angle for the puck's state at contact; None where no shot is known.
-
-        Args:
-            near: The angle of a stroke under way, which can change a little only; None before.
-        """
+        """Return the angle at contact, near that of a stroke under way; None if none is known."""
 
     def better_angle(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
         """Return an angle clearly better than that of a stroke under way; None if there is none."""

@@ -18,8 +18,7 @@ class Table:
     """The table.
 
     Attributes:
-        half_length: From the centre to the inner face of an end wall.
-        half_width: From the centre to the inner face of a long rim.
+        half_length, half_width: From the centre to the inner face of an end wall, of a long rim.
         goal_half_width: Of the opening in an end wall.
         clean_half_width: Largest |y| of a puck's centre that passes between the posts untouched.
         robot_base: Of the robot that shoots.

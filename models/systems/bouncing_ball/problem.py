@@ -151,11 +151,7 @@ def constant_release(
 def at_reference(
     features: Features, noise: Noise, release: Release
 ) -> tuple[Features, Noise, Float[Tensor, "*batch"]]:
-    """Bring drops to `REFERENCE_HEIGHT`, an exact change of units.
-
-    Returns:
-        Features and noise there, and the horizontal start speed's sd per axis there, m/s.
-    """
+    """Bring drops, with the start speed's sd per axis, m/s, to `REFERENCE_HEIGHT`, exactly."""
     scale = REFERENCE_HEIGHT / release.height
     slower = scale.sqrt()
     scaled = Features(
@@ -174,11 +170,7 @@ def at_reference(
 def draw_heights(
     release: Release, shape: tuple[int, ...], *, draw: torch.Generator
 ) -> Float[Tensor, "*shape"]:
-    """Draw the heights from which balls really fell, m.
-
-    Args:
-        shape: Shape of the result; its last axis is the drops, each other row has errors anew.
-    """
+    """Draw the heights from which balls really fell, m; errors are anew in every row."""
     height = release.height.expand(shape)
     if not bool((release.height_sd > 0.0).any()):
         return height

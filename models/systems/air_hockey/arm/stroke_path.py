@@ -41,8 +41,7 @@ class Limits:
     """What a stroke may use, in the robot's frame.
 
     Attributes:
-        joint_speed: rad/s.
-        acceleration: rad/s^2.
+        joint_speed, acceleration: rad/s and rad/s^2.
         joint_range: Either way, rad.
         link_height: Least height of links 4 and 7, m.
         near: Least x of the mallet's centre, m.
@@ -66,8 +65,7 @@ class LimitUsage:
     """What paths use of the limits, as ratios that should not exceed 1.
 
     Attributes:
-        speed: Of joint speed.
-        acceleration: Of joint acceleration.
+        speed, acceleration: Of the joints.
         clearance_use: One more than the largest intrusion, counted in centimetres (and hundredths
             of a radian), into what is forbidden to joints, links and mallet.
         effort: Mean square of the ratios of acceleration.

@@ -58,9 +58,7 @@ class Row:
     """One line of the table.
 
     Attributes:
-        mode: What happened.
         horizon: How far ahead, s.
-        count: How many predictions.
         error: Root of the mean squared error, m/s after a period, m after a second.
         baseline: The same for the noiseless model.
         coverage: Shares within the regions of `LEVELS`.

@@ -52,8 +52,7 @@ class Contacts:
     """Contacts of one kind.
 
     Attributes:
-        start: Last free sample before it.
-        stop: First free sample after it.
+        start, stop: Last free sample before it, and first one after it.
         touch: Time of the first touch after the sample `start`, s.
         normal: Outward from the table, or from the mallet to the puck.
         before: Velocity of the puck, for strikes then that of the mallet, in (n, t), m/s.

@@ -39,7 +39,7 @@ class Finding:
     """One thing that the model does not explain.
 
     Attributes:
-        name: Which check speaks: "take", "session", "object" or "flight".
+        name: Which check speaks: "take", "session", "object", "flight", "height" or "heights".
         sentence: What was found, in words.
         p_value: Predictive chance of something at least as odd.
         takes: The takes concerned; empty when it is all of them.
@@ -70,11 +70,7 @@ def criticise(
     later_times: Sequence[Float[ndarray, " _"]] = (),
     draw: torch.Generator,
 ) -> Criticism:
-    """Compare a session with sessions simulated from its posterior.
-
-    Returns:
-        P-values and findings; `odd_takes` marks those that the model cannot have made.
-    """
+    """Compare a session, and each take of it, with sessions simulated from its posterior."""
     count = features.ratio.numel()
     chosen = torch.randint(len(theta), (_REPLICATES,), generator=draw)
     rows = torch.from_numpy(np.asarray(theta))[chosen][:, None].expand(-1, count, -1)

@@ -63,7 +63,6 @@ def interpolated(
 
     Args:
         sums: Log likelihood of each session with its height at each of `SHIFTS`.
-        window: Where the posterior lives.
     """
     coarse = at_rows(window, np.linspace(window.rows[0], window.rows[-1], _ROWS))
     across = coarse.low[:, None] + _PLACES * (coarse.high - coarse.low)[:, None]

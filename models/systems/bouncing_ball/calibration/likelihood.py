@@ -124,11 +124,7 @@ def log_likelihood(
 
 
 def check(features: DropFeatures) -> None:
-    """Refuse drops that have no density.
-
-    Raises:
-        ValueError: If a noise level is not positive, or a feature is not finite.
-    """
+    """Refuse drops without a density: a noise level not positive, or a feature not finite."""
     for name in ("time_sd", "position_sd", "height"):
         if not bool((getattr(features, name) > 0).all()):
             raise ValueError(f"{name} must be positive")

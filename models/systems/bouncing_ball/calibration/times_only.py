@@ -45,12 +45,7 @@ _TRAINING = Training(components=3, hidden=24, members=1, steps=350, batch=256, r
 
 @dataclass(frozen=True)
 class BareFinding:
-    """Something the model of constant restitution does not explain.
-
-    Attributes:
-        sentence: What was found, in words.
-        p_value: Chance of as much under the model.
-    """
+    """Something the model of constant restitution does not explain, and the chance of as much."""
 
     name: str
     sentence: str

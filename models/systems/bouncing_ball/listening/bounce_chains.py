@@ -72,9 +72,7 @@ def find_chains(
     """Find the balls that bounced in a recording, in order of their first bounce.
 
     Args:
-        law: How intervals shrink; None takes the default.
-        least_score: Least log odds of the best chain, nats: a recording is expected to hold one.
-        next_score: Least log odds of any further chain, nats.
+        least_score, next_score: Least log odds of the best chain and of any further one, nats.
     """
     law = law or Law()
     kept = _strongest(onsets)

@@ -31,8 +31,7 @@ class NextBounces:
 
     Attributes:
         time: From the last bounce to the next, s, positive.
-        along: Displacement along the direction of travel, m.
-        across: Displacement to the left of it, m.
+        along, across: Displacement along the direction of travel and to the left of it, m.
     """
 
     time: Float[ndarray, "*batch"]
@@ -72,8 +71,7 @@ class LookAhead:
 
     Attributes:
         time: When each crosses, s after the last bounce.
-        y: Where, m.
-        z: At what height, m.
+        y, z: Where, and at what height, m.
         weight: Share of the n^k samples that each stands for.
         flight: In which flight it crosses, 1 to k.
         crossed: Share that crosses within k flights.

@@ -151,11 +151,7 @@ def mixture(transition: Transition, last: Flights) -> TruncatedMixture:
 
 
 def departure(last: Flights, after: Flights) -> Float[Tensor, "*batch 3"]:
-    """Return (e, p, l) of a flight, in which `mixture` has its density.
-
-    Returns:
-        Restitution that the energy gives, elevation and angle out of the plane of travel, rad.
-    """
+    """Return a flight's (e, p, l): restitution by energy, elevation, angle out of plane, rad."""
     tau, delta = after.time / last.time, after.distance / (GRAVITY * last.time**2)
     ahead, side = delta / tau * torch.cos(after.turn), delta / tau * torch.sin(after.turn)
     up = 0.5 * tau

@@ -92,7 +92,6 @@ def init(
     Args:
         theta: Samples of the calibrated posterior: restitution and log10 concentration.
         seed: Seed of the samples; the same seed and events give the same targets.
-        price: Energy that a touch is worth, m^2/s.
         microphones: Their positions, m. With three, a wrong position tells where the contact may
             have been if one of them was reached late; None or another number tells nothing.
 

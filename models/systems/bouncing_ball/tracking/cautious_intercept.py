@@ -101,7 +101,6 @@ def init(
         seed: Seed of the samples; the same seed and events give the same targets.
         reach: Standard deviation of the crossings up to which the whole way is gone, m; None
             takes the paddle's radius.
-        position_sd: Error of one place per axis that the envelope allows for, m.
 
     Raises:
         ValueError: If k or n is below 1, n^k too large, or a length not positive.

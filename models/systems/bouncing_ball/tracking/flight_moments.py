@@ -39,8 +39,7 @@ def bounce_moments(
 
     Args:
         mean: Of (p, u) on reaching the contact.
-        rise: Vertical speed after the contact without scatter, e w, m/s.
-        exit_speed: Vertical speed after it, m/s.
+        rise, exit_speed: Vertical speed after the contact without scatter, e w, and with it, m/s.
         speed_sd: Standard deviation of `rise`, m/s.
     """
     u = mean[..., 2:]

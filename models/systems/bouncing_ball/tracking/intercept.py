@@ -61,8 +61,7 @@ class Prediction:
 
     Attributes:
         crosses: Whether the next flight crosses the plane (Eq. 13).
-        y: y_R (Eq. 14), m.
-        z: z_R (Eq. 16), m; None if it does not cross.
+        y, z: y_R (Eq. 14) and z_R (Eq. 16), m; no z_R if it does not cross.
         due: t_R (Eq. 15) if it crosses, else t_{i+1} (Eq. 12), s after the last bounce.
     """
 

@@ -35,10 +35,8 @@ class Toss:
     """The truth about one toss. Times count from the start of the recording stream.
 
     Attributes:
-        times: Time of each contact with the table, s.
-        positions: Place of each contact, m; z is 0.
-        velocities: Velocity after each contact, m/s.
-        entry_speeds: Normal speed before each contact, m/s.
+        times, positions: Of each contact with the table, s and m; z is 0.
+        velocities, entry_speeds: After each contact, and along the normal before it, m/s.
         crossing_time: When it crosses the robot's plane, s, or None if it never does.
         crossing: (y, z) there, m, or None; z is below 0 for a ball that fell over the far edge.
     """
@@ -92,8 +90,7 @@ def follow(
     """Follow balls from known places and velocities of release; see `tosses`.
 
     Args:
-        place: Where each is released, m, double precision.
-        velocity: How it flies off, m/s.
+        place, velocity: Of each release, m and m/s.
 
     Raises:
         ValueError: If the plane does not lie beyond the table.
