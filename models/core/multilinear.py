@@ -10,12 +10,7 @@ from numpy import ndarray
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a grid, and where in it a point lies.
-
-    Attributes:
-        corner: Index of its lowest corner along each axis.
-        share: How far in it the point lies along each axis, from 0 to 1.
-    """
+    """A cell by its lowest corner, and how far in it a point lies along each axis, from 0 to 1."""
 
     corner: tuple[Int[ndarray, "*batch"], Int[ndarray, "*batch"], Int[ndarray, "*batch"]]
     share: Float[ndarray, "*batch 3"]

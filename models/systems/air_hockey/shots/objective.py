@@ -154,11 +154,8 @@ def evaluate(
         chunk = slice(start, start + _CHUNK)
         parts.append(_rolled_out(conditions, flat[chunk], angle[chunk]))
         progress(min(start + _CHUNK, len(flat)))
-    goal, speed, banks, y = (
-        np.concatenate([getattr(part, name) for part in parts]).reshape(shape)
-        for name in ("goal", "speed", "banks", "y")
-    )
-    return Shots(goal, speed, banks, y)
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    return Shots(*(np.concatenate(column).reshape(shape) for column in columns))
 
 
 def exhaustive(

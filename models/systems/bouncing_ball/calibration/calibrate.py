@@ -32,6 +32,8 @@ _LARGEST_SHARE = 0.34
 _NEAR = 6.0  # standard errors, or scatters of the takes, within which a take's restitution agrees
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
+_SET_ASIDE = "{} of {} takes do not fit the model and were set aside"
+_MISFITS = "{} of {} takes in the posterior do not fit the model: too many to set aside"
 Progress = Callable[[int, int], None]
 
 
@@ -215,8 +217,10 @@ def _explained(
     density = _posterior(drops.keep(kept))
     criticism = _criticise(drops.keep(kept), density, draw)
     report()
-    misfits = _misfits(drops.keep(kept), criticism) if criticism.odd_takes.any() else ()
-    return kept, criticism, density, _set_aside(drops, kept, chances) + misfits
+    misfits = _take_finding(
+        drops.keep(kept), criticism.odd_takes, criticism.take_p_values, _MISFITS
+    )
+    return kept, criticism, density, _take_finding(drops, ~kept, chances, _SET_ASIDE) + misfits
 
 
 def _agreeing(drops: MeasuredDrops) -> Bool[ndarray, " drop"]:
@@ -239,23 +243,15 @@ def _criticise(drops: MeasuredDrops, density: GridDensity, draw: torch.Generator
     )
 
 
-def _set_aside(
-    drops: MeasuredDrops, kept: Bool[ndarray, " drop"], chances: Float[ndarray, " drop"]
+def _take_finding(
+    drops: MeasuredDrops,
+    odd: Bool[ndarray, " drop"],
+    chances: Float[ndarray, " drop"],
+    sentence: str,
 ) -> tuple[Finding, ...]:
-    names = tuple(name for name, yes in zip(drops.names, kept, strict=True) if not yes)
+    """Report the odd takes, if there are any, by a sentence about their number out of all."""
+    names = tuple(name for name, yes in zip(drops.names, odd, strict=True) if yes)
     if not names:
         return ()
-    sentence = f"{len(names)} of {len(kept)} takes do not fit the model and were set aside"
-    chance = float(min(1.0, chances[~kept].min() * len(kept)))
-    return (Finding("take", sentence, chance, names),)
-
-
-def _misfits(part: MeasuredDrops, criticism: Criticism) -> tuple[Finding, ...]:
-    odd = np.asarray(criticism.odd_takes, dtype=bool)
-    names = tuple(name for name, yes in zip(part.names, odd, strict=True) if yes)
-    sentence = (
-        f"{len(names)} of {len(part.names)} takes in the posterior do not fit the model: "
-        "too many to set aside"
-    )
-    chance = float(min(1.0, criticism.take_p_values[odd].min() * len(odd)))
-    return (Finding("take", sentence, chance, names),)
+    chance = float(min(1.0, chances[odd].min() * len(odd)))
+    return (Finding("take", sentence.format(len(names), len(odd)), chance, names),)

@@ -259,10 +259,8 @@ def _keep_better(
     better = score > table.score[scatter, onset, onset - middle - 1]
     chosen = (scatter[better], best[better], column[better])
     target = (scatter[better], onset[better], onset[better] - middle - 1)
-    table.score[target] = extended.score[chosen]
-    table.interval[target] = extended.interval[chosen]
-    table.ratio[target] = extended.ratio[chosen]
-    table.variance[target] = extended.variance[chosen]
+    for name, values in vars(extended).items():
+        getattr(table, name)[target] = values[chosen]
     table.source[target] = past.sources[best[better]]
     table.fresh[target] = past.fresh[best[better]]
     table.skipped[target] = skipped

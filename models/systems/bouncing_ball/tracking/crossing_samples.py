@@ -19,7 +19,7 @@ from numpy import ndarray
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.probability import von_mises_fisher
 from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import Belief, TossPrior
-from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE
+from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE, passes_edge
 
 MOST_FLIGHTS = 6
 
@@ -56,7 +56,7 @@ def sample(
         landing = place + velocity[:2] * duration
         if flight == 1:
             found[4] = time + duration
-        crosses = _is_over(landing, plane)
+        crosses = passes_edge(landing, plane)
         wait = (plane - place[0, crosses]) / velocity[0, crosses]
         found[:4, active[crosses]] = (
             np.full(len(wait), flight),
@@ -72,12 +72,6 @@ def sample(
         velocity = _bounce(velocity[:, on], theta, draw)
     crosses = np.isfinite(found[0])
     return Continuations(crosses, np.nan_to_num(found[0]).astype(int), *found[1:])
-
-
-def _is_over(landing: Float[ndarray, "2 sample"], plane: float) -> Bool[ndarray, " sample"]:
-    """Tell which flights end beyond the far edge, and so meet the plane."""
-    level = np.abs(landing[1]) <= HALF_TABLE
-    return (landing[0] > HALF_TABLE) & ((landing[0] >= plane) | level)
 
 
 def _start(

@@ -21,7 +21,7 @@ which the model lacks. It is a limit of ours: where braking alone needs more, af
 change on and on, up to about 25 rad/s^2 are used. The speed is the joints' own and is kept always.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -119,7 +119,8 @@ def halt(plan: Plan, *, now: float) -> Plan:
     goals = start.position + 0.5 * brakings[:, None] * start.velocity
     asked = demand(start, brakings, brakings, goals)
     best = int(np.argmin(np.maximum(asked, 1.0)))
-    return _with(start, float(brakings[best]), goals[best], float(brakings[best]))
+    braking = float(brakings[best])
+    return replace(start, braking=braking, goal=goals[best], duration=braking)
 
 
 def demand(
@@ -171,12 +172,8 @@ def _shortest_braking(
     b = np.minimum(np.tile(brakings, len(durations)), d)
     asked = demand(start, b, d, np.broadcast_to(goal, (len(d), 2)))
     best = int(np.argmin(np.maximum(asked, 1.0)))
-    return _with(start, float(b[best]), goal, float(d[best])), float(asked[best])
-
-
-def _with(start: Plan, braking: float, goal: Float[ndarray, "2"], duration: float) -> Plan:
-    """Return a plan with the start of another."""
-    return Plan(start.plane, start.start, start.position, start.velocity, braking, goal, duration)
+    found = replace(start, braking=float(b[best]), goal=goal, duration=float(d[best]))
+    return found, float(asked[best])
 
 
 def _follow(

@@ -12,7 +12,6 @@ flies on and crosses the plane below the table's height; one that goes over anot
 still on the table after `MOST_BOUNCES`, never crosses.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +23,7 @@ from torch import Tensor
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball import simulator
 from ricochet.models.systems.bouncing_ball.balls import Ball
-from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE
+from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE, passes_edge
 
 MOST_BOUNCES = 24
 LEAST_HEIGHT = 0.05  # m; the hand never lets go lower
@@ -140,21 +139,11 @@ def _end(
     positions: Float[ndarray, "bounce 3"], velocities: Float[ndarray, "bounce 3"], *, plane: float
 ) -> tuple[int, float | None]:
     """Count the contacts with the table, and give the time from the last to the plane if any."""
-    count = 0
-    for (x, y, _), wait in zip(positions, _waits(positions, velocities, plane), strict=True):
-        if max(abs(x), abs(y)) > HALF_TABLE:
-            return count, None
-        count += 1
-        if wait is not None:
-            return count, wait
-    return count, None
-
-
-def _waits(
-    positions: Float[ndarray, "bounce 3"], velocities: Float[ndarray, "bounce 3"], plane: float
-) -> Iterator[float | None]:
-    """Time from each contact to the plane where the ball would next land beyond the far edge."""
-    for place, velocity in zip(positions, velocities, strict=True):
-        landing = place + velocity * (2.0 * velocity[2] / GRAVITY)
-        over = landing[0] > HALF_TABLE and (landing[0] >= plane or abs(landing[1]) <= HALF_TABLE)
-        yield float((plane - place[0]) / velocity[0]) if over else None
+    landing = positions + velocities * (2.0 * velocities[:, 2:] / GRAVITY)
+    over = passes_edge(landing.T, plane)
+    off = np.abs(positions[:, :2]).max(axis=1) > HALF_TABLE
+    last = int((over | off).argmax())
+    if off[last]:
+        return last, None
+    wait = float((plane - positions[last, 0]) / velocities[last, 0]) if over[last] else None
+    return last + 1 if over[last] else len(positions), wait

@@ -9,6 +9,10 @@ reject and never clamp. A target that is not finite cannot be made.
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
 HALF_TABLE = 0.275
 """Half the side of the table, m; its middle is the origin and its surface z = 0."""
 CUP_DISTANCE = 8.6 * 0.0254
@@ -79,6 +83,12 @@ def contains(workspace: Workspace, y: float, z: float) -> bool:
     """Tell whether the paddle's centre can be at (y, z), m: within closed bounds, NaN outside."""
     (left, right), (bottom, top) = workspace.y, workspace.z
     return left <= y <= right and bottom <= z <= top
+
+
+def passes_edge(landing: Float[ndarray, "axis ball"], plane: float) -> Bool[ndarray, " ball"]:
+    """Tell which flights that land at (x, y), m, do so beyond the far edge, and meet the plane."""
+    x, y = landing[0], landing[1]
+    return np.asarray((x > HALF_TABLE) & ((x >= plane) | (np.abs(y) <= HALF_TABLE)))
 
 
 def clearance(workspace: Workspace, place: tuple[float, float, float]) -> float:
