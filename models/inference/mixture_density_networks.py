@@ -15,7 +15,7 @@ held-out pairs are kept. Network in single precision, density in double.
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
@@ -173,11 +173,8 @@ def fit(
     slope = bijections.log_slope(inputs.coordinates, theta.double())[order[:kept]].mean()
     held, rest = tuple(t[:kept] for t in data), tuple(t[kept:] for t in data)
     layers, record = _train(start, rest, held, training, draw, progress)
-    density = ConditionalDensity(
-        box, layers, start.input_centre, start.input_scale, start.y_centre, start.y_scale
-    )
     nats = tuple(loss - float(slope) for loss in record)
-    return Fit(density, nats, time.process_time() - began)
+    return Fit(replace(start, layers=layers), nats, time.process_time() - began)
 
 
 def _size(n: int) -> int:
