@@ -16,12 +16,10 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
-from torch import Tensor
 
 from ricochet.models.probability import beta_binomials
 from ricochet.models.probability.beta_binomials import Interval
 from ricochet.models.systems.bouncing_ball.prediction import cup_geometry
-from ricochet.models.systems.bouncing_ball.simulator import Bounces
 from ricochet.models.systems.bouncing_ball.tracking.workspace import CUP_DISTANCE, HALF_TABLE
 
 SCENE = cup_geometry.Scene(
@@ -107,20 +105,6 @@ def count(
         draw=draw,
     )
     return inside.sum(-1).numpy()
-
-
-def enters(
-    contacts: Bounces, drop: Float[ndarray, " 2"], *, ball_radius: float
-) -> Bool[Tensor, "*batch"]:
-    """Return which balls end in the cup, given contacts from any simulator of the endless incline.
-
-    Args:
-        contacts: Contacts of balls released over the origin at `DROP_HEIGHT`, tilt `SCENE.tilt`.
-        drop, ball_radius: Position (x, y) of the release, and the radius, m.
-    """
-    return cup_geometry.enters(
-        contacts, torch.from_numpy(drop), ball_radius=ball_radius, scene=SCENE
-    )
 
 
 def predict(

@@ -21,7 +21,7 @@ from ricochet.models.inference.grid_densities import GridDensity
 from ricochet.models.systems.bouncing_ball import mujoco_simulator, problem
 from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.calibration import posterior
-from ricochet.models.systems.bouncing_ball.prediction import cup_success
+from ricochet.models.systems.bouncing_ball.prediction import cup_geometry, cup_success
 from ricochet.models.systems.bouncing_ball.prediction.cup_success import Prediction
 from ricochet.tasks.figures import style
 from ricochet.tasks.storage.files import output_folder, write_bytes
@@ -157,7 +157,9 @@ def _counted_in_mujoco(
         tilt=cup_success.SCENE.tilt,
         draw=np.random.default_rng(seed),
     )
-    return int(cup_success.enters(contacts, drop, ball_radius=radius).sum())
+    place, scene = torch.from_numpy(drop), cup_success.SCENE
+    inside = cup_geometry.enters(contacts, place, ball_radius=radius, scene=scene)
+    return int(inside.sum())
 
 
 def _map(trial: Trial, plain: Int[ndarray, "row column"]) -> dict[str, Any]:
