@@ -79,7 +79,7 @@ def cubic(
     share: Float[ndarray, "*#batch"],
     length: Float[ndarray, "*#batch"],
 ) -> tuple[Float[ndarray, "*#batch n"], Float[ndarray, "*#batch n"]]:
-    """Return angles and speeds a share of the way along the cubic of two angles and two speeds."""
+    """Return angles and speeds at a share of a cubic, given the angles and speeds at its ends."""
     start, end, leaving, arriving = ends
     s, h = share[..., None], length[..., None]
     way = end - start

@@ -17,7 +17,7 @@ class Cell:
 
 
 def cell_at(axes: Sequence[Float[ndarray, " _"]], where: Float[ndarray, "*batch 3"]) -> Cell:
-    """Find the cell that each point lies in, or the nearest, among ascending even knots.
+    """Find the cell that each point lies in, or the nearest; knots ascend in equal steps.
 
     >>> tenths = np.linspace(0.0, 1.0, 11)
     >>> cell = cell_at((tenths, tenths, tenths), np.array([0.25, 0.5, 7.0]))

@@ -73,7 +73,7 @@ def log_density(
 
 
 def nodes(mixture: TruncatedMixture, *, per_axis: int = 24) -> Nodes:
-    """Return the centres of n^axes cells of equal probability of every component.
+    """Return the centres of equally probable cells, `per_axis` along each axis, of every component.
 
     The error of a smooth expectation over them falls as per_axis^-2.
 

@@ -183,7 +183,7 @@ def window_spectra(
     microphones: Microphones,
     window: float,
 ) -> Complex[ndarray, "channel bin"]:
-    """Return spectra of a tapered window from just before the first arrival, padded to twice it.
+    """Return spectra of a tapered window of a length, s, from just before the first arrival on.
 
     >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
     >>> window_spectra(np.ones((3, 4410)), 0.02, microphones=array, window=0.02).shape

@@ -44,7 +44,7 @@ def steady(
     frames: int,
     draw: np.random.Generator,
 ) -> Float[ndarray, "channel frame"]:
-    """Render a machine that runs all the time, one row a microphone, of a root mean square.
+    """Render a machine that runs all the time at a root mean square level, a row a microphone.
 
     >>> array = Microphones(np.array([[0.0, 0.0, 0.1], [0.3, 0.0, 0.1]]), 44100.0)
     >>> draw = np.random.default_rng(0)

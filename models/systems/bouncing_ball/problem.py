@@ -151,7 +151,7 @@ def constant_release(
 def at_reference(
     features: Features, noise: Noise, release: Release
 ) -> tuple[Features, Noise, Float[Tensor, "*batch"]]:
-    """Bring drops, with the start speed's sd per axis, m/s, to `REFERENCE_HEIGHT`, exactly."""
+    """Bring drops to `REFERENCE_HEIGHT` exactly, with the start speed's sd per axis there, m/s."""
     scale = REFERENCE_HEIGHT / release.height
     slower = scale.sqrt()
     scaled = Features(
@@ -170,7 +170,7 @@ def at_reference(
 def draw_heights(
     release: Release, shape: tuple[int, ...], *, draw: torch.Generator
 ) -> Float[Tensor, "*shape"]:
-    """Draw the heights from which balls really fell, m; errors are anew in every row."""
+    """Draw the heights from which balls really fell, m; only drops of one row share an error."""
     height = release.height.expand(shape)
     if not bool((release.height_sd > 0.0).any()):
         return height

@@ -100,7 +100,7 @@ class ArmController:
         return sampling_mpc.least_time(joints, speeds, contact)
 
     def follow(self, plan: Plan) -> float:
-        """Command the first period, or brake where its use of the limits, returned, is over 1."""
+        """Command the first period, or brake if that uses over 1 of the limits; return the use."""
         before, payload, planned = self.command, self.payload, np.stack(plan.at(PERIOD))
         self._command(planned)
         asked = command_limits.excess(before, self.command, period=PERIOD)

@@ -44,7 +44,7 @@ _TIMES = np.linspace(0.3, 1.8, 31)
 
 @dataclass(frozen=True)
 class Memory:
-    """What is kept from step to step: the last plan, and the posture it rests at, if any."""
+    """What is kept from step to step: the last plan, and the posture that it rests at, if any."""
 
     limits: Limits = field(default_factory=Limits)
     plan: Plan | None = None

@@ -86,7 +86,7 @@ class Assigned:
 
 
 def assign(recording: Recording, table: Table, *, drag: Float[ndarray, "2"]) -> Assigned:
-    """Return which intervals float, the drag in 1/s, and between which velocities contacts are."""
+    """Return which intervals float at a drag in 1/s, and between which velocities contacts are."""
     speed = recording.puck_velocity
     kick = np.linalg.norm(speed[:, 1:] - speed[:, :-1] * np.exp(-drag * PERIOD), axis=-1)
     slack = _KICK + (0.03 * np.linalg.norm(speed[:, :-1], axis=-1) if not drag.any() else 0.0)

@@ -74,7 +74,7 @@ def rest(point: tuple[float, float], *, plane: float, now: float = 0.0) -> Plan:
 
 
 def reference(plan: Plan, times: Float[ndarray, "*batch"]) -> Reference:
-    """Return where the paddle should be at times, s: at its start before, at rest after the end."""
+    """Return where the paddle should be at times, s; before the start as there, later at rest."""
     elapsed = np.asarray(np.maximum(np.asarray(times, np.float64) - plan.start, 0.0))
     return _follow(plan, elapsed, np.array(plan.braking), np.array(plan.duration), plan.goal)
 
