@@ -69,7 +69,7 @@ def correlated(whitening: float) -> Callable[..., delays.Arrivals]:
 
 ESTIMATORS: dict[str, Callable[..., delays.Arrivals]] = {
     "largest sample": largest_sample,
-    "first arrival": delays.first_arrival,
+    "first arrival": lambda *a, **k: delays.first_arrivals(*a, **k)[0],
     "plain correlation, 20 ms": correlated(0.0),
     "phase correlation, 20 ms": correlated(1.0),
 }

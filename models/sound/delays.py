@@ -36,46 +36,28 @@ class Arrivals:
     sd: Float[ndarray, " channel"]
 
 
-def first_arrival(
-    samples: Float[ndarray, "channel frame"],
-    arrival_time: float,
-    *,
-    microphones: Microphones,
-    share: float = 0.3,
-) -> Arrivals:
-    """Estimate when the sound first reaches each microphone.
-
-    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
-    >>> samples = np.zeros((3, 8820))
-    >>> samples[[0, 1, 2], [4410, 4430, 4390]] = 1.0
-    >>> found = first_arrival(samples, 0.0995, microphones=array)
-    >>> (np.diff(found.times) * 44100.0).round(2)
-    array([ 20., -40.])
-
-    Args:
-        arrival_time: First arrival at any microphone, s.
-        share: Share of a channel's largest sample that the direct sound surely reaches.
-
-    Returns:
-        Arrival times; standard deviation infinite where nothing rises above the noise.
-    """
-    return first_arrivals(samples, arrival_time, microphones=microphones, shares=(share,))[0]
-
-
 def first_arrivals(
     samples: Float[ndarray, "channel frame"],
     arrival_time: float,
     *,
     microphones: Microphones,
-    shares: tuple[float, ...],
+    shares: tuple[float, ...] = (0.3,),
 ) -> list[Arrivals]:
-    """Estimate the first arrivals for each of several shares; see `first_arrival`.
+    """Estimate when the sound first reaches each microphone, for each of several shares.
 
     >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
     >>> samples = np.zeros((3, 8820))
-    >>> samples[:, 4410] = 1.0
-    >>> len(first_arrivals(samples, 0.1, microphones=array, shares=(0.2, 0.5)))
-    2
+    >>> samples[[0, 1, 2], [4410, 4430, 4390]] = 1.0
+    >>> [found] = first_arrivals(samples, 0.0995, microphones=array)
+    >>> (np.diff(found.times) * 44100.0).round(2)
+    array([ 20., -40.])
+
+    Args:
+        arrival_time: First arrival at any microphone, s.
+        shares: Of a channel's largest sample, what the direct sound surely reaches.
+
+    Returns:
+        Arrival times; standard deviation infinite where nothing rises above the noise.
     """
     rate = microphones.sample_rate
     noise = background(samples, arrival_time, sample_rate=rate)

@@ -97,7 +97,7 @@ def locate(window: Float[ndarray, "channel frame"], split: int, search: Search) 
         picks = [first_arrivals.arrival(each, rate, splits=splits) for each in window]
         return Impact(min(float(pick[0][0]) for pick in picks), None, True)
     rough = _rough_arrival(window, split, rate)
-    arrivals = delays.first_arrival(window, rough, microphones=search.microphones)
+    [arrivals] = delays.first_arrivals(window, rough, microphones=search.microphones)
     first = float(arrivals.times.min())
     if not np.isfinite(arrivals.sd).all() or not multilateration.plausible(
         arrivals.times, microphones=search.microphones, slack=2.0 / rate
