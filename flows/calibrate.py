@@ -39,18 +39,13 @@ def calibrate(
     overrides: list[str] | None = None,
     density: str | None = None,
 ) -> dict[str, Any]:
-    """Calibrate every pair and register the posteriors.
+    """Calibrate every pair and register the posteriors; return the results by the pair's name.
 
     Args:
         sessions: Session folders; none means every session under `data/`.
-        out: Folder of the results.
-        seed: Seed of all randomness.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
         density: Package of the density network; none takes the registered one.
-
-    Returns:
-        The results by name of the pair, with `unchanged` for those that were there already.
     """
     order = Order(
         settings=catalogue.load_settings(params, overrides),
@@ -84,11 +79,7 @@ def infer(pair: Pair, order: Order) -> dict[str, Any]:
 
 @task(name="record and register", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
 def record(tracker: Tracker, pair: Pair, order: Order, result: dict[str, Any]) -> dict[str, Any]:
-    """Record one pair in MLflow, register its package, and link the two runs.
-
-    Returns:
-        The result with `registered` filled in.
-    """
+    """Record one pair in MLflow, register its package, fill in `registered` and link the runs."""
     published, run = publishing.publish_pair(
         tracker, pair, order, result, flow_run=str(flow_run.id or "")
     )
@@ -105,7 +96,7 @@ def compare(tracker: Tracker, pairs: list[Pair], order: Order) -> None:
 
 
 def _with_network(order: Order) -> Order:
-    """Have the density of these settings trained and registered, and use it."""
+    """Use the density of these settings, trained and registered where it is not yet."""
     folder = output_folder(artifacts() / "train" / "density")
     request = TrainingRequest(order.settings, folder, seed=0)
     result = train_and_publish(catalogue.training("density"), request)

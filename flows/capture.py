@@ -34,16 +34,11 @@ def capture(
     """Record a session, seal it and publish it.
 
     Args:
-        session: Id of the session.
         rig: Name of the rig; None takes that of the settings.
-        out: Folder of the results.
         seed: Seed of a simulated rig.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
         publishing: Whether to publish it; a night does that itself.
-
-    Returns:
-        What `result.json` holds.
     """
     settings = catalogue.load_settings(params, overrides)
     catalogue.refuse_foreign([capturing.package_name(settings)], POSTERIOR.made_by)

@@ -33,11 +33,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the verb that the words after `ricochet` name; returns the exit status.
-
-    Args:
-        words: By default those of the process.
-    """
+    """Run the verb that the words after `ricochet` name; returns the exit status."""
     use_one_thread()
     arguments = build_parser().parse_args(words)
     try:

@@ -64,13 +64,8 @@ def nightly(
 
     Args:
         session: Id of tonight's session; None names it after the scheduled start.
-        out: Folder of the results.
-        seed: Seed of all randomness.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
-
-    Returns:
-        What `result.json` holds.
 
     Raises:
         IncompleteNightError: If a part failed, after all others ran.
@@ -98,9 +93,7 @@ class Night:
     """The flows that a step may run (`tasks.systems.interface.Night`), and what failed so far.
 
     Attributes:
-        settings: All settings.
         session: Id of tonight's session.
-        folder: Folder of the results.
         given: Seed, settings file and overrides, as every flow takes them.
         failures: A line for each part that failed.
     """
@@ -143,12 +136,8 @@ class Night:
     def attempt(self, part: str, run: Callable[[], T], failed: Callable[[str], T]) -> T:
         """Return what a part returns or, where it fails for any reason, what stands for that.
 
-        Only an interruption or a cancellation ends the night.
-
-        Args:
-            part: What is done.
-            run: Does it.
-            failed: Returns what stands for a failure, given in a line.
+        Only an interruption or a cancellation ends the night. `failed` returns what stands for a
+        failure, given in a line.
         """
         try:
             return run()
@@ -179,12 +168,7 @@ class Night:
 
 
 def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], list[str]]:
-    """Publish tonight's session, then what earlier nights could not.
-
-    Args:
-        folder: Where sessions were sealed.
-        tonight: Id of tonight's session, which is published again if it was before.
-        remote: Name of the DVC remote.
+    """Publish tonight's session, even if it was before, then what earlier nights could not.
 
     Returns:
         The digest of all recordings by session that was published now, and why others were not.

@@ -50,7 +50,7 @@ class Promotion:
         Raises:
             BadInput: If the gate refused the version.
         """
-        where = f"{self.registered.name} version {self.registered.version}"
+        where = self.registered.where
         if self.judged is not None and not self.judged.verdict.passed:
             found = f"{len(self.refusals)} of {len(self.judged.verdict.checks)} checks failed"
             raise BadInput(where, found, "a candidate that passes the gate")
@@ -101,11 +101,7 @@ def promote(
 def judge_only(
     registered: Registered, *, settings: Settings, seed: int, sessions: Sequence[Path]
 ) -> Promotion:
-    """Judge a version and move nothing.
-
-    Raises:
-        BadInput: If the version is not there or not whole, or its recordings are not at hand.
-    """
+    """Judge a version and move nothing; BadInput like `judge.judge`."""
     validation: Validation[Any, Any] = catalogue.validation_of(registered.name)
     judged = judge.judge(
         runs.connect(), validation, registered, settings=settings, seed=seed, sessions=sessions
@@ -114,11 +110,7 @@ def judge_only(
 
 
 def rollback(name: str, reason: str) -> Moved:
-    """Restore the aliases that there were before the last promotion.
-
-    Raises:
-        BadInput: If nothing was ever promoted, or the package to return to is not whole.
-    """
+    """Restore the aliases that there were before the last promotion."""
     kind = catalogue.kind_of(name)
     return promotion.rollback(runs.connect(), name, kind=kind, reason=reason)
 

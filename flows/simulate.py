@@ -21,13 +21,8 @@ def simulate(
     """Simulate the drops of the settings; the same seed gives the same bytes.
 
     Args:
-        out: Folder of the results.
-        seed: Seed of all randomness.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
-
-    Returns:
-        What `result.json` holds.
     """
     return drops(Path(out), catalogue.load_settings(params, overrides)[Simulate], seed)
 

@@ -45,12 +45,8 @@ def train(
     Args:
         name: A name that `ricochet train` lists.
         out: Folder of the results; None takes `artifacts/train/<name>`.
-        seed: Seed of all randomness.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
-
-    Returns:
-        What `result.json` holds.
     """
     training = catalogue.training(name)
     folder = output_folder(Path("artifacts", "train", name) if out is None else Path(out))
@@ -61,11 +57,7 @@ def train(
 
 
 def train_and_publish(training: Training, request: TrainingRequest) -> dict[str, Any]:
-    """Take all steps and register the packages, as tasks of the flow that runs.
-
-    Returns:
-        What `result.json` holds.
-    """
+    """Take all steps and register the packages, as tasks of the flow that runs."""
     procedure = training.load()
     result = steps.run(
         procedure, request, take=lambda step: take.with_options(name=step.label)(step)

@@ -22,8 +22,9 @@ from prefect.runtime import flow_run
 
 from ricochet.flows.mlflow_links import link
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import runs
+from ricochet.tasks.registry import promotion, runs
 from ricochet.tasks.registry.aliases import CANDIDATE
+from ricochet.tasks.registry.promotion import Moved
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.settings import Settings
@@ -45,11 +46,6 @@ class Request:
     """Which candidate is validated, on which rig, and where the results go.
 
     Attributes:
-        name: Name in the registry.
-        settings: All settings.
-        out: Folder of the results.
-        seed: Seed of all randomness.
-        rig: `simulated`, or another that the system has.
         armed: Whether a real robot may move, once the operator has confirmed it.
     """
 
@@ -69,7 +65,7 @@ class Steps:
     measure: Callable[..., Any]
     run_trials: Callable[..., Any]
     record: Callable[..., OpenRun | None]
-    promote: Callable[..., bool | None]
+    promote: Callable[..., Moved | None]
     record_abort: Callable[..., OpenRun | None]
 
 
@@ -93,15 +89,9 @@ def validate(
 
     Args:
         name: Name in the registry.
-        out: Folder of the results.
-        seed: Seed of all randomness.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
-        rig: `simulated` or `real`.
         arm: Whether a real robot may move, once the operator at the terminal has confirmed it.
-
-    Returns:
-        What `result.json` holds.
 
     Raises:
         BadInput: If something is missing or not as it should be.
@@ -112,12 +102,7 @@ def validate(
 
 
 def dry_run(request: Request) -> dict[str, Any]:
-    """Validate without Prefect, record nothing and move nothing; return what `result.json` holds.
-
-    Raises:
-        BadInput: If something is missing or not as it should be.
-        RuntimeError: If the trials were aborted.
-    """
+    """Validate without Prefect, record nothing and move nothing; return the result."""
     return run(request, DRY)
 
 
@@ -158,9 +143,16 @@ def _compare(
         outcomes = steps.run_trials(trials, found, request.seed, files)
     verdict = validation.judge(evidence, outcomes)
     report = validation.report(found, evidence, outcomes)
-    recorded, promoted = steps.record(tracker, report, verdict, files), False
+    recorded, moved = steps.record(tracker, report, verdict, files), None
     if verdict.passed and recorded is not None:
-        promoted = bool(steps.promote(tracker, found, validation.kind, verdict, recorded.run_id))
+        moved = steps.promote(
+            tracker,
+            found.registered,
+            kind=validation.kind,
+            verdict=verdict,
+            validation=recorded.run_id,
+            reason="validated",
+        )
     return {
         "schema": SCHEMA,
         "name": found.name,
@@ -169,7 +161,7 @@ def _compare(
         "run": None if recorded is None else recorded.run_id,
         "gate": verdict.to_json(),
         **report.summary,
-        "promoted": promoted,
+        "promoted": moved is not None and moved.changed,
     }
 
 
@@ -211,7 +203,7 @@ def record_abort(tracker: Tracker, found: Contenders, files: Path, reason: str) 
     return done
 
 
-def _nothing(*_: object) -> None:
+def _nothing(*_: object, **__: object) -> None:
     """Stand in for a step that a dry run leaves out."""
 
 
@@ -223,7 +215,7 @@ TASKS = Steps(
     measure=_once(judge.measure, name="measure again"),
     run_trials=_once(judge.run_trials, name="try on the rig"),
     record=_retried(record, name="record"),
-    promote=_once(contenders.promote, name="move the aliases"),
+    promote=_once(promotion.promote, name="move the aliases"),
     record_abort=_retried(record_abort, name="record the abort"),
 )
 DRY = Steps(contenders.load, judge.measure, judge.run_trials, _nothing, _nothing, _nothing)

@@ -7,7 +7,6 @@ a package that is not whole and recordings that differ from `data.dvc` are repor
 
 import re
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION, PREVIOUS
 from ricochet.tasks.registry.promotion_log import AliasPair
 from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems import catalogue
 
 UNNAMED = re.compile(r"\.(.+)\.[a-z0-9_]{8}")
@@ -41,20 +41,14 @@ class Finding:
 
 def runs(tracker: Tracker) -> list[Finding]:
     """Close runs left RUNNING by processes that are gone."""
-    closed = tracking.close_abandoned(tracker)
     return [
         Finding(f"run {run}: left RUNNING by a process that is gone, closed", True)
-        for run in closed
+        for run in tracking.close_abandoned(tracker)
     ]
 
 
 def folders(place: Path, data: Path) -> list[Finding]:
-    """Seal interrupted sessions and remove unfinished files.
-
-    Args:
-        place: The folder of outputs.
-        data: The folder of recordings, which holds unfinished copies.
-    """
+    """Seal interrupted sessions and remove unfinished files, among outputs and recordings."""
     found = [_seal(partial) for partial in _hidden(place) if _is_session(partial)]
     copies = [path for path in data.glob(".*.partial") if _idle(path)]
     unnamed = [path for path in _hidden(place) if UNNAMED.fullmatch(path.name) and _idle(path)]
@@ -62,12 +56,7 @@ def folders(place: Path, data: Path) -> list[Finding]:
 
 
 def aliases(tracker: Tracker, log: Path | None = None) -> list[Finding]:
-    """Settle interrupted promotions, and compare every alias with the log and its package.
-
-    Args:
-        tracker: The store.
-        log: The log of promotions; the project's own when absent.
-    """
+    """Settle interrupted promotions, and compare every alias with the log and its package."""
     log = log or promotion_log.place()
     names = [model.name for model in tracker.client.search_registered_models()]
     found = []
@@ -82,11 +71,7 @@ def aliases(tracker: Tracker, log: Path | None = None) -> list[Finding]:
 
 
 def recordings(root: Path | None = None) -> list[Finding]:
-    """Compare `data/` with `data.dvc`, and that with Git; nothing is repaired.
-
-    Args:
-        root: Folder of `data.dvc`; the checkout when absent.
-    """
+    """Compare `data/` with `data.dvc`, and that with Git; nothing is repaired."""
     found = []
     if dvc_publish.awaits_commit(root):
         found.append("data.dvc: has changed, to be committed by a person")
@@ -141,12 +126,10 @@ def _against_packages(tracker: Tracker, name: str) -> list[Finding]:
 
 
 def _fault(tracker: Tracker, name: str, version: str) -> str | None:
-    with tempfile.TemporaryDirectory() as place:
-        try:
-            kind = catalogue.kind_of(name)
-            versions.fetch(tracker, name, version, kind=kind, folder=Path(place))
-        except Exception as error:  # whatever the store raises for files that are gone
-            return " ".join(str(error).split())
+    try:
+        versions.load(tracker, Registered(name, version), kind=catalogue.kind_of(name))
+    except Exception as error:  # whatever the store raises for files that are gone
+        return " ".join(str(error).split())
     return None
 
 

@@ -16,6 +16,7 @@ from ricochet.flows.command_line.verb import (
     prepare_servers,
     write_result,
 )
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.systems import catalogue
 
 SIMULATED = "simulated"
@@ -25,8 +26,6 @@ PROMOTION, ROLLBACK, DOCTOR = "ricochet.promotion/1", "ricochet.rollback/1", "ri
 
 def promote(call: Call) -> None:
     """Judge a version and, if it passes, make it the champion."""
-    from ricochet.models.core.bad_input import BadInput
-
     given = call.arguments
     if given.log:
         _show_log(call, given.name)
@@ -56,8 +55,6 @@ def promote(call: Call) -> None:
 
 def validate(call: Call) -> None:
     """Try the candidate on the rig and, if it passes the gate, make it the champion."""
-    from ricochet.models.core.bad_input import BadInput
-
     name, rig = call.arguments.name, call.arguments.rig
     if not call.publish and rig != SIMULATED:
         raise BadInput("--no-publish", f"validate {name} --rig {rig}", DRY_RUN)
@@ -96,8 +93,6 @@ def _validated(call: Call) -> dict[str, Any]:
 
 def rollback(call: Call) -> None:
     """Restore the aliases that there were before the last promotion."""
-    from ricochet.models.core.bad_input import BadInput
-
     name = call.arguments.name
     if not call.publish:
         raise BadInput("--no-publish", "rollback", "none: rolling back is moving aliases")

@@ -14,9 +14,6 @@ class Call:
     """One call of a verb.
 
     Attributes:
-        settings: All settings, overrides applied.
-        out: Folder of the results.
-        seed: Seed of all randomness.
         publish: Whether DVC, MLflow and Prefect may be touched.
         report_line: Writes a line on the terminal.
     """
@@ -45,9 +42,6 @@ class Verb:
 
     Attributes:
         words: The words after `ricochet`.
-        summary: What it does, for the help.
-        example: A worked example.
-        add_options: Adds its own options to its parser.
         only_publishes: Whether it is refused with `--no-publish`, since publishing is what it does.
         details: More for the help, in whole lines.
     """
@@ -55,7 +49,7 @@ class Verb:
     words: tuple[str, ...]
     summary: str
     example: str
-    add_options: Callable[[argparse.ArgumentParser], None]
+    add_options: Callable[[argparse.ArgumentParser], object]
     run: Callable[[Call], object]
     only_publishes: bool = False
     details: str = ""

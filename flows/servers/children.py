@@ -27,11 +27,7 @@ def running(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a process in a group of its own, asked to stop and then made to when the block ends.
 
-    Args:
-        command: What to run.
-        log: File of what it prints.
-        environment: That of the process.
-        patience: How long it may take to stop, s.
+    The log is the file of what it prints; it may take `patience` seconds to stop.
     """
     kill_guard.guard_children()
     with log.open("wb") as file:

@@ -41,14 +41,9 @@ def guard_children() -> None:
 
 
 def end_children(name: str, *, patience: float = 10.0) -> int:
-    """Ask all that a guarded process started to stop, then make them.
+    """Ask all that a guarded process started to stop, then, after some patience (s), make them.
 
-    Args:
-        name: Name of the guarded process (`tasks.storage.process_ids`).
-        patience: How long they may take to stop, s.
-
-    Returns:
-        How many it had started itself.
+    The process is named as in `tasks.storage.process_ids`; returns how many it started itself.
     """
     everything = psutil.process_iter(["ppid", "environ"])
     found = [process for process in everything if _is_marked(process.info["environ"], name)]

@@ -54,9 +54,6 @@ class Request:
     """What to start; port 0 takes a free one.
 
     Attributes:
-        host: Address to listen on.
-        mlflow_port: Port of the MLflow server.
-        prefect_port: Port of the Prefect server.
         deployments: The file that says which flows run when.
         state: Folder of databases and logs.
         out: Where `result.json` says the addresses once the servers answer; None is nowhere.
@@ -98,11 +95,7 @@ def find_running(state: Path) -> dict[str, Any] | None:
 
 
 def up(request: Request, *, report_line: Callable[[str], None]) -> None:
-    """Start everything, announce it, and wait until told to stop.
-
-    Args:
-        request: What to start.
-        report_line: Writes a line on the terminal.
+    """Start everything, announce it, and wait for a signal to stop.
 
     Raises:
         BadInput: If a port is taken or servers are up already.
@@ -126,12 +119,7 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
 def servers(request: Request) -> Iterator[tuple[dict[str, str], list[Process]]]:
     """Run both servers and the worker while the block lasts.
 
-    Yields:
-        The addresses `mlflow` and `prefect`, once they answer, and the processes.
-
-    Raises:
-        BadInput: If a port is taken.
-        RuntimeError: If a server does not answer.
+    The block is given the addresses `mlflow` and `prefect`, once they answer, and the processes.
     """
     state, host = output_folder(request.state), request.host
     ports = [_port(host, port) for port in (request.mlflow_port, request.prefect_port)]

@@ -24,10 +24,7 @@ Result = TypeVar("Result")
 class Journal(Generic[Result]):
     """A file of finished jobs, a line of JSON each; jobs must be dataclasses that JSON can hold.
 
-    Attributes:
-        file: Read before the work and added to during it; its folder exists.
-        encode: Turns a result into what JSON can hold.
-        decode: Turns it back.
+    Its folder exists; `encode` turns a result into what JSON can hold, `decode` turns it back.
     """
 
     file: Path
@@ -63,14 +60,11 @@ def run_all(
     journal: Journal[Result] | None = None,
     progress: Progress = no_progress,
 ) -> list[Result]:
-    """Do all jobs and return their results in order.
+    """Do all jobs and return their results in order; those in the journal are not done again.
 
     Args:
         work: Does one job; it and the jobs must be picklable.
-        jobs: What is to be done.
         workers: Processes; one for each processor when absent, none but this one for 1.
-        journal: Of finished jobs, which are not done again.
-        progress: Called with the jobs done and all jobs.
     """
     before = journal.read() if journal is not None else {}
     keys = [journal.key(job) if journal is not None else "" for job in jobs]

@@ -25,7 +25,6 @@ class Operator:
 
     Attributes:
         read: Shows a text and returns the line typed; raises EOFError where there is none.
-        say: Shows a line.
     """
 
     read: Callable[[str], str]
@@ -34,12 +33,9 @@ class Operator:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was answered to a question about motion.
+    """What was answered to a question about motion (`yes`, `no`, `none` or `too late`), and when.
 
-    Attributes:
-        answer: `yes`, `no`, `none` or `too late`.
-        asked_at: When it was asked, ISO 8601, UTC.
-        answered_at: When the answer came.
+    Times are ISO 8601, UTC.
     """
 
     answer: str
@@ -48,16 +44,15 @@ class Answer:
 
 
 def at_terminal() -> Operator:
-    """Return the operator at this process's terminal.
+    """Return the operator at this process's terminal; BadInput where there is none.
 
-    Raises:
-        BadInput: If there is no terminal: input or output is a pipe, a file or a schedule's worker.
+    Input or output is then a pipe, a file or that of a schedule's worker.
     """
     for name, stream in (("standard input", sys.stdin), ("standard error", sys.stderr)):
         if stream is None or not stream.isatty():
             expected = "a terminal with an operator at it: real motion is confirmed by hand"
             raise BadInput(name, "no terminal", expected)
-    return Operator(_read, _say)
+    return Operator(_read, _show)
 
 
 def confirm(
@@ -74,7 +69,6 @@ def confirm(
         lines: What will move, where, how fast, how often.
         word: What must be typed for a yes.
         patience: Time after which a yes no longer counts, s.
-        clock: Seconds of the wall.
     """
     for line in lines:
         operator.say(line)
@@ -90,11 +84,7 @@ def confirm(
 
 
 def choose(operator: Operator, question: str, words: Sequence[str]) -> str:
-    """Ask until one of some words, or an unambiguous prefix of one, is typed; return the word.
-
-    Raises:
-        OperatorAbortError: If the input ended.
-    """
+    """Ask until one of some words, or an unambiguous prefix of one, is typed; return the word."""
     while True:
         typed = ask(operator, f"{question} [{', '.join(words)}] ").strip().lower()
         found = [word for word in words if typed and word.startswith(typed)]
@@ -104,11 +94,7 @@ def choose(operator: Operator, question: str, words: Sequence[str]) -> str:
 
 
 def ask(operator: Operator, text: str) -> str:
-    """Show a text and return the line typed.
-
-    Raises:
-        OperatorAbortError: If the input ended.
-    """
+    """Show a text and return the line typed; OperatorAbortError at the end of input."""
     try:
         return operator.read(text)
     except EOFError as error:
@@ -116,20 +102,15 @@ def ask(operator: Operator, text: str) -> str:
 
 
 def _read(text: str) -> str:
-    _show(text)
-    line = sys.stdin.readline()
-    if not line:
-        raise EOFError
-    return line
+    _show(text, end="")
+    if line := sys.stdin.readline():
+        return line
+    raise EOFError
 
 
-def _say(line: str) -> None:
-    _show(line + "\n")
-
-
-def _show(text: str) -> None:
-    """Show a text on standard error, so that standard output can be piped."""
-    sys.stderr.write(text)
+def _show(line: str, *, end: str = "\n") -> None:
+    """Show a line on standard error, so that standard output can be piped."""
+    sys.stderr.write(line + end)
     sys.stderr.flush()
 
 

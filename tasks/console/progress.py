@@ -23,13 +23,7 @@ def no_bars(label: str) -> Iterator[Progress]:
 
 
 def part(progress: Progress, number: int, of: int) -> Progress:
-    """Return the progress of one of several equal parts of some work.
-
-    Args:
-        progress: Of the whole, which is counted in hundredths of a part.
-        number: Of the part, from 0.
-        of: How many parts there are.
-    """
+    """Return the progress of one of several equal parts; the whole counts hundredths of one."""
 
     def report(done: int, total: int) -> None:
         progress(100 * number + 100 * done // max(total, 1), 100 * of)

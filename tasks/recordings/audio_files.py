@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage.files import read_bytes
 
 STEP = 2.0**-15
 SILENCE = 3 * STEP  # a channel that never leaves this range holds no sound
@@ -30,13 +31,7 @@ UNKNOWN_LENGTH = (0, 0xFFFFFFFF)  # what a recorder writes that could not go bac
 
 @dataclass(frozen=True)
 class Audio:
-    """A decoded file.
-
-    Attributes:
-        samples: Samples, full scale 1.
-        sample_rate: Hz.
-        subtype: How a sample is stored, as libsndfile names it.
-    """
+    """A decoded file, its sample rate in Hz, and how libsndfile names the form of a sample."""
 
     samples: Float[ndarray, "channel frame"]
     sample_rate: int
@@ -44,11 +39,7 @@ class Audio:
 
 
 def read(path: Path) -> Audio:
-    """Decode a file that must hold finite sound.
-
-    Raises:
-        BadInput: The file is missing, unreadable, cut short, empty, not finite or silent.
-    """
+    """Decode a file; BadInput if unreadable, cut short, empty, not finite or silent."""
     content = content_of(path)
     audio = _decode(path, content)
     if audio.samples.shape[1] == 0:
@@ -64,28 +55,17 @@ def read(path: Path) -> Audio:
 
 
 def content_of(path: Path) -> bytes:
-    """Read the bytes of a file that must exist and hold something.
-
-    Raises:
-        BadInput: It is missing, no regular file, unreadable or empty.
-    """
+    """Read the bytes of a regular file that must hold something."""
     if path.is_symlink() or path.is_dir():
         raise BadInput(str(path), "a link or a folder", "a sound file")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise BadInput(str(path), error.strerror or str(error), "a sound file") from error
+    content = read_bytes(path, "a sound file")
     if not content:
         raise BadInput(str(path), "zero bytes", "a sound file")
     return content
 
 
 def check_rig(path: Path, audio: Audio, *, channels: int, sample_rate: int) -> None:
-    """Refuse a take that is not what its rig records.
-
-    Raises:
-        BadInput: Channels, rate or storage differ, or a channel is stuck, a copy or clipped.
-    """
+    """Refuse a take that is not what its rig records, or has a stuck, copied or clipped channel."""
     if len(audio.samples) != channels:
         raise BadInput(str(path), f"{len(audio.samples)} channels", f"{channels}")
     if audio.sample_rate != sample_rate:
@@ -117,9 +97,6 @@ def clipped_frames(track: Float[ndarray, " frame"]) -> Int[ndarray, " cut"]:
     its peak, a share sqrt(SPREAD / BELOW) = 0.08 is within SPREAD of it, and of noise a smaller
     one; cutting off piles up on the extreme all that was above. A channel is clipped when LEAST_CUT
     frames or more lie at its extremes, and they are more than half of those within BELOW of them.
-
-    Returns:
-        The frames at full scale, in order; none where the channel is not clipped.
     """
     tops = [sign * track for sign in (1.0, -1.0) if (sign * track).max() >= CEILING]
     cut = [np.flatnonzero(top >= top.max() - SPREAD) for top in tops]

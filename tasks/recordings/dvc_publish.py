@@ -21,7 +21,7 @@ from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import sessions
-from ricochet.tasks.storage.files import sha256, sync_folder, write_json, writing
+from ricochet.tasks.storage.files import sha256, sync, write_json, writing
 from ricochet.tasks.storage.provenance import ROOT
 
 logger = logging.getLogger(__name__)
@@ -37,15 +37,13 @@ class PublicationError(RuntimeError):
 
 
 def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
-    """Publish a sealed session; doing it again changes nothing.
+    """Publish a sealed session and return the digest by which DVC names all recordings.
+
+    Doing it again changes nothing.
 
     Args:
-        session: The session's folder.
         remote: Name of the DVC remote; never the sample's, which travels with the repository.
         root: Folder of `data.dvc`; the checkout when absent, as in all functions here.
-
-    Returns:
-        The digest by which DVC names all recordings, this session among them.
 
     Raises:
         BadInput: The folder is no session, another session has its name, or the remote is wrong.
@@ -83,11 +81,7 @@ def remember(session: Path, digest: str) -> None:
 
 
 def pull(root: Path | None = None) -> None:
-    """Fetch what `data.dvc` names, from the sample's remote and then from the others.
-
-    Raises:
-        PublicationError: No remote has all of it.
-    """
+    """Fetch what `data.dvc` names, from whichever remotes have it."""
     root = (root or ROOT).resolve()
     _gather(root)
     _dvc(root, "checkout", str(sessions.DATA_FILE))
@@ -111,11 +105,7 @@ def awaits_commit(root: Path | None = None) -> bool:
 
 
 def differs(root: Path | None = None) -> bool:
-    """Tell whether `data/` differs from what `data.dvc` names.
-
-    Raises:
-        PublicationError: If DVC cannot say.
-    """
+    """Tell whether `data/` differs from what `data.dvc` names."""
     status = _dvc((root or ROOT).resolve(), "status", "--json", str(sessions.DATA_FILE))
     return bool(json.loads(status or "{}"))
 
@@ -144,14 +134,9 @@ def _place(session: Path, target: Path) -> None:
         shutil.rmtree(partial, ignore_errors=True)
         shutil.copytree(session, partial)
         for path in partial.iterdir():
-            _sync(path)
+            sync(path)
         partial.rename(target)
-        sync_folder(target.parent)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+        sync(target.parent)
 
 
 def _gather(root: Path) -> None:

@@ -26,7 +26,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.recordings.sessions import Session, Take
-from ricochet.tasks.storage.files import sha256, sync_folder, write_bytes, writing
+from ricochet.tasks.storage.files import sha256, sync, write_bytes, writing
 
 PLAN, TAKES = "plan.json", "takes.json"
 REPORT = "capture.json"  # beside session.json: how the recording went
@@ -38,7 +38,6 @@ class RecordedSession:
     """A session on the disk, and how it came there.
 
     Attributes:
-        session: The session, read back and checked.
         state: `recorded` now, `interrupted` when salvaged, or `unchanged` when it was there.
     """
 
@@ -59,12 +58,9 @@ def record_session(
     """Record and seal a session; the same id is never recorded twice.
 
     Args:
-        recorder: The rig.
         plan: The session to make, without takes, at its final folder.
-        takes: How many.
         duration: Length of a take, s.
         form: `flac` or `wav`.
-        progress: Called after each take.
         lock_folder: Where the locks of rigs lie; that of the whole machine when absent.
 
     Raises:
@@ -106,11 +102,7 @@ def partial_folder(folder: Path) -> Path:
 
 
 def check(plan: Session) -> None:
-    """Refuse what could not be sealed before anything is recorded.
-
-    Raises:
-        BadInput: If the session would not be read again.
-    """
+    """Refuse with BadInput what could not be read again, before anything is recorded."""
     sessions.parse(json.dumps(sessions.to_json(plan, ())), plan.folder / sessions.MANIFEST)
 
 
@@ -127,17 +119,12 @@ def add_take(
     form: str,
     gaps: tuple[int, ...] = (),
 ) -> Take:
-    """Add one complete take to a session in the making and return its entry.
+    """Add one complete take to a session in the making, in its hidden folder; return its entry.
 
     Args:
-        partial: The hidden folder.
-        samples: What was recorded.
         sample_rate: Hz.
         form: `flac` or `wav`.
         gaps: Frames at which something was lost.
-
-    Raises:
-        BadInput: The folder cannot be written or the disk is full.
     """
     listed = _listed(partial)
     content = audio_files.encode(samples, sample_rate=sample_rate, form=form)
@@ -151,12 +138,7 @@ def add_take(
 def seal(folder: Path, *, state: str) -> Session:
     """Give a session in the making its name, and read it back.
 
-    Args:
-        folder: Where it will lie.
-        state: How the recording ended, kept in `capture.json`.
-
-    Raises:
-        BadInput: The folder cannot be written.
+    How the recording ended is kept in `capture.json`.
     """
     partial = partial_folder(folder)
     plan, _ = sessions.read_manifest(partial / PLAN)
@@ -175,9 +157,9 @@ def _name(folder: Path) -> Session:
         unnamed = (path for path in partial.glob(".*") if path.is_file())
         for path in (*partial.glob("*.journal"), *unnamed, partial / TAKES, partial / PLAN):
             path.unlink(missing_ok=True)
-        sync_folder(partial)
+        sync(partial)
         partial.rename(folder)
-        sync_folder(folder.parent)
+        sync(folder.parent)
     return sessions.read_session(folder)
 
 

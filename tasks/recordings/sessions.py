@@ -24,7 +24,7 @@ from ricochet.models.sound.arrays import check_layout
 from ricochet.tasks.recordings import audio_files
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
-from ricochet.tasks.storage.files import sha256
+from ricochet.tasks.storage.files import read_bytes, sha256
 
 SCHEMA = "ricochet.session/1"
 MANIFEST = "session.json"
@@ -38,12 +38,9 @@ Digest = Annotated[
 
 @dataclass(frozen=True)
 class Take:
-    """One drop.
+    """One file of sound.
 
     Attributes:
-        file: Name of the file in the session's folder.
-        sha256: Digest of the file's bytes.
-        frames: Length, frames.
         xruns: How often the recorder lost something; above 0 the take is degraded.
     """
 
@@ -76,15 +73,9 @@ class Session:
     """A sealed session.
 
     Attributes:
-        folder: Where it lies.
-        identity: Its id.
-        started_at: When it began.
         rig: The microphones, in the order of their channels.
-        ball: What was dropped.
-        surface: On what.
-        drop_height: Height of the release, m; None where nobody states it.
+        drop_height: Height of the release, m; None where it is not stated.
         takes: The takes that can be used.
-        rejected: Those that cannot.
         truth: What it was simulated with; None for a real one.
     """
 
@@ -159,20 +150,12 @@ def read_session(folder: Path) -> Session:
 
 
 def load_take(path: Path) -> Float[ndarray, "channel frame"]:
-    """Read the samples of one take, in double precision, full scale 1.
-
-    Raises:
-        BadInput: The file is unreadable, cut short, empty, not finite or silent.
-    """
+    """Read the samples of one take, in double precision, full scale 1."""
     return audio_files.read(path).samples
 
 
 def load_clip(path: Path) -> tuple[Float[ndarray, "channel frame"], int]:
-    """Read the samples and the sample rate, Hz, of a bare recording of any device.
-
-    Raises:
-        BadInput: The file is unreadable, cut short, empty, not finite or silent, or too coarse.
-    """
+    """Read the samples and the sample rate, Hz, of a bare recording of any device."""
     found = audio_files.read(path)
     if found.sample_rate < LEAST_RATE:
         raise BadInput(str(path), f"{found.sample_rate} Hz", f"at least {LEAST_RATE} Hz")
@@ -206,18 +189,11 @@ def to_json(session: Session, takes: tuple[Take, ...]) -> dict[str, Any]:
 
 def read_manifest(path: Path) -> tuple[Session, tuple[Take, ...]]:
     """Read a `session.json` without its takes' sound: see `parse`."""
-    return parse(_content(path), path)
+    return parse(read_bytes(path, "a session's file"), path)
 
 
 def parse(text: str | bytes, path: Path) -> tuple[Session, tuple[Take, ...]]:
-    """Check the JSON of a `session.json` against the format.
-
-    Returns:
-        The session without its takes, and the takes as they are listed.
-
-    Raises:
-        BadInput: A key is missing, unknown or holds something else than it should.
-    """
+    """Check the JSON of a `session.json`; return the session, and the takes as they are listed."""
     content = checked_json.read(_Manifest, text, str(path))
     session = Session(
         folder=path.parent,
@@ -233,22 +209,11 @@ def parse(text: str | bytes, path: Path) -> tuple[Session, tuple[Take, ...]]:
 
 
 def load_json(path: Path) -> Any:
-    """Read a JSON file of a session.
-
-    Raises:
-        BadInput: It cannot be read or is not JSON.
-    """
+    """Read a JSON file of a session; BadInput if it cannot be read or is not JSON."""
     try:
-        return json.loads(_content(path))
+        return json.loads(read_bytes(path, "a session's file"))
     except ValueError as error:
         raise BadInput(str(path), f"no JSON: {error}", "a session's file") from error
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BadInput(str(path), error.strerror or str(error), "a session's file") from error
 
 
 def _check_take(folder: Path, take: Take, rig: Rig) -> None:

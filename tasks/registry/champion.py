@@ -49,8 +49,6 @@ class Posterior:
     """A verified package, and which one it is; its arrays cannot be written to.
 
     Attributes:
-        package: The package.
-        version: Its version.
         digest: SHA-256 of its manifest.
         registered: When it was registered, s since 1970.
     """
@@ -77,7 +75,6 @@ class Champion:
         """Take up the last good package, if there is one.
 
         Args:
-            source: Where the champion is looked up.
             kept: Folder of the packages kept.
             oldest: Age, s since its registration, past which a posterior must not be used.
             report_line: Called with a line for everything that is not as it should be.
@@ -93,10 +90,7 @@ class Champion:
         self._held = self._last_good()
 
     def current(self, *, now: float | None = None) -> Posterior:
-        """Return the posterior to use; cheap enough for every step.
-
-        Args:
-            now: Time, s since 1970; that of the clock by default.
+        """Return the posterior to use now, s since 1970; cheap enough for every step.
 
         Raises:
             NoPosteriorError: If there is none, or it is too old.

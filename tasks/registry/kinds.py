@@ -18,8 +18,6 @@ class Reader:
     """How packages of one kind are named and evaluated.
 
     Attributes:
-        evaluate: Evaluates the arrays at the reference inputs.
-        schema: What the manifest names.
         stem: Name, without ending, of the manifest and of the arrays.
     """
 
@@ -45,9 +43,7 @@ class PackageKind:
     Attributes:
         pattern: Its names in words, such as `<object>-<surface>`.
         prefix: What all its names begin with; of the kinds that match, the longest prefix decides.
-        matches: Tells whether a name has the form of this kind.
         refuse: Raises BadInput for a name of this kind that stands for nothing, and says which do.
-        load_reader: Imports and returns the reader.
         made_by: The command that makes such packages.
     """
 

@@ -10,7 +10,6 @@ only ones allowed, links are not followed, every byte is digested before it is p
 of a header is bounded before it is trusted.
 """
 
-import hashlib
 import json
 import os
 import stat
@@ -26,10 +25,10 @@ from safetensors import SafetensorError
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.kinds import Evaluate, Reader
-from ricochet.tasks.storage.files import whole_folder, write_bytes, write_json
+from ricochet.tasks.storage.files import sha256, whole_folder, write_bytes, write_json
 
 MANIFEST = "posterior.json"
-CONTENT = ("posterior.safetensors", "checks.json", "reference.safetensors")
+KEYS = {"schema", "kind", "parameters", "prior", "data_digest", "git_commit", "settings", "files"}
 LARGEST_FILE = 64 * 2**20
 LARGEST_HEADER = 64 * 2**10
 
@@ -53,12 +52,9 @@ class Package:
     Attributes:
         kind: How the arrays are to be read, such as `grid` or `conditional-density`.
         parameters: The parameters in the order of the arrays' axes.
-        arrays: The numbers of the posterior.
         inputs: Fixed inputs for the self-test.
         checks: What was measured about the posterior.
         data_digest: Digest of what it was learnt from.
-        git_commit: Commit of the program that made it.
-        settings: The settings it was made with.
     """
 
     kind: str
@@ -74,9 +70,7 @@ class Package:
 def write_package(folder: Path, package: Package, *, reader: Reader) -> dict[str, Any]:
     """Write a package, whole or absent, read it back and return the manifest.
 
-    Args:
-        folder: The folder to make; an older package there is replaced.
-        reader: The reader of this kind, for the reference outputs.
+    An older package in the folder is replaced.
 
     Raises:
         BadInput: If the place cannot be written, or reading back disagrees.
@@ -134,10 +128,7 @@ def _manifest(package: Package, folder: Path, reader: Reader) -> dict[str, Any]:
         "data_digest": package.data_digest,
         "git_commit": package.git_commit,
         "settings": dict(package.settings),
-        "files": {
-            name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
-            for name in reader.content
-        },
+        "files": {name: sha256(folder / name) for name in reader.content},
     }
 
 
@@ -154,9 +145,8 @@ def _parse_manifest(path: Path, reader: Reader) -> dict[str, Any]:
     manifest = _parse_json(path, _read_file(path))
     if manifest.get("schema") != reader.schema:
         raise BadInput(str(path), f"schema {manifest.get('schema')!r}", reader.schema)
-    wanted = {"schema", "kind", "parameters", "prior", "data_digest", "git_commit", "settings"}
-    if set(manifest) != wanted | {"files"}:
-        raise BadInput(str(path), f"keys {sorted(manifest)}", f"keys {sorted(wanted | {'files'})}")
+    if set(manifest) != KEYS:
+        raise BadInput(str(path), f"keys {sorted(manifest)}", f"keys {sorted(KEYS)}")
     files = manifest["files"]
     if not isinstance(files, dict) or sorted(files) != sorted(reader.content):
         names = ", ".join(reader.content)
@@ -184,7 +174,7 @@ def _read_file(path: Path) -> bytes:
 
 def _verified(path: Path, digest: str) -> bytes:
     content = _read_file(path)
-    found = hashlib.sha256(content).hexdigest()
+    found = sha256(content)
     if found != digest:
         raise BadInput(str(path), f"sha256 {found}", f"sha256 {digest}")
     return content

@@ -9,7 +9,6 @@ dropped if not), and `rollback` restores the aliases that the log holds. A versi
 back is promoted only by a call that says `again`.
 """
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,21 +56,18 @@ def promote(
     """Make a version the champion, if the gate lets it pass.
 
     Args:
-        verdict: What the gate says of it.
         validation: Run of the validation.
-        reason: Why, in one line.
         again: Whether it may have been rolled back before.
-        log: The log; by default the project's own.
+        log: By default the project's own, here and below.
 
     Raises:
         BadInput: If the gate refuses it, it is not there, its package is not whole, or it was
             rolled back.
         BusyError: If another process promotes.
     """
-    name, version = registered.name, registered.version
     if not verdict.passed:
         found = f"{len(verdict.refusals)} checks failed; {verdict.refusals[0]}"
-        raise BadInput(f"{name} version {version}", found, "a candidate that passes the gate")
+        raise BadInput(registered.where, found, "a candidate that passes the gate")
     log = log or promotion_log.place()
     with locks.hold(output_folder(log.parent)):
         moved = _finish(tracker, registered, kind, log)
@@ -79,10 +75,11 @@ def promote(
             return moved
         if not again:
             refuse_rolled_back(registered, log=log)
-        _verify(tracker, registered, kind)
-        before = present(tracker, name)
-        after = AliasPair(version, before.champion)
-        begun = Entry(PROMOTE, name, before, after, validation, " ".join(reason.split()))
+        versions.load(tracker, registered, kind=kind)
+        before = present(tracker, registered.name)
+        after = AliasPair(registered.version, before.champion)
+        why = " ".join(reason.split())
+        begun = Entry(PROMOTE, registered.name, before, after, validation, why)
         return _complete(tracker, promotion_log.append(log, begun), log)
 
 
@@ -90,9 +87,6 @@ def finish(
     tracker: Tracker, registered: Registered, *, kind: PackageKind, log: Path | None = None
 ) -> Moved | None:
     """Complete the promotion of a version that a crash interrupted; it had passed the gate.
-
-    Args:
-        log: The log; by default the project's own.
 
     Returns:
         The aliases; None where the version is not champion and must be judged first.
@@ -107,18 +101,9 @@ def finish(
 
 
 def rollback(
-    tracker: Tracker,
-    name: str,
-    *,
-    kind: PackageKind,
-    reason: str,
-    log: Path | None = None,
+    tracker: Tracker, name: str, *, kind: PackageKind, reason: str, log: Path | None = None
 ) -> Moved:
     """Restore the aliases of before the last promotion; a second call changes nothing.
-
-    Args:
-        reason: Why, in one line.
-        log: The log; by default the project's own.
 
     Raises:
         BadInput: If nothing was ever promoted, or the package to return to is not whole.
@@ -131,7 +116,7 @@ def rollback(
         if before == after:
             return Moved(name, before, changed=False)
         if after.champion is not None:
-            _verify(tracker, Registered(name, after.champion), kind)
+            versions.load(tracker, Registered(name, after.champion), kind=kind)
         begun = Entry(ROLLBACK, name, before, after, "", " ".join(reason.split()))
         promotion_log.append(log, begun)
         _point(tracker, name, CHAMPION, after.champion)
@@ -141,28 +126,20 @@ def rollback(
 
 
 def refuse_rolled_back(registered: Registered, *, log: Path | None = None) -> None:
-    """Refuse a version that was champion until a rollback.
-
-    Args:
-        log: The log; by default the project's own.
-
-    Raises:
-        BadInput: If it was rolled back and is not champion again.
-    """
+    """Refuse with a RolledBackError a version that was champion until a rollback."""
     name, version = registered.name, registered.version
     entries = promotion_log.read(log or promotion_log.place(), name)
     away = promotion_log.rolled_back(entries, version)
     if away is not None:
         found = f"rolled back on {away.when} because {away.reason!r}"
         expected = f"another version, or ricochet promote {name} {version} --again"
-        raise RolledBackError(f"{name} version {version}", found, expected)
+        raise RolledBackError(registered.where, found, expected)
 
 
 def settle(tracker: Tracker, name: str, log: Path) -> Entry | None:
-    """End what a crash interrupted: done where `champion` had moved, else undone and dropped.
+    """End what a crash interrupted, if anything; return the line of the log that ends it.
 
-    Returns:
-        The line that ends it, or None where nothing was interrupted.
+    It is done where `champion` had moved, else undone and dropped.
     """
     begun = promotion_log.unsettled(promotion_log.read(log, name))
     if begun is None:
@@ -178,7 +155,7 @@ def _finish(tracker: Tracker, registered: Registered, kind: PackageKind, log: Pa
     name, version = registered.name, registered.version
     begun = _settle_others(tracker, name, version, log)
     if begun is not None:
-        _verify(tracker, registered, kind)
+        versions.load(tracker, registered, kind=kind)
         return _complete(tracker, begun, log)
     pair = present(tracker, name)
     return Moved(name, pair, changed=False) if pair.champion == version else None
@@ -207,15 +184,6 @@ def _logged_pair(log: Path, name: str) -> AliasPair:
     if done is None:
         raise BadInput(str(log), f"no promotion of {name!r}", "one that can be undone")
     return done.before if done.action == PROMOTE else done.after
-
-
-def _verify(tracker: Tracker, registered: Registered, kind: PackageKind) -> None:
-    if not versions.exists(tracker, registered):
-        found = "nothing in the registry"
-        raise BadInput(f"{registered.name} version {registered.version}", found, "a version")
-    with tempfile.TemporaryDirectory() as place:
-        name, version = registered.name, registered.version
-        versions.fetch(tracker, name, version, kind=kind, folder=Path(place))
 
 
 def _version(tracker: Tracker, name: str, alias: str) -> str | None:

@@ -16,8 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage.files import output_folder
+from ricochet.tasks.storage.files import output_folder, sync, writing
 from ricochet.tasks.storage.provenance import artifacts, git_commit
 
 BEGUN, DONE, DROPPED = "begun", "done", "dropped"
@@ -37,11 +36,7 @@ class Entry:
     """One line of the log.
 
     Attributes:
-        action: `promote` or `rollback`.
         validation: Run of the validation that allowed it; empty for a rollback.
-        reason: Why, in one line.
-        step: `begun`, `done` or `dropped`.
-        commit: Commit of the program.
         when: Time in UTC.
         identity: The same for all lines of one action.
     """
@@ -77,29 +72,17 @@ def append(log: Path, entry: Entry) -> Entry:
         BadInput: If it cannot be written.
     """
     output_folder(log.parent)
-    try:
+    with writing(log):
         with log.open("a+b") as file:
             file.write((_glue(log) + json.dumps(_to_json(entry)) + "\n").encode())
             file.flush()
             os.fsync(file.fileno())
-        folder = os.open(log.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        found = (error.strerror or str(error)).lower()
-        raise BadInput(str(log), found, "a log that can be written") from error
+        sync(log.parent)
     return entry
 
 
 def settle(log: Path, entry: Entry, step: str) -> Entry:
-    """Add the line that ends an action.
-
-    Args:
-        entry: The line that began it.
-        step: `done` or `dropped`.
-    """
+    """Add the line that ends an action, done or dropped, given the one that began it."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return append(log, replace(entry, step=step, when=now))
 

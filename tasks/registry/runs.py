@@ -42,8 +42,7 @@ class Tracker:
     """A store of runs.
 
     Attributes:
-        client: The client; nothing uses the fluent interface, whose active run is thread-local.
-        uri: Address of the store.
+        client: Nothing uses the fluent interface, whose active run is thread-local.
         artifacts: Where a new experiment keeps its files; None leaves it to a server.
     """
 
@@ -75,6 +74,7 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
     """
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     uri = uri or os.environ.get("MLFLOW_TRACKING_URI")
     if uri is None:
         place = output_folder(store or artifacts() / "mlflow")
@@ -103,15 +103,9 @@ def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:
 def open_run(
     tracker: Tracker, experiment: str, key: str, *, name: str, tags: Mapping[str, str]
 ) -> OpenRun:
-    """Find the run of a key, or make it.
+    """Find the run of a key, or make it and its experiment; the commit and process are tags too.
 
-    Args:
-        experiment: Name of the experiment, made when missing.
-        name: Name of the run, as MLflow shows it.
-        tags: Further tags; the commit and the process are added.
-
-    Returns:
-        The run; when it is not finished, it is now RUNNING under this process.
+    A run that is not finished is now RUNNING under this process.
     """
     run = find_run(tracker, experiment, key)
     if run is not None and run.info.status == "FINISHED":
@@ -160,8 +154,7 @@ def log_recordings(tracker: Tracker, run_id: str, *, name: str, digest: str, sou
     """Record which recordings were used: a pointer, never the recordings.
 
     Args:
-        digest: Its digest, at most 36 characters (`32hex.dir` from DVC is exactly that).
-        source: Where it lies.
+        digest: At most 36 characters (`32hex.dir` from DVC is exactly that).
     """
     data = Dataset(name=name, digest=digest[:36], source_type="dvc", source=source)
     context = [InputTag("mlflow.data.context", "calibration")]

@@ -33,7 +33,6 @@ class Pointer:
     """The version behind the alias.
 
     Attributes:
-        version: Its name.
         digest: SHA-256 of its manifest, where the source knows it.
         registered: When it was registered, s since 1970.
         run: The run whose files hold the package; empty for a folder.
@@ -61,7 +60,6 @@ class Server:
 
     Attributes:
         address: `http://` and a loopback host, or `https://` and any.
-        alias: The alias to follow.
         package: Folder of the package among the files of its run.
         patience: Longest wait for an answer, s.
     """
@@ -72,11 +70,7 @@ class Server:
     patience: float = 5.0
 
     def __post_init__(self) -> None:
-        """Refuse an address at which anyone could answer.
-
-        Raises:
-            BadInput: If it is plain http to another machine, or no address.
-        """
+        """Refuse with BadInput plain http to another machine, where anyone could answer."""
         parts = urllib.parse.urlsplit(self.address)
         if parts.scheme == "https" and parts.hostname:
             return
@@ -84,11 +78,7 @@ class Server:
             raise BadInput("registry", repr(self.address), "http on loopback, or https")
 
     def resolve(self, name: str, reader: Reader) -> Pointer:
-        """Look up the champion of a name.
-
-        Raises:
-            UnreachableError: If the server does not answer or knows no such alias.
-        """
+        """Look up the champion of a name; UnreachableError without an answer or an alias."""
         words = {"name": name, "alias": self.alias}
         answer = self._read("api/2.0/mlflow/registered-models/alias", words, LARGEST_ANSWER)
         try:
@@ -101,11 +91,7 @@ class Server:
             raise UnreachableError(f"{self.address}: an answer that is no version") from error
 
     def download(self, pointer: Pointer, folder: Path, reader: Reader) -> None:
-        """Fetch the four files of a version.
-
-        Raises:
-            UnreachableError: If the server does not give one of them.
-        """
+        """Fetch the four files of a version; UnreachableError where one is not given."""
         for name in (reader.manifest, *reader.content):
             words = {"run_uuid": pointer.run, "path": f"{self.package}/{name}"}
             (folder / name).write_bytes(self._read("get-artifact", words, LARGEST_FILE))
@@ -134,11 +120,7 @@ class Folder:
     place: Path
 
     def resolve(self, name: str, reader: Reader) -> Pointer:
-        """Look up the package of a name; it counts as registered when its manifest was written.
-
-        Raises:
-            UnreachableError: If there is none.
-        """
+        """Look up the package of a name, registered when its manifest was written."""
         manifest = self.place / name / reader.manifest
         try:
             digest, made = sha256(manifest), manifest.stat().st_mtime
@@ -147,11 +129,7 @@ class Folder:
         return Pointer(digest[:12], digest, made, name)
 
     def download(self, pointer: Pointer, folder: Path, reader: Reader) -> None:
-        """Copy the four files of a package.
-
-        Raises:
-            UnreachableError: If one of them cannot be read.
-        """
+        """Copy the four files of a package; UnreachableError where one cannot be read."""
         for name in (reader.manifest, *reader.content):
             try:
                 shutil.copyfile(self.place / pointer.run / name, folder / name)

@@ -5,7 +5,6 @@ the self-test, and only then the alias. Each step finds its own earlier result, 
 nothing, and a crash leaves at worst a version without an alias.
 """
 
-import os
 import tempfile
 import time
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.aliases import CANDIDATE
-from ricochet.tasks.registry.kinds import PackageKind
+from ricochet.tasks.registry.kinds import PackageKind, Reader
 from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import sha256
@@ -37,6 +36,11 @@ class Registered:
     name: str
     version: str
 
+    @property
+    def where(self) -> str:
+        """The version in words, for errors."""
+        return f"{self.name} version {self.version}"
+
 
 def register(
     tracker: Tracker,
@@ -51,7 +55,6 @@ def register(
 
     Args:
         run_id: The run that made it; it has at most one version of a name.
-        tags: Tags of the version.
 
     Raises:
         BadInput: If the package is not whole, before or after the upload.
@@ -64,12 +67,11 @@ def register(
         tracker.client.log_artifacts(run_id, str(folder), FOLDER)
         version = _create_version(tracker, name, run_id, {**tags, DIGEST: digest})
     _wait_until_ready(tracker, version)
-    with tempfile.TemporaryDirectory() as place:
-        returned = fetch(tracker, name, version.version, kind=kind, folder=Path(place))
-        if sha256(returned / reader.manifest) != version.tags.get(DIGEST, digest):
-            raise BadInput(f"{name} version {version.version}", "another package", digest)
-    _point_candidate(tracker, name, int(version.version))
-    return Registered(name, str(version.version))
+    registered = Registered(name, str(version.version))
+    if _fetch(tracker, registered, reader)[1] != version.tags.get(DIGEST, digest):
+        raise BadInput(registered.where, "another package", digest)
+    _point_candidate(tracker, registered)
+    return registered
 
 
 def resolve(tracker: Tracker, name: str, alias: str = CANDIDATE) -> Registered | None:
@@ -101,32 +103,23 @@ def is_registered(tracker: Tracker, name: str, folder: Path, *, kind: PackageKin
     return any(version.tags.get(DIGEST) == digest for version in found)
 
 
-def fetch(tracker: Tracker, name: str, version: str, *, kind: PackageKind, folder: Path) -> Path:
-    """Download a version and verify it.
-
-    Args:
-        folder: Where to put the folder of the package, which is returned.
-
-    Raises:
-        BadInput: If it is not exactly what its manifest promises.
-    """
-    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-    source = tracker.client.get_model_version_download_uri(name, version)
-    place = download_artifacts(artifact_uri=source, dst_path=str(folder), tracking_uri=tracker.uri)
-    read_package(Path(place), reader=kind.load_reader())
-    return Path(place)
-
-
 def load(tracker: Tracker, registered: Registered, *, kind: PackageKind) -> Package:
     """Download, verify and read a version.
 
     Raises:
-        BadInput: If it is not exactly what its manifest promises.
+        BadInput: If it is not there, or not exactly what its manifest promises.
     """
+    if not exists(tracker, registered):
+        raise BadInput(registered.where, "nothing in the registry", "a version")
+    return _fetch(tracker, registered, kind.load_reader())[0]
+
+
+def _fetch(tracker: Tracker, registered: Registered, reader: Reader) -> tuple[Package, str]:
+    """Download and verify a version; returns it and the digest of its manifest."""
+    source = tracker.client.get_model_version_download_uri(registered.name, registered.version)
     with tempfile.TemporaryDirectory() as place:
-        name, version = registered.name, registered.version
-        found = fetch(tracker, name, version, kind=kind, folder=Path(place))
-        return read_package(found, reader=kind.load_reader())
+        found = download_artifacts(artifact_uri=source, dst_path=place, tracking_uri=tracker.uri)
+        return read_package(Path(found), reader=reader), sha256(Path(found, reader.manifest))
 
 
 def _find_version(tracker: Tracker, name: str, run_id: str) -> ModelVersion | None:
@@ -156,7 +149,8 @@ def _wait_until_ready(tracker: Tracker, version: ModelVersion, *, patience: floa
         time.sleep(0.2)
 
 
-def _point_candidate(tracker: Tracker, name: str, version: int) -> None:
+def _point_candidate(tracker: Tracker, registered: Registered) -> None:
+    name, version = registered.name, registered.version
     present = resolve(tracker, name)
-    if present is None or int(present.version) < version:
-        tracker.client.set_registered_model_alias(name, CANDIDATE, str(version))
+    if present is None or int(present.version) < int(version):
+        tracker.client.set_registered_model_alias(name, CANDIDATE, version)

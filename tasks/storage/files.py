@@ -27,11 +27,7 @@ from ricochet.models.core.bad_input import BadInput
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says of a place that is written in the block into bad input.
-
-    Raises:
-        BadInput: If the place cannot be written or the disk is full.
-    """
+    """Turn what the system says of a place that is written in the block into bad input."""
     try:
         yield
     except OSError as error:
@@ -42,11 +38,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def output_folder(path: Path) -> Path:
-    """Make a folder for results, parents included, and return its absolute path.
-
-    Raises:
-        BadInput: If it cannot be made or written.
-    """
+    """Make a folder for results, parents included; return its absolute path, or raise BadInput."""
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
     if not os.access(path, os.W_OK):
@@ -54,11 +46,20 @@ def output_folder(path: Path) -> Path:
     return path.resolve()
 
 
+def read_bytes(path: Path, expected: str) -> bytes:
+    """Read a file; BadInput, with what was expected, where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(str(path), error.strerror or str(error), expected) from error
+
+
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that it is whole or absent, replacing an older one in one step.
 
     Raises:
-        BadInput: If the disk is full or the place cannot be written; nothing is left behind.
+        BadInput: If the disk is full or the place cannot be written, here and below; nothing is
+            left behind.
     """
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with writing(path):
@@ -68,16 +69,16 @@ def write_bytes(path: Path, content: bytes) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             partial.rename(path)
-            sync_folder(path.parent)
+            sync(path.parent)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(partial)
             raise
 
 
-def sync_folder(folder: Path) -> None:
-    """Force a folder's entries to the disk, where the file system can."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Force a file, or the entries of a folder, to the disk, where the file system can."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError as error:
@@ -92,7 +93,6 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
     Raises:
         ValueError: If a number is NaN or infinite, which JSON does not know.
-        BadInput: If the place cannot be written.
     """
     write_bytes(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
 
@@ -102,7 +102,6 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
     Raises:
         ValueError: If an array holds Python objects, which would be pickled.
-        BadInput: If the place cannot be written.
     """
     for name, array in arrays.items():
         if array.dtype.hasobject:
@@ -124,13 +123,8 @@ def cached_arrays(
 
     Args:
         folder: Where it is kept; it must exist.
-        name: What it is.
         key: Digest of everything that decides it.
-        make: Makes the named arrays.
         fallbacks: Other folders where the same may be kept; nothing is written there.
-
-    Raises:
-        BadInput: If the place cannot be written.
     """
     path = folder / f"{name}-{key[:16]}.npz"
     for place in (folder, *fallbacks):
@@ -152,14 +146,7 @@ def cached_arrays(
 def whole_folder(path: Path) -> Iterator[Path]:
     """Fill a folder under a hidden name and rename it when the block ends without an error.
 
-    Args:
-        path: The folder to appear; an older one is replaced.
-
-    Yields:
-        The folder to write into.
-
-    Raises:
-        BadInput: If the place cannot be written.
+    The hidden one is given to the block; an older one of the name is replaced.
     """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,7 @@ from mcap.stream_reader import StreamReader
 from mcap.writer import CompressionType, Writer
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage.files import writing
+from ricochet.tasks.storage.files import read_bytes, writing
 
 FLUSH = 0.5
 """Longest stretch of the record that a crash may lose, s."""
@@ -58,11 +58,7 @@ class Telemetry:
     """A file of messages being written; one writer."""
 
     def __init__(self, path: Path, channels: Channels) -> None:
-        """Open the file, replacing an older one, and name its channels.
-
-        Raises:
-            BadInput: If it cannot be written.
-        """
+        """Open the file, replacing an older one, and name its channels."""
         self._path, self._fields = path, {name: set(fields) for name, fields in channels.items()}
         self._flushed: float | None = None
         with writing(path):
@@ -80,12 +76,7 @@ class Telemetry:
         self.close()
 
     def write(self, channel: str, *, time: float, **fields: object) -> None:
-        """Add a message with exactly the fields of its channel.
-
-        Args:
-            channel: Its channel.
-            time: When it happened, s in the stream's clock.
-            fields: Its content; numbers must be finite.
+        """Add a message with exactly the fields of its channel; time in s of the stream's clock.
 
         Raises:
             ValueError: If the channel is unknown, a field is missing or unknown, a number is not
@@ -113,11 +104,7 @@ class Telemetry:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Complete the file with its summary; twice does nothing further.
-
-        Raises:
-            BadInput: If the disk is full.
-        """
+        """Complete the file with its summary; twice does nothing further."""
         if self._file.closed:
             return
         try:
@@ -139,19 +126,12 @@ class Telemetry:
 
 
 def read(path: Path) -> tuple[Entry, ...]:
-    """Read the messages of a file, complete or cut short by a crash.
-
-    Returns:
-        All messages of its complete chunks, in the order in which they were written.
+    """Read the messages of a file's complete chunks, even if a crash cut it, in written order.
 
     Raises:
         BadInput: If it is no MCAP file.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        found = error.strerror or str(error)
-        raise BadInput(str(path), found, "a readable MCAP file") from error
+    content = read_bytes(path, "a readable MCAP file")
     if not content.startswith(b"\x89MCAP0\r\n"):
         raise BadInput(str(path), "no MCAP header", "an MCAP file")
     return tuple(_entries(content))

@@ -27,7 +27,6 @@ class Space:
     """What is searched.
 
     Attributes:
-        name: Name of the study.
         started: The settings tried first.
         propose: Asks a trial for settings.
         value: Tries settings and returns their value; less is better.
@@ -53,12 +52,7 @@ def search(
 ) -> Tried:
     """Try settings until so many trials of the study are completed, and return the best trial.
 
-    Args:
-        space: What is searched.
-        folder: Where the journal lies.
-        trials: Number of trials, at least one.
-        seed: Seed of the proposals.
-        progress: Called with hundredths of each trial.
+    At least one is asked for; progress counts hundredths of each.
     """
     study = _study(space, folder, seed)
     for done in range(len(_completed(study)), trials):

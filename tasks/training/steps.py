@@ -19,9 +19,6 @@ class TrainingRequest:
     """What is asked of a training.
 
     Attributes:
-        settings: All settings.
-        out: Folder of the results.
-        seed: Seed of all randomness.
         fallbacks: Folders of other trainings, whose intermediate results serve where they are the
             same.
     """
@@ -45,8 +42,6 @@ class Publication:
     """What publishing a training made.
 
     Attributes:
-        experiment_id: MLflow experiment of the run.
-        run_id: The run that records the training.
         result: Entries of `result.json` that name what was registered.
     """
 
@@ -60,8 +55,6 @@ class Procedure:
     """How a training is done.
 
     Attributes:
-        is_complete: Whether nothing is left to do.
-        steps: All steps in their order.
         describe: What `result.json` holds of a completed training, but for `trained`.
         packages: The packages of a completed training by their names in the registry.
         publish: Records and registers a completed training; it is given the Prefect flow run's id.
@@ -82,10 +75,8 @@ class Training:
     """A training that `ricochet train NAME` offers.
 
     Attributes:
-        name: Its name on the command line.
         section: Section of params.yaml in which `--trials` is set.
         summary: What it does, for the help.
-        example: A worked example.
         load: Imports and returns the procedure.
     """
 
@@ -105,11 +96,7 @@ def take(step: Step, show: ProgressFactory) -> None:
 def run(
     procedure: Procedure, request: TrainingRequest, take: Callable[[Step], object]
 ) -> dict[str, Any]:
-    """Take all steps, unless nothing is left to do.
-
-    Returns:
-        What `result.json` holds before anything is registered.
-    """
+    """Take all steps, unless nothing is left to do; return the result before registration."""
     trained = not procedure.is_complete(request)
     for step in procedure.steps(request) if trained else ():
         take(step)

@@ -18,13 +18,7 @@ REASON = "ricochet.ended"
 def publish(
     tracker: Tracker, contenders: Contenders, *, reason: str, files: Path, flow_run: str = ""
 ) -> OpenRun:
-    """Record one; each is a run of its own.
-
-    Args:
-        reason: Why it was aborted, in one line.
-        files: Folder of what the rig left, recorded as it is, if there is one.
-        flow_run: Id of the Prefect flow run, if there is one.
-    """
+    """Record one and the folder of what the rig left, if there is one; each is a run of its own."""
     name, versions = contenders.name, contenders.versions
     tags = {f"ricochet.{role}": version for role, version in versions.items()}
     tags |= {"ricochet.name": name, REASON: reason, "prefect.flow_run_id": flow_run}

@@ -62,13 +62,8 @@ def not_worse_apart(name: str, paired: Paired) -> Check:
 def promised(name: str, good: Sequence[bool], share: float, *, of: str) -> Check:
     """Compare outcomes with the share of them that was promised to be good.
 
-    No outcome at all is refused, and so few good ones that their chance is below 0.025.
-
-    Args:
-        name: Name of the check.
-        good: Whether each outcome was good.
-        share: The promise.
-        of: What the good ones are, in words.
+    No outcome at all is refused, and so few good ones that their chance is below 0.025. `of` says
+    in words what the good ones are.
     """
     chance = 0.0
     if good:

@@ -10,19 +10,15 @@ from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.registry.runs import Tracker
-from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.validation.outcomes import SCHEMA
 
 
 @dataclass(frozen=True)
 class Contenders:
-    """The versions that are compared.
+    """The versions that are compared and their packages, verified, both by role.
 
-    Attributes:
-        name: Name in the registry.
-        versions: The versions by role; the champion's only where there is one.
-        packages: Their packages by role, verified.
+    The role of the champion is there only where there is one.
     """
 
     name: str
@@ -46,14 +42,11 @@ class Contenders:
 
     def where(self, role: str) -> str:
         """Return a role's version in words, for errors."""
-        return f"{self.name} version {self.versions[role]}"
+        return Registered(self.name, self.versions[role]).where
 
 
 def load(tracker: Tracker, name: str, kind: PackageKind) -> Contenders | None:
-    """Fetch and verify candidate and champion, as a controller would.
-
-    Returns:
-        Both; None where the candidate is the champion already.
+    """Fetch candidate and champion as a controller would; None where they are the same.
 
     Raises:
         BadInput: If there is no candidate, it was rolled back, or a package is not whole.
@@ -68,25 +61,6 @@ def load(tracker: Tracker, name: str, kind: PackageKind) -> Contenders | None:
     there = {role: version for role, version in found.items() if version is not None}
     packages = {role: registry.load(tracker, version, kind=kind) for role, version in there.items()}
     return Contenders(name, {role: version.version for role, version in there.items()}, packages)
-
-
-def promote(
-    tracker: Tracker, contenders: Contenders, kind: PackageKind, verdict: Verdict, validation: str
-) -> bool:
-    """Make the candidate the champion; return whether an alias moved.
-
-    Args:
-        verdict: A verdict that passed.
-        validation: Run of the validation.
-    """
-    return promotion.promote(
-        tracker,
-        contenders.registered,
-        kind=kind,
-        verdict=verdict,
-        validation=validation,
-        reason="validated",
-    ).changed
 
 
 def unchanged(tracker: Tracker, name: str) -> dict[str, Any]:

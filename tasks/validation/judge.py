@@ -44,19 +44,12 @@ class Candidate:
     """A version that is measured.
 
     Attributes:
-        registered: The version.
-        package: Its package, verified.
         recordings: Finds the sessions that it was learnt from; BadInput where one is missing.
     """
 
     registered: Registered
     package: Package
     recordings: Callable[[], Sequence[Path]]
-
-    @property
-    def where(self) -> str:
-        """The version in words, for errors."""
-        return f"{self.registered.name} version {self.registered.version}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,6 @@ class RigRequest:
 
     Attributes:
         name: Name in the registry.
-        settings: All settings.
         armed: Whether a real robot may move, once an operator has confirmed it.
     """
 
@@ -83,14 +75,12 @@ class Validation(Generic[Evidence, Result]):
     """How packages of one kind are validated.
 
     Attributes:
-        kind: The kind.
         refuse: Raises BadInput for a name that no rig can try.
         rigs: Opens a rig, without any motion, by its name; `simulated` is always there. A rig with
             anything missing is refused before any measurement.
         measure: Measures a candidate again; takes the settings, a seed and a progress.
         judge_evidence: The checks of what was measured.
         judge_result: The checks of the trials; the evidence may say what was promised.
-        report: What is recorded and shown.
         read: Reads the trials of an earlier run from their JSON; takes where they came from too.
         line: Sums up `result.json` in a line.
     """
@@ -137,11 +127,7 @@ def refuse_rig(validation: Validation[Any, Any], name: str, rig: str, *, armed: 
 def open_rig(
     validation: Validation[Any, Result], rig: str, request: RigRequest
 ) -> RunTrials[Result]:
-    """Open a rig without any motion.
-
-    Raises:
-        BadInput: If it cannot try the name, or anything that it needs is missing.
-    """
+    """Open a rig without any motion; BadInput if it cannot try the name or lacks anything."""
     refuse_rig(validation, request.name, rig, armed=request.armed)
     return validation.rigs[rig](request)
 
@@ -167,7 +153,7 @@ def measure(
     candidate = Candidate(
         registered, package, lambda: list(sessions) or recordings_of(tracker, registered)
     )
-    with bar(candidate.where) as progress:
+    with bar(registered.where) as progress:
         return validation.measure(candidate, settings, seed, progress)
 
 
@@ -179,11 +165,7 @@ def run_trials(
 
 
 def refuse_motion(validation: Validation[Evidence, Any], evidence: Evidence, rig: str) -> None:
-    """Move no real rig for a candidate that the gate refuses by what was measured again.
-
-    Raises:
-        OperatorAbortError: If a check failed.
-    """
+    """Abort before any real motion for a candidate that fails a check of what was measured."""
     refusals = Verdict(validation.judge_evidence(evidence)).refusals
     if refusals and rig != SIMULATED:
         raise OperatorAbortError(f"no motion, the gate already refuses: {refusals[0]}")
@@ -200,17 +182,12 @@ def judge(
 ) -> Judgement:
     """Measure a version again and look up its trials against the present champion.
 
-    Args:
-        sessions: Folders of its recordings; none takes those under `data/` that its run names.
-
     Raises:
         BadInput: If the version is not there or not whole, or its recordings are not at hand.
     """
-    name, version = registered.name, registered.version
-    if not versions.exists(tracker, registered):
-        raise BadInput(f"{name} version {version}", "nothing in the registry", "a version")
     package = versions.load(tracker, registered, kind=validation.kind)
-    champion = promotion.present(tracker, name).champion
+    champion = promotion.present(tracker, registered.name).champion
+    name, version = registered.name, registered.version
     found = record.find(tracker, name, version, champion, read=validation.read)
     evidence = measure(
         tracker, validation, registered, package, settings=settings, seed=seed, sessions=sessions
@@ -220,20 +197,17 @@ def judge(
 
 
 def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:
-    """Find the sessions under `data/` that the run of a version names.
-
-    Raises:
-        BadInput: If one of them is not at hand.
-    """
-    where = f"{registered.name} version {registered.version}"
+    """Find the sessions under `data/` that the run of a version names; BadInput without one."""
     run_id = tracker.client.get_model_version(registered.name, registered.version).run_id
     try:
         named = record.load_json(tracker, str(run_id), "result.json")["sessions"]
     except (MlflowException, OSError, KeyError) as error:
         found = "a run that names no sessions"
-        raise BadInput(where, found, "the folders of its recordings after VERSION") from error
+        expected = "the folders of its recordings after VERSION"
+        raise BadInput(registered.where, found, expected) from error
     folders = [ROOT / DATA / Path(str(name)).name for name in named]
     for folder in folders:
         if not folder.is_dir():
-            raise BadInput(str(folder), "nothing", f"a recording of {where}; `make pull`")
+            expected = f"a recording of {registered.where}; `make pull`"
+            raise BadInput(str(folder), "nothing", expected)
     return folders

@@ -35,12 +35,7 @@ class ComparedVersions(Protocol):
 
 @dataclass(frozen=True)
 class Paired:
-    """Trials with candidate and champion.
-
-    Attributes:
-        candidate: Whether each trial was good.
-        champion: The same of the champion's; None where there is no champion yet.
-    """
+    """Whether each trial with the candidate was good, and with the champion if there is one."""
 
     candidate: tuple[bool, ...]
     champion: tuple[bool, ...] | None
@@ -69,12 +64,7 @@ def in_words(compared: ComparedVersions) -> str:
 
 
 def paired_from_json(content: Mapping[str, Any]) -> Paired:
-    """Read `Paired.to_json`.
-
-    Raises:
-        TypeError: If an outcome is neither true nor false.
-        KeyError: If a role is missing.
-    """
+    """Read `Paired.to_json`; KeyError if a role is missing."""
     champion = content[CHAMPION]
     return Paired(
         outcomes_from_json(content[CANDIDATE]),
@@ -83,11 +73,7 @@ def paired_from_json(content: Mapping[str, Any]) -> Paired:
 
 
 def outcomes_from_json(values: Sequence[object]) -> tuple[bool, ...]:
-    """Read outcomes.
-
-    Raises:
-        TypeError: If one is neither true nor false.
-    """
+    """Read outcomes; TypeError if one is neither true nor false."""
     if not all(isinstance(value, bool) for value in values):
         raise TypeError("an outcome is true or false")
     return tuple(bool(value) for value in values)
@@ -95,16 +81,7 @@ def outcomes_from_json(values: Sequence[object]) -> tuple[bool, ...]:
 
 @contextlib.contextmanager
 def reading(content: Mapping[str, Any], schema: str, where: str) -> Iterator[None]:
-    """Refuse what is no result of a schema, or cannot be read as one by the block.
-
-    Args:
-        content: The stored result.
-        schema: Which result is expected.
-        where: Where it came from, for the error.
-
-    Raises:
-        BadInput: If it is none.
-    """
+    """Refuse with BadInput what is no result of a schema, or not read as one by the block."""
     if content.get("schema") != schema:
         raise BadInput(where, f"schema {content.get('schema')!r}", schema)
     try:

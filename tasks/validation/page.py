@@ -24,11 +24,7 @@ def title(result: ComparedVersions, verdict: Verdict) -> str:
 
 
 def describe(run: OpenRun, report: Report, verdict: Verdict, *, children: Mapping[str, str]) -> str:
-    """Describe a validation in Markdown.
-
-    Args:
-        children: Ids of the roles' runs.
-    """
+    """Describe a validation, whose roles have runs of their own, in Markdown."""
     count, failed = len(verdict.checks), len(verdict.refusals)
     found = f"all {count} checks" if verdict.passed else f"{failed} of {count} checks failed"
     parts = [
@@ -45,11 +41,7 @@ def describe(run: OpenRun, report: Report, verdict: Verdict, *, children: Mappin
 def describe_version(
     run: OpenRun, result: ComparedVersions, verdict: Verdict, *, stated: str
 ) -> str:
-    """Describe a version in the registry, in Markdown, and how its last validation ended.
-
-    Args:
-        stated: What the candidate states.
-    """
+    """Describe in Markdown what a version in the registry states and how it was validated last."""
     address = f"#/experiments/{run.experiment_id}/runs/{run.run_id}?{TRAINING}"
     return f"{stated}. Last validation: [{title(result, verdict)}]({address})"
 

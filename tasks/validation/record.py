@@ -33,11 +33,9 @@ Result = TypeVar("Result")
 def publish(
     tracker: Tracker, report: Report, verdict: Verdict, *, files: Path, flow_run: str = ""
 ) -> OpenRun:
-    """Record a validation; the same one again adds nothing.
+    """Record a validation and the folder of what the rig left, if there is one.
 
-    Args:
-        files: Folder of what the rig left, recorded as it is, if there is one.
-        flow_run: Id of the Prefect flow run, if there is one.
+    The same one again adds nothing.
     """
     result, judged = report.result, verdict.to_json()
     run = runs.open_run(
@@ -71,15 +69,7 @@ def find(
 ) -> tuple[str, Result] | None:
     """Look up the last finished validation of a version against the champion there is now.
 
-    Args:
-        champion: The present champion; None where there is none.
-        read: Reads the trials; takes where they came from too.
-
-    Returns:
-        The run and its trials, or None.
-
-    Raises:
-        BadInput: If what the run holds is no validation.
+    Returns its run and its trials, read by `read`, which is given where they came from too.
     """
     found = tracker.client.get_experiment_by_name(EXPERIMENT)
     if found is None:

@@ -14,7 +14,6 @@ class Report:
     """What is recorded and shown of a validation, whatever was compared.
 
     Attributes:
-        result: Which versions were compared, on which rig.
         content: The trials, as JSON can hold them.
         summary: The system's own keys of `result.json`.
         trials: What the trials were, in words.
@@ -22,7 +21,6 @@ class Report:
         measured: Metrics by role and name; the same names for both roles.
         labels: Names of metrics in words, with units, in the order of the page's table.
         parameters: How much was tried, by name.
-        draw: Draws the figure of both roles.
     """
 
     result: ComparedVersions

@@ -33,7 +33,7 @@ def put(folder, name, content):
     (folder / "posterior.json").write_text(json.dumps(manifest))
 
 
-@pytest.mark.parametrize("name", packages.CONTENT)
+@pytest.mark.parametrize("name", GRID.content)
 def test_a_pickle_in_place_of_a_file_is_refused_and_not_run(written, name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     put(written, name, pickle.dumps(Trap()))
@@ -49,7 +49,7 @@ def test_an_extra_file_is_refused(written, name):
         packages.read_package(written, reader=GRID)
 
 
-@pytest.mark.parametrize("name", ["posterior.json", *packages.CONTENT])
+@pytest.mark.parametrize("name", ["posterior.json", *GRID.content])
 def test_a_missing_file_is_refused(written, name):
     (written / name).unlink()
     with pytest.raises(BadInput, match="only posterior"):
@@ -65,7 +65,7 @@ def test_a_path_out_of_the_package_is_refused(written, name):
         packages.read_package(written, reader=GRID)
 
 
-@pytest.mark.parametrize("name", ["posterior.json", *packages.CONTENT])
+@pytest.mark.parametrize("name", ["posterior.json", *GRID.content])
 def test_a_link_is_refused_even_to_the_right_bytes(written, tmp_path, name):
     (written / name).rename(tmp_path / "elsewhere")
     (written / name).symlink_to(tmp_path / "elsewhere")
@@ -80,7 +80,7 @@ def test_a_pipe_is_refused_without_waiting_for_a_writer(written):
         packages.read_package(written, reader=GRID)
 
 
-@pytest.mark.parametrize("name", packages.CONTENT)
+@pytest.mark.parametrize("name", GRID.content)
 def test_a_flipped_bit_is_refused(written, name):
     content = bytearray((written / name).read_bytes())
     content[len(content) // 2] ^= 1

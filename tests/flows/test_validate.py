@@ -9,6 +9,7 @@ import pytest
 from ricochet.flows import cli, nightly, validate
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import promotion_log
+from ricochet.tasks.registry.promotion import Moved
 from ricochet.tasks.registry.promotion_log import DONE, ROLLBACK, AliasPair, Entry
 from ricochet.tasks.registry.runs import OpenRun
 from ricochet.tasks.registry.verdicts import Check
@@ -63,7 +64,7 @@ def done(monkeypatch):
         measure=lambda *_, **__: None,
         run_trials=lambda *_: RESULT,
         record=record,
-        promote=lambda *words: found.moved.append(words[3]) or True,
+        promote=lambda *_, verdict, **__: found.moved.append(verdict) or Moved(NAME, None, True),
         record_abort=lambda *_: None,
     )
     monkeypatch.setattr(validate.runs, "connect", lambda: SimpleNamespace())

@@ -15,7 +15,7 @@ from ricochet.tasks.systems.air_hockey.validation import audit, results, trials
 from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 from ricochet.tasks.systems.air_hockey.validation.validation import VALIDATION
-from ricochet.tasks.validation import contenders, judge, record
+from ricochet.tasks.validation import judge, record
 from tests.tasks.systems.air_hockey import shooters
 
 NAME = "shooting-balanced"
@@ -28,7 +28,7 @@ PLAIN = replace(
     record=lambda tracker, made, verdict, files: record.publish(
         tracker, made, verdict, files=files
     ),
-    promote=contenders.promote,
+    promote=promotion.promote,
 )
 """The steps of the flow without Prefect."""
 
@@ -99,9 +99,9 @@ def test_policies_are_promoted_refused_and_rolled_back(rig, tmp_path) -> None:
     version, third = register(rig, tmp_path, 3)
     rig.goals |= {third: 51}
     assert run(tmp_path / "out")["promoted"]
-    assert promotion.present(rig.tracker, NAME) == promotion.Pair("3", "1")
+    assert promotion.present(rig.tracker, NAME) == promotion.AliasPair("3", "1")
     moved = promotion.rollback(rig.tracker, NAME, kind=POLICY, reason="a test")
-    assert moved.pair == promotion.Pair("1", None)
+    assert moved.pair == promotion.AliasPair("1", None)
 
 
 @pytest.mark.slow
@@ -113,5 +113,5 @@ def test_a_dry_run_judges_and_neither_records_nor_moves(rig, tmp_path) -> None:
     assert result["versions"] == {"candidate": version}
     assert json.loads((tmp_path / "out" / "result.json").read_text()) == result
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["result.json"]
-    assert promotion.present(rig.tracker, NAME) == promotion.Pair(None, None)
+    assert promotion.present(rig.tracker, NAME) == promotion.AliasPair(None, None)
     assert record.find(rig.tracker, NAME, version, None, read=results.from_json) is None

@@ -32,7 +32,7 @@ def measure(
     Raises:
         BadInput: If the package is of another kind or another table.
     """
-    shooter = packages.from_package(candidate.package, where=candidate.where)
+    shooter = packages.from_package(candidate.package, where=candidate.registered.where)
     return audit.audit(shooter, settings[Energies], seed=seed, progress=progress)
 
 
