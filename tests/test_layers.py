@@ -24,10 +24,6 @@ THE_COMMAND_LINES = {
     "flows/simulate.py",
 }
 FIXED = {"tasks/recordings/sessions.py": {"ball"}}  # a key of ricochet.session/1
-NOT_YET = {  # shrinks to nothing: a file that is listed and clean fails too
-    "tasks/registry/runs.py",
-    "tasks/storage/provenance.py",
-}
 
 
 def imported(tree: ast.AST) -> set[str]:
@@ -107,15 +103,11 @@ def test_no_noun_of_a_system_stands_outside_the_systems(name):
     found = nouns(ROOT / name)
     if name in THE_COMMAND_LINES:
         return
-    strange = set(found) - FIXED.get(name, set())
-    if name in NOT_YET:
-        assert strange, f"{name} knows no system any more: take it off NOT_YET"
-    else:
-        assert strange == set()
+    assert set(found) - FIXED.get(name, set()) == set()
 
 
 def test_the_lists_of_exceptions_name_files():
-    listed = {*THE_COMMAND_LINES, *FIXED, *NOT_YET}
+    listed = {*THE_COMMAND_LINES, *FIXED}
     assert sorted(name for name in listed if not (ROOT / name).is_file()) == []
 
 
