@@ -109,8 +109,9 @@ def dry_run(request: Request) -> dict[str, Any]:
 def run(request: Request, steps: Steps) -> dict[str, Any]:
     """Validate a candidate in steps; return what `result.json` holds."""
     validation: Validation[Any, Any] = catalogue.validation_of(request.name)
-    rig_request = RigRequest(request.name, request.settings, request.armed)
-    trials = judge.open_rig(validation, request.rig, rig_request)
+    judge.refuse_rig(validation, request.name, request.rig, armed=request.armed)
+    wanted = RigRequest(request.name, request.settings, request.armed)
+    trials = validation.rigs[request.rig](wanted)
     tracker, out = runs.connect(), output_folder(request.out)
     found = steps.load(tracker, request.name, validation.kind)
     if found is None:

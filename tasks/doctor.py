@@ -55,40 +55,39 @@ def folders(place: Path, data: Path) -> list[Finding]:
     return found + [_remove(path) for path in (*copies, *unnamed)]
 
 
-def aliases(tracker: Tracker, log: Path | None = None) -> list[Finding]:
+def aliases(tracker: Tracker) -> list[Finding]:
     """Settle interrupted promotions, and compare every alias with the log and its package."""
-    log = log or promotion_log.place()
     names = [model.name for model in tracker.client.search_registered_models()]
     found = []
     for name in names:
-        found += [*_settled(tracker, name, log), *_against_log(tracker, name, log)]
+        found += [*_settled(tracker, name), *_against_log(tracker, name)]
         found += _against_packages(tracker, name)
-    strangers = sorted({entry.name for entry in promotion_log.read(log)} - set(names))
+    strangers = sorted({entry.name for entry in promotion_log.read()} - set(names))
     return found + [
         Finding(f"{name}: in the log of promotions and not in the registry", False)
         for name in strangers
     ]
 
 
-def recordings(root: Path | None = None) -> list[Finding]:
+def recordings() -> list[Finding]:
     """Compare `data/` with `data.dvc`, and that with Git; nothing is repaired."""
     found = []
-    if dvc_publish.awaits_commit(root):
+    if dvc_publish.awaits_commit():
         found.append("data.dvc: has changed, to be committed by a person")
     try:
-        if dvc_publish.differs(root):
+        if dvc_publish.differs():
             found.append("data/: differs from data.dvc; `make pull` fetches what it names")
     except (PublicationError, ValueError) as error:
         found.append(f"data.dvc: DVC cannot say ({error})")
     return [Finding(line, False) for line in found]
 
 
-def _settled(tracker: Tracker, name: str, log: Path) -> list[Finding]:
-    if promotion_log.unsettled(promotion_log.read(log, name)) is None:
+def _settled(tracker: Tracker, name: str) -> list[Finding]:
+    if promotion_log.unsettled(promotion_log.read(name)) is None:
         return []
     try:
-        with locks.hold(log.parent):
-            entry = promotion.settle(tracker, name, log)
+        with promotion.lock():
+            entry = promotion.settle(tracker, name)
     except locks.BusyError as error:
         return [Finding(f"{name}: {error}", False)]
     if entry is None:
@@ -96,18 +95,13 @@ def _settled(tracker: Tracker, name: str, log: Path) -> list[Finding]:
     return [Finding(f"{name}: {entry.action} interrupted, now {entry.step}", True)]
 
 
-def _against_log(tracker: Tracker, name: str, log: Path) -> list[Finding]:
-    done = promotion_log.last_done(promotion_log.read(log, name))
-    wanted = AliasPair(None, None) if done is None else done.after
-    found = promotion.present(tracker, name)
-    rows = (
-        (CHAMPION, found.champion, wanted.champion),
-        (PREVIOUS, found.previous, wanted.previous),
-    )
+def _against_log(tracker: Tracker, name: str) -> list[Finding]:
+    done = promotion_log.last_done(promotion_log.read(name))
+    logged = vars(AliasPair(None, None) if done is None else done.after)
     return [
-        Finding(f"{name}: {alias} is {there or 'none'}, the log says {logged or 'none'}", False)
-        for alias, there, logged in rows
-        if there != logged
+        Finding(f"{name}: {alias} is {there or 'none'}, the log says {said or 'none'}", False)
+        for alias, there in vars(promotion.present(tracker, name)).items()
+        if there != (said := logged[alias])
     ]
 
 

@@ -17,6 +17,7 @@ from ricochet.flows.command_line.verb import (
     write_result,
 )
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems import catalogue
 
 SIMULATED = "simulated"
@@ -70,9 +71,7 @@ def validate(call: Call) -> None:
         return
     for check in result["gate"]["checks"]:
         if not check["passed"]:
-            call.report_line(
-                f"refused: {check['name']}: found {check['found']}, expected {check['expected']}"
-            )
+            call.report_line(f"refused: {Check(**check).line}")
     call.report_line(f"{name}: {validation.line(result)}")
     verdict = "promoted to champion" if result["promoted"] else "not promoted"
     where = f"run {result['run']}" if result["run"] else "not recorded"
@@ -125,7 +124,7 @@ def doctor(call: Call) -> None:
     for finding in found:
         call.report_line(f"{'mended' if finding.mended else 'found'}: {finding.line}")
     mended = sum(finding.mended for finding in found)
-    entries = promotion_log.read(promotion_log.place())
+    entries = promotion_log.read()
     write_result(call.out, {"schema": DOCTOR, "findings": [asdict(finding) for finding in found]})
     call.report_line(
         f"{mended} mended, {len(found) - mended} to be mended by hand; {len(entries)} lines of log"
@@ -135,7 +134,7 @@ def doctor(call: Call) -> None:
 def _show_log(call: Call, name: str) -> None:
     from ricochet.tasks.registry import promotion_log
 
-    entries = promotion_log.read(promotion_log.place(), name)
+    entries = promotion_log.read(name)
     for entry in entries:
         call.report_line(entry.line)
     write_result(

@@ -16,12 +16,6 @@ def no_progress(done: int, total: int) -> None:
     """Take a report of progress and show nothing."""
 
 
-@contextlib.contextmanager
-def no_bars(label: str) -> Iterator[Progress]:
-    """Show nothing of a step."""
-    yield no_progress
-
-
 def part(progress: Progress, number: int, of: int) -> Progress:
     """Return the progress of one of several equal parts; the whole counts hundredths of one."""
 

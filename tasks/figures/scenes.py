@@ -28,7 +28,6 @@ def render(
     """Draw frames with the fixed cameras of a scene; None where EGL is not to be had.
 
     Args:
-        frames: How many.
         size: Pixels of one picture, across and down.
         bead: Radius of the trail's spheres, m.
         parts: Parts of one picture at most, the trail's included.
@@ -38,7 +37,21 @@ def render(
         return None
     surface.make_current()
     try:
-        return _draw(model, frames, place, cameras, size, bead, parts)
+        across, down = size
+        pictures = np.zeros((frames, len(cameras), down, across, 3), np.uint8)
+        target = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, target)
+        scene, data = mujoco.MjvScene(model, parts), mujoco.MjData(model)
+        whole = mujoco.MjrRect(0, 0, across, down)
+        for i in range(frames):
+            trail = place(data, i)
+            for j, name in enumerate(cameras):
+                _look(model, data, scene, name)
+                _add(scene, trail, bead)
+                mujoco.mjr_render(whole, scene, target)
+                mujoco.mjr_readPixels(pictures[i, j], None, whole, target)
+        target.free()
+        return pictures[:, :, ::-1]
     finally:
         surface.free()
 
@@ -51,33 +64,6 @@ def context(size: tuple[int, int]) -> Any:
         return GLContext(*size)
     except (ImportError, AttributeError, RuntimeError, OSError):
         return None
-
-
-def _draw(
-    model: mujoco.MjModel,
-    frames: int,
-    place: Place,
-    cameras: Sequence[str],
-    size: tuple[int, int],
-    bead: float,
-    parts: int,
-) -> UInt8[ndarray, "frame camera down across 3"]:
-    """Draw into the context that is current."""
-    across, down = size
-    pictures = np.zeros((frames, len(cameras), down, across, 3), np.uint8)
-    surface = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
-    mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, surface)
-    scene, data = mujoco.MjvScene(model, parts), mujoco.MjData(model)
-    whole = mujoco.MjrRect(0, 0, across, down)
-    for i in range(frames):
-        trail = place(data, i)
-        for j, name in enumerate(cameras):
-            _look(model, data, scene, name)
-            _add(scene, trail, bead)
-            mujoco.mjr_render(whole, scene, surface)
-            mujoco.mjr_readPixels(pictures[i, j], None, whole, surface)
-    surface.free()
-    return pictures[:, :, ::-1]
 
 
 def _look(model: mujoco.MjModel, data: mujoco.MjData, scene: mujoco.MjvScene, name: str) -> None:

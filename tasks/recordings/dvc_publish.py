@@ -22,7 +22,7 @@ from pathlib import Path
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.storage.files import sha256, sync, write_json, writing
-from ricochet.tasks.storage.provenance import ROOT
+from ricochet.tasks.storage.provenance import ROOT, git
 
 logger = logging.getLogger(__name__)
 
@@ -96,12 +96,7 @@ def remotes(root: Path) -> dict[str, str]:
 
 def awaits_commit(root: Path | None = None) -> bool:
     """Tell whether `data.dvc` differs from what Git holds; without Git it does not."""
-    command = ["git", "status", "--porcelain", "--", str(sessions.DATA_FILE)]
-    try:
-        answer = subprocess.run(command, cwd=root or ROOT, capture_output=True, check=False)
-    except OSError:
-        return False
-    return answer.returncode == 0 and bool(answer.stdout.strip())
+    return bool(git("status", "--porcelain", "--", str(sessions.DATA_FILE), root=root or ROOT))
 
 
 def differs(root: Path | None = None) -> bool:

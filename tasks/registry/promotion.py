@@ -9,8 +9,8 @@ dropped if not), and `rollback` restores the aliases that the log holds. A versi
 back is promoted only by a call that says `again`.
 """
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
@@ -51,14 +51,12 @@ def promote(
     validation: str,
     reason: str,
     again: bool = False,
-    log: Path | None = None,
 ) -> Moved:
     """Make a version the champion, if the gate lets it pass.
 
     Args:
         validation: Run of the validation.
         again: Whether it may have been rolled back before.
-        log: By default the project's own, here and below.
 
     Raises:
         BadInput: If the gate refuses it, it is not there, its package is not whole, or it was
@@ -68,24 +66,21 @@ def promote(
     if not verdict.passed:
         found = f"{len(verdict.refusals)} checks failed; {verdict.refusals[0]}"
         raise BadInput(registered.where, found, "a candidate that passes the gate")
-    log = log or promotion_log.place()
-    with locks.hold(output_folder(log.parent)):
-        moved = _finish(tracker, registered, kind, log)
+    with lock():
+        moved = _finish(tracker, registered, kind)
         if moved is not None:
             return moved
         if not again:
-            refuse_rolled_back(registered, log=log)
+            refuse_rolled_back(registered)
         versions.load(tracker, registered, kind=kind)
         before = present(tracker, registered.name)
         after = AliasPair(registered.version, before.champion)
         why = " ".join(reason.split())
         begun = Entry(PROMOTE, registered.name, before, after, validation, why)
-        return _complete(tracker, promotion_log.append(log, begun), log)
+        return _complete(tracker, promotion_log.append(begun))
 
 
-def finish(
-    tracker: Tracker, registered: Registered, *, kind: PackageKind, log: Path | None = None
-) -> Moved | None:
+def finish(tracker: Tracker, registered: Registered, *, kind: PackageKind) -> Moved | None:
     """Complete the promotion of a version that a crash interrupted; it had passed the gate.
 
     Returns:
@@ -95,94 +90,86 @@ def finish(
         BadInput: If its package is not whole.
         BusyError: If another process promotes.
     """
-    log = log or promotion_log.place()
-    with locks.hold(output_folder(log.parent)):
-        return _finish(tracker, registered, kind, log)
+    with lock():
+        return _finish(tracker, registered, kind)
 
 
-def rollback(
-    tracker: Tracker, name: str, *, kind: PackageKind, reason: str, log: Path | None = None
-) -> Moved:
+def rollback(tracker: Tracker, name: str, *, kind: PackageKind, reason: str) -> Moved:
     """Restore the aliases of before the last promotion; a second call changes nothing.
 
     Raises:
         BadInput: If nothing was ever promoted, or the package to return to is not whole.
         BusyError: If another process promotes.
     """
-    log = log or promotion_log.place()
-    with locks.hold(output_folder(log.parent)):
-        settle(tracker, name, log)
-        before, after = present(tracker, name), _logged_pair(log, name)
+    with lock():
+        settle(tracker, name)
+        before, after = present(tracker, name), _logged_pair(name)
         if before == after:
             return Moved(name, before, changed=False)
         if after.champion is not None:
             versions.load(tracker, Registered(name, after.champion), kind=kind)
         begun = Entry(ROLLBACK, name, before, after, "", " ".join(reason.split()))
-        promotion_log.append(log, begun)
+        promotion_log.append(begun)
         _point(tracker, name, CHAMPION, after.champion)
         _point(tracker, name, PREVIOUS, after.previous)
-        promotion_log.settle(log, begun, DONE)
+        promotion_log.settle(begun, DONE)
         return Moved(name, after, changed=True)
 
 
-def refuse_rolled_back(registered: Registered, *, log: Path | None = None) -> None:
+def refuse_rolled_back(registered: Registered) -> None:
     """Refuse with a RolledBackError a version that was champion until a rollback."""
     name, version = registered.name, registered.version
-    entries = promotion_log.read(log or promotion_log.place(), name)
-    away = promotion_log.rolled_back(entries, version)
+    away = promotion_log.rolled_back(promotion_log.read(name), version)
     if away is not None:
         found = f"rolled back on {away.when} because {away.reason!r}"
         expected = f"another version, or ricochet promote {name} {version} --again"
         raise RolledBackError(registered.where, found, expected)
 
 
-def settle(tracker: Tracker, name: str, log: Path) -> Entry | None:
+def lock() -> AbstractContextManager[None]:
+    """Keep other processes from promoting while a block runs; BusyError if one does."""
+    return locks.hold(output_folder(promotion_log.place().parent))
+
+
+def settle(tracker: Tracker, name: str) -> Entry | None:
     """End what a crash interrupted, if anything; return the line of the log that ends it.
 
     It is done where `champion` had moved, else undone and dropped.
     """
-    begun = promotion_log.unsettled(promotion_log.read(log, name))
+    begun = promotion_log.unsettled(promotion_log.read(name))
     if begun is None:
         return None
     if present(tracker, name).champion == begun.after.champion:
         _point(tracker, name, PREVIOUS, begun.after.previous)
-        return promotion_log.settle(log, begun, DONE)
+        return promotion_log.settle(begun, DONE)
     _point(tracker, name, PREVIOUS, begun.before.previous)
-    return promotion_log.settle(log, begun, DROPPED)
+    return promotion_log.settle(begun, DROPPED)
 
 
-def _finish(tracker: Tracker, registered: Registered, kind: PackageKind, log: Path) -> Moved | None:
+def _finish(tracker: Tracker, registered: Registered, kind: PackageKind) -> Moved | None:
     name, version = registered.name, registered.version
-    begun = _settle_others(tracker, name, version, log)
-    if begun is not None:
+    begun = promotion_log.unsettled(promotion_log.read(name))
+    if begun is not None and begun.action == PROMOTE and begun.after.champion == version:
         versions.load(tracker, registered, kind=kind)
-        return _complete(tracker, begun, log)
+        return _complete(tracker, begun)
+    settle(tracker, name)
     pair = present(tracker, name)
     return Moved(name, pair, changed=False) if pair.champion == version else None
 
 
-def _complete(tracker: Tracker, begun: Entry, log: Path) -> Moved:
+def _complete(tracker: Tracker, begun: Entry) -> Moved:
     """Move both aliases as a line of the log says, and log that it is done."""
     _point(tracker, begun.name, PREVIOUS, begun.after.previous)
     _point(tracker, begun.name, CHAMPION, begun.after.champion)
-    promotion_log.settle(log, begun, DONE)
+    promotion_log.settle(begun, DONE)
     return Moved(begun.name, begun.after, changed=True)
 
 
-def _settle_others(tracker: Tracker, name: str, version: str, log: Path) -> Entry | None:
-    """Settle what was interrupted, unless it is this very promotion: that one goes on."""
-    begun = promotion_log.unsettled(promotion_log.read(log, name))
-    wanted = begun is not None and begun.action == PROMOTE and begun.after.champion == version
-    if begun is not None and wanted:
-        return begun
-    settle(tracker, name, log)
-    return None
-
-
-def _logged_pair(log: Path, name: str) -> AliasPair:
-    done = promotion_log.last_done(promotion_log.read(log, name))
+def _logged_pair(name: str) -> AliasPair:
+    done = promotion_log.last_done(promotion_log.read(name))
     if done is None:
-        raise BadInput(str(log), f"no promotion of {name!r}", "one that can be undone")
+        where = str(promotion_log.place())
+        raise BadInput(where, f"no promotion of {name!r}", "one that can be undone")
     return done.before if done.action == PROMOTE else done.after
 
 

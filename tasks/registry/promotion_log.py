@@ -65,12 +65,9 @@ def place() -> Path:
     return artifacts() / "registry" / "promotions.jsonl"
 
 
-def append(log: Path, entry: Entry) -> Entry:
-    """Add a line, on the disk when this returns; the file is made with its folder where missing.
-
-    Raises:
-        BadInput: If it cannot be written.
-    """
+def append(entry: Entry) -> Entry:
+    """Add a line, on the disk when this returns; BadInput if it cannot be written."""
+    log = place()
     output_folder(log.parent)
     with writing(log):
         with log.open("a+b") as file:
@@ -81,19 +78,19 @@ def append(log: Path, entry: Entry) -> Entry:
     return entry
 
 
-def settle(log: Path, entry: Entry, step: str) -> Entry:
+def settle(entry: Entry, step: str) -> Entry:
     """Add the line that ends an action, done or dropped, given the one that began it."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return append(log, replace(entry, step=step, when=now))
+    return append(replace(entry, step=step, when=now))
 
 
-def read(log: Path, name: str | None = None) -> tuple[Entry, ...]:
+def read(name: str | None = None) -> tuple[Entry, ...]:
     """Read the entries of one name, or of all, oldest first; no file is an empty log.
 
     A line that a crash cut is left out.
     """
     try:
-        lines = log.read_bytes().splitlines()
+        lines = place().read_bytes().splitlines()
     except FileNotFoundError:
         return ()
     entries = [entry for entry in map(_from_json, lines) if entry is not None]

@@ -26,29 +26,25 @@ ARTIFACTS = "RICOCHET_ARTIFACTS"
 
 
 def artifacts() -> Path:
-    """Return the folder of databases, trained densities and logs.
-
-    It is what `RICOCHET_ARTIFACTS` names, else `artifacts/` of the repository.
-    """
+    """Return the folder of outputs: what `RICOCHET_ARTIFACTS` names, else `artifacts/`."""
     return Path(os.environ.get(ARTIFACTS) or ROOT / "artifacts").resolve()
 
 
 def git_commit() -> str:
-    """Name the commit of the program.
+    """Return the hash of the program's commit; `unknown` outside of Git.
 
-    Returns:
-        The hash, with `-dirty` when tracked files differ from it, or `unknown` outside of Git.
+    It ends in `-dirty` when tracked files differ from the commit.
     """
-    commit = _git("rev-parse", "HEAD")
+    commit = git("rev-parse", "HEAD")
     if commit is None:
         return "unknown"
-    changed = _git("status", "--porcelain", "--untracked-files=no")
+    changed = git("status", "--porcelain", "--untracked-files=no")
     return f"{commit}-dirty" if changed else commit
 
 
 @functools.cache
 def code_digest(module: str, root: Path = ROOT) -> str:
-    """Digest the code behind the results of a module, once in a process.
+    """Return the SHA-256 of a module's import closure, paths included, once in a process.
 
     A commit alone would call a result new after a change of the documentation, and old after an
     edit that is not committed.
@@ -56,12 +52,6 @@ def code_digest(module: str, root: Path = ROOT) -> str:
     Args:
         module: Full name of the module that makes the results, usually `__name__`.
         root: The folder that holds the layers.
-
-    Returns:
-        SHA-256 of the files of its import closure, paths included, in hexadecimal.
-
-    Raises:
-        LookupError: If there is no such module.
     """
     digest = hashlib.sha256()
     for path in sorted(import_closure(module, root)):
@@ -149,10 +139,11 @@ def _holds_something(path: Path) -> bool:
         return False
 
 
-def _git(*arguments: str) -> str | None:
+def git(*arguments: str, root: Path = ROOT) -> str | None:
+    """Return what Git says of a folder; None where it fails or is missing."""
     try:
         answer = subprocess.run(
-            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=20
+            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=20
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -124,14 +124,6 @@ def refuse_rig(validation: Validation[Any, Any], name: str, rig: str, *, armed: 
     validation.refuse(name)
 
 
-def open_rig(
-    validation: Validation[Any, Result], rig: str, request: RigRequest
-) -> RunTrials[Result]:
-    """Open a rig without any motion; BadInput if it cannot try the name or lacks anything."""
-    refuse_rig(validation, request.name, rig, armed=request.armed)
-    return validation.rigs[rig](request)
-
-
 def measure(
     tracker: Tracker,
     validation: Validation[Evidence, Any],

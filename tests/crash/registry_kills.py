@@ -66,7 +66,7 @@ def state(folder: Path, name: str) -> dict[str, object]:
                 whole[alias] = True
             except BadInput:
                 whole[alias] = False
-    entries = promotion_log.read(folder / "log.jsonl", name)
+    entries = promotion_log.read(name)
     return {
         "aliases": aliases,
         "whole": whole,
@@ -81,7 +81,7 @@ def prepare(folder: Path, name: str, verb: str) -> None:
     for number in (1, 2):
         _version(folder, name, number)
         if number == 1 or verb == "rollback":
-            promote(tracker, folder, name, str(number))
+            promote(tracker, name, str(number))
 
 
 def _version(folder: Path, name: str, number: int) -> None:
@@ -108,7 +108,7 @@ def register(folder: Path, name: str, number: int) -> None:
     versions.register(tracker, name, made, kind=POSTERIOR, run_id=run.run_id, tags={})
 
 
-def promote(tracker: runs.Tracker, folder: Path, name: str, version: str) -> None:
+def promote(tracker: runs.Tracker, name: str, version: str) -> None:
     promotion.promote(
         tracker,
         Registered(name, version),
@@ -116,7 +116,6 @@ def promote(tracker: runs.Tracker, folder: Path, name: str, version: str) -> Non
         verdict=PASSED,
         validation="run",
         reason="a test",
-        log=folder / "log.jsonl",
     )
 
 
@@ -135,9 +134,9 @@ def act(folder: Path, name: str, verb: str, number: int | None = None) -> None:
     if verb == "register":
         register(folder, name, 1)
     elif verb == "promote":
-        promote(tracker, folder, name, "2")
+        promote(tracker, name, "2")
     else:
-        promotion.rollback(tracker, name, kind=POSTERIOR, reason="a test", log=folder / "log.jsonl")
+        promotion.rollback(tracker, name, kind=POSTERIOR, reason="a test")
 
 
 def after(folder: Path, name: str, verb: str) -> list[object]:

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ricochet.hardware import locks
-from ricochet.tasks.registry import promotion
+from ricochet.tasks.registry import promotion, promotion_log
 from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
@@ -56,10 +56,10 @@ def test_a_rig_that_another_process_holds_records_nothing_until_that_is_killed(t
         holder.communicate()
 
 
-def test_two_promotions_at_once_are_refused(tmp_path):
+def test_two_promotions_at_once_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
     passed = Verdict((Check("all", True, "well", "well"),))
-    log = tmp_path / "promotions.jsonl"
-    with locks.hold(tmp_path), pytest.raises(locks.BusyError):
+    with promotion.lock(), pytest.raises(locks.BusyError):
         promotion.promote(
             None,
             Registered("b", "1"),
@@ -67,6 +67,5 @@ def test_two_promotions_at_once_are_refused(tmp_path):
             verdict=passed,
             validation="",
             reason="",
-            log=log,
         )
-    assert not log.exists()
+    assert not promotion_log.place().exists()

@@ -21,8 +21,7 @@ def kills(verb, folder):
     done = subprocess.run(
         [sys.executable, "-m", "tests.crash.registry_kills", verb, str(folder)],
         cwd=ROOT,
-        env=os.environ
-        | {"PYTHONPATH": python_path(), "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false"},
+        env=os.environ | {"PYTHONPATH": python_path(), "RICOCHET_ARTIFACTS": str(folder)},
         capture_output=True,
         text=True,
     )

@@ -115,7 +115,7 @@ def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch
     undone = Entry(
         ROLLBACK, NAME, AliasPair("2", "1"), AliasPair("1", None), "", "it misses", step=DONE
     )
-    promotion_log.append(promotion_log.place(), undone)
+    promotion_log.append(undone)
     found = {"candidate": Registered(NAME, "2"), "champion": Registered(NAME, "1")}
     monkeypatch.setattr(contenders.registry, "resolve", lambda tracker, name, role: found[role])
     with pytest.raises(BadInput, match=r"found rolled back on .* because 'it misses'"):

@@ -113,7 +113,7 @@ def test_promote_and_rollback_by_the_command_line(place, measured, package, caps
     cut_last_promotion()
     status, result = call(place, "promote", NAME, "1")
     assert status == 0 and result["changed"] and result["gate"] is None
-    assert promotion_log.unsettled(promotion_log.read(promotion_log.place(), NAME)) is None
+    assert promotion_log.unsettled(promotion_log.read(NAME)) is None
 
     _, _, plain = register(place, package, 2)
     validate(tracker, plain, "1", place)
@@ -180,11 +180,10 @@ def check_doctor(place, tracker, capsys):
     abandoned = tracking.open_run(tracker, "calibrate", "left", name="left", tags={}).run_id
     host, number, _ = tracker.client.get_run(abandoned).data.tags[tracking.PROCESS].split()
     tracker.client.set_tag(abandoned, tracking.PROCESS, f"{host} {number} 1")
-    log = promotion_log.place()
     begun = promotion_log.Entry(
         "promote", NAME, AliasPair("1", None), AliasPair("2", "1"), "", "cut"
     )
-    promotion_log.append(log, begun)
+    promotion_log.append(begun)
     partial = place / "artifacts" / "capture" / ".s.partial"
     partial.mkdir(parents=True)
     plan = small_sessions.plan(partial.parent / "s")

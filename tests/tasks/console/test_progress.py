@@ -34,9 +34,3 @@ def test_parts_make_the_whole_and_no_work_is_done_work():
         within(2, 2)
     shares = [done / total for done, total in told]
     assert shares == [n / 8 for n in (0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8)]
-
-
-def test_what_is_hidden_takes_reports_and_shows_none(capsys):
-    with progress.no_bars("takes") as report:
-        report(1, 2)
-    assert capsys.readouterr() == ("", "")

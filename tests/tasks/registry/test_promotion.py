@@ -35,11 +35,13 @@ def versions(tracker, tmp_path, package, request):
 
 
 @pytest.fixture
-def log(tmp_path):
-    return tmp_path / "registry" / "promotions.jsonl"
+def log(tmp_path, monkeypatch):
+    """The log, in a folder of outputs of this test's own."""
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
+    return promotion_log.place()
 
 
-def promote(tracker, version, log, verdict=PASSED, **words):
+def promote(tracker, version, verdict=PASSED, **words):
     return promotion.promote(
         tracker,
         version,
@@ -47,83 +49,82 @@ def promote(tracker, version, log, verdict=PASSED, **words):
         verdict=verdict,
         validation="run",
         reason="a test",
-        log=log,
         **words,
     )
 
 
-def roll_back(tracker, version, log):
-    return promotion.rollback(tracker, version.name, kind=POSTERIOR, reason="a test", log=log)
+def roll_back(tracker, version):
+    return promotion.rollback(tracker, version.name, kind=POSTERIOR, reason="a test")
 
 
 def test_a_promotion_moves_previous_and_champion_and_is_logged(tracker, versions, log):
     first, second, _ = versions
-    assert promote(tracker, first, log).pair == AliasPair("1", None)
-    assert promote(tracker, second, log).pair == AliasPair("2", "1")
+    assert promote(tracker, first).pair == AliasPair("1", None)
+    assert promote(tracker, second).pair == AliasPair("2", "1")
     assert promotion.present(tracker, first.name) == AliasPair("2", "1")
-    done = promotion_log.last_done(promotion_log.read(log))
+    done = promotion_log.last_done(promotion_log.read())
     assert (done.before, done.after) == (AliasPair("1", None), AliasPair("2", "1"))
     assert (done.validation, done.reason, done.action) == ("run", "a test", PROMOTE)
     assert done.commit and done.when.endswith("+00:00")
-    assert [entry.step for entry in promotion_log.read(log)] == ["begun", "done"] * 2
+    assert [entry.step for entry in promotion_log.read()] == ["begun", "done"] * 2
 
 
 @pytest.mark.slow
 def test_promoting_twice_changes_nothing(tracker, versions, log):
-    promote(tracker, versions[0], log)
+    promote(tracker, versions[0])
     before = log.read_bytes()
-    assert not promote(tracker, versions[0], log).changed
+    assert not promote(tracker, versions[0]).changed
     assert log.read_bytes() == before
 
 
 def test_what_the_gate_refuses_moves_nothing_and_says_why(tracker, log):
     with pytest.raises(BadInput, match=r"1 checks failed; coverage at 90 %: found 0\.44"):
-        promote(tracker, Registered("ball-refused", "1"), log, REFUSED)
+        promote(tracker, Registered("ball-refused", "1"), REFUSED)
     assert not log.exists()
 
 
 @pytest.mark.slow
 def test_a_version_that_is_not_there_moves_nothing(tracker, versions, log):
     with pytest.raises(BadInput, match="nothing in the registry"):
-        promote(tracker, Registered(versions[0].name, "9"), log)
+        promote(tracker, Registered(versions[0].name, "9"))
     assert not log.exists()
 
 
 @pytest.mark.slow
 def test_a_package_damaged_in_the_store_is_never_champion(tracker, versions, log, tmp_path):
     first, second, _ = versions
-    promote(tracker, first, log)
+    promote(tracker, first)
     run_id = tracker.client.get_model_version(second.name, second.version).run_id
     (tmp_path / "checks.json").write_text("{}")
     tracker.client.log_artifact(run_id, str(tmp_path / "checks.json"), registry.FOLDER)
     with pytest.raises(BadInput, match="sha256"):
-        promote(tracker, second, log)
+        promote(tracker, second)
     assert promotion.present(tracker, first.name) == AliasPair("1", None)
 
 
 @pytest.mark.slow
 def test_a_rollback_restores_the_logged_pair_and_twice_changes_nothing(tracker, versions, log):
     for version in versions:
-        promote(tracker, version, log)
-    assert roll_back(tracker, versions[0], log).pair == AliasPair("2", "1")
+        promote(tracker, version)
+    assert roll_back(tracker, versions[0]).pair == AliasPair("2", "1")
     before = log.read_bytes()
-    assert not roll_back(tracker, versions[0], log).changed
+    assert not roll_back(tracker, versions[0]).changed
     assert log.read_bytes() == before
     assert promotion.present(tracker, versions[0].name) == AliasPair("2", "1")
 
 
 @pytest.mark.slow
 def test_the_first_promotion_can_be_undone(tracker, versions, log):
-    promote(tracker, versions[0], log)
-    assert roll_back(tracker, versions[0], log).pair == AliasPair(None, None)
+    promote(tracker, versions[0])
+    assert roll_back(tracker, versions[0]).pair == AliasPair(None, None)
     assert promotion.present(tracker, versions[0].name) == AliasPair(None, None)
     with pytest.raises(
         BadInput, match=r"found rolled back on 20.* because 'a test', expected .* --again"
     ):
-        promote(tracker, versions[0], log)
+        promote(tracker, versions[0])
     assert promotion.present(tracker, versions[0].name) == AliasPair(None, None)
-    assert promote(tracker, versions[0], log, again=True).pair == AliasPair("1", None)
-    assert not promote(tracker, versions[0], log).changed
+    assert promote(tracker, versions[0], again=True).pair == AliasPair("1", None)
+    assert not promote(tracker, versions[0]).changed
 
 
 def moves(*steps):
@@ -155,43 +156,43 @@ def test_a_version_is_rolled_back_until_something_puts_it_back(steps, away):
 
 def test_nothing_promoted_is_nothing_to_undo(tracker, log):
     with pytest.raises(BadInput, match="no promotion"):
-        promotion.rollback(tracker, "ball-never", kind=POSTERIOR, reason="a test", log=log)
+        promotion.rollback(tracker, "ball-never", kind=POSTERIOR, reason="a test")
 
 
-def begin(log, name, before, after):
-    return promotion_log.append(log, Entry(PROMOTE, name, before, after, "run", "a test"))
+def begin(name, before, after):
+    return promotion_log.append(Entry(PROMOTE, name, before, after, "run", "a test"))
 
 
 @pytest.mark.slow
 def test_a_promotion_that_never_moved_champion_is_dropped(tracker, versions, log):
     first, second, _ = versions
     for version in (first, second):
-        promote(tracker, version, log)
-    begin(log, first.name, AliasPair("2", "1"), AliasPair("3", "2"))
+        promote(tracker, version)
+    begin(first.name, AliasPair("2", "1"), AliasPair("3", "2"))
     tracker.client.set_registered_model_alias(first.name, "previous", "2")
-    assert promotion.settle(tracker, first.name, log).step == DROPPED
+    assert promotion.settle(tracker, first.name).step == DROPPED
     assert promotion.present(tracker, first.name) == AliasPair("2", "1")
-    assert promotion.settle(tracker, first.name, log) is None
+    assert promotion.settle(tracker, first.name) is None
 
 
 @pytest.mark.slow
 def test_a_promotion_that_moved_champion_is_done(tracker, versions, log):
     first, *_ = versions
-    promote(tracker, first, log)
-    begin(log, first.name, AliasPair("1", None), AliasPair("2", "1"))
+    promote(tracker, first)
+    begin(first.name, AliasPair("1", None), AliasPair("2", "1"))
     for alias, version in (("previous", "1"), ("champion", "2")):
         tracker.client.set_registered_model_alias(first.name, alias, version)
-    assert promotion.settle(tracker, first.name, log).step == DONE
-    assert roll_back(tracker, first, log).pair == AliasPair("1", None)
+    assert promotion.settle(tracker, first.name).step == DONE
+    assert roll_back(tracker, first).pair == AliasPair("1", None)
 
 
 def test_a_torn_line_is_passed_over_and_the_next_is_whole(log):
-    begin(log, "a", AliasPair(None, None), AliasPair("1", None))
+    begin("a", AliasPair(None, None), AliasPair("1", None))
     with log.open("ab") as file:
         file.write(b'{"action": "promote", "na')
-    begin(log, "b", AliasPair(None, None), AliasPair("1", None))
-    assert [entry.name for entry in promotion_log.read(log)] == ["a", "b"]
-    assert promotion_log.read(log, "b")[0].line.count("\n") == 0
+    begin("b", AliasPair(None, None), AliasPair("1", None))
+    assert [entry.name for entry in promotion_log.read()] == ["a", "b"]
+    assert promotion_log.read("b")[0].line.count("\n") == 0
 
 
 @pytest.mark.slow
@@ -199,5 +200,5 @@ def test_a_log_that_cannot_be_written_moves_nothing(tracker, versions, log):
     log.parent.mkdir()
     log.mkdir()
     with pytest.raises((BadInput, OSError)):
-        promote(tracker, versions[0], log)
+        promote(tracker, versions[0])
     assert promotion.present(tracker, versions[0].name) == AliasPair(None, None)

@@ -10,7 +10,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.arm import stroke_table
 from ricochet.models.systems.air_hockey.puck import dataset, mode_fitting
 from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
-from ricochet.tasks.console.progress import no_bars
+from ricochet.tasks.console.progress import no_progress
 from ricochet.tasks.registry import versions as registry
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.figures import training_set
@@ -68,7 +68,7 @@ def asked_for(tmp_path):
     return TrainingRequest(given.changed(Energies, **SMALL), tmp_path, seed=0)
 
 
-def train(asked_for, show=no_bars):
+def train(asked_for, show=lambda label: contextlib.nullcontext(no_progress)):
     procedure = SYSTEM.trainings[0].load()
     return steps.run(procedure, asked_for, lambda step: steps.take(step, show))
 
