@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from prefect import flow, task
-from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from ricochet.flows.mlflow_links import link
+from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.flows.train import train_and_publish
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.registry import runs
@@ -30,7 +30,7 @@ from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.training.steps import TrainingRequest
 
 
-@flow(name="calibrate", retries=0, persist_result=False, result_serializer="json")
+@flow(name="calibrate", **FLOW)
 def calibrate(
     sessions: list[str] | None = None,
     out: str = "artifacts/calibrate",
@@ -70,14 +70,14 @@ def calibrate(
     return results
 
 
-@task(name="detect and infer", cache_policy=NO_CACHE, retries=0)
+@task(name="detect and infer", **ONCE)
 def infer(pair: Pair, order: Order) -> dict[str, Any]:
     """Calibrate one pair and write its files, all but `result.json`, whose content is returned."""
     with bar(pair.name) as progress:
         return calibration.calibrate_pair(pair, order, progress=progress)
 
 
-@task(name="record and register", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+@task(name="record and register", **RETRIED)
 def record(tracker: Tracker, pair: Pair, order: Order, result: dict[str, Any]) -> dict[str, Any]:
     """Record one pair in MLflow, register its package, fill in `registered` and link the runs."""
     published, run = publishing.publish_pair(
@@ -87,7 +87,7 @@ def record(tracker: Tracker, pair: Pair, order: Order, result: dict[str, Any]) -
     return published
 
 
-@task(name="all pairs on one plot", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+@task(name="all pairs on one plot", **RETRIED)
 def compare(tracker: Tracker, pairs: list[Pair], order: Order) -> None:
     """Draw all pairs on one plot, in the parent of their runs."""
     run = publishing.publish_comparison(tracker, pairs, order)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from prefect import flow, task
-from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
+from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.settings import Settings
@@ -21,7 +21,7 @@ from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 
-@flow(name="capture", retries=0, persist_result=False, result_serializer="json")
+@flow(name="capture", **FLOW)
 def capture(
     session: str,
     rig: str | None = None,
@@ -53,13 +53,13 @@ def capture(
     return result
 
 
-@task(name="record and seal", cache_policy=NO_CACHE, retries=0)
+@task(name="record and seal", **ONCE)
 def record(settings: Settings, folder: Path, rig: str, session: str, seed: int) -> dict[str, Any]:
     """Record and seal a session, or return the one that is there."""
     return capturing.run(settings, folder, rig=rig, session=session, seed=seed)
 
 
-@task(name="publish", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+@task(name="publish", **RETRIED)
 def publish(session: Path, remote: str) -> str:
     """Put a sealed session under `data/` and into the DVC remote; returns its digest."""
     return dvc_publish.publish(session, remote=remote)

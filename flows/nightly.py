@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from prefect import flow, task
-from prefect.cache_policies import NO_CACHE
 from prefect.exceptions import CancelledRun, MissingContextError
 from prefect.logging import get_logger, get_run_logger
 from prefect.runtime import flow_run
@@ -25,6 +24,7 @@ from ricochet.flows import calibrate as calibration
 from ricochet.flows import capture as capturing
 from ricochet.flows import train as training
 from ricochet.flows import validate as validation
+from ricochet.flows.prefect_options import FLOW, RETRIED
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.general_settings import Capture, Nightly
 from ricochet.tasks.recordings import dvc_publish
@@ -52,7 +52,7 @@ class IncompleteNightError(RuntimeError):
         self.result = result
 
 
-@flow(name="nightly", retries=0, persist_result=False, result_serializer="json")
+@flow(name="nightly", **FLOW)
 def nightly(
     session: str | None = None,
     out: str = "artifacts/nightly",
@@ -205,7 +205,7 @@ def fetched() -> list[str]:
     return []
 
 
-@task(name="fetch recordings", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+@task(name="fetch recordings", **RETRIED)
 def fetch() -> None:
     """Fetch all recordings that `data.dvc` names, not tonight's alone."""
     dvc_publish.pull()

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from prefect import flow, task
-from prefect.cache_policies import NO_CACHE
 
+from ricochet.flows.prefect_options import FLOW, ONCE
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import simulated_drops
 from ricochet.tasks.systems.bouncing_ball.settings import Simulate
 
 
-@flow(name="simulate", retries=0, persist_result=False, result_serializer="json")
+@flow(name="simulate", **FLOW)
 def simulate(
     out: str = "artifacts/simulate",
     seed: int = 0,
@@ -27,7 +27,7 @@ def simulate(
     return drops(Path(out), catalogue.load_settings(params, overrides)[Simulate], seed)
 
 
-@task(name="simulate drops", cache_policy=NO_CACHE, retries=0)
+@task(name="simulate drops", **ONCE)
 def drops(folder: Path, settings: Simulate, seed: int) -> dict[str, Any]:
     """Simulate all drops in one batch."""
     return simulated_drops.run(settings, folder, seed=seed)

@@ -12,10 +12,10 @@ from uuid import UUID
 
 from prefect import flow, task
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
-from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from ricochet.flows.mlflow_links import link
+from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.tasks.console.progress import Progress, bar
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems import catalogue
@@ -26,13 +26,7 @@ REPORTED = 5
 """Per cent of a step's work between two reports to Prefect."""
 
 
-@flow(
-    name="train",
-    flow_run_name="train {name}",
-    retries=0,
-    persist_result=False,
-    result_serializer="json",
-)
+@flow(name="train", flow_run_name="train {name}", **FLOW)
 def train(
     name: str,
     out: str | None = None,
@@ -65,19 +59,13 @@ def train_and_publish(training: Training, request: TrainingRequest) -> dict[str,
     return result | dict(register(training, request).result)
 
 
-@task(cache_policy=NO_CACHE, retries=0)
+@task(**ONCE)
 def take(step: Step) -> None:
     """Take a step, unless it was taken."""
     steps.take(step, reported)
 
 
-@task(
-    name="record and register",
-    task_run_name="register {training.name}",
-    cache_policy=NO_CACHE,
-    retries=2,
-    retry_delay_seconds=5,
-)
+@task(name="record and register", task_run_name="register {training.name}", **RETRIED)
 def register(training: Training, request: TrainingRequest) -> Publication:
     """Record and register all packages, and link the MLflow run."""
     published = training.load().publish(request, str(flow_run.id or ""))

@@ -9,18 +9,16 @@ every check moves an alias; one that is the champion already is left as it is. O
 operator is asked before anything moves, and what aborts the trials is the reason in a failed run.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from prefect import flow, task
-from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from ricochet.flows.mlflow_links import link
+from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import promotion, runs
 from ricochet.tasks.registry.aliases import CANDIDATE
@@ -69,13 +67,7 @@ class Steps:
     record_abort: Callable[..., OpenRun | None]
 
 
-@flow(
-    name="validate",
-    flow_run_name="validate {name}",
-    retries=0,
-    persist_result=False,
-    result_serializer="json",
-)
+@flow(name="validate", flow_run_name="validate {name}", **FLOW)
 def validate(
     name: str,
     out: str = "artifacts/validate",
@@ -139,9 +131,13 @@ def _compare(
         seed=request.seed,
     )
     files = request.out / "-".join((found.name, *found.versions.values()))
-    with recording_abort(request, partial(steps.record_abort, tracker, found, files)):
+    try:
         judge.refuse_motion(validation, evidence, request.rig)
         outcomes = steps.run_trials(trials, found, request.seed, files)
+    except ABORTS as error:
+        reason = " ".join(str(error).split()) or "interrupted"
+        _write_aborted(request, reason, steps.record_abort(tracker, found, files, reason))
+        raise
     verdict = validation.judge(evidence, outcomes)
     report = validation.report(found, evidence, outcomes)
     recorded, moved = steps.record(tracker, report, verdict, files), None
@@ -166,27 +162,17 @@ def _compare(
     }
 
 
-@contextmanager
-def recording_abort(
-    request: Request, record_abort: Callable[[str], OpenRun | None]
-) -> Iterator[None]:
-    """Record why the trials in the block were aborted, if they were."""
-    try:
-        yield
-    except ABORTS as error:
-        reason = " ".join(str(error).split()) or "interrupted"
-        recorded = record_abort(reason)
-        result = {
-            "schema": SCHEMA,
-            "name": request.name,
-            "rig": request.rig,
-            "ended": reason,
-            "run": None if recorded is None else recorded.run_id,
-            "unchanged": False,
-            "promoted": False,
-        }
-        write_json(request.out / "result.json", result)
-        raise
+def _write_aborted(request: Request, reason: str, recorded: OpenRun | None) -> None:
+    result = {
+        "schema": SCHEMA,
+        "name": request.name,
+        "rig": request.rig,
+        "ended": reason,
+        "run": None if recorded is None else recorded.run_id,
+        "unchanged": False,
+        "promoted": False,
+    }
+    write_json(request.out / "result.json", result)
 
 
 def record(tracker: Tracker, report: Report, verdict: Verdict, files: Path) -> OpenRun:
@@ -208,15 +194,12 @@ def _nothing(*_: object, **__: object) -> None:
     """Stand in for a step that a dry run leaves out."""
 
 
-_once = partial(task, cache_policy=NO_CACHE, retries=0)
-_retried = partial(task, cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
-
 TASKS = Steps(
-    load=_retried(contenders.load, name="load as a controller would"),
-    measure=_once(judge.measure, name="measure again"),
-    run_trials=_once(judge.run_trials, name="try on the rig"),
-    record=_retried(record, name="record"),
-    promote=_once(promotion.promote, name="move the aliases"),
-    record_abort=_retried(record_abort, name="record the abort"),
+    load=task(name="load as a controller would", **RETRIED)(contenders.load),
+    measure=task(name="measure again", **ONCE)(judge.measure),
+    run_trials=task(name="try on the rig", **ONCE)(judge.run_trials),
+    record=task(name="record", **RETRIED)(record),
+    promote=task(name="move the aliases", **ONCE)(promotion.promote),
+    record_abort=task(name="record the abort", **RETRIED)(record_abort),
 )
 DRY = Steps(contenders.load, judge.measure, judge.run_trials, _nothing, _nothing, _nothing)

@@ -73,7 +73,7 @@ def recordings() -> list[Finding]:
     """Compare `data/` with `data.dvc`, and that with Git; nothing is repaired."""
     found = []
     if dvc_publish.awaits_commit():
-        found.append("data.dvc: has changed, to be committed by a person")
+        found.append("data.dvc: has changed, to be committed by hand")
     try:
         if dvc_publish.differs():
             found.append("data/: differs from data.dvc; `make pull` fetches what it names")

@@ -9,13 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.verb import (
-    Call,
-    Verb,
-    no_options,
-    prepare_servers,
-    report_published,
-)
+from ricochet.flows.command_line.verb import Call, Verb, prepare_servers, report_published
 from ricochet.tasks.systems import catalogue
 
 
@@ -99,21 +93,20 @@ VERBS = (
         ("calibrate",),
         "turn recordings into a posterior for each ball-surface pair (the main job)",
         "ricochet calibrate data/ping-pong-table\n  ricochet calibrate clip.wav --no-publish",
-        _calibrate_options,
         calibrate,
+        _calibrate_options,
     ),
     Verb(
         ("capture",),
         "record and seal a session",
         "ricochet capture --rig simulated --session monday-1 --set capture.drops=5",
-        _capture_options,
         capture,
+        _capture_options,
     ),
     Verb(
         ("simulate",),
         "simulate drops, with measurement noise and without sound",
         "ricochet simulate --set simulate.drops=1000 --out artifacts/simulate",
-        no_options,
         simulate,
     ),
 )

@@ -9,13 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.verb import (
-    Call,
-    Verb,
-    no_options,
-    prepare_servers,
-    write_result,
-)
+from ricochet.flows.command_line.verb import Call, Verb, prepare_servers, write_result
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems import catalogue
@@ -185,29 +179,28 @@ def verbs() -> tuple[Verb, ...]:
             "try a candidate on the rig against the champion; what passes the gate becomes"
             " champion; --no-publish only tries and judges",
             "\n  ".join(f"ricochet validate {example}" for example in examples),
-            _validate_options,
             validate,
+            _validate_options,
         ),
         Verb(
             ("promote",),
             "judge a version by the gate and make it the champion; --no-publish only judges",
             f"ricochet promote {examples[0]} 3\n  ricochet promote {examples[0]} --log",
-            _promote_options,
             promote,
+            _promote_options,
         ),
         Verb(
             ("rollback",),
             "restore the champion and previous of before the last promotion",
             f"ricochet rollback {examples[0]} --reason misses-too-often",
-            _rollback_options,
             rollback,
+            _rollback_options,
             only_publishes=True,
         ),
         Verb(
             ("doctor",),
             "find what crashes left behind, mend what cannot be mended wrongly, say the rest",
             "ricochet doctor",
-            no_options,
             doctor,
         ),
     )

@@ -49,8 +49,8 @@ class Verb:
     words: tuple[str, ...]
     summary: str
     example: str
-    add_options: Callable[[argparse.ArgumentParser], object]
     run: Callable[[Call], object]
+    add_options: Callable[[argparse.ArgumentParser], object] = lambda parser: None
     only_publishes: bool = False
     details: str = ""
 
@@ -75,9 +75,5 @@ def report_published(call: Call, digest: str | None) -> None:
         return
     from ricochet.tasks.recordings import dvc_publish
 
-    changed = "; data.dvc has changed, to be committed by a person"
+    changed = "; data.dvc has changed, to be committed by hand"
     call.report_line(f"published as {digest}{changed if dvc_publish.awaits_commit() else ''}")
-
-
-def no_options(parser: argparse.ArgumentParser) -> None:
-    """Add nothing."""

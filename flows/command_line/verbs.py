@@ -193,8 +193,8 @@ def all_verbs() -> tuple[Verb, ...]:
             ("nightly",),
             "capture, train if needed, calibrate and publish, as the schedule does",
             "ricochet nightly --session nightly-2026-11-20",
-            _nightly_options,
             nightly,
+            _nightly_options,
             only_publishes=True,
         ),
         _study_verb(),
@@ -203,15 +203,15 @@ def all_verbs() -> tuple[Verb, ...]:
             ("up",),
             "start the MLflow and Prefect servers and a worker, on loopback, until Ctrl-C",
             "ricochet up --mlflow-port 5001 --prefect-port 4201",
-            _up_options,
             up,
+            _up_options,
         ),
     )
 
 
 def _train_verb(training: Training) -> Verb:
     run = partial(train, training)
-    return Verb(("train", training.name), training.summary, training.example, _train_options, run)
+    return Verb(("train", training.name), training.summary, training.example, run, _train_options)
 
 
 def _study_verb() -> Verb:
@@ -223,7 +223,7 @@ def _study_verb() -> Verb:
         ("study",),
         "make one paper's tables and figures",
         "\n  ".join(examples),
-        _study_options,
         study,
+        _study_options,
         details=f"studies:\n{names}\n",
     )

@@ -163,7 +163,7 @@ def _environment(state: Path, prefect: str) -> dict[str, str]:
         "PREFECT_HOME": str(state / "prefect"),
         "PREFECT_API_URL": f"{prefect}/api",
         "MLFLOW_TRACKING_URI": f"sqlite:///{output_folder(state / 'mlflow') / 'mlflow.db'}",
-        # It only keeps MLflow from warning; nobody logs in on loopback.
+        # It only keeps MLflow from warning; no one logs in on loopback.
         "MLFLOW_FLASK_SERVER_SECRET_KEY": secrets.token_hex(16),
         "OMP_NUM_THREADS": "1",  # as `tasks.console.threads` has it for a verb
         "PWD": str(ROOT),

@@ -201,7 +201,7 @@ def _journal(partial: Path, index: int) -> Path:
 
 
 def _device(recorder: Recorder, folder: Path | None) -> AbstractContextManager[None]:
-    """Return the lock on the rig; a simulated one is nobody's device."""
+    """Return the lock on the rig; a simulated one needs none."""
     if not recorder.exclusive:
         return nullcontext()
     return locks.hold(locks.rig_lock(recorder.rig.name, folder))

@@ -394,7 +394,7 @@ def test_a_second_run_of_a_night_adds_no_run_no_version_and_no_session(checkout)
     night = [sys.executable, "-m", "ricochet.flows.cli", "nightly", "--session", "tonight", *words]
     first = run(checkout, *night)
     assert "nightly: tonight recorded, 1 pairs" in first
-    assert "data.dvc has changed, to be committed by a person" in first
+    assert "data.dvc has changed, to be committed by hand" in first
     before = census(checkout)
     assert before[1] == {"ball-density": 1, "ping-pong-table": 1}
     assert {path.parts[0] for path in before[2]} == {"sample", "tonight"}

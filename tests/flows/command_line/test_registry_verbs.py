@@ -248,7 +248,7 @@ def test_recordings_that_differ_are_said(monkeypatch):
     monkeypatch.setattr(dvc_publish, "differs", lambda root=None: True)
     found = doctor.recordings()
     assert [finding.mended for finding in found] == [False, False]
-    assert "committed by a person" in found[0].line and "make pull" in found[1].line
+    assert "committed by hand" in found[0].line and "make pull" in found[1].line
 
 
 def test_promote_needs_a_version_or_the_log(place, capsys):

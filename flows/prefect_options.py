@@ -1,0 +1,14 @@
+"""How flows and tasks run under Prefect, which caches no result: the project's own keys decide.
+
+Only what records, publishes or fetches is tried again; what moves hardware or computes is not.
+"""
+
+from typing import Any
+
+from prefect.cache_policies import NO_CACHE
+
+FLOW: Any = {"retries": 0, "persist_result": False, "result_serializer": "json"}
+"""Of every flow."""
+ONCE: Any = {"cache_policy": NO_CACHE, "retries": 0}
+RETRIED: Any = {"cache_policy": NO_CACHE, "retries": 2, "retry_delay_seconds": 5}
+"""Of tasks."""
