@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from ricochet.flows.mlflow_links import link
-from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.flows.train import train_and_publish
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.registry import runs
@@ -30,7 +30,7 @@ from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.training.steps import TrainingRequest
 
 
-@flow(name="calibrate", **FLOW)
+@flow(name="calibrate", retries=0, persist_result=False, result_serializer="json")
 def calibrate(
     sessions: list[str] | None = None,
     out: str = "artifacts/calibrate",
@@ -39,13 +39,18 @@ def calibrate(
     overrides: list[str] | None = None,
     density: str | None = None,
 ) -> dict[str, Any]:
-    """Calibrate every pair and register the posteriors; return the results by the pair's name.
+    """Calibrate every pair and register the posteriors.
 
     Args:
         sessions: Session folders; none means every session under `data/`.
+        out: Folder of the results.
+        seed: Seed of all randomness.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
         density: Package of the density network; none takes the registered one.
+
+    Returns:
+        The results by name of the pair, with `unchanged` for those that were there already.
     """
     order = Order(
         settings=catalogue.load_settings(params, overrides),
@@ -70,16 +75,20 @@ def calibrate(
     return results
 
 
-@task(name="detect and infer", **ONCE)
+@task(name="detect and infer", cache_policy=NO_CACHE, retries=0)
 def infer(pair: Pair, order: Order) -> dict[str, Any]:
     """Calibrate one pair and write its files, all but `result.json`, whose content is returned."""
     with bar(pair.name) as progress:
         return calibration.calibrate_pair(pair, order, progress=progress)
 
 
-@task(name="record and register", **RETRIED)
+@task(name="record and register", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
 def record(tracker: Tracker, pair: Pair, order: Order, result: dict[str, Any]) -> dict[str, Any]:
-    """Record one pair in MLflow, register its package, fill in `registered` and link the runs."""
+    """Record one pair in MLflow, register its package, and link the two runs.
+
+    Returns:
+        The result with `registered` filled in.
+    """
     published, run = publishing.publish_pair(
         tracker, pair, order, result, flow_run=str(flow_run.id or "")
     )
@@ -87,7 +96,7 @@ def record(tracker: Tracker, pair: Pair, order: Order, result: dict[str, Any]) -
     return published
 
 
-@task(name="all pairs on one plot", **RETRIED)
+@task(name="all pairs on one plot", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
 def compare(tracker: Tracker, pairs: list[Pair], order: Order) -> None:
     """Draw all pairs on one plot, in the parent of their runs."""
     run = publishing.publish_comparison(tracker, pairs, order)
@@ -96,7 +105,7 @@ def compare(tracker: Tracker, pairs: list[Pair], order: Order) -> None:
 
 
 def _with_network(order: Order) -> Order:
-    """Use the density of these settings, trained and registered where it is not yet."""
+    """Have the density of these settings trained and registered, and use it."""
     folder = output_folder(artifacts() / "train" / "density")
     request = TrainingRequest(order.settings, folder, seed=0)
     result = train_and_publish(catalogue.training("density"), request)

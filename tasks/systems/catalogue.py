@@ -47,7 +47,7 @@ def kind_of(name: str) -> PackageKind:
     Of the kinds that match, the longest prefix decides.
 
     Raises:
-        BadInput: If no kind has such names, or the kind knows that this one stands for nothing.
+        BadInput: If no kind has such names, or its kind refuses it.
     """
     matching = [kind for kind in kinds() if kind.matches(name)]
     if not matching:
@@ -58,11 +58,7 @@ def kind_of(name: str) -> PackageKind:
 
 
 def refuse_foreign(names: Iterable[str], command: str) -> None:
-    """Refuse names in the registry whose packages another command makes.
-
-    Raises:
-        BadInput: If no command or another one makes packages of one of the names.
-    """
+    """Refuse names in the registry whose packages another command makes, or none."""
     for name in names:
         maker = kind_of(name).made_by
         if maker != command:
@@ -94,11 +90,7 @@ def trainings() -> tuple[Training, ...]:
 
 
 def training(name: str) -> Training:
-    """Return a training by its name.
-
-    Raises:
-        BadInput: If there is none of this name.
-    """
+    """Return a training by its name; BadInput if there is none."""
     return _named(name, {each.name: each for each in trainings()}, "training")
 
 
@@ -108,11 +100,7 @@ def studies() -> tuple[Study, ...]:
 
 
 def study(name: str) -> Study:
-    """Return a study by its name.
-
-    Raises:
-        BadInput: If there is none of this name.
-    """
+    """Return a study by its name; BadInput if there is none."""
     return _named(name, {each.name: each for each in studies()}, "study")
 
 

@@ -21,9 +21,7 @@ class StudyRequest:
     """What is asked of a study.
 
     Attributes:
-        settings: All settings.
         out: Folder for figures; `result.json` is not the study's to write.
-        progress: Called with the steps done and the steps in all.
         quick: Whether to take a small share of every count.
         seed: Which study; each has randomness of its own.
         count: What the study's own option counts; None leaves it to settings and `quick`.
@@ -42,8 +40,6 @@ class Study:
     """A paper's tables and figures, `ricochet study NAME`.
 
     Attributes:
-        name: Its name on the command line.
-        summary: What it measures, for the help.
         run: Makes figures and returns every number of the tables.
         count: The option that sets how much is tried, and of what, such as ("rolls", "of a die").
     """
@@ -64,11 +60,8 @@ class Night(Protocol):
     def record(self, overrides: Sequence[str]) -> dict[str, Any]:
         """Record tonight's session, publish it and fetch all others; what fails is noted.
 
-        Args:
-            overrides: Texts `section.key=value`, which come after those of the night.
-
-        Returns:
-            `state`, `published` and `reason` of result.json.
+        The overrides, texts `section.key=value`, come after those of the night. Returns `state`,
+        `published` and `reason` of result.json.
         """
 
     def calibrate(self) -> dict[str, Any]:
@@ -88,7 +81,6 @@ class NightlyStep:
     Attributes:
         name: What is done, for the line that reports a failure.
         run: Does it and returns entries of the night's result.json.
-        enabled: Whether the settings ask for it.
         failed: The entries if it fails, from the failure in a line.
     """
 
@@ -103,7 +95,6 @@ class LateValidation:
     """A kind of package that is validated, and may so become champion.
 
     Attributes:
-        kind: The kind.
         load: Imports and returns its `tasks.validation.judge.Validation`.
         examples: Worked examples of what follows `ricochet validate`, the first of them a name.
     """
@@ -120,9 +111,7 @@ class System:
     Attributes:
         name: Its folder in `tasks/systems`, and the word for it in the catalogue.
         kinds: The packages it puts into the registry.
-        validations: How those that may become champion are validated.
         trainings: What makes those that are not calibrated from recordings.
-        studies: Its papers.
         nightly: Its parts of the scheduled flow, in their order.
     """
 
