@@ -19,10 +19,11 @@ from ricochet.flows.command_line.verb import (
 )
 from ricochet.flows.servers import kill_guard
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console.progress import bar
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import Study, StudyRequest
 from ricochet.tasks.training import steps
-from ricochet.tasks.training.steps import Procedure, Step, Training, TrainingRequest
+from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest
 
 STUDIES = Path("artifacts", "study")
 
@@ -39,7 +40,7 @@ def train(training: Training, call: Call) -> None:
 
         result = flow(name=training.name, **call.parameters())
     elif result is None:
-        result = steps.run(procedure, request, _take)
+        result = steps.run(procedure, request, lambda step: steps.take(step, bar))
     write_result(call.out, result)
     for line in procedure.lines(result, call.out):
         call.report_line(line)
@@ -69,7 +70,6 @@ def nightly(call: Call) -> None:
 
 def study(call: Call) -> None:
     """Make one paper's tables and figures."""
-    from ricochet.tasks.console.progress import bar
     from ricochet.tasks.storage.files import output_folder
 
     kill_guard.guard_children()
@@ -114,12 +114,6 @@ def _already_registered(procedure: Procedure, request: TrainingRequest) -> dict[
             return None
     published = procedure.publish(request, "").result
     return {**procedure.describe(request), "trained": False, **published}
-
-
-def _take(step: Step) -> None:
-    from ricochet.tasks.console.progress import bar
-
-    steps.take(step, bar)
 
 
 def _count_of(found: Study, arguments: argparse.Namespace) -> int | None:

@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 
 import psutil
 
@@ -45,9 +44,11 @@ def end_children(name: str, *, patience: float = 10.0) -> int:
 
     The process is named as in `tasks.storage.process_ids`; returns how many it started itself.
     """
-    everything = psutil.process_iter(["ppid", "environ"])
-    found = [process for process in everything if _is_marked(process.info["environ"], name)]
-    found = [process for process in found if process.pid != os.getpid()]
+    found = [
+        process
+        for process in psutil.process_iter(["ppid", "environ"])
+        if (process.info["environ"] or {}).get(MARK) == name and process.pid != os.getpid()
+    ]  # another user's process does not tell its environment
     numbers = {process.pid for process in found}
     started = sum(process.info["ppid"] not in numbers for process in found)
     for process in found:
@@ -61,11 +62,6 @@ def end_children(name: str, *, patience: float = 10.0) -> int:
         with contextlib.suppress(psutil.Error):
             process.kill()
     return started
-
-
-def _is_marked(environment: Mapping[str, str] | None, name: str) -> bool:
-    """Tell whether an environment carries the mark; that of another user's process is None."""
-    return environment is not None and environment.get(MARK) == name
 
 
 def _runs(process: psutil.Process) -> bool:

@@ -123,7 +123,8 @@ def servers(request: Request) -> Iterator[tuple[dict[str, str], list[Process]]]:
     """
     state, host = output_folder(request.state), request.host
     ports = [_port(host, port) for port in (request.mlflow_port, request.prefect_port)]
-    mlflow, prefect = (f"http://{_reachable(host)}:{port}" for port in ports)
+    reachable = "127.0.0.1" if host == "0.0.0.0" else host
+    mlflow, prefect = (f"http://{reachable}:{port}" for port in ports)
     logs, environment = output_folder(state / LOGS), _environment(state, prefect)
 
     def run(name: str, command: list[str]) -> contextlib.AbstractContextManager[Process]:
@@ -214,10 +215,6 @@ def _port(host: str, port: int) -> int:
             found = (error.strerror or str(error)).lower()
             raise BadInput(f"{host}:{port}", found, "a free port, or another by option") from error
         return int(probe.getsockname()[1])
-
-
-def _reachable(host: str) -> str:
-    return "127.0.0.1" if host == "0.0.0.0" else host
 
 
 @contextlib.contextmanager

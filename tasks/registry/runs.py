@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mlflow import MlflowClient
 from mlflow.entities import (
@@ -116,7 +115,7 @@ def open_run(
         run = tracker.client.create_run(experiment_id, tags=tags, run_name=name)
     else:
         tracker.client.update_run(run.info.run_id, status="RUNNING")
-        _log_batch(tracker, run.info.run_id, tags=tags)
+        tracker.client.log_batch(run.info.run_id, tags=[RunTag(*tag) for tag in tags.items()])
     return OpenRun(run.info.run_id, run.info.experiment_id, finished=False)
 
 
@@ -134,8 +133,7 @@ def log_numbers(
         metrics: Finite numbers by name; the same names in all runs of a kind, so that they compare.
     """
     now = int(time.time() * 1000)
-    _log_batch(
-        tracker,
+    tracker.client.log_batch(
         run_id,
         metrics=[Metric(name, float(value), now, step) for name, value in metrics.items()],
         params=[Param(name, str(value)[:6000]) for name, value in parameters.items()],
@@ -147,7 +145,7 @@ def log_curve(tracker: Tracker, run_id: str, name: str, values: Sequence[float])
     now = int(time.time() * 1000)
     rows = [Metric(name, float(value), now, step) for step, value in enumerate(values)]
     for start in range(0, len(rows), LARGEST_BATCH):
-        _log_batch(tracker, run_id, metrics=rows[start : start + LARGEST_BATCH])
+        tracker.client.log_batch(run_id, metrics=rows[start : start + LARGEST_BATCH])
 
 
 def log_recordings(tracker: Tracker, run_id: str, *, name: str, digest: str, source: str) -> None:
@@ -190,8 +188,3 @@ def _experiment(tracker: Tracker, name: str) -> str:
         return str(found.experiment_id)
     place = None if tracker.artifacts is None else f"{tracker.artifacts}/{name}"
     return str(tracker.client.create_experiment(name, artifact_location=place))
-
-
-def _log_batch(tracker: Tracker, run_id: str, **values: Any) -> None:
-    tags = [RunTag(name, value) for name, value in values.pop("tags", {}).items()]
-    tracker.client.log_batch(run_id, tags=tags, **values)

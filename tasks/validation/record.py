@@ -20,7 +20,7 @@ from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.storage.files import digest_of
 from ricochet.tasks.validation import page
-from ricochet.tasks.validation.outcomes import ComparedVersions, versions_by_role
+from ricochet.tasks.validation.outcomes import versions_by_role
 from ricochet.tasks.validation.report import Report
 
 EXPERIMENT = "validate"
@@ -43,7 +43,11 @@ def publish(
         EXPERIMENT,
         digest_of([report.content, judged]),
         name=page.title(result, verdict),
-        tags=_tags(result, verdict) | {"prefect.flow_run_id": flow_run},
+        tags={
+            **_compared(result.name, result.candidate, result.champion),
+            "ricochet.gate": "passed" if verdict.passed else "refused",
+            "prefect.flow_run_id": flow_run,
+        },
     )
     if run.finished:
         return run
@@ -137,11 +141,6 @@ def _describe(
     result = report.result
     version = page.describe_version(run, result, verdict, stated=report.stated)
     tracker.client.update_model_version(result.name, result.candidate, version)
-
-
-def _tags(result: ComparedVersions, verdict: Verdict) -> dict[str, str]:
-    compared = _compared(result.name, result.candidate, result.champion)
-    return compared | {"ricochet.gate": "passed" if verdict.passed else "refused"}
 
 
 def _compared(name: str, candidate: str, champion: str | None) -> dict[str, str]:
