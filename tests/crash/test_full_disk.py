@@ -111,17 +111,17 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
 
 
 def test_a_log_on_a_full_disk_stays_readable(tmp_path, monkeypatch):
-    log = tmp_path / "promotions.jsonl"
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
     entry = Entry(
         "promote", "ball-table", AliasPair(None, None), AliasPair("1", None), "run", "a test"
     )
-    promotion_log.append(log, entry)
+    promotion_log.append(entry)
     with monkeypatch.context() as patch:
         fill(patch, 1, tmp_path)
         with pytest.raises(BadInput, match="no space left on device"):
-            promotion_log.append(log, entry)
-    promotion_log.append(log, entry)
-    assert promotion_log.read(log) == (entry, entry)
+            promotion_log.append(entry)
+    promotion_log.append(entry)
+    assert promotion_log.read() == (entry, entry)
 
 
 @pytest.mark.slow
@@ -129,18 +129,19 @@ def test_a_promotion_that_cannot_be_logged_moves_no_alias_and_again_it_is_done_o
     tmp_path, monkeypatch
 ):
     """The first write says what begins: no alias moves. The second says that it is done."""
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
     tracker = runs.connect(store=tmp_path / "mlflow")
     for number in (1, 2):
         name = f"ball-{number}"
         registry_kills.prepare(tmp_path, name, "promote")
         before = promotion.present(tracker, name)
         with monkeypatch.context() as patch:
-            fill(patch, number, tmp_path / "log.jsonl")
+            fill(patch, number, promotion_log.place())
             with pytest.raises(BadInput, match="no space left on device"):
-                registry_kills.promote(tracker, tmp_path, name, "2")
+                registry_kills.promote(tracker, name, "2")
         assert promotion.present(tracker, name) == (before if number == 1 else AliasPair("2", "1"))
         for _ in range(2):
-            registry_kills.promote(tracker, tmp_path, name, "2")
+            registry_kills.promote(tracker, name, "2")
             assert promotion.present(tracker, name) == AliasPair("2", "1")
-        entries = promotion_log.read(tmp_path / "log.jsonl", name)
+        entries = promotion_log.read(name)
         assert [entry.step for entry in entries] == ["begun", "done"] * 2
