@@ -27,23 +27,19 @@ S = TypeVar("S")
 
 @dataclass(frozen=True)
 class Settings:
-    """One instance of each class of settings."""
+    """The instance of each class of settings."""
 
-    sections: tuple[Any, ...]
+    sections: Mapping[type, Any]
 
     def __getitem__(self, section: type[S]) -> S:
         """Return the instance of a class."""
-        for each in self.sections:
-            if type(each) is section:
-                return each
-        raise KeyError(section.__name__)
+        found: S = self.sections[section]
+        return found
 
     def changed(self, section: type, **values: Any) -> Self:
         """Return the settings with other values in one class; they are not checked."""
-        other: Any = replace(self[section], **values)
-        return replace(
-            self, sections=tuple(other if type(s) is section else s for s in self.sections)
-        )
+        other: Any = replace(self.sections[section], **values)
+        return replace(self, sections={**self.sections, section: other})
 
 
 def load(
@@ -52,7 +48,6 @@ def load(
     """Read the settings of a run.
 
     Args:
-        sections: All that there are.
         params_file: YAML file laid over params.yaml; it may hold a part of the keys.
         overrides: Texts `section.key=value`, applied in order.
 
@@ -65,7 +60,7 @@ def load(
         values |= _read(params_file, types)
     for override in overrides:
         values |= _overridden(override, types)
-    return Settings(tuple(_section(name, kind, values) for name, kind in sections))
+    return Settings({kind: _section(name, kind, values) for name, kind in sections})
 
 
 Types = Mapping[str, Mapping[str, Any]]

@@ -38,7 +38,6 @@ def coverage(
     An honest posterior lies on the diagonal, within the grey band of 99 %.
 
     Args:
-        levels: Stated levels.
         found: Measured shares by name of the posterior.
         cases: Number of cases behind each share.
     """

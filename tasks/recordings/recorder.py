@@ -26,7 +26,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.recordings.sessions import Session, Take
-from ricochet.tasks.storage.files import sha256, sync, write_bytes, writing
+from ricochet.tasks.storage.files import sha256, sync, write_bytes, write_json, writing
 
 PLAN, TAKES = "plan.json", "takes.json"
 REPORT = "capture.json"  # beside session.json: how the recording went
@@ -108,7 +108,7 @@ def check(plan: Session) -> None:
 
 def begin(plan: Session) -> None:
     """Write down what is about to be recorded: a session without takes, at its final folder."""
-    _write_json(partial_folder(plan.folder) / PLAN, sessions.to_json(plan, ()))
+    write_json(partial_folder(plan.folder) / PLAN, sessions.to_json(plan, ()), indent=1)
 
 
 def add_take(
@@ -131,7 +131,7 @@ def add_take(
     name = f"take-{len(listed):04d}.{form}"
     take = Take(name, sha256(content), int(samples.shape[1]), len(gaps))
     write_bytes(partial / name, content)
-    _write_json(partial / TAKES, [*listed, vars(take) | {"gaps": list(gaps)}])
+    write_json(partial / TAKES, [*listed, vars(take) | {"gaps": list(gaps)}], indent=1)
     return take
 
 
@@ -145,8 +145,8 @@ def seal(folder: Path, *, state: str) -> Session:
     listed = _listed(partial)
     report = {"state": state, "gaps": {row["file"]: row["gaps"] for row in listed if row["gaps"]}}
     takes = tuple(Take(**{key: row[key] for key in Take.__annotations__}) for row in listed)
-    _write_json(partial / REPORT, report)
-    _write_json(partial / sessions.MANIFEST, sessions.to_json(plan, takes))
+    write_json(partial / REPORT, report, indent=1)
+    write_json(partial / sessions.MANIFEST, sessions.to_json(plan, takes), indent=1)
     return _name(folder)
 
 
@@ -211,8 +211,3 @@ def _listed(partial: Path) -> list[dict[str, Any]]:
     """Return the entries of the complete takes."""
     path = partial / TAKES
     return list(sessions.load_json(path)) if path.exists() else []
-
-
-def _write_json(path: Path, content: object) -> None:
-    """Write JSON that is there complete or not at all."""
-    write_bytes(path, (json.dumps(content, indent=1) + "\n").encode())

@@ -88,13 +88,13 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a mapping as indented JSON, whole or absent.
+def write_json(path: Path, value: object, *, indent: int = 2) -> None:
+    """Write indented JSON, whole or absent.
 
     Raises:
         ValueError: If a number is NaN or infinite, which JSON does not know.
     """
-    write_bytes(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
+    write_bytes(path, (json.dumps(value, indent=indent, allow_nan=False) + "\n").encode())
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -117,7 +117,9 @@ def _files(name: str, root: Path) -> tuple[str, ...]:
         return ()
     places = [Path(*parts[:count]) for count in range(1, len(parts) + 1)]
     files = [file for place in places for file in (f"{place}.py", f"{place}/__init__.py")]
-    return tuple(file for file in files if _holds_something(root / file))
+    return tuple(
+        file for file in files if os.path.isfile(root / file) and os.path.getsize(root / file)
+    )
 
 
 def _data(folder: Path, root: Path) -> tuple[str, ...]:
@@ -130,13 +132,6 @@ def _named(path: str, source: bytes) -> bool:
     """Tell whether a source names a file in a string."""
     name = Path(path).name
     return f'"{name}"'.encode() in source or f"'{name}'".encode() in source
-
-
-def _holds_something(path: Path) -> bool:
-    try:
-        return path.stat().st_size > 0
-    except OSError:
-        return False
 
 
 def git(*arguments: str, root: Path = ROOT) -> str | None:
