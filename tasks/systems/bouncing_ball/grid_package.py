@@ -40,10 +40,6 @@ def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
     return {"log_density": np.where(inside, values, -np.inf)}
 
 
-GRID = Reader(grid_log_density)
-"""The reader of the kind `grid`."""
-
-
 def _cell(place: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
     inside = np.clip(place, 0.0, count - 1)
     index = np.minimum(inside.astype(int), count - 2)

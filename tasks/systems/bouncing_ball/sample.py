@@ -52,7 +52,6 @@ def make(folder: Path, settings: Settings, *, seed: int = 1) -> tuple[Path, ...]
     """Record the sessions that are missing and return the four sessions' folders.
 
     Args:
-        settings: How to record; the ball, surface and truth are those of each pair.
         seed: Seed of the first pair's simulated rig; the others' follow.
     """
     for place, pair in enumerate(PAIRS):

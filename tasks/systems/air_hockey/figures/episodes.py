@@ -60,7 +60,6 @@ def film(
     """Write an episode as an animated GIF.
 
     Args:
-        camera: "side" or "above".
         every: Periods of 20 ms from picture to picture.
         slower: How much slower than it was.
 

@@ -55,9 +55,6 @@ def draw(
     """Draw every figure of a training into a folder.
 
     Args:
-        shooters: The policies by setting; they share contacts and strokes.
-        losses: Their histories.
-        candidates: Angles per state that they learnt from.
         aim: Standard deviation of each axis of mallet against puck at contact, m.
 
     Raises:

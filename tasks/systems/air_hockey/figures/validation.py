@@ -12,9 +12,6 @@ from ricochet.tasks.validation.outcomes import in_words
 def comparison(result: ShootingResult) -> Figure:
     """Draw scores and speeds of both roles.
 
-    Args:
-        result: The shots.
-
     Returns:
         The figure; bars are exact 95 % intervals, steps the share of goals at most so fast.
     """

@@ -38,7 +38,6 @@ def load(
 
     Args:
         source: Folder that holds `shooting.json`, or `shooting-<setting>`.
-        alias: Which version of a name.
         table: The table it is to play on; the standard one when absent.
         noise: Standard deviation of an observed place, m per axis.
 

@@ -24,17 +24,7 @@ def fit(
     seed: int,
     progress: Progress = no_progress,
 ) -> Fit:
-    """Train an energy as the settings say; the same seed gives the same energy.
-
-    Args:
-        settings: Size and schedule.
-        targets: What it learns from.
-        setting: Which shots are best.
-        progress: Called after the steps of each look.
-
-    Returns:
-        The energy with its losses at each look.
-    """
+    """Train an energy as the settings say; the same seed gives the same energy."""
     return energy_training.fit(
         targets.states,
         targets.angles,

@@ -53,10 +53,6 @@ class Shooter:
 
     Attributes:
         setting: The weights and the promised share of Eq. 12.
-        energy: The net whose least energy is the shot.
-        modes: How the puck moves.
-        strokes: What the arm can do.
-        table: The table that all of it was learnt on.
         low: Least puck state, then angle, that the energy was trained on, m, m/s, m/s^2, rad.
         high: Greatest.
     """
@@ -107,19 +103,7 @@ def write(
     git_commit: str,
     settings: Mapping[str, Any],
 ) -> None:
-    """Write a shooter as a package.
-
-    Args:
-        shooter: What to write.
-        folder: The package to make.
-        checks: What was measured about it.
-        key: Digest of all that decides it.
-        git_commit: Commit of the program that made it.
-        settings: Numbers of its training.
-
-    Raises:
-        BadInput: If the place cannot be written.
-    """
+    """Write a shooter as a package; `BadInput` if the place cannot be written."""
     named = zip(INPUTS, UNITS, shooter.low, shooter.high, strict=True)
     facts = {"setting": asdict(shooter.setting), "table": asdict(shooter.table)}
     package = Package(
@@ -151,7 +135,6 @@ def from_package(package: Package, *, where: str, table: Table | None = None) ->
     """Rebuild a shooter from a package that was read.
 
     Args:
-        where: Its name, for an error.
         table: The table it is to play on; the standard one when absent.
 
     Raises:

@@ -17,16 +17,7 @@ from ricochet.tasks.training.steps import TrainingRequest
 
 
 def train(request: TrainingRequest, name: str, progress: Progress = no_progress) -> None:
-    """Train the energy of a setting, check it and write its package, unless it is there.
-
-    Args:
-        request: What is asked for.
-        name: Name of the package.
-        progress: Called with the steps of the training, then with the shots of the check.
-
-    Raises:
-        BadInput: If the place cannot be written.
-    """
+    """Train the energy of a setting, check it and write its package, unless it is there."""
     folder, key = packages.folder_of(request.out, name), training_data.packages_key(request)
     if packages.is_current(folder, key):
         return

@@ -32,10 +32,6 @@ def publish_energies(
 
     Args:
         folder: Folder that holds `<name>/package` and `figures`.
-        flow_run: Id of the Prefect flow run, if there is one.
-
-    Returns:
-        The versions by name, and the run that they share.
 
     Raises:
         BadInput: If a package is not whole.

@@ -29,10 +29,6 @@ def check(
 ) -> Check:
     """Compare a policy's shots with the best ones.
 
-    Args:
-        settings: How many pucks, and how well the mallet meets them.
-        stream: Which stream of the seed's randomness.
-
     Raises:
         BadInput: If no puck has a shot that keeps the chance constraint.
     """

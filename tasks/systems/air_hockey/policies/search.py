@@ -22,12 +22,7 @@ SEARCHED = ("hidden", "learning_rate")
 
 
 def search(request: TrainingRequest, progress: Progress = no_progress) -> Energies:
-    """Try as many settings as `energy.trials` says, those asked for first, and return the best.
-
-    Args:
-        request: What is asked for.
-        progress: Called with hundredths of each trial.
-    """
+    """Try as many settings as `energy.trials` says, those asked for first, and return the best."""
     settings = request.settings[Energies]
     once, setting = replace(settings, trials=0), energy.setting_of(NAME)
     targets = training_data.targets(request)

@@ -67,11 +67,7 @@ def train(request: TrainingRequest, progress: Progress = no_progress) -> None:
 
 
 def draw(request: TrainingRequest, progress: Progress = no_progress) -> None:
-    """Draw what a training learnt into `figures`, and compare the modes with unseen episodes.
-
-    Raises:
-        BadInput: If a package is not whole.
-    """
+    """Draw what a training learnt into `figures`, and compare the modes with unseen episodes."""
     from ricochet.tasks.figures import style
     from ricochet.tasks.systems.air_hockey.figures import training, training_set
 

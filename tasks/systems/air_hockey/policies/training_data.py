@@ -48,7 +48,6 @@ class Targets:
     Attributes:
         states: Of the puck at contact, m, m/s, m/s^2.
         angles: Tried for each, rad.
-        shots: What becomes of each.
     """
 
     states: Float[np.ndarray, "state 6"]
@@ -85,11 +84,7 @@ def modes(request: TrainingRequest, progress: Progress = no_progress) -> PuckMod
 
 
 def predictions(request: TrainingRequest, progress: Progress = no_progress) -> tuple[Row, ...]:
-    """Compare the modes' predictions with episodes that they were not learnt from.
-
-    Returns:
-        Errors and coverage by what happened to the puck, after a period and after a second.
-    """
+    """Compare the modes' predictions with episodes that they were not learnt from."""
     draw, world = _draw(request, UNSEEN), simulator.build()
     settings = request.settings[Hockey]
     unseen = dataset.collect(

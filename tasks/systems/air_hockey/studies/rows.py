@@ -30,11 +30,7 @@ ROWS = (*ENERGIES, CONVENTIONAL, *EXPERTS)
 
 
 def agent(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> ShootingAgent:
-    """Make the agent of a row.
-
-    Args:
-        settings: The noise of an observed place.
-    """
+    """Make the agent of a row."""
     shooter, noise = _shooter(row, shooters), settings[Hockey].position_noise
     known, modes = conditions(row, shooters, settings), shooter.modes
     policy: AnglePolicy
@@ -49,11 +45,7 @@ def agent(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Shoo
 
 
 def conditions(row: str, shooters: Mapping[str, Shooter], settings: Settings) -> Conditions:
-    """Return what decides a row's shots by the learnt model, even where that is not used.
-
-    Args:
-        settings: The error of the aim.
-    """
+    """Return what decides a row's shots by the learnt model, even where that is not used."""
     return _shooter(row, shooters).conditions(aim=settings[Energies].aim_sd)
 
 

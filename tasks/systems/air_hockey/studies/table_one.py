@@ -117,12 +117,6 @@ def policies(
 
     Those of `make repro` or `ricochet train energy` serve if they are of these settings, and their
     contacts and strokes if only the energies are others.
-
-    Args:
-        settings: The table and the energies.
-        folder: Where they are kept otherwise.
-        seed: Of the training.
-        progress: Called with hundredths of each step of a training.
     """
     places = (artifacts() / "energy", artifacts() / "train" / "energy", folder)
     requests = [TrainingRequest(settings, place, seed, fallbacks=places) for place in places]
@@ -133,15 +127,7 @@ def policies(
 
 
 def count(played: list[Played], known: Conditions) -> dict[str, Any]:
-    """Count a row.
-
-    Args:
-        played: Its shots.
-        known: What decides them by the learnt model.
-
-    Returns:
-        The row; None where nothing was played, or nothing scored that a number could be of.
-    """
+    """Count a row; None where nothing was played, or nothing scored that a number could be of."""
     goals = [each for each in played if each.outcome.scored]
     speeds = np.array([each.outcome.speed_at_line for each in goals])
     share, interval = None, (0.0, 1.0)
@@ -203,15 +189,7 @@ def picture(
     disturbance: Disturbance,
     out: Path,
 ) -> None:
-    """Draw the fastest goal of a row as a strip of pictures and as a film.
-
-    Args:
-        shooter: The agent of the row.
-        begun: How its shots began.
-        played: What came of them.
-        disturbance: What disturbed its shots.
-        out: Folder for `episode-<row>.png` and `.gif`.
-    """
+    """Draw the fastest goal of a row into `episode-<row>.png` and, as a film, `.gif`."""
     speeds = [each.outcome.speed_at_line if each.outcome.scored else 0.0 for each in played]
     start = begun[int(np.argmax(speeds))]
     again, episode = trials.play_one(shooter, start, disturbance)

@@ -13,14 +13,7 @@ STREAM = 101
 def audit(
     shooter: Shooter, settings: Energies, *, seed: int, progress: Progress = no_progress
 ) -> PolicyEvidence:
-    """Measure a policy.
-
-    Args:
-        settings: How many pucks, and how well the mallet meets them.
-
-    Raises:
-        BadInput: If no puck has a shot that keeps the chance constraint.
-    """
+    """Measure a policy; `BadInput` if no puck has a shot that keeps the chance constraint."""
     found = regret.check(shooter, settings, seed=seed, stream=STREAM, progress=progress)
     return PolicyEvidence(
         regret=found.regret,

@@ -39,10 +39,8 @@ class PolicyEvidence:
 
     Attributes:
         regret: Mean loss of the objective against the exhaustive optimum, in its units.
-        regret_error: Standard error of that mean.
         best: Mean objective of the exhaustive optimum.
         agreement: Share of states in which both choose as many banks.
-        states: Number of states.
         beta: Share of shots that are promised to score.
     """
 

@@ -37,16 +37,7 @@ class Shot:
 
 @dataclass(frozen=True)
 class ShootingResult:
-    """Shots of a candidate and of the champion.
-
-    Attributes:
-        name: Name in the registry, `shooting-<setting>`.
-        candidate: Version of the candidate.
-        champion: Version of the champion; None where there is none yet.
-        seed: Seed of the starts.
-        disturbance: What disturbed the shots, by name.
-        shots: Shots by role; the champion's only where there is one.
-    """
+    """Shots of a candidate and of the champion."""
 
     name: str
     candidate: str
@@ -95,14 +86,7 @@ def to_json(result: ShootingResult) -> dict[str, Any]:
 
 
 def from_json(content: Mapping[str, Any], where: str) -> ShootingResult:
-    """Read a result.
-
-    Args:
-        where: Where it came from, for an error.
-
-    Raises:
-        BadInput: If it is none.
-    """
+    """Read a result; `BadInput` if it is none."""
     with reading(content, SCHEMA, where):
         champion = content["champion"]
         return ShootingResult(

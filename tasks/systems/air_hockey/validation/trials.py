@@ -62,7 +62,6 @@ class Played:
 
     Attributes:
         steps: Time of the agent in each period, s.
-        faults: What the agent reported.
         strike_plans: The agent's strikes as planned shortly before the contact.
     """
 
@@ -87,9 +86,7 @@ class Played:
 def starts(count: int, *, seed: int) -> tuple[Start, ...]:
     """Return pucks at rest at the points of a grid, in an order drawn from the seed.
 
-    Args:
-        count: How many; a square number fills the grid, others leave gaps.
-        seed: Of the order, and of all that disturbs the shots.
+    A square number of them fills the grid, others leave gaps.
     """
     side = math.ceil(math.sqrt(count))
     axes = [low + (high - low) * (np.arange(side) + 0.5) / side for low, high in GRID]
@@ -106,10 +103,7 @@ def play_one(
 ) -> tuple[Played, Episode]:
     """Play one shot; return what came of it, and its record.
 
-    Args:
-        agent: It is reset first.
-        disturbance: The agent does not know it.
-        world: The scene; a new one when absent.
+    The agent is reset first and does not know the disturbance.
     """
     draw = np.random.default_rng((*start.seed, STREAM))
     episode, seen = simulator.reset(
@@ -144,7 +138,6 @@ def play_all(
 
     Args:
         make: Makes the agent; must be picklable by reference, with what it holds.
-        disturbance: The agents do not know it.
         workers: Processes; one for each processor when absent, none but this one for 1.
     """
     jobs = [(make, start, disturbance) for start in begun]

@@ -27,10 +27,10 @@ def open_table(request: RigRequest) -> RunTrials[ShootingResult]:
 def measure(
     candidate: Candidate, settings: Settings, seed: int, progress: Progress
 ) -> PolicyEvidence:
-    """Compare the candidate's search with the exhaustive one on fresh states.
+    """Compare the candidate's search with the exhaustive one on pucks that no training saw.
 
     Raises:
-        BadInput: If the package is of another kind or another table.
+        BadInput: If the package is of another kind or table, or no puck can be shot as promised.
     """
     shooter = packages.from_package(candidate.package, where=candidate.registered.where)
     return audit.audit(shooter, settings[Energies], seed=seed, progress=progress)

@@ -23,13 +23,7 @@ CONCENTRATION = "log10 concentration"
 def posterior(
     samples: Float[ndarray, "sample 2"], *, title: str, truth: Mapping[str, float] | None = None
 ) -> Figure:
-    """Draw the joint posterior with both marginals.
-
-    Args:
-        samples: Draws of restitution and log10 concentration.
-        title: Name of the pair.
-        truth: The simulated truth by parameter, if there is one.
-    """
+    """Draw draws of restitution and log10 concentration, with both marginals."""
     figure = Figure(figsize=(6.0, 5.4), layout="constrained")
     axes = figure.subplot_mosaic(
         [["first", "."], ["joint", "second"]], width_ratios=(3, 1), height_ratios=(1, 3)
@@ -79,11 +73,6 @@ def narrowing(
     """Draw how the posterior narrows as drops accumulate.
 
     The dashed lines fall as one over the square root of the number of drops.
-
-    Args:
-        drops: Number of drops at each step.
-        means: Posterior means.
-        deviations: Posterior standard deviations.
     """
     figure = Figure(figsize=(8.0, 5.4), layout="constrained")
     above, below = figure.subplots(2, 2, sharex=True)
@@ -111,12 +100,7 @@ def waveform(
     *,
     title: str,
 ) -> Figure:
-    """Draw a take, one row a channel, with the bounces that were detected in it.
-
-    Args:
-        sample_rate: Frames a second, Hz.
-        times: When each bounce sounded, s.
-    """
+    """Draw a take, one row a channel, with the times, s, of the bounces detected in it."""
     figure = Figure(figsize=(9.0, 1.2 + 1.3 * len(samples)), layout="constrained")
     rows = figure.subplots(len(samples), 1, sharex=True, squeeze=False)[:, 0]
     clock = np.arange(samples.shape[1]) / sample_rate
@@ -137,14 +121,7 @@ def localisation_map(
     covariances: Float[ndarray, "bounce 2 2"],
     outliers: ndarray,
 ) -> Figure:
-    """Draw where the bounces were located, with 90 % ellipses.
-
-    Args:
-        microphones: Their positions, m.
-        positions: Of the bounces, m.
-        covariances: m^2.
-        outliers: Which positions were set aside.
-    """
+    """Draw where the bounces were located, m, with 90 % ellipses (covariances in m^2)."""
     figure = Figure(figsize=(6.0, 5.6), layout="constrained")
     axes = figure.subplots()
     axes.plot(*microphones[:, :2].T, "^", color=COLOURS[6], markersize=9, label="microphone")
@@ -169,11 +146,6 @@ def ratio_by_bounce(
     """Draw the ratio of successive intervals, which is the restitution, along each chain.
 
     A trend in it is what a constant restitution cannot explain.
-
-    Args:
-        ratios: Ratios of one chain of bounces each, first bounce first.
-        title: Name of the recording.
-        interval: 90 % interval of the restitution.
     """
     figure = Figure(figsize=(7.0, 4.2), layout="constrained")
     axes = figure.subplots()

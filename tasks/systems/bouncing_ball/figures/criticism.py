@@ -24,11 +24,6 @@ def restitution_by_take(
     A slope is drift over the session, two levels are two objects.
 
     Args:
-        names: The takes, in the order of the session.
-        values: Restitution of each by the speed equation.
-        errors: Standard errors of the values.
-        interval: 90 % interval of the restitution.
-        set_aside: Names of the takes that are not in the posterior.
         notes: What the model does not explain, a sentence each.
     """
     figure = Figure(figsize=(7.0, 4.2), layout="constrained")

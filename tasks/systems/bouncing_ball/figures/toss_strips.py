@@ -54,7 +54,6 @@ def strip(
     The microphones are numbered as their channels in the first picture from above.
 
     Args:
-        frames: Instants in order; up to eight read well.
         ball_radius: m.
         microphones: Positions, m; the scene's own when empty.
 
@@ -114,7 +113,6 @@ def _explain(figure: Figure, from_above: Axes, model: mujoco.MjModel, *, drawn: 
     """Say what is what: a legend below the pictures, and the microphones' numbers in one of them.
 
     Args:
-        from_above: The picture in which the microphones are numbered.
         drawn: Whether it is a sketch in metres, not a picture in pixels.
     """
     for channel, name in enumerate(MICROPHONES):

@@ -19,9 +19,6 @@ def comparison(samples: Mapping[str, Float[ndarray, "sample 2"]], result: TwinRe
     """Draw both posteriors on one plot, and their success side by side.
 
     Regions hold 90 %, bars are exact 95 % intervals.
-
-    Args:
-        samples: Posterior draws by role.
     """
     figure = Figure(figsize=(8.6, 4.3), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.4, 1.0))

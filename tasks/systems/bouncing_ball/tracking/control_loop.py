@@ -40,8 +40,8 @@ class Controller:
     """A controller of `ricochet.models.systems.bouncing_ball.tracking` before the first bounce.
 
     Attributes:
-        state: Its state; it has `refused`, a line for each bad event.
-        step: Its function `step(state, event, now=, paddle=)`.
+        state: It has `refused`, a line for each bad event.
+        step: `step(state, event, now=, paddle=)`.
     """
 
     state: Any
@@ -54,7 +54,6 @@ class TimedEvent:
 
     Attributes:
         time: End of the buffer that decided it, s in the stream's clock.
-        event: The bounce.
         cost: Time that detection in that buffer took, s.
     """
 
@@ -68,8 +67,6 @@ class Decision:
     """What a controller made of one event.
 
     Attributes:
-        observed: The event.
-        target: Where it wants the paddle, or None.
         refusal: Why the arm did not take it, in one line, or None.
         latency: From the sound at the first microphone to the new target, s: the wait for the
             buffer, detection and the controller.
@@ -86,8 +83,6 @@ class Run:
     """What came of one toss.
 
     Attributes:
-        decisions: One an event.
-        final: The arm at the end.
         refused: Everything that was refused, or that stopped the arm, a line each.
     """
 
@@ -125,7 +120,6 @@ def run_control_loop(
     A refusal never moves the arm; microphones that stop stop it, and so does whatever is raised.
 
     Args:
-        events: Live, or recorded.
         arm: At rest at its home; its clock is the stream's.
         until: Time of the arm's clock at which to end, s; None ends with the last event.
         record: Called with the arm's state after every motion.

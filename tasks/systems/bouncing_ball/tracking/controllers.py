@@ -46,12 +46,7 @@ class ControllerInputs:
     """All that a controller may be made from.
 
     Attributes:
-        model: What calibration says about the ball.
-        workspace: The robot's plane.
         ball: Its name and radius are known; its nature is not read.
-        settings: How far to look ahead.
-        seed: Seed of the controller's samples.
-        microphones: Their stated positions, m.
     """
 
     model: BallModel
@@ -78,11 +73,7 @@ def controller(
     seed: int,
     microphones: Sequence[Sequence[float]] | None = None,
 ) -> Controller:
-    """Return the controller of a name, one of `BUILDERS`, before the first bounce.
-
-    Raises:
-        ValueError: If there is no controller of the name.
-    """
+    """Return the controller of a name before the first bounce; `ValueError` if there is none."""
     if name not in BUILDERS:
         raise ValueError(f"controller: found {name!r}, expected one of {', '.join(BUILDERS)}")
     return BUILDERS[name](ControllerInputs(model, workspace, ball, settings, seed, microphones))

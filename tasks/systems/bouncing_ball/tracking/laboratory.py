@@ -19,11 +19,7 @@ from ricochet.tasks.systems.bouncing_ball.settings import Drops, Tosses
 
 
 def ball_of(pair: str) -> Ball:
-    """Return what the twin tosses for a ball-surface pair, `<ball>-<surface>`.
-
-    Raises:
-        BadInput: If the twin has no such ball on such a surface.
-    """
+    """Return what the twin tosses for `<ball>-<surface>`; `BadInput` if it has no such pair."""
     known = {each.name: each.truth for each in sample.PAIRS}
     if pair not in known:
         raise BadInput("ball and surface", repr(pair), "one of " + ", ".join(known))

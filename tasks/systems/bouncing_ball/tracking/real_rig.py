@@ -42,11 +42,8 @@ class RealRig:
     """A rig that answered.
 
     Attributes:
-        host: Address of the robot.
-        base: Where its base stands, m.
-        workspace: Where the paddle may be.
+        base: Where the robot's base stands, m.
         paddle: Where the paddle's centre was when it was asked, m.
-        listener: The microphones.
     """
 
     host: str
@@ -58,10 +55,6 @@ class RealRig:
 
 def open_rig(settings: Settings, *, armed: bool) -> RealRig:
     """Check all that can be checked without motion.
-
-    Args:
-        settings: The sections `real` and `capture`.
-        armed: Whether `--arm` was given.
 
     Raises:
         BadInput: A setting, a driver, the robot or the microphones are not as they should be.
@@ -109,12 +102,7 @@ def held(rig: RealRig) -> Iterator[SteeredArm]:
 
 
 def lines(rig: RealRig, *, ball: str, tosses: int, repeats: int) -> tuple[str, ...]:
-    """Say what will move, where, how fast and how often.
-
-    Args:
-        tosses: How many of the ball.
-        repeats: How often one toss may be repeated.
-    """
+    """Say what will move, where, how fast and how often."""
     (left, right), (low, high) = rig.workspace.y, rig.workspace.z
     home = (rig.workspace.x, *rig.workspace.home)
     return (

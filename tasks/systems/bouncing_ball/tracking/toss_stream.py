@@ -42,7 +42,6 @@ class TossRecord:
     """What came of a toss.
 
     Attributes:
-        run: What was decided, refused and done.
         track: Where the arm was, from a little before the first event.
         fault: Why nothing may go on, one line; None while all is well.
     """

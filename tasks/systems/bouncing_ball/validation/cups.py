@@ -27,10 +27,7 @@ def predict(
 ) -> Outcomes:
     """Tell at which places the count lay in each role's predicted 90 % interval.
 
-    Args:
-        ball: What is dropped; no role knows its nature.
-        theta: Draws of each role's posterior.
-        places: From where it is dropped, m.
+    No role knows the nature of the ball, which is dropped from some places, m.
     """
     truth = np.array([ball.restitution, ball.log10_concentration])
     draw = torch.Generator().manual_seed(seed)

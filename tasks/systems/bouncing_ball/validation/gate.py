@@ -56,13 +56,7 @@ CUPS = "positions inside their 90 % interval"
 
 @dataclass(frozen=True)
 class CalibrationEvidence:
-    """What was measured again about a candidate.
-
-    Attributes:
-        agreement: The package compared with the exact posterior of the recordings.
-        product: Simulated sessions, inferred anew.
-        predictive_p_value: Chance of a session at least as unlikely under the model.
-    """
+    """What was measured again about a candidate."""
 
     agreement: Agreement
     product: ProductChecks

@@ -81,9 +81,6 @@ class TrialSetup:
 
     Attributes:
         ball: What is tossed; controllers read its name and radius.
-        models: What each role believes of it.
-        settings: How long is listened, and how often a toss is repeated.
-        session: Rig and operator.
     """
 
     ball: Ball
@@ -110,11 +107,7 @@ def run(
     seed: int,
     folder: Path,
 ) -> TwinResult:
-    """Ask, and let the contenders play tosses by hand.
-
-    Raises:
-        OperatorAbortError: If they were aborted; the arm then stands.
-    """
+    """Ask, and let the contenders play tosses by hand; see `run_tosses` for what may abort them."""
     models = trials.fit_ball_models(contenders, seed=seed)
     setup = TrialSetup(ball, models, settings, session)
     tracking = run_tosses(setup, seed=seed, folder=folder)
@@ -126,12 +119,7 @@ def run(
 
 
 def turns(roles: Sequence[Role], *, seed: int, tosses: int) -> tuple[TrialTurn, ...]:
-    """Return who plays which toss: every role once a block, in random order.
-
-    Args:
-        roles: Candidate, and champion if there is one.
-        tosses: Blocks.
-    """
+    """Return who plays which toss: every role once in each of `tosses` blocks, in random order."""
     draw = np.random.default_rng(seed)
     order = [
         (roles[i], own)
@@ -142,11 +130,7 @@ def turns(roles: Sequence[Role], *, seed: int, tosses: int) -> tuple[TrialTurn, 
 
 
 def confirm(setup: TrialSetup, folder: Path) -> Answer:
-    """Ask the operator whether the robot may move, and keep the answer in `motion.json`.
-
-    Raises:
-        OperatorAbortError: If it was anything but a yes.
-    """
+    """Keep the operator's answer in `motion.json`; `OperatorAbortError` if it is not a yes."""
     real, rig = setup.settings[Real], setup.rig
     lines = real_rig.lines(
         rig, ball=setup.ball.name, tosses=real.tosses * len(setup.models), repeats=real.repeats
@@ -163,10 +147,6 @@ def confirm(setup: TrialSetup, folder: Path) -> Answer:
 
 def run_tosses(setup: TrialSetup, *, seed: int, folder: Path) -> TrackingTrials:
     """Ask, and let every role play its tosses.
-
-    Args:
-        seed: Seed of the order and of the controllers.
-        folder: Where telemetry, verdicts and the answer go.
 
     Raises:
         OperatorAbortError: If they were aborted; the arm then stands.

@@ -37,10 +37,8 @@ class TrackingTrials:
     """The tosses as each role played them.
 
     Attributes:
-        success: Whether the paddle touched each toss, by role.
         energy: Mean energy of the paddle over its mass, m^2/s, by role.
         latency: Time from a bounce's sound to the new target, 99th percentile, s, by role.
-        refused: Lines of what was refused, by role.
     """
 
     success: Outcomes
@@ -57,12 +55,6 @@ class TwinResult:
     """What a rig saw of a candidate and of the champion.
 
     Attributes:
-        name: Name in the registry, `<ball>-<surface>`.
-        candidate: Version of the candidate.
-        champion: Version of the champion; None where there is none yet.
-        rig: The rig, simulated or real.
-        seeds: Seed of each toss.
-        success: Whether the paddle touched each toss.
         positions: Places from which the ball was dropped towards the cup, m.
         inside_90: Whether the success counted at each place lay in the predicted 90 % interval.
         stay: Whether a stationary paddle touched each toss; None where it was not tried.
@@ -122,14 +114,7 @@ def to_json(result: TwinResult) -> dict[str, Any]:
 
 
 def from_json(content: Mapping[str, Any], where: str) -> TwinResult:
-    """Read a result.
-
-    Args:
-        where: Where it came from, for an error.
-
-    Raises:
-        BadInput: If it is none.
-    """
+    """Read a result; `BadInput` if it is none."""
     with reading(content, SCHEMA, where):
         champion = content["champion"]
         stay, staying = content.get("stay"), content.get("staying")

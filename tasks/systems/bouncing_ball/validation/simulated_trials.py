@@ -92,8 +92,6 @@ def run_tosses(
 
     Args:
         ball: What the twin tosses; no controller knows its nature.
-        models: What each role believes of it.
-        folder: Where telemetry and pictures go.
     """
     workspace, place = workspace_of(settings[Tosses]), output_folder(folder)
     runs: dict[Role, list[tuple[Run, bool]]] = {role: [] for role in models}
@@ -125,14 +123,7 @@ def end_of(toss: Toss) -> float:
 def outcome_of(
     run: Run, toss: Toss, events: Sequence[TimedEvent], *, workspace: Workspace
 ) -> Outcome:
-    """Tell how a toss ended, by what truly happened.
-
-    Args:
-        run: What the controller and the arm did until the ball crossed the plane.
-        toss: The truth.
-        events: What was detected.
-        workspace: Where the paddle may be.
-    """
+    """Tell how a toss ended, by what truly happened."""
     before = toss.times < (np.inf if toss.crossing_time is None else toss.crossing_time)
     wrong = outcomes.mislocated(
         toss.times[before], toss.positions[before, :2], [observed.event for observed in events]

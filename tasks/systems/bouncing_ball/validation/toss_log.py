@@ -44,8 +44,6 @@ def record(
 
     Args:
         start: When the toss began, s of the log.
-        states: Where the arm was.
-        kind: How the toss ended.
     """
     rows: list[Row] = [_arm(state) for state in states]
     rows += [row for decision in run.decisions for row in _decision(decision)]

@@ -23,11 +23,7 @@ from ricochet.tasks.validation.outcomes import REAL, SIMULATED
 
 
 def refuse(name: str) -> None:
-    """Refuse a ball that the twin does not toss.
-
-    Raises:
-        BadInput: If it is none of the balls whose name and radius are known.
-    """
+    """Refuse a ball whose name and radius the twin does not know."""
     laboratory.ball_of(name)
 
 
@@ -38,11 +34,7 @@ def open_simulated(request: RigRequest) -> RunTrials[TwinResult]:
 
 
 def open_real(request: RigRequest) -> RunTrials[TwinResult]:
-    """Find the operator and the real rig, without any motion.
-
-    Raises:
-        BadInput: If there is no terminal, or anything that the rig needs is missing.
-    """
+    """Find the operator and the rig, without motion; `BadInput` if the rig lacks anything."""
     there = operator.at_terminal()
     session = RealRigSession(real_rig.open_rig(request.settings, armed=request.armed), there)
     ball = laboratory.ball_of(request.name)
