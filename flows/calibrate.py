@@ -1,8 +1,8 @@
 """The flow from recordings to registered posteriors.
 
-    density ready -> each pair: detect and infer -> record and register -> all pairs on one plot
+    density ready -> each target: detect and infer -> record and register -> all targets on one plot
 
-The steps are plain functions in `tasks`; a Prefect task wraps one pair. Nothing is cached by
+The steps are plain functions in `tasks`; a Prefect task wraps one target. Nothing is cached by
 Prefect: a result is unchanged if its key is, on disk and in MLflow.
 """
 
@@ -25,7 +25,11 @@ from ricochet.tasks.storage.provenance import artifacts
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import publish as publishing
 from ricochet.tasks.systems.bouncing_ball.calibration import run as calibration
-from ricochet.tasks.systems.bouncing_ball.calibration.run import Order, Pair
+from ricochet.tasks.systems.bouncing_ball.calibration import targets
+from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
+    CalibrationRequest,
+    CalibrationTarget,
+)
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.training.steps import TrainingRequest
 
@@ -39,7 +43,7 @@ def calibrate(
     overrides: list[str] | None = None,
     density: str | None = None,
 ) -> dict[str, Any]:
-    """Calibrate every pair and register the posteriors.
+    """Calibrate every target and register the posteriors.
 
     Args:
         sessions: Session folders; none means every session under `data/`.
@@ -50,63 +54,67 @@ def calibrate(
         density: Package of the density network; none takes the registered one.
 
     Returns:
-        The results by name of the pair, with `unchanged` for those that were there already.
+        The results by name of the target, with `unchanged` for those that were there already.
     """
-    order = Order(
+    request = CalibrationRequest(
         settings=catalogue.load_settings(params, overrides),
         out=output_folder(Path(out)),
         seed=seed,
         density=None if density is None else Path(density),
     )
     named, tracker = sessions or [], runs.connect()
-    catalogue.refuse_foreign(calibration.registered_names(named, order.out), POSTERIOR.made_by)
+    catalogue.refuse_foreign(targets.registered_names(named, request.out), POSTERIOR.made_by)
     runs.close_abandoned(tracker)
-    if order.density is None:
-        order = _with_network(order)
+    if request.density is None:
+        request = _with_network(request)
 
-    def publish(pair: Pair, request: Order) -> Mapping[str, Any]:
-        result = infer(pair, request)
-        return result if pair.bare else record(tracker, pair, request, result)
+    def publish(target: CalibrationTarget, request: CalibrationRequest) -> Mapping[str, Any]:
+        result = infer(target, request)
+        return result if target.bare else record(tracker, target, request, result)
 
-    results = calibration.run(named, order, do=publish, published=True)
-    together = [pair for pair in calibration.pairs(named, order.out) if not pair.bare]
+    results = calibration.run(named, request, do=publish, published=True)
+    together = [target for target in targets.targets(named, request.out) if not target.bare]
     if any(not entry["unchanged"] for entry in results.values()):
-        compare(tracker, together, order)
+        compare(tracker, together, request)
     return results
 
 
 @task(name="detect and infer", cache_policy=NO_CACHE, retries=0)
-def infer(pair: Pair, order: Order) -> dict[str, Any]:
-    """Calibrate one pair and write its files, all but `result.json`, whose content is returned."""
-    with bar(pair.name) as progress:
-        return calibration.calibrate_pair(pair, order, progress=progress)
+def infer(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any]:
+    """Calibrate one target; write all files but `result.json`, whose content is returned."""
+    with bar(target.name) as progress:
+        return calibration.calibrate_target(target, request, progress=progress)
 
 
 @task(name="record and register", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
-def record(tracker: Tracker, pair: Pair, order: Order, result: dict[str, Any]) -> dict[str, Any]:
-    """Record one pair in MLflow, register its package, and link the two runs.
+def record(
+    tracker: Tracker, target: CalibrationTarget, request: CalibrationRequest, result: dict[str, Any]
+) -> dict[str, Any]:
+    """Record one target in MLflow, register its package, and link the two runs.
 
     Returns:
         The result with `registered` filled in.
     """
-    published, run = publishing.publish_pair(
-        tracker, pair, order, result, flow_run=str(flow_run.id or "")
+    published, run = publishing.publish_target(
+        tracker, target, request, result, flow_run=str(flow_run.id or "")
     )
-    link(run, f"{pair.name}: MLflow run", key="mlflow-run")
+    link(run, f"{target.name}: MLflow run", key="mlflow-run")
     return published
 
 
 @task(name="all pairs on one plot", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
-def compare(tracker: Tracker, pairs: list[Pair], order: Order) -> None:
-    """Draw all pairs on one plot, in the parent of their runs."""
-    run = publishing.publish_comparison(tracker, pairs, order)
+def compare(
+    tracker: Tracker, together: list[CalibrationTarget], request: CalibrationRequest
+) -> None:
+    """Draw all targets on one plot, in the parent of their runs."""
+    run = publishing.publish_comparison(tracker, together, request)
     if run is not None:
         link(run, "all pairs: MLflow run", key="mlflow-comparison")
 
 
-def _with_network(order: Order) -> Order:
+def _with_network(request: CalibrationRequest) -> CalibrationRequest:
     """Have the density of these settings trained and registered, and use it."""
     folder = output_folder(artifacts() / "train" / "density")
-    request = TrainingRequest(order.settings, folder, seed=0)
-    result = train_and_publish(catalogue.training("density"), request)
-    return replace(order, density=folder / result["package"], model=result["model"])
+    training = TrainingRequest(request.settings, folder, seed=0)
+    result = train_and_publish(catalogue.training("density"), training)
+    return replace(request, density=folder / result["package"], model=result["model"])

@@ -16,8 +16,11 @@ from ricochet.tasks.storage import provenance
 from ricochet.tasks.storage.provenance import ROOT, import_closure
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import train, training_data
-from ricochet.tasks.systems.bouncing_ball.calibration import density, run
-from ricochet.tasks.systems.bouncing_ball.calibration.run import Order, Pair
+from ricochet.tasks.systems.bouncing_ball.calibration import density, targets
+from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
+    CalibrationRequest,
+    CalibrationTarget,
+)
 from ricochet.tasks.systems.bouncing_ball.settings import Density
 from ricochet.tasks.systems.bouncing_ball.studies import inference
 from ricochet.tasks.training.steps import TrainingRequest
@@ -93,15 +96,17 @@ def edit(layers: Path) -> Iterator[Edit]:
 def keys(root: Path) -> dict[str, str]:
     """Return the project's own keys of every kind of result, with the code under a root."""
     given, out = catalogue.load_settings(), Path("out")
-    order = Order(given, out, seed=0)
+    request = CalibrationRequest(given, out, seed=0)
     training = TrainingRequest(given, out, seed=0)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (density, run, training_data, train):
+        for module in (density, targets, training_data, train):
             patch.setattr(module, "code_digest", lambda name: provenance.code_digest(name, root))
         return {
             "density": density.key(given[Density], 0),
-            "calibrate": run.key(Pair("a-b", (), out, "digest"), order),
-            "times only": run.key(Pair("clip", (), out, "digest", bare=True), order),
+            "calibrate": targets.key(CalibrationTarget("a-b", (), out, "digest"), request),
+            "times only": targets.key(
+                CalibrationTarget("clip", (), out, "digest", bare=True), request
+            ),
             "modes": training_data.modes_key(training),
             "strokes": training_data.strokes_key(training),
             "targets": training_data.targets_key(training),

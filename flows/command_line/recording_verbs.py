@@ -15,18 +15,18 @@ from ricochet.tasks.systems import catalogue
 
 def calibrate(call: Call) -> None:
     """Turn recordings into posteriors."""
-    from ricochet.tasks.systems.bouncing_ball.calibration import report, run
+    from ricochet.tasks.systems.bouncing_ball.calibration import report, run, targets
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
     sessions = [str(path) for path in call.arguments.session]
     density = call.arguments.density
-    order = run.Order(call.settings, call.out, call.seed, density=density)
-    catalogue.refuse_foreign(run.registered_names(sessions, call.out), POSTERIOR.made_by)
-    if call.publish and not run.is_bare(sessions):
-        result = _calibrated_and_published(call, sessions, order)
+    request = targets.CalibrationRequest(call.settings, call.out, call.seed, density=density)
+    catalogue.refuse_foreign(targets.registered_names(sessions, call.out), POSTERIOR.made_by)
+    if call.publish and not targets.is_bare(sessions):
+        result = _calibrated_and_published(call, sessions, request)
     else:
-        before = run.unchanged(sessions, order, published=False)
-        result = run.run(sessions, order) if before is None else before
+        before = run.unchanged(sessions, request, published=False)
+        result = run.run(sessions, request) if before is None else before
     for line in report.lines(result, call.out):
         call.report_line(line)
 
@@ -60,17 +60,17 @@ def simulate(call: Call) -> None:
     call.report_line(f"{result['drops']} drops in {call.out / result['data']}")
 
 
-def _calibrated_and_published(call: Call, sessions: list[str], order: Any) -> Mapping[str, Any]:
+def _calibrated_and_published(call: Call, sessions: list[str], request: Any) -> Mapping[str, Any]:
     """Return the results; where all are there and registered no server starts."""
     prepare_servers()
     from ricochet.tasks.systems.bouncing_ball.calibration import publish
 
-    before = publish.unchanged(sessions, order)
+    before = publish.unchanged(sessions, request)
     if before is not None:
         return before
     from ricochet.flows.calibrate import calibrate as flow
 
-    density = None if order.density is None else str(order.density)
+    density = None if request.density is None else str(request.density)
     return flow(sessions=sessions, density=density, **call.parameters())
 
 

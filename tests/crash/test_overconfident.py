@@ -52,10 +52,10 @@ def squeeze(package: Package, *, division: float) -> Package:
 def package_of(drops) -> Package:
     """Calibrate drops and package the posterior as `ricochet calibrate` does."""
     found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(1))
-    order = SimpleNamespace(settings=catalogue.load_settings(), seed=1)
+    request = SimpleNamespace(settings=catalogue.load_settings(), seed=1)
     checked = ProductChecks(np.array([0.5]), np.array([[0.5, 0.5]]), 10)
-    pair = SimpleNamespace(digest="0" * 32)
-    return posterior._package(pair, order, found, {"findings": []}, checked)
+    target = SimpleNamespace(digest="0" * 32)
+    return posterior._package(target, request, found, {"findings": []}, checked)
 
 
 def failures(stated: Package, drops, *, sessions: int) -> set[str]:
@@ -120,7 +120,7 @@ def again(claim, recordings, wanted):
     less = wanted.changed(Gate, sessions=1)
     from ricochet.tasks.systems.bouncing_ball.calibration import detections
 
-    drops = detections.measured(detections.hear(recordings))
+    drops = detections.measured(detections.detect(recordings), release_sd=5e-3)
     return audit.audit_drops(claim, drops, settings=less).agreement
 
 

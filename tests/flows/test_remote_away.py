@@ -13,7 +13,7 @@ from ricochet.flows.command_line import verbs
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
-from ricochet.tasks.systems.bouncing_ball.calibration import run as calibration
+from ricochet.tasks.systems.bouncing_ball.calibration import targets
 from tests.flows.test_nightly import call
 from tests.tasks.recordings import small_sessions
 
@@ -44,7 +44,7 @@ def checkout(tmp_path, monkeypatch):
     )
     subprocess.run([sys.executable, "-m", "dvc", "add", "-q", "data"], cwd=root, check=True)
     monkeypatch.setattr(dvc_publish, "ROOT", root)
-    monkeypatch.setattr(calibration, "DATA", root / "data")
+    monkeypatch.setattr(targets, "DATA", root / "data")
     monkeypatch.chdir(elsewhere)
     return root
 
@@ -61,7 +61,7 @@ def night(tmp_path, monkeypatch):
     at_hand = []
 
     def calibrate(**words):
-        found = calibration.pairs([], tmp_path / "out")
+        found = targets.targets([], tmp_path / "out")
         at_hand.append([path.name for pair in found for path in pair.sources])
         return {pair.name: {"unchanged": False} for pair in found}
 
@@ -169,7 +169,7 @@ def test_recordings_that_are_published_and_calibrated_are_those_of_the_checkout(
     dvc_publish.pull()
     with pytest.raises(BadInput, match="remote"):
         dvc_publish.publish(tmp_path / "a", remote="nowhere")
-    assert set(asked) == {calibration.DATA.parent}
+    assert set(asked) == {targets.DATA.parent}
 
 
 @pytest.mark.parametrize("reason", [None, "dvc push: no route"])

@@ -14,19 +14,7 @@ DATA = "drops.npz"
 
 
 def run(settings: Simulate, folder: Path, *, seed: int) -> dict[str, Any]:
-    """Simulate drops and write them.
-
-    Args:
-        settings: How many drops, and the noise of measuring one bounce.
-        folder: Folder of the results.
-        seed: Seed of all randomness; the same seed gives the same bytes.
-
-    Returns:
-        What `result.json` holds.
-
-    Raises:
-        BadInput: If the place cannot be written.
-    """
+    """Simulate drops and write them; `BadInput` if the place cannot be written."""
     draw = torch.Generator().manual_seed(seed)
     noise = problem.constant_noise(
         (settings.drops,), time_sd=settings.time_sd, position_sd=settings.position_sd

@@ -38,12 +38,9 @@ class Trained:
     """A trained density with the record of its training.
 
     Attributes:
-        density: The density.
         held_out: Mean negative log density of held-out pairs, nats.
         history: The same at each look during training.
-        settings: What it was trained with.
         asked: What was asked for; a search chose `settings` starting from it.
-        seed: Seed of all randomness.
     """
 
     density: ConditionalDensity
@@ -81,9 +78,7 @@ def check(density: ConditionalDensity, *, seed: int, cases: int = CASES) -> dict
     """Measure on fresh simulated drops whether the density is calibrated.
 
     Args:
-        density: The density.
         seed: Seed of the drops, which are not those of the training.
-        cases: Number of drops.
 
     Returns:
         `cases`, `ranks` of the truth by parameter, and `coverage` by level.

@@ -40,11 +40,7 @@ def parameters() -> tuple[Parameter, ...]:
 
 
 def write(trained: Trained, folder: Path) -> None:
-    """Write a density as a package.
-
-    Raises:
-        BadInput: If the place cannot be written.
-    """
+    """Write a density as a package; `BadInput` if the place cannot be written."""
     draw = torch.Generator().manual_seed(0)
     theta, inputs = densities.training_pairs(REFERENCES, draw=draw)
     checked = densities.check(trained.density, seed=trained.seed)
@@ -86,7 +82,6 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     """Evaluate a package of this kind at its reference inputs.
 
     Args:
-        arrays: The arrays of the density.
         inputs: `theta`, `values`, `location` and `scale`, one row a case.
 
     Returns:

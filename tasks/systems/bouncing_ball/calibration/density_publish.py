@@ -38,7 +38,6 @@ def publish_density(
 
     Args:
         folder: Folder that holds `package`, and `search.journal` after a search.
-        flow_run: Id of the Prefect flow run, if there is one.
 
     Raises:
         BadInput: If the package is not whole.

@@ -19,14 +19,7 @@ from ricochet.tasks.training.search import Choice, Space
 def search(
     settings: Density, folder: Path, *, seed: int, progress: Progress = no_progress
 ) -> Density:
-    """Try as many settings as `settings.trials` says, these first, and return the best.
-
-    Args:
-        settings: The settings to start from.
-        folder: Where the journal lies.
-        seed: Seed of the proposals and of every training.
-        progress: Called with hundredths of each trial.
-    """
+    """Try as many settings as `settings.trials` says, these first, and return the best."""
     once = replace(settings, trials=0)
 
     def value(chosen: Choice, within: Progress) -> float:

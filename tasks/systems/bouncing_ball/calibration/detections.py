@@ -1,8 +1,8 @@
-"""Sessions to heard takes: what each recording of a drop says about times and places of bounces.
+"""Detection in sessions: what each recording of a drop says about times and places of bounces.
 
 One bad take never ends a session: whatever is wrong with it becomes its reason to be set aside.
 Neither does a poor session spoil the good ones: places come before times, so that a session of
-fewer than three microphones counts only where no session of the pair tells places.
+fewer than three microphones counts only where no session of the target tells places.
 """
 
 import math
@@ -35,26 +35,22 @@ LEFT_OUT = "fewer than three microphones: times alone, left out beside sessions 
 
 @dataclass(frozen=True)
 class NamedTake:
-    """A take that was heard.
+    """A take in which the bounces were detected.
 
     Attributes:
         file: `<session>/<file>`.
-        path: Where the recording lies.
-        heard: What was heard in it.
     """
 
     file: str
     path: Path
-    heard: DetectedTake
+    detected: DetectedTake
 
 
 @dataclass(frozen=True)
-class Heard:
-    """All takes of the sessions of a pair.
+class Detections:
+    """All takes of the sessions of a target.
 
     Attributes:
-        sessions: The sessions that were heard.
-        takes: The takes that can be used.
         rejected: Those that cannot, those of sessions left out among them.
         placed: Whether the rigs of these sessions tell where a bounce was.
     """
@@ -65,21 +61,16 @@ class Heard:
     placed: bool
 
 
-def hear(
+def detect(
     folders: Sequence[Path],
     *,
     tolerances: Tolerances | None = None,
     progress: Progress = no_progress,
-) -> Heard:
-    """Hear every take of some sessions.
+) -> Detections:
+    """Detect the bounces of every take of some sessions.
 
     Args:
-        folders: The session folders.
         tolerances: How well the rig is known; None is a perfect one.
-        progress: Told of each take.
-
-    Returns:
-        What was heard.
 
     Raises:
         BadInput: If a session as a whole cannot be read.
@@ -91,7 +82,7 @@ def hear(
     sessions, left_out = _best(named)
     placed = _tells_places(sessions[0])
     total = sum(len(session.takes) for session in sessions)
-    heard: list[NamedTake] = []
+    takes: list[NamedTake] = []
     rejected = [entry for session in named for entry in _rejected(session)]
     rejected += [
         Rejected(f"{session.identity}/{take.file}", LEFT_OUT)
@@ -101,39 +92,38 @@ def hear(
     done = 0
     for session in sessions:
         for take in session.takes:
-            result = _hear_take(session, take, placed=placed, tolerances=tolerances)
-            heard.append(result) if isinstance(result, NamedTake) else rejected.append(result)
+            result = _detect_take(session, take, placed=placed, tolerances=tolerances)
+            takes.append(result) if isinstance(result, NamedTake) else rejected.append(result)
             done += 1
             progress(done, total)
-    return Heard(sessions, tuple(heard), tuple(rejected), placed)
+    return Detections(sessions, tuple(takes), tuple(rejected), placed)
 
 
-def measured(heard: Heard, *, release_sd: float) -> MeasuredDrops:
+def measured(detected: Detections, *, release_sd: float) -> MeasuredDrops:
     """Give the drops the form that the calibration takes.
 
     Args:
-        heard: Takes of a rig that tells places.
         release_sd: Standard deviation of the error of a session's height of release, m.
 
     Returns:
         First three bounces of each, with their noise, and all later times.
     """
-    takes = [take.heard for take in heard.takes]
+    takes = [take.detected for take in detected.takes]
     return MeasuredDrops(
         times=_stack([take.times[:BOUNCES] for take in takes]),
         positions=_stack([_places(take)[:BOUNCES] for take in takes]),
         time_sd=_stack([_pooled(take.time_sd[:BOUNCES]) for take in takes]),
         position_sd=_stack([_position_sd(take) for take in takes]),
-        release=_release(heard, release_sd),
+        release=_release(detected, release_sd),
         later_times=tuple(take.times for take in takes),
-        names=tuple(take.file for take in heard.takes),
+        names=tuple(take.file for take in detected.takes),
     )
 
 
-def object_of(heard: Heard) -> dict[str, Any]:
+def object_of(detected: Detections) -> dict[str, Any]:
     """Describe what was dropped; the height only where it was the same in all sessions."""
-    first = heard.sessions[0]
-    heights = {session.drop_height for session in heard.sessions}
+    first = detected.sessions[0]
+    heights = {session.drop_height for session in detected.sessions}
     return {
         "ball": first.ball,
         "surface": first.surface,
@@ -141,29 +131,25 @@ def object_of(heard: Heard) -> dict[str, Any]:
     }
 
 
-def provenance(heard: Heard) -> dict[str, Any]:
+def provenance(detected: Detections) -> dict[str, Any]:
     """Say which sessions were read, and what they were simulated with."""
-    truth = heard.sessions[0].truth
+    truth = detected.sessions[0].truth
     return {
         "sessions": [
-            {
-                "id": session.identity,
-                "started_at": session.started_at.isoformat(),
-                "rig": session.rig.name,
-            }
-            for session in heard.sessions
+            {"id": each.identity, "started_at": each.started_at.isoformat(), "rig": each.rig.name}
+            for each in detected.sessions
         ],
         "truth": None if truth is None else asdict(truth),
     }
 
 
-def _release(heard: Heard, release_sd: float) -> Release:
+def _release(detected: Detections, release_sd: float) -> Release:
     """Return what the sessions state of the release of each take."""
-    names = [session.identity for session in heard.sessions]
-    number = torch.tensor([names.index(take.file.split("/")[0]) for take in heard.takes])
+    names = [session.identity for session in detected.sessions]
+    number = torch.tensor([names.index(take.file.split("/")[0]) for take in detected.takes])
     stated = [
         math.nan if session.drop_height is None else session.drop_height
-        for session in heard.sessions
+        for session in detected.sessions
     ]
     height = torch.tensor(stated, dtype=torch.float64)[number]
     return Release(height, torch.full_like(height, release_sd), number)
@@ -177,7 +163,7 @@ def _check_height(session: Session) -> None:
 
 
 def _best(named: tuple[Session, ...]) -> tuple[tuple[Session, ...], tuple[Session, ...]]:
-    """Split sessions into those to hear and those to leave out: places come before times."""
+    """Split sessions into those to use and those to leave out: places come before times."""
     telling = tuple(session for session in named if _tells_places(session))
     if not telling:
         return named, ()
@@ -194,7 +180,7 @@ def _rejected(session: Session) -> list[Rejected]:
     ]
 
 
-def _hear_take(
+def _detect_take(
     session: Session, take: Take, *, placed: bool, tolerances: Tolerances | None
 ) -> NamedTake | Rejected:
     name, path = f"{session.identity}/{take.file}", session.folder / take.file
@@ -202,12 +188,12 @@ def _hear_take(
         return Rejected(name, f"the recorder lost samples ({take.xruns} xruns): its times are off")
     try:
         samples = recordings.load_take(path)
-        heard = sound.detect(samples, session.rig.array(), tolerances=tolerances)
+        detected = sound.detect(samples, session.rig.array(), tolerances=tolerances)
     except (BadInput, ValueError) as error:
         return Rejected(name, str(error))
-    if placed and bool(np.any(heard.outliers[:BOUNCES])):
+    if placed and bool(np.any(detected.outliers[:BOUNCES])):
         return Rejected(name, f"one of its first {BOUNCES} bounces could not be placed")
-    return NamedTake(name, path, heard)
+    return NamedTake(name, path, detected)
 
 
 def _places(take: DetectedTake) -> Float[ndarray, "bounce 2"]:

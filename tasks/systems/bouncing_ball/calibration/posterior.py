@@ -1,4 +1,4 @@
-"""The posterior of a ball-surface pair, and the files that say it.
+"""The posterior of a ball on a surface, and the files that say it.
 
 samples.npz   theta, shape (4000, 2), float64
 package/      `ricochet.posterior/1`, the density on a grid
@@ -6,7 +6,6 @@ figures/      PNG
 details.json  the key, findings, metrics, the posterior as drops accumulate
 """
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,8 +32,13 @@ from ricochet.tasks.systems.bouncing_ball.calibration import (
     detections,
     times_only,
 )
-from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
-from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard
+from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
+from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
+    SCHEMA,
+    CalibrationRequest,
+    CalibrationTarget,
+    details_header,
+)
 from ricochet.tasks.systems.bouncing_ball.figures import calibration_set
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID as GRID_READER
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY
@@ -44,8 +48,6 @@ from ricochet.tasks.training.steps import TrainingRequest
 GRID = 121
 """Points an axis of the packaged density; straight lines between them err by under 1e-2 nats."""
 REFERENCES = 32
-
-Infer = Callable[..., Calibration]
 
 
 @dataclass(frozen=True)
@@ -57,120 +59,100 @@ class Network:
 
 
 def calibrate(
-    pair: "steps.Pair",
-    order: "steps.Order",
+    target: CalibrationTarget,
+    request: CalibrationRequest,
     *,
     progress: Progress = no_progress,
-    infer: Infer = ball_calibration.calibrate,
 ) -> dict[str, Any]:
-    """Calibrate a pair from its sessions and write its files, all but `result.json`.
-
-    Args:
-        pair: The pair.
-        order: What is wanted.
-        progress: Told of each take.
-        infer: Turns measured drops into a posterior.
-
-    Returns:
-        What `result.json` shall hold, nothing being registered yet.
+    """Calibrate from sessions and write the files, all but `result.json`, which is returned.
 
     Raises:
         BadInput: If too few takes can be used.
     """
-    rules = order.settings[Calibrate]
+    rules = request.settings[Calibrate]
     known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
-    heard = detections.hear(pair.sources, tolerances=known, progress=progress)
-    _check(pair, heard, rules.fewest_takes)
-    if not heard.placed:
-        return times_only.calibrate_heard(pair, order, heard)
-    drops, network = detections.measured(heard, release_sd=rules.release_sd), find_network(order)
-    found = infer(drops, draw=torch.Generator().manual_seed(order.seed))
+    detected = detections.detect(target.sources, tolerances=known, progress=progress)
+    _check(target, detected, rules.fewest_takes)
+    if not detected.placed:
+        return times_only.calibrate_sessions(target, request, detected)
+    drops = detections.measured(detected, release_sd=rules.release_sd)
+    network = find_or_train_network(request)
+    found = ball_calibration.calibrate(drops, draw=torch.Generator().manual_seed(request.seed))
     drops = replace(drops, release=found.release)
-    result = _result(heard, found, network)
-    checked = _check_product(order, drops, found, progress)
-    details = _details(pair, order, heard, found, drops, network)
-    details["metrics"] |= _coverage_metrics(checked)
-    write_arrays(pair.folder / "samples.npz", {"theta": _theta(found)})
-    package = _package(pair, order, found, details, checked)
-    write_package(pair.folder / "package", package, reader=GRID_READER)
-    calibration_set.draw(pair.name, heard, found, details, checked, folder=pair.folder / "figures")
-    write_json(pair.folder / "details.json", details)
+    result = _result(detected, found, network)
+    checked = _check_product(request, drops, found, progress)
+    details = _details(target, request, detected, found, drops, network)
+    details["metrics"] |= {
+        f"product_coverage_{round(100 * row.nominal)}": row.found
+        for row in coverage(checked.levels)
+    }
+    write_arrays(target.folder / "samples.npz", {"theta": found.samples})
+    package = _package(target, request, found, details, checked)
+    write_package(target.folder / "package", package, reader=GRID_READER)
+    figures = target.folder / "figures"
+    calibration_set.draw(target.name, detected, found, details, checked, folder=figures)
+    write_json(target.folder / "details.json", details)
     return result
 
 
-def find_network(order: "steps.Order") -> Network:
-    """Return the density network that was asked for, or the one of these settings.
-
-    Args:
-        order: What is wanted.
-
-    Returns:
-        The network; trained now, under `artifacts/`, where there is none yet.
+def find_or_train_network(request: CalibrationRequest) -> Network:
+    """Return the density network asked for, or that of the settings, trained if there is none yet.
 
     Raises:
         BadInput: If what was asked for is no package of a density.
     """
-    folder = order.density
-    if folder is not None:
-        density_packages.read(folder)
+    folder = request.density
     if folder is None:
         place = output_folder(artifacts() / "train" / "density")
-        request = TrainingRequest(order.settings, place, seed=0)
-        folder = density_training.find_or_train(request)
-    name = order.model or f"{DENSITY.pattern}/{density_packages.local_version(folder)}"
+        folder = density_training.find_or_train(TrainingRequest(request.settings, place, seed=0))
+    else:
+        density_packages.read(folder)
+    name = request.model or f"{DENSITY.pattern}/{density_packages.local_version(folder)}"
     return Network(folder, name)
 
 
-def _check(pair: "steps.Pair", heard: Heard, fewest: int) -> None:
-    if len(heard.takes) >= fewest:
+def _check(target: CalibrationTarget, detected: Detections, fewest: int) -> None:
+    if len(detected.takes) >= fewest:
         return
-    reasons = "; ".join(f"{entry.file}: {entry.reason}" for entry in heard.rejected[:3])
-    found = f"{len(heard.takes)} takes that can be used" + (f" ({reasons})" if reasons else "")
-    raise BadInput(", ".join(map(str, pair.sources)), found, f"at least {fewest}")
+    reasons = "; ".join(f"{entry.file}: {entry.reason}" for entry in detected.rejected[:3])
+    found = f"{len(detected.takes)} takes that can be used" + (f" ({reasons})" if reasons else "")
+    raise BadInput(", ".join(map(str, target.sources)), found, f"at least {fewest}")
 
 
-def _theta(found: Calibration) -> np.ndarray:
-    return np.asarray(found.samples, dtype=np.float64)
-
-
-def _result(heard: Heard, found: Calibration, network: Network) -> dict[str, Any]:
-    rejected = [asdict(entry) for entry in heard.rejected]
+def _result(detected: Detections, found: Calibration, network: Network) -> dict[str, Any]:
+    rejected = [asdict(entry) for entry in detected.rejected]
     rejected += [{"file": file, "reason": reason} for file, reason in found.set_aside]
     names = problem.PARAMETERS
     return {
-        "schema": steps.SCHEMA,
-        "object": detections.object_of(heard),
-        "release": _heights(heard, found),
-        "sessions": [session.identity for session in heard.sessions],
+        "schema": SCHEMA,
+        "object": detections.object_of(detected),
+        "release": _heights(detected, found),
+        "sessions": [session.identity for session in detected.sessions],
         "takes": {"used": len(found.used), "rejected": rejected},
         "parameters": list(names),
-        "mean": np.asarray(found.mean).tolist(),
-        "covariance": np.asarray(found.covariance).tolist(),
-        "region_90": dict(zip(names, np.asarray(found.region_90).tolist(), strict=True)),
+        "mean": found.mean.tolist(),
+        "covariance": found.covariance.tolist(),
+        "region_90": dict(zip(names, found.region_90.tolist(), strict=True)),
         "samples": "samples.npz",
-        "predictive_p_value": float(found.predictive_p_value),
+        "predictive_p_value": found.predictive_p_value,
         "model": {"density": network.name},
         "registered": None,
     }
 
 
 def _details(
-    pair: "steps.Pair",
-    order: "steps.Order",
-    heard: Heard,
+    target: CalibrationTarget,
+    request: CalibrationRequest,
+    detected: Detections,
     found: Calibration,
     drops: MeasuredDrops,
     network: Network,
 ) -> dict[str, Any]:
     return {
-        "schema": "ricochet.calibration-details/1",
-        "key": steps.key(pair, order),
-        "recordings": pair.digest,
-        "git_commit": git_commit(),
-        "seed": order.seed,
-        **detections.provenance(heard),
+        **details_header(target, request),
+        **detections.provenance(detected),
         "findings": [asdict(finding) for finding in found.findings],
-        "metrics": _metrics(heard, found, drops, network),
+        "metrics": _metrics(detected, found, drops, network),
         "narrowing": [
             {"drops": n, "mean": grid.mean.tolist(), "covariance": grid.covariance.tolist()}
             for n, grid in found.narrowing
@@ -178,30 +160,23 @@ def _details(
     }
 
 
-def _heights(heard: Heard, found: Calibration) -> list[dict[str, Any]]:
+def _heights(detected: Detections, found: Calibration) -> list[dict[str, Any]]:
     """Say from which height each session's balls are taken to have fallen, and who says so."""
+    names = ("stated", "height", "height_sd", "source", "from_takes", "from_takes_sd")
     return [
-        {
-            "session": session.identity,
-            "stated": height.stated,
-            "height": height.height,
-            "height_sd": height.height_sd,
-            "source": height.source,
-            "from_takes": height.from_takes,
-            "from_takes_sd": height.from_takes_sd,
-        }
-        for session, height in zip(heard.sessions, found.heights, strict=True)
+        {"session": session.identity} | {name: getattr(height, name) for name in names}
+        for session, height in zip(detected.sessions, found.heights, strict=True)
     ]
 
 
 def _metrics(
-    heard: Heard, found: Calibration, drops: MeasuredDrops, network: Network
+    detected: Detections, found: Calibration, drops: MeasuredDrops, network: Network
 ) -> dict[str, float]:
-    deviation = np.sqrt(np.diag(np.asarray(found.covariance)))
+    deviation = np.sqrt(np.diag(found.covariance))
     metrics = {
         "takes_used": float(len(found.used)),
-        "takes_rejected": float(len(heard.rejected) + len(found.set_aside)),
-        "predictive_p_value": float(found.predictive_p_value),
+        "takes_rejected": float(len(detected.rejected) + len(found.set_aside)),
+        "predictive_p_value": found.predictive_p_value,
         "time_sd": float(drops.time_sd.mean()),
         "position_sd": float(drops.position_sd.mean()),
         "network_log_density": _network_log_density(network, drops, found),
@@ -214,55 +189,42 @@ def _metrics(
 def _network_log_density(network: Network, drops: MeasuredDrops, found: Calibration) -> float:
     """Return what the network, shown single drops, thinks of the posterior mean, in nats."""
     inputs = network_features.from_both(drops.features, drops.noise, drops.release)
-    mean = torch.from_numpy(np.asarray(found.mean, dtype=np.float64))
-    values = density_packages.read(network.folder).log_density(
-        mean.expand(len(drops.names), 2), inputs
-    )
+    mean = torch.from_numpy(found.mean).expand(len(drops.names), 2)
+    values = density_packages.read(network.folder).log_density(mean, inputs)
     finite = values[torch.isfinite(values)]
     return float(finite.median()) if len(finite) else -1e3
 
 
 def _check_product(
-    order: "steps.Order", drops: MeasuredDrops, found: Calibration, progress: Progress
+    request: CalibrationRequest, drops: MeasuredDrops, found: Calibration, progress: Progress
 ) -> ProductChecks:
     """Simulate sessions at the posterior, with the noise of the takes in it."""
     used = drops.keep(np.isin(drops.names, found.used))
     return simulation_checks.check(
-        _theta(found),
+        found.samples,
         used.noise,
         used.release,
-        sessions=order.settings[Calibrate].check_sessions,
-        draw=torch.Generator().manual_seed(order.seed + 1),
+        sessions=request.settings[Calibrate].check_sessions,
+        draw=torch.Generator().manual_seed(request.seed + 1),
         progress=progress,
     )
 
 
-def _coverage_metrics(checked: ProductChecks) -> dict[str, float]:
-    return {
-        f"product_coverage_{round(100 * row.nominal)}": row.found
-        for row in coverage(checked.levels)
-    }
-
-
 def _product_checks(checked: ProductChecks) -> dict[str, Any]:
-    names = problem.PARAMETERS
+    rows = {row.nominal: row for row in coverage(checked.levels)}
+    ranks = np.round(checked.ranks, 4).T.tolist()
     return {
         "drops": checked.drops,
         "sessions": len(checked.levels),
-        "coverage": {f"{row.nominal:g}": row.found for row in coverage(checked.levels)},
-        "coverage_90_interval": next(
-            [row.low, row.high] for row in coverage(checked.levels) if row.nominal == 0.9
-        ),
-        "ranks": {
-            name: np.round(ranks, 4).tolist()
-            for name, ranks in zip(names, checked.ranks.T, strict=True)
-        },
+        "coverage": {f"{nominal:g}": row.found for nominal, row in rows.items()},
+        "coverage_90_interval": [rows[0.9].low, rows[0.9].high],
+        "ranks": dict(zip(problem.PARAMETERS, ranks, strict=True)),
     }
 
 
 def _package(
-    pair: "steps.Pair",
-    order: "steps.Order",
+    target: CalibrationTarget,
+    request: CalibrationRequest,
     found: Calibration,
     details: dict[str, Any],
     checked: ProductChecks,
@@ -279,17 +241,17 @@ def _package(
             "low": window.low,
             "high": window.high,
             "log_density": found.density.log_density_at(points).reshape(GRID, GRID),
-            "samples": _theta(found),
-            "mean": np.asarray(found.mean, dtype=np.float64),
-            "covariance": np.asarray(found.covariance, dtype=np.float64),
+            "samples": found.samples,
+            "mean": found.mean,
+            "covariance": found.covariance,
         },
-        inputs={"theta": _theta(found)[chosen]},
+        inputs={"theta": found.samples[chosen]},
         checks={
-            "predictive_p_value": float(found.predictive_p_value),
+            "predictive_p_value": found.predictive_p_value,
             "findings": details["findings"],
             "product": _product_checks(checked),
         },
-        data_digest=pair.digest,
+        data_digest=target.digest,
         git_commit=git_commit(),
-        settings={"calibrate": asdict(order.settings[Calibrate]), "seed": order.seed},
+        settings={"calibrate": asdict(request.settings[Calibrate]), "seed": request.seed},
     )

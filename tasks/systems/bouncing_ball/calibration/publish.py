@@ -1,4 +1,4 @@
-"""Results to MLflow: one run a pair and data digest, one version in the registry, one comparison.
+"""Results to MLflow: a run for each target and data digest, a version of it, and one comparison.
 
 Every step finds its own earlier result, so that running again adds nothing.
 """
@@ -17,7 +17,12 @@ from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage.files import digest_of
 from ricochet.tasks.storage.provenance import ROOT
 from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
-from ricochet.tasks.systems.bouncing_ball.calibration.run import DATA, Order, Pair
+from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
+    DATA,
+    CalibrationRequest,
+    CalibrationTarget,
+    key,
+)
 from ricochet.tasks.systems.bouncing_ball.figures import calibration
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
@@ -25,16 +30,15 @@ from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 EXPERIMENT = "calibrate"
 
 
-def publish_pair(
-    tracker: Tracker, pair: Pair, order: Order, result: Mapping[str, Any], *, flow_run: str = ""
+def publish_target(
+    tracker: Tracker,
+    target: CalibrationTarget,
+    request: CalibrationRequest,
+    result: Mapping[str, Any],
+    *,
+    flow_run: str = "",
 ) -> tuple[dict[str, Any], OpenRun]:
-    """Record a calibrated pair and register its package.
-
-    Args:
-        pair: The pair, its files in its folder.
-        order: What was asked for.
-        result: What `result.json` will hold.
-        flow_run: Id of the Prefect flow run, if there is one.
+    """Record a calibrated target and register its package.
 
     Returns:
         The result with `registered` filled in, and the run.
@@ -42,36 +46,34 @@ def publish_pair(
     Raises:
         BadInput: If the package is not whole.
     """
-    details = json.loads((pair.folder / "details.json").read_text())
-    digest = data_digest(pair)
+    details = json.loads((target.folder / "details.json").read_text())
+    digest = data_digest(target)
     tags = {
-        "ricochet.pair": pair.name,
-        "ricochet.recordings": pair.digest,
+        "ricochet.pair": target.name,
+        "ricochet.recordings": target.digest,
         "data.digest": digest,
         "prefect.flow_run_id": flow_run,
     }
-    run = runs.open_run(tracker, EXPERIMENT, details["key"], name=pair.name, tags=tags)
-    published, package = dict(result), pair.folder / "package"
+    run = runs.open_run(tracker, EXPERIMENT, details["key"], name=target.name, tags=tags)
+    published, package = dict(result), target.folder / "package"
     if package.is_dir():
         version = versions.register(
-            tracker, pair.name, package, kind=POSTERIOR, run_id=run.run_id, tags=tags
+            tracker, target.name, package, kind=POSTERIOR, run_id=run.run_id, tags=tags
         )
         published["registered"] = asdict(version)
     if not run.finished:
-        _log_pair(tracker, run, pair, order, details, digest)
+        _log_target(tracker, run, target, request, details, digest)
         tracker.client.log_dict(run.run_id, published, "result.json")
         runs.finish(tracker, run.run_id)
     return published, run
 
 
-def publish_comparison(tracker: Tracker, pairs: Sequence[Pair], order: Order) -> OpenRun | None:
-    """Draw all pairs on one plot, in a run that is the parent of theirs.
-
-    Returns:
-        The run, or None where fewer than two pairs are published.
-    """
-    found = {pair: runs.find_run(tracker, EXPERIMENT, steps.key(pair, order)) for pair in pairs}
-    children = {pair: child.info.run_id for pair, child in found.items() if child is not None}
+def publish_comparison(
+    tracker: Tracker, targets: Sequence[CalibrationTarget], request: CalibrationRequest
+) -> OpenRun | None:
+    """Draw all targets on one plot, in the parent of their runs; None where fewer than two ran."""
+    found = {each: runs.find_run(tracker, EXPERIMENT, key(each, request)) for each in targets}
+    children = {target: child.info.run_id for target, child in found.items() if child is not None}
     if len(children) < 2:
         return None
     identity = digest_of(sorted(children.values()))
@@ -79,9 +81,9 @@ def publish_comparison(tracker: Tracker, pairs: Sequence[Pair], order: Order) ->
     if run.finished:
         return run
     samples = {}
-    for pair in children:
-        with np.load(pair.folder / "samples.npz") as arrays:
-            samples[pair.name] = arrays["theta"]
+    for target in children:
+        with np.load(target.folder / "samples.npz") as arrays:
+            samples[target.name] = arrays["theta"]
     tracker.client.log_figure(run.run_id, calibration.comparison(samples), "figures/comparison.png")
     for child in children.values():
         tracker.client.set_tag(child, "mlflow.parentRunId", run.run_id)
@@ -89,13 +91,15 @@ def publish_comparison(tracker: Tracker, pairs: Sequence[Pair], order: Order) ->
     return run
 
 
-def unchanged(sessions: Sequence[str], order: Order) -> dict[str, dict[str, Any]] | None:
-    """Return the earlier results if every pair has one that is still in the registry, else None.
+def unchanged(
+    sessions: Sequence[str], request: CalibrationRequest
+) -> dict[str, dict[str, Any]] | None:
+    """Return the earlier results if every target has one that is still in the registry, else None.
 
     Raises:
         BadInput: If a session cannot be read.
     """
-    before = steps.unchanged(sessions, order, published=True)
+    before = steps.unchanged(sessions, request, published=True)
     tracker = runs.connect()
     if before and all(is_registered(tracker, entry["result"]) for entry in before.values()):
         return before
@@ -111,40 +115,40 @@ def is_registered(tracker: Tracker, result: Mapping[str, Any]) -> bool:
     return named is None or versions.exists(tracker, Registered(**named))
 
 
-def data_digest(pair: Pair) -> str:
-    """Return the digest that names the recordings of a pair.
+def data_digest(target: CalibrationTarget) -> str:
+    """Return the digest that names the recordings of a target.
 
     It is `32hex.dir` of `data.dvc` for sessions under `data/`, else the start of their own digest.
     """
-    if all(DATA in source.resolve().parents for source in pair.sources):
+    if all(DATA in source.resolve().parents for source in target.sources):
         found = sessions.data_digest(ROOT / sessions.DATA_FILE)
         if found is not None:
             return found
-    return pair.digest[:36]
+    return target.digest[:36]
 
 
-def _log_pair(
+def _log_target(
     tracker: Tracker,
     run: OpenRun,
-    pair: Pair,
-    order: Order,
+    target: CalibrationTarget,
+    request: CalibrationRequest,
     details: Mapping[str, Any],
     digest: str,
 ) -> None:
-    source = "data" if digest.endswith(".dir") else str(pair.sources[0])
-    runs.log_recordings(tracker, run.run_id, name=pair.name, digest=digest, source=source)
-    for picture in sorted((pair.folder / "figures").glob("*.png")):
+    source = "data" if digest.endswith(".dir") else str(target.sources[0])
+    runs.log_recordings(tracker, run.run_id, name=target.name, digest=digest, source=source)
+    for picture in sorted((target.folder / "figures").glob("*.png")):
         tracker.client.log_artifact(run.run_id, str(picture), "figures")
     for name in ("samples.npz", "details.json"):
-        tracker.client.log_artifact(run.run_id, str(pair.folder / name))
+        tracker.client.log_artifact(run.run_id, str(target.folder / name))
     for entry in details["narrowing"]:
         spread = np.sqrt(np.diag(entry["covariance"]))
         metrics = {"narrowing_restitution_sd": spread[0], "narrowing_concentration_sd": spread[1]}
         runs.log_numbers(tracker, run.run_id, parameters={}, metrics=metrics, step=entry["drops"])
-    numbers = {f"calibrate.{k}": v for k, v in asdict(order.settings[Calibrate]).items()}
+    numbers = {f"calibrate.{k}": v for k, v in asdict(request.settings[Calibrate]).items()}
     runs.log_numbers(
         tracker,
         run.run_id,
-        parameters={**numbers, "seed": order.seed, "pair": pair.name},
+        parameters={**numbers, "seed": request.seed, "pair": target.name},
         metrics=details["metrics"],
     )

@@ -17,16 +17,12 @@ def lines(results: Mapping[str, Mapping[str, Any]], out: Path) -> list[str]:
     """Describe the results of a run.
 
     Args:
-        results: By name of the pair: `result`, `folder`, and whether it is `unchanged`.
-        out: Folder of the results.
-
-    Returns:
-        Lines for the terminal.
+        results: By name of the target: `result`, `folder`, and whether it is `unchanged`.
     """
     said: list[str] = []
     for name, entry in results.items():
         details = json.loads((Path(entry["folder"]) / "details.json").read_text())
-        said += _pair(name, entry["result"], details, unchanged=bool(entry["unchanged"]))
+        said += _target(name, entry["result"], details, unchanged=bool(entry["unchanged"]))
     return [*said, f"results and figures in {out}"]
 
 
@@ -35,10 +31,6 @@ def bars(ratios: Sequence[float], *, most: int = 24) -> list[str]:
 
     Args:
         ratios: Ratios of successive intervals, first bounce first.
-        most: Lines at most; the rest is counted.
-
-    Returns:
-        One line a bounce.
     """
     values = np.asarray(ratios, dtype=np.float64)
     if values.size == 0:
@@ -53,7 +45,7 @@ def bars(ratios: Sequence[float], *, most: int = 24) -> list[str]:
     return [*said, f"  and {left} more in ratio-by-bounce.png"] if left > 0 else said
 
 
-def _pair(
+def _target(
     name: str, result: Mapping[str, Any], details: Mapping[str, Any], *, unchanged: bool
 ) -> list[str]:
     said = [f"{name}:{' unchanged, skipped' if unchanged else ''}"]

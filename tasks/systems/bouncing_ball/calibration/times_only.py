@@ -26,10 +26,14 @@ from ricochet.models.systems.bouncing_ball.calibration.times_only import BareCal
 from ricochet.models.systems.bouncing_ball.listening import bounce_chains
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.storage.files import output_folder, write_arrays, write_bytes, write_json
-from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.bouncing_ball.calibration import detections
-from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
-from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard
+from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
+from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
+    SCHEMA,
+    CalibrationRequest,
+    CalibrationTarget,
+    details_header,
+)
 
 SAMPLES = 4000
 FEWEST = 3
@@ -38,58 +42,41 @@ FEWEST = 3
 Times = Float[ndarray, " bounce"]
 
 
-def calibrate(pair: "steps.Pair", order: "steps.Order") -> dict[str, Any]:
-    """Calibrate from a bare recording and write the files, all but `result.json`.
-
-    Args:
-        pair: The recording.
-        order: What is wanted.
-
-    Returns:
-        What `result.json` shall hold.
+def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any]:
+    """Calibrate from a bare recording; write all files but `result.json`, which is returned.
 
     Raises:
         BadInput: If the recording cannot be used.
     """
-    (path,) = pair.sources
+    (path,) = target.sources
     samples, rate = sessions.load_clip(path)
     chains = bounce_chains.find_chains(onsets.detect(samples, rate))
-    heard = [part for chain in chains for part in _whole(chain.times, chain.missing)]
-    if not heard:
+    drops = [part for chain in chains for part in _whole(chain.times, chain.missing)]
+    if not drops:
         most = max((len(chain.times) for chain in chains), default=0)
         raise BadInput(str(path), f"{most} bounces of one drop", f"at least {FEWEST}")
     time_sd = float(np.median(np.concatenate([chain.time_sd for chain in chains])))
     facts = {
         "object": {"ball": path.stem, "surface": "unknown", "drop_height": None},
         "sessions": [path.name],
-        "takes": {"used": len(heard), "rejected": []},
+        "takes": {"used": len(drops), "rejected": []},
     }
-    return _conclude(pair, order, heard, time_sd, facts, notes=_overdriven(samples, rate))
+    return _conclude(target, request, drops, time_sd, facts, notes=_overdriven(samples, rate))
 
 
-def calibrate_heard(pair: "steps.Pair", order: "steps.Order", heard: "Heard") -> dict[str, Any]:
-    """Calibrate from the times of sessions whose rig tells no places.
-
-    Args:
-        pair: The pair.
-        order: What is wanted.
-        heard: Its takes.
-
-    Returns:
-        What `result.json` shall hold.
-    """
-    takes = [take.heard for take in heard.takes]
+def calibrate_sessions(
+    target: CalibrationTarget, request: CalibrationRequest, detected: Detections
+) -> dict[str, Any]:
+    """Calibrate from the times of sessions whose rig tells no places."""
+    takes = [take.detected for take in detected.takes]
     chains = [part for take in takes for part in _whole(take.times, take.missing)]
     facts = {
-        "object": detections.object_of(heard),
-        "sessions": [session.identity for session in heard.sessions],
-        "takes": {
-            "used": len(takes),
-            "rejected": [asdict(entry) for entry in heard.rejected],
-        },
+        "object": detections.object_of(detected),
+        "sessions": [session.identity for session in detected.sessions],
+        "takes": {"used": len(takes), "rejected": [asdict(each) for each in detected.rejected]},
     }
     time_sd = float(np.median(np.concatenate([take.time_sd for take in takes])))
-    return _conclude(pair, order, chains, time_sd, facts)
+    return _conclude(target, request, chains, time_sd, facts)
 
 
 def _overdriven(samples: Float[ndarray, "channel frame"], rate: int) -> list[dict[str, Any]]:
@@ -107,27 +94,28 @@ def _overdriven(samples: Float[ndarray, "channel frame"], rate: int) -> list[dic
 
 
 def _whole(times: Times, missing: Sequence[int]) -> list[Times]:
-    """Cut a chain where a bounce was not heard, since no ratio is made across it."""
+    """Cut a chain where a bounce was missed, since no ratio is made across it."""
     parts = np.split(times, [index + 1 for index in missing])
     return [part for part in parts if len(part) >= FEWEST]
 
 
 def _conclude(
-    pair: "steps.Pair",
-    order: "steps.Order",
+    target: CalibrationTarget,
+    request: CalibrationRequest,
     chains: Sequence[Times],
     time_sd: float,
     facts: dict[str, Any],
     *,
     notes: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Infer restitution from the chains and write the files; notes are findings of the ear."""
-    found = times_only.listen_times(chains, time_sd, draw=torch.Generator().manual_seed(order.seed))
-    theta = _theta(found, seed=order.seed)
+    """Infer restitution from the chains and write the files; notes are findings about the sound."""
+    draw = torch.Generator().manual_seed(request.seed)
+    found = times_only.listen_times(chains, time_sd, draw=draw)
+    theta = _theta(found, seed=request.seed)
     names, unknown = problem.PARAMETERS, problem.PARAMETERS[1]
     low, high = np.quantile(theta[:, 1], [0.05, 0.95]).tolist()
     result = {
-        "schema": steps.SCHEMA,
+        "schema": SCHEMA,
         **facts,
         "parameters": list(names),
         "mean": [found.mean, float(theta[:, 1].mean())],
@@ -135,15 +123,15 @@ def _conclude(
         "region_90": {names[0]: list(found.region_90), unknown: [low, high]},
         "samples": "samples.npz",
         "predictive_p_value": min((finding.p_value for finding in found.findings), default=None),
-        "model": {"density": f"bare-recording/seed-{order.seed}"},
+        "model": {"density": f"bare-recording/seed-{request.seed}"},
         "registered": None,
         "unknown": [unknown],
     }
-    write_arrays(pair.folder / "samples.npz", {"theta": theta})
-    _draw(pair, found)
-    details = _details(pair, order, found, len(chains))
+    write_arrays(target.folder / "samples.npz", {"theta": theta})
+    _draw(target, found)
+    details = _details(target, request, found, len(chains))
     details["findings"] += notes
-    write_json(pair.folder / "details.json", details)
+    write_json(target.folder / "details.json", details)
     return result
 
 
@@ -158,14 +146,10 @@ def _theta(found: BareCalibration, *, seed: int) -> Float[ndarray, "sample 2"]:
 
 
 def _details(
-    pair: "steps.Pair", order: "steps.Order", found: BareCalibration, drops: int
+    target: CalibrationTarget, request: CalibrationRequest, found: BareCalibration, drops: int
 ) -> dict[str, Any]:
     return {
-        "schema": "ricochet.calibration-details/1",
-        "key": steps.key(pair, order),
-        "recordings": pair.digest,
-        "git_commit": git_commit(),
-        "seed": order.seed,
+        **details_header(target, request),
         "findings": [asdict(finding) for finding in found.findings],
         "metrics": {
             "takes_used": float(drops),
@@ -178,10 +162,10 @@ def _details(
     }
 
 
-def _draw(pair: "steps.Pair", found: BareCalibration) -> None:
+def _draw(target: CalibrationTarget, found: BareCalibration) -> None:
     from ricochet.tasks.figures import style
     from ricochet.tasks.systems.bouncing_ball.figures import calibration
 
-    folder = output_folder(pair.folder / "figures")
-    figure = calibration.ratio_by_bounce(found.ratios, title=pair.name, interval=found.region_90)
+    folder = output_folder(target.folder / "figures")
+    figure = calibration.ratio_by_bounce(found.ratios, title=target.name, interval=found.region_90)
     write_bytes(folder / "ratio-by-bounce.png", style.to_png(figure))

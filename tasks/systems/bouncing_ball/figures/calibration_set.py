@@ -16,39 +16,34 @@ from ricochet.models.systems.bouncing_ball.listening.bounce_chains import interv
 from ricochet.tasks.figures import calibration_checks, style
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.storage.files import output_folder, write_bytes
-from ricochet.tasks.systems.bouncing_ball.calibration.detections import Heard, NamedTake, measured
+from ricochet.tasks.systems.bouncing_ball.calibration.detections import (
+    Detections,
+    NamedTake,
+    measured,
+)
 from ricochet.tasks.systems.bouncing_ball.figures import calibration
 from ricochet.tasks.systems.bouncing_ball.figures import criticism as criticism_figures
 
 
 def draw(
     name: str,
-    heard: Heard,
+    detected: Detections,
     found: Calibration,
     details: Mapping[str, Any],
     checks: ProductChecks,
     *,
     folder: Path,
 ) -> None:
-    """Draw every figure of a pair into a folder.
-
-    Args:
-        name: Of the pair.
-        details: What `details.json` holds.
-        checks: Simulated sessions at the posterior.
-
-    Raises:
-        BadInput: If the place cannot be written.
-    """
+    """Draw every figure of a pair into a folder; `BadInput` if the place cannot be written."""
     output_folder(folder)
     samples = np.asarray(found.samples)
     drawn: dict[str, Figure] = {
         "posterior": calibration.posterior(samples, title=name, truth=details["truth"]),
         "narrowing": _narrowing(found),
-        "ratio-by-bounce": _ratios(name, heard, found),
-        "localisation": _localisation(heard),
-        "waveform": _waveform(heard, heard.takes[0]),
-        "restitution-by-take": _by_take(heard, found),
+        "ratio-by-bounce": _ratios(name, detected, found),
+        "localisation": _localisation(detected),
+        "waveform": _waveform(detected, detected.takes[0]),
+        "restitution-by-take": _by_take(detected, found),
         "rank-histogram": _ranks(checks),
         "coverage": _coverage(checks),
     }
@@ -62,14 +57,16 @@ def _narrowing(found: Calibration) -> Figure:
     return calibration.narrowing([number for number, _ in found.narrowing], means, spreads)
 
 
-def _ratios(name: str, heard: Heard, found: Calibration) -> Figure:
-    ratios = [interval_ratios(take.heard.times, take.heard.missing) for take in heard.takes]
+def _ratios(name: str, detected: Detections, found: Calibration) -> Figure:
+    ratios = [
+        interval_ratios(take.detected.times, take.detected.missing) for take in detected.takes
+    ]
     low, high = (float(value) for value in np.asarray(found.region_90)[0])
     return calibration.ratio_by_bounce(ratios, title=name, interval=(low, high))
 
 
-def _by_take(heard: Heard, found: Calibration) -> Figure:
-    drops = measured(heard, release_sd=0.0)
+def _by_take(detected: Detections, found: Calibration) -> Figure:
+    drops = measured(detected, release_sd=0.0)
     values, errors = ball_criticism.restitution_by_take(drops.features, drops.noise, found.release)
     low, high = (float(value) for value in found.region_90[0])
     return criticism_figures.restitution_by_take(
@@ -95,17 +92,17 @@ def _coverage(checks: ProductChecks) -> Figure:
     )
 
 
-def _localisation(heard: Heard) -> Figure:
-    bounces = [take.heard for take in heard.takes if take.heard.positions is not None]
+def _localisation(detected: Detections) -> Figure:
+    bounces = [take.detected for take in detected.takes if take.detected.positions is not None]
     return calibration.localisation_map(
-        heard.sessions[0].rig.array().positions,
+        detected.sessions[0].rig.array().positions,
         np.concatenate([take.positions for take in bounces if take.positions is not None]),
         np.concatenate([take.covariances for take in bounces if take.covariances is not None]),
         np.concatenate([take.outliers for take in bounces]),
     )
 
 
-def _waveform(heard: Heard, take: NamedTake) -> Figure:
+def _waveform(detected: Detections, take: NamedTake) -> Figure:
     samples = sessions.load_take(take.path)
-    rate = float(heard.sessions[0].rig.sample_rate)
-    return calibration.waveform(samples, rate, take.heard.times, title=take.file)
+    rate = float(detected.sessions[0].rig.sample_rate)
+    return calibration.waveform(samples, rate, take.detected.times, title=take.file)

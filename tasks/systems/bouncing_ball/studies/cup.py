@@ -47,10 +47,8 @@ class Trial:
     """One calibration of a ball and the map that follows from it.
 
     Attributes:
-        density: The posterior.
         theta: Its draws that predict.
         prediction: Of the counts over the map.
-        counted: What the twin counted.
         seconds: Processor time of the posterior and of the predicted map, on one core.
     """
 

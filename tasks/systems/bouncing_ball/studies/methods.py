@@ -34,7 +34,6 @@ class Answers:
     Attributes:
         points: Parameters that carry the mass.
         weights: Mass of each point; a case's weights sum to one.
-        log_density: Log density at the points.
         log_density_of_truth: Log density at the parameters that made the case.
     """
 
@@ -56,11 +55,6 @@ def evaluate(
     method: Method, cases: Drops, *, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, Any]:
     """Measure a method on cases whose parameters are known.
-
-    Args:
-        method: The method.
-        cases: Fresh drops, parameters from the prior.
-        progress: Called with the number of cases done and of all.
 
     Returns:
         A row with keys mae_mean, mae_peak, negative_log_posterior, coverage, train_cpu_s and
@@ -102,10 +96,7 @@ def network_method(
     """Return the method that answers with a density network.
 
     Args:
-        density: The network.
-        hearing: What it is told.
         train_cpu_s: Processor time of its simulations and training, s.
-        per_axis: Cells along each axis of a component.
     """
 
     def answer(cases: Drops) -> Answers:
@@ -133,13 +124,7 @@ def train_network(
     """Train a density network on simulated drops and return it as a method.
 
     Args:
-        drops: The simulations.
         hearing: What the network is told; `from_times` and `from_places` make the ablation.
-        training: Size and schedule.
-        draw: Source of randomness.
-
-    Returns:
-        The method with its training time.
     """
     fit = drop_posterior.train(drops, hearing=hearing, training=training, draw=draw)
     return network_method(fit.density, hearing=hearing, train_cpu_s=fit.cpu_time)

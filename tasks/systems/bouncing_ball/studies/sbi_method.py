@@ -40,9 +40,6 @@ def train(
         logarithms: Whether to give logarithms of ratio and distances, or raw features.
         seed: Seed of torch's global generator, which the package uses; restored afterwards.
 
-    Returns:
-        The method with its training time.
-
     Raises:
         ImportError: If the package is not installed.
     """

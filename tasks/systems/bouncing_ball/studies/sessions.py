@@ -35,10 +35,8 @@ class Outcome:
     """How a session's posterior compares with its truth.
 
     Attributes:
-        truth: The parameters.
         level: Mass of the posterior's highest-density region that just holds the truth.
         error: Posterior mean minus truth.
-        sd: Posterior standard deviations.
         ranks: Mass below the truth in each marginal.
         paper_level: `level` for the paper's rule; not a number without a network.
     """
@@ -68,7 +66,6 @@ def outcome(session: Session, network: dict[str, ndarray] | None = None) -> Outc
     """Simulate a session, infer, and compare with the truth.
 
     Args:
-        session: What to simulate.
         network: Arrays of a density network, for the paper's rule.
     """
     drops = simulate(session)

@@ -64,7 +64,6 @@ class ComparedToss:
     """One toss with every controller.
 
     Attributes:
-        outcomes: How it ended, by controller.
         bounces: Bounces on the table before the crossing.
         outliers: How many of them were mislocated or missed.
         latencies: From the sound of a bounce to the new target, s, by controller.

@@ -26,7 +26,7 @@ from ricochet.models.systems.bouncing_ball.calibration.posterior_agreement impor
 from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.systems.bouncing_ball.calibration import detections, run
+from ricochet.tasks.systems.bouncing_ball.calibration import detections, targets
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Gate
 from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence
 
@@ -54,7 +54,6 @@ def audit(
 
     Args:
         settings: How well the rig is known, and the size of the checks.
-        progress: Called after each take, then after each simulated session.
 
     Raises:
         BadInput: If the recordings are not those of the package or cannot be used, or the package
@@ -64,7 +63,7 @@ def audit(
     check_recordings(package, sessions)
     rules = settings[Calibrate]
     known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
-    found = detections.hear(sessions, tolerances=known, progress=progress)
+    found = detections.detect(sessions, tolerances=known, progress=progress)
     if not found.placed or len(found.takes) < rules.fewest_takes:
         count = f"{len(found.takes)} takes that can be used"
         raise BadInput(_named(sessions), count, f"at least {rules.fewest_takes}, with places")
@@ -128,16 +127,14 @@ def claim(package: Package) -> Claim:
 
 
 def check_recordings(package: Package, sessions: Sequence[Path]) -> None:
-    """Refuse recordings that are not those a package was learnt from.
-
-    Raises:
-        BadInput: If their digest is another.
-    """
+    """Refuse recordings whose digest is not that of those a package was learnt from."""
     if not sessions:
         raise BadInput("recordings", "none", f"those of digest {package.data_digest}")
-    pairs = run.pairs([str(folder) for folder in sessions], Path())
-    if [pair.digest for pair in pairs] != [package.data_digest]:
-        found = f"recordings of digest {', '.join(pair.digest for pair in pairs)}"
+    digests = [
+        each.digest for each in targets.targets([str(folder) for folder in sessions], Path())
+    ]
+    if digests != [package.data_digest]:
+        found = f"recordings of digest {', '.join(digests)}"
         raise BadInput(_named(sessions), found, f"those of digest {package.data_digest}")
 
 

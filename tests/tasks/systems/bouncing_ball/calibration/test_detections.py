@@ -62,13 +62,13 @@ def folders(tmp_path_factory):
 def test_a_session_of_two_microphones_is_left_out_beside_one_that_tells_places(folders, order):
     """It used to demote all to times, in silence."""
     done = []
-    heard = detections.hear(
+    heard = detections.detect(
         [folders[name] for name in order], progress=lambda now, all_: done.append((now, all_))
     )
     assert heard.placed
     assert [found.identity for found in heard.sessions] == ["three"]
     assert [found.file.split("/")[0] for found in heard.takes] == ["three", "three"]
-    assert all(found.heard.positions is not None for found in heard.takes)
+    assert all(found.detected.positions is not None for found in heard.takes)
     reasons = {entry.file: entry.reason for entry in heard.rejected}
     assert reasons["two/take-0000.flac"] == (
         "fewer than three microphones: times alone, left out beside sessions that tell places"
@@ -80,16 +80,16 @@ def test_a_session_of_two_microphones_is_left_out_beside_one_that_tells_places(f
 
 
 def test_what_is_left_out_changes_nothing_of_what_is_heard(folders):
-    alone = detections.measured(detections.hear([folders["three"]]), release_sd=5e-3)
+    alone = detections.measured(detections.detect([folders["three"]]), release_sd=5e-3)
     beside = detections.measured(
-        detections.hear([folders["again"], folders["three"]]), release_sd=5e-3
+        detections.detect([folders["again"], folders["three"]]), release_sd=5e-3
     )
     assert alone.names == beside.names
     assert alone.times.equal(beside.times) and alone.positions.equal(beside.positions)
 
 
 def test_where_no_session_tells_places_the_times_of_all_are_used(folders):
-    heard = detections.hear([folders["two"], folders["again"]])
+    heard = detections.detect([folders["two"], folders["again"]])
     assert not heard.placed
     assert [found.identity for found in heard.sessions] == ["two", "again"]
     assert [found.file for found in heard.takes] == [
@@ -99,7 +99,7 @@ def test_where_no_session_tells_places_the_times_of_all_are_used(folders):
     ]
     assert [entry.file for entry in heard.rejected] == ["two/take-0001.flac"]
     for found in heard.takes:  # a few frames of 44.1 kHz beside intervals of 0.3 s
-        assert np.abs(np.diff(found.heard.times) - np.diff(TIMES)).max() < 1e-4
+        assert np.abs(np.diff(found.detected.times) - np.diff(TIMES)).max() < 1e-4
 
 
 def test_what_a_session_states_of_the_release_reaches_every_take(folders, tmp_path):
@@ -107,14 +107,14 @@ def test_what_a_session_states_of_the_release_reaches_every_take(folders, tmp_pa
     unstated = session(tmp_path / "unstated", RIG, seed=30)
     change(unstated, lambda content: content["object"].update(drop_height=None))
     change(unstated, lambda content: content.update(started_at="2026-11-20T20:14:00Z"))
-    heard = detections.hear([unstated, folders["three"]])
+    heard = detections.detect([unstated, folders["three"]])
     assert [found.identity for found in heard.sessions] == ["three", "unstated"]  # as recorded
     release = detections.measured(heard, release_sd=3e-3).release
     assert release.session.tolist() == [0, 0, 1, 1]
     assert release.height[:2].tolist() == [0.26, 0.26] and release.height[2:].isnan().all()
     assert release.height_sd.tolist() == [3e-3] * 4
     assert detections.object_of(heard)["drop_height"] is None
-    assert detections.object_of(detections.hear([folders["three"]]))["drop_height"] == 0.26
+    assert detections.object_of(detections.detect([folders["three"]]))["drop_height"] == 0.26
 
 
 @pytest.mark.parametrize("height", [0.01, 26.0])
@@ -122,7 +122,7 @@ def test_a_height_that_cannot_be_metres_is_refused_in_one_line(tmp_path, height)
     folder = session(tmp_path / "high", RIG)
     change(folder, lambda content: content["object"].update(drop_height=height))
     with pytest.raises(BadInput) as caught:
-        detections.hear([folder])
+        detections.detect([folder])
     line = str(caught.value)
     assert (
         "session.json: object.drop_height: found " in line
@@ -135,7 +135,7 @@ def test_a_take_that_lost_samples_is_set_aside_since_its_times_are_off(tmp_path)
     """The recorder's count of losses was kept and never read."""
     folder = session(tmp_path / "gap", RIG)
     change(folder, lambda content: content["takes"][1].update(xruns=2))
-    heard = detections.hear([folder])
+    heard = detections.detect([folder])
     assert [found.file for found in heard.takes] == ["gap/take-0000.flac"]
     (entry,) = heard.rejected
     assert entry.file == "gap/take-0001.flac" and "lost samples (2 xruns)" in entry.reason

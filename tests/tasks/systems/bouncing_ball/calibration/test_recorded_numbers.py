@@ -58,7 +58,7 @@ def read(folder: Path, rules: Calibrate) -> tuple[str, str]:
     """
     known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
     try:
-        heard = detections.hear([folder], tolerances=known)
+        heard = detections.detect([folder], tolerances=known)
     except BadInput as error:
         return str(error), str(error)
     said = (heard.rejected, detections.object_of(heard), detections.provenance(heard))

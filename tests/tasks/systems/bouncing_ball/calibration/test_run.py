@@ -13,8 +13,8 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.bouncing_ball.calibration import report, run
-from ricochet.tasks.systems.bouncing_ball.calibration.run import Order
+from ricochet.tasks.systems.bouncing_ball.calibration import report, run, targets
+from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
 from tests.tasks.recordings import small_sessions
 
 RESULT = {
@@ -29,12 +29,12 @@ RESULT = {
 
 @pytest.fixture(autouse=True)
 def steady(monkeypatch):
-    monkeypatch.setattr(run, "code_digest", lambda module: "code")
+    monkeypatch.setattr(targets, "code_digest", lambda module: "code")
 
 
 @pytest.fixture
-def order(tmp_path):
-    return Order(catalogue.load_settings(), tmp_path / "out")
+def asked(tmp_path):
+    return CalibrationRequest(catalogue.load_settings(), tmp_path / "out")
 
 
 def write(folder, ball="ping-pong", *, seed=0):
@@ -53,10 +53,10 @@ def write(folder, ball="ping-pong", *, seed=0):
 
 
 def stand_in(calls):
-    def do(pair, order):
+    def do(pair, asked):
         calls.append(pair.name)
         pair.folder.mkdir(parents=True, exist_ok=True)
-        details = {"key": run.key(pair, order)}
+        details = {"key": targets.key(pair, asked)}
         (pair.folder / "details.json").write_text(json.dumps(details))
         (pair.folder / "package").mkdir(exist_ok=True)
         return RESULT
@@ -70,7 +70,7 @@ def test_sessions_of_one_pair_are_taken_together_and_pairs_apart(tmp_path):
         write(tmp_path / "b", "tennis"),
         write(tmp_path / "c", seed=1),
     ]
-    found = run.pairs(folders, tmp_path / "out")
+    found = targets.targets(folders, tmp_path / "out")
     assert {pair.name: [s.name for s in pair.sources] for pair in found} == {
         "ping-pong-table": ["a", "c"],
         "tennis-table": ["b"],
@@ -79,85 +79,85 @@ def test_sessions_of_one_pair_are_taken_together_and_pairs_apart(tmp_path):
 
 
 def test_a_single_pair_writes_into_the_folder_itself(tmp_path):
-    (pair,) = run.pairs([write(tmp_path / "a")], tmp_path / "out")
+    (pair,) = targets.targets([write(tmp_path / "a")], tmp_path / "out")
     assert pair.folder == tmp_path / "out"
 
 
 def test_the_digest_ignores_the_order_of_sessions_and_sees_their_content(tmp_path):
     a, b = write(tmp_path / "a"), write(tmp_path / "b", seed=1)
-    digests = [run.pairs(named, tmp_path)[0].digest for named in ([a, b], [b, a], [a])]
+    digests = [targets.targets(named, tmp_path)[0].digest for named in ([a, b], [b, a], [a])]
     assert digests[0] == digests[1] != digests[2]
 
 
 @pytest.mark.parametrize("harm", ["flip", "remove"])
-def test_a_take_that_changed_since_is_heard_again(tmp_path, order, harm):
+def test_a_take_that_changed_since_is_heard_again(tmp_path, asked, harm):
     folder, calls = write(tmp_path / "a"), []
-    run.run([folder], order, do=stand_in(calls))
+    run.run([folder], asked, do=stand_in(calls))
     take = sorted((tmp_path / "a").glob("take-*"))[0]
     content = bytearray(take.read_bytes())
     take.unlink()
     if harm == "flip":
         content[len(content) // 2] ^= 1
         take.write_bytes(content)
-    assert run.unchanged([folder], order, published=False) is None
-    run.run([folder], order, do=stand_in(calls))
+    assert run.unchanged([folder], asked, published=False) is None
+    run.run([folder], asked, do=stand_in(calls))
     assert calls == ["ping-pong-table"] * 2
 
 
-def test_a_second_run_does_nothing_and_says_so(tmp_path, order):
+def test_a_second_run_does_nothing_and_says_so(tmp_path, asked):
     folders, calls = [write(tmp_path / "a"), write(tmp_path / "b", "tennis")], []
-    first = run.run(folders, order, do=stand_in(calls))
+    first = run.run(folders, asked, do=stand_in(calls))
     before = {p: p.read_bytes() for p in (tmp_path / "out").rglob("*") if p.is_file()}
-    second = run.run(folders, order, do=stand_in(calls))
+    second = run.run(folders, asked, do=stand_in(calls))
     assert calls == ["ping-pong-table", "tennis-table"]
     assert before == {p: p.read_bytes() for p in (tmp_path / "out").rglob("*") if p.is_file()}
     assert [entry["unchanged"] for entry in first.values()] == [False, False]
     assert [entry["unchanged"] for entry in second.values()] == [True, True]
-    assert "unchanged, skipped" in report.lines(second, order.out)[0]
-    assert run.unchanged(folders, order, published=False) == second
+    assert "unchanged, skipped" in report.lines(second, asked.out)[0]
+    assert run.unchanged(folders, asked, published=False) == second
 
 
-def test_several_pairs_leave_an_index(tmp_path, order):
+def test_several_pairs_leave_an_index(tmp_path, asked):
     folders = [write(tmp_path / "a"), write(tmp_path / "b", "tennis")]
-    run.run(folders, order, do=stand_in([]))
+    run.run(folders, asked, do=stand_in([]))
     index = json.loads((tmp_path / "out" / "result.json").read_text())
     assert index["pairs"]["tennis-table"] == "tennis-table/result.json"
     assert (tmp_path / "out" / index["pairs"]["tennis-table"]).exists()
     (tmp_path / "out" / "result.json").write_text("{}")  # as one pair alone, in this folder, does
-    assert run.unchanged(folders, order, published=False) is not None
+    assert run.unchanged(folders, asked, published=False) is not None
     assert json.loads((tmp_path / "out" / "result.json").read_text()) == index
 
 
-def test_what_is_not_registered_is_done_again_when_publishing(tmp_path, order):
+def test_what_is_not_registered_is_done_again_when_publishing(tmp_path, asked):
     folders = [write(tmp_path / "a")]
-    run.run(folders, order, do=stand_in([]))
-    assert run.unchanged(folders, order, published=False) is not None
-    assert run.unchanged(folders, order, published=True) is None
+    run.run(folders, asked, do=stand_in([]))
+    assert run.unchanged(folders, asked, published=False) is not None
+    assert run.unchanged(folders, asked, published=True) is None
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda order, monkeypatch: dataclasses.replace(order, seed=1),
-        lambda order, monkeypatch: dataclasses.replace(
-            order, settings=catalogue.load_settings(None, ["calibrate.fewest_takes=9"])
+        lambda asked, monkeypatch: dataclasses.replace(asked, seed=1),
+        lambda asked, monkeypatch: dataclasses.replace(
+            asked, settings=catalogue.load_settings(None, ["calibrate.fewest_takes=9"])
         ),
-        lambda order, monkeypatch: (
-            monkeypatch.setattr(run, "code_digest", lambda module: "other") or order
+        lambda asked, monkeypatch: (
+            monkeypatch.setattr(targets, "code_digest", lambda module: "other") or asked
         ),
     ],
     ids=["seed", "settings", "code"],
 )
-def test_whatever_decides_a_result_changes_its_key(tmp_path, order, change, monkeypatch):
-    (pair,) = run.pairs([write(tmp_path / "a")], tmp_path / "out")
-    before = run.key(pair, order)
-    assert run.key(pair, change(order, monkeypatch)) != before
+def test_whatever_decides_a_result_changes_its_key(tmp_path, asked, change, monkeypatch):
+    (pair,) = targets.targets([write(tmp_path / "a")], tmp_path / "out")
+    before = targets.key(pair, asked)
+    assert targets.key(pair, change(asked, monkeypatch)) != before
 
 
-def test_a_setting_of_another_verb_changes_no_key(tmp_path, order):
-    (pair,) = run.pairs([write(tmp_path / "a")], tmp_path / "out")
-    other = dataclasses.replace(order, settings=catalogue.load_settings(None, ["study.cases=7"]))
-    assert run.key(pair, other) == run.key(pair, order)
+def test_a_setting_of_another_verb_changes_no_key(tmp_path, asked):
+    (pair,) = targets.targets([write(tmp_path / "a")], tmp_path / "out")
+    other = dataclasses.replace(asked, settings=catalogue.load_settings(None, ["study.cases=7"]))
+    assert targets.key(pair, other) == targets.key(pair, asked)
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"schema": "ricochet.session/9"}'])
@@ -165,12 +165,12 @@ def test_a_broken_session_is_bad_input(tmp_path, content):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / sessions.MANIFEST).write_text(content)
     with pytest.raises(BadInput, match=r"session\.json"):
-        run.pairs([str(tmp_path / "a")], tmp_path / "out")
+        targets.targets([str(tmp_path / "a")], tmp_path / "out")
 
 
 def test_a_recording_that_is_not_there_is_bad_input(tmp_path):
     with pytest.raises(BadInput, match=r"absent\.wav: found nothing"):
-        run.pairs([str(tmp_path / "absent.wav")], tmp_path / "out")
+        targets.targets([str(tmp_path / "absent.wav")], tmp_path / "out")
 
 
 def test_the_report_names_what_was_set_aside_and_draws_ratios(tmp_path):
@@ -210,14 +210,14 @@ def test_the_report_says_where_the_height_of_release_comes_from(tmp_path, words)
 def test_a_session_named_twice_is_refused_since_it_would_count_twice(tmp_path):
     folder = write(tmp_path / "a")
     with pytest.raises(BadInput, match="each session once"):
-        run.pairs([folder, f"{folder}/"], tmp_path / "out")
+        targets.targets([folder, f"{folder}/"], tmp_path / "out")
 
 
 def test_a_copy_that_a_crash_left_half_made_is_no_session(tmp_path, monkeypatch):
     """Publishing copies under a hidden name first; it counted as the same session twice."""
-    monkeypatch.setattr(run, "DATA", tmp_path)
+    monkeypatch.setattr(targets, "DATA", tmp_path)
     shutil.copytree(write(tmp_path / "a"), tmp_path / ".a.partial")
-    (pair,) = run.pairs([], tmp_path / "out")
+    (pair,) = targets.targets([], tmp_path / "out")
     assert [path.name for path in pair.sources] == ["a"]
 
 
@@ -227,17 +227,17 @@ def test_recordings_whose_results_would_share_a_folder_are_refused(tmp_path):
         (tmp_path / name / "clip.wav").write_bytes(name.encode())
     clips = [str(tmp_path / name / "clip.wav") for name in ("a", "b")]
     with pytest.raises(BadInput, match="two results named 'clip'"):
-        run.pairs(clips, tmp_path / "out")
+        targets.targets(clips, tmp_path / "out")
 
 
-def test_another_network_in_the_same_place_makes_another_key(tmp_path, order):
-    (pair,) = run.pairs([write(tmp_path / "a")], order.out)
+def test_another_network_in_the_same_place_makes_another_key(tmp_path, asked):
+    (pair,) = targets.targets([write(tmp_path / "a")], asked.out)
     manifest = tmp_path / "posterior.json"
-    keys = {run.key(pair, order)}
+    keys = {targets.key(pair, asked)}
     for content in ("{}", "[]"):
         manifest.write_text(content)
-        keys.add(run.key(pair, dataclasses.replace(order, density=tmp_path)))
+        keys.add(targets.key(pair, dataclasses.replace(asked, density=tmp_path)))
     assert len(keys) == 3
     manifest.unlink()
     with pytest.raises(BadInput, match="a density's package"):
-        run.key(pair, dataclasses.replace(order, density=tmp_path))
+        targets.key(pair, dataclasses.replace(asked, density=tmp_path))

@@ -1,0 +1,168 @@
+"""What is to be calibrated: the targets among the recordings that were named, and their keys.
+
+A target is a ball on a surface, whose sessions are taken together, or a bare recording. What
+decides its result is digested to a key.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import sessions as recordings
+from ricochet.tasks.registry.packages import MANIFEST
+from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage.files import digest_of, sha256
+from ricochet.tasks.storage.provenance import ROOT, code_digest, git_commit
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Density
+
+MAKER = "ricochet.tasks.systems.bouncing_ball.calibration"
+SCHEMA = "ricochet.calibration/1"
+DATA = ROOT / "data"
+SOUNDS = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".mp3")
+
+
+@dataclass(frozen=True)
+class CalibrationRequest:
+    """What is asked of a calibration.
+
+    Attributes:
+        density: Package of the density network; None finds or trains one under `artifacts/`.
+        model: Name of that package in `result.json`; None names it by its digest.
+    """
+
+    settings: Settings
+    out: Path
+    seed: int = 0
+    density: Path | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class CalibrationTarget:
+    """A ball on a surface with the sessions that recorded it, or a bare recording.
+
+    Attributes:
+        name: `<ball>-<surface>`, or the name of the bare recording.
+        sources: The session folders, or the one recording.
+        folder: Where its results go.
+        digest: Of the recordings.
+    """
+
+    name: str
+    sources: tuple[Path, ...]
+    folder: Path
+    digest: str
+    bare: bool = False
+
+
+def is_bare(sessions: Sequence[str]) -> bool:
+    """Tell whether something was named, and all of it are recordings without a session."""
+    return bool(sessions) and all(_looks_bare(Path(session)) for session in sessions)
+
+
+def targets(sessions: Sequence[str], out: Path) -> tuple[CalibrationTarget, ...]:
+    """Group sessions by ball and surface; one target writes into `out` itself, several below it.
+
+    Args:
+        sessions: Session folders and bare recordings; nothing means all sessions under `data/`.
+
+    Raises:
+        BadInput: If there is no session, one cannot be read or is named twice, or a recording has
+            the name of another result.
+    """
+    found: dict[str, list[tuple[Path, str]]] = {}
+    bare = []
+    for path in _sources(sessions):
+        if _looks_bare(path):
+            bare.append(path)
+        else:
+            name, digest = _identity(path)
+            if any(digest == other for _, other in found.get(name, ())):
+                raise BadInput(str(path), "a session named already", "each session once")
+            found.setdefault(name, []).append((path, digest))
+    names = [*found, *(path.stem for path in bare)]
+    for path in bare:
+        if names.count(path.stem) > 1:
+            raise BadInput(str(path), f"two results named {path.stem!r}", "names that differ")
+    place = (lambda name: out / name) if len(names) > 1 else (lambda name: out)
+    grouped = [
+        CalibrationTarget(
+            name, tuple(p for p, _ in parts), place(name), digest_of(sorted(d for _, d in parts))
+        )
+        for name, parts in sorted(found.items())
+    ]
+    return (*grouped, *(_bare_target(path, place(path.stem)) for path in bare))
+
+
+def registered_names(sessions: Sequence[str], out: Path) -> tuple[str, ...]:
+    """Return the names in the registry that the sessions lead to; a bare recording has none."""
+    return tuple(target.name for target in targets(sessions, out) if not target.bare)
+
+
+def key(target: CalibrationTarget, request: CalibrationRequest) -> str:
+    """Return the digest of everything that decides the result of a target."""
+    facts: dict[str, Any] = {"pair": target.name, "data": target.digest, "seed": request.seed}
+    code = code_digest(f"{MAKER}.{'times_only' if target.bare else 'posterior'}")
+    facts |= {"code": code, "calibrate": asdict(request.settings[Calibrate])}
+    if not target.bare:
+        named = request.density if request.model is None else None
+        facts["density"] = _digest(named) if named else asdict(request.settings[Density])
+    return digest_of(facts)
+
+
+def details_header(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any]:
+    """Return what every `details.json` begins with."""
+    return {
+        "schema": "ricochet.calibration-details/1",
+        "key": key(target, request),
+        "recordings": target.digest,
+        "git_commit": git_commit(),
+        "seed": request.seed,
+    }
+
+
+def _sources(sessions: Sequence[str]) -> list[Path]:
+    if sessions:
+        return [Path(session) for session in sessions]
+    found = sorted(path.parent for path in DATA.glob("[!.]*/session.json"))
+    if not found:
+        raise BadInput(str(DATA), "no session", "session folders; `make pull` fetches the sample")
+    return found
+
+
+def _looks_bare(path: Path) -> bool:
+    return path.is_file() or (not path.is_dir() and path.suffix.lower() in SOUNDS)
+
+
+def _bare_target(path: Path, folder: Path) -> CalibrationTarget:
+    if not path.is_file():
+        raise BadInput(str(path), "nothing", "a recording")
+    return CalibrationTarget(path.stem, (path,), folder, sha256(path), bare=True)
+
+
+def _digest(package: Path) -> str:
+    """Digest a density that was named, by its manifest, which holds the digests of the rest."""
+    try:
+        return sha256(package / MANIFEST)
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise BadInput(f"--density {package / MANIFEST}", found, "a density's package") from error
+
+
+def _identity(folder: Path) -> tuple[str, str]:
+    """Return a session's target and its digest: that of its manifest, which names its takes' own.
+
+    Where a take is not what the manifest says, the digest is another, so that detection runs again.
+    """
+    manifest = folder / recordings.MANIFEST
+    session, takes = recordings.read_manifest(manifest)
+    there = {
+        entry.file: sha256(folder / entry.file) if (folder / entry.file).is_file() else "missing"
+        for entry in takes
+    }
+    digest = sha256(manifest)
+    if any(there[entry.file] != entry.sha256 for entry in takes):
+        digest = digest_of([digest, there])
+    return f"{session.ball}-{session.surface}", digest
