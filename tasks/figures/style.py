@@ -5,6 +5,8 @@ which stay apart for readers with any colour vision.
 """
 
 import io
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from matplotlib.patches import Ellipse
 from numpy import ndarray
+
+from ricochet.tasks.storage.files import output_folder, write_bytes
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 REGION = 4.605
@@ -25,6 +29,13 @@ def to_png(figure: Figure) -> bytes:
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=110, metadata={"Software": None})
     return content.getvalue()
+
+
+def write(folder: Path, figures: Mapping[str, Figure]) -> None:
+    """Write figures as PNG files, by their names; `BadInput` if the place cannot be written."""
+    place = output_folder(folder)
+    for name, figure in figures.items():
+        write_bytes(place / f"{name}.png", to_png(figure))
 
 
 def to_pixels(figure: Figure) -> UInt8[ndarray, "height width 3"]:

@@ -27,7 +27,6 @@ from ricochet.models.systems.air_hockey.shots import (
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Speed
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 from ricochet.tasks.figures import style
-from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.air_hockey.figures import training
 from ricochet.tasks.systems.air_hockey.figures.training import Flight, Landscape
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
@@ -60,9 +59,8 @@ def draw(
     Raises:
         BadInput: If the place cannot be written.
     """
-    output_folder(folder)
     conditions = next(iter(shooters.values())).conditions(aim=aim)
-    drawn: dict[str, Figure] = {
+    drawn = {
         "flights": _flights(conditions),
         "shots": _chosen(shooters, conditions),
         "landscapes": training.landscapes(
@@ -70,8 +68,7 @@ def draw(
         ),
         "histories": training.histories(losses, candidates=candidates),
     }
-    for name, figure in drawn.items():
-        write_bytes(folder / f"{name}.png", style.to_png(figure))
+    style.write(folder, drawn)
 
 
 def found(shooter: Shooter, states: Float[ndarray, "state 6"]) -> Float[ndarray, " state"]:

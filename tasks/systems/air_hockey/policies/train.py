@@ -17,7 +17,7 @@ from typing import Any
 
 from ricochet.tasks.console.progress import Progress, no_progress, part
 from ricochet.tasks.registry.packages import Package, read_package
-from ricochet.tasks.storage.files import digest_of, write_bytes, write_json
+from ricochet.tasks.storage.files import digest_of, write_json
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey.kinds import policy_names
 from ricochet.tasks.systems.air_hockey.policies import packages, training_data
@@ -81,7 +81,7 @@ def draw(request: TrainingRequest, progress: Progress = no_progress) -> None:
         folder=figures,
     )
     rows = training_data.predictions(request, progress)
-    write_bytes(figures / "modes.png", style.to_png(training.predictions(rows)))
+    style.write(figures, {"modes": training.predictions(rows)})
     facts = {"key": _drawn_key(request), "rows": [asdict(row) for row in rows]}
     write_json(request.out / PREDICTION, facts)
 

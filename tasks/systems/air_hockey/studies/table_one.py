@@ -25,7 +25,7 @@ from ricochet.tasks.console.progress import Progress, no_progress, part
 from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.storage.files import output_folder, write_bytes
+from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts
 from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
 from ricochet.tasks.systems.air_hockey.figures import episodes, table_one
@@ -81,7 +81,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
     rows = {row: count(each, known[row]) for row, each in played.items()}
     for row, spent in steps.items():
         rows[row]["step_ms"] = _milliseconds(spent)
-    _draw(rows, played, output_folder(request.out))
+    _draw(rows, played, request.out)
     for row in PICTURED:
         shooter = shooting_rows.agent(row, shooters, settings)
         picture(shooter, row, begun, played[row], disturbance, request.out)
@@ -106,8 +106,7 @@ def shrunk(settings: Settings) -> Settings:
         batch=min(32, settings[Energies].batch),
         held_out=min(100, settings[Energies].held_out),
     )
-    shots_ = max(9, round(share * settings[Hockey].shots))
-    return fewer.changed(Hockey, shots=shots_)
+    return fewer.changed(Hockey, shots=max(9, round(share * settings[Hockey].shots)))
 
 
 def policies(
@@ -195,12 +194,12 @@ def picture(
     again, episode = trials.play_one(shooter, start, disturbance)
     banks, speed = again.outcome.banks, again.shot.speed
     title = f"{row}: {speed:.2f} m/s at the goal line after {banks} bank{'s'[: banks != 1]}"
-    write_bytes(out / f"episode-{row}.png", style.to_png(episodes.strip(episode, title=title)))
+    style.write(out, {f"episode-{row}": episodes.strip(episode, title=title)})
     episodes.film(episode, out / f"episode-{row}.gif")
 
 
 def _draw(rows: dict[str, Any], played: dict[str, list[Played]], out: Path) -> None:
     paper = {**PAPER, "conventional": PAPER["CB"]}
-    write_bytes(out / "table.png", style.to_png(table_one.rows(rows, paper)))
-    crossings = {row: [each.outcome for each in shots_] for row, shots_ in played.items()}
-    write_bytes(out / "crossings.png", style.to_png(table_one.crossings(crossings)))
+    crossings = {row: [each.outcome for each in shots] for row, shots in played.items()}
+    drawn = {"table": table_one.rows(rows, paper), "crossings": table_one.crossings(crossings)}
+    style.write(out, drawn)

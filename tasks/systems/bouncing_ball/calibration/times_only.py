@@ -25,7 +25,7 @@ from ricochet.models.systems.bouncing_ball.calibration import times_only
 from ricochet.models.systems.bouncing_ball.calibration.times_only import BareCalibration
 from ricochet.models.systems.bouncing_ball.listening import bounce_chains
 from ricochet.tasks.recordings import audio_files, sessions
-from ricochet.tasks.storage.files import output_folder, write_arrays, write_bytes, write_json
+from ricochet.tasks.storage.files import write_arrays, write_json
 from ricochet.tasks.systems.bouncing_ball.calibration import detections
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
@@ -166,6 +166,5 @@ def _draw(target: CalibrationTarget, found: BareCalibration) -> None:
     from ricochet.tasks.figures import style
     from ricochet.tasks.systems.bouncing_ball.figures import calibration
 
-    folder = output_folder(target.folder / "figures")
     figure = calibration.ratio_by_bounce(found.ratios, title=target.name, interval=found.region_90)
-    write_bytes(folder / "ratio-by-bounce.png", style.to_png(figure))
+    style.write(target.folder / "figures", {"ratio-by-bounce": figure})

@@ -15,7 +15,6 @@ from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import 
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import interval_ratios
 from ricochet.tasks.figures import calibration_checks, style
 from ricochet.tasks.recordings import sessions
-from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import (
     Detections,
     NamedTake,
@@ -35,9 +34,8 @@ def draw(
     folder: Path,
 ) -> None:
     """Draw every figure of a pair into a folder; `BadInput` if the place cannot be written."""
-    output_folder(folder)
     samples = np.asarray(found.samples)
-    drawn: dict[str, Figure] = {
+    drawn = {
         "posterior": calibration.posterior(samples, title=name, truth=details["truth"]),
         "narrowing": _narrowing(found),
         "ratio-by-bounce": _ratios(name, detected, found),
@@ -47,8 +45,7 @@ def draw(
         "rank-histogram": _ranks(checks),
         "coverage": _coverage(checks),
     }
-    for stem, figure in drawn.items():
-        write_bytes(folder / f"{stem}.png", style.to_png(figure))
+    style.write(folder, drawn)
 
 
 def _narrowing(found: Calibration) -> Figure:

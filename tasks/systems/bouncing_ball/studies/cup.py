@@ -24,7 +24,6 @@ from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.prediction import cup_geometry, cup_success
 from ricochet.models.systems.bouncing_ball.prediction.cup_success import Prediction
 from ricochet.tasks.figures import style
-from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.bouncing_ball.figures import cup as cup_figures
 from ricochet.tasks.systems.bouncing_ball.figures.cup import SuccessMaps
 from ricochet.tasks.systems.bouncing_ball.settings import Study
@@ -81,8 +80,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
             trials.append(_try(ball, places, study.drops, seed=first + 1000 * i + 10 * j))
             request.progress(i * sessions + j + 1, len(BALLS) * sessions)
         rows[ball], maps[ball] = _row(ball, places, trials, seed=first + 1000 * i + 5)
-    drawn = style.to_png(cup_figures.success_maps(maps))
-    write_bytes(output_folder(request.out) / "maps.png", drawn)
+    style.write(request.out, {"maps": cup_figures.success_maps(maps)})
     setting = _setting(study.drops)
     return {"quick": request.quick, "setting": setting, "paper": PAPER, "balls": rows}
 

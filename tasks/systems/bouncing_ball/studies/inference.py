@@ -214,7 +214,6 @@ def _product(
 
 def _draw(result: dict[str, Any], out: Path) -> None:
     """Draw the coverage of one drop and of products against the diagonal."""
-    out.mkdir(parents=True, exist_ok=True)
     found = {
         name: list(row["coverage"].values())
         for name, row in result["methods"].items()
@@ -222,9 +221,8 @@ def _draw(result: dict[str, Any], out: Path) -> None:
     }
     levels = (0.5, 0.8, 0.9, 0.95)
     one = calibration_checks.coverage(levels, found, cases=result["cases"])
-    (out / "coverage-one-drop.png").write_bytes(style.to_png(one))
     product = result["product"]["prior"]
     many = calibration_checks.coverage(
         levels, {"product": list(product["coverage"].values())}, cases=product["sessions"]
     )
-    (out / "coverage-product.png").write_bytes(style.to_png(many))
+    style.write(out, {"coverage-one-drop": one, "coverage-product": many})

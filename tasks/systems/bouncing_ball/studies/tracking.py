@@ -14,7 +14,6 @@ with its own seed, so that the numbers do not depend on how many processors shar
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,9 +26,8 @@ from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_trac
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
 from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.figures import style
-from ricochet.tasks.general_settings import Capture, Quick
+from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.bouncing_ball.figures import tracking
 from ricochet.tasks.systems.bouncing_ball.settings import Study, Tosses
 from ricochet.tasks.systems.bouncing_ball.studies import sessions
@@ -89,7 +87,12 @@ def run(request: StudyRequest) -> dict[str, Any]:
     alone = [compare(job) for job in jobs[:: -(-len(jobs) // TIMED)]]
     size = {"quick": request.quick, "tosses": tosses}
     found = summarise(compared) | {"latency_ms": latencies(alone)} | size
-    _draw(found["balls"], output_folder(request.out))
+    drawn = {
+        "figure-7": tracking.shares(found["balls"]),
+        "figure-13": tracking.all_tosses(found["balls"]),
+        "figure-14": tracking.outliers_by_bounce(found["balls"]),
+    }
+    style.write(request.out, drawn)
     return found
 
 
@@ -97,6 +100,7 @@ def compare(job: Job) -> ComparedToss:
     """Toss a ball once with every controller."""
     ball, settings = BALLS[job.ball], job.settings
     workspace = workspace_of(settings[Tosses])
+    inputs = controllers.ControllerInputs(job.model, workspace, ball, settings, job.number)
     laboratory = open_laboratory(settings, ball=ball, seed=SEED + job.number)
     detected = list(control_loop.listen(laboratory.toss()))
     toss = laboratory.truth_for_evaluation().toss
@@ -104,16 +108,7 @@ def compare(job: Job) -> ComparedToss:
     end = simulated_trials.end_of(toss)
     outcomes, latencies = {}, {}
     for name in CONTROLLERS:
-        controller = controllers.controller(
-            name,
-            job.model,
-            workspace,
-            ball,
-            settings[Tosses],
-            seed=job.number,
-            microphones=settings[Capture].microphones,
-        )
-        arm = SimulatedArm(workspace)
+        controller, arm = controllers.controller(name, inputs), SimulatedArm(workspace)
         done = control_loop.run_control_loop(controller, detected, arm, until=end)
         outcomes[name] = simulated_trials.outcome_of(done, toss, detected, workspace=workspace)
         latencies[name] = [decision.latency for decision in done.decisions]
@@ -185,13 +180,3 @@ def _count(request: StudyRequest) -> int:
         return request.count
     tosses = request.settings[Tosses].tosses
     return max(1, round(tosses * request.settings[Quick].quick)) if request.quick else tosses
-
-
-def _draw(balls: tracking.Balls, out: Path) -> None:
-    pictures = {
-        "figure-7": tracking.shares(balls),
-        "figure-13": tracking.all_tosses(balls),
-        "figure-14": tracking.outliers_by_bounce(balls),
-    }
-    for name, figure in pictures.items():
-        write_bytes(out / f"{name}.png", style.to_png(figure))

@@ -1,7 +1,7 @@
 """Controllers by name, made from a calibrated posterior."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,8 @@ from ricochet.models.systems.bouncing_ball.tracking import (
 )
 from ricochet.models.systems.bouncing_ball.tracking.intercept import State
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
+from ricochet.tasks.general_settings import Capture
+from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Controller
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import look_ahead
@@ -52,9 +54,8 @@ class ControllerInputs:
     model: BallModel
     workspace: Workspace
     ball: Ball
-    settings: Tosses
+    settings: Settings
     seed: int
-    microphones: Sequence[Sequence[float]] | None = None
 
 
 def fit_ball_model(theta: Float[ndarray, "sample 2"], *, draw: torch.Generator) -> BallModel:
@@ -63,20 +64,11 @@ def fit_ball_model(theta: Float[ndarray, "sample 2"], *, draw: torch.Generator) 
     return BallModel(theta, transition_sampler.tabulate(transition))
 
 
-def controller(
-    name: str,
-    model: BallModel,
-    workspace: Workspace,
-    ball: Ball,
-    settings: Tosses,
-    *,
-    seed: int,
-    microphones: Sequence[Sequence[float]] | None = None,
-) -> Controller:
+def controller(name: str, inputs: ControllerInputs) -> Controller:
     """Return the controller of a name before the first bounce; `ValueError` if there is none."""
     if name not in BUILDERS:
         raise ValueError(f"controller: found {name!r}, expected one of {', '.join(BUILDERS)}")
-    return BUILDERS[name](ControllerInputs(model, workspace, ball, settings, seed, microphones))
+    return BUILDERS[name](inputs)
 
 
 def _stationary(inputs: ControllerInputs) -> Controller:
@@ -98,7 +90,7 @@ def _cautious_intercept(inputs: ControllerInputs) -> Controller:
     state = cautious_intercept.init(
         functools.partial(transition_sampler.sample, inputs.model.table),
         inputs.workspace,
-        look_ahead=look_ahead(inputs.settings, inputs.ball.name),
+        look_ahead=look_ahead(inputs.settings[Tosses], inputs.ball.name),
         seed=inputs.seed,
     )
     return Controller(state, cautious_intercept.step)
@@ -110,7 +102,7 @@ def _belief(inputs: ControllerInputs) -> Controller:
         inputs.workspace,
         ball_radius=inputs.ball.radius,
         seed=inputs.seed,
-        microphones=None if inputs.microphones is None else np.array(inputs.microphones, float),
+        microphones=np.array(inputs.settings[Capture].microphones, float),
     )
     return Controller(state, belief_intercept.step)
 

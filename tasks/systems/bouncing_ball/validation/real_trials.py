@@ -20,13 +20,12 @@ from ricochet.hardware.robots.threaded import SteeredArm
 from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.tasks.console import operator
 from ricochet.tasks.console.operator import Answer, Operator, OperatorAbortError
-from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.telemetry import Telemetry
-from ricochet.tasks.systems.bouncing_ball.settings import Real, Tosses
+from ricochet.tasks.systems.bouncing_ball.settings import Real
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers, real_rig, toss_stream
-from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel
+from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel, ControllerInputs
 from ricochet.tasks.systems.bouncing_ball.tracking.real_rig import RealRig
 from ricochet.tasks.systems.bouncing_ball.tracking.toss_stream import ListeningWindow, TossRecord
 from ricochet.tasks.systems.bouncing_ball.validation import staying, toss_log, trials
@@ -68,14 +67,6 @@ class ScoredToss:
 
 
 @dataclass(frozen=True)
-class RealRigSession:
-    """A real rig, and the operator who tosses and judges."""
-
-    rig: RealRig
-    operator: Operator
-
-
-@dataclass(frozen=True)
 class TrialSetup:
     """All that a toss needs.
 
@@ -86,36 +77,28 @@ class TrialSetup:
     ball: Ball
     models: Mapping[Role, BallModel]
     settings: Settings
-    session: RealRigSession
-
-    @property
-    def rig(self) -> RealRig:
-        """The rig."""
-        return self.session.rig
-
-    @property
-    def operator(self) -> Operator:
-        """The operator."""
-        return self.session.operator
+    rig: RealRig
+    operator: Operator
 
 
 def run(
     ball: Ball,
     settings: Settings,
-    session: RealRigSession,
+    rig: RealRig,
+    there: Operator,
     contenders: Contenders,
     seed: int,
     folder: Path,
 ) -> TwinResult:
     """Ask, and let the contenders play tosses by hand; see `run_tosses` for what may abort them."""
     models = trials.fit_ball_models(contenders, seed=seed)
-    setup = TrialSetup(ball, models, settings, session)
+    setup = TrialSetup(ball, models, settings, rig, there)
     tracking = run_tosses(setup, seed=seed, folder=folder)
     seeds = trials.block_seeds(seed, settings[Real].tosses)
     result = trials.result_of(contenders, REAL, seeds, tracking, folder)
     if contenders.champion is not None:
         return result
-    return replace(result, staying=staying.share(session.rig.workspace))
+    return replace(result, staying=staying.share(rig.workspace))
 
 
 def turns(roles: Sequence[Role], *, seed: int, tosses: int) -> tuple[TrialTurn, ...]:
@@ -210,21 +193,15 @@ def _go_home(setup: TrialSetup, arm: SteeredArm, which: str) -> None:
 
 def _listen(setup: TrialSetup, arm: SteeredArm, turn: TrialTurn) -> TossRecord:
     """Let the controller of a turn play a toss."""
-    settings = setup.settings
-    controller = controllers.controller(
-        trials.CONTROLLER,
-        setup.models[turn.role],
-        setup.rig.workspace,
-        setup.ball,
-        settings[Tosses],
-        seed=turn.seed,
-        microphones=settings[Capture].microphones,
-    )
+    model, real = setup.models[turn.role], setup.settings[Real]
     return toss_stream.run_live_toss(
-        controller,
+        controllers.controller(
+            trials.CONTROLLER,
+            ControllerInputs(model, setup.rig.workspace, setup.ball, setup.settings, turn.seed),
+        ),
         setup.rig.listener,
         arm,
-        ListeningWindow(settings[Real].patience, settings[Real].window),
+        ListeningWindow(real.patience, real.window),
         listening=lambda: setup.operator.say("listening: toss the ball now"),
     )
 

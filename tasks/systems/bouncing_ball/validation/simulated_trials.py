@@ -22,7 +22,6 @@ from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
 from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 from ricochet.tasks.console.progress import Progress, bar, no_progress
-from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder
@@ -30,7 +29,11 @@ from ricochet.tasks.storage.telemetry import Telemetry
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses, Validate
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop, controllers
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Run, TimedEvent
-from ricochet.tasks.systems.bouncing_ball.tracking.controllers import STATIONARY, BallModel
+from ricochet.tasks.systems.bouncing_ball.tracking.controllers import (
+    STATIONARY,
+    BallModel,
+    ControllerInputs,
+)
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import open_laboratory
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import workspace as workspace_of
 from ricochet.tasks.systems.bouncing_ball.validation import cups, toss_log, trials
@@ -148,17 +151,10 @@ def _play(
     role: Role, model: BallModel, toss: SimulatedToss, settings: Settings, workspace: Workspace
 ) -> tuple[Run, list[ArmState]]:
     states = list[ArmState]()
-    controller = controllers.controller(
-        STATIONARY if role == STATIONARY else trials.CONTROLLER,
-        model,
-        workspace,
-        toss.truth.ball,
-        settings[Tosses],
-        seed=toss.seed,
-        microphones=settings[Capture].microphones,
-    )
+    name = STATIONARY if role == STATIONARY else trials.CONTROLLER
+    inputs = ControllerInputs(model, workspace, toss.truth.ball, settings, toss.seed)
     run = control_loop.run_control_loop(
-        controller,
+        controllers.controller(name, inputs),
         toss.events,
         SimulatedArm(workspace),
         until=end_of(toss.truth),

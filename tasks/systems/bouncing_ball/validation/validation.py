@@ -16,7 +16,6 @@ from ricochet.tasks.systems.bouncing_ball.validation import (
     simulated_trials,
 )
 from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence
-from ricochet.tasks.systems.bouncing_ball.validation.real_trials import RealRigSession
 from ricochet.tasks.systems.bouncing_ball.validation.results import TwinResult
 from ricochet.tasks.validation.judge import Candidate, RigRequest, RunTrials, Validation
 from ricochet.tasks.validation.outcomes import REAL, SIMULATED
@@ -36,9 +35,9 @@ def open_simulated(request: RigRequest) -> RunTrials[TwinResult]:
 def open_real(request: RigRequest) -> RunTrials[TwinResult]:
     """Find the operator and the rig, without motion; `BadInput` if the rig lacks anything."""
     there = operator.at_terminal()
-    session = RealRigSession(real_rig.open_rig(request.settings, armed=request.armed), there)
+    rig = real_rig.open_rig(request.settings, armed=request.armed)
     ball = laboratory.ball_of(request.name)
-    return partial(real_trials.run, ball, request.settings, session)
+    return partial(real_trials.run, ball, request.settings, rig, there)
 
 
 def measure(

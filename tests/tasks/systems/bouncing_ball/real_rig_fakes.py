@@ -17,7 +17,7 @@ from ricochet.tasks.systems.bouncing_ball.settings import Real
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
 from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel
 from ricochet.tasks.systems.bouncing_ball.validation import real_trials
-from ricochet.tasks.systems.bouncing_ball.validation.real_trials import RealRigSession, TrialSetup
+from ricochet.tasks.systems.bouncing_ball.validation.real_trials import TrialSetup
 from tests.hardware.microphones.sound_card import Room
 from tests.hardware.robots.rtde_fakes import Control, Controller, Receive
 from tests.tasks.console.test_operator import scripted
@@ -71,9 +71,8 @@ def setup(fakes, *answers, wanted=None, roles=("candidate", "champion")):
     wanted = wanted or loaded()
     who, shown = scripted(*answers)
     fakes.shown = shown
-    session = RealRigSession(real_rig.open_rig(wanted, armed=True), who)
-    models = {role: ball_model() for role in roles}
-    return TrialSetup(laboratory.ball_of(PAIR), models, wanted, session)
+    rig, models = real_rig.open_rig(wanted, armed=True), {role: ball_model() for role in roles}
+    return TrialSetup(laboratory.ball_of(PAIR), models, wanted, rig, who)
 
 
 def with_real(wanted, **changes):

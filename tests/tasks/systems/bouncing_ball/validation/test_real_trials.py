@@ -260,9 +260,8 @@ def test_without_a_champion_the_share_of_staying_is_measured_at_the_rig_s_own_ho
     for z in (0.06, 0.1):
         wanted = loaded(f"toss.home=[0.0, {z}]", "real.tosses=1")
         rig = SimpleNamespace(workspace=laboratory.workspace(wanted[Tosses]))
-        session = SimpleNamespace(rig=rig)
         alone = Contenders(PAIR, {"candidate": "2"}, {})
-        played = functools.partial(real_trials.run, laboratory.ball_of(PAIR), wanted, session)
+        played = functools.partial(real_trials.run, laboratory.ball_of(PAIR), wanted, rig, None)
         shares[z] = played(alone, 1, tmp_path).staying
     assert shares[0.1] < shares[0.06] - 0.1
     both = Contenders(PAIR, {"candidate": "2", "champion": "1"}, {})
