@@ -6,7 +6,7 @@ the salvage of an interrupted session are kept by `tasks.recordings.recorder`.
 
 import math
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,9 @@ SIMULATED = "simulated"
 def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) -> dict[str, Any]:
     """Record and seal a session under `folder/<session>`, and write `result.json`.
 
-    Args:
-        seed: Seed of a simulated rig; the id is mixed in, so that two sessions differ.
-
-    Raises:
-        BadInput: If the rig is unknown, the id cannot name a folder, or the disk is full.
-        BusyError: If another process uses the rig.
+    The id is mixed into the seed of a simulated rig, so that two sessions differ. `BadInput` if
+    the rig is unknown, the id cannot name a folder or the disk is full, `BusyError` if another
+    process uses the rig.
     """
     with bar(session) as progress:
         sealed = capture(settings, folder, rig=rig, session=session, seed=seed, progress=progress)
@@ -82,25 +79,25 @@ def open_rig(name: str, settings: Settings, *, seed: int) -> Recorder:
 
 def stated_rig(name: str, capture: Capture) -> Rig:
     """Return the microphones as the settings state them; `BadInput` if a place is no place."""
+    if not capture.microphones:
+        raise BadInput("capture.microphones", "no place", "one for each channel")
     return interface.default_rig(
         name,
         sample_rate=capture.sample_rate,
         temperature=capture.temperature,
-        places=_places(capture.microphones),
+        places=[
+            position(place, f"capture.microphones, entry {number}")
+            for number, place in enumerate(capture.microphones)
+        ],
     )
 
 
-def _places(stated: Sequence[Any]) -> list[interface.Position]:
-    places = []
-    for number, place in enumerate(stated):
-        numbers = isinstance(place, list) and all(isinstance(x, int | float) for x in place)
-        if not numbers or len(place) != 3 or not all(math.isfinite(x) for x in place):
-            where = f"capture.microphones, entry {number}"
-            raise BadInput(where, repr(place)[:60], "three finite numbers, metres")
-        places.append((float(place[0]), float(place[1]), float(place[2])))
-    if not places:
-        raise BadInput("capture.microphones", "no place", "one for each channel")
-    return places
+def position(stated: Any, where: str) -> interface.Position:
+    """Return a place of the settings, m; `BadInput` if it is not three finite numbers."""
+    numbers = isinstance(stated, list) and all(isinstance(x, int | float) for x in stated)
+    if not numbers or len(stated) != 3 or not all(math.isfinite(x) for x in stated):
+        raise BadInput(where, repr(stated)[:60], "three finite numbers, metres")
+    return float(stated[0]), float(stated[1]), float(stated[2])
 
 
 def _simulated(rig: Rig, settings: Settings, seed: int) -> Recorder:

@@ -15,15 +15,10 @@ from ricochet.tasks.registry.packages import Arrays
 
 
 def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
-    """Evaluate a posterior of kind `grid`.
+    """Evaluate a posterior of kind `grid` at the points `theta`, (a, b); minus infinity outside.
 
-    Args:
-        arrays: `rows`, ascending and evenly spaced values of b; `low` and `high`, the interval of a
-            in each row; `log_density` over them, shape (row, column).
-        inputs: `theta`, the points (a, b), shape (point, 2).
-
-    Returns:
-        `log_density` in nats, shape (point,); minus infinity outside the grid.
+    The arrays are `rows`, ascending and evenly spaced values of b; `low` and `high`, the
+    interval of a in each row; `log_density` over them, nats, shape (row, column).
     """
     a, b = inputs["theta"][:, 0], inputs["theta"][:, 1]
     rows, table = arrays["rows"], arrays["log_density"]

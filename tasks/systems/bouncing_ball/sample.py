@@ -18,13 +18,7 @@ DATA = Path("data")
 
 @dataclass(frozen=True)
 class SamplePair:
-    """A ball on a surface.
-
-    Attributes:
-        ball: Its word in recordings, without spaces.
-        surface: The same of the surface.
-        truth: The ball as it is on this surface.
-    """
+    """A ball and a surface by their words in recordings, without spaces, and the ball's truth."""
 
     ball: str
     surface: str
@@ -51,8 +45,7 @@ PAIRS = (
 def make(folder: Path, settings: Settings, *, seed: int = 1) -> tuple[Path, ...]:
     """Record the sessions that are missing and return the four sessions' folders.
 
-    Args:
-        seed: Seed of the first pair's simulated rig; the others' follow.
+    The seeds of the simulated rigs follow the first.
     """
     for place, pair in enumerate(PAIRS):
         recorded = settings.changed(

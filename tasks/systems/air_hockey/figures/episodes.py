@@ -33,11 +33,7 @@ _APART = 0.03  # s between the spheres of the puck's trail
 
 
 def strip(episode: Episode, *, title: str, count: int = 6) -> Figure:
-    """Draw an episode from the run-up to its end, from the side and from above.
-
-    Raises:
-        ValueError: The episode has no step yet.
-    """
+    """Draw an episode that has steps from the run-up to its end, from the side and from above."""
     times = _instants(episode, count)
     pictures = render(episode, times, cameras=CAMERAS)
     rows = 1 if pictures is None else len(CAMERAS)
@@ -57,15 +53,9 @@ def strip(episode: Episode, *, title: str, count: int = 6) -> Figure:
 def film(
     episode: Episode, path: Path, *, camera: str = "side", every: int = 2, slower: float = 2.0
 ) -> None:
-    """Write an episode as an animated GIF.
+    """Write an episode that has steps as an animated GIF, `slower` than it was.
 
-    Args:
-        every: Periods of 20 ms from picture to picture.
-        slower: How much slower than it was.
-
-    Raises:
-        ValueError: The episode has no step yet.
-        BadInput: If the place cannot be written.
+    From picture to picture there are `every` periods of 20 ms.
     """
     times = np.arange(_last(episode) + STEP / 2, step=every * PERIOD)
     drawn = render(episode, times, cameras=(camera,))

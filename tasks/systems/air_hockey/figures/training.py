@@ -25,13 +25,7 @@ BANKS = ("direct", "one bank", "two banks or more")
 
 @dataclass(frozen=True)
 class Flight:
-    """A predicted shot.
-
-    Attributes:
-        means: Expected places of the puck after each period, m.
-        covariances: Of those places, m^2.
-        angle: Of the stroke, rad; the mallet is drawn behind the puck.
-    """
+    """A predicted shot: its places after each period, m, their covariances, m^2, its angle, rad."""
 
     title: str
     means: Float[ndarray, "time 2"]
@@ -41,13 +35,9 @@ class Flight:
 
 @dataclass(frozen=True)
 class Landscape:
-    """The energy over the angles for one puck.
+    """The energy over ascending angles, rad, for one puck, with the best and the found angle.
 
-    Attributes:
-        angles: rad, ascending.
-        objective: Of the expert, at each angle; NaN where the chance constraint forbids it.
-        best: The expert's angle, rad.
-        found: The angle that the search found, rad.
+    The expert's objective is NaN where the chance constraint forbids an angle.
     """
 
     title: str
@@ -132,8 +122,7 @@ def histories(losses: Mapping[str, Sequence[float]], *, candidates: int) -> Figu
     for colour, (name, values) in zip(COLOURS, losses.items(), strict=False):
         axes.plot(np.arange(1, len(values) + 1), values, color=colour, label=name)
     axes.axhline(np.log(candidates), color="grey", linestyle=":", label="guessing")
-    axes.set_xlabel("evaluation on the held-out states")
-    axes.set_ylabel("InfoNCE / nats")
+    axes.set(xlabel="evaluation on the held-out states", ylabel="InfoNCE / nats")
     axes.legend(frameon=False)
     return figure
 
@@ -173,9 +162,7 @@ def _draw_table(axes: Axes, table: Table) -> None:
     for side in (-1.0, 1.0):
         goal = [-table.goal_half_width, table.goal_half_width]
         axes.plot([side * table.half_length] * 2, goal, color=COLOURS[1], linewidth=4.0)
-    axes.set_aspect("equal")
-    axes.set_xlabel("x / m")
-    axes.set_ylabel("y / m")
+    axes.set(aspect="equal", xlabel="x / m", ylabel="y / m")
 
 
 def _disc(axes: Axes, centre: Float[ndarray, " 2"], radius: float, colour: str) -> None:

@@ -53,11 +53,7 @@ def draw(
 ) -> None:
     """Draw every figure of a training into a folder.
 
-    Args:
-        aim: Standard deviation of each axis of mallet against puck at contact, m.
-
-    Raises:
-        BadInput: If the place cannot be written.
+    The aim errs by a standard deviation of each axis of mallet against puck at contact, m.
     """
     conditions = next(iter(shooters.values())).conditions(aim=aim)
     drawn = {

@@ -12,8 +12,7 @@ from ricochet.tasks.validation.outcomes import in_words
 def comparison(result: ShootingResult) -> Figure:
     """Draw scores and speeds of both roles.
 
-    Returns:
-        The figure; bars are exact 95 % intervals, steps the share of goals at most so fast.
+    Bars are exact 95 % intervals, steps the share of goals at most so fast.
     """
     figure = Figure(figsize=(9.0, 4.0), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.6))
@@ -28,7 +27,6 @@ def comparison(result: ShootingResult) -> Figure:
     left.set_xlim(-0.5, len(result.shots) - 0.4)  # room for the last label
     left.set_ylim(0.0, 1.03)  # a share of one is seen whole
     left.set_title("shots that scored, share")
-    right.set_xlabel("speed at the goal line / (m/s)")
-    right.set_ylabel("share of the goals")
+    right.set(xlabel="speed at the goal line / (m/s)", ylabel="share of the goals")
     figure.suptitle(in_words(result))
     return figure

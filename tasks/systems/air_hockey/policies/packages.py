@@ -71,11 +71,7 @@ class Shooter:
         return f"{SHOOTING}{self.setting.name}"
 
     def conditions(self, *, aim: float) -> Conditions:
-        """Return what decides the outcome of its shots.
-
-        Args:
-            aim: Standard deviation of each axis of mallet against puck at contact, m.
-        """
+        """Return what decides its shots; each axis of the aim errs by a standard deviation, m."""
         return Conditions(
             self.modes, self.strokes.speed, objective.contact_covariance(aim=aim), self.table
         )
@@ -120,25 +116,14 @@ def write(
 
 
 def read(folder: Path, *, table: Table | None = None) -> Shooter:
-    """Read a shooter from a verified package.
-
-    Args:
-        table: The table it is to play on; the standard one when absent.
-
-    Raises:
-        BadInput: If it is not exactly what its manifest promises, or of another table.
-    """
+    """Read a shooter from a verified package; see `from_package`."""
     return from_package(read_package(folder, reader=READER), where=str(folder), table=table)
 
 
 def from_package(package: Package, *, where: str, table: Table | None = None) -> Shooter:
-    """Rebuild a shooter from a package that was read.
+    """Rebuild the shooter of a package that is to play on a table, the standard one when absent.
 
-    Args:
-        table: The table it is to play on; the standard one when absent.
-
-    Raises:
-        BadInput: If it is of another kind or another table, or its settings cannot be read.
+    `BadInput` if it is of another kind or another table, or its settings cannot be read.
     """
     names = tuple(parameter.name for parameter in package.parameters)
     if (package.kind, names) != (KIND, INPUTS):
@@ -161,13 +146,9 @@ def from_package(package: Package, *, where: str, table: Table | None = None) ->
 
 
 def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
-    """Evaluate a package of this kind at its reference inputs.
+    """Evaluate a package of this kind at its reference inputs, `states` and `angles`.
 
-    Args:
-        inputs: `states`, shape (case, 6), and `angles`, shape (case,).
-
-    Returns:
-        `energy`, the stroke's `speed`, m/s, and the state a period later, `mean`.
+    Returns `energy`, the stroke's `speed`, m/s, and the state a period later, `mean`.
     """
     states, angles, table = inputs["states"], inputs["angles"], Table()
     net = energy_network.from_arrays(_part("energy", arrays))

@@ -28,13 +28,9 @@ def publish(request: TrainingRequest, flow_run: str) -> Publication:
 def publish_energies(
     tracker: Tracker, folder: Path, *, flow_run: str = ""
 ) -> tuple[dict[str, Registered], OpenRun]:
-    """Record and register the packages of a training.
+    """Record and register the packages of a training; return the versions and the run they share.
 
-    Args:
-        folder: Folder that holds `<name>/package` and `figures`.
-
-    Raises:
-        BadInput: If a package is not whole.
+    The folder holds `<name>/package` and `figures`; `BadInput` if a package is not whole.
     """
     places = {name: folder_of(folder, name) for name in policy_names()}
     digests = {name: sha256(place / READER.manifest) for name, place in places.items()}

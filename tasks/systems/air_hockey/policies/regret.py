@@ -27,11 +27,7 @@ def check(
     stream: int = STREAM,
     progress: Progress = no_progress,
 ) -> Check:
-    """Compare a policy's shots with the best ones.
-
-    Raises:
-        BadInput: If no puck has a shot that keeps the chance constraint.
-    """
+    """Compare a policy's shots with the best; `BadInput` if no puck has one that may be taken."""
     draw = np.random.default_rng([seed, stream])
     conditions = shooter.conditions(aim=settings.aim_sd)
     airflow = shooter.modes.airflow_sd

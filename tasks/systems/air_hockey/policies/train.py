@@ -54,8 +54,8 @@ def steps(request: TrainingRequest) -> tuple[Step, ...]:
         Step("shots", partial(training_data.targets, request)),
     ]
     if request.settings[Energies].trials:
-        shared.append(Step("search", partial(_search, request)))
-    own = [Step(name, partial(_train, request, name)) for name in policy_names()]
+        shared.append(Step("search", partial(_policy, request, None)))
+    own = [Step(name, partial(_policy, request, name)) for name in policy_names()]
     return (*shared, *own, Step("pictures", partial(draw, request)))
 
 
@@ -110,16 +110,14 @@ def lines(result: Mapping[str, Any], out: Path) -> tuple[str, ...]:
     )
 
 
-def _search(request: TrainingRequest, progress: Progress) -> None:
+def _policy(request: TrainingRequest, name: str | None, progress: Progress) -> None:
+    """Train a policy, or search what to train all with."""
     from ricochet.tasks.systems.air_hockey.policies import policy  # torch takes seconds to import
 
-    policy.chosen(request, progress)
-
-
-def _train(request: TrainingRequest, name: str, progress: Progress) -> None:
-    from ricochet.tasks.systems.air_hockey.policies import policy
-
-    policy.train(request, name, progress)
+    if name is None:
+        policy.chosen(request, progress)
+    else:
+        policy.train(request, name, progress)
 
 
 def _packages(request: TrainingRequest) -> dict[str, Package]:

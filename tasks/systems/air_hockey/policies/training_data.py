@@ -43,12 +43,7 @@ LONG = 100
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Shots and what becomes of them.
-
-    Attributes:
-        states: Of the puck at contact, m, m/s, m/s^2.
-        angles: Tried for each, rad.
-    """
+    """Pucks at contact (m, m/s, m/s^2), angles tried for each, rad, and what comes of each shot."""
 
     states: Float[np.ndarray, "state 6"]
     angles: Float[np.ndarray, "state angle"]
@@ -56,11 +51,7 @@ class Targets:
 
 
 def modes(request: TrainingRequest, progress: Progress = no_progress) -> PuckModes:
-    """Record the simulated table and learn how the puck moves on it.
-
-    Raises:
-        BadInput: If so few episodes hold too few contacts.
-    """
+    """Learn how the puck moves on the simulated table; `BadInput` if it has too few contacts."""
     settings = request.settings[Hockey]
 
     def make() -> dict[str, np.ndarray]:

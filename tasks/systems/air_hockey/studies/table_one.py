@@ -7,9 +7,9 @@ that the learnt model gave to the shots as they were played: where it holds, sco
 and the chance constraint means what it says.
 """
 
-import functools
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,27 +64,19 @@ def run(request: StudyRequest) -> dict[str, Any]:
     shooters = policies(settings, folder, request.seed, next(progress))
     begun = trials.starts(request.count or settings[Hockey].shots, seed=SEED + request.seed)
     disturbance = disturbance_of(settings[Hockey])
-    played: dict[str, list[Played]] = {}
-    for row in ROWS:
-        make = functools.partial(shooting_rows.agent, row, shooters, settings)
-        played[row] = trials.play_all(make, begun, disturbance, progress=next(progress))
-    steps = {
-        row: _steps(
-            functools.partial(shooting_rows.agent, row, shooters, settings),
-            begun[: TIMED_QUICK if request.quick else TIMED],
-            disturbance,
-            next(progress),
-        )
-        for row in CLOCKED
+    make = {row: partial(shooting_rows.agent, row, shooters, settings) for row in ROWS}
+    played = {
+        row: trials.play_all(make[row], begun, disturbance, progress=next(progress)) for row in ROWS
     }
+    timed = begun[: TIMED_QUICK if request.quick else TIMED]
+    steps = {row: _steps(make[row], timed, disturbance, next(progress)) for row in CLOCKED}
     known = {row: shooting_rows.conditions(row, shooters, settings) for row in ROWS}
     rows = {row: count(each, known[row]) for row, each in played.items()}
     for row, spent in steps.items():
         rows[row]["step_ms"] = _milliseconds(spent)
     _draw(rows, played, request.out)
     for row in PICTURED:
-        shooter = shooting_rows.agent(row, shooters, settings)
-        picture(shooter, row, begun, played[row], disturbance, request.out)
+        picture(make[row](), row, begun, played[row], disturbance, request.out)
         next(progress)(1, 1)
     return {
         "quick": request.quick,

@@ -47,12 +47,7 @@ class ShootingResult:
     shots: Mapping[str, tuple[Shot, ...]]
 
     def __post_init__(self) -> None:
-        """Refuse shots that are not paired.
-
-        Raises:
-            BadInput: If the champion is named and did not shoot, or shot and is not named, or the
-                roles did not shoot equally often.
-        """
+        """Refuse shots of other roles than were named, or of roles that shot unequally often."""
         roles = {CANDIDATE} if self.champion is None else {CANDIDATE, CHAMPION}
         if set(self.shots) != roles:
             raise BadInput("shots", f"those of {sorted(self.shots)}", f"those of {sorted(roles)}")

@@ -45,12 +45,7 @@ class Agent(Protocol):
 
 @dataclass(frozen=True)
 class Start:
-    """How a shot begins.
-
-    Attributes:
-        puck: Its x, y, m, and velocity, m/s.
-        seed: Of the airflow's direction and the noise.
-    """
+    """How a shot begins: x, y, m, and velocity, m/s, of the puck; seed of airflow and noise."""
 
     puck: tuple[float, float, float, float]
     seed: tuple[int, int]

@@ -27,21 +27,13 @@ def open_table(request: RigRequest) -> RunTrials[ShootingResult]:
 def measure(
     candidate: Candidate, settings: Settings, seed: int, progress: Progress
 ) -> PolicyEvidence:
-    """Compare the candidate's search with the exhaustive one on pucks that no training saw.
-
-    Raises:
-        BadInput: If the package is of another kind or table, or no puck can be shot as promised.
-    """
+    """Compare the candidate's search with the exhaustive one on fresh states."""
     shooter = packages.from_package(candidate.package, where=candidate.registered.where)
     return audit.audit(shooter, settings[Energies], seed=seed, progress=progress)
 
 
 def shoot(settings: Settings, contenders: Contenders, seed: int, folder: Path) -> ShootingResult:
-    """Let every contender shoot from the same starts; nothing is left in the folder.
-
-    Raises:
-        BadInput: If a package is of another kind or another table.
-    """
+    """Let every contender shoot from the same starts; nothing is left in the folder."""
     shooters, shots = _shooters(contenders), {}
     table = settings[Hockey]
     disturbance = disturbance_of(table)

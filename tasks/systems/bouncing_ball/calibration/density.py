@@ -63,8 +63,15 @@ def train(settings: Density, *, seed: int, progress: Progress = no_progress) -> 
     """Train a density as the settings say; the same seed gives the same density."""
     draw = torch.Generator().manual_seed(seed)
     theta, inputs = training_pairs(settings.simulations, draw=draw)
+    training = Training(
+        components=settings.components,
+        hidden=settings.hidden,
+        steps=math.ceil(settings.epochs * settings.simulations / settings.batch),
+        batch=settings.batch,
+        rate=settings.learning_rate,
+    )
     fit = mixture_density_networks.fit(
-        theta, inputs, box=problem.PRIOR, training=_training(settings), draw=draw, progress=progress
+        theta, inputs, box=problem.PRIOR, training=training, draw=draw, progress=progress
     )
     return Trained(fit.density, min(fit.held_out), fit.held_out, settings, settings, seed)
 
@@ -75,14 +82,7 @@ def key(settings: Density, seed: int) -> str:
 
 
 def check(density: ConditionalDensity, *, seed: int, cases: int = CASES) -> dict[str, Any]:
-    """Measure on fresh simulated drops whether the density is calibrated.
-
-    Args:
-        seed: Seed of the drops, which are not those of the training.
-
-    Returns:
-        `cases`, `ranks` of the truth by parameter, and `coverage` by level.
-    """
+    """Measure whether the density is calibrated, on drops that are not those of the training."""
     draw = torch.Generator().manual_seed(seed + 2**32)
     theta, inputs = training_pairs(cases, draw=draw)
     mixture = density.mixture(inputs)
@@ -94,22 +94,9 @@ def check(density: ConditionalDensity, *, seed: int, cases: int = CASES) -> dict
     ranks = calibration_checks.ranks(
         samples.transpose(0, 1).numpy(), theta.numpy(), draw=np.random.default_rng(seed)
     )
-    names = problem.PARAMETERS
+    rounded = np.round(ranks, 4).T.tolist()
     return {
         "cases": cases,
-        "ranks": {
-            name: np.round(row, 4).tolist() for name, row in zip(names, ranks.T, strict=True)
-        },
+        "ranks": dict(zip(problem.PARAMETERS, rounded, strict=True)),
         "coverage": {str(row.nominal): row.found for row in calibration_checks.coverage(levels)},
     }
-
-
-def _training(settings: Density) -> Training:
-    steps = math.ceil(settings.epochs * settings.simulations / settings.batch)
-    return Training(
-        components=settings.components,
-        hidden=settings.hidden,
-        steps=steps,
-        batch=settings.batch,
-        rate=settings.learning_rate,
-    )

@@ -67,11 +67,7 @@ def write(trained: Trained, folder: Path) -> None:
 
 
 def read(folder: Path) -> ConditionalDensity:
-    """Read a density from a verified package.
-
-    Raises:
-        BadInput: If the package is not exactly what its manifest promises, or of another kind.
-    """
+    """Read a density from a verified package; `BadInput` if it is damaged or of another kind."""
     package = read_package(folder, reader=READER)
     if package.kind != KIND:
         raise BadInput(str(folder), f"kind {package.kind}", KIND)
@@ -79,14 +75,7 @@ def read(folder: Path) -> ConditionalDensity:
 
 
 def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
-    """Evaluate a package of this kind at its reference inputs.
-
-    Args:
-        inputs: `theta`, `values`, `location` and `scale`, one row a case.
-
-    Returns:
-        `log_density`, nats.
-    """
+    """Return `log_density`, nats, at `theta`, `values`, `location`, `scale`, one row a case."""
     tensors = {name: torch.from_numpy(np.array(array)) for name, array in inputs.items()}
     where = Coordinates(tensors["location"], tensors["scale"])
     density = density_arrays.from_arrays(arrays)

@@ -34,13 +34,9 @@ def publish(request: TrainingRequest, flow_run: str) -> Publication:
 def publish_density(
     tracker: Tracker, folder: Path, *, flow_run: str = ""
 ) -> tuple[Registered, OpenRun]:
-    """Record and register a trained density.
+    """Record and register a trained density; `BadInput` if its package is not whole.
 
-    Args:
-        folder: Folder that holds `package`, and `search.journal` after a search.
-
-    Raises:
-        BadInput: If the package is not whole.
+    The folder holds `package`, and `search.journal` after a search.
     """
     package = read_package(folder / "package", reader=READER)
     name, key = DENSITY.pattern, sha256(folder / "package" / MANIFEST)

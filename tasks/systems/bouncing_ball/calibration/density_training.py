@@ -43,11 +43,7 @@ def steps(request: TrainingRequest) -> tuple[Step, ...]:
 
 
 def find_or_train(request: TrainingRequest, progress: Progress = no_progress) -> Path:
-    """Return the package of these settings, trained now unless it is there.
-
-    Raises:
-        BadInput: If the place cannot be written.
-    """
+    """Return the package of these settings, trained now unless it is there."""
     if not is_complete(request):
         density_packages.write(_train(request, progress), package_folder(request))
     return package_folder(request)

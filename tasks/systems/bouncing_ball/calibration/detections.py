@@ -35,11 +35,7 @@ LEFT_OUT = "fewer than three microphones: times alone, left out beside sessions 
 
 @dataclass(frozen=True)
 class NamedTake:
-    """A take in which the bounces were detected.
-
-    Attributes:
-        file: `<session>/<file>`.
-    """
+    """A take, `<session>/<file>`, in which the bounces were detected."""
 
     file: str
     path: Path
@@ -48,11 +44,9 @@ class NamedTake:
 
 @dataclass(frozen=True)
 class Detections:
-    """All takes of the sessions of a target.
+    """All takes of the sessions of a target; `placed` if their rigs tell where a bounce was.
 
-    Attributes:
-        rejected: Those that cannot, those of sessions left out among them.
-        placed: Whether the rigs of these sessions tell where a bounce was.
+    The rejected takes are those that cannot be used, those of sessions left out among them.
     """
 
     sessions: tuple[Session, ...]
@@ -67,13 +61,9 @@ def detect(
     tolerances: Tolerances | None = None,
     progress: Progress = no_progress,
 ) -> Detections:
-    """Detect the bounces of every take of some sessions.
+    """Detect the bounces of every take of some sessions; `BadInput` if a session cannot be read.
 
-    Args:
-        tolerances: How well the rig is known; None is a perfect one.
-
-    Raises:
-        BadInput: If a session as a whole cannot be read.
+    The tolerances say how well the rig is known; None is a perfect one.
     """
     found = (recordings.read_session(folder) for folder in folders)
     named = tuple(sorted(found, key=lambda session: session.started_at))
@@ -100,13 +90,9 @@ def detect(
 
 
 def measured(detected: Detections, *, release_sd: float) -> MeasuredDrops:
-    """Give the drops the form that the calibration takes.
+    """Give the drops, of a rig that tells places, the form that the calibration takes.
 
-    Args:
-        release_sd: Standard deviation of the error of a session's height of release, m.
-
-    Returns:
-        First three bounces of each, with their noise, and all later times.
+    The error of a session's height of release has a standard deviation, m.
     """
     takes = [take.detected for take in detected.takes]
     return MeasuredDrops(

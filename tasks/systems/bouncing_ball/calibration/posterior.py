@@ -66,8 +66,7 @@ def calibrate(
 ) -> dict[str, Any]:
     """Calibrate from sessions and write the files, all but `result.json`, which is returned.
 
-    Raises:
-        BadInput: If too few takes can be used.
+    `BadInput` if too few takes can be used.
     """
     rules = request.settings[Calibrate]
     known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
@@ -98,8 +97,7 @@ def calibrate(
 def find_or_train_network(request: CalibrationRequest) -> Network:
     """Return the density network asked for, or that of the settings, trained if there is none yet.
 
-    Raises:
-        BadInput: If what was asked for is no package of a density.
+    `BadInput` if what was asked for is no package of a density.
     """
     folder = request.density
     if folder is None:

@@ -38,13 +38,9 @@ def publish_target(
     *,
     flow_run: str = "",
 ) -> tuple[dict[str, Any], OpenRun]:
-    """Record a calibrated target and register its package.
+    """Record a calibrated target and register its package; `BadInput` if that is not whole.
 
-    Returns:
-        The result with `registered` filled in, and the run.
-
-    Raises:
-        BadInput: If the package is not whole.
+    Returns the result with `registered` filled in, and the run.
     """
     details = json.loads((target.folder / "details.json").read_text())
     digest = data_digest(target)
@@ -94,11 +90,7 @@ def publish_comparison(
 def unchanged(
     sessions: Sequence[str], request: CalibrationRequest
 ) -> dict[str, dict[str, Any]] | None:
-    """Return the earlier results if every target has one that is still in the registry, else None.
-
-    Raises:
-        BadInput: If a session cannot be read.
-    """
+    """Return the earlier results if every target has one that is in the registry still, or None."""
     before = steps.unchanged(sessions, request, published=True)
     tracker = runs.connect()
     if before and all(is_registered(tracker, entry["result"]) for entry in before.values()):

@@ -14,11 +14,7 @@ SHOWN = 3
 
 
 def lines(results: Mapping[str, Mapping[str, Any]], out: Path) -> list[str]:
-    """Describe the results of a run.
-
-    Args:
-        results: By name of the target: `result`, `folder`, and whether it is `unchanged`.
-    """
+    """Describe results by name: `result`, `folder`, and whether it is `unchanged`."""
     said: list[str] = []
     for name, entry in results.items():
         details = json.loads((Path(entry["folder"]) / "details.json").read_text())
@@ -27,11 +23,7 @@ def lines(results: Mapping[str, Mapping[str, Any]], out: Path) -> list[str]:
 
 
 def bars(ratios: Sequence[float], *, most: int = 24) -> list[str]:
-    """Draw ratio by bounce with characters.
-
-    Args:
-        ratios: Ratios of successive intervals, first bounce first.
-    """
+    """Draw ratios of successive intervals with characters, a line a bounce; count those left."""
     values = np.asarray(ratios, dtype=np.float64)
     if values.size == 0:
         return []

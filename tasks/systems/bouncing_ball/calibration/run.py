@@ -37,11 +37,7 @@ def cached_result(target: CalibrationTarget, request: CalibrationRequest) -> dic
 def calibrate_target(
     target: CalibrationTarget, request: CalibrationRequest, *, progress: Progress = no_progress
 ) -> dict[str, Any]:
-    """Calibrate one target and write its files, all but `result.json`, whose content is returned.
-
-    Raises:
-        BadInput: If the recordings cannot be used.
-    """
+    """Calibrate one target; write all files but `result.json`, whose content is returned."""
     output_folder(target.folder)
     _clear(target.folder)
     if target.bare:
@@ -58,9 +54,7 @@ def unchanged(
 ) -> dict[str, dict[str, Any]] | None:
     """Return the earlier results by name if every target has one, else None.
 
-    Args:
-        sessions: As for `targets.targets`, which may refuse them.
-        published: Whether an earlier result counts only if it is registered.
+    Where results are to be published, only registered ones count.
     """
     found = targets(sessions, request.out)
     before = [(target, _settled(target, request, published)) for target in found]
@@ -84,13 +78,9 @@ def run(
 ) -> dict[str, Any]:
     """Calibrate every target and write every `result.json`.
 
-    Args:
-        sessions: As for `targets.targets`, which may refuse them.
-        do: Does one target and returns its result; by default the steps here, nothing published.
-        published: Whether an earlier result counts only if it is registered.
-
-    Returns:
-        By name of the target: `result`, `folder`, and whether it was there `unchanged`.
+    Returns by name: `result`, `folder`, and whether it was there `unchanged`. `do` does one
+    target and returns its result; by default nothing is published. Where results are to be
+    published, an earlier one counts only if it is registered.
     """
     work = do or _alone
     results: dict[str, Any] = {}

@@ -45,8 +45,7 @@ Times = Float[ndarray, " bounce"]
 def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any]:
     """Calibrate from a bare recording; write all files but `result.json`, which is returned.
 
-    Raises:
-        BadInput: If the recording cannot be used.
+    `BadInput` if the recording cannot be used.
     """
     (path,) = target.sources
     samples, rate = sessions.load_clip(path)

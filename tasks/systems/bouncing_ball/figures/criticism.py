@@ -21,10 +21,8 @@ def restitution_by_take(
 ) -> Figure:
     """Draw each take's own restitution against the posterior of all.
 
-    A slope is drift over the session, two levels are two objects.
-
-    Args:
-        notes: What the model does not explain, a sentence each.
+    A slope is drift over the session, two levels are two objects. The notes say what the model
+    does not explain, a sentence each.
     """
     figure = Figure(figsize=(7.0, 4.2), layout="constrained")
     axes = figure.subplots()

@@ -29,13 +29,7 @@ MICROPHONES = ("microphone_0", "microphone_1", "microphone_2")
 
 @dataclass(frozen=True)
 class Frame:
-    """One instant.
-
-    Attributes:
-        time: s.
-        joints: The arm's joint angles, rad.
-        ball: Centre of the ball, m; None when it is not shown.
-    """
+    """One instant, s: the arm's joint angles, rad, and the ball's centre, m, if it is shown."""
 
     time: float
     joints: Float[ndarray, "6"]
@@ -51,14 +45,8 @@ def strip(
 ) -> Figure:
     """Draw frames side by side, seen from the front and from above, with the ball's trail.
 
-    The microphones are numbered as their channels in the first picture from above.
-
-    Args:
-        ball_radius: m.
-        microphones: Positions, m; the scene's own when empty.
-
-    Raises:
-        ValueError: There are no frames.
+    The microphones, at positions in m or, when there are none, at the scene's own, are numbered
+    as their channels in the first picture from above. `ValueError` if there are no frames.
     """
     if not frames:
         raise ValueError("frames: there are none")
@@ -110,11 +98,7 @@ def _been(frames: Sequence[Frame]) -> Float[ndarray, "point 3"]:
 
 
 def _explain(figure: Figure, from_above: Axes, model: mujoco.MjModel, *, drawn: bool) -> None:
-    """Say what is what: a legend below the pictures, and the microphones' numbers in one of them.
-
-    Args:
-        drawn: Whether it is a sketch in metres, not a picture in pixels.
-    """
+    """Say what is what: a legend, and the microphones' numbers in a picture or a sketch, m."""
     for channel, name in enumerate(MICROPHONES):
         place = model.body(name).pos
         x, y = place[:2] if drawn else _pixel(model, place)

@@ -32,7 +32,7 @@ def shares(balls: Balls) -> Figure:
     """Draw success and failures within the boundaries, and energies (Fig. 7)."""
     figure = Figure(figsize=(10.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    _stack(left, balls, ("success", "outliers", "missed"), of=_share)
+    _stack(left, balls, ("success", "outliers", "missed"), of=lambda row, kind: row[kind])
     _whiskers(left, balls)
     left.set_ylabel("share of tosses within the boundaries")
     _energies(right, balls)
@@ -88,10 +88,6 @@ def _places(balls: Balls) -> np.ndarray:
     return np.array(places)
 
 
-def _share(row: Mapping[str, Any], kind: str) -> float:
-    return float(row[kind])
-
-
 def _stack(axes: Axes, balls: Balls, kinds: tuple[str, ...], *, of: Any) -> None:
     places = _places(balls)
     bottom = np.zeros(len(places))
@@ -123,15 +119,8 @@ def _part_whiskers(axes: Axes, balls: Balls, parts: Sequence[Sequence[int]]) -> 
         shares = [outcomes.interval(*pair) for pair in zip(counts, cases, strict=True)]
         bounds = np.array(shares).T * cases
         length = np.abs(bounds - np.array(counts))
-        axes.errorbar(
-            _places(balls) + shift,
-            end,
-            length,
-            fmt="none",
-            ecolor="black",
-            elinewidth=0.9,
-            capsize=1.5,
-        )
+        look: dict[str, Any] = {"fmt": "none", "ecolor": "black", "elinewidth": 0.9, "capsize": 1.5}
+        axes.errorbar(_places(balls) + shift, end, length, **look)
 
 
 def _energies(axes: Axes, balls: Balls) -> None:

@@ -26,8 +26,7 @@ def comparison(samples: Mapping[str, Float[ndarray, "sample 2"]], result: TwinRe
         left.plot(*theta[::2].T, ",", color=ROLES[role], alpha=0.4)
         look = {"fill": False, "color": ROLES[role], "label": role}
         left.add_patch(style.region(theta.mean(0), np.cov(theta.T), **look))
-    left.set_xlabel(RESTITUTION)
-    left.set_ylabel(CONCENTRATION)
+    left.set(xlabel=RESTITUTION, ylabel=CONCENTRATION)
     left.legend(frameon=False)
     left.set_title("posteriors, 90 % regions")
     rows = {"tosses touched": result.success, "cups predicted": result.inside_90}

@@ -43,12 +43,9 @@ _OPEN = (1.0, 99.0)  # predicted counts between which the outcome is open
 
 @dataclass(frozen=True)
 class Trial:
-    """One calibration of a ball and the map that follows from it.
+    """One calibration of a ball and the map that follows from it, with processor times, s.
 
-    Attributes:
-        theta: Its draws that predict.
-        prediction: Of the counts over the map.
-        seconds: Processor time of the posterior and of the predicted map, on one core.
+    The prediction, from draws of theta, is of the counts over the map.
     """
 
     density: GridDensity

@@ -51,9 +51,7 @@ class Method:
     train_cpu_s: float = 0.0
 
 
-def evaluate(
-    method: Method, cases: Drops, *, progress: Callable[[int, int], None] | None = None
-) -> dict[str, Any]:
+def evaluate(method: Method, cases: Drops) -> dict[str, Any]:
     """Measure a method on cases whose parameters are known.
 
     Returns:
@@ -66,8 +64,6 @@ def evaluate(
     for start in range(0, count, _AT_ONCE):
         part = cases.rows(slice(start, start + _AT_ONCE))
         parts.append(_measure(method.answer(part), part.theta))
-        if progress:
-            progress(min(start + _AT_ONCE, count), count)
     mean, peak, loss, level = (torch.cat(column) for column in zip(*parts, strict=True))
     rows = calibration_checks.coverage(level.numpy())
     return {
@@ -91,19 +87,14 @@ def network_method(
     *,
     hearing: Hearing = network_features.from_both,
     train_cpu_s: float = 0.0,
-    per_axis: int = 20,
 ) -> Method:
-    """Return the method that answers with a density network.
-
-    Args:
-        train_cpu_s: Processor time of its simulations and training, s.
-    """
+    """Return the method that answers with a density network, trained for so long, s."""
 
     def answer(cases: Drops) -> Answers:
         mixture = drop_posterior.posterior(
             density, cases.features, cases.noise, cases.release, hearing=hearing
         )
-        table = truncated_mixtures.nodes(mixture, per_axis=per_axis)
+        table = truncated_mixtures.nodes(mixture, per_axis=20)
         return Answers(
             table.points,
             table.log_weights.exp(),
@@ -121,11 +112,7 @@ def train_network(
     training: Training = drop_posterior.PAPER,
     draw: torch.Generator,
 ) -> Method:
-    """Train a density network on simulated drops and return it as a method.
-
-    Args:
-        hearing: What the network is told; `from_times` and `from_places` make the ablation.
-    """
+    """Train a network on simulated drops, with all or a part of the features, as a method."""
     fit = drop_posterior.train(drops, hearing=hearing, training=training, draw=draw)
     return network_method(fit.density, hearing=hearing, train_cpu_s=fit.cpu_time)
 

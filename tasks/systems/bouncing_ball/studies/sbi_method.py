@@ -1,7 +1,7 @@
 """The `sbi` package as a rival: neural posterior estimation on the same simulations and features.
 
-NPE (Greenberg et al. 2019, single round) with the package's own estimators and defaults: a mixture
-density network ("mdn") or a spline flow ("nsf"). It is given the logarithms of the ratio and of the
+NPE (Greenberg et al. 2019, single round) with the package's own mixture density network ("mdn") and
+defaults. It is given the logarithms of the ratio and of the
 distances, which serve it better than raw features, and the signed angle. Mass outside the prior is
 cut off and the density renormalised, as its posterior class does. The package is an optional
 extra: imported late, absent without harm.
@@ -29,19 +29,11 @@ def absent() -> str | None:
     return None
 
 
-def train(
-    drops: Drops, *, estimator: str = "mdn", logarithms: bool = True, seed: int = 0
-) -> Method:
+def train(drops: Drops, *, seed: int = 0) -> Method:
     """Train the package's estimator on simulated drops, with its default settings.
 
-    Args:
-        drops: The simulations; one noise level, as the estimator is not told the noise.
-        estimator: Name of the package's density estimator: "mdn" or "nsf".
-        logarithms: Whether to give logarithms of ratio and distances, or raw features.
-        seed: Seed of torch's global generator, which the package uses; restored afterwards.
-
-    Raises:
-        ImportError: If the package is not installed.
+    The drops have one noise level, as the estimator is not given the noise. The seed is that of
+    torch's global generator, which the package uses; it is restored afterwards.
     """
     from sbi.inference import NPE
     from sbi.utils import BoxUniform
@@ -50,29 +42,28 @@ def train(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         began = time.process_time()
-        engine = NPE(
-            prior=BoxUniform(low, high), density_estimator=estimator, show_progress_bars=False
-        )
-        engine.append_simulations(drops.theta.float(), _columns(drops.features, logarithms))
+        prior = BoxUniform(low, high)
+        engine = NPE(prior=prior, density_estimator="mdn", show_progress_bars=False)
+        engine.append_simulations(drops.theta.float(), _columns(drops.features))
         trained = engine.train()
         spent = time.process_time() - began
 
     def answer(cases: Drops) -> Answers:
         with torch.random.fork_rng(devices=[]), torch.no_grad():
             torch.manual_seed(seed + 1)
-            return _answer(trained, cases, logarithms)
+            return _answer(trained, cases)
 
     return Method(answer, spent)
 
 
-def _answer(trained: Any, cases: Drops, logarithms: bool) -> Answers:
+def _answer(trained: Any, cases: Drops) -> Answers:
     """Sample the estimator, cut at the prior, renormalise by the share that lies inside."""
-    told = _columns(cases.features, logarithms)
-    points = trained.sample((_SAMPLES,), condition=told)
+    given = _columns(cases.features)
+    points = trained.sample((_SAMPLES,), condition=given)
     inside = boxes.contains(PRIOR, points.double())
     share = inside.double().mean(0).clamp(min=1.0 / _SAMPLES)
-    density = trained.log_prob(points, condition=told).double() - share.log()
-    truth = trained.log_prob(cases.theta.float()[None], condition=told)[0].double()
+    density = trained.log_prob(points, condition=given).double() - share.log()
+    truth = trained.log_prob(cases.theta.float()[None], condition=given)[0].double()
     weights = inside.double() / inside.double().sum(0).clamp(min=1.0)
     return Answers(
         points.double(),
@@ -82,8 +73,6 @@ def _answer(trained: Any, cases: Drops, logarithms: bool) -> Answers:
     )
 
 
-def _columns(features: Features, logarithms: bool) -> Tensor:
-    columns = [features.ratio, features.first_distance, features.second_distance]
-    if logarithms:
-        columns = [length.clamp(min=1e-9).log() for length in columns]
-    return torch.stack([*columns, features.turn], -1).float()
+def _columns(features: Features) -> Tensor:
+    columns = (features.ratio, features.first_distance, features.second_distance)
+    return torch.stack([*(c.clamp(min=1e-9).log() for c in columns), features.turn], -1).float()

@@ -63,11 +63,7 @@ def simulate(session: Session) -> Drops:
 
 
 def outcome(session: Session, network: dict[str, ndarray] | None = None) -> Outcome:
-    """Simulate a session, infer, and compare with the truth.
-
-    Args:
-        network: Arrays of a density network, for the paper's rule.
-    """
+    """Simulate a session, infer, and compare with the truth; a network gives the paper's rule."""
     drops = simulate(session)
     truth = drops.theta[0].numpy()
     density = posterior.posterior(drops.features, drops.noise, drops.release)

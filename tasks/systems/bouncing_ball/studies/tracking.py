@@ -137,13 +137,9 @@ def summarise(compared: Mapping[str, list[ComparedToss]]) -> dict[str, Any]:
 
 
 def latencies(tosses: list[ComparedToss]) -> dict[str, Any]:
-    """Summarise how long it took from the sound of a bounce to the new target.
+    """Return median and 99th percentile of the latency, ms, of all controllers and of each.
 
-    Args:
-        tosses: Tosses compared while nothing else was computed.
-
-    Returns:
-        Median and 99th percentile in ms, of all controllers together and of each.
+    The tosses were compared while nothing else was computed.
     """
     waits = {
         name: [wait for each in tosses for wait in each.latencies[name]] for name in CONTROLLERS

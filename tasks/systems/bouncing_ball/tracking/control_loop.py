@@ -50,12 +50,7 @@ class Controller:
 
 @dataclass(frozen=True)
 class TimedEvent:
-    """An event and when it became known.
-
-    Attributes:
-        time: End of the buffer that decided it, s in the stream's clock.
-        cost: Time that detection in that buffer took, s.
-    """
+    """An event, when it became known (the end of its buffer, s), and what its detection cost, s."""
 
     time: float
     event: BounceEvent

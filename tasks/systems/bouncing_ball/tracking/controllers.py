@@ -32,12 +32,7 @@ STATIONARY = "stay"
 
 @dataclass(frozen=True)
 class BallModel:
-    """What calibration says about a ball.
-
-    Attributes:
-        theta: Draws of restitution and log10 concentration.
-        table: The law of the next bounce that they give.
-    """
+    """Draws of restitution and log10 concentration, and the law of the next bounce they give."""
 
     theta: Float[ndarray, "sample 2"]
     table: Table
@@ -45,11 +40,7 @@ class BallModel:
 
 @dataclass(frozen=True)
 class ControllerInputs:
-    """All that a controller may be made from.
-
-    Attributes:
-        ball: Its name and radius are known; its nature is not read.
-    """
+    """All that a controller is made from; it knows name and radius of the ball, not its nature."""
 
     model: BallModel
     workspace: Workspace

@@ -32,13 +32,9 @@ def open_laboratory(
     ball: Ball,
     seed: int,
 ) -> Laboratory:
-    """Set up the twin laboratory.
+    """Set up the twin laboratory, where another ball has other tosses for the same seed.
 
-    Args:
-        seed: Seed of the laboratory; another ball has other tosses.
-
-    Raises:
-        BadInput: Bad places of microphones, detours out of order.
+    `BadInput` for bad places of microphones and detours out of order.
     """
     toss = settings[Tosses]
     if toss.longest_detour < toss.shortest_detour:
@@ -55,8 +51,7 @@ def open_laboratory(
 def look_ahead(toss: Tosses, ball_name: str) -> int:
     """Return how many bounces to look ahead for a ball (Appendix E of Matl et al.).
 
-    Raises:
-        BadInput: An unknown ball, or not one whole number of 1 or more a ball, in their order.
+    `BadInput` for an unknown ball, or unless there is one whole number of 1 or more a ball.
     """
     numbers, names = toss.look_ahead, ", ".join(BALLS)
     if ball_name not in BALLS:
@@ -69,11 +64,7 @@ def look_ahead(toss: Tosses, ball_name: str) -> int:
 
 
 def workspace(toss: Tosses) -> Workspace:
-    """Return where the paddle may be, and where it waits.
-
-    Raises:
-        BadInput: The paddle does not wait at two numbers inside.
-    """
+    """Return where the paddle may be, and where it waits; `BadInput` if that is no place inside."""
     two = len(toss.home) == 2 and all(type(number) in (int, float) for number in toss.home)
     bounds = Workspace()
     if not two or not contains(bounds, *toss.home):

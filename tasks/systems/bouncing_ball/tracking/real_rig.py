@@ -39,12 +39,7 @@ RETURN = 2.0
 
 @dataclass(frozen=True)
 class RealRig:
-    """A rig that answered.
-
-    Attributes:
-        base: Where the robot's base stands, m.
-        paddle: Where the paddle's centre was when it was asked, m.
-    """
+    """A rig that answered: its base, m, and where the paddle's centre was when it was asked, m."""
 
     host: str
     base: Point
@@ -54,12 +49,8 @@ class RealRig:
 
 
 def open_rig(settings: Settings, *, armed: bool) -> RealRig:
-    """Check all that can be checked without motion.
-
-    Raises:
-        BadInput: A setting, a driver, the robot or the microphones are not as they should be.
-    """
-    host, base = settings[Real].robot.strip(), _base(settings)
+    """Check all that can be checked without motion; `BadInput` for what is not as it should be."""
+    host, base = settings[Real].robot.strip(), capture.position(settings[Real].base, "real.base")
     if not armed:
         raise BadInput("--rig real", "no --arm", "--arm too: this moves a real robot")
     if not host:
@@ -76,22 +67,17 @@ def open_rig(settings: Settings, *, armed: bool) -> RealRig:
         paddle = robot.state().paddle
     finally:
         robot.close()
-    _refuse_silence(listener)
+    if next(listener.buffers(), None) is None:
+        raise BadInput("microphones", listener.fault or "no sound", "a stream")
     return RealRig(host, base, robot.workspace, paddle, listener)
 
 
 @contextmanager
 def held(rig: RealRig) -> Iterator[SteeredArm]:
-    """Take robot and sound card, with the arm able to move, and release both in any case.
+    """Take robot and sound card, and yield the arm at rest; stop and release it in any case.
 
-    The operator must have confirmed that it may move.
-
-    Yields:
-        The arm, at rest; it is stopped at the end.
-
-    Raises:
-        BadInput: The robot is no longer as it was when it was checked.
-        BusyError: Another process uses the robot or the card.
+    The operator must have confirmed that it may move. `BadInput` if the robot is no longer as
+    it was when it was checked, `BusyError` if another process uses the robot or the card.
     """
     with ExitStack() as stack:
         for name in (f"robot-{rig.host}", CARD):
@@ -131,14 +117,6 @@ def fastest(workspace: Workspace) -> float:
     return float(ur5.JOINT_SPEED / np.abs(rates).max(-1).min())
 
 
-def _base(settings: Settings) -> Point:
-    stated = settings[Real].base
-    whole = len(stated) == 3 and all(isinstance(x, int | float) for x in stated)
-    if not whole or not all(math.isfinite(x) for x in stated):
-        raise BadInput("real.base", repr(stated)[:60], "three finite numbers, metres")
-    return float(stated[0]), float(stated[1]), float(stated[2])
-
-
 def _refuse_struck(rig: Rig, workspace: Workspace) -> None:
     """Refuse a microphone that the paddle would strike."""
     for number, microphone in enumerate(rig.microphones):
@@ -146,12 +124,6 @@ def _refuse_struck(rig: Rig, workspace: Workspace) -> None:
             where = f"capture.microphones, entry {number}"
             expected = f"a place {KEPT_CLEAR} m or more away from the paddle's sweep"
             raise BadInput(where, _metres(microphone.position), expected)
-
-
-def _refuse_silence(listener: Listener) -> None:
-    """Record one buffer."""
-    if next(listener.buffers(), None) is None:
-        raise BadInput("microphones", listener.fault or "no sound", "a stream")
 
 
 def _metres(point: Point) -> str:

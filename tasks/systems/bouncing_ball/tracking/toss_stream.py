@@ -26,12 +26,7 @@ BEFORE = 0.5
 
 @dataclass(frozen=True)
 class ListeningWindow:
-    """How long to listen.
-
-    Attributes:
-        patience: Until the first event, s.
-        window: From the first event on, s.
-    """
+    """How long to listen: with patience until the first event, and in a window from it on, s."""
 
     patience: float
     window: float
@@ -105,12 +100,7 @@ def run_live_toss(
     *,
     listening: Callable[[], None],
 ) -> TossRecord:
-    """Run the control loop on one real toss.
-
-    Args:
-        arm: At its home.
-        listening: Called when a ball may be tossed.
-    """
+    """Run the control loop on one real toss; `listening` is called when a ball may be tossed."""
     arm.begin()
     toss = TossListener(listener, arm, window, listening=listening)
     run = control_loop.run_control_loop(controller, toss.events(), arm)

@@ -52,12 +52,8 @@ def audit(
 ) -> CalibrationEvidence:
     """Measure a package again from its recordings.
 
-    Args:
-        settings: How well the rig is known, and the size of the checks.
-
-    Raises:
-        BadInput: If the recordings are not those of the package or cannot be used, or the package
-            is no posterior of a ball.
+    `BadInput` if the recordings are not those of the package or cannot be used, or the package
+    is no posterior of a ball.
     """
     stated = claim(package)
     check_recordings(package, sessions)
@@ -103,11 +99,7 @@ def audit_drops(
 
 
 def claim(package: Package) -> Claim:
-    """Return what a package states of its posterior.
-
-    Raises:
-        BadInput: If it is no posterior of two parameters with draws and moments.
-    """
+    """Return what a package states; `BadInput` if it is no posterior of two parameters."""
     arrays = package.arrays
     axes = {name: arrays[name].ndim for name in ARRAYS if name in arrays}
     if package.kind != "grid" or axes != ARRAYS:

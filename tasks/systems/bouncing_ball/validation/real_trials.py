@@ -68,11 +68,7 @@ class ScoredToss:
 
 @dataclass(frozen=True)
 class TrialSetup:
-    """All that a toss needs.
-
-    Attributes:
-        ball: What is tossed; controllers read its name and radius.
-    """
+    """All that a toss needs; of the ball, controllers read name and radius alone."""
 
     ball: Ball
     models: Mapping[Role, BallModel]
@@ -131,10 +127,8 @@ def confirm(setup: TrialSetup, folder: Path) -> Answer:
 def run_tosses(setup: TrialSetup, *, seed: int, folder: Path) -> TrackingTrials:
     """Ask, and let every role play its tosses.
 
-    Raises:
-        OperatorAbortError: If they were aborted; the arm then stands.
-        BadInput: If the rig is not as it was before the question.
-        BusyError: If another process uses it.
+    `OperatorAbortError` if they were aborted; the arm then stands. `BadInput` if the rig is not
+    as it was before the question, `BusyError` if another process uses it.
     """
     confirm(setup, output_folder(folder))
     scored = list[ScoredToss]()

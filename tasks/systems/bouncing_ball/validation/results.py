@@ -76,12 +76,7 @@ class TwinResult:
     tracking: TrackingTrials = UNTRACKED
 
     def __post_init__(self) -> None:
-        """Refuse trials that are not paired.
-
-        Raises:
-            BadInput: If a role did not see every seed and every position, or the champion is named
-                and did not run, or ran and is not named.
-        """
+        """Refuse trials of unequal number, and a champion that is named or ran, but not both."""
         for key, paired, trials in (
             ("success", self.success, len(self.seeds)),
             ("inside_90", self.inside_90, len(self.positions)),

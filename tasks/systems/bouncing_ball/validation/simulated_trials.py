@@ -91,11 +91,7 @@ def run_tosses(
     folder: Path,
     progress: Progress = no_progress,
 ) -> TrackingTrials:
-    """Toss the ball in the twin laboratory, once a seed, and let every role play.
-
-    Args:
-        ball: What the twin tosses; no controller knows its nature.
-    """
+    """Toss the ball in the twin, once a seed, and let every role play; none knows its nature."""
     workspace, place = workspace_of(settings[Tosses]), output_folder(folder)
     runs: dict[Role, list[tuple[Run, bool]]] = {role: [] for role in models}
     first = next(iter(models))

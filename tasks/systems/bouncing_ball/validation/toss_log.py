@@ -40,11 +40,7 @@ Row = tuple[float, str, dict[str, object]]
 def record(
     log: Telemetry, start: float, seed: int, run: Run, states: Sequence[ArmState], kind: str
 ) -> None:
-    """Write a toss into a log, its messages in the order of time.
-
-    Args:
-        start: When the toss began, s of the log.
-    """
+    """Write a toss that began at a time of the log, s, its messages in the order of time."""
     rows: list[Row] = [_arm(state) for state in states]
     rows += [row for decision in run.decisions for row in _decision(decision)]
     rows += [(run.final.time, "refusal", {"reason": line}) for line in run.refused]
@@ -73,13 +69,7 @@ def draw(path: Path, title: str, toss: Toss, states: Sequence[ArmState], rig: Ri
 
 
 def _arm(state: ArmState) -> Row:
-    content: dict[str, object] = {
-        "joints": list(state.joints),
-        "joint_speeds": list(state.joint_speeds),
-        "paddle": list(state.paddle),
-        "paddle_velocity": list(state.paddle_velocity),
-    }
-    return state.time, "arm", content
+    return state.time, "arm", {name: list(getattr(state, name)) for name in CHANNELS["arm"]}
 
 
 def _decision(decision: Decision) -> Iterator[Row]:
@@ -87,9 +77,7 @@ def _decision(decision: Decision) -> Iterator[Row]:
     place = None if event.position is None else event.position.tolist()
     yield decision.observed.time, "bounce", {"contact_time": event.time, "position": place}
     if target is not None:
-        where: dict[str, object] = {"y": target.y, "z": target.z}
-        content = {**where, "duration": target.duration, "reason": target.reason}
-        yield target.issued, "target", content
+        yield target.issued, "target", {name: getattr(target, name) for name in CHANNELS["target"]}
 
 
 def _ball_at(toss: Toss, when: float) -> tuple[float, float, float]:
