@@ -30,7 +30,7 @@ HEIGHTS = (0.02, 5.0)
 """Lowest and highest height of release that is believed, m."""
 BOUNCES = 3
 """Bounces of a drop that the features need."""
-LEFT_OUT = "fewer than three microphones: times alone, left out beside sessions that tell places"
+LEFT_OUT = "fewer than three microphones: times alone, left out as other sessions tell places"
 
 
 @dataclass(frozen=True)

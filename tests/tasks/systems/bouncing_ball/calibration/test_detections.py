@@ -71,7 +71,7 @@ def test_a_session_of_two_microphones_is_left_out_beside_one_that_tells_places(f
     assert all(found.detected.positions is not None for found in heard.takes)
     reasons = {entry.file: entry.reason for entry in heard.rejected}
     assert reasons["two/take-0000.flac"] == (
-        "fewer than three microphones: times alone, left out beside sessions that tell places"
+        "fewer than three microphones: times alone, left out as other sessions tell places"
     )
     assert "two/take-0001.flac" in reasons  # for its own fault, which counts once
     assert reasons["two/take-0001.flac"] != reasons["two/take-0000.flac"]
