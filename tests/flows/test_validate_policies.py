@@ -11,7 +11,7 @@ from ricochet.tasks.registry import promotion, runs, versions
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
-from ricochet.tasks.systems.air_hockey.validation import audit, results, trials
+from ricochet.tasks.systems.air_hockey.validation import results, trials, validation
 from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 from ricochet.tasks.systems.air_hockey.validation.validation import VALIDATION
@@ -53,7 +53,7 @@ def rig(monkeypatch, tmp_path, empty_store):
 
     monkeypatch.setattr(promotion.promotion_log, "place", lambda: tmp_path / "promotions.jsonl")
     monkeypatch.setattr(validate.runs, "connect", lambda: found.tracker)
-    monkeypatch.setattr(audit, "audit", lambda *_, **__: found.evidence)
+    monkeypatch.setattr(validation, "audit", lambda *_, **__: found.evidence)
     monkeypatch.setattr(trials, "play_all", play_all)
     return found
 

@@ -4,19 +4,22 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from ricochet.tasks.console.progress import Progress, bar
+from ricochet.tasks.console.progress import Progress, bar, no_progress
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
-from ricochet.tasks.systems.air_hockey.policies import agents, packages
+from ricochet.tasks.systems.air_hockey.policies import agents, packages, regret
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
-from ricochet.tasks.systems.air_hockey.validation import audit, gate, report, results, trials
+from ricochet.tasks.systems.air_hockey.validation import gate, report, results, trials
 from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
 from ricochet.tasks.systems.air_hockey.validation.results import ShootingResult
 from ricochet.tasks.validation.contenders import Contenders
 from ricochet.tasks.validation.judge import Candidate, RigRequest, RunTrials, Validation
 from ricochet.tasks.validation.outcomes import SIMULATED
+
+STREAM = 101
+"""Of the randomness of fresh states; that of the policy's own check is another."""
 
 
 def open_table(request: RigRequest) -> RunTrials[ShootingResult]:
@@ -29,7 +32,22 @@ def measure(
 ) -> PolicyEvidence:
     """Compare the candidate's search with the exhaustive one on fresh states."""
     shooter = packages.from_package(candidate.package, where=candidate.registered.where)
-    return audit.audit(shooter, settings[Energies], seed=seed, progress=progress)
+    return audit(shooter, settings[Energies], seed=seed, progress=progress)
+
+
+def audit(
+    shooter: Shooter, settings: Energies, *, seed: int, progress: Progress = no_progress
+) -> PolicyEvidence:
+    """Measure a policy; `BadInput` if no puck has a shot that keeps the chance constraint."""
+    found = regret.check(shooter, settings, seed=seed, stream=STREAM, progress=progress)
+    return PolicyEvidence(
+        regret=found.regret,
+        regret_error=found.regret_error,
+        best=found.best,
+        agreement=found.agreement,
+        states=found.states,
+        beta=shooter.setting.least_goal,
+    )
 
 
 def shoot(settings: Settings, contenders: Contenders, seed: int, folder: Path) -> ShootingResult:

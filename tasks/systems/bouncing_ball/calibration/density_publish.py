@@ -46,10 +46,11 @@ def publish_density(
         _log_search(tracker, run, folder, package.settings)
         runs.log_curve(tracker, run.run_id, "held_out_history", package.checks["history"])
         _log_checks(tracker, run, package.checks)
+        asked = {name: value for name, value in package.settings.items() if name != "chosen"}
         runs.log_numbers(
             tracker,
             run.run_id,
-            parameters=_trained_with(package.settings),
+            parameters=asked | package.settings["chosen"],
             metrics={"held_out": package.checks["held_out"]},
         )
     version = versions.register(
@@ -75,12 +76,6 @@ def _log_checks(tracker: Tracker, run: OpenRun, checks: Mapping[str, Any]) -> No
         tracker.client.log_figure(run.run_id, figure, f"figures/{name}.png")
     metrics = {f"coverage_{round(100 * float(level))}": share for level, share in found.items()}
     runs.log_numbers(tracker, run.run_id, parameters={}, metrics=metrics)
-
-
-def _trained_with(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a density, those that a search chose in place of those asked for."""
-    asked = {name: value for name, value in settings.items() if name != "chosen"}
-    return asked | settings["chosen"]
 
 
 def _log_search(tracker: Tracker, run: OpenRun, folder: Path, settings: Mapping[str, Any]) -> None:

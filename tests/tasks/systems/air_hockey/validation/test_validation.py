@@ -14,7 +14,7 @@ from ricochet.models.systems.air_hockey.shots.objective import Shots
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import regret
 from ricochet.tasks.systems.air_hockey.settings import Energies
-from ricochet.tasks.systems.air_hockey.validation import audit, gate
+from ricochet.tasks.systems.air_hockey.validation import gate, validation
 from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
 from tests.tasks.systems.air_hockey import shooters
 
@@ -46,7 +46,7 @@ def trained(states: np.ndarray, angles: np.ndarray, best: np.ndarray) -> Energy:
 
 def measured(energy: Energy) -> PolicyEvidence:
     wanted = replace(catalogue.load_settings()[Energies], held_out=100)
-    return audit.audit(replace(SHOOTER, energy=energy), wanted, seed=0)
+    return validation.audit(replace(SHOOTER, energy=energy), wanted, seed=0)
 
 
 def passes(evidence: PolicyEvidence) -> bool:
@@ -77,15 +77,15 @@ def test_pucks_that_cannot_be_shot_are_bad_input_that_names_the_key() -> None:
     hopeless = replace(SHOOTER, setting=replace(SHOOTER.setting, least_goal=1.1))
     wanted = replace(catalogue.load_settings()[Energies], held_out=3)
     with pytest.raises(BadInput, match=r"energy.held_out: found 3 \(candidates: no state"):
-        audit.audit(hopeless, wanted, seed=0)
+        validation.audit(hopeless, wanted, seed=0)
 
 
 def test_the_same_seed_measures_the_same_and_reports_to_the_end() -> None:
     reported: list[tuple[int, int]] = []
     wanted = replace(catalogue.load_settings()[Energies], held_out=20)
-    first = audit.audit(
+    first = validation.audit(
         SHOOTER, wanted, seed=3, progress=lambda done, total: reported.append((done, total))
     )
     assert reported[-1] == (20 * 200, 20 * 200)
-    assert audit.audit(SHOOTER, wanted, seed=3) == first
-    assert audit.audit(SHOOTER, wanted, seed=4) != first
+    assert validation.audit(SHOOTER, wanted, seed=3) == first
+    assert validation.audit(SHOOTER, wanted, seed=4) != first
