@@ -82,7 +82,7 @@ class ShootingAgent:
         """What went wrong in this episode, a line each."""
         return self._faults.lines
 
-    def draw_action(self, observation: Float[ndarray, "..."]) -> Float[ndarray, "2 7"]:
+    def draw_action(self, observation: Float[ndarray, " 23"]) -> Float[ndarray, "2 7"]:
         """Return the joints' positions, rad, and speeds, rad/s, at the end of the coming 20 ms.
 
         Args:

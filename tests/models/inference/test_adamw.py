@@ -18,6 +18,7 @@ def _start() -> list[torch.Tensor]:
     return [torch.randn(shape, generator=draw).requires_grad_() for shape in ((3, 4), (4, 2))]
 
 
+@pytest.mark.slow
 def test_the_steps_are_those_of_torch() -> None:
     ours, theirs, steps = _start(), _start(), 50
     optimiser = AdamW(ours, peak=0.05, decay=0.1, steps=steps)

@@ -130,6 +130,7 @@ def test_samples_of_a_component_cut_far_in_its_tail_follow_the_exponential_law()
     assert abs(found - (1.0 - 2.0 / 900.0)) < 0.048
 
 
+@pytest.mark.slow
 def test_credibility_of_draws_is_uniform() -> None:
     mixture = mixture_in_box(bend=True)
     samples = truncated_mixtures.sample(mixture, 800, draw=torch.Generator().manual_seed(7))

@@ -64,7 +64,14 @@ def hidden(first: int, last: int) -> Callable[[int, ndarray], ndarray]:
     return spoil
 
 
-@pytest.mark.parametrize("puck", [(-0.5, 0.0), (-0.52, 0.08), (-0.48, -0.06)])
+@pytest.mark.parametrize(
+    "puck",
+    [
+        (-0.5, 0.0),
+        pytest.param((-0.52, 0.08), marks=pytest.mark.slow),
+        pytest.param((-0.48, -0.06), marks=pytest.mark.slow),
+    ],
+)
 def test_a_puck_at_rest_is_shot_into_the_goal(
     agent: ShootingAgent, puck: tuple[float, float]
 ) -> None:
@@ -79,18 +86,21 @@ def test_a_puck_at_rest_is_shot_into_the_goal(
     assert (moved <= iiwa.USABLE * iiwa.SPEED_LIMIT).all()
 
 
+@pytest.mark.slow
 def test_a_drifting_noisy_puck_is_shot_into_the_goal(agent: ShootingAgent) -> None:
     outcome, _ = play(agent, (-0.5, 0.03), Disturbance())
     assert outcome.scored
     assert outcome.violations == ()
 
 
+@pytest.mark.slow
 def test_the_same_episode_gives_the_same_commands(agent: ShootingAgent) -> None:
     _, first = play(agent, (-0.5, 0.0), Disturbance())
     _, again = play(agent, (-0.5, 0.0), Disturbance())
     np.testing.assert_array_equal(first, again)
 
 
+@pytest.mark.slow
 def test_a_puck_lost_for_a_while_is_still_shot(agent: ShootingAgent) -> None:
     outcome, _ = play(agent, (-0.5, 0.0), spoil=hidden(20, 28))
     assert outcome.scored
@@ -128,6 +138,7 @@ def test_a_puck_off_the_table_is_one_fault(agent: ShootingAgent) -> None:
     assert agent.faults == ["puck: at (7.49, 0.00) m, expected on the table"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("period", [25, 40, 55, 66])
 @pytest.mark.parametrize("jump", [(0.1, 0.0), (0.25, 0.1), (0.6, 0.2), (-0.3, -0.4)])
 def test_a_puck_that_jumps_makes_no_wild_stroke(
@@ -150,6 +161,7 @@ def test_a_puck_that_jumps_makes_no_wild_stroke(
     assert len(agent.faults) <= 4
 
 
+@pytest.mark.slow
 def test_after_a_puck_was_lost_the_next_stroke_scores(agent: ShootingAgent) -> None:
     outcome, _ = play(agent, (-0.5, 0.0), spoil=hidden(20, 45), longest=350)
     assert agent.faults == ["puck: not seen for 15 periods"]
@@ -157,6 +169,7 @@ def test_after_a_puck_was_lost_the_next_stroke_scores(agent: ShootingAgent) -> N
     assert outcome.violations == ()
 
 
+@pytest.mark.slow
 def test_a_stroke_that_turns_still_scores(
     agent: ShootingAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +204,7 @@ def test_a_mallet_off_the_table_is_refused(agent: ShootingAgent, joints: ndarray
         agent.draw_action(observation(joints=joints))
 
 
+@pytest.mark.slow
 def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
     def vanish(period: int, observed: ndarray) -> ndarray:
         blind = observed.copy()
@@ -212,6 +226,7 @@ def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
     assert outcome.violations == ()
 
 
+@pytest.mark.wrong_types
 @pytest.mark.parametrize("bad", [np.zeros(22), np.zeros((23, 1)), np.zeros(0)])
 def test_an_observation_of_another_size_is_refused(agent: ShootingAgent, bad: ndarray) -> None:
     with pytest.raises(ValueError, match=r"observation: found shape"):
@@ -223,6 +238,7 @@ def test_joints_must_be_finite_at_the_start(agent: ShootingAgent) -> None:
         agent.draw_action(observation(joints=np.full(7, np.nan)))
 
 
+@pytest.mark.slow
 def test_shortly_before_the_contact_the_last_plan_stands(
     agent: ShootingAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,6 +253,7 @@ def test_shortly_before_the_contact_the_last_plan_stands(
     assert agent.faults == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("period", [45, 60, 70])
 def test_a_new_episode_while_the_arm_moves_goes_on_from_its_motion(
     agent: ShootingAgent, period: int

@@ -46,6 +46,7 @@ def test_restitution_is_recovered_from_one_drop() -> None:
     np.testing.assert_allclose(heard().ratios[0][:5], 0.84, atol=0.02)
 
 
+@pytest.mark.slow
 def test_the_clock_does_not_matter_and_the_answer_is_the_same_twice() -> None:
     later = times_only.listen_times([chain(0.84) + 100.0])
     assert abs(later.mean - heard().mean) < 1e-6
@@ -59,6 +60,7 @@ def test_three_bounces_say_less_than_twenty() -> None:
     assert abs(few.mean - 0.84) < 3.0 * few.sd
 
 
+@pytest.mark.slow
 def test_several_drops_narrow_the_answer() -> None:
     drops = [chain(0.7, bounces=6, seed=seed) for seed in (2, 3, 4)]
     alone = times_only.listen_times(drops[:1])

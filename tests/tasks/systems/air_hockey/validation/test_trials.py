@@ -1,6 +1,7 @@
 """Shots from the grid: the same for everyone, played to their ends, and counted."""
 
 import numpy as np
+import pytest
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa
@@ -72,6 +73,7 @@ def test_a_puck_that_nobody_strikes_ends_with_the_time() -> None:
     assert played.shot == Shot(scored=False, speed=0.0, banks=0, violations=0)
 
 
+@pytest.mark.slow
 def test_who_plays_and_where_does_not_change_the_disturbance() -> None:
     """The puck drifts alike before it is struck, in this process and in others."""
     begun = trials.starts(4, seed=7)

@@ -23,6 +23,7 @@ def refused(verdict) -> set[str]:
     return {line.partition(":")[0] for line in verdict.refusals}
 
 
+@pytest.mark.slow
 def test_a_sound_candidate_is_refused_as_rarely_as_the_gate_says():
     """Measured alone: 3 rank tests of 0.0025, 4 coverages of 0.002 and 4 of 0.001, one of 0.005:
     at most 0.0245. Of 200 that is 5 with a standard error of 2.2; 12 is three of those more."""

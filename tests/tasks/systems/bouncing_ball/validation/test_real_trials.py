@@ -250,6 +250,7 @@ def check_telemetry(folder):
     assert np.abs(paddles[:, 0] - 0.30).max() < 0.01
 
 
+@pytest.mark.slow
 def test_without_a_champion_the_share_of_staying_is_measured_at_the_rig_s_own_home(
     monkeypatch, tmp_path
 ):
