@@ -1,11 +1,11 @@
 """How honest the inference is about the height of release, and how exact its network over heights.
 
-Run by `python -m benchmarks.bouncing_ball.release_height [--sessions N] [--drops N] [--quick]`.
+Run by `python -m benchmarks.bouncing_ball.release_height [--sessions N] [--drops N] [--cases N]`.
 
 Sessions are simulated with the truth drawn from the prior, or at the ping-pong ball, and inferred.
 Printed for each kind of session: how often the regions of 50 and 90 % hold the truth, how often the
-stated height was refuted (the session is then told apart in the result by a finding, and the
-takes' own height is used), the root mean square of error over stated deviation of restitution and
+stated height was refuted (the result then has a finding, and the height that the takes tell is
+used), the root mean square of error over stated deviation of restitution and
 log10 concentration, and for the wrongly stated ones how often a session was neither right nor
 warned of: outside its 99 % region without a finding. Then what the density network loses against
 the exact posterior of single drops.
