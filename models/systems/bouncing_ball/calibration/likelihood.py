@@ -194,10 +194,12 @@ def _propose(
         p1 (m) and u0 (m/s) as x and y, each (drop, point, node), and minus their log density.
     """
     scale = 2 * world.gravity * drop.height * points.e**2
-    climb = 0.5 * (1 + torch.sqrt((1 - (world.gravity * drop.first / scale) ** 2).clamp(min=0)))
-    t1 = 2 * torch.sqrt(scale * climb) / world.gravity
-    t2 = drop.ratio * t1
     start, kick = world.horizontal_sd**2, scale / points.kappa
+    # of u1, the share start / (start + kick) is u0, whose square s1^2 has beyond 2 g h e^2
+    turned = 1 - (start / (start + kick)) ** 2
+    steep = 1 - turned * (world.gravity * drop.first / scale) ** 2
+    t1 = 2 * torch.sqrt(scale * 0.5 * (1 + steep.clamp(min=0).sqrt())) / world.gravity
+    t2 = drop.ratio * t1
     a, b, c = t1**2 * (start + kick), t1 * t2 * (start + kick), t2**2 * (start + 2 * kick)
     noise = drop.position_variance
     ma, mb, mc = a + 2 * noise, b - noise, c + 2 * noise  # covariance of (P1, P2) per axis
@@ -205,7 +207,7 @@ def _propose(
     g1, g2 = (a * mc - b * mb) / determinant, (b * ma - a * mb) / determinant
     variance = (a - g1 * a - g2 * b).clamp(min=1e-14) * 1.1
     centre = (g1 * drop.first + g2 * drop.second[0], g2 * drop.second[1])
-    within = _within_reach(centre, variance, scale / world.gravity)
+    within = _within_reach(centre, variance, scale / (world.gravity * turned.sqrt()))
     x1 = within * centre[0] + variance.sqrt() * nodes[..., 0]
     y1 = within * centre[1] + variance.sqrt() * nodes[..., 1]
     precision = 1 / start + 1 / kick
