@@ -67,7 +67,7 @@ def test_the_champion_comes_from_a_real_server(tmp_path, package, through_server
         )
         assert held.refresh(), said
         assert held.current().version == "1" and not held.refresh() and said == []
-        assert source.resolve("ball-table").digest == held.current().digest
+        assert source.resolve("ball-table", POSTERIOR.load_reader()).digest == held.current().digest
         other = Champion(
             "absent", source, tmp_path / "kept", kind=POSTERIOR, oldest=DAY, report_line=said.append
         )
