@@ -136,7 +136,7 @@ def tabulate(
         log_density: Unnormalised log density of rows of theta = (a, b).
         window: Where the density lives; its intervals are fitted to the density once more.
         bounds: Corners (low, high) of the density's support, rows of (a, b).
-        refined: Points per axis of the returned grid, by a bicubic spline.
+        refined: Points per axis of the returned grid, by a bicubic spline; at least two a column.
 
     Raises:
         ValueError: If the density is zero, or not a number, all over the window.
@@ -146,14 +146,26 @@ def tabulate(
     centre, spread = _row_moments(window, values)
     low = np.maximum(centre - _REACH * spread, bounds[0, 0])
     high = np.minimum(centre + _REACH * spread, bounds[1, 0])
-    window = Window(window.rows, low, high)
+    return interpolate(log_density, Window(window.rows, low, high), columns, refined)
+
+
+def interpolate(
+    log_density: LogDensity, window: Window, columns: int, refined: int = 97
+) -> GridDensity:
+    """Evaluate a density in the very window that is given and normalise it: see `tabulate`.
+
+    >>> bell = lambda theta: -0.5 * (theta**2).sum(-1)
+    >>> window = Window(np.linspace(-5, 5, 13), np.full(13, -9.0), np.full(13, 9.0))
+    >>> (interpolate(bell, window, 25).covariance.round(2) + 0.0).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     values = evaluate(log_density, window, columns)
     refuse_empty(values)
     values = np.maximum(values, -1e300)
     values = np.maximum(values, values.max() - 30.0)
     finer = at_rows(window, np.linspace(window.rows[0], window.rows[-1], refined))
     spline = RectBivariateSpline(window.rows, np.linspace(0, 1, columns), values)
-    return normalise(finer, spline(finer.rows, np.linspace(0, 1, refined)))
+    return normalise(finer, spline(finer.rows, np.linspace(0, 1, max(refined, 2 * columns - 1))))
 
 
 def normalise(window: Window, values: Float[ndarray, "m n"]) -> GridDensity:

@@ -12,6 +12,7 @@ from ricochet.models.inference import grid_densities
 from ricochet.models.inference.grid_densities import LogDensity, Window
 
 _DEPTH = 14.0  # log density below the peak that counts as outside: 1e-6 of a Gaussian's mass
+_LOST = 1e-3  # share of the mass outside a window that is worth a wider one
 _ROUNDS = 12
 
 
@@ -51,6 +52,47 @@ def locate(
             break
         window = grid_densities.at_rows(window, np.linspace(low, high, rows))
     return _borrow_intervals(window, live)
+
+
+def joined_modes(
+    log_density: LogDensity,
+    window: Window,
+    bounds: Float[ndarray, "2 2"],
+    *,
+    columns: int = 97,
+) -> Window | None:
+    """Return one interval for all rows that holds the modes outside a window too, if there are any.
+
+    `locate` follows one interval a row, and so one mode; a scan of the whole support finds others
+    that are wider than its columns are apart.
+
+    >>> def modes(theta):
+    ...     return np.logaddexp(*(-0.5 * (((theta - [a, 3.0]) / [0.01, 0.3]) ** 2).sum(-1)
+    ...                           for a in (0.6, 0.8)))
+    >>> bounds = np.array([[0.5, 1.0], [0.9, 5.0]])
+    >>> wide = joined_modes(modes, locate(modes, (0.7, 0.9), bounds), bounds)
+    >>> bool(wide.low.max() < 0.58 and wide.high.min() > 0.82)
+    True
+    """
+    rows = np.linspace(bounds[0, 1], bounds[1, 1], 2 * len(window.rows) - 1)
+    whole = Window(rows, *(np.full(len(rows), end) for end in bounds[:, 0]))
+    values, a = grid_densities.evaluate(log_density, whole, columns), whole.points(columns)[..., 0]
+    step, row = a[0, 1] - a[0, 0], rows[1] - rows[0]
+    near = grid_densities.at_rows(window, rows)
+    inside = (a > (near.low - step)[:, None]) & (a < (near.high + step)[:, None])
+    inside &= ((rows > window.rows[0] - row) & (rows < window.rows[-1] + row))[:, None]
+    held = _row_mass(window, grid_densities.evaluate(log_density, window, columns))
+    held = np.logaddexp.reduce(held) + np.log(window.rows[1] - window.rows[0])
+    outside = np.where(inside, -np.inf, values) + np.log(step * row)
+    if np.logaddexp.reduce(outside, axis=None) < held + np.log(_LOST):
+        return None
+    live = outside > outside.max() - _DEPTH
+    low, high = np.clip([a[live].min() - step, a[live].max() + step], *bounds[:, 0])
+    ends = np.append(rows[live.any(1)], window.rows[[0, -1]])
+    first, last = np.clip([ends.min() - row, ends.max() + row], *bounds[:, 1])
+    joined = np.linspace(first, last, len(rows))
+    low, high = min(low, window.low.min()), max(high, window.high.max())
+    return Window(joined, np.full(len(rows), low), np.full(len(rows), high))
 
 
 def _spread(

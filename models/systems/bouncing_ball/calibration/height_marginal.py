@@ -16,7 +16,7 @@ Restitution is kept to the middle of its interval there: far out, where no mass 
 are hard to integrate, and an error of b counts squared.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -26,10 +26,10 @@ from scipy.interpolate import RectBivariateSpline
 
 from ricochet.models.inference.grid_densities import LogDensity, Window, at_rows
 
-SHIFTS = (-1.0, 0.0, 1.0)
-"""The errors z of the height at which log likelihoods are wanted."""
 BY_HEIGHT = 2.0 / np.log(10.0)
 """By how much log10 concentration moves with the logarithm of the height: it goes as h^2."""
+_SHIFTS = (-1.0, 0.0, 1.0)  # z
+_NODES = 7
 _LARGEST_ERROR = 5.0  # Z
 _LARGEST_CURVATURE = 0.5  # c is negative but for errors of the integration
 _ROWS = 7
@@ -55,19 +55,36 @@ def widened(window: Window, relative_sd: float, bounds: Float[ndarray, "2 2"]) -
     return at_rows(window, np.linspace(low, high, len(window.rows)))
 
 
+def averaged(
+    sums: Callable[[Float[ndarray, "point 2"], Sequence[float]], Float[ndarray, "z session point"]],
+) -> LogDensity:
+    """Return the log likelihood of all sessions, each integrated by Gauss and Hermite's rule.
+
+    For few drops, whose l(z) is smooth, where the posterior has several modes: a spline over the
+    window would carry the height's effect from one to the other.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    logs = np.log(weights / weights.sum())[:, None, None]
+
+    def total(theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
+        return np.logaddexp.reduce(sums(theta, nodes.tolist()) + logs, axis=0).sum(0)
+
+    return total
+
+
 def interpolated(
-    sums: Callable[[Float[ndarray, "point 2"]], Float[ndarray, "shift session point"]],
+    sums: Callable[[Float[ndarray, "point 2"], Sequence[float]], Float[ndarray, "z session point"]],
     window: Window,
 ) -> LogDensity:
     """Return the gain of all sessions as a function of theta inside a window.
 
     Args:
-        sums: Log likelihood of each session with its height at each of `SHIFTS`.
+        sums: Log likelihood of each session at theta with its height off by z.
     """
     coarse = at_rows(window, np.linspace(window.rows[0], window.rows[-1], _ROWS))
     across = coarse.low[:, None] + _PLACES * (coarse.high - coarse.low)[:, None]
     points = np.stack([across, np.broadcast_to(coarse.rows[:, None], across.shape)], axis=-1)
-    low, middle, high = sums(points.reshape(-1, 2)).reshape(3, -1, *across.shape)
+    low, middle, high = sums(points.reshape(-1, 2), _SHIFTS).reshape(3, -1, *across.shape)
     with np.errstate(invalid="ignore"):
         tables = np.stack([0.5 * (high - low), high + low - 2.0 * middle])
     tables[~np.isfinite(tables)] = 0.0  # where the law cannot make the features at all

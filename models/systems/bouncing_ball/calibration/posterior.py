@@ -8,7 +8,9 @@ factors of one session share the error of its height of release, which is integr
 (`height_marginal`). The density lives on a grid (`grid_densities`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -38,10 +40,14 @@ from ricochet.models.systems.bouncing_ball.problem import (
 )
 
 _ROUGH = Quadrature(points=16, heights=6)
+_SCAN = Quadrature(points=32, heights=8)
 _DOUBT = 40.0  # nats that one drop may speak against a point in the search; over twice its depth
 _FEW = Quadrature(points=128, heights=12)
 _MANY = Quadrature(points=32, heights=10)
 _CAREFUL = Quadrature(points=256, heights=10)
+_BOUNDS = np.array([PRIOR.low, PRIOR.high])
+_SEVERAL = 5  # drops from which on no second mode is looked for: they agree on one
+_COLUMNS_OF_A_MODE, _COLUMNS = 12, (13, 257)
 _ROUGH_SURFACE = 1.4  # log10 concentration below which many flights end near the longest range
 _FINER = (1024, 4096)  # nodes for drops that are hard to integrate, and for those that stay hard
 _TOLERANCE = 0.15  # nats between two sets of nodes, above which a drop is integrated more finely
@@ -93,30 +99,50 @@ def posterior(
     if np.mean(window.rows) < _ROUGH_SURFACE:  # drops near the longest range need care
         window, exact = _window(replace(drops, rule=_CAREFUL), start), _CAREFUL
     parts = _refined(replace(drops, rule=quadrature or exact), _probes(window))
+    if count < _SEVERAL and (wide := _joined_modes(drops, window)) is not None:
+        return _tabulated_modes(parts, release, wide, window)
     return _tabulated(parts, release, window)
 
 
 def _tabulated(parts: list[_Part], release: Release, window: Window) -> GridDensity:
     """Tabulate the posterior, the error of each session's height integrated out."""
-    bounds = np.array([PRIOR.low, PRIOR.high])
 
     def stated(theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
         return sum((part.at(theta).sum(0) for part in parts), start=np.zeros(len(theta)))
 
     largest = float(release.relative_sd.max())
     if largest == 0.0:
-        return grid_densities.tabulate(stated, window, bounds)
-    window = height_marginal.widened(window, largest, bounds)
+        return grid_densities.tabulate(stated, window, _BOUNDS)
+    window = height_marginal.widened(window, largest, _BOUNDS)
+    gain = height_marginal.interpolated(partial(_by_session, parts, release), window)
+    return grid_densities.tabulate(lambda theta: stated(theta) + gain(theta), window, _BOUNDS)
 
-    def sums(theta: Float[ndarray, "point 2"]) -> Float[ndarray, "shift session point"]:
-        total = np.zeros((len(height_marginal.SHIFTS), int(release.session.max()) + 1, len(theta)))
-        for part in parts:
-            for row, shift in zip(total, height_marginal.SHIFTS, strict=True):
-                np.add.at(row, part.release.session.numpy(), part.at(theta, shift))
-        return total
 
-    gain = height_marginal.interpolated(sums, window)
-    return grid_densities.tabulate(lambda theta: stated(theta) + gain(theta), window, bounds)
+def _tabulated_modes(
+    parts: list[_Part], release: Release, wide: Window, narrow: Window
+) -> GridDensity:
+    """Tabulate a posterior of several modes, in columns that show the narrowest."""
+    finest = (narrow.high - narrow.low).min() / _COLUMNS_OF_A_MODE
+    columns = int(np.clip((wide.high - wide.low).max() / finest, *_COLUMNS))
+    density = height_marginal.averaged(partial(_by_session, parts, release))
+    wide = height_marginal.widened(wide, float(release.relative_sd.max()), _BOUNDS)
+    return grid_densities.interpolate(density, wide, columns)
+
+
+def _by_session(
+    parts: list[_Part], release: Release, theta: Float[ndarray, "point 2"], shifts: Sequence[float]
+) -> Float[ndarray, "shift session point"]:
+    """Log likelihood of each session, its height off by so many standard deviations."""
+    total = np.zeros((len(shifts), int(release.session.max()) + 1, len(theta)))
+    for part in parts:
+        for row, shift in zip(total, shifts, strict=True):
+            np.add.at(row, part.release.session.numpy(), part.at(theta, shift))
+    return total
+
+
+def _joined_modes(drops: _Part, window: Window) -> Window | None:
+    drops = replace(drops, rule=_SCAN)
+    return window_search.joined_modes(lambda theta: drops.at(theta).sum(0), window, _BOUNDS)
 
 
 def _window(drops: _Part, start: tuple[float, float]) -> Window:
@@ -129,9 +155,8 @@ def _window(drops: _Part, start: tuple[float, float]) -> Window:
         rows = drops.at(theta)
         return np.maximum(rows, rows.max(1, keepdims=True) - _DOUBT).sum(0)
 
-    bounds = np.array([PRIOR.low, PRIOR.high])
     few = len(drops.drops.ratio) < 10
-    return window_search.locate(log_density, start, bounds, rows=17 if few else 13)
+    return window_search.locate(log_density, start, _BOUNDS, rows=17 if few else 13)
 
 
 def _probes(window: Window) -> Float[ndarray, "point 2"]:

@@ -204,6 +204,29 @@ def test_one_drop_has_the_moments_of_a_plain_dense_grid(
     np.testing.assert_allclose(_sd(density), sd, rtol=0.1)
 
 
+@pytest.mark.slow
+def test_a_drop_that_two_restitutions_explain_has_both_in_its_posterior() -> None:
+    """A search for one interval of restitution found the higher one alone; 0.62 was the truth."""
+    values = (0.8526, 0.4242, 0.1709, 0.446)
+    features = Features(*(torch.tensor([value], dtype=torch.float64) for value in values))
+    noise, release = problem.constant_noise((1,)), problem.constant_release((1,), height=0.6)
+    a, b = np.linspace(0.55, 0.95, 401), np.linspace(1.0, 5.0, 41)
+    theta = np.stack(np.meshgrid(a, b, indexing="ij"), axis=-1).reshape(-1, 2)
+    drops = posterior.joined(features, noise, release)
+    logs = posterior.log_likelihood(drops, theta, Quadrature(points=256, heights=12))[0]
+    plain = np.exp(logs - logs.max()).reshape(401, 41)
+    plain[:, [0, -1]] /= 2.0  # trapezoid rule
+    plain = plain.sum(1)
+    expected = plain[a < 0.7].sum() / plain.sum()
+    for height_sd in (0.0, 1e-3):
+        sure = replace(release, height_sd=torch.full((1,), height_sd, dtype=torch.float64))
+        found = posterior.posterior(features, noise, sure)
+        below = float(found.weights[found.points[..., 0] < 0.7].sum())
+        assert 0.01 < expected < 0.99
+        # 256 nodes of one drop and a spline over the valley: some per cent of a mode's mass
+        assert below == pytest.approx(expected, rel=0.15)
+
+
 def _levels_and_ranks(cases: int, drops: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     draw = torch.Generator().manual_seed(seed)
     truths = boxes.sample(PRIOR, (cases,), draw=draw)
