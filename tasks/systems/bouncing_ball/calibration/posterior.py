@@ -124,7 +124,6 @@ def _result(detected: Detections, found: Calibration, network: Network) -> dict[
     return {
         "schema": SCHEMA,
         "object": detections.object_of(detected),
-        "release": _heights(detected, found),
         "sessions": [session.identity for session in detected.sessions],
         "takes": {"used": len(found.used), "rejected": rejected},
         "parameters": list(names),
@@ -149,6 +148,7 @@ def _details(
     return {
         **details_header(target, request),
         **detections.provenance(detected),
+        "release": _heights(detected, found),
         "findings": [asdict(finding) for finding in found.findings],
         "metrics": _metrics(detected, found, drops, network),
         "narrowing": [

@@ -55,7 +55,8 @@ def _target(
                 f"  {parameter} {mean:.{digits}f} +- {deviation:.{digits}f}"
                 f"   90 %: {low:.{digits}f} to {high:.{digits}f}"
             )
-    said += [_height(entry, result["release"]) for entry in result.get("release", [])]
+    released = details.get("release", [])
+    said += [_height(entry, len(released)) for entry in released]
     said += _takes(result["takes"])
     said += [f"  ! {finding['sentence']}" for finding in details.get("findings", [])]
     said += [line for chain in details.get("ratios", []) for line in bars(chain)]
@@ -67,9 +68,9 @@ def _target(
     return said
 
 
-def _height(entry: Mapping[str, Any], all_entries: Sequence[Any]) -> str:
+def _height(entry: Mapping[str, Any], sessions: int) -> str:
     """Say from which height a session's balls fell, with its name if there are several."""
-    session = f" of {entry['session']}" if len(all_entries) > 1 else ""
+    session = f" of {entry['session']}" if sessions > 1 else ""
     if entry["source"] == "stated":
         source = "as stated"
     elif entry["stated"] is None:
