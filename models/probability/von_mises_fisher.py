@@ -57,6 +57,19 @@ def redirect(
     return redirected
 
 
+def log_density(
+    fall: Float[Tensor, "*#batch"], concentration: Float[Tensor, "*#batch"]
+) -> Float[Tensor, "..."]:
+    """Return log f of a direction with c = 1 - mu.x, per steradian.
+
+    >>> uniform = log_density(torch.tensor(0.7), torch.tensor(1e-6))
+    >>> round(float(uniform.exp() * 4.0 * math.pi), 5)
+    1.0
+    """
+    peak = torch.log(concentration / (2 * math.pi)) - torch.log(-torch.expm1(-2 * concentration))
+    return peak - concentration * fall
+
+
 def redirect_few(
     vector: Float[ndarray, " 3 batch"],
     concentration: Float[ndarray, " batch"],

@@ -1,4 +1,4 @@
-"""Draws, density and moments of the von Mises-Fisher law, for tests alone."""
+"""Draws and moments of the von Mises-Fisher law, for tests alone."""
 
 import math
 
@@ -12,20 +12,6 @@ def sample(
 ) -> torch.Tensor:
     """Draw one direction about each unit vector; the components come last."""
     return von_mises_fisher.redirect(mean.movedim(-1, 0), concentration, draw=draw).movedim(0, -1)
-
-
-def log_density(
-    direction: torch.Tensor, mean_direction: torch.Tensor, concentration: torch.Tensor
-) -> torch.Tensor:
-    """Return log f(x; mu, k) for unit vectors, per steradian.
-
-    Here k (mu.x - 1) is taken as -k |x - mu|^2 / 2, so that it keeps its digits.
-    """
-    if not bool(((concentration > 0.0) & concentration.isfinite()).all()):
-        raise ValueError(f"concentration must be positive and finite, found {concentration}")
-    squared_chord = (direction - mean_direction).square().sum(-1)
-    normaliser = torch.log(-torch.expm1(-2.0 * concentration)) + math.log(2.0 * math.pi)
-    return torch.log(concentration) - normaliser - 0.5 * concentration * squared_chord
 
 
 def mean_resultant_length(k: float) -> float:

@@ -28,12 +28,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.probability import half_spaces
+from ricochet.models.probability import half_spaces, von_mises_fisher
 from ricochet.models.systems.bouncing_ball.calibration import second_flight
 from ricochet.models.systems.bouncing_ball.calibration.second_flight import (
     Columns,
     Points,
-    log_fisher,
 )
 from ricochet.models.systems.bouncing_ball.problem import HORIZONTAL_SD
 
@@ -249,7 +248,8 @@ def _branch(
     scale = 0.5 * g / w1
     u1 = (p1[0] * scale, p1[1] * scale)
     along = (u0[0] * u1[0] + u0[1] * u1[1] + fall2.sqrt() * w1) / s1_squared
-    first = log_fisher(kappa) + kappa * (along - 1) - points.upward.at((fall2 / s1_squared).sqrt())
+    upward = points.upward.at((fall2 / s1_squared).sqrt())
+    first = von_mises_fisher.log_density(1 - along, kappa) - upward
     # d(direction) / d(p1) = g^2 / (4 s1^4 cos(beta) |cos(2 beta)|)
     jacobian = torch.log(g**2 / (4 * s1_squared.sqrt() * w1 * root))
     second = second_flight.log_density(drop, points, p1, u1, w1, rule, g)

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ricochet.models.probability import half_spaces
+from ricochet.models.probability import half_spaces, von_mises_fisher
 
 _WINDOW = 5.0
 
@@ -41,11 +41,6 @@ class Points:
         """Return some of the points."""
         upward = half_spaces.Table(self.upward.log_probability[keep])
         return type(self)(self.e[keep], self.kappa[keep], upward)
-
-
-def log_fisher(kappa: Tensor) -> Tensor:
-    """Log of kappa / (2 pi (1 - exp(-2 kappa))): the density is this times exp(kappa (cos - 1))."""
-    return torch.log(kappa / (2 * math.pi)) - torch.log(-torch.expm1(-2 * kappa))
 
 
 def log_density(
@@ -86,7 +81,9 @@ def log_density(
     integrand = torch.special.i0e(b) / (2 * cosine)  # dcos = dy / (2 cos)
     peak = exponent.amax(-1, keepdim=True)
     inner = (rule[1] * integrand * torch.exp(exponent - peak)).sum(-1)
-    constant = log_fisher(kappa) - points.upward.at(e * w1 / s2_squared.sqrt())
+    constant = von_mises_fisher.log_density(torch.zeros(()), kappa) - points.upward.at(
+        e * w1 / s2_squared.sqrt()
+    )
     constant = constant - torch.log(variance * math.sqrt(2 * math.pi) * ratio_sd)
     return torch.log(inner * half) + peak[..., 0] + constant
 
