@@ -1,4 +1,4 @@
-"""The bouncing ball as an inference problem: prior, measurement, features (Matl et al., Section 3).
+"""The bouncing ball as an inference problem: prior, release, measurement (Matl et al., Section 3).
 
 Parameters theta = (restitution, log10 concentration), prior uniform on
 [0.55, 0.95] x [1, 5] (Section 4.1). A drop is heard as three bounces: the times T_i and the places
@@ -6,13 +6,10 @@ P_i on the plane, each with an error of its own,
 
     T_i + time_sd * n,    P_i + position_sd * (n, n),    n standard normal and independent.
 
-The data are four features only (Eqs. 5, 7, 8), with t_i = T_{i+1} - T_i and p_i = P_{i+1} - P_i:
-
-    ratio = t_2 / t_1,   d_1 = |p_1|,   d_2 = |p_2|,   turn = signed angle from p_1 to p_2.
-
-Absolute times are left out on purpose: with the exact drop height they would give restitution to
-1e-5, and no drop height is known that well. Noise is part of the simulator, so that a density
-trained on simulations means the same thing on a recording.
+The data are the four `features` (Eqs. 5, 7, 8) only: ratio, d_1, d_2 and turn. Absolute times are
+left out on purpose: with the exact drop height they would give restitution to 1e-5, and no drop
+height is known that well. Noise is part of the simulator, so that a density trained on simulations
+means the same thing on a recording.
 
 The height of release h is set by hand. Its error is one for all takes of a session, as a ruler's
 offset is: log h ~ N(log stated, (sd / stated)^2). An error of each take's own would average out,
@@ -28,7 +25,7 @@ That speed comes from the hand and is N(0, 0.1^2) m/s per axis at any height: br
 another size, and this is all that is left of the height.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Self
 
 import torch
@@ -39,6 +36,7 @@ from ricochet.models.core.constants import GRAVITY
 from ricochet.models.probability import boxes
 from ricochet.models.probability.boxes import Box
 from ricochet.models.systems.bouncing_ball import simulator
+from ricochet.models.systems.bouncing_ball.features import Features, form_features
 
 PARAMETERS = ("restitution", "log10_concentration")
 PRIOR = Box(low=(0.55, 1.0), high=(0.95, 5.0))
@@ -89,20 +87,6 @@ class Release:
         return type(self)(
             self.height[keep], self.height_sd[keep], self.session[keep], self.horizontal_sd
         )
-
-
-@dataclass(frozen=True)
-class Features:
-    """What is kept of a drop: Eq. 5 (no unit), Eq. 7 (m, m) and Eq. 8 (rad) of Matl et al."""
-
-    ratio: Float[Tensor, "*batch"]
-    first_distance: Float[Tensor, "*batch"]
-    second_distance: Float[Tensor, "*batch"]
-    turn: Float[Tensor, "*batch"]
-
-    def rows(self, keep: Tensor | slice) -> Self:
-        """Return those of some of the drops."""
-        return type(self)(*(getattr(self, field.name)[keep] for field in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -191,25 +175,6 @@ def measure(
     return times, places + noise.position_sd[..., None, None].to(dtype) * place_error
 
 
-def features(
-    times: Float[Tensor, "*batch bounce"], positions: Float[Tensor, "*batch bounce axis"]
-) -> Features:
-    """Form the features of the first three bounces (Eqs. 5, 7, 8 of Matl et al.).
-
-    Args:
-        times: Times of at least three bounces, s; any origin.
-        positions: Their places, m; only the first two coordinates are used.
-
-    Returns:
-        The four features. Two bounces detected in the wrong order give a negative ratio.
-    """
-    first, second = times[..., 1] - times[..., 0], times[..., 2] - times[..., 1]
-    steps = positions[..., 1:3, :2] - positions[..., :2, :2]
-    (x1, y1), (x2, y2) = steps[..., 0, :].unbind(-1), steps[..., 1, :].unbind(-1)
-    turn = torch.atan2(x1 * y2 - x2 * y1, x1 * x2 + y1 * y2)
-    return Features(second / first, torch.hypot(x1, y1), torch.hypot(x2, y2), turn)
-
-
 def simulate_features(
     theta: Float[Tensor, "*batch 2"], noise: Noise, release: Release, *, draw: torch.Generator
 ) -> Features:
@@ -227,7 +192,7 @@ def simulate_features(
         gravity=GRAVITY,
         draw=draw,
     )
-    return features(*measure(bounces, noise, draw=draw))
+    return form_features(*measure(bounces, noise, draw=draw))
 
 
 def simulate_drops(noise: Noise, release: Release, *, draw: torch.Generator) -> Drops:

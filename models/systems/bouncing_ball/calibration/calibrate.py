@@ -19,12 +19,12 @@ from numpy import ndarray
 from torch import Tensor
 
 from ricochet.models.inference.grid_densities import GridDensity
-from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
 from ricochet.models.systems.bouncing_ball.calibration import posterior, release_height
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Criticism, Finding
 from ricochet.models.systems.bouncing_ball.calibration.release_height import SessionHeight
-from ricochet.models.systems.bouncing_ball.problem import Features, Noise, Release
+from ricochet.models.systems.bouncing_ball.features import Features, form_features
+from ricochet.models.systems.bouncing_ball.problem import Noise, Release
 
 SAMPLES = 4000
 _ROUNDS = 3
@@ -59,7 +59,7 @@ class MeasuredDrops:
     @property
     def features(self) -> Features:
         """The four features of each take."""
-        return problem.features(self.times.double(), self.positions.double())
+        return form_features(self.times.double(), self.positions.double())
 
     @property
     def noise(self) -> Noise:

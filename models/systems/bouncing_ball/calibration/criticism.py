@@ -25,7 +25,8 @@ from ricochet.models.inference import criticism
 from ricochet.models.systems.bouncing_ball import problem, simulator
 from ricochet.models.systems.bouncing_ball.calibration import network_features, posterior
 from ricochet.models.systems.bouncing_ball.calibration.likelihood import Quadrature
-from ricochet.models.systems.bouncing_ball.problem import Features, Noise, Release
+from ricochet.models.systems.bouncing_ball.features import Features
+from ricochet.models.systems.bouncing_ball.problem import Noise, Release
 
 _REPLICATES = 200
 _RULE = Quadrature(points=32, heights=8)

@@ -27,7 +27,8 @@ from ricochet.models.inference.mixture_density_networks import (
 from ricochet.models.probability.truncated_mixtures import TruncatedMixture
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import network_features
-from ricochet.models.systems.bouncing_ball.problem import PRIOR, Drops, Features, Noise, Release
+from ricochet.models.systems.bouncing_ball.features import Features
+from ricochet.models.systems.bouncing_ball.problem import PRIOR, Drops, Noise, Release
 
 Hearing = Callable[[Features, Noise, Release], Inputs]
 """What a network is given: `from_both`, `from_times` or `from_places` of network_features."""

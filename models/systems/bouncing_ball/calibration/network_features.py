@@ -27,10 +27,10 @@ from ricochet.models.core.constants import GRAVITY
 from ricochet.models.inference.mixture_density_networks import Inputs
 from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball.features import Features
 from ricochet.models.systems.bouncing_ball.problem import (
     HORIZONTAL_SD,
     REFERENCE_HEIGHT,
-    Features,
     Noise,
     Release,
 )

@@ -31,13 +31,8 @@ from ricochet.models.systems.bouncing_ball.calibration.likelihood import (
     Quadrature,
     World,
 )
-from ricochet.models.systems.bouncing_ball.problem import (
-    PRIOR,
-    REFERENCE_HEIGHT,
-    Features,
-    Noise,
-    Release,
-)
+from ricochet.models.systems.bouncing_ball.features import Features
+from ricochet.models.systems.bouncing_ball.problem import PRIOR, REFERENCE_HEIGHT, Noise, Release
 
 _ROUGH = Quadrature(points=16, heights=6)
 _SCAN = Quadrature(points=32, heights=8)

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from ricochet.models.probability import boxes
-from ricochet.models.systems.bouncing_ball.problem import PRIOR, Drops, Features
+from ricochet.models.systems.bouncing_ball.features import Features
+from ricochet.models.systems.bouncing_ball.problem import PRIOR, Drops
 from ricochet.tasks.systems.bouncing_ball.studies.methods import Answers, Method
 
 _SAMPLES = 2000

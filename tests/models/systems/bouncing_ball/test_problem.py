@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from ricochet.models.systems.bouncing_ball import problem, simulator
+from ricochet.models.systems.bouncing_ball.features import Features, form_features
 from ricochet.models.systems.bouncing_ball.problem import Noise
 
 
@@ -16,7 +17,7 @@ def places(rows: list[list[float]]) -> torch.Tensor:
 
 def test_features_of_a_drop_worked_by_hand() -> None:
     times = torch.tensor([0.2, 0.5, 0.74], dtype=torch.float64)
-    found = problem.features(times, places([[0.0, 0.0], [0.3, 0.0], [0.3, 0.4]]))
+    found = form_features(times, places([[0.0, 0.0], [0.3, 0.0], [0.3, 0.4]]))
     assert math.isclose(found.ratio, 0.8, rel_tol=1e-12)
     assert math.isclose(found.first_distance, 0.3, rel_tol=1e-12)
     assert math.isclose(found.second_distance, 0.4, rel_tol=1e-12)
@@ -27,11 +28,11 @@ def test_features_do_not_change_with_shift_rotation_or_clock_and_mirror_flips_th
     draw = torch.Generator().manual_seed(1)
     times = torch.rand((20, 3), generator=draw, dtype=torch.float64).cumsum(-1)
     spots = torch.randn((20, 3, 2), generator=draw, dtype=torch.float64)
-    plain = problem.features(times, spots)
+    plain = form_features(times, spots)
     c, s = math.cos(0.7), math.sin(0.7)
     turned = spots @ places([[c, -s], [s, c]]) + places([[3.0, -1.0]])
-    moved = problem.features(times + 5.0, turned)
-    mirrored = problem.features(times, spots * places([[1.0, -1.0]]))
+    moved = form_features(times + 5.0, turned)
+    mirrored = form_features(times, spots * places([[1.0, -1.0]]))
     for name in ("ratio", "first_distance", "second_distance", "turn"):
         torch.testing.assert_close(getattr(moved, name), getattr(plain, name))
     torch.testing.assert_close(mirrored.turn, -plain.turn)
@@ -44,7 +45,7 @@ def test_without_redraw_ratio_and_distances_give_restitution_and_no_turn() -> No
         restitution, torch.full((3,), math.inf).double(), drop_height=0.26, draw=draw
     )
     none = problem.constant_noise((3,), time_sd=0.0, position_sd=0.0)
-    found = problem.features(*problem.measure(bounces, none, draw=draw))
+    found = form_features(*problem.measure(bounces, none, draw=draw))
     torch.testing.assert_close(found.ratio, restitution)
     torch.testing.assert_close(found.second_distance / found.first_distance, restitution)
     torch.testing.assert_close(found.turn, torch.zeros(3).double(), atol=1e-12, rtol=0.0)
@@ -88,11 +89,11 @@ def test_a_drop_brought_to_the_reference_height_is_a_drop_from_there() -> None:
     noise = Noise(torch.full((30,), 2e-4).double(), torch.full((30,), 4e-3).double())
     release = problem.constant_release((30,), height=4 * problem.REFERENCE_HEIGHT)
     found, rig, start = problem.at_reference(
-        problem.features(large.times, large.positions),
+        form_features(large.times, large.positions),
         noise,
         dataclasses.replace(release, horizontal_sd=0.2),
     )
-    expected = problem.features(small.times, small.positions)
+    expected = form_features(small.times, small.positions)
     for name in ("ratio", "first_distance", "second_distance", "turn"):
         torch.testing.assert_close(getattr(found, name), getattr(expected, name))
     assert rig.time_sd.tolist() == pytest.approx([1e-4] * 30)
@@ -102,7 +103,7 @@ def test_a_drop_brought_to_the_reference_height_is_a_drop_from_there() -> None:
 
 def test_the_hands_speed_does_not_grow_with_the_height() -> None:
     *_, start = problem.at_reference(
-        problem.Features(*torch.ones(4, 1).double()),
+        Features(*torch.ones(4, 1).double()),
         problem.constant_noise((1,)),
         problem.constant_release((1,), height=4 * problem.REFERENCE_HEIGHT),
     )

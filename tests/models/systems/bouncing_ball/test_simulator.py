@@ -9,9 +9,10 @@ import torch
 from scipy import stats
 from torch import Tensor
 
+from ricochet.models.probability.von_mises_fisher import log_density
 from ricochet.models.systems.bouncing_ball import simulator
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
-from tests.oracles.von_mises_fisher import log_density, mean_resultant_length
+from tests.oracles.von_mises_fisher import mean_resultant_length
 
 GRAVITY, HEIGHT = 9.81, 0.26
 
@@ -183,7 +184,7 @@ def _moments_above_the_plane(mean: Tensor, concentration: float) -> tuple[Tensor
         side = math.sqrt(1.0 - node**2)
         z = torch.full_like(azimuth, float(node))
         x = torch.stack((side * azimuth.cos(), side * azimuth.sin(), z), -1)
-        density = log_density(x, mean.expand_as(x), _full(240, concentration))
+        density = log_density(1.0 - x @ mean, _full(240, concentration))
         share = density.exp() * (float(weight) * 2.0 * math.pi / 240)
         mass += float(share.sum())
         moments += share @ torch.cat((x, x.square()), -1)

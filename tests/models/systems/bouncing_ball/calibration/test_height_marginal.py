@@ -11,7 +11,8 @@ from ricochet.models.inference.grid_densities import Window
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import height_marginal, posterior
 from ricochet.models.systems.bouncing_ball.calibration.likelihood import Quadrature
-from ricochet.models.systems.bouncing_ball.problem import Features, Noise, Release
+from ricochet.models.systems.bouncing_ball.features import Features
+from ricochet.models.systems.bouncing_ball.problem import Noise, Release
 
 TENNIS = (0.72, 3.0)
 RULE = Quadrature(points=64, heights=10)

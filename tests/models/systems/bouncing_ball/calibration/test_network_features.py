@@ -6,6 +6,7 @@ import torch
 
 from ricochet.models.systems.bouncing_ball import problem, simulator
 from ricochet.models.systems.bouncing_ball.calibration import network_features
+from ricochet.models.systems.bouncing_ball.features import Features, form_features
 
 HEARINGS = (
     network_features.from_both,
@@ -27,7 +28,7 @@ def test_a_ball_let_go_at_rest_gives_restitution_exactly() -> None:
     bounces = simulator.simulate(
         restitution, kappa, start_velocity=start, drop_height=0.26, draw=draw
     )
-    features = problem.features(bounces.times, bounces.positions)
+    features = form_features(bounces.times, bounces.positions)
     found = network_features.point_estimate(
         features, noise_free(200), problem.constant_release((200,))
     )
@@ -44,7 +45,7 @@ def test_the_shift_by_the_start_speed_is_predicted_to_first_order() -> None:
     bounces = simulator.simulate(
         restitution, kappa, start_velocity=start, drop_height=0.26, draw=draw
     )
-    features = problem.features(bounces.times, bounces.positions)
+    features = form_features(bounces.times, bounces.positions)
     found = network_features.point_estimate(
         features, noise_free(50), problem.constant_release((50,))
     )
@@ -62,10 +63,10 @@ def test_the_standard_error_equals_the_spread_of_repeated_measurements() -> None
           (("times", (3,)), ("positions", (3, 3)), ("velocities", (3, 3))))
     )  # fmt: skip
     noise = problem.constant_noise((4000,), time_sd=5e-5, position_sd=1e-3)
-    heard = problem.features(*problem.measure(many, noise, draw=draw))
+    heard = form_features(*problem.measure(many, noise, draw=draw))
     release = problem.constant_release((4000,))
     spread = network_features.point_estimate(heard, noise, release).restitution.std()
-    exact = problem.features(bounces.times, bounces.positions)
+    exact = form_features(bounces.times, bounces.positions)
     stated = network_features.point_estimate(
         exact,
         problem.constant_noise((1,), time_sd=5e-5, position_sd=1e-3),
@@ -85,7 +86,7 @@ def test_mirrored_drops_give_the_same_inputs_and_a_batch_equals_its_members() ->
     torch.testing.assert_close(
         network_features.from_both(mirrored, drops.noise, release).values, plain.values
     )
-    one = problem.Features(
+    one = Features(
         drops.features.ratio[3],
         drops.features.first_distance[3],
         drops.features.second_distance[3],
@@ -99,7 +100,7 @@ def test_mirrored_drops_give_the_same_inputs_and_a_batch_equals_its_members() ->
 
 
 def test_inputs_stay_finite_for_drops_that_no_law_allows() -> None:
-    features = problem.Features(
+    features = Features(
         *(torch.tensor(column, dtype=torch.float64) for column in
           ([1.4, 0.2, 0.8], [0.0, 3.0, 0.1], [0.0, 0.0, 9.0], [0.0, 3.1, -3.1]))
     )  # fmt: skip

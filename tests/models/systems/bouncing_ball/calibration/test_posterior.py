@@ -14,7 +14,8 @@ from ricochet.models.probability import boxes
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.calibration.likelihood import Quadrature
-from ricochet.models.systems.bouncing_ball.problem import PRIOR, Features, Noise, Release
+from ricochet.models.systems.bouncing_ball.features import Features
+from ricochet.models.systems.bouncing_ball.problem import PRIOR, Noise, Release
 
 TENNIS = (0.72, 3.0)
 RULE = Quadrature(points=32, heights=8)

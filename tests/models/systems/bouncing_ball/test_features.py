@@ -7,7 +7,7 @@ from torch import Tensor
 
 from ricochet.models.systems.bouncing_ball import problem, simulator
 from ricochet.models.systems.bouncing_ball.calibration import network_features
-from ricochet.models.systems.bouncing_ball.problem import Features
+from ricochet.models.systems.bouncing_ball.features import Features, form_features
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
 
 
@@ -32,7 +32,7 @@ def test_features_equal_the_printed_equations() -> None:
     printed = torch.stack(
         (flights[:, 1] / flights[:, 0], d1, d2, crossed.sign() * torch.arccos(cosine)), -1
     )
-    ours = _stacked(problem.features(bounces.times, bounces.positions))
+    ours = _stacked(form_features(bounces.times, bounces.positions))
     # arccos near 1 keeps half the digits: 1e-16^(1/2) = 1e-8, with a margin.
     torch.testing.assert_close(ours, printed, rtol=1e-12, atol=1e-7)
 
@@ -40,7 +40,7 @@ def test_features_equal_the_printed_equations() -> None:
 def test_without_redraw_ratio_and_distances_give_restitution_and_the_path_is_straight() -> None:
     bounces = _bounces(math.inf)
     truth = torch.linspace(0.55, 0.95, 300, dtype=torch.float64)
-    ours = problem.features(bounces.times, bounces.positions)
+    ours = form_features(bounces.times, bounces.positions)
     torch.testing.assert_close(ours.ratio, truth, rtol=1e-12, atol=0.0)
     ratio = ours.second_distance / ours.first_distance
     torch.testing.assert_close(ratio, truth, rtol=1e-10, atol=0.0)
@@ -52,8 +52,8 @@ def test_neither_place_nor_heading_nor_the_clock_matters() -> None:
     cosine, sine = math.cos(2.0), math.sin(2.0)
     turn = torch.tensor([[cosine, -sine, 0], [sine, cosine, 0], [0, 0, 1]], dtype=torch.float64)
     moved = bounces.positions @ turn.T + torch.tensor([0.3, -0.2, 0.0])
-    ours = _stacked(problem.features(bounces.times, bounces.positions))
-    other = _stacked(problem.features(bounces.times + 5.0, moved))
+    ours = _stacked(form_features(bounces.times, bounces.positions))
+    other = _stacked(form_features(bounces.times + 5.0, moved))
     # Adding 5 s leaves 1e-15 s of a flight of 0.1 s or more.
     torch.testing.assert_close(other, ours, rtol=1e-9, atol=1e-12)
 
@@ -61,8 +61,8 @@ def test_neither_place_nor_heading_nor_the_clock_matters() -> None:
 def test_a_mirrored_drop_turns_the_other_way_and_differs_in_nothing_else() -> None:
     bounces = _bounces(30.0)
     mirrored = bounces.positions * torch.tensor([1.0, -1.0, 1.0])
-    ours = _stacked(problem.features(bounces.times, bounces.positions))
-    other = _stacked(problem.features(bounces.times, mirrored))
+    ours = _stacked(form_features(bounces.times, bounces.positions))
+    other = _stacked(form_features(bounces.times, mirrored))
     assert torch.equal(other, ours * torch.tensor([1.0, 1.0, 1.0, -1.0]))
 
 
@@ -75,7 +75,7 @@ def test_features_without_noise_give_restitution_when_the_ball_starts_at_rest() 
         drop_height=0.26,
         draw=torch.Generator().manual_seed(0),
     )
-    heard = problem.features(bounces.times, bounces.positions)
+    heard = form_features(bounces.times, bounces.positions)
     noise, release = problem.constant_noise((300,)), problem.constant_release((300,))
     # The drop height, the start at rest and Eq. 6 fix restitution; all in double precision.
     found = network_features.point_estimate(heard, noise, release).restitution
