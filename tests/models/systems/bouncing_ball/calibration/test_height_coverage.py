@@ -19,8 +19,9 @@ PING_PONG = (0.85, 3.5)
 @cache
 def found(stated: float | None) -> list[Outcome]:
     """Sessions of five drops, the truth drawn from the prior, the height off by 5 mm."""
-    cases = [Case(height, stated, drops=5) for height in HEIGHTS]
-    return [outcome(case, 40 + seed) for case in cases for seed in range(PER_HEIGHT)]
+    heights = [height for height in HEIGHTS for _ in range(PER_HEIGHT)]
+    cases = [Case(height, stated, drops=5) for height in heights]
+    return [outcome(case, 40 + seed) for seed, case in enumerate(cases)]
 
 
 @pytest.mark.slow
