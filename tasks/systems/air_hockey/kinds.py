@@ -2,15 +2,7 @@
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.kinds import PackageKind, Reader
-
-SHOOTING = "shooting-"
-
-
-def policy_names() -> tuple[str, ...]:
-    """Return the names that policies may have."""
-    from ricochet.models.systems.air_hockey.shots import objective
-
-    return tuple(f"{SHOOTING}{setting.name}" for setting in objective.SETTINGS)
+from ricochet.tasks.systems.air_hockey.policy_names import PREFIX, policy_names
 
 
 def _refuse(name: str) -> None:
@@ -27,8 +19,8 @@ def _reader() -> Reader:
 
 POLICY = PackageKind(
     pattern="shooting-<setting>",
-    prefix=SHOOTING,
-    matches=lambda name: name.startswith(SHOOTING) and name != SHOOTING,
+    prefix=PREFIX,
+    matches=lambda name: name.startswith(PREFIX) and name != PREFIX,
     refuse=_refuse,
     load_reader=_reader,
     made_by="ricochet train energy",

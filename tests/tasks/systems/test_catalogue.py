@@ -5,7 +5,8 @@ import pytest
 from ricochet.flows import cli
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.air_hockey.kinds import POLICY, policy_names
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
+from ricochet.tasks.systems.air_hockey.policy_names import policy_names
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY, POSTERIOR
 
 NAMES = {

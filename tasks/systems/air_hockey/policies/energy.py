@@ -6,14 +6,14 @@ from ricochet.models.systems.air_hockey.shots import energy_training, objective
 from ricochet.models.systems.air_hockey.shots.energy_training import Fit, Training
 from ricochet.models.systems.air_hockey.shots.objective import Setting
 from ricochet.tasks.console.progress import Progress, no_progress
-from ricochet.tasks.systems.air_hockey.kinds import SHOOTING
 from ricochet.tasks.systems.air_hockey.policies.training_data import Targets
+from ricochet.tasks.systems.air_hockey.policy_names import PREFIX
 from ricochet.tasks.systems.air_hockey.settings import Energies
 
 
 def setting_of(name: str) -> Setting:
     """Return the setting of a package's name, `shooting-<setting>`."""
-    return next(one for one in objective.SETTINGS if f"{SHOOTING}{one.name}" == name)
+    return next(one for one in objective.SETTINGS if f"{PREFIX}{one.name}" == name)
 
 
 def fit(

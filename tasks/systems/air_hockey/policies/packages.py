@@ -36,7 +36,7 @@ from ricochet.tasks.registry.packages import (
     read_package,
     write_package,
 )
-from ricochet.tasks.systems.air_hockey.kinds import SHOOTING
+from ricochet.tasks.systems.air_hockey.policy_names import PREFIX
 
 SCHEMA = "ricochet.shooting/1"
 KIND = "shooting-energy"
@@ -68,7 +68,7 @@ class Shooter:
     @property
     def name(self) -> str:
         """Its name in the registry."""
-        return f"{SHOOTING}{self.setting.name}"
+        return f"{PREFIX}{self.setting.name}"
 
     def conditions(self, *, aim: float) -> Conditions:
         """Return what decides its shots; each axis of the aim errs by a standard deviation, m."""

@@ -11,8 +11,9 @@ from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage.files import digest_of, sha256
-from ricochet.tasks.systems.air_hockey.kinds import POLICY, policy_names
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies.packages import READER, folder_of
+from ricochet.tasks.systems.air_hockey.policy_names import policy_names
 from ricochet.tasks.training.steps import Publication, TrainingRequest
 
 EXPERIMENT = "energy"

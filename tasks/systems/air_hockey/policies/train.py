@@ -19,9 +19,9 @@ from ricochet.tasks.console.progress import Progress, no_progress, part
 from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.storage.files import digest_of, write_json
 from ricochet.tasks.storage.provenance import code_digest
-from ricochet.tasks.systems.air_hockey.kinds import policy_names
 from ricochet.tasks.systems.air_hockey.policies import packages, training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import HELD_OUT, READER, folder_of
+from ricochet.tasks.systems.air_hockey.policy_names import policy_names
 from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.training.steps import Step, TrainingRequest
 

@@ -14,7 +14,7 @@ from ricochet.tasks.console.progress import no_progress
 from ricochet.tasks.registry import versions as registry
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.figures import training_set
-from ricochet.tasks.systems.air_hockey.kinds import POLICY, policy_names
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import (
     energy,
     packages,
@@ -24,6 +24,7 @@ from ricochet.tasks.systems.air_hockey.policies import (
     training_data,
 )
 from ricochet.tasks.systems.air_hockey.policies import train as training
+from ricochet.tasks.systems.air_hockey.policy_names import policy_names
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.systems.air_hockey.system import SYSTEM
 from ricochet.tasks.training import steps
