@@ -13,7 +13,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from ricochet.models.core.bad_input import BadInput, unknown_key
 
@@ -162,12 +173,22 @@ def _number(value: Any) -> Any:
         return value
 
 
+def _required(kind: Any) -> Any:
+    """Return a type without the None that it may allow."""
+    if get_origin(kind) not in (Union, UnionType):
+        return kind
+    return next(each for each in get_args(kind) if each is not NoneType)
+
+
 def _plain(kind: Any) -> Any:
+    kind = _required(kind)
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
 def _expected(kind: Any, fault: str) -> str:
     """Say what a value of a type had to be."""
+    if _required(kind) is not kind:
+        return f"{_expected(_required(kind), fault)}, or null"
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(get_args(kind))
     if not fault.endswith("_than_equal"):

@@ -79,7 +79,7 @@ class RecordingSetup:
 
 
 def set_up(
-    rig: Rig, acoustics: Acoustics, *, drop_height: float = 0.26, draw: np.random.Generator
+    rig: Rig, acoustics: Acoustics, *, drop_height: float, draw: np.random.Generator
 ) -> RecordingSetup:
     """Put the microphones where they are, a little off the stated places, and set the gain.
 

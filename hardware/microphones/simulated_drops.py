@@ -24,6 +24,9 @@ from ricochet.models.systems.bouncing_ball import simulator
 BLOCK = 512  # frames given to the journal at once
 FEWEST_BOUNCES, MOST_BOUNCES = 3, 16
 
+LATEST_RELEASE = 0.06
+"""Start of a take to the release, s, at most."""
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -43,7 +46,7 @@ class Scene:
 
     restitution: float
     log10_concentration: float
-    drop_height: float = 0.26
+    drop_height: float
     reverberation_time: float = 0.35
     snr: float = 28.0
     noise_steps: float = 6.0
@@ -96,7 +99,7 @@ class SimulatedRig:
 
     def _render(self, duration: float) -> Float[ndarray, "channel frame"]:
         """Simulate and render one drop."""
-        release = self._draw.uniform(0.02, 0.06)
+        release = self._draw.uniform(0.02, LATEST_RELEASE)
         times, positions, speeds = self._drop(duration - release)
         setup, draw = self._setup, self._draw
         contacts = acoustics.clicks(times + release, positions, speeds, setup=setup, draw=draw)

@@ -25,6 +25,7 @@ from ricochet.hardware.twins.occlusions import Blocked, Obstacles
 from ricochet.models.sound import machine_noise
 from ricochet.models.sound.machine_noise import Machine
 from ricochet.models.systems.bouncing_ball.balls import Ball
+from ricochet.models.systems.bouncing_ball.problem import REFERENCE_HEIGHT
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 
@@ -88,7 +89,9 @@ class Laboratory:
         self._surroundings = surroundings or Surroundings()
         self._plane = plane
         self._draw = draw
-        self._setup = acoustics.set_up(rig, self._surroundings.acoustics, draw=draw)
+        self._setup = acoustics.set_up(
+            rig, self._surroundings.acoustics, drop_height=REFERENCE_HEIGHT, draw=draw
+        )
         self._truths: list[Truth] = []
 
     def toss(self) -> PlayedSound:

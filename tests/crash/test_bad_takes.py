@@ -20,7 +20,7 @@ KEPT = 2
 def drops():
     """Two takes of a simulated rig in a free field, as the first and the last of a session."""
     rig = default_rig("simulated")
-    scene = Scene(restitution=0.85, log10_concentration=3.5, reverberation_time=0.0)
+    scene = Scene(0.85, 3.5, drop_height=0.26, reverberation_time=0.0)
     recorder = SimulatedRig(rig, scene, draw=np.random.default_rng(3))
     return rig, [recorder.record(1.3).samples for _ in range(KEPT)]
 

@@ -40,7 +40,7 @@ RIG = default_rig("paced")
 
 def recorder(*, paced):
     """A rig that renders the same sound each time it is made."""
-    scene = Scene(restitution=0.85, log10_concentration=3.5, reverberation_time=0.0)
+    scene = Scene(0.85, 3.5, drop_height=0.26, reverberation_time=0.0)
     return SimulatedRig(RIG, scene, draw=np.random.default_rng(1), paced=paced)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ricochet.hardware.microphones import interface
 from ricochet.hardware.microphones.interface import Recorder, Rig
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.constants import GRAVITY
 from ricochet.tasks.console.progress import Progress, bar
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import recorder as sealing
@@ -104,6 +105,9 @@ def _simulated(rig: Rig, settings: Settings, seed: int) -> Recorder:
     from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
 
     drops = settings[Drops]
+    if drops.drop_height is None:
+        raise BadInput("capture.drop_height", "null", "a height for the simulated rig, m")
+    _check_duration(drops, drops.drop_height, settings[Capture].duration)
     scene = Scene(
         restitution=drops.restitution,
         log10_concentration=drops.log10_concentration,
@@ -115,6 +119,18 @@ def _simulated(rig: Rig, settings: Settings, seed: int) -> Recorder:
         contact_sd=drops.contact_sd,
     )
     return SimulatedRig(rig, scene, draw=np.random.default_rng(seed))
+
+
+def _check_duration(drops: Drops, height: float, duration: float) -> None:
+    """Refuse takes that end before the third bounce."""
+    from ricochet.hardware.microphones.simulated_drops import LATEST_RELEASE
+
+    e = drops.restitution
+    third = math.sqrt(2.0 * height / GRAVITY) * (1.0 + 2.0 * e + 2.0 * e**2)
+    least = third + LATEST_RELEASE
+    if duration < least:
+        needed = f"at least {math.ceil(100.0 * least) / 100.0:g} s"
+        raise BadInput("capture.duration", f"{duration:g} s", f"{needed} from {height:g} m")
 
 
 def _sound_device(rig: Rig, settings: Settings, seed: int) -> Recorder:

@@ -8,6 +8,10 @@ from annotated_types import Interval
 
 from ricochet.tasks.general_settings import Amount, Count, Number, Share, Size
 
+LOWEST, HIGHEST = 0.02, 5.0
+"""Heights of release that are believed, m."""
+Height = Annotated[float, Interval(ge=LOWEST, le=HIGHEST)]
+
 
 @dataclass(frozen=True)
 class Drops:
@@ -17,7 +21,7 @@ class Drops:
     surface: str
     restitution: Annotated[float, Interval(ge=0.01, le=1.0)]
     log10_concentration: Annotated[float, Interval(ge=-3.0, le=9.0)]
-    drop_height: Size
+    drop_height: Height | None
     drops: Count
     snr: Annotated[float, Interval(ge=-20.0, le=120.0)]
     reverberation_time: Annotated[float, Interval(ge=0.0, le=5.0)]

@@ -15,7 +15,7 @@ DURATION = 0.5
 
 
 def simulated_rig(seed=5, **scene):
-    values = {"restitution": 0.8, "log10_concentration": 3.0} | scene
+    values = {"restitution": 0.8, "log10_concentration": 3.0, "drop_height": 0.26} | scene
     return simulated_drops.SimulatedRig(
         default_rig("simulated"),
         simulated_drops.Scene(**values),

@@ -19,7 +19,7 @@ DETOUR = 0.25
 def rendered(channel, *, obstacles=None, reverberation=0.0):
     """One click at 50 ms, in a room of almost no background, blocked at one microphone."""
     quiet = Acoustics(reverberation, snr=90.0, noise_steps=1e-6, survey_sd=0.0)
-    setup = acoustics.set_up(RIG, quiet, draw=np.random.default_rng(1))
+    setup = acoustics.set_up(RIG, quiet, drop_height=0.26, draw=np.random.default_rng(1))
     clicks = Clicks(np.array([0.05]), PLACE, np.array([0.01]))
     samples = acoustics.render(clicks, setup=setup, duration=0.1, draw=np.random.default_rng(2))
     occlusions.block(

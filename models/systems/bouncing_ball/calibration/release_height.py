@@ -31,6 +31,10 @@ _FAR_SHARE = 0.03  # of sound takes: the square of the start speed has an expone
 _MEDIAN = 1.2533  # standard error of a median over that of a mean
 
 
+class UnknownHeightError(ValueError):
+    """A session states no height of release and none of its takes tells one."""
+
+
 @dataclass(frozen=True)
 class SessionHeight:
     """The height of release of one session.
@@ -75,7 +79,7 @@ def settle(
         release: What is stated, with its error; a height that is not a number is not stated.
 
     Raises:
-        ValueError: If a session states no height and its takes tell none.
+        UnknownHeightError: If a session states no height and its takes tell none.
     """
     heights, errors = by_take(times, positions, noise, horizontal_sd=release.horizontal_sd)
     height, height_sd = release.height.clone(), release.height_sd.clone()
@@ -129,7 +133,7 @@ def _session(
     """Join the heights of a session's takes and hold the stated one against them."""
     if len(heights) == 0:
         if not math.isfinite(stated):
-            raise ValueError("height of release: none is stated and no take tells one")
+            raise UnknownHeightError("height of release: none is stated and no take tells one")
         return SessionHeight(stated, stated, sd, math.nan, math.nan, 1.0, 1.0)
     logs = np.log(heights)
     centre = float(np.median(logs))

@@ -107,7 +107,7 @@ def _best_chain(samples: Float[ndarray, "channel frame"], microphones: Microphon
     long = [chain for chain in chains if len(chain.times) >= FEWEST]
     if not long:
         most = max((len(chain.times) for chain in chains), default=0)
-        raise ValueError(f"fewer than three bounces: samples hold {most} of one drop")
+        raise ValueError(f"fewer than three bounces of one drop: the take holds {most}")
     return max(long, key=lambda chain: chain.score)
 
 

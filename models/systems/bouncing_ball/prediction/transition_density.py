@@ -20,7 +20,7 @@ truncated mixture (`mixture_density_networks`) can be told. The density in (t', 
     q(t', d', a) = q(e, p, l) * 4 / (e r cos l) * delta / (2 tau^2) / (t * g t^2),
 
 with tau = t' / t and delta = d' / (g t^2). It is trained on the simulator without measurement
-noise: bounces that are heard have an error of their own, which is the filter's to add.
+noise: detected bounces have an error of their own, which is the filter's to add.
 """
 
 import math
@@ -37,6 +37,7 @@ from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.probability.boxes import Box
 from ricochet.models.probability.truncated_mixtures import TruncatedMixture
 from ricochet.models.systems.bouncing_ball import simulator
+from ricochet.models.systems.bouncing_ball.problem import REFERENCE_HEIGHT
 
 TRAINING = Training(components=4, hidden=32, members=1, steps=2500, batch=512)
 """Size of the network: one input, about 10 s on one core."""
@@ -50,7 +51,6 @@ HALF_SLOPE = 0.5
 """The slope s at which u is 1/2."""
 SCALES = (0.05, 1.0, 1.0)
 """Scale of the coordinates y of (e, p, l) (`bijections`)."""
-_HEIGHT = 0.26  # m, from which the simulated balls fall; it falls out of the law
 _LARGEST_SLOPE = 100.0  # above, e^2 = 4 (r^2 - s^2) loses digits
 
 
@@ -108,7 +108,7 @@ def simulate(
     theta: Float[Tensor, "sample 2"],
     pairs: int,
     *,
-    height: float = _HEIGHT,
+    height: float = REFERENCE_HEIGHT,
     draw: torch.Generator,
 ) -> tuple[Flights, Flights]:
     """Simulate two flights in a row for balls let go with any slope.

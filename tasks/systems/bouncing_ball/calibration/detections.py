@@ -25,9 +25,8 @@ from ricochet.models.systems.bouncing_ball.problem import Release
 from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.recordings.sessions import Rejected, Session, Take
+from ricochet.tasks.systems.bouncing_ball.settings import HIGHEST, LOWEST
 
-HEIGHTS = (0.02, 5.0)
-"""Lowest and highest height of release that is believed, m."""
 BOUNCES = 3
 """Bounces of a drop that the features need."""
 LEFT_OUT = "fewer than three microphones: times alone, left out as other sessions tell places"
@@ -142,10 +141,9 @@ def _release(detected: Detections, release_sd: float) -> Release:
 
 
 def _check_height(session: Session) -> None:
-    low, high = HEIGHTS
-    if session.drop_height is not None and not low <= session.drop_height <= high:
+    if session.drop_height is not None and not LOWEST <= session.drop_height <= HIGHEST:
         where = f"{session.folder / recordings.MANIFEST}: object.drop_height"
-        raise BadInput(where, f"{session.drop_height:g}", f"metres, from {low:g} to {high:g}")
+        raise BadInput(where, f"{session.drop_height:g}", f"metres, from {LOWEST:g} to {HIGHEST:g}")
 
 
 def _best(named: tuple[Session, ...]) -> tuple[tuple[Session, ...], tuple[Session, ...]]:

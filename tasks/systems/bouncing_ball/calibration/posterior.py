@@ -21,6 +21,7 @@ from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import calibrate as ball_calibration
 from ricochet.models.systems.bouncing_ball.calibration import network_features, simulation_checks
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration, MeasuredDrops
+from ricochet.models.systems.bouncing_ball.calibration.release_height import UnknownHeightError
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
 from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.registry.packages import Package, write_package
@@ -66,7 +67,8 @@ def calibrate(
 ) -> dict[str, Any]:
     """Calibrate from sessions and write the files, all but `result.json`, which is returned.
 
-    `BadInput` if too few takes can be used.
+    `BadInput` if too few takes can be used, or a session has no height of release and no take that
+    tells it.
     """
     rules = request.settings[Calibrate]
     known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
@@ -76,7 +78,7 @@ def calibrate(
         return times_only.calibrate_sessions(target, request, detected)
     drops = detections.measured(detected, release_sd=rules.release_sd)
     network = find_or_train_network(request)
-    found = ball_calibration.calibrate(drops, draw=torch.Generator().manual_seed(request.seed))
+    found = _infer(target, drops, seed=request.seed)
     drops = replace(drops, release=found.release)
     result = _result(detected, found, network)
     checked = _check_product(request, drops, found, progress)
@@ -115,6 +117,14 @@ def _check(target: CalibrationTarget, detected: Detections, fewest: int) -> None
     reasons = "; ".join(f"{entry.file}: {entry.reason}" for entry in detected.rejected[:3])
     found = f"{len(detected.takes)} takes that can be used" + (f" ({reasons})" if reasons else "")
     raise BadInput(", ".join(map(str, target.sources)), found, f"at least {fewest}")
+
+
+def _infer(target: CalibrationTarget, drops: MeasuredDrops, *, seed: int) -> Calibration:
+    try:
+        return ball_calibration.calibrate(drops, draw=torch.Generator().manual_seed(seed))
+    except UnknownHeightError as error:
+        where = f"{', '.join(map(str, target.sources))}: object.drop_height"
+        raise BadInput(where, "none, nor takes that tell it", "the height of release, m") from error
 
 
 def _result(detected: Detections, found: Calibration, network: Network) -> dict[str, Any]:
