@@ -158,6 +158,7 @@ SECTIONS = sorted({kind for _, kind in catalogue.sections()}, key=str)
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.__name__)
 def test_every_key_is_read_where_its_section_is_known(section):
+    """A key may still change little; tests of flows and studies hold what single ones do."""
     knowing = [node for nodes in modules() if imports(nodes, section) for node in nodes]
     attributes = {node.attr for node in knowing if isinstance(node, ast.Attribute)}
     if section is Hockey:  # copied by name, see below

@@ -21,9 +21,7 @@ def settings_with(*overrides: str) -> Settings:
 
 
 def test_takes_that_end_before_the_third_bounce_are_refused() -> None:
-    with pytest.raises(
-        BadInput, match=r"found 1\.6 s, expected at least 1\.94 s"
-    ):
+    with pytest.raises(BadInput, match=r"found 1\.6 s, expected at least 1\.94 s"):
         capture.open_rig("simulated", settings_with("drop_height=1.0"), seed=0)
     capture.open_rig("simulated", settings_with("drop_height=1.0", "duration=2.0"), seed=0)
 
