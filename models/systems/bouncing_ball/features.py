@@ -6,26 +6,23 @@ p_i = P_{i+1} - P_i, these are Eqs. 5, 7 and 8 of Matl et al.:
     ratio = t_2 / t_1,   d_1 = |p_1|,   d_2 = |p_2|,   turn = signed angle from p_1 to p_2.
 """
 
-from dataclasses import dataclass, fields
-from typing import Self
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ricochet.models.core.rows import Rows
+
 
 @dataclass(frozen=True)
-class Features:
+class Features(Rows):
     """What is kept of a drop: Eq. 5 (no unit), Eq. 7 (m, m) and Eq. 8 (rad) of Matl et al."""
 
     ratio: Float[Tensor, "*batch"]
     first_distance: Float[Tensor, "*batch"]
     second_distance: Float[Tensor, "*batch"]
     turn: Float[Tensor, "*batch"]
-
-    def rows(self, keep: Tensor | slice) -> Self:
-        """Return those of some of the drops."""
-        return type(self)(*(getattr(self, field.name)[keep] for field in fields(self)))
 
 
 def form_features(

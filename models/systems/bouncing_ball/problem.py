@@ -26,13 +26,13 @@ another size, and this is all that is left of the height.
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
+from ricochet.models.core.rows import Rows
 from ricochet.models.probability import boxes
 from ricochet.models.probability.boxes import Box
 from ricochet.models.systems.bouncing_ball import simulator
@@ -51,19 +51,15 @@ DEFAULT_POSITION_SD = 5.35e-3
 
 
 @dataclass(frozen=True)
-class Noise:
+class Noise(Rows):
     """Standard deviation of one bounce's time (s) and of its place per axis (m)."""
 
     time_sd: Float[Tensor, "*batch"]
     position_sd: Float[Tensor, "*batch"]
 
-    def rows(self, keep: Tensor | slice) -> Self:
-        """Return those of some of the drops."""
-        return type(self)(self.time_sd[keep], self.position_sd[keep])
-
 
 @dataclass(frozen=True)
-class Release:
+class Release(Rows):
     """How each drop was let go.
 
     Attributes:
@@ -82,30 +78,15 @@ class Release:
         """Standard deviation of the logarithm of the height."""
         return self.height_sd / self.height
 
-    def rows(self, keep: Tensor | slice) -> Self:
-        """Return that of some of the drops."""
-        return type(self)(
-            self.height[keep], self.height_sd[keep], self.session[keep], self.horizontal_sd
-        )
-
 
 @dataclass(frozen=True)
-class Drops:
+class Drops(Rows):
     """Drops with the parameters they were simulated with, and how they were let go and measured."""
 
     theta: Float[Tensor, "*batch 2"]
     features: Features
     noise: Noise
     release: Release
-
-    def rows(self, keep: Tensor | slice) -> Self:
-        """Return some of the drops."""
-        return type(self)(
-            self.theta[keep],
-            self.features.rows(keep),
-            self.noise.rows(keep),
-            self.release.rows(keep),
-        )
 
 
 def constant_noise(

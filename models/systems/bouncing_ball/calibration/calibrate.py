@@ -10,7 +10,6 @@ single takes - a drift, two groups of takes - is reported as a finding beside th
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
 
 import numpy as np
 import torch
@@ -18,6 +17,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
 
+from ricochet.models.core.rows import Rows
 from ricochet.models.inference.grid_densities import GridDensity
 from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
 from ricochet.models.systems.bouncing_ball.calibration import posterior, release_height
@@ -38,7 +38,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class MeasuredDrops:
+class MeasuredDrops(Rows):
     """What was detected of each take of a session.
 
     Attributes:
@@ -65,19 +65,6 @@ class MeasuredDrops:
     def noise(self) -> Noise:
         """The measurement noise of each take."""
         return Noise(self.time_sd.double(), self.position_sd.double())
-
-    def keep(self, chosen: Bool[ndarray, " drop"]) -> Self:
-        """Return the chosen takes."""
-        rows = torch.from_numpy(np.asarray(chosen))
-        return type(self)(
-            times=self.times[rows],
-            positions=self.positions[rows],
-            time_sd=self.time_sd[rows],
-            position_sd=self.position_sd[rows],
-            release=self.release.rows(rows),
-            later_times=tuple(t for t, yes in zip(self.later_times, chosen, strict=True) if yes),
-            names=tuple(n for n, yes in zip(self.names, chosen, strict=True) if yes),
-        )
 
 
 @dataclass(frozen=True)
@@ -124,10 +111,10 @@ def calibrate(
     kept, criticism, density, misfits = _explained(drops, draw, report)
     numbers = np.random.default_rng(int(torch.randint(2**62, (1,), generator=draw)))
     samples = density.sample(SAMPLES, draw=numbers)
-    good = drops.keep(kept)
+    good = drops.rows(kept)
     narrowing = []
     for size in [size for size in sizes if size < len(good.names)]:
-        narrowing.append((size, _posterior(good.keep(np.arange(len(good.names)) < size))))
+        narrowing.append((size, _posterior(good.rows(np.arange(len(good.names)) < size))))
         report()
     narrowing.append((len(good.names), density))
     if progress is not None:
@@ -206,7 +193,7 @@ def _explained(
     """
     kept, chances = _agreeing(drops), np.ones(len(drops.names))
     for _ in range(_ROUNDS):
-        density = _posterior(drops.keep(kept))
+        density = _posterior(drops.rows(kept))
         judged = _criticise(drops, density, draw)
         report()
         odd, chances = np.asarray(judged.odd_takes, dtype=bool), judged.take_p_values
@@ -214,11 +201,11 @@ def _explained(
         if (fits == kept).all():
             break
         kept = fits
-    density = _posterior(drops.keep(kept))
-    criticism = _criticise(drops.keep(kept), density, draw)
+    density = _posterior(drops.rows(kept))
+    criticism = _criticise(drops.rows(kept), density, draw)
     report()
     misfits = _take_finding(
-        drops.keep(kept), criticism.odd_takes, criticism.take_p_values, _MISFITS
+        drops.rows(kept), criticism.odd_takes, criticism.take_p_values, _MISFITS
     )
     return kept, criticism, density, _take_finding(drops, ~kept, chances, _SET_ASIDE) + misfits
 

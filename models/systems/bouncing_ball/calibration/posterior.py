@@ -9,9 +9,8 @@ factors of one session share the error of its height of release, which is integr
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
 
 import numpy as np
 import torch
@@ -19,6 +18,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
 
+from ricochet.models.core.rows import Rows
 from ricochet.models.inference import grid_densities, window_search
 from ricochet.models.inference.grid_densities import GridDensity, Window
 from ricochet.models.systems.bouncing_ball.calibration import (
@@ -51,17 +51,12 @@ _SMALLEST_POSITION_SD = 5e-4
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Part(Rows):
     """Some drops, what they share, and the size of their integration."""
 
     drops: DropFeatures
     release: Release
     rule: Quadrature
-
-    def keep(self, chosen: Bool[ndarray, " drop"]) -> Self:
-        rows = torch.from_numpy(chosen)
-        columns = {f.name: getattr(self.drops, f.name)[rows] for f in fields(DropFeatures)}
-        return replace(self, drops=DropFeatures(**columns), release=self.release.rows(rows))
 
     def at(self, theta: ndarray, shift: float = 0.0) -> Float[ndarray, "drop point"]:
         """Log likelihoods, the height's error being `shift` standard deviations."""
@@ -169,8 +164,8 @@ def _refined(drops: _Part, probes: Float[ndarray, "point 2"]) -> list[_Part]:
     parts = []
     for points in _FINER:
         hard = _disagrees(drops, probes)
-        parts.append(drops.keep(~hard))
-        drops = drops.keep(hard)
+        parts.append(drops.rows(~hard))
+        drops = drops.rows(hard)
         drops = replace(drops, rule=replace(drops.rule, points=max(drops.rule.points, points)))
     return [part for part in (*parts, drops) if len(part.drops.ratio)]
 

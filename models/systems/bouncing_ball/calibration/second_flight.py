@@ -6,12 +6,12 @@ closed form, y by Gauss-Legendre inside the window that times and positions leav
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ricochet.models.core.rows import Rows
 from ricochet.models.probability import half_spaces, von_mises_fisher
 
 _WINDOW = 5.0
@@ -30,17 +30,12 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Points:
+class Points(Rows):
     """Some parameter points, each of shape (point, 1), and their share of upward draws."""
 
     e: Tensor
     kappa: Tensor
     upward: half_spaces.Table
-
-    def rows(self, keep: Tensor | slice) -> Self:
-        """Return some of the points."""
-        upward = half_spaces.Table(self.upward.log_probability[keep])
-        return type(self)(self.e[keep], self.kappa[keep], upward)
 
 
 def log_density(

@@ -207,7 +207,7 @@ def _check_product(
     request: CalibrationRequest, drops: MeasuredDrops, found: Calibration, progress: Progress
 ) -> ProductChecks:
     """Simulate sessions at the posterior, with the noise of the takes in it."""
-    used = drops.keep(np.isin(drops.names, found.used))
+    used = drops.rows(np.isin(drops.names, found.used))
     return simulation_checks.check(
         found.samples,
         used.noise,

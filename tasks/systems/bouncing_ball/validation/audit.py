@@ -83,7 +83,7 @@ def audit_drops(
     """Measure again what a package states, from the drops detected in its recordings."""
     found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(seed))
     numbers = np.random.default_rng([seed, 1])
-    used = replace(drops, release=found.release).keep(np.isin(drops.names, found.used))
+    used = replace(drops, release=found.release).rows(np.isin(drops.names, found.used))
     product = simulation_checks.check(
         found.samples,
         used.noise,

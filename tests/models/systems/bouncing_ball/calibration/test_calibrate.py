@@ -60,7 +60,7 @@ def test_the_posterior_narrows_by_take(three) -> None:
 
 def test_chosen_takes_keep_their_own_rows() -> None:
     drops = session(PING_PONG, 4, 3)
-    kept = drops.keep(np.array([True, False, False, True]))
+    kept = drops.rows(np.array([True, False, False, True]))
     assert kept.names == ("take-00", "take-03")
     assert torch.equal(kept.times, drops.times[[0, 3]])
     assert torch.equal(kept.positions, drops.positions[[0, 3]])
@@ -68,7 +68,7 @@ def test_chosen_takes_keep_their_own_rows() -> None:
 
 
 def test_a_session_without_takes_is_refused() -> None:
-    empty = session(PING_PONG, 2, 3).keep(np.zeros(2, dtype=bool))
+    empty = session(PING_PONG, 2, 3).rows(np.zeros(2, dtype=bool))
     with pytest.raises(ValueError, match="no drop"):
         _calibrate(empty)
 
@@ -110,7 +110,7 @@ def test_a_bad_take_is_set_aside_by_name_and_does_not_spoil_the_rest() -> None:
     assert "take-06" not in found.used and len(found.used) == 9
     [finding] = [each for each in found.findings if each.name == "take"]
     assert finding.takes == ("take-06",) and "1 of 10 takes" in finding.sentence
-    without = _calibrate(clean.keep(np.arange(10) != 6))
+    without = _calibrate(clean.rows(np.arange(10) != 6))
     sd = np.sqrt(np.diag(without.covariance))
     # the same nine takes, other nodes of integration
     assert (np.abs(found.mean - without.mean) < 0.2 * sd).all()
