@@ -48,7 +48,6 @@ def calibrate(
     Args:
         sessions: Session folders; none means every session under `data/`.
         out: Folder of the results.
-        seed: Seed of all randomness.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
         density: Package of the density network; none takes the registered one.

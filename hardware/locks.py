@@ -20,7 +20,6 @@ def rig_lock(name: str, folder: Path | None = None) -> Path:
     """Return the lock file of a rig, one for all users of this machine.
 
     Args:
-        name: Name of the rig.
         folder: Where lock files lie; the system's temporary folder when absent.
     """
     safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name)

@@ -32,7 +32,6 @@ class Rig:
     """A named array of microphones.
 
     Attributes:
-        name: Its name.
         sample_rate: Hz.
         temperature: Of the air, degrees Celsius.
         microphones: In the order of their channels.
@@ -76,7 +75,6 @@ class Recorder(Protocol):
     """A rig that can record.
 
     Attributes:
-        rig: The rig.
         exclusive: Whether it is one device that two processes must not share.
     """
 

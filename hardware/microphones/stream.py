@@ -44,7 +44,6 @@ class Listener(Protocol):
     """Microphones that are read while they record.
 
     Attributes:
-        rig: The microphones.
         fault: Why the stream ended before its time, one line; None while all is well.
     """
 

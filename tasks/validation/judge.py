@@ -57,7 +57,6 @@ class RigRequest:
     """What a rig is opened for.
 
     Attributes:
-        name: Name in the registry.
         armed: Whether a real robot may move, once an operator has confirmed it.
     """
 

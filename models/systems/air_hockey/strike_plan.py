@@ -51,7 +51,6 @@ class StrikePlan:
 
     Attributes:
         left: Time to the contact; negative after it.
-        angle: Shooting angle.
         put_off: By how much the contact was put off.
     """
 
