@@ -58,11 +58,13 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog="ricochet", description="Calibrate contact simulators by ear.")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     groups = {"": verbs.add_parser}
-    for verb in all_verbs():
+    found = all_verbs()
+    for verb in found:
         *above, name = verb.words
         group = " ".join(above)
         if group not in groups:
-            named = verbs.add_parser(group, help=f"see ricochet {group} --help")
+            members = [each.words[-1] for each in found if each.words[:-1] == verb.words[:-1]]
+            named = verbs.add_parser(group, help=f"{group} one of: {', '.join(members)}")
             groups[group] = named.add_subparsers(required=True).add_parser
         _add_verb(groups[group], name, verb)
     return parser

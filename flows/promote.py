@@ -1,6 +1,6 @@
 """Making one version the champion by hand, if the gate lets it pass; and going back.
 
-    complete what a crash cut -> refuse what was rolled back -> judge -> aliases
+    complete what a crash interrupted -> refuse what was rolled back -> judge -> aliases
 
 It runs without Prefect: no step waits or is tried again.
 """
@@ -66,7 +66,7 @@ def promote(
     reason: str,
     again: bool,
 ) -> Promotion:
-    """Complete a promotion that a crash cut, or judge a version and promote it if it passes.
+    """Complete a promotion that a crash interrupted, or judge and promote a version that passes.
 
     Args:
         sessions: Folders of its recordings; none takes those under `data/` that its run names.

@@ -80,7 +80,6 @@ def validate(
     """Validate the candidate of a name and, if it passes, make it the champion.
 
     Args:
-        name: Name in the registry.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
         arm: Whether a real robot may move, once the operator at the terminal has confirmed it.
@@ -102,8 +101,8 @@ def run(request: Request, steps: Steps) -> dict[str, Any]:
     """Validate a candidate in steps; return what `result.json` holds."""
     validation: Validation[Any, Any] = catalogue.validation_of(request.name)
     judge.refuse_rig(validation, request.name, request.rig, armed=request.armed)
-    wanted = RigRequest(request.name, request.settings, request.armed)
-    trials = validation.rigs[request.rig](wanted)
+    rig_request = RigRequest(request.name, request.settings, request.armed)
+    trials = validation.rigs[request.rig](rig_request)
     tracker, out = runs.connect(), output_folder(request.out)
     found = steps.load(tracker, request.name, validation.kind)
     if found is None:

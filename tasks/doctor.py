@@ -2,7 +2,7 @@
 
 A run whose process is gone is closed, a session is sealed with what was recorded, an unfinished
 file is removed, an interrupted promotion is completed or reverted. An alias that was moved by hand,
-a package that is not whole and recordings that differ from `data.dvc` are reported and left.
+a damaged package and recordings that differ from `data.dvc` are reported and left.
 """
 
 import re
@@ -33,7 +33,7 @@ DEPTH = 3
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is not as it should be, in one line, and whether it is mended now."""
+    """One thing that is not as it should be, in one line, and whether it is now repaired."""
 
     line: str
     mended: bool
@@ -113,7 +113,7 @@ def _against_packages(tracker: Tracker, name: str) -> list[Finding]:
         if version is not None:
             pointed.setdefault(version.version, alias)
     return [
-        Finding(f"{name}: {alias}, version {version}, is not whole: {fault}", False)
+        Finding(f"{name}: {alias}, version {version}, has a damaged package: {fault}", False)
         for version, alias in pointed.items()
         if (fault := _fault(tracker, name, version)) is not None
     ]

@@ -6,7 +6,7 @@ time of the thread, which other work on the machine does not touch), over all bu
 that decided an impact; how long after an impact its event is out (end of the buffer that decided it
 less the true time of emission); errors of the position beside the ones of the offline localiser
 and of whole-sample peaks, which is what one would write first; whether the covariance holds them
-(the squared error over the covariance is 2 on average when it does); impacts missed and invented.
+(the squared error over the covariance is 2 on average when it does); misses and false alarms.
 """
 
 import argparse
@@ -98,13 +98,13 @@ def main() -> None:
     costs = []
     print(
         f"{'room':16s}{'method':14s}{'mean mm':>9s}{'median':>9s}{'p95':>9s}{'worst':>9s}"
-        f"{'flagged':>9s}{'missed':>8s}{'invented':>10s}{'e2/cov':>8s}"
+        f"{'flagged':>9s}{'missed':>8s}{'false alarms':>14s}{'e2/cov':>8s}"
     )
     latencies: list[float] = []
     for name, reverberation in (("free field", None), ("RT60 0.3 s", 0.3), ("RT60 0.4 s", 0.4)):
         draw = np.random.default_rng(7)
         rows: list[tuple[float, float, float, bool, float]] = []
-        missed = invented = 0
+        missed = false_alarms = 0
         for samples, times, places in sessions(arguments.sessions, reverberation, draw):
             events, spent = stream(samples, microphones)
             costs.extend(spent)
@@ -112,13 +112,13 @@ def main() -> None:
             for event, out in events:
                 nearest = int(np.argmin(np.abs(times - event.time)))
                 if abs(times[nearest] - event.time) > 2e-3 or nearest in hits:
-                    invented += 1
+                    false_alarms += 1
                     continue
                 hits.add(nearest)
                 latencies.append(out - times[nearest])
                 rows.append(_errors(samples, event, places[nearest], microphones))
             missed += len(times) - len(hits)
-        _print_rows(name, rows, missed, invented)
+        _print_rows(name, rows, missed, false_alarms)
     _print_costs(np.array(costs), np.array(latencies))
     _print_agreement(microphones)
 
@@ -138,7 +138,7 @@ def _errors(
     return (1e3 * float(np.linalg.norm(away)), *others, event.outlier, square)
 
 
-def _print_rows(name: str, rows: list, missed: int, invented: int) -> None:
+def _print_rows(name: str, rows: list, missed: int, false_alarms: int) -> None:
     table = np.array([row[:3] for row in rows])
     flagged = np.mean([row[3] for row in rows])
     square = np.nanmean([row[4] for row in rows])
@@ -147,7 +147,7 @@ def _print_rows(name: str, rows: list, missed: int, invented: int) -> None:
         line = f"{name:16s}{method:14s}{np.nanmean(errors):9.3f}{np.nanmedian(errors):9.3f}"
         line += f"{np.nanquantile(errors, 0.95):9.3f}{np.nanmax(errors):9.3f}"
         if column == 0:
-            line += f"{flagged:9.3f}{missed:8d}{invented:10d}{square:8.2f}"
+            line += f"{flagged:9.3f}{missed:8d}{false_alarms:14d}{square:8.2f}"
         print(line)
 
 

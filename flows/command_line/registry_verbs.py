@@ -99,7 +99,7 @@ def rollback(call: Call) -> None:
 
 
 def doctor(call: Call) -> None:
-    """Find what crashes left behind and mend what cannot be mended wrongly."""
+    """Find what crashes left behind and repair what has one right repair."""
     prepare_servers()
     from ricochet.flows.servers import children
     from ricochet.tasks import doctor as housekeeping
@@ -116,12 +116,13 @@ def doctor(call: Call) -> None:
     found += housekeeping.aliases(tracker)
     found += housekeeping.recordings()
     for finding in found:
-        call.report_line(f"{'mended' if finding.mended else 'found'}: {finding.line}")
-    mended = sum(finding.mended for finding in found)
+        call.report_line(f"{'repaired' if finding.mended else 'found'}: {finding.line}")
+    repaired = sum(finding.mended for finding in found)
     entries = promotion_log.read()
     write_result(call.out, {"schema": DOCTOR, "findings": [asdict(finding) for finding in found]})
     call.report_line(
-        f"{mended} mended, {len(found) - mended} to be mended by hand; {len(entries)} lines of log"
+        f"{repaired} repaired, {len(found) - repaired} to be repaired by hand; "
+        f"{len(entries)} lines of log"
     )
 
 
@@ -199,7 +200,7 @@ def verbs() -> tuple[Verb, ...]:
         ),
         Verb(
             ("doctor",),
-            "find what crashes left behind, mend what cannot be mended wrongly, say the rest",
+            "find what crashes left behind, repair what has one right repair, report the rest",
             "ricochet doctor",
             doctor,
         ),

@@ -1,12 +1,12 @@
-"""What simulated microphones hear of the contacts of a ball with the table.
+"""What simulated microphones record of the contacts of a ball with the table.
 
 A contact at normal speed w clicks as loud as (w / w_0)^1.2, w_0 being the normal speed of a stated
 reference drop; `models.sound.impact_synthesis` renders it. The gain is set once, so that the
 reference drop, straight down at the origin, has the stated signal-to-noise ratio; slower contacts
 are fainter, as real ones are. Samples are rounded to the steps of a 16 bit sound card.
 
-Nobody knows a rig exactly: the microphones that hear stand a little off the places that are stated,
-for as long as the rig lives, and the instant at which a contact clicks scatters.
+No rig is known exactly: the microphones stand a little off the places that are stated, for as
+long as the rig lives, and the instant at which a contact clicks scatters.
 """
 
 import math

@@ -229,7 +229,7 @@ class UniversalRobot:
 
     def _unarmed(self) -> Refusal | None:
         if self._control is None:
-            return Refusal("real motion", "not armed", "arm=True, after a person has confirmed it")
+            return Refusal("real motion", "not armed", "arm=True, after the operator confirmed it")
         return None
 
     def _misplaced(self) -> Refusal | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class BadInput(ValueError):
-    """Input from outside that cannot be used; its text is one line that says what to mend."""
+    """Input from outside that cannot be used; its text is one line that says what to correct."""
 
     def __init__(self, where: str, found: str, expected: str) -> None:
         """Describe one fault.

@@ -17,7 +17,7 @@ SPACE = " | &emsp;"
 
 
 def title(result: ComparedVersions, verdict: Verdict) -> str:
-    """Return the name of the run, by which validations are told apart in a list."""
+    """Return the name of the run, by which validations are distinguished in a list."""
     champion = "" if result.champion is None else f" against {result.champion}"
     outcome = "passed" if verdict.passed else "refused"
     return f"{result.name} {result.candidate} {outcome}{champion}"

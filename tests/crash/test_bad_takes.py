@@ -1,4 +1,4 @@
-"""A bad take is set aside with its reason and the rest goes on, all the way to the drops heard."""
+"""A bad take is set aside with its reason and the rest goes on, up to the detected drops."""
 
 import json
 

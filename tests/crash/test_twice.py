@@ -43,8 +43,8 @@ def start(place, *words, root=ROOT, publish=False):
 
 def run(place, *words, **how):
     process = start(place, *words, **how)
-    said, complained = process.communicate()
-    assert process.returncode == 0, complained
+    said, errors = process.communicate()
+    assert process.returncode == 0, errors
     return said.decode()
 
 

@@ -1,4 +1,4 @@
-"""`ricochet up` as a person starts it, on free ports, with a schedule that soon fires."""
+"""`ricochet up` as a user starts it, on free ports, with a schedule that soon fires."""
 
 import contextlib
 import os

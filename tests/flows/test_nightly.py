@@ -329,7 +329,7 @@ def test_a_night_that_must_not_publish_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("changed", [True, False])
-def test_a_person_is_asked_to_commit_only_what_git_does_not_hold(tmp_path, monkeypatch, changed):
+def test_the_user_is_asked_to_commit_only_what_git_does_not_hold(tmp_path, monkeypatch, changed):
     monkeypatch.setattr(dvc_publish, "awaits_commit", lambda: changed)
     asked, said = call("capture", tmp_path)
     verb.report_published(asked, "digest")
@@ -338,7 +338,7 @@ def test_a_person_is_asked_to_commit_only_what_git_does_not_hold(tmp_path, monke
 
 
 def run(root, *command, folder=None):
-    """Run a command as a person would in a checkout, everything it keeps under its folder.
+    """Run a command as a user would in a checkout, everything it keeps under its folder.
 
     It is called from the checkout, or from another folder.
     """

@@ -23,7 +23,7 @@ BALLS = {"ping-pong": (0.85, 3.5), "tennis": (0.72, 3.0)}
 
 
 def ricochet(place, *words):
-    """Run a verb as a person would, everything it keeps under one folder."""
+    """Run a verb as a user would, everything it keeps under one folder."""
     kept = {"RICOCHET_ARTIFACTS": str(place), "PREFECT_HOME": str(place / "prefect")}
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
     command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words)]

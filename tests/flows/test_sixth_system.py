@@ -121,7 +121,7 @@ def test_a_further_system_is_trained_validated_promoted_and_has_its_part_of_the_
     ricochet(copy, "promote", "coin-fair", "2", status=2)  # rolled back
     promoted = ricochet(copy, "promote", "coin-fair", "2", "--again").stdout
     assert promoted == "coin-fair: champion 2, previous 1\n"
-    assert "coin" not in ricochet(copy, "doctor").stdout  # nothing is found, nothing mended
+    assert "coin" not in ricochet(copy, "doctor").stdout  # nothing is found, nothing repaired
 
 
 def test_nothing_but_one_word_and_one_section_was_changed(copy):

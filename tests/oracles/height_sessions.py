@@ -25,7 +25,7 @@ class Case:
     """One kind of session.
 
     Attributes:
-        height: Height that the person aims at, m.
+        height: Height that the operator aims at, m.
         stated: What is stated over that; None states nothing.
         release_sd: Error of the height that the inference assumes, m.
         shared_sd: Error that all takes share in truth, m.

@@ -1,8 +1,8 @@
 """The bouncing ball as an inference problem: prior, release, measurement (Matl et al., Section 3).
 
 Parameters theta = (restitution, log10 concentration), prior uniform on
-[0.55, 0.95] x [1, 5] (Section 4.1). A drop is heard as three bounces: the times T_i and the places
-P_i on the plane, each with an error of its own,
+[0.55, 0.95] x [1, 5] (Section 4.1). A drop is observed as three bounces: the times T_i and the
+places P_i on the plane, each with an error of its own,
 
     T_i + time_sd * n,    P_i + position_sd * (n, n),    n standard normal and independent.
 

@@ -106,7 +106,7 @@ def test_promote_and_rollback_by_the_command_line(place, measured, package, caps
     status, result = call(place, "promote", NAME, "1", "--reason", "first")
     assert status == 0 and result["promoted"] and result["validation"] == run.run_id
     assert "champion 1, previous none" in capsys.readouterr().out
-    measured.evidence = None  # the champion is not judged again, nor is what a crash cut
+    measured.evidence = None  # the champion is not judged again, nor is what a crash interrupted
     status, result = call(place, "promote", NAME, "1")
     assert status == 0 and result["promoted"] and not result["changed"]
     assert "champion 1, previous none, unchanged" in capsys.readouterr().out
@@ -174,7 +174,7 @@ def check_page(tracker, run):
 
 
 def check_doctor(place, tracker, capsys):
-    """Doctor settles, closes, seals and says; a second time finds only what a person must do."""
+    """Doctor settles, closes, seals and reports; a second time only the operator's work is left."""
     status, result = call(place, "doctor")
     assert status == 0 and result["findings"] == []
     abandoned = tracking.open_run(tracker, "calibrate", "left", name="left", tags={}).run_id
@@ -192,8 +192,8 @@ def check_doctor(place, tracker, capsys):
     capsys.readouterr()
     status, result = call(place, "doctor")
     said = capsys.readouterr().out
-    assert f"mended: run {abandoned}" in said
-    assert f"mended: {NAME}: promote interrupted, now dropped" in said
+    assert f"repaired: run {abandoned}" in said
+    assert f"repaired: {NAME}: promote interrupted, now dropped" in said
     assert "sealed as interrupted with 1 takes" in said
     assert status == 0 and all(finding["mended"] for finding in result["findings"])
     assert call(place, "doctor")[1]["findings"] == []
@@ -204,7 +204,7 @@ def check_doctor(place, tracker, capsys):
     _, result = call(place, "doctor")
     lines = [finding["line"] for finding in result["findings"]]
     assert lines[0] == f"{NAME}: champion is 2, the log says 1"
-    assert "is not whole" in lines[1] and "sha256" in lines[1]
+    assert "has a damaged package" in lines[1] and "sha256" in lines[1]
     assert not any(finding["mended"] for finding in result["findings"])
 
 

@@ -45,7 +45,7 @@ def test_the_watchdog_is_kicked_and_a_pause_of_the_driver_stops_the_robot():
     assert "servoJ: found refused by the controller" in str(robot.advance(0.1))
 
 
-def test_nothing_moves_unless_a_person_has_armed_it():
+def test_nothing_moves_unless_the_operator_has_armed_it():
     controller = Controller()
     robot = connect(controller, arm=False)
     for refusal in (robot.move((0.3, 0.1, 0.2), 0.5), robot.advance(0.1)):

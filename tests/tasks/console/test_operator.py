@@ -60,7 +60,7 @@ def test_the_end_of_input_ends_a_choice_in_one_line():
         operator.choose(scripted()[0], "what?", ("a", "b"))
 
 
-def test_without_a_terminal_nobody_can_be_asked(monkeypatch):
+def test_without_a_terminal_no_operator_can_be_asked(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("192.0.2.1\n"))
     with pytest.raises(BadInput, match="standard input: found no terminal"):
         operator.at_terminal()

@@ -70,7 +70,7 @@ def test_the_champion_is_fetched_once_and_swapped_when_the_alias_moves(tmp_path,
         assert held.current().package.arrays["samples"][0, 0] == 2.0
 
 
-def test_nobody_can_write_into_the_arrays_that_all_share(tmp_path, registry):
+def test_the_shared_arrays_are_read_only(tmp_path, registry):
     with serving(registry) as address:
         held = hold(Server(address), tmp_path)
         held.refresh()

@@ -1,6 +1,6 @@
 """From the measured drops of a session to the posterior of its ball-surface pair (Sec. 4.2).
 
-    height of release, stated or told by the takes -> features (Eqs. 5, 7, 8)
+    height of release, stated or inferred from the takes -> features (Eqs. 5, 7, 8)
         -> criticism of each take -> exact posterior of all the takes kept
 
 A take that the model cannot have made (its features' density is lower than that of nearly all

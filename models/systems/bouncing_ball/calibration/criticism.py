@@ -164,8 +164,8 @@ def _flight_findings(
             draw=draw,
         ).times
         error = torch.randn(chain.shape, generator=draw, dtype=chain.dtype)
-        heard = (chain + float(noise.time_sd[index]) * error).numpy()
-        simulated += np.array([_drift(row) for row in heard]) / len(long)
+        observations = (chain + float(noise.time_sd[index]) * error).numpy()
+        simulated += np.array([_drift(row) for row in observations]) / len(long)
     chance = float(criticism.two_sided(np.asarray(observed), simulated))
     if chance > 2 * _ALARM * 2:
         return []

@@ -10,7 +10,7 @@ stated and rho = height_sd / h. With l(z) the sum of their log likelihoods at th
 
 The law scales smoothly with h, so the parabola through z = -1, 0, 1 is enough for the few per cent
 by which a height set by hand is off, and it stays exact where many drops make exp l(z) far
-narrower than the prior. Beyond Z it would reach for heights that nobody means. b and c vary slowly
+narrower than the prior. Beyond Z it would reach heights that are not plausible. b and c vary slowly
 with theta: they are evaluated at a few points of the posterior's window, with a spline between.
 Restitution is kept to the middle of its interval there: far out, where no mass is, single drops
 are hard to integrate, and an error of b counts squared.

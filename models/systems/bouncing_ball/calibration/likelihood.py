@@ -8,9 +8,10 @@ A ball released at height h with horizontal velocity u0 ~ N(0, s0^2 I) hits the 
     first flight             v1 = s1 n1 = (u1, w1), t1 = 2 w1 / g, p1 = u1 t1
     second flight            s2^2 = |u1|^2 + e^2 w1^2, n2 ~ vMF(kappa) about (u1, e w1) / s2, ...
 
-and what is heard is r = T2 / T1, P1, P2 with independent errors of each bounce's time (sd time_sd)
-and position (sd position_sd per axis). The features of Eqs. 5, 7 and 8 hold r, |P1|, |P2| and the
-angle between them; the common azimuth carries no information, so P1 is laid along x.
+and what is observed is r = T2 / T1, P1, P2 with independent errors of each bounce's time (sd
+time_sd) and position (sd position_sd per axis). The features of Eqs. 5, 7 and 8 hold r,
+|P1|, |P2| and the angle between them; the common azimuth carries no information, so P1 is laid
+along x.
 
 The likelihood is the integral over (p1, u0, n2). n2's azimuth is integrated in closed form (a
 Bessel function), its height by Gauss-Legendre inside the window that times and positions leave,

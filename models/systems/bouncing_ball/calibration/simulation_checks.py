@@ -54,8 +54,8 @@ def check(
     for done in range(1, sessions + 1):
         truth = theta[int(torch.randint(len(theta), (1,), generator=draw))]
         rows = torch.from_numpy(np.array(truth)).expand(len(noise.time_sd), 2)
-        heard = problem.simulate_features(rows, noise, release, draw=draw)
-        density = posterior.posterior(heard, noise, release)
+        features = problem.simulate_features(rows, noise, release, draw=draw)
+        density = posterior.posterior(features, noise, release)
         levels.append(density.content_above(truth))
         ranks.append(density.ranks(truth))
         if progress is not None:

@@ -91,14 +91,14 @@ def listen_times(
     intervals = [_intervals(index, times) for index, times in enumerate(chains)]
     if not intervals:
         raise ValueError("chains: there is none")
-    heard = [_summarise(torch.from_numpy(row)[None]) for row in intervals]
-    centres = np.array([math.exp(float(one[0, 0])) for one in heard])
+    summaries = [_summarise(torch.from_numpy(row)[None]) for row in intervals]
+    centres = np.array([math.exp(float(one[0, 0])) for one in summaries])
     box = _window(centres, min(len(row) for row in intervals))
     share = max(1500, _SIMULATIONS // len(intervals))
     simulated = [_simulate(row, box, max(time_sd, 1e-7), share, draw) for row in intervals]
     density = _learn(simulated, box, draw)
     axis = boxes.axes(box, (4000,))[0]
-    rows = [density.log_density(axis[:, None, None], _inputs(one))[:, 0] for one in heard]
+    rows = [density.log_density(axis[:, None, None], _inputs(one))[:, 0] for one in summaries]
     alarm = _SUSPICIOUS / len(intervals)
     found = [_drift(i, row, simulated[i][1], alarm) for i, row in enumerate(intervals)]
     found.append(_disagreement(rows, axis))
@@ -181,7 +181,7 @@ def _summarise(lengths: Float[Tensor, "case interval"]) -> Float[Tensor, "case s
 
 
 def _middle_mean(values: Float[Tensor, "case ratio"]) -> Float[Tensor, " case"]:
-    """Return the mean of the middle half, which a bounce missed or invented does not move."""
+    """Return the mean of the middle half, which a missed bounce or a false alarm does not move."""
     count = values.shape[1]
     cut = count // 4
     return values.sort(1).values[:, cut : count - cut].mean(1)
@@ -209,8 +209,8 @@ def _inputs(summary: Float[Tensor, "case summary"]) -> Inputs:
 def _trend(lengths: Float[Tensor, "case interval"]) -> Float[Tensor, " case"]:
     """Return Kendall's rank correlation of ratio and number, pairs weighted by their intervals.
 
-    Ranks, because a single bounce heard late makes two odd ratios; weights, because timing errors
-    make late ratios noisy.
+    Ranks, because a single bounce detected late makes two odd ratios; weights, because timing
+    errors make late ratios noisy.
     """
     ratios, weights = lengths[:, 1:] / lengths[:, :-1], lengths[:, :-1] / lengths[:, :1]
     order = torch.zeros(len(lengths), dtype=lengths.dtype)

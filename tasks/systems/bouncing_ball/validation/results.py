@@ -82,7 +82,7 @@ class TwinResult:
             ("inside_90", self.inside_90, len(self.positions)),
         ):
             if (paired.champion is None) != (self.champion is None):
-                raise BadInput(f"twin result: {key}", "a champion half there", "both or neither")
+                raise BadInput(f"twin result: {key}", "a name or results alone", "both or neither")
             for role in (paired.candidate, paired.champion):
                 if role is not None and len(role) != trials:
                     raise BadInput(f"twin result: {key}", f"{len(role)} outcomes", f"{trials}")
