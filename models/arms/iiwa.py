@@ -32,7 +32,6 @@ LINK_HEIGHT = 0.25
 TIP_HEIGHT, TIP_TOLERANCE = 0.1645, 0.02  # m
 HOME = np.array((0.0, -0.19607, 0.0, -1.84364, 0.0, 0.97042, 0.0))
 """Posture at the start, the tip at (0.65, 0, 0.1645) m."""
-MIRROR = np.array((-1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0))
 
 
 @dataclass(frozen=True)

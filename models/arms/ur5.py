@@ -3,7 +3,7 @@
 Frames follow Denavit and Hartenberg, T(i-1, i) = Rz(q_i) Tz(d_i) Tx(a_i) Rx(alpha_i). The lengths
 are those that Universal Robots publish ("DH parameters for calculations of kinematics and
 dynamics", UR5 of the CB3 series); joint range +-2 pi and joint speed pi rad/s are those of the UR5
-user manual (CB3, version 3.13), the largest torques those of the article "Max. joint torques".
+user manual (CB3, version 3.13).
 
 The face of the paddle looks towards -x and its roll does not matter (a disc), so three joints do
 all the work. With the wrist's centre p5 = paddle + (mount + d6) along +x, seen from the base,
@@ -32,7 +32,6 @@ OFFSETS = (D1, 0.0, 0.0, D4, D5, D6)  # m
 
 JOINT_RANGE = 2.0 * math.pi  # rad, each way
 JOINT_SPEED = math.pi  # rad/s
-JOINT_TORQUE = (150.0, 150.0, 150.0, 28.0, 28.0, 28.0)  # N m
 
 BASE = (0.88, 0.10915, 0.26)  # m, its axes parallel to the table's; chosen by a scan, see `spread`
 MOUNT = 0.05  # m, from the flange to the paddle's face

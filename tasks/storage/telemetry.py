@@ -5,28 +5,20 @@
 
 A message goes into a chunk that is written whole, at the latest `FLUSH` seconds of the record or
 `CHUNK` bytes after the one before, and forced to the disk. A file whose process was killed lacks
-its summary; `read` takes every complete chunk of it, and Foxglove and `mcap recover` do too. Times
-are seconds in the stream's clock, never negative.
+its summary; Foxglove and `mcap recover` take every complete chunk of it. Times are seconds in the
+stream's clock, never negative.
 """
 
 import json
 import math
 import os
-import struct
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from io import BytesIO
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import zstandard
-from mcap.exceptions import McapError
-from mcap.records import Channel, Message
-from mcap.stream_reader import StreamReader
 from mcap.writer import CompressionType, Writer
 
-from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage.files import read_bytes, writing
+from ricochet.tasks.storage.files import writing
 
 FLUSH = 0.5
 """Longest stretch of the record that a crash may lose, s."""
@@ -34,19 +26,8 @@ CHUNK = 2**18
 """Size of a chunk, bytes, before compression."""
 NUMBER: Mapping[str, Any] = {"type": "number"}
 TEXT: Mapping[str, Any] = {"type": "string"}
-
-
 Channels = Mapping[str, Mapping[str, Any]]
 """Names of channels, and the JSON schema of each of their fields."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One message: its channel, its time (s) and its fields."""
-
-    channel: str
-    time: float
-    fields: dict[str, Any]
 
 
 def numbers(count: int) -> dict[str, Any]:
@@ -123,28 +104,3 @@ class Telemetry:
         return int(
             self._writer.register_channel(topic=name, message_encoding="json", schema_id=number)
         )
-
-
-def read(path: Path) -> tuple[Entry, ...]:
-    """Read the messages of a file's complete chunks, even if a crash cut it, in written order.
-
-    Raises:
-        BadInput: If it is no MCAP file.
-    """
-    content = read_bytes(path, "a readable MCAP file")
-    if not content.startswith(b"\x89MCAP0\r\n"):
-        raise BadInput(str(path), "no MCAP header", "an MCAP file")
-    return tuple(_entries(content))
-
-
-def _entries(content: bytes) -> Iterator[Entry]:
-    channels: dict[int, str] = {}
-    try:
-        for record in StreamReader(BytesIO(content), validate_crcs=True).records:
-            if isinstance(record, Channel):
-                channels[record.id] = record.topic
-            elif isinstance(record, Message):
-                fields = dict(json.loads(record.data))
-                yield Entry(channels[record.channel_id], record.log_time * 1e-9, fields)
-    except (McapError, EOFError, ValueError, KeyError, struct.error, zstandard.ZstdError):
-        return  # cut short: what came before is whole

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.arms import iiwa
+from tests.oracles.iiwa_mirror import MIRROR
 
 PUBLISHED = [  # joints, tip, link 4, link 7: 2023 Robot Air Hockey Challenge, public files
     (np.zeros(7), (0.0, 0.0, 1.846), 0.78, 1.261),
@@ -89,7 +90,7 @@ def test_a_batch_equals_its_members():
 
 def test_the_mirror_of_a_posture_mirrors_the_tip():
     joints = some(5, 5)
-    tip, mirrored = iiwa.pose(joints), iiwa.pose(iiwa.MIRROR * joints)
+    tip, mirrored = iiwa.pose(joints), iiwa.pose(MIRROR * joints)
     np.testing.assert_allclose(mirrored.tip, tip.tip * (1, -1, 1), atol=1e-14)
     np.testing.assert_allclose(mirrored.link7, tip.link7, atol=1e-14)
 

@@ -8,6 +8,7 @@ from numpy import ndarray
 from ricochet.models.arms import iiwa, iiwa_dynamics
 from ricochet.models.systems.air_hockey import simulator
 from ricochet.models.systems.air_hockey.simulator import ARM
+from tests.oracles.iiwa_mirror import MIRROR
 
 DRAW = np.random.default_rng(0)
 POSTURES = [iiwa.HOME, *(iiwa.HOME + 0.4 * DRAW.standard_normal((4, 7)))]
@@ -44,5 +45,5 @@ def test_a_turn_of_the_base_and_a_mirror_change_no_energy(joints: ndarray) -> No
     turned = joints + np.array((0.7, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     expected = iiwa_dynamics.inertia(joints)
     np.testing.assert_allclose(iiwa_dynamics.inertia(turned), expected, atol=1e-12)
-    mirrored = iiwa_dynamics.inertia(iiwa.MIRROR * joints)
-    np.testing.assert_allclose(mirrored, np.outer(iiwa.MIRROR, iiwa.MIRROR) * expected, atol=1e-12)
+    mirrored = iiwa_dynamics.inertia(MIRROR * joints)
+    np.testing.assert_allclose(mirrored, np.outer(MIRROR, MIRROR) * expected, atol=1e-12)

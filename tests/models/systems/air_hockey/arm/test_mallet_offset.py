@@ -9,6 +9,7 @@ from ricochet.models.systems.air_hockey.arm.mallet_offset import REST, MalletSta
 from ricochet.models.systems.air_hockey.interface import JOINTS, PERIOD
 from ricochet.models.systems.air_hockey.simulator import CALM
 from tests.models.systems.air_hockey import simple_episodes
+from tests.oracles.iiwa_mirror import MIRROR
 
 
 def followed(commands: np.ndarray, swing: MalletState = REST) -> MalletState:
@@ -48,5 +49,5 @@ def test_at_rest_it_comes_back_under_the_tip() -> None:
 
 def test_a_mirrored_motion_swings_to_the_other_side() -> None:
     commands = simple_episodes.straight(np.array((0.5, 0.2)), run_up=0.3, after=0.0)
-    here, there = followed(commands), followed(commands * iiwa.MIRROR)
+    here, there = followed(commands), followed(commands * MIRROR)
     np.testing.assert_allclose(there.offset, here.offset * (1.0, -1.0), atol=1e-12)

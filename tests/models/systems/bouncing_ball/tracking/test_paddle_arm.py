@@ -9,6 +9,8 @@ from ricochet.models.systems.bouncing_ball.tracking import paddle_arm, paddle_mo
 
 PLANE = 0.30
 ARM = paddle_arm.build()
+JOINT_TORQUE = np.array((150.0, 150.0, 150.0, 28.0, 28.0, 28.0))  # N m
+"""The UR5's largest: Universal Robots, article "Max. joint torques"."""
 
 
 def travel(seed: int, targets: int = 4) -> list[tuple[paddle_arm.Motion, paddle_arm.Track]]:
@@ -37,8 +39,8 @@ def test_motors_need_at_most_half_of_their_torque(seed):
     kp, kd = -ARM.model.actuator_biasprm[:, 1], -ARM.model.actuator_biasprm[:, 2]
     for _, track in travel(seed):
         torque = track.controls - kp * track.joints[:-1] - kd * track.joint_speeds[:-1]
-        assert (np.abs(torque) <= 0.5 * np.array(ur5.JOINT_TORQUE)).all()
-    np.testing.assert_array_equal(ARM.model.actuator_forcerange[:, 1], ur5.JOINT_TORQUE)
+        assert (np.abs(torque) <= 0.5 * JOINT_TORQUE).all()
+    np.testing.assert_array_equal(ARM.model.actuator_forcerange[:, 1], JOINT_TORQUE)
 
 
 def test_energy_of_a_straight_motion_is_that_of_least_jerk():

@@ -14,13 +14,13 @@ from ricochet.hardware.robots import ur
 from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.operator import OperatorAbortError
-from ricochet.tasks.storage import telemetry
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
 from ricochet.tasks.systems.bouncing_ball.validation import real_trials
 from ricochet.tasks.systems.bouncing_ball.validation.results import TrackingTrials
 from ricochet.tasks.validation.contenders import Contenders
 from tests.hardware.microphones.sound_card import Room
+from tests.oracles import telemetry_reader
 from tests.tasks.systems.bouncing_ball.real_rig_fakes import (
     HOST,
     PAIR,
@@ -196,7 +196,7 @@ def test_a_robot_that_does_not_follow_ends_it_with_its_line(monkeypatch, tmp_pat
     channels = [
         entry.channel
         for role in ("candidate", "champion")
-        for entry in telemetry.read(tmp_path / f"telemetry-{role}.mcap")
+        for entry in telemetry_reader.read(tmp_path / f"telemetry-{role}.mcap")
     ]
     assert {"arm", "bounce", "target", "refusal", "toss"} <= set(channels)
 
@@ -241,7 +241,7 @@ def check_telemetry(folder):
     entries = [
         entry
         for role in ("candidate", "champion")
-        for entry in telemetry.read(folder / f"telemetry-{role}.mcap")
+        for entry in telemetry_reader.read(folder / f"telemetry-{role}.mcap")
     ]
     ends = [entry.fields["outcome"] for entry in entries if entry.channel == "toss"]
     assert sorted(ends) == ["missed", "missed", "spoilt", "touched", "touched"]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from ricochet.tasks.storage import telemetry
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers, laboratory
 from ricochet.tasks.systems.bouncing_ball.validation import cups, simulated_trials
+from tests.oracles import telemetry_reader
 
 TRUTH = np.array([0.72, 3.0])
 
@@ -43,7 +43,7 @@ def test_both_roles_meet_the_same_tosses_and_leave_a_record(tmp_path) -> None:
     assert tracking.energy["candidate"] == pytest.approx(tracking.energy["champion"])
     assert tracking.energy["stay"] < 1e-12 < tracking.energy["candidate"]
     roles = ("candidate", "champion")
-    one, other = (telemetry.read(tmp_path / f"telemetry-{role}.mcap") for role in roles)
+    one, other = (telemetry_reader.read(tmp_path / f"telemetry-{role}.mcap") for role in roles)
     assert [entry.channel for entry in one] == [entry.channel for entry in other]
     assert sum(entry.channel == "toss" for entry in one) == 2
     times = [entry.time for entry in one]
