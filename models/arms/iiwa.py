@@ -46,21 +46,34 @@ class Pose:
 
 
 def tip(joints: Float[ndarray, "*batch 7"]) -> Float[ndarray, "*batch 3"]:
-    """Return where the end of the rod is, m."""
+    """Return where the end of the rod is, m.
+
+    >>> tip(np.zeros(7))  # upright
+    array([0.   , 0.   , 1.846])
+    """
     return np.moveaxis(_chain(joints)[2], 0, -1)
 
 
 def places(
     joints: Float[ndarray, "*batch 7"],
 ) -> tuple[Float[ndarray, "*batch 3"], Float[ndarray, "*batch"], Float[ndarray, "*batch"]]:
-    """Return where the tip is and the heights of link 4 and of link 7, m."""
+    """Return where the tip is and the heights of link 4 and of link 7, m.
+
+    >>> _, link4, link7 = places(np.zeros(7))
+    >>> round(float(link4), 3), round(float(link7), 3)
+    (0.78, 1.261)
+    """
     elbow, wrist, end, _ = _chain(joints)
     link7 = wrist[2] + WRIST_LINK / WRIST_TIP * (end[2] - wrist[2])
     return np.moveaxis(end, 0, -1), elbow[2, ...], np.asarray(link7)
 
 
 def pose(joints: Float[ndarray, "*batch 7"]) -> Pose:
-    """Return the tip, the limited heights, the Jacobian and the axes."""
+    """Return the tip, the limited heights, the Jacobian and the axes.
+
+    >>> round(float(pose(np.zeros(7)).jacobian[0, 1]), 3)  # upright, joint 2 moves the tip along x
+    1.486
+    """
     elbow, wrist, end, axes = _chain(joints)
     shoulder = np.zeros_like(elbow)
     shoulder[2] = BASE_SHOULDER
@@ -78,7 +91,12 @@ def pose(joints: Float[ndarray, "*batch 7"]) -> Pose:
 def tip_slope(
     joints: Float[ndarray, "*batch 7"],
 ) -> tuple[Float[ndarray, "*batch 3"], Float[ndarray, "*batch 7"]]:
-    """Return where the tip is, m, and how fast its height changes with each joint, m/rad."""
+    """Return where the tip is, m, and how fast its height changes with each joint, m/rad.
+
+    >>> _, slope = tip_slope(HOME)
+    >>> slope[[1, 3, 5]].round(3)
+    array([-0.65 ,  0.732, -0.333])
+    """
     elbow, wrist, end, axes = _chain(joints)
     slope = np.zeros((7, *end.shape[1:]))
     slope[1:3] = axes[1:3, 0] * end[1] - axes[1:3, 1] * end[0]
@@ -90,7 +108,12 @@ def tip_slope(
 def link_gradients(
     joints: Float[ndarray, "*batch 7"],
 ) -> tuple[Float[ndarray, "*batch 7"], Float[ndarray, "*batch 7"]]:
-    """Return how fast the heights of link 4 and link 7 change with each joint, m/rad."""
+    """Return how fast the heights of link 4 and link 7 change with each joint, m/rad.
+
+    >>> link4, link7 = link_gradients(HOME)
+    >>> link4[[1, 3, 5]].round(3), link7[[1, 3, 5]].round(3)
+    (array([0.082, 0.   , 0.   ]), array([-0.357,  0.439, -0.041]))
+    """
     elbow, wrist, end, axes = _chain(joints)
     shoulder = np.zeros_like(elbow)
     shoulder[2] = BASE_SHOULDER

@@ -49,6 +49,11 @@ def smooth(
         direction: Unit vector e.
         limits: Largest joint speeds, rad/s.
         power: p, at least 2.
+
+    >>> jacobian = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    >>> along_x, limits = np.array([1.0, 0.0, 0.0]), np.ones(4)
+    >>> round(float(smooth(jacobian, along_x, limits=limits, power=8.0).speed), 3)  # of two joints
+    2.0
     """
     scaled = jacobian * limits
     idle = np.linalg.norm(scaled, axis=-2, keepdims=True) < _TINY

@@ -39,14 +39,24 @@ PADDLE_RADIUS = 0.05715  # m, 4.5 inches across
 
 
 def forward(joints: Float[ndarray, "*batch 6"]) -> Float[ndarray, "*batch 4 4"]:
-    """Return the paddle's pose: its centre, and the face's normal as the third axis."""
+    """Return the paddle's pose: its centre, and the face's normal as the third axis.
+
+    >>> joints = inverse(np.array((0.3, 0.1, 0.25)))
+    >>> forward(joints)[:3, 3].round(6)
+    array([0.3 , 0.1 , 0.25])
+    """
     return _frames(joints)[-1] @ _shift(0.0, 0.0, MOUNT)
 
 
 def paddle(
     joints: Float[ndarray, "*batch 6"],
 ) -> tuple[Float[ndarray, "*batch 3"], Float[ndarray, "*batch 3 6"]]:
-    """Return the paddle's centre, m, and its velocity per joint speed (the Jacobian), m/rad."""
+    """Return the paddle's centre, m, and its velocity per joint speed (the Jacobian), m/rad.
+
+    >>> centre, rates = paddle(inverse(np.array((0.3, 0.1, 0.25))))
+    >>> centre.round(6), rates.shape
+    (array([0.3 , 0.1 , 0.25]), (3, 6))
+    """
     frames = _frames(joints)
     centre = frames[6][..., :3, 3] + MOUNT * frames[6][..., :3, 2]
     rates = np.empty((*centre.shape, 6))
@@ -59,7 +69,13 @@ def paddle(
 
 
 def joint_places(joints: Float[ndarray, "6"]) -> Float[ndarray, "8 3"]:
-    """Return where the base, the ends of the six links and the paddle's centre are, m."""
+    """Return where the base, the ends of the six links and the paddle's centre are, m.
+
+    >>> places = joint_places(inverse(np.array((0.3, 0.1, 0.25))))
+    >>> places[[0, -1]].round(3)
+    array([[0.88 , 0.109, 0.26 ],
+           [0.3  , 0.1  , 0.25 ]])
+    """
     frames = [*_frames(joints), forward(joints)]
     return np.stack([frame[:3, 3] for frame in frames])
 
@@ -68,6 +84,9 @@ def inverse(point: Float[ndarray, "*batch 3"]) -> Float[ndarray, "*batch 6"]:
     """Return the joint angles that put the paddle's centre at a point, its face towards -x.
 
     They are NaN where the arm is too short or the point too near its axis.
+
+    >>> inverse(np.array((0.3, 0.1, 0.25)))[:5].round(3)
+    array([-0.226, -0.937,  2.024, -1.086,  1.345])
     """
     x, y, z = (np.asarray(point, np.float64)[..., axis] - BASE[axis] for axis in range(3))
     a, b, w = x + MOUNT + D6, y, z - D1 + D5
@@ -89,6 +108,10 @@ def joint_speeds(
     Args:
         joints: Those of an upright paddle, as `inverse` gives them.
         velocity: Velocity (dy, dz) of the paddle's centre, m/s.
+
+    >>> joints, velocity = inverse(np.array((0.3, 0.1, 0.25))), np.array((0.2, 1.0))
+    >>> (paddle(joints)[1] @ joint_speeds(joints, velocity))[1:].round(6)
+    array([0.2, 1. ])
     """
     q1, q2, q3 = joints[..., 0], joints[..., 1], joints[..., 2]
     dy, dw = velocity[..., 0], velocity[..., 1]
@@ -107,6 +130,9 @@ def spread(joints: Float[ndarray, "*batch 6"]) -> Float[ndarray, "*batch"]:
     leverage |a sin q3| with a the shorter link. At zero some paddle velocity in the plane needs
     infinite joint speed. The base stands where, over the workspace y in [-0.35, 0.35] and z in
     [0, 0.50] m, this stays over 0.35 m and a paddle speed of 1 m/s asks for at most 3.5 rad/s.
+
+    >>> round(float(spread(inverse(np.array((0.3, 0.1, 0.25))))), 3)
+    0.353
     """
     q2, q3 = joints[..., 1], joints[..., 2]
     u = A2 * np.cos(q2) + A3 * np.cos(q2 + q3)

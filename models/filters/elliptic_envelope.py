@@ -45,6 +45,12 @@ def fit(
 
     Raises:
         ValueError: If a sample is not finite or there are too few.
+
+    >>> samples = np.random.default_rng(0).standard_normal((10_000, 2))
+    >>> samples[:2_000] += 100.0  # a fifth lies far away
+    >>> envelope = fit(samples)
+    >>> bool(np.abs(envelope.mean).max() < 0.1)
+    True
     """
     count, n = samples.shape
     if count < 5 * n or not np.isfinite(samples).all():
@@ -69,6 +75,9 @@ def squared_distance(
     """Return the squared Mahalanobis distance D^2 of observations.
 
     It is huge off the plane of an envelope that has no extent across it.
+
+    >>> squared_distance(Envelope(np.zeros(2), np.eye(2)), np.array((3.0, 4.0)))
+    array(25.)
     """
     return _squared(observed - envelope.mean, envelope.covariance)
 
@@ -76,7 +85,11 @@ def squared_distance(
 def is_outlier(
     envelope: Envelope, observed: Float[ndarray, "*batch n"], *, mass: float = MASS
 ) -> Bool[ndarray, "*batch"]:
-    """Tell which observations lie outside the ellipse of a mass in (0, 1); NaN lies outside."""
+    """Tell which observations lie outside the ellipse of a mass in (0, 1); NaN lies outside.
+
+    >>> is_outlier(Envelope(np.zeros(2), np.eye(2)), np.array([(0.0, 1.0), (3.0, 4.0)]))
+    array([False,  True])
+    """
     if not 0.0 < mass < 1.0:
         raise ValueError(f"mass must lie in (0, 1), got {mass}")
     inside = squared_distance(envelope, observed) <= _quantile(mass, len(envelope.mean))

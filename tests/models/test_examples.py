@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
-SHELVES = ("core", "probability", "inference", "sound")
+SHELVES = ("core", "probability", "inference", "sound", "filters", "arms")
 MODULES = [path for shelf in SHELVES for path in sorted((MODELS / shelf).glob("[a-z]*.py"))]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
