@@ -51,8 +51,8 @@ def test_all_that_is_run_as_that_user_are_make_targets():
     targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for name, value in steps_after_the_user():
         if name == "RUN":
-            command, *wanted = value.split()
-            assert command == "make" and wanted and set(wanted) <= targets
+            command, *named = value.split()
+            assert command == "make" and named and set(named) <= targets
 
 
 def test_what_is_copied_by_name_is_in_the_repository():
@@ -77,8 +77,8 @@ def test_the_tracking_server_answers_the_hosts_that_the_worker_uses():
         for word in services["mlflow"]["command"]
         if word.startswith("--allowed-hosts=")
     )
-    wanted = yaml.safe_load((ROOT / "mlflow" / "server.yaml").read_text())["allowed_hosts"]
-    assert sorted(allowed) == sorted(wanted) and "mlflow:*" in allowed
+    served = yaml.safe_load((ROOT / "mlflow" / "server.yaml").read_text())["allowed_hosts"]
+    assert sorted(allowed) == sorted(served) and "mlflow:*" in allowed
 
 
 @pytest.mark.slow

@@ -84,7 +84,7 @@ def redigest(folder, name):
     (folder / recordings.MANIFEST).write_text(json.dumps(content))
 
 
-def test_eight_bad_takes_are_set_aside_and_the_others_are_heard(tmp_path, drops):
+def test_eight_bad_takes_are_set_aside_and_the_others_are_detected(tmp_path, drops):
     rig, good = drops
     takes = [good[0], *[good[0]] * len(SPOILERS), good[1]]
     plan = small_sessions.plan(tmp_path / "evening", rig=rig)
@@ -94,10 +94,11 @@ def test_eight_bad_takes_are_set_aside_and_the_others_are_heard(tmp_path, drops)
         spoil(path, good[0], rig.sample_rate)
         if spoil is not flipped_bit:
             redigest(plan.folder, path.name)
-    heard = detections.detect([plan.folder])
-    assert [take.file for take in heard.takes] == ["evening/take-0000.wav", "evening/take-0009.wav"]
-    reasons = {entry.file: entry.reason for entry in heard.rejected}
+    result = detections.detect([plan.folder])
+    names = [take.file for take in result.takes]
+    assert names == ["evening/take-0000.wav", "evening/take-0009.wav"]
+    reasons = {entry.file: entry.reason for entry in result.rejected}
     assert len(reasons) == len(SPOILERS)
     for number, says in enumerate(SPOILERS.values(), start=1):
         assert says in reasons[f"evening/take-{number:04d}.wav"]
-    assert detections.measured(heard, release_sd=5e-3).times.shape == (KEPT, 3)
+    assert detections.measured(result, release_sd=5e-3).times.shape == (KEPT, 3)

@@ -59,8 +59,8 @@ def package_of(drops) -> Package:
 
 
 def failures(stated: Package, drops, *, sessions: int) -> set[str]:
-    wanted = catalogue.load_settings(None, [f"gate.sessions={sessions}"])
-    evidence = audit.audit_drops(audit.claim(stated), drops, settings=wanted, seed=2)
+    settings = catalogue.load_settings(None, [f"gate.sessions={sessions}"])
+    evidence = audit.audit_drops(audit.claim(stated), drops, settings=settings, seed=2)
     return {check.name for check in gate.judge_evidence(evidence) if not check.passed}
 
 
@@ -100,24 +100,24 @@ def test_from_recordings_to_the_gate(tmp_path):
     ricochet(tmp_path, "capture", "--session", "s", "--out", "new", *drops)
     ricochet(tmp_path, "calibrate", "new/s", "--out", "out", *small)
     honest = packages.read_package(tmp_path / "out" / "package", reader=GRID)
-    wanted, recordings = catalogue.load_settings(None, SMALL), [tmp_path / "new" / "s"]
-    found = audit.audit(honest, recordings, settings=wanted)
+    settings, recordings = catalogue.load_settings(None, SMALL), [tmp_path / "new" / "s"]
+    found = audit.audit(honest, recordings, settings=settings)
     assert [check.line for check in gate.judge_evidence(found) if not check.passed] == []
     packages.write_package(tmp_path / "narrow", squeeze(honest, division=4.0), reader=GRID)
     narrow = packages.read_package(tmp_path / "narrow", reader=GRID)
     assert json.dumps(dict(narrow.checks)) == json.dumps(dict(honest.checks))
     claim = audit.claim(narrow)
     lines = gate.judge_evidence(
-        dataclasses.replace(found, agreement=again(claim, recordings, wanted))
+        dataclasses.replace(found, agreement=again(claim, recordings, settings))
     )
     assert {f"package's regions at {level} %" for level in (50, 80, 90, 95)} <= {
         check.name for check in lines if not check.passed
     }
 
 
-def again(claim, recordings, wanted):
+def again(claim, recordings, settings):
     """Hold another claim against the same recordings, without simulating sessions anew."""
-    less = wanted.changed(Gate, sessions=1)
+    less = settings.changed(Gate, sessions=1)
     from ricochet.tasks.systems.bouncing_ball.calibration import detections
 
     drops = detections.measured(detections.detect(recordings), release_sd=5e-3)

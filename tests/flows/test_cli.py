@@ -150,7 +150,7 @@ def test_simulate_writes_the_same_bytes_for_the_same_seed(tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-def test_a_study_is_told_its_seed_and_says_it(tmp_path, monkeypatch):
+def test_a_study_receives_its_seed_and_reports_it(tmp_path, monkeypatch):
     told = []
     monkeypatch.setattr(cup, "run", lambda request: told.append(request) or {"balls": {}})
     for seed in ("0", "3"):

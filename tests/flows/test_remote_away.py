@@ -173,7 +173,7 @@ def test_recordings_that_are_published_and_calibrated_are_those_of_the_checkout(
 
 
 @pytest.mark.parametrize("reason", [None, "dvc push: no route"])
-def test_the_user_is_told_why_not_all_is_published(tmp_path, monkeypatch, reason):
+def test_the_user_sees_why_not_all_is_published(tmp_path, monkeypatch, reason):
     result = {"session": "s", "state": "recorded", "pairs": {}, "published": None}
     monkeypatch.setattr(nightly, "nightly", lambda **_: result | {"reason": reason})
     monkeypatch.setattr(verbs, "prepare_servers", lambda: None)

@@ -76,10 +76,10 @@ def _log_ratio(ratio, times, time_sd):
     return -0.5 * z**2 - 0.5 * np.log(2 * np.pi) + np.log(np.maximum(slope, 1e-300))
 
 
-def _log_places(heard, places, position_sd):
+def _log_places(observed, places, position_sd):
     inverse = np.array([[2, 1], [1, 2]]) / (3 * position_sd**2)
-    own = np.real(np.conj(heard) @ inverse @ heard)
+    own = np.real(np.conj(observed) @ inverse @ observed)
     theirs = np.real(np.einsum("di,ij,dj->d", np.conj(places), inverse, places))
-    mixed = np.abs(places @ (inverse @ np.conj(heard)))
+    mixed = np.abs(places @ (inverse @ np.conj(observed)))
     constant = np.log((2 * np.pi) ** 2 * 3 * position_sd**4)
     return np.log(i0e(mixed)) + mixed - 0.5 * (own + theirs) - constant

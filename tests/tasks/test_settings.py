@@ -113,7 +113,7 @@ def test_no_key_of_a_section_belongs_to_two_classes():
     assert len(keys) == len(set(keys))
 
 
-def test_a_text_is_a_number_where_one_is_wanted_and_stays_a_text_elsewhere():
+def test_a_text_is_a_number_where_one_is_expected_and_stays_a_text_elsewhere():
     loaded = catalogue.load_settings(None, ["simulate.time_sd=1e-4", "capture.ball=1e-4"])
     assert loaded[Simulate].time_sd == 1e-4 and loaded[Drops].ball == "1e-4"
 

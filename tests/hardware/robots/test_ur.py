@@ -167,8 +167,8 @@ def test_a_base_that_stands_elsewhere_moves_every_target_with_it():
     assert robot.state().paddle == pytest.approx((0.3, 0.0, 0.2))
     assert robot.move((0.3, 0.1, 0.25), 0.4) is None and robot.advance(1.2) is None
     assert robot.state().paddle == pytest.approx((0.3, 0.1, 0.25), abs=1e-3)
-    wanted = ur5.inverse(np.array((0.3, 0.1, 0.25)) - shift)
-    np.testing.assert_allclose(controller.sent[-1], wanted, atol=1e-9)
+    expected = ur5.inverse(np.array((0.3, 0.1, 0.25)) - shift)
+    np.testing.assert_allclose(controller.sent[-1], expected, atol=1e-9)
     assert controller.poses[-1][:3] == pytest.approx(np.array((0.3, 0.1, 0.25)) - base)
     with pytest.raises(BadInput, match=r"base: found .* expected one with the workspace in easy"):
         connect(Controller(), base=(1.3, 0.1, 0.26))
@@ -224,7 +224,7 @@ def test_stopping_and_starting_again_continues_from_where_the_robot_is():
     assert "stopScript" in controller.calls
 
 
-def test_a_robot_that_cannot_be_told_to_stop_is_let_go_all_the_same():
+def test_a_robot_that_cannot_be_stopped_is_released_all_the_same():
     controller = Controller(raises={"servoStop": RuntimeError("connection reset")})
     connect(controller).close()
     assert controller.calls[-3:] == ["stopScript", "disconnect", "receive disconnect"]

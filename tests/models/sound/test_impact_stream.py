@@ -71,7 +71,7 @@ def test_the_cut_into_buffers_does_not_matter(size):
         np.testing.assert_array_equal(left.covariance, right.covariance)
 
 
-def test_the_stream_hears_what_the_recording_holds():
+def test_the_stream_detects_what_the_recording_holds():
     samples, _, _ = impacts(12, seed=5)
     _, events = listen(samples)
     found = onsets.detect(samples, RATE)

@@ -127,7 +127,7 @@ def test_an_impact_outside_the_region_is_an_outlier():
     assert localisation.locate(samples, arrival, microphones=THREE).outlier
 
 
-def test_a_channel_that_hears_something_else_never_misleads():
+def test_a_channel_that_records_something_else_never_misleads():
     draw = np.random.default_rng(4)
     samples, arrival = render((0.05, 0.11), draw=draw, snr=30.0)
     other, _ = render((-0.2, -0.2), draw=draw, snr=30.0)

@@ -81,7 +81,7 @@ def test_links_are_relative_and_name_both_runs_only_where_there_are_two():
     assert "compare-runs" not in text and "/models/toy-table/versions/2" in text
 
 
-def test_validations_of_a_pair_are_told_apart_by_their_titles():
+def test_validations_of_a_pair_differ_in_their_titles():
     titles = {
         page.title(result, verdict) for result in (ALONE, BOTH) for verdict in (PASSED, REFUSED)
     }

@@ -37,10 +37,10 @@ def straight(velocity: ndarray, *, run_up: float, after: float) -> ndarray:
     commands = []
     times = np.arange(1, round((run_up + after) / PERIOD) * count + 1) * PERIOD / count
     for number, time in enumerate(times, start=1):
-        wanted = np.append(velocity, 0.0) * min(1.0, time / run_up)
+        desired = np.append(velocity, 0.0) * min(1.0, time / run_up)
         pose = iiwa.pose(joints)
-        wanted[2] = 5.0 * (iiwa.TIP_HEIGHT - pose.tip[2])
-        speeds = np.linalg.pinv(pose.jacobian) @ wanted
+        desired[2] = 5.0 * (iiwa.TIP_HEIGHT - pose.tip[2])
+        speeds = np.linalg.pinv(pose.jacobian) @ desired
         joints = joints + PERIOD / count * speeds
         if number % count == 0:
             commands.append(np.stack((joints, speeds)))

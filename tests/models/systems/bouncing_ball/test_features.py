@@ -75,8 +75,8 @@ def test_features_without_noise_give_restitution_when_the_ball_starts_at_rest() 
         drop_height=0.26,
         draw=torch.Generator().manual_seed(0),
     )
-    heard = form_features(bounces.times, bounces.positions)
+    features = form_features(bounces.times, bounces.positions)
     noise, release = problem.constant_noise((300,)), problem.constant_release((300,))
     # The drop height, the start at rest and Eq. 6 fix restitution; all in double precision.
-    found = network_features.point_estimate(heard, noise, release).restitution
+    found = network_features.point_estimate(features, noise, release).restitution
     torch.testing.assert_close(found, truth, rtol=1e-9, atol=0.0)

@@ -54,8 +54,8 @@ def loaded(*overrides):
 
 def tossed(count, *, seed=3):
     """What the microphones record of some tosses."""
-    wanted, ball = loaded(), laboratory.ball_of(PAIR)
-    twin = laboratory.open_laboratory(wanted, ball=ball, seed=seed)
+    settings, ball = loaded(), laboratory.ball_of(PAIR)
+    twin = laboratory.open_laboratory(settings, ball=ball, seed=seed)
     played = [twin.toss() for _ in range(count)]
     return [np.concatenate([b.samples for b in each.buffers()], axis=1) for each in played]
 
@@ -66,14 +66,14 @@ def ball_model(seed=1):
     return BallModel(theta, table=None)  # type: ignore[arg-type]
 
 
-def setup(fakes, *answers, wanted=None, roles=("candidate", "champion")):
+def setup(fakes, *answers, settings=None, roles=("candidate", "champion")):
     """All that the trials need, with an operator who types some lines."""
-    wanted = wanted or loaded()
+    settings = settings or loaded()
     who, shown = scripted(*answers)
     fakes.shown = shown
-    rig, models = real_rig.open_rig(wanted, armed=True), {role: ball_model() for role in roles}
-    return TrialSetup(laboratory.ball_of(PAIR), models, wanted, rig, who)
+    rig, models = real_rig.open_rig(settings, armed=True), {role: ball_model() for role in roles}
+    return TrialSetup(laboratory.ball_of(PAIR), models, settings, rig, who)
 
 
-def with_real(wanted, **changes):
-    return wanted.changed(Real, **changes)
+def with_real(settings, **changes):
+    return settings.changed(Real, **changes)

@@ -69,9 +69,9 @@ def test_a_stroke_at_a_drifting_puck_hits_as_planned_within_the_limits(arm, seed
     pose = iiwa.pose(trial.joints[trial.hit])
     met = iiwa.pose(trial.contact.joints)
     velocity = pose.jacobian @ trial.speeds[trial.hit]
-    wanted = met.jacobian @ trial.contact.joint_speeds
+    planned = met.jacobian @ trial.contact.joint_speeds
     np.testing.assert_allclose(pose.tip, met.tip, atol=1e-6)
-    np.testing.assert_allclose(velocity, wanted, atol=1e-4)
+    np.testing.assert_allclose(velocity, planned, atol=1e-4)
     joints, speeds = between(trial)
     assert (np.abs(speeds) / iiwa.SPEED_LIMIT).max() < iiwa.USABLE
     assert (np.abs(joints) / iiwa.JOINT_LIMIT).max() < iiwa.USABLE

@@ -14,7 +14,7 @@ from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import Noi
 from tests.oracles.truncated_mixtures import credibility
 
 
-def test_rigs_are_drawn_inside_the_range_and_some_hear_without_error() -> None:
+def test_rigs_are_drawn_inside_the_range_and_some_observe_without_error() -> None:
     span = NoiseRange(time_sd=(1e-5, 1e-3), position_sd=(1e-4, 1e-2), noise_free=0.25)
     noise = drop_posterior.draw_noise(span, 2000, draw=torch.Generator().manual_seed(1))
     free = noise.time_sd == 0.0

@@ -63,9 +63,9 @@ def test_the_standard_error_equals_the_spread_of_repeated_measurements() -> None
           (("times", (3,)), ("positions", (3, 3)), ("velocities", (3, 3))))
     )  # fmt: skip
     noise = problem.constant_noise((4000,), time_sd=5e-5, position_sd=1e-3)
-    heard = form_features(*problem.measure(many, noise, draw=draw))
+    features = form_features(*problem.measure(many, noise, draw=draw))
     release = problem.constant_release((4000,))
-    spread = network_features.point_estimate(heard, noise, release).restitution.std()
+    spread = network_features.point_estimate(features, noise, release).restitution.std()
     exact = form_features(bounces.times, bounces.positions)
     stated = network_features.point_estimate(
         exact,

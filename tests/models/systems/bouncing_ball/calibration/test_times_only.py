@@ -17,7 +17,7 @@ from ricochet.models.systems.bouncing_ball.calibration.times_only import BareCal
 def chain(
     restitution: float, *, bounces: int = 20, kappa: float = 3e3, seed: int = 1
 ) -> np.ndarray:
-    """Times of one drop heard with an error of 0.02 ms, from an arbitrary start of the clock."""
+    """Times of one drop detected with an error of 0.02 ms, from an arbitrary start of the clock."""
     draw = torch.Generator().manual_seed(seed)
     some = torch.tensor([restitution], dtype=torch.float64)
     times = simulator.simulate(
@@ -34,29 +34,29 @@ def drifting(bounces: int = 25) -> np.ndarray:
 
 
 @cache
-def heard() -> BareCalibration:
+def calibrated() -> BareCalibration:
     return times_only.listen_times([chain(0.84)])
 
 
 def test_restitution_is_recovered_from_one_drop() -> None:
-    assert abs(heard().mean - 0.84) < 3.0 * heard().sd
-    assert 1e-5 < heard().sd < 0.01
-    assert heard().region_90[0] < heard().mean < heard().region_90[1]
-    assert heard().findings == ()
-    np.testing.assert_allclose(heard().ratios[0][:5], 0.84, atol=0.02)
+    assert abs(calibrated().mean - 0.84) < 3.0 * calibrated().sd
+    assert 1e-5 < calibrated().sd < 0.01
+    assert calibrated().region_90[0] < calibrated().mean < calibrated().region_90[1]
+    assert calibrated().findings == ()
+    np.testing.assert_allclose(calibrated().ratios[0][:5], 0.84, atol=0.02)
 
 
 @pytest.mark.slow
 def test_the_clock_does_not_matter_and_the_answer_is_the_same_twice() -> None:
     later = times_only.listen_times([chain(0.84) + 100.0])
-    assert abs(later.mean - heard().mean) < 1e-6
+    assert abs(later.mean - calibrated().mean) < 1e-6
     again = times_only.listen_times([chain(0.84)])
-    assert (again.mean, again.sd) == (heard().mean, heard().sd)
+    assert (again.mean, again.sd) == (calibrated().mean, calibrated().sd)
 
 
 def test_three_bounces_say_less_than_twenty() -> None:
     few = times_only.listen_times([chain(0.84)[:3]])
-    assert few.sd > 2.0 * heard().sd
+    assert few.sd > 2.0 * calibrated().sd
     assert abs(few.mean - 0.84) < 3.0 * few.sd
 
 

@@ -97,7 +97,7 @@ def test_growing_intervals_are_no_chain():
     assert all(len(chain.times) <= 4 for chain in bounce_chains.find_chains(onsets_at(truth)))
 
 
-def test_several_drops_are_told_apart():
+def test_several_drops_are_distinguished():
     first, second = drop(9, start=0.5), drop(8, ratio=0.7, start=3.2)
     third = drop(12, ratio=0.92, start=5.5)
     chains = bounce_chains.find_chains(onsets_at(third, first, second))
@@ -130,7 +130,7 @@ def test_collision_noise_is_no_reason_to_lose_the_first_bounces():
     assert right >= 31
 
 
-def test_two_balls_at_once_are_told_apart():
+def test_two_balls_at_once_are_distinguished():
     first, second = drop(12, ratio=0.9), drop(10, ratio=0.8, start=0.62, first=0.53)
     chains = bounce_chains.find_chains(onsets_at(first, second))
     assert len(chains) == 2

@@ -33,7 +33,7 @@ def start(seed: int = 0, ball: Ball = BALL) -> State:
 def feed(
     state: State, events: list[BounceEvent], paddle: tuple[float, float] = PADDLE
 ) -> tuple[State, list[MotionTarget | None]]:
-    """Events known 15 ms after they happened; the paddle is always where it was wanted."""
+    """Events known 15 ms after they happened; the paddle is always where it was sent."""
     targets = []
     for each in events:
         state, target = belief_intercept.step(state, each, now=each.time + 0.015, paddle=paddle)

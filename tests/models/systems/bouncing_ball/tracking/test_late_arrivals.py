@@ -17,10 +17,10 @@ def ranges(place: np.ndarray) -> np.ndarray:
 
 def located(contact: np.ndarray, late: np.ndarray) -> np.ndarray:
     """The place whose range differences are those of a contact with late arrivals, by fsolve."""
-    wanted = ranges(contact) + late
+    expected = ranges(contact) + late
 
     def misfit(place: np.ndarray) -> np.ndarray:
-        found = ranges(place) - wanted
+        found = ranges(place) - expected
         return found[1:] - found[0]
 
     place, _, code, _ = optimize.fsolve(misfit, contact, full_output=True)

@@ -27,8 +27,8 @@ def travel(seed: int, targets: int = 4) -> list[tuple[paddle_arm.Motion, paddle_
 @pytest.mark.parametrize("seed", range(4))
 def test_the_paddle_follows_its_plan_within_a_millimetre(seed):
     for motion, track in travel(seed):
-        wanted = paddle_motion.reference(motion.plan, track.times)
-        assert np.abs(track.paddle[:, 1:] - wanted.position).max() < 1e-3
+        planned = paddle_motion.reference(motion.plan, track.times)
+        assert np.abs(track.paddle[:, 1:] - planned.position).max() < 1e-3
         assert np.abs(track.paddle[:, 0] - PLANE).max() < 1e-3
         assert np.abs(track.joint_speeds).max() <= ur5.JOINT_SPEED
 

@@ -23,9 +23,9 @@ def targets(states: int = 60, angles: int = 40) -> Targets:
 
 
 def test_the_same_seed_gives_the_same_energy_and_another_another() -> None:
-    wanted = replace(catalogue.load_settings()[Energies], hidden=8, epochs=3, batch=16)
+    settings = replace(catalogue.load_settings()[Energies], hidden=8, epochs=3, batch=16)
     first, same, other = (
-        energy.fit(wanted, targets(), objective.SETTINGS[0], seed=seed) for seed in (0, 0, 1)
+        energy.fit(settings, targets(), objective.SETTINGS[0], seed=seed) for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(first.energy.last, same.energy.last)
     assert (first.energy.last != other.energy.last).any() and first.held_out == same.held_out

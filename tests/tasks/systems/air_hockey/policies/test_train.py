@@ -142,7 +142,7 @@ def test_a_stale_prediction_is_made_again_without_training(asked_for, made) -> N
     assert made["build"] == 1
 
 
-def test_the_loss_told_is_that_of_the_weights_kept(asked_for, made) -> None:
+def test_the_reported_loss_is_that_of_the_weights_kept(asked_for, made) -> None:
     """A rate that throws the weights about: the last look is not the best one."""
     wild = changed(asked_for, learning_rate=0.3, epochs=20)
     energies = train(wild)["energies"]
@@ -168,12 +168,12 @@ def test_each_step_shows_its_progress_to_the_end(asked_for, made) -> None:
 
 
 def test_a_search_cut_in_its_first_trial_starts_with_the_settings_again(asked_for, made) -> None:
-    wanted = changed(asked_for, trials=1)
+    requested = changed(asked_for, trials=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(energy, "fit", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            search.search(wanted)
-    assert search.search(wanted) == replace(wanted.settings[Energies], trials=0)
+            search.search(requested)
+    assert search.search(requested) == replace(requested.settings[Energies], trials=0)
 
 
 def test_a_policy_knows_its_setting_and_what_it_learnt_from(asked_for, made) -> None:
@@ -200,11 +200,11 @@ def test_keys_tell_what_decides_each_step(asked_for) -> None:
 
 
 def test_a_search_starts_with_the_settings_and_its_best_is_what_is_written(asked_for, made) -> None:
-    wanted = changed(asked_for, trials=2)
-    train(wanted)
-    best = search.search(wanted)
+    requested = changed(asked_for, trials=2)
+    train(requested)
+    best = search.search(requested)
     told = packages.READER
-    package = packages.read_package(packages.folder_of(wanted.out, NAMES[0]), reader=told)
+    package = packages.read_package(packages.folder_of(requested.out, NAMES[0]), reader=told)
     assert package.settings["training"] == {**asdict(best), "seed": 0}
     assert package.arrays["energy.last"].shape == (best.hidden,)
 

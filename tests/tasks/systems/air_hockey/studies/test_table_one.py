@@ -39,15 +39,15 @@ def policies(arm: Strokes) -> dict[str, Shooter]:
 @pytest.mark.slow
 def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
     """The conventional row needs no training: it scores, and the model says so beforehand."""
-    wanted = catalogue.load_settings(None, ["hockey.airflow=0", "hockey.position_noise=1e-4"])
-    agent = rows.agent("conventional", policies, wanted)
+    settings = catalogue.load_settings(None, ["hockey.airflow=0", "hockey.position_noise=1e-4"])
+    agent = rows.agent("conventional", policies, settings)
     starts = [
         start
         for start in trials.starts(25, seed=1)
         if abs(start.puck[1]) < 0.2 and start.puck[0] < -0.3
     ][:4]
-    played = trials.play_all(lambda: agent, starts, disturbance_of(wanted[Hockey]), workers=1)
-    row = table_one.count(played, rows.conditions("conventional", policies, wanted))
+    played = trials.play_all(lambda: agent, starts, disturbance_of(settings[Hockey]), workers=1)
+    row = table_one.count(played, rows.conditions("conventional", policies, settings))
     goals = [each for each in played if each.outcome.scored]
     assert row["score"] == len(goals) / 4
     assert row["score"] >= 0.5
@@ -72,9 +72,9 @@ def test_a_quick_study_keeps_contacts_and_strokes_and_is_small_in_all_else() -> 
 
 
 def test_a_row_without_a_goal_has_no_speed() -> None:
-    wanted = catalogue.load_settings(None, [])
+    settings = catalogue.load_settings(None, [])
     policies = {s.name: shooters.shooter(setting=i) for i, s in enumerate(objective.SETTINGS)}
-    row = table_one.count([], rows.conditions("cautious", policies, wanted))
+    row = table_one.count([], rows.conditions("cautious", policies, settings))
     assert row["score"] is None and row["speed_mean"] is None
 
 
@@ -86,10 +86,10 @@ def test_the_study_has_its_rows_and_pictures(
     monkeypatch.setattr(table_one, "TIMED", 1)
     monkeypatch.setattr(table_one, "CLOCKED", table_one.ROWS[:4])
     monkeypatch.setattr(table_one, "ROWS", table_one.ROWS[:5])
-    wanted = catalogue.load_settings(None, ["hockey.shots=1", "energy.candidates=40"])
+    settings = catalogue.load_settings(None, ["hockey.shots=1", "energy.candidates=40"])
     told: list[tuple[int, int]] = []
     found = table_one.run(
-        StudyRequest(wanted, tmp_path, lambda done, total: told.append((done, total)))
+        StudyRequest(settings, tmp_path, lambda done, total: told.append((done, total)))
     )
     assert set(found["rows"]) == set(table_one.ROWS)
     assert found["shots"] == 1

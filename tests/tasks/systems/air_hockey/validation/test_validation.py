@@ -45,8 +45,8 @@ def trained(states: np.ndarray, angles: np.ndarray, best: np.ndarray) -> Energy:
 
 
 def measured(energy: Energy) -> PolicyEvidence:
-    wanted = replace(catalogue.load_settings()[Energies], held_out=100)
-    return validation.audit(replace(SHOOTER, energy=energy), wanted, seed=0)
+    settings = replace(catalogue.load_settings()[Energies], held_out=100)
+    return validation.audit(replace(SHOOTER, energy=energy), settings, seed=0)
 
 
 def passes(evidence: PolicyEvidence) -> bool:
@@ -76,17 +76,17 @@ def test_a_policy_of_wrong_labels_is_refused_beyond_chance(labels, wrong: str) -
 
 def test_pucks_that_cannot_be_shot_are_bad_input_that_names_the_key() -> None:
     hopeless = replace(SHOOTER, setting=replace(SHOOTER.setting, least_goal=1.1))
-    wanted = replace(catalogue.load_settings()[Energies], held_out=3)
+    settings = replace(catalogue.load_settings()[Energies], held_out=3)
     with pytest.raises(BadInput, match=r"energy.held_out: found 3 \(candidates: no state"):
-        validation.audit(hopeless, wanted, seed=0)
+        validation.audit(hopeless, settings, seed=0)
 
 
 def test_the_same_seed_measures_the_same_and_reports_to_the_end() -> None:
     reported: list[tuple[int, int]] = []
-    wanted = replace(catalogue.load_settings()[Energies], held_out=20)
+    settings = replace(catalogue.load_settings()[Energies], held_out=20)
     first = validation.audit(
-        SHOOTER, wanted, seed=3, progress=lambda done, total: reported.append((done, total))
+        SHOOTER, settings, seed=3, progress=lambda done, total: reported.append((done, total))
     )
     assert reported[-1] == (20 * 200, 20 * 200)
-    assert validation.audit(SHOOTER, wanted, seed=3) == first
-    assert validation.audit(SHOOTER, wanted, seed=4) != first
+    assert validation.audit(SHOOTER, settings, seed=3) == first
+    assert validation.audit(SHOOTER, settings, seed=4) != first

@@ -46,9 +46,9 @@ def train(asked_for, take=lambda step: step.run(lambda done, total: None)):
 def test_a_finished_search_is_not_repeated(asked_for, monkeypatch):
     first = search(asked_for)
     tried = completed(asked_for)
-    wanted = asked_for.settings[Density]
+    training = asked_for.settings[Density]
     assert len(tried) == TRIALS and first.trials == 0
-    assert tried[0].chosen == {name: getattr(wanted, name) for name in density.SEARCHED}
+    assert tried[0].chosen == {name: getattr(training, name) for name in density.SEARCHED}
     monkeypatch.setattr(density, "train", None)
     assert search(asked_for) == first
 

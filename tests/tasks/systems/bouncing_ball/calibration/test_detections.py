@@ -62,24 +62,24 @@ def folders(tmp_path_factory):
 def test_a_session_of_two_microphones_is_left_out_beside_one_that_tells_places(folders, order):
     """It used to demote all to times, in silence."""
     done = []
-    heard = detections.detect(
+    result = detections.detect(
         [folders[name] for name in order], progress=lambda now, all_: done.append((now, all_))
     )
-    assert heard.placed
-    assert [found.identity for found in heard.sessions] == ["three"]
-    assert [found.file.split("/")[0] for found in heard.takes] == ["three", "three"]
-    assert all(found.detected.positions is not None for found in heard.takes)
-    reasons = {entry.file: entry.reason for entry in heard.rejected}
+    assert result.placed
+    assert [found.identity for found in result.sessions] == ["three"]
+    assert [found.file.split("/")[0] for found in result.takes] == ["three", "three"]
+    assert all(found.detected.positions is not None for found in result.takes)
+    reasons = {entry.file: entry.reason for entry in result.rejected}
     assert reasons["two/take-0000.flac"] == (
         "fewer than three microphones: times alone, left out as other sessions tell places"
     )
     assert "two/take-0001.flac" in reasons  # for its own fault, which counts once
     assert reasons["two/take-0001.flac"] != reasons["two/take-0000.flac"]
-    assert len(heard.rejected) == 2
+    assert len(result.rejected) == 2
     assert done == [(1, 2), (2, 2)]
 
 
-def test_what_is_left_out_changes_nothing_of_what_is_heard(folders):
+def test_what_is_left_out_changes_no_detection(folders):
     alone = detections.measured(detections.detect([folders["three"]]), release_sd=5e-3)
     beside = detections.measured(
         detections.detect([folders["again"], folders["three"]]), release_sd=5e-3
@@ -89,16 +89,16 @@ def test_what_is_left_out_changes_nothing_of_what_is_heard(folders):
 
 
 def test_where_no_session_tells_places_the_times_of_all_are_used(folders):
-    heard = detections.detect([folders["two"], folders["again"]])
-    assert not heard.placed
-    assert [found.identity for found in heard.sessions] == ["two", "again"]
-    assert [found.file for found in heard.takes] == [
+    result = detections.detect([folders["two"], folders["again"]])
+    assert not result.placed
+    assert [found.identity for found in result.sessions] == ["two", "again"]
+    assert [found.file for found in result.takes] == [
         "two/take-0000.flac",
         "again/take-0000.flac",
         "again/take-0001.flac",
     ]
-    assert [entry.file for entry in heard.rejected] == ["two/take-0001.flac"]
-    for found in heard.takes:  # a few frames of 44.1 kHz beside intervals of 0.3 s
+    assert [entry.file for entry in result.rejected] == ["two/take-0001.flac"]
+    for found in result.takes:  # a few frames of 44.1 kHz beside intervals of 0.3 s
         assert np.abs(np.diff(found.detected.times) - np.diff(TIMES)).max() < 1e-4
 
 
@@ -107,13 +107,13 @@ def test_what_a_session_states_of_the_release_reaches_every_take(folders, tmp_pa
     unstated = session(tmp_path / "unstated", RIG, seed=30)
     change(unstated, lambda content: content["object"].update(drop_height=None))
     change(unstated, lambda content: content.update(started_at="2026-11-20T20:14:00Z"))
-    heard = detections.detect([unstated, folders["three"]])
-    assert [found.identity for found in heard.sessions] == ["three", "unstated"]  # as recorded
-    release = detections.measured(heard, release_sd=3e-3).release
+    result = detections.detect([unstated, folders["three"]])
+    assert [found.identity for found in result.sessions] == ["three", "unstated"]  # as recorded
+    release = detections.measured(result, release_sd=3e-3).release
     assert release.session.tolist() == [0, 0, 1, 1]
     assert release.height[:2].tolist() == [0.26, 0.26] and release.height[2:].isnan().all()
     assert release.height_sd.tolist() == [3e-3] * 4
-    assert detections.object_of(heard)["drop_height"] is None
+    assert detections.object_of(result)["drop_height"] is None
     assert detections.object_of(detections.detect([folders["three"]]))["drop_height"] == 0.26
 
 
@@ -135,7 +135,7 @@ def test_a_take_that_lost_samples_is_set_aside_since_its_times_are_off(tmp_path)
     """The recorder's count of losses was kept and never read."""
     folder = session(tmp_path / "gap", RIG)
     change(folder, lambda content: content["takes"][1].update(xruns=2))
-    heard = detections.detect([folder])
-    assert [found.file for found in heard.takes] == ["gap/take-0000.flac"]
-    (entry,) = heard.rejected
+    result = detections.detect([folder])
+    assert [found.file for found in result.takes] == ["gap/take-0000.flac"]
+    (entry,) = result.rejected
     assert entry.file == "gap/take-0001.flac" and "lost samples (2 xruns)" in entry.reason

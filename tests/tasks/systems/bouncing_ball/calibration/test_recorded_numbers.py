@@ -58,13 +58,13 @@ def read(folder: Path, rules: Calibrate) -> tuple[str, str]:
     """
     known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
     try:
-        heard = detections.detect([folder], tolerances=known)
+        detected = detections.detect([folder], tolerances=known)
     except BadInput as error:
         return str(error), str(error)
-    said = (heard.rejected, detections.object_of(heard), detections.provenance(heard))
-    if not heard.takes:
+    said = (detected.rejected, detections.object_of(detected), detections.provenance(detected))
+    if not detected.takes:
         return "no take", repr(said)
-    drops = detections.measured(heard, release_sd=rules.release_sd)
+    drops = detections.measured(detected, release_sd=rules.release_sd)
     given = [drops.times, drops.time_sd, drops.positions, drops.position_sd]
     given += [drops.release.height, drops.release.height_sd]
     return repr([values.tolist() for values in given]), repr(said)

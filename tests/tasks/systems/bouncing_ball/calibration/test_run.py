@@ -90,7 +90,7 @@ def test_the_digest_ignores_the_order_of_sessions_and_sees_their_content(tmp_pat
 
 
 @pytest.mark.parametrize("harm", ["flip", "remove"])
-def test_a_take_that_changed_since_is_heard_again(tmp_path, asked, harm):
+def test_a_take_that_changed_since_is_detected_again(tmp_path, asked, harm):
     folder, calls = write(tmp_path / "a"), []
     run.run([folder], asked, do=stand_in(calls))
     take = sorted((tmp_path / "a").glob("take-*"))[0]

@@ -36,7 +36,7 @@ def test_quick_takes_its_share_of_every_count_and_never_none() -> None:
     assert inference.shrunk(replace(full, drops=3), 0.1).drops == 3
 
 
-def test_the_noise_free_setting_hears_exact_drops_and_repeats_by_seed() -> None:
+def test_the_noise_free_setting_observes_exact_drops_and_repeats_by_seed() -> None:
     paper = inference.Setting(0.0, 0.0, 10)
     first, second = paper.drops(5, 3), paper.drops(5, 3)
     assert float(first.noise.time_sd.abs().max()) == 0.0

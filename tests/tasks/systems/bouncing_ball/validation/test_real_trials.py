@@ -205,8 +205,8 @@ def test_a_robot_that_does_not_follow_ends_it_with_its_line(monkeypatch, tmp_pat
 def test_spoilt_tosses_are_repeated_up_to_their_limit(monkeypatch, tmp_path):
     monkeypatch.setattr("ricochet.hardware.microphones.sound_stream.SILENCE", 2.0)
     fakes = install(monkeypatch, tmp_path)
-    wanted = with_real(loaded(), patience=0.2)
-    made = setup(fakes, HOST, "", "spoilt", "", "spoilt", wanted=wanted)
+    settings = with_real(loaded(), patience=0.2)
+    made = setup(fakes, HOST, "", "spoilt", "", "spoilt", settings=settings)
     with pytest.raises(OperatorAbortError, match="toss 1: found 2 spoilt in a row"):
         real_trials.run_tosses(made, seed=1, folder=tmp_path)
     rows = read(tmp_path, "tosses.json")["tosses"]
@@ -224,8 +224,8 @@ def test_a_whole_validation_is_played_judged_and_recorded(monkeypatch, tmp_path)
     judged = [True, False, False, True]
     order = real_trials.turns(("candidate", "champion"), seed=1, tosses=2)
     for role in ("candidate", "champion"):
-        wanted = tuple(won for turn, won in zip(order, judged, strict=True) if turn.role == role)
-        assert tracking.success[role] == wanted
+        outcomes = tuple(won for turn, won in zip(order, judged, strict=True) if turn.role == role)
+        assert tracking.success[role] == outcomes
         assert tracking.energy[role] > 0.0 and 0.0 < tracking.latency[role] < 0.5
     rows = read(tmp_path, "tosses.json")["tosses"]
     assert [row["number"] for row in rows] == [1, 2, 2, 3, 4]
@@ -259,10 +259,10 @@ def test_without_a_champion_the_share_of_staying_is_measured_at_the_rig_s_own_ho
     monkeypatch.setattr(real_trials, "run_tosses", lambda *_, **__: tracking)
     shares = {}
     for z in (0.06, 0.1):
-        wanted = loaded(f"toss.home=[0.0, {z}]", "real.tosses=1")
-        rig = SimpleNamespace(workspace=laboratory.workspace(wanted[Tosses]))
+        settings = loaded(f"toss.home=[0.0, {z}]", "real.tosses=1")
+        rig = SimpleNamespace(workspace=laboratory.workspace(settings[Tosses]))
         alone = Contenders(PAIR, {"candidate": "2"}, {})
-        played = functools.partial(real_trials.run, laboratory.ball_of(PAIR), wanted, rig, None)
+        played = functools.partial(real_trials.run, laboratory.ball_of(PAIR), settings, rig, None)
         shares[z] = played(alone, 1, tmp_path).staying
     assert shares[0.1] < shares[0.06] - 0.1
     both = Contenders(PAIR, {"candidate": "2", "champion": "1"}, {})
