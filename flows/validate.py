@@ -100,7 +100,8 @@ def dry_run(request: Request) -> dict[str, Any]:
 def run(request: Request, steps: Steps) -> dict[str, Any]:
     """Validate a candidate in steps; return what `result.json` holds."""
     validation: Validation[Any, Any] = catalogue.validation_of(request.name)
-    judge.refuse_rig(validation, request.name, request.rig, armed=request.armed)
+    judge.refuse_rig(validation, request.rig, armed=request.armed)
+    catalogue.refuse_untried(request.name, validation)
     rig_request = RigRequest(request.name, request.settings, request.armed)
     trials = validation.rigs[request.rig](rig_request)
     tracker, out = runs.connect(), output_folder(request.out)

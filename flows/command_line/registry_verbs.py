@@ -58,7 +58,8 @@ def validate(call: Call) -> None:
     validation = catalogue.validation_of(name)
     from ricochet.tasks.validation import judge
 
-    judge.refuse_rig(validation, name, rig, armed=call.arguments.arm)
+    judge.refuse_rig(validation, rig, armed=call.arguments.arm)
+    catalogue.refuse_untried(name, validation)
     result = _validated(call)
     if result["unchanged"]:
         call.report_line(f"{name}: the candidate is the champion already")

@@ -42,7 +42,8 @@ class PackageKind:
 
     Attributes:
         pattern: Its names in words, such as `<object>-<surface>`.
-        prefix: What all its names begin with; of the kinds that match, the longest prefix decides.
+        prefix: What all its names begin with, unlike those of any other kind; empty for the kind
+            that has all remaining names. Of the kinds that match, the longest prefix decides.
         refuse: Raises BadInput for a name of this kind that stands for nothing, and says which do.
         made_by: The command that makes such packages.
     """

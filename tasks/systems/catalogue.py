@@ -1,6 +1,6 @@
 """The only list of systems; each is imported when it is asked for."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,9 +17,15 @@ SYSTEMS = ("bouncing_ball", "air_hockey")
 
 
 def systems() -> tuple[System, ...]:
-    """Return all systems."""
+    """Return all systems.
+
+    Raises:
+        RuntimeError: If the names of two kinds of packages begin alike, so that neither decides.
+    """
     modules = (import_module(f"ricochet.tasks.systems.{name}.system") for name in SYSTEMS)
-    return tuple(module.SYSTEM for module in modules)
+    found = tuple(module.SYSTEM for module in modules)
+    _check_prefixes(kind for system in found for kind in system.kinds)
+    return found
 
 
 def sections() -> settings.Sections:
@@ -49,12 +55,44 @@ def kind_of(name: str) -> PackageKind:
     Raises:
         BadInput: If no kind has such names, or its kind refuses it.
     """
-    matching = [kind for kind in kinds() if kind.matches(name)]
+    matching = [kind for kind in kinds() if name.startswith(kind.prefix) and kind.matches(name)]
     if not matching:
-        raise BadInput(name, "an unknown name", " or ".join(kind.pattern for kind in kinds()))
+        raise BadInput(name, "an unknown name", _patterns())
     found = max(matching, key=lambda kind: len(kind.prefix))
-    found.refuse(name)
+    _refuse(name, found, found.refuse)
     return found
+
+
+def refuse_untried(name: str, validation: Any) -> None:
+    """Refuse a name that no rig can try, with the `Validation` of its kind."""
+    _refuse(name, validation.kind, validation.refuse)
+
+
+def _refuse(name: str, kind: PackageKind, refuse: Callable[[str], None]) -> None:
+    """Refuse a name as its kind does.
+
+    A kind without a prefix also has the names of all others, mistyped: it adds their patterns.
+    """
+    try:
+        refuse(name)
+    except BadInput as error:
+        if kind.prefix:
+            raise
+        expected = f"{error.expected} (all names are {_patterns()})"
+        raise BadInput(error.where, error.found, expected) from error
+
+
+def _check_prefixes(kinds: Iterable[PackageKind]) -> None:
+    found: dict[str, PackageKind] = {}
+    for kind in kinds:
+        if kind.prefix in found:
+            tied = f"{found[kind.prefix].pattern} and {kind.pattern}"
+            raise RuntimeError(f"names of packages {tied} both begin with {kind.prefix!r}")
+        found[kind.prefix] = kind
+
+
+def _patterns() -> str:
+    return " or ".join(kind.pattern for kind in kinds())
 
 
 def refuse_foreign(names: Iterable[str], command: str) -> None:

@@ -108,19 +108,14 @@ class Judgement:
     validation: str
 
 
-def refuse_rig(validation: Validation[Any, Any], name: str, rig: str, *, armed: bool) -> None:
-    """Refuse what no rig can try.
-
-    Raises:
-        BadInput: If the name cannot be tried, there is no such rig, or a simulated robot is armed.
-    """
+def refuse_rig(validation: Validation[Any, Any], rig: str, *, armed: bool) -> None:
+    """Refuse with BadInput a rig that there is not, and to arm a simulated robot."""
     if rig not in validation.rigs:
         only = f": {validation.kind.pattern} has no other rig" if len(validation.rigs) == 1 else ""
         raise BadInput("--rig", repr(rig), " or ".join(validation.rigs) + only)
     if armed and rig == SIMULATED:
         other = " or ".join(f"--rig {each}" for each in validation.rigs if each != SIMULATED)
         raise BadInput("--arm", "the simulated rig", other or "no --arm")
-    validation.refuse(name)
 
 
 def measure(

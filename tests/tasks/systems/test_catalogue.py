@@ -1,5 +1,9 @@
 """The catalogue: exactly one kind of package decides a name, and no kind is a default."""
 
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 
 from ricochet.flows import cli
@@ -7,26 +11,36 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policy_names import policy_names
-from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY, POSTERIOR
-
-NAMES = {
-    POSTERIOR: ("ping-pong-table", "tennis-table", "moon-ball-table", "ball-table", "a-b"),
-    DENSITY: ("ball-density",),
-    POLICY: policy_names(),
-}
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from ricochet.tasks.systems.interface import System
 
 
-def test_every_kind_is_listed_once():
-    assert sorted(kind.pattern for kind in catalogue.kinds()) == sorted(k.pattern for k in NAMES)
+@pytest.mark.parametrize("each", ["pattern", "prefix"])
+def test_every_kind_is_listed_once_and_no_two_have_the_same_names(each):
+    found = [getattr(kind, each) for kind in catalogue.kinds()]
+    assert len(found) == len(set(found)) > 0
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind, names in NAMES.items() for name in names]
-)
-def test_exactly_one_kind_decides_each_name(kind, name):
-    assert catalogue.kind_of(name) is kind
-    prefixes = [len(other.prefix) for other in catalogue.kinds() if other.matches(name)]
-    assert prefixes.count(max(prefixes)) == 1
+@pytest.mark.parametrize("kind", catalogue.kinds(), ids=lambda kind: kind.pattern)
+def test_two_kinds_that_tie_are_refused_when_systems_are_loaded(monkeypatch, kind):
+    other = replace(kind, pattern="another-<name>")
+    tied = SimpleNamespace(SYSTEM=System("another", kinds=(other,)))
+    listed = (*catalogue.SYSTEMS, "another")
+    monkeypatch.setattr(catalogue, "SYSTEMS", listed)
+    monkeypatch.setitem(sys.modules, "ricochet.tasks.systems.another.system", tied)
+    with pytest.raises(RuntimeError) as error:
+        catalogue.systems()
+    assert kind.pattern in str(error.value) and other.pattern in str(error.value)
+
+
+def test_of_two_kinds_the_one_with_the_longer_prefix_decides_whatever_their_order(monkeypatch):
+    longer = replace(POLICY, prefix="shooting-twice-", pattern="shooting-twice-<setting>")
+    longer = replace(longer, refuse=lambda name: None)
+    for order in ((POSTERIOR, POLICY, longer), (longer, POLICY, POSTERIOR)):
+        monkeypatch.setattr(catalogue, "kinds", lambda order=order: order)
+        assert catalogue.kind_of("shooting-twice-bold") is longer
+        assert catalogue.kind_of("shooting-balanced") is POLICY
+        assert catalogue.kind_of("shots-balanced") is POSTERIOR
 
 
 @pytest.mark.parametrize("name", ["", "table", "-", "ball-", "-table"])
@@ -36,10 +50,26 @@ def test_an_unknown_name_is_refused_with_all_patterns(name):
     assert all(kind.pattern in str(error.value) for kind in catalogue.kinds())
 
 
+@pytest.mark.parametrize("name", ["shoting-balanced", "drawer-3", "balls-density"])
+def test_a_name_refused_by_the_kind_that_has_all_others_is_refused_with_all_patterns(
+    monkeypatch, name
+):
+    validation = catalogue.validation_of(name)
+    with pytest.raises(BadInput, match=r"found .*, expected .* \(all names are ") as error:
+        catalogue.refuse_untried(name, validation)
+    assert "one of ping-pong-table, tennis-table" in str(error.value)
+    assert all(kind.pattern in str(error.value) for kind in catalogue.kinds())
+    closed = replace(POSTERIOR, refuse=validation.refuse)
+    monkeypatch.setattr(catalogue, "kinds", lambda: (closed, POLICY))
+    with pytest.raises(BadInput, match=r"<ball>-<surface> or shooting-<setting>\)"):
+        catalogue.kind_of(name)
+
+
 def test_a_name_that_its_own_kind_does_not_know_is_refused_with_those_it_knows():
     with pytest.raises(BadInput) as error:
         catalogue.kind_of("shooting-nothing")
     assert all(name in str(error.value) for name in policy_names())
+    assert POSTERIOR.pattern not in str(error.value)
 
 
 @pytest.mark.parametrize(("find", "known"), [("training", "density"), ("study", "cup")])
