@@ -17,7 +17,8 @@ from tests.checkouts import ROOT, copy_program, python_path
 
 pytestmark = pytest.mark.slow  # every verb is a process of its own
 COIN = Path(__file__).parent / "coin"
-SECTION = "\ncoin:\n  flips: 400\n  bias: 0.2\n  trials: 0\n"
+SECTION = "\ncoin:\n  flips: 400\n  bias: 0.2\n"
+SHARED = ("tests/tasks/systems/test_catalogue.py", "tests/tasks/test_settings.py")
 NIGHT = ("nightly.max_lateness=0", "nightly.shooting=false")  # nothing is recorded or shot
 
 
@@ -122,6 +123,21 @@ def test_a_further_system_is_trained_validated_promoted_and_has_its_part_of_the_
     promoted = ricochet(copy, "promote", "coin-fair", "2", "--again").stdout
     assert promoted == "coin-fair: champion 2, previous 1\n"
     assert "coin" not in ricochet(copy, "doctor").stdout  # nothing is found, nothing repaired
+
+
+def test_no_shared_test_must_be_edited_for_a_further_system(copy):
+    for each in ("tests", "benchmarks"):
+        shutil.copytree(ROOT / each, copy / each, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "-v", f"--basetemp={copy / 'tmp'}", *SHARED],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": python_path(copy)},
+    )
+    assert found.returncode == 0, found.stdout
+    assert "[Coin] PASSED" in found.stdout and "[coin-<kind>] PASSED" in found.stdout
 
 
 def test_nothing_but_one_word_and_one_section_was_changed(copy):

@@ -161,6 +161,7 @@ def test_a_dry_run_takes_the_same_plain_functions_as_the_tasks():
         ([NAME, "--arm"], "--arm: found the simulated rig, expected --rig real"),
         (["ball-density"], "found a package that is not validated, expected <ball>-<surface> or"),
         (["club-table"], "expected one of ping-pong-table"),
+        (["shoting-balanced"], "(all names are <ball>-<surface> or ball-density or shooting-"),
         (["shooting-foo"], "shooting-foo: found no such setting, expected one of shooting-"),
         (["nonsense"], "found an unknown name, expected"),
     ],

@@ -2,19 +2,16 @@
 
 import ast
 import pickle
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import FrozenInstanceError, fields
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.air_hockey.simulator import Disturbance
 from ricochet.tasks import settings
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
-from ricochet.tasks.systems.air_hockey.settings import Hockey
 from ricochet.tasks.systems.bouncing_ball.settings import Density, Drops, Simulate
 
 
@@ -161,13 +158,4 @@ def test_every_key_is_read_where_its_section_is_known(section):
     """A key may still change little; tests of flows and studies hold what single ones do."""
     knowing = [node for nodes in modules() if imports(nodes, section) for node in nodes]
     attributes = {node.attr for node in knowing if isinstance(node, ast.Attribute)}
-    if section is Hockey:  # copied by name, see below
-        attributes |= {field.name for field in fields(Disturbance)}
     assert {field.name for field in fields(section)} <= attributes
-
-
-def test_every_disturbance_of_air_hockey_reaches_the_simulator():
-    plain = catalogue.load_settings()[Hockey]
-    for field in fields(Disturbance):
-        other = replace(plain, **{field.name: getattr(plain, field.name) + 1})
-        assert getattr(disturbance_of(other), field.name) == getattr(other, field.name)

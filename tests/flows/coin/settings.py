@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ricochet.tasks.general_settings import Count, Number, Share
+from ricochet.tasks.general_settings import Count, Share
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,6 @@ class Coin:
 
     flips: Count
     bias: Share
-    trials: Number
 
 
 SECTIONS: Mapping[str, type] = {"coin": Coin}
