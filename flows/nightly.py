@@ -7,8 +7,8 @@ failure: the sealed session stays, what is at hand is calibrated, `reason` says 
 published, and the next night publishes what was left over.
 """
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -34,11 +34,10 @@ from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import artifacts
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.interface import NightlyStep
 
 T = TypeVar("T")
 
-CANCELLED = (CancelledError, CancelledRun)
-"""What ends a night, as an interruption does."""
 PLAIN = (BadInput, RuntimeError, ValueError)
 """Errors whose text says enough without the name of their type."""
 
@@ -78,9 +77,8 @@ def nightly(
     )
     result: dict[str, Any] = {"schema": "ricochet.nightly/1", "session": night.session}
     result |= {"state": None, "published": None, "reason": None, "pairs": {}, "validated": {}}
-    for step in catalogue.nightly_steps():
-        if step.enabled(night.settings):
-            result |= night.attempt(step.name, partial(step.run, night), step.failed)
+    for step in night.steps():
+        result |= night.take(step)
     result["failures"] = night.failures
     write_json(night.folder / "result.json", result)
     if night.failures:
@@ -103,6 +101,23 @@ class Night:
     folder: Path
     given: dict[str, Any]
     failures: list[str] = field(default_factory=list)
+
+    def steps(self) -> Iterator[NightlyStep]:
+        """Yield the steps of each system in turn; a system that cannot be imported has none."""
+        for name in catalogue.SYSTEMS:
+            find = partial(catalogue.nightly_steps, name)
+            yield from self.attempt(f"steps of {name}", find, lambda _: ())
+
+    def take(self, step: NightlyStep) -> dict[str, Any]:
+        """Return the entries of a step in result.json, or those that stand for its failure."""
+
+        def run() -> dict[str, Any]:
+            return entries(step.run(self)) if step.enabled(self.settings) else {}
+
+        def failed(line: str) -> dict[str, Any]:
+            return self.attempt(step.name, lambda: entries(step.failed(line)), lambda _: {})
+
+        return self.attempt(step.name, run, failed)
 
     def record(self, overrides: Sequence[str]) -> dict[str, Any]:
         """Record tonight's session, publish it and fetch all others; what fails is noted."""
@@ -136,12 +151,13 @@ class Night:
     def attempt(self, part: str, run: Callable[[], T], failed: Callable[[str], T]) -> T:
         """Return what a part returns or, where it fails for any reason, what stands for that.
 
-        Only an interruption or a cancellation ends the night. `failed` returns what stands for a
+        Only an interruption or a cancellation ends the night: Prefect raises `CancelledRun` for a
+        cancelled run, all else that cancels is no `Exception`. `failed` returns what stands for a
         failure, given in a line.
         """
         try:
             return run()
-        except CANCELLED:
+        except CancelledRun:
             raise
         except Exception as error:
             line = one_line(error)
@@ -167,6 +183,14 @@ class Night:
         return "promoted" if result["promoted"] else "refused by the gate"
 
 
+def entries(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a step found as JSON holds it; TypeError or ValueError if that is impossible."""
+    if not isinstance(found, Mapping):
+        raise TypeError(f"{type(found).__name__} in place of entries of result.json")
+    held: dict[str, Any] = json.loads(json.dumps(dict(found), allow_nan=False))
+    return held
+
+
 def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], list[str]]:
     """Publish tonight's session, even if it was before, then what earlier nights could not.
 
@@ -187,7 +211,7 @@ def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], li
             reasons.append(str(error))
             if not done:
                 break  # the remote is away; the others would fail alike, each after its retries
-        except CANCELLED:
+        except CancelledRun:
             raise
         except Exception as error:
             if session in own:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks import settings
@@ -22,8 +22,7 @@ def systems() -> tuple[System, ...]:
     Raises:
         RuntimeError: If the names of two kinds of packages begin alike, so that neither decides.
     """
-    modules = (import_module(f"ricochet.tasks.systems.{name}.system") for name in SYSTEMS)
-    found = tuple(module.SYSTEM for module in modules)
+    found = tuple(_system(name) for name in SYSTEMS)
     _check_prefixes(kind for system in found for kind in system.kinds)
     return found
 
@@ -142,9 +141,14 @@ def study(name: str) -> Study:
     return _named(name, {each.name: each for each in studies()}, "study")
 
 
-def nightly_steps() -> tuple[NightlyStep, ...]:
-    """Return the parts of the scheduled flow in their order."""
-    return tuple(step for system in systems() for step in system.nightly)
+def nightly_steps(name: str) -> tuple[NightlyStep, ...]:
+    """Return a system's parts of the scheduled flow in their order; imports no other system."""
+    return _system(name).nightly
+
+
+def _system(name: str) -> System:
+    module = import_module(f"ricochet.tasks.systems.{name}.system")
+    return cast(System, module.SYSTEM)
 
 
 def _named(name: str, found: Mapping[str, T], what: str) -> T:
