@@ -22,8 +22,8 @@ from ricochet.tasks.validation import aborted, record
 from tests.hardware.microphones.sound_card import Room
 from tests.tasks.console.test_operator import scripted
 from tests.tasks.systems.bouncing_ball import real_rig_fakes
+from tests.tasks.systems.bouncing_ball.gate_cases import evidence
 from tests.tasks.systems.bouncing_ball.real_rig_fakes import HOST, PAIR, tossed
-from tests.tasks.systems.bouncing_ball.validation.test_gate import evidence
 from tests.tasks.systems.bouncing_ball.validation.test_report import contenders
 
 QUICK = ("tosses=1", "repeats=0", "patience=1.0", "window=1.2", f"robot={HOST}")

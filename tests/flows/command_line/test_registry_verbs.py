@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks.bouncing_ball.gate import first
 from ricochet.flows import cli
 from ricochet.flows.servers import up
 from ricochet.tasks import doctor
@@ -25,7 +24,7 @@ from ricochet.tasks.validation import record
 from ricochet.tasks.validation.contenders import Contenders
 from tests.tasks.conftest import package  # noqa: F401
 from tests.tasks.recordings import small_sessions
-from tests.tasks.systems.bouncing_ball.validation.test_gate import evidence, twin
+from tests.tasks.systems.bouncing_ball.gate_cases import evidence, first, twin
 
 NAME = "ping-pong-table"
 
@@ -70,7 +69,8 @@ def register(place, plain, number):
 
 
 def validate(tracker, plain, champion, files):
-    result, versions = twin(candidate=0.8), {"candidate": "1" if champion is None else "2"}
+    result = twin(np.random.default_rng(5), candidate=0.8)
+    versions = {"candidate": "1" if champion is None else "2"}
     if champion is None:
         result = first(np.random.default_rng(5), tosses=100, met=0.8, stay=0.0)
     else:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from benchmarks.bouncing_ball.gate import twin
 from ricochet.tasks.validation import checks
 from ricochet.tasks.validation.outcomes import Paired
+from tests.tasks.systems.bouncing_ball.gate_cases import twin
 
 
 def test_equal_candidates_pass_as_often_as_the_test_says_and_much_worse_ones_fail():

@@ -6,17 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.bouncing_ball import gate as benchmark
-from benchmarks.bouncing_ball.gate import evidence, outcomes
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.systems.bouncing_ball.validation import gate, results
 from ricochet.tasks.systems.bouncing_ball.validation.results import TwinResult
 from ricochet.tasks.systems.bouncing_ball.validation.validation import VALIDATION
 from ricochet.tasks.validation.outcomes import Paired
+from tests.tasks.systems.bouncing_ball import gate_cases
+from tests.tasks.systems.bouncing_ball.gate_cases import evidence, outcomes
 
 
 def twin(draw=None, **words) -> TwinResult:
-    return benchmark.twin(draw or np.random.default_rng(5), **words)
+    return gate_cases.twin(draw or np.random.default_rng(5), **words)
 
 
 def refused(verdict) -> set[str]:
