@@ -75,7 +75,7 @@ def test_a_study_counts_what_its_own_option_says(copy):
 def test_names_of_a_further_system_cannot_be_taken_by_recordings(copy, verb):
     named = ("--set", "capture.ball=coin", "--set", "capture.surface=fair", "--no-publish")
     if verb[0] == "calibrate":
-        small = ("--set", "capture.drops=1", "--set", "capture.duration=0.1", "--no-publish")
+        small = ("--set", "capture.drops=1", "--set", "capture.duration=1.1", "--no-publish")
         ricochet(copy, "capture", "--session", "a", "--out", "artifacts/new", *small)
         manifest = copy / "artifacts" / "new" / "a" / "session.json"
         session = json.loads(manifest.read_text())
