@@ -16,7 +16,8 @@ from prefect.runtime import flow_run
 
 from ricochet.flows.mlflow_links import link
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
-from ricochet.tasks.console.progress import Progress, bar
+from ricochet.models.core.progress import Progress
+from ricochet.tasks.console.progress import bar
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.training import steps

@@ -13,10 +13,8 @@ the exact posterior of single drops.
 
 import argparse
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from itertools import repeat
-from multiprocessing import get_context
+from functools import partial
 
 import numpy as np
 import torch
@@ -24,6 +22,7 @@ import torch
 from ricochet.models.probability import truncated_mixtures
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, posterior
+from ricochet.tasks.console.jobs import run_all
 from tests.oracles.height_sessions import Case, Outcome, outcome, share, standard_error
 
 HEIGHTS = (0.10, 0.26, 0.50, 1.00)
@@ -94,10 +93,9 @@ def main() -> None:
     errors = [standard_error(nominal, options.sessions) for nominal in (0.5, 0.9)]
     print(f"standard errors of the shares: {errors[0]:.2f} and {errors[1]:.2f}")
     print(f"{'':44s} {'50 %':>5s} {'90 %':>5s} refuted silent   error over sd")
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        for name, case in cases(options.drops):
-            found = list(pool.map(outcome, repeat(case), range(options.sessions)))
-            print(line(name, found), flush=True)
+    for name, case in cases(options.drops):
+        found = run_all(partial(outcome, case), range(options.sessions))
+        print(line(name, found), flush=True)
     for row in network_loss(options.cases):
         print(row, flush=True)
 

@@ -13,8 +13,8 @@ from ricochet.flows.command_line.verb import Call, Verb, prepare_servers, write_
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.validation.outcomes import SIMULATED
 
-SIMULATED = "simulated"
 DRY_RUN = "the simulated rig: what is tried on another is recorded"
 PROMOTION, ROLLBACK, DOCTOR = "ricochet.promotion/1", "ricochet.rollback/1", "ricochet.doctor/1"
 

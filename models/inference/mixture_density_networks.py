@@ -14,13 +14,13 @@ held-out pairs are kept. Network in single precision, density in double.
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import feed_forward
 from ricochet.models.inference.adamw import AdamW
 from ricochet.models.inference.feed_forward import Layers
@@ -147,7 +147,7 @@ def fit(
     box: Box,
     training: Training,
     draw: torch.Generator,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = no_progress,
 ) -> Fit:
     """Fit a conditional density to pairs of parameters and inputs.
 
@@ -220,7 +220,7 @@ def _train(
     held: tuple[Tensor, ...],
     training: Training,
     draw: torch.Generator,
-    progress: Callable[[int, int], None],
+    progress: Progress,
 ) -> tuple[Layers, list[float]]:
     """Run AdamW under one cosine and keep each member's best weights."""
     layers, record = start.layers, list[float]()

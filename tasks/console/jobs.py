@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ricochet.tasks.console.progress import Progress, no_progress
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console.threads import use_one_thread
 
 Job = TypeVar("Job")

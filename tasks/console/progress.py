@@ -5,15 +5,10 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-Progress = Callable[[int, int], None]
-"""Called with the number of steps done and the number in all."""
+from ricochet.models.core.progress import Progress, no_progress
 
 ProgressFactory = Callable[[str], contextlib.AbstractContextManager[Progress]]
 """Shows the progress of a step, whose name it is given, while a block runs."""
-
-
-def no_progress(done: int, total: int) -> None:
-    """Take a report of progress and show nothing."""
 
 
 def part(progress: Progress, number: int, of: int) -> Progress:

@@ -5,11 +5,6 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from scipy import stats
 
-from ricochet.tasks.figures.style import COLOURS
-
-ROLES = {"candidate": COLOURS[1], "champion": COLOURS[0]}
-"""Colours of the two posteriors or policies that a validation compares."""
-
 
 def point(axes: Axes, where: float, outcomes: Sequence[bool], *, colour: str) -> None:
     """Draw the share of outcomes that are true, named by its value."""

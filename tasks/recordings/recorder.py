@@ -23,7 +23,7 @@ from ricochet.hardware import locks
 from ricochet.hardware.microphones import journal
 from ricochet.hardware.microphones.interface import Recorder
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.console.progress import Progress, no_progress
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.recordings.sessions import Session, Take
 from ricochet.tasks.storage.files import sha256, sync, write_bytes, write_json, writing

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import LARGEST_FILE
 from ricochet.tasks.storage.files import sha256
@@ -65,7 +66,7 @@ class Server:
     """
 
     address: str
-    alias: str = "champion"
+    alias: str = CHAMPION
     package: str = "package"
     patience: float = 5.0
 

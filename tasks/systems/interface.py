@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from ricochet.tasks.console.progress import Progress
+from ricochet.models.core.progress import Progress
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.training.steps import Training

@@ -14,7 +14,8 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import Trial, TrialState
 
-from ricochet.tasks.console.progress import Progress, no_progress, part
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.tasks.console.progress import part
 
 JOURNAL = "search.journal"
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ricochet.tasks.console.progress import Progress, ProgressFactory
+from ricochet.models.core.progress import Progress
+from ricochet.tasks.console.progress import ProgressFactory
 from ricochet.tasks.settings import Settings
 
 

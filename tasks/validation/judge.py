@@ -12,8 +12,9 @@ from typing import Any, Generic, TypeVar
 from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import Progress
 from ricochet.tasks.console.operator import OperatorAbortError
-from ricochet.tasks.console.progress import Progress, bar
+from ricochet.tasks.console.progress import bar
 from ricochet.tasks.recordings.dvc_publish import DATA
 from ricochet.tasks.registry import promotion, versions
 from ricochet.tasks.registry.kinds import PackageKind

@@ -6,7 +6,12 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from ricochet.tasks.figures.style import COLOURS
+from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 from ricochet.tasks.validation.outcomes import ComparedVersions
+
+ROLE_COLOURS = {CANDIDATE: COLOURS[1], CHAMPION: COLOURS[0]}
+"""Colours of the two posteriors or policies that a validation compares."""
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,15 @@ from ricochet.hardware.microphones import interface
 from ricochet.hardware.microphones.interface import Recorder, Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.constants import GRAVITY
-from ricochet.tasks.console.progress import Progress, bar
+from ricochet.models.core.progress import Progress
+from ricochet.tasks.console.progress import bar
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import recorder as sealing
 from ricochet.tasks.recordings.sessions import Session, Truth
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import write_json
 from ricochet.tasks.systems.bouncing_ball.settings import Drops
-
-SIMULATED = "simulated"
+from ricochet.tasks.validation.outcomes import SIMULATED
 
 
 def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ricochet.tasks.console.progress import bar
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from ricochet.tasks.systems.bouncing_ball.settings import Drops
+from ricochet.tasks.validation.outcomes import SIMULATED
 
 DATA = Path("data")
 
@@ -59,7 +60,7 @@ def make(folder: Path, settings: Settings, *, seed: int = 1) -> tuple[Path, ...]
             capturing.capture(
                 recorded,
                 folder,
-                rig=capturing.SIMULATED,
+                rig=SIMULATED,
                 session=pair.name,
                 seed=seed + place,
                 progress=progress,

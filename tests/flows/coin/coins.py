@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.console.progress import Progress
+from ricochet.models.core.progress import Progress
 from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.kinds import Reader

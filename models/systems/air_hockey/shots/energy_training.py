@@ -13,7 +13,6 @@ Hockey", Secs. IV-C and V-A2; van den Oord et al. 2018, arXiv 1807.03748.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +21,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from torch import Tensor
 
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference.adamw import AdamW
 from ricochet.models.systems.air_hockey.shots.energy_network import STATE, Energy
 
@@ -74,7 +74,7 @@ def fit(
     *,
     training: Training | None = None,
     draw: torch.Generator,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = no_progress,
 ) -> Fit:
     """Train an energy.
 
@@ -135,7 +135,7 @@ def _descend(
     held: int,
     training: Training,
     draw: torch.Generator,
-    progress: Callable[[int, int], None],
+    progress: Progress,
 ) -> tuple[list[Tensor], list[float], list[float]]:
     """Return the weights that did best on the first `held` states, and both losses by look."""
     layers = _start(training.hidden, draw)

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
 
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.core.rows import Rows
 from ricochet.models.inference.grid_densities import GridDensity
 from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
@@ -34,7 +35,6 @@ _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 _SET_ASIDE = "{} of {} takes do not fit the model and were set aside"
 _MISFITS = "{} of {} takes in the posterior do not fit the model: too many to set aside"
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Calibration:
 
 
 def calibrate(
-    drops: MeasuredDrops, *, draw: torch.Generator, progress: Progress | None = None
+    drops: MeasuredDrops, *, draw: torch.Generator, progress: Progress = no_progress
 ) -> Calibration:
     """Infer restitution and concentration from the drops of one session.
 
@@ -117,8 +117,7 @@ def calibrate(
         narrowing.append((size, _posterior(good.rows(np.arange(len(good.names)) < size))))
         report()
     narrowing.append((len(good.names), density))
-    if progress is not None:
-        progress(total, total)
+    progress(total, total)
     return Calibration(
         samples=samples,
         mean=density.mean,
@@ -167,14 +166,13 @@ def _height_findings(
     return tuple(findings)
 
 
-def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
+def _counter(progress: Progress, total: int) -> Callable[[], None]:
     done = 0
 
     def step() -> None:
         nonlocal done
         done = min(done + 1, total)
-        if progress is not None:
-            progress(done, total)
+        progress(done, total)
 
     return step
 

@@ -7,7 +7,6 @@ highest-density region that just holds it, and its rank in each marginal. Where 
 the prior both are uniform (Talts et al. 2018, simulation-based calibration).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.problem import Noise, Release
@@ -41,7 +41,7 @@ def check(
     *,
     sessions: int,
     draw: torch.Generator,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = no_progress,
 ) -> ProductChecks:
     """Simulate sessions at draws of a posterior, infer each again and see where the truths fell.
 
@@ -58,6 +58,5 @@ def check(
         density = posterior.posterior(features, noise, release)
         levels.append(density.content_above(truth))
         ranks.append(density.ranks(truth))
-        if progress is not None:
-            progress(done, sessions)
+        progress(done, sessions)
     return ProductChecks(np.array(levels), np.array(ranks), len(noise.time_sd))

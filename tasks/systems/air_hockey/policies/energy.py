@@ -2,10 +2,10 @@
 
 import torch
 
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey.shots import energy_training, objective
 from ricochet.models.systems.air_hockey.shots.energy_training import Fit, Training
 from ricochet.models.systems.air_hockey.shots.objective import Setting
-from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.systems.air_hockey.policies.training_data import Targets
 from ricochet.tasks.systems.air_hockey.policy_names import PREFIX
 from ricochet.tasks.systems.air_hockey.settings import Energies

@@ -6,9 +6,10 @@ from dataclasses import asdict
 
 import numpy as np
 
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
-from ricochet.tasks.console.progress import Progress, no_progress, part
+from ricochet.tasks.console.progress import part
 from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.air_hockey.policies import energy, packages, regret, training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import HELD_OUT, Shooter

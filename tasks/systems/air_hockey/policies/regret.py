@@ -7,9 +7,9 @@ package, and so is the angle that Algorithm 1 finds on its energy.
 import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey.shots import objective, regret
 from ricochet.models.systems.air_hockey.shots.regret import Check
-from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies
 

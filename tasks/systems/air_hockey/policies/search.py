@@ -9,7 +9,7 @@ from functools import partial
 
 from optuna.trial import Trial
 
-from ricochet.tasks.console.progress import Progress, no_progress
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.systems.air_hockey.policies import energy, training_data
 from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.training import search as searches

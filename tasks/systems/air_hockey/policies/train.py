@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ricochet.tasks.console.progress import Progress, no_progress, part
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.tasks.console.progress import part
 from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.storage.files import digest_of, write_json
 from ricochet.tasks.storage.provenance import code_digest
@@ -31,11 +32,11 @@ PREDICTION = "prediction.json"
 
 
 def is_complete(request: TrainingRequest) -> bool:
-    """Tell whether every package of a training is there and whole, and every picture."""
-    return is_trained(request) and _predicted(request).get("key") == _drawn_key(request)
+    """Tell whether a training has its packages, and every picture."""
+    return has_packages(request) and _predicted(request).get("key") == _drawn_key(request)
 
 
-def is_trained(request: TrainingRequest) -> bool:
+def has_packages(request: TrainingRequest) -> bool:
     """Tell whether every package of a training is there and whole."""
     key = training_data.packages_key(request)
     return all(packages.is_current(folder, key) for folder in folders(request).values())
@@ -61,7 +62,7 @@ def steps(request: TrainingRequest) -> tuple[Step, ...]:
 
 def train(request: TrainingRequest, progress: Progress = no_progress) -> None:
     """Have the packages of a training, without pictures."""
-    left = () if is_trained(request) else steps(request)[:-1]
+    left = () if has_packages(request) else steps(request)[:-1]
     for number, step in enumerate(left):
         step.run(part(progress, number, len(left)))
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey import simulator
 from ricochet.models.systems.air_hockey.arm import stroke_table
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
@@ -25,7 +26,6 @@ from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Shots
 from ricochet.models.systems.air_hockey.table import Table
-from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.storage.files import cached_arrays, digest_of, output_folder
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.simulator import Disturbance
-from ricochet.tasks.console.progress import Progress, no_progress, part
+from ricochet.tasks.console.progress import part
 from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.settings import Settings
@@ -111,7 +112,7 @@ def policies(
     """
     places = (artifacts() / "energy", artifacts() / "train" / "energy", folder)
     requests = [TrainingRequest(settings, place, seed, fallbacks=places) for place in places]
-    request = next((each for each in requests if train.is_trained(each)), requests[-1])
+    request = next((each for each in requests if train.has_packages(each)), requests[-1])
     train.train(request, progress)
     found = (packages.read(place) for place in train.folders(request).values())
     return {shooter.setting.name: shooter for shooter in found}

@@ -16,13 +16,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.simulator import Disturbance, Episode, World
 from ricochet.models.systems.air_hockey.strike_plan import StrikePlan
 from ricochet.tasks.console.jobs import run_all
-from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 
 GRID = ((-0.70, -0.20), (-0.39105, 0.39105))

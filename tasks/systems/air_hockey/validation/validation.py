@@ -4,7 +4,8 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from ricochet.tasks.console.progress import Progress, bar, no_progress
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.tasks.console.progress import bar
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
 from ricochet.tasks.systems.air_hockey.kinds import POLICY

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import calibration_checks, mixture_density_networks
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity, Inputs, Training
 from ricochet.models.probability import truncated_mixtures
@@ -20,7 +21,6 @@ from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import (
     NoiseRange,
     ReleaseRange,
 )
-from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.storage.files import digest_of
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.bouncing_ball.settings import Density

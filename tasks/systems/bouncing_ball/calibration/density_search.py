@@ -9,7 +9,7 @@ from pathlib import Path
 
 from optuna.trial import Trial
 
-from ricochet.tasks.console.progress import Progress, no_progress
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.systems.bouncing_ball.calibration import density
 from ricochet.tasks.systems.bouncing_ball.settings import Density
 from ricochet.tasks.training import search as searches

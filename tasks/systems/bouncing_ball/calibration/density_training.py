@@ -12,7 +12,7 @@ from typing import Any
 from safetensors import SafetensorError
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.console.progress import Progress, no_progress
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.registry.packages import read_package
 from ricochet.tasks.systems.bouncing_ball.calibration import density, density_packages
 from ricochet.tasks.systems.bouncing_ball.calibration.density import Trained

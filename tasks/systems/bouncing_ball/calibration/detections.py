@@ -17,12 +17,12 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.sound.arrival_hypotheses import Tolerances
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import MeasuredDrops
 from ricochet.models.systems.bouncing_ball.listening import takes as sound
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 from ricochet.models.systems.bouncing_ball.problem import Release
-from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.recordings.sessions import Rejected, Session, Take
 from ricochet.tasks.systems.bouncing_ball.settings import HIGHEST, LOWEST

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import grid_densities
 from ricochet.models.inference.calibration_checks import coverage
 from ricochet.models.sound.arrival_hypotheses import Tolerances
@@ -23,7 +24,6 @@ from ricochet.models.systems.bouncing_ball.calibration import network_features, 
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration, MeasuredDrops
 from ricochet.models.systems.bouncing_ball.calibration.release_height import UnknownHeightError
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
-from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.registry.packages import Package, write_package
 from ricochet.tasks.storage.files import output_folder, write_arrays, write_json
 from ricochet.tasks.storage.provenance import artifacts, git_commit

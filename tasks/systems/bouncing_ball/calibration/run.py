@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ricochet.tasks.console.progress import Progress, bar, no_progress
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.tasks.console.progress import bar
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     CalibrationRequest,

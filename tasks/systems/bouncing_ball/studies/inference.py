@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 
+from ricochet.models.core.progress import Progress
 from ricochet.models.inference import density_arrays
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity
 from ricochet.models.systems.bouncing_ball import problem
@@ -30,7 +31,6 @@ from ricochet.models.systems.bouncing_ball.problem import (
     Drops,
 )
 from ricochet.tasks.console.jobs import run_all
-from ricochet.tasks.console.progress import Progress
 from ricochet.tasks.figures import calibration_checks, style
 from ricochet.tasks.general_settings import Quick
 from ricochet.tasks.storage.files import digest_of, output_folder

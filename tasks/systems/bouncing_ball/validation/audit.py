@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import grid_densities
 from ricochet.models.inference.grid_densities import Window
 from ricochet.models.sound.arrival_hypotheses import Tolerances
@@ -23,7 +24,6 @@ from ricochet.models.systems.bouncing_ball.calibration import (
 )
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import MeasuredDrops
 from ricochet.models.systems.bouncing_ball.calibration.posterior_agreement import Claim
-from ricochet.tasks.console.progress import Progress, no_progress
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball.calibration import detections, targets

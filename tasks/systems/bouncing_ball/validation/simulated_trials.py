@@ -16,12 +16,13 @@ import numpy as np
 from ricochet.hardware.microphones.interface import Rig
 from ricochet.hardware.robots.paddle_arm import ArmState
 from ricochet.hardware.robots.simulated import SimulatedArm
+from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.models.systems.bouncing_ball.tracking import outcomes
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import Outcome
 from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
-from ricochet.tasks.console.progress import Progress, bar, no_progress
+from ricochet.tasks.console.progress import bar
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder

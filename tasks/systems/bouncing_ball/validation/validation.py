@@ -2,8 +2,8 @@
 
 from functools import partial
 
+from ricochet.models.core.progress import Progress
 from ricochet.tasks.console import operator
-from ricochet.tasks.console.progress import Progress
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig

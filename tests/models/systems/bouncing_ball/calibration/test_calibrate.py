@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from ricochet.models.core.progress import no_progress
 from ricochet.models.systems.bouncing_ball.calibration import calibrate
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration, MeasuredDrops
 from tests.oracles.planted_sessions import PING_PONG, session
 
 
-def _calibrate(drops: MeasuredDrops, progress=None) -> Calibration:
+def _calibrate(drops: MeasuredDrops, progress=no_progress) -> Calibration:
     draw = torch.Generator().manual_seed(1)
     return calibrate.calibrate(drops, draw=draw, progress=progress)
 

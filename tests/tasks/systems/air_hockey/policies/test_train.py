@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import no_progress
 from ricochet.models.systems.air_hockey.arm import stroke_table
 from ricochet.models.systems.air_hockey.puck import dataset, mode_fitting
 from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
-from ricochet.tasks.console.progress import no_progress
 from ricochet.tasks.registry import versions as registry
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.figures import training_set
@@ -109,7 +109,7 @@ def test_contacts_and_strokes_of_another_training_serve_and_its_targets_do_not(
     assert made["build"] == 2
 
 
-def test_a_damaged_package_is_trained_again_alone(asked_for, made) -> None:
+def test_a_damaged_package_has_packages_again_alone(asked_for, made) -> None:
     train(asked_for)
     damaged, kept = (packages.folder_of(asked_for.out, name) for name in NAMES[:2])
     before = (kept / "shooting.json").stat().st_mtime_ns
@@ -134,11 +134,11 @@ def test_a_stale_prediction_is_made_again_without_training(asked_for, made) -> N
     train(asked_for)
     for told in ('{"rows": []}', '{"key": "another", "rows": []}', "half a fi", "[]"):
         (asked_for.out / training.PREDICTION).write_text(told)
-        assert training.is_trained(asked_for) and not training.is_complete(asked_for)
+        assert training.has_packages(asked_for) and not training.is_complete(asked_for)
         assert train(asked_for)["prediction"][0]["mode"] == "floating"
     noisy = asked_for.settings.changed(Hockey, position_noise=0.01)  # the filter's alone
     other = replace(asked_for, settings=noisy)
-    assert training.is_trained(other) and not training.is_complete(other)
+    assert training.has_packages(other) and not training.is_complete(other)
     assert made["build"] == 1
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from ricochet.models.core.progress import no_progress
 from ricochet.models.systems.bouncing_ball.calibration import calibrate
-from ricochet.tasks.console.progress import no_progress
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import capture
 from ricochet.tasks.systems.bouncing_ball.calibration import detections

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from ricochet.models.core.progress import no_progress
 from ricochet.models.systems.bouncing_ball.tracking.outcomes import KINDS, Outcome
-from ricochet.tasks.console.progress import no_progress
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.figures import tracking as deflection_figures
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses
