@@ -131,8 +131,8 @@ def spread(joints: Float[ndarray, "*batch 6"]) -> Float[ndarray, "*batch"]:
     infinite joint speed. The base stands where, over the workspace y in [-0.35, 0.35] and z in
     [0, 0.50] m, this stays over 0.35 m and a paddle speed of 1 m/s asks for at most 3.5 rad/s.
 
-    >>> round(float(spread(inverse(np.array((0.3, 0.1, 0.25))))), 3)
-    0.353
+    >>> spread(inverse(np.array([(0.3, 0.1, 0.25)]))).round(3).tolist()
+    [0.353]
     """
     q2, q3 = joints[..., 1], joints[..., 2]
     u = A2 * np.cos(q2) + A3 * np.cos(q2 + q3)

@@ -13,6 +13,7 @@ from ricochet.tasks.systems.air_hockey.settings import Hockey
 @pytest.mark.parametrize("name", [field.name for field in fields(Disturbance)])
 def test_every_disturbance_reaches_the_simulator(name):
     plain = catalogue.load_settings()[Hockey]
-    other = replace(plain, **{name: getattr(plain, name) + 1})
+    value = getattr(plain, name)
+    other = replace(plain, **{name: not value if isinstance(value, bool) else value + 1})
     changed = replace(disturbance_of(plain), **{name: getattr(other, name)})
     assert disturbance_of(other) == changed != disturbance_of(plain)
