@@ -7,4 +7,7 @@ Progress = Callable[[int, int], None]
 
 
 def no_progress(done: int, total: int) -> None:
-    """Take a report of progress and show nothing."""
+    """Take a report of progress and show nothing.
+
+    >>> no_progress(3, 10)
+    """
