@@ -29,6 +29,7 @@ def test_more_trials_of_the_same_shares_lie_inside():
     assert few[0] < many[0] < 0.1 < many[1] < few[1]
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_truth_as_often_as_it_says():
     """2000 pairs of 60 at 0.7 and 0.5: 0.95 with a standard error of 0.005, and the interval is
     known to be 0.01 off at most at this size: 0.925 to 0.975."""

@@ -58,7 +58,7 @@ def test_impacts_are_detected_and_located_within_their_covariance():
     assert not any(event.outlier for event in events)
 
 
-@pytest.mark.parametrize("size", [37, 500, 1111, 10**6])
+@pytest.mark.parametrize("size", [pytest.param(37, marks=pytest.mark.slow), 500, 1111, 10**6])
 def test_the_cut_into_buffers_does_not_matter(size):
     samples, _, _ = impacts(4)
     _, one = listen(samples)

@@ -63,6 +63,7 @@ def test_a_clear_impact_is_found_to_a_hundredth_of_a_millimetre():
     assert found.residual < 1e-6  # three arrivals, three unknowns
 
 
+@pytest.mark.slow
 def test_errors_in_free_field_are_small_and_as_stated():
     located, errors, late = locate_many(60)
     size = np.linalg.norm(errors, axis=1)

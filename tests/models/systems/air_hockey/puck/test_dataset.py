@@ -148,6 +148,7 @@ def test_regions_of_the_true_modes_hold_what_they_promise():
         assert row.error < row.baseline
 
 
+@pytest.mark.slow
 def test_regions_of_overconfident_modes_hold_less():
     """The same means with a fifth of the standard deviation at walls and of the airflow."""
     sure = replace(

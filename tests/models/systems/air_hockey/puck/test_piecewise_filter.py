@@ -45,6 +45,7 @@ def test_floating_equals_the_batch_least_squares_solution():
     np.testing.assert_allclose(state.covariance, spread, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_errors_are_as_large_as_the_filter_says():
     """70 pucks, banks included: the mean of d^2 (2 dof, sd 2) within three errors of 2."""
     draw = np.random.default_rng(5)

@@ -86,6 +86,7 @@ def _heights(found: Calibration) -> list[str]:
     return [each.sentence for each in found.findings if each.name == "height"]
 
 
+@pytest.mark.slow
 def test_a_session_without_a_height_takes_that_of_its_takes_and_says_nothing_odd() -> None:
     found = _calibrate(session(PING_PONG, 4, 2, height=0.5, stated=None))
     [height] = found.heights
@@ -95,6 +96,7 @@ def test_a_session_without_a_height_takes_that_of_its_takes_and_says_nothing_odd
     assert _heights(found) == []
 
 
+@pytest.mark.slow
 def test_a_height_that_is_stated_wrong_is_reported_and_not_used() -> None:
     found = _calibrate(session(PING_PONG, 4, 2, height=0.5, release_sd=5e-3))
     [sentence] = _heights(found)

@@ -70,6 +70,7 @@ def test_several_drops_narrow_the_answer() -> None:
     assert len(together.ratios) == 3
 
 
+@pytest.mark.slow
 def test_a_drifting_ratio_is_said_aloud_and_widens_the_answer() -> None:
     found = times_only.listen_times([drifting()])
     assert [finding.name for finding in found.findings] == ["drift"]
@@ -79,6 +80,7 @@ def test_a_drifting_ratio_is_said_aloud_and_widens_the_answer() -> None:
     assert 0.90 < found.mean < 0.96
 
 
+@pytest.mark.slow
 def test_two_different_balls_in_one_recording_are_said_aloud() -> None:
     found = times_only.listen_times([chain(0.84), chain(0.88, seed=5)])
     assert "disagreement" in [finding.name for finding in found.findings]

@@ -38,6 +38,7 @@ def test_the_conventional_row_knows_nothing_that_was_learnt() -> None:
     assert not known.policy.conditions.covariance.any()
 
 
+@pytest.mark.slow
 def test_a_process_that_shoots_imports_neither_torch_nor_matplotlib() -> None:
     """They take three seconds, and each row starts processes of its own."""
     modules = "studies.rows", "validation.trials"
