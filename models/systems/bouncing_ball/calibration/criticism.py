@@ -23,10 +23,11 @@ from torch import Tensor
 
 from ricochet.models.inference import criticism
 from ricochet.models.systems.bouncing_ball import problem, simulator
-from ricochet.models.systems.bouncing_ball.calibration import network_features, posterior
+from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.calibration.likelihood import Quadrature
 from ricochet.models.systems.bouncing_ball.features import Features
 from ricochet.models.systems.bouncing_ball.problem import Noise, Release
+from ricochet.models.systems.bouncing_ball.restitution import point_estimate
 
 _REPLICATES = 200
 _RULE = Quadrature(points=32, heights=8)
@@ -135,7 +136,7 @@ def restitution_by_take(
     features: Features, noise: Noise, release: Release
 ) -> tuple[Float[ndarray, "*batch"], Float[ndarray, "*batch"]]:
     """Return each take's restitution by the speed equation, and its standard error."""
-    estimate = network_features.point_estimate(features, noise, release)
+    estimate = point_estimate(features, noise, release)
     values = (estimate.restitution + estimate.start_shift).numpy()
     errors = torch.hypot(estimate.noise_sd, estimate.start_shift).clamp(min=1e-5).numpy()
     return values, errors

@@ -24,7 +24,6 @@ from ricochet.models.inference.grid_densities import GridDensity, Window
 from ricochet.models.systems.bouncing_ball.calibration import (
     height_marginal,
     likelihood,
-    network_features,
 )
 from ricochet.models.systems.bouncing_ball.calibration.likelihood import (
     DropFeatures,
@@ -33,6 +32,7 @@ from ricochet.models.systems.bouncing_ball.calibration.likelihood import (
 )
 from ricochet.models.systems.bouncing_ball.features import Features
 from ricochet.models.systems.bouncing_ball.problem import PRIOR, REFERENCE_HEIGHT, Noise, Release
+from ricochet.models.systems.bouncing_ball.restitution import point_estimate
 
 _ROUGH = Quadrature(points=16, heights=6)
 _SCAN = Quadrature(points=32, heights=8)
@@ -211,7 +211,7 @@ def joined(features: Features, noise: Noise, release: Release) -> DropFeatures:
 
 def _start(features: Features, noise: Noise, release: Release) -> tuple[float, float]:
     """Choose a first interval of restitution by the speed equation, robustly over the drops."""
-    point = network_features.point_estimate(features, noise, release)
+    point = point_estimate(features, noise, release)
     estimates = (point.restitution + point.start_shift).double().reshape(-1)
     errors = torch.hypot(point.noise_sd, point.start_shift).double().reshape(-1).clamp(min=1e-6)
     weight = 1 / errors

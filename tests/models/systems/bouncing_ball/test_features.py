@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from ricochet.models.systems.bouncing_ball import problem, simulator
-from ricochet.models.systems.bouncing_ball.calibration import network_features
 from ricochet.models.systems.bouncing_ball.features import Features, form_features
+from ricochet.models.systems.bouncing_ball.restitution import point_estimate
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
 
 
@@ -78,5 +78,5 @@ def test_features_without_noise_give_restitution_when_the_ball_starts_at_rest() 
     features = form_features(bounces.times, bounces.positions)
     noise, release = problem.constant_noise((300,)), problem.constant_release((300,))
     # The drop height, the start at rest and Eq. 6 fix restitution; all in double precision.
-    found = network_features.point_estimate(features, noise, release).restitution
+    found = point_estimate(features, noise, release).restitution
     torch.testing.assert_close(found, truth, rtol=1e-9, atol=0.0)
