@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.spatial.distance import cdist
 
 from ricochet.models.systems.bouncing_ball import mujoco_simulator, simulator
-from ricochet.models.systems.bouncing_ball import problem as system
+from ricochet.models.systems.bouncing_ball.features import form_features
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
 
 DROPS = 1000
@@ -21,7 +21,7 @@ NAMES = ("first time", "ratio", "first distance", "second distance", "turn", "do
 
 def _features(bounces: Bounces) -> np.ndarray:
     """The four features, and two that they leave out: the first time and the place downhill."""
-    four = system.features(bounces.times, bounces.positions)
+    four = form_features(bounces.times, bounces.positions)
     columns = (
         bounces.times[:, 0],
         four.ratio,
