@@ -148,7 +148,10 @@ def _seal(partial: Path) -> Finding:
 
 def _idle(path: Path) -> bool:
     inside = path.rglob("*") if path.is_dir() else ()
-    latest = max((entry.stat().st_mtime for entry in (path, *inside)), default=0.0)
+    try:
+        latest = max(entry.stat().st_mtime for entry in (path, *inside))
+    except FileNotFoundError:  # somebody is moving or finishing it now
+        return False
     return time.time() - latest > IDLE
 
 

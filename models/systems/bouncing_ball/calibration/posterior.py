@@ -97,9 +97,7 @@ def posterior(
 def _tabulated(parts: list[_Part], release: Release, window: Window) -> GridDensity:
     """Tabulate the posterior, the error of each session's height integrated out."""
 
-    def stated(theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
-        return sum((part.at(theta).sum(0) for part in parts), start=np.zeros(len(theta)))
-
+    stated = partial(_as_stated, parts)
     largest = float(release.relative_sd.max())
     if largest == 0.0:
         return grid_densities.tabulate(stated, window, _BOUNDS)
@@ -114,9 +112,17 @@ def _tabulated_modes(
     """Tabulate a posterior of several modes, in columns that show the narrowest."""
     finest = (narrow.high - narrow.low).min() / _COLUMNS_OF_A_MODE
     columns = int(np.clip((wide.high - wide.low).max() / finest, *_COLUMNS))
+    largest = float(release.relative_sd.max())
+    if largest == 0.0:
+        return grid_densities.interpolate(partial(_as_stated, parts), wide, columns)
     density = height_marginal.averaged(partial(_by_session, parts, release))
-    wide = height_marginal.widened(wide, float(release.relative_sd.max()), _BOUNDS)
+    wide = height_marginal.widened(wide, largest, _BOUNDS)
     return grid_densities.interpolate(density, wide, columns)
+
+
+def _as_stated(parts: list[_Part], theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
+    """Log likelihood of all drops, the heights being those stated."""
+    return sum((part.at(theta).sum(0) for part in parts), start=np.zeros(len(theta)))
 
 
 def _by_session(

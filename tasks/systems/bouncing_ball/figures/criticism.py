@@ -37,6 +37,7 @@ def restitution_by_take(
             )  # fmt: skip
     middle, spread = np.median(values), max(float(np.ptp(interval)), float(np.std(values)))
     axes.set_ylim(middle - 5 * spread, middle + 5 * spread)
+    axes.locator_params(axis="x", integer=True)
     label_axes(axes, "take", "restitution of the take, 90 %")
     axes.legend(frameon=False)
     figure.suptitle("\n".join(["Restitution by take", *notes]), fontsize=10)
