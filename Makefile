@@ -15,6 +15,8 @@ export DO_NOT_TRACK = true
 export MLFLOW_DISABLE_TELEMETRY = true
 export DVC_NO_ANALYTICS = 1
 export OMP_NUM_THREADS ?= 1
+# Empty: bytecode is kept. Every verb and hundreds of tests are processes that import the packages.
+export PYTHONDONTWRITEBYTECODE =
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
@@ -69,7 +71,7 @@ fast: setup ## tests that take less than two minutes together
 	$(PYTEST) -q -n $(WORKERS) --jaxtyping-packages="$(TYPED)"
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
-	$(PYTEST) -q -n $(WORKERS) -m slow
+	$(PYTEST) -q -n $(WORKERS) --dist loadgroup -m slow
 
 test: fast slow ## all tests
 

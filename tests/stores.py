@@ -35,6 +35,6 @@ def empty_store(tmp_path: Path, migrated_store: Path) -> Path:
 
 def copied(database: Path, folder: Path) -> Path:
     """Return a new folder with a copy of the database."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     shutil.copy(database, folder / NAME)
     return folder

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkouts import python_path
+from tests.stores import copied
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,10 +36,17 @@ def all_whole(row):
     return all(all(row[key]["whole"].values()) for key in ("after_kill", "after_again"))
 
 
+@pytest.fixture
+def folder(tmp_path, migrated_store):
+    """A folder of artifacts with an empty store of runs."""
+    copied(migrated_store, tmp_path / "mlflow")
+    return tmp_path
+
+
 @pytest.mark.slow
-def test_a_kill_while_registering_leaves_no_alias_or_a_whole_package(tmp_path):
+def test_a_kill_while_registering_leaves_no_alias_or_a_whole_package(folder):
     """Steps: upload, name, version, alias, each before and after: eight kills."""
-    rows, last = kills("register", tmp_path)
+    rows, last = kills("register", folder)
     assert len(rows) == 8
     for row in rows:
         assert all_whole(row)
@@ -50,9 +58,9 @@ def test_a_kill_while_registering_leaves_no_alias_or_a_whole_package(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_kill_while_promoting_leaves_whole_packages_and_again_completes_it_once(tmp_path):
+def test_a_kill_while_promoting_leaves_whole_packages_and_again_completes_it_once(folder):
     """Steps: log, previous, champion, log, each before and after: eight kills."""
-    rows, last = kills("promote", tmp_path)
+    rows, last = kills("promote", folder)
     assert len(rows) == 8
     for row in rows:
         assert all_whole(row)
@@ -67,9 +75,9 @@ def test_a_kill_while_promoting_leaves_whole_packages_and_again_completes_it_onc
 
 
 @pytest.mark.slow
-def test_a_kill_while_rolling_back_leaves_whole_packages_and_again_restores_the_pair(tmp_path):
+def test_a_kill_while_rolling_back_leaves_whole_packages_and_again_restores_the_pair(folder):
     """Steps: log, champion, previous taken away, log, each before and after: eight kills."""
-    rows, last = kills("rollback", tmp_path)
+    rows, last = kills("rollback", folder)
     assert len(rows) == 8
     for row in rows:
         assert all_whole(row)

@@ -17,6 +17,7 @@ import pytest
 
 from ricochet.tasks.registry import runs as tracking
 from tests.checkouts import copy_program, python_path
+from tests.stores import copied
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["density.simulations=1500", "density.epochs=3", "density.hidden=16"]
@@ -120,7 +121,8 @@ def cut(place, *words, seconds, **how):
 
 
 @pytest.mark.slow
-def test_a_density_is_registered_once_and_killed_and_again_it_is_the_same(tmp_path):
+def test_a_density_is_registered_once_and_killed_and_again_it_is_the_same(tmp_path, migrated_store):
+    copied(migrated_store, tmp_path / "artifacts" / "mlflow")
     words, out = ["train", "density", *options(SMALL), "--out"], tmp_path / "out"
     cut(tmp_path, *words, out, seconds=8.0, publish=True)
     found = []
@@ -135,10 +137,11 @@ def test_a_density_is_registered_once_and_killed_and_again_it_is_the_same(tmp_pa
 
 
 @pytest.fixture
-def checkout(tmp_path):
+def checkout(tmp_path, migrated_store):
     """The program with a recording of its own under data/, calibrated and registered."""
     root = tmp_path / "checkout"
     copy_program(root)
+    copied(migrated_store, root / "artifacts" / "mlflow")
     run(root, *CAPTURE, "--out", "data", root=root)
     run(root, "calibrate", "data/s", *options(SMALL), root=root, publish=True)
     return root

@@ -10,6 +10,7 @@ import pytest
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.registry import runs
 from tests.checkouts import copy_program, python_path
+from tests.stores import copied
 
 SETTINGS = [
     "capture.remote=published",
@@ -56,10 +57,11 @@ def commit(root, *paths):
 
 
 @pytest.fixture
-def checkout(tmp_path):
+def checkout(tmp_path, migrated_store):
     """The program under Git and DVC, with one session to which the night's is added."""
     root = tmp_path / "checkout"
     copy_program(root)
+    copied(migrated_store, root / "artifacts" / "mlflow")
     (root / ".gitignore").write_text("/artifacts/\n/data\n__pycache__/\n")
     run(root, "git", "init", "-q")
     (root / ".dvc").mkdir()

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.checkouts import ROOT, copy_program, python_path
+from tests.stores import copied
 
-pytestmark = pytest.mark.slow  # every verb is a process of its own
+# every verb is a process of its own, and all of them share one copy of the program
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sixth system")]
 COIN = Path(__file__).parent / "coin"
 SECTION = "\ncoin:\n  flips: 400\n  bias: 0.2\n"
 SHARED = ("tests/tasks/systems/test_catalogue.py", "tests/tasks/test_settings.py")
@@ -23,7 +25,7 @@ NIGHT = ("nightly.max_lateness=0", "nightly.shooting=false")  # nothing is recor
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory):
+def copy(tmp_path_factory, migrated_store):
     """A copy of the program with the coin."""
     root = tmp_path_factory.mktemp("copy") / "program"
     copy_program(root)
@@ -35,6 +37,7 @@ def copy(tmp_path_factory):
     catalogue.write_text(catalogue.read_text().replace(listed, '"air_hockey", "coin")'))
     with (root / "params.yaml").open("a") as file:
         file.write(SECTION)
+    copied(migrated_store, root / "artifacts" / "mlflow")
     return root
 
 

@@ -13,6 +13,8 @@ from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, po
 from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import NoiseRange
 from tests.oracles.truncated_mixtures import credibility
 
+pytestmark = pytest.mark.xdist_group("drop posterior")  # one fixture for all
+
 
 def test_rigs_are_drawn_inside_the_range_and_some_observe_without_error() -> None:
     span = NoiseRange(time_sd=(1e-5, 1e-3), position_sd=(1e-4, 1e-2), noise_free=0.25)
@@ -72,11 +74,11 @@ def test_one_network_serves_every_rig(time_sd: float, position_sd: float, anchor
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("height, height_sd", [(0.08, 0.0), (0.1, 5e-3), (0.6, 5e-3), (1.6, 0.0)])
+@pytest.mark.parametrize("height, height_sd", [(0.1, 5e-3), (0.6, 5e-3), (1.6, 0.0)])
 def test_the_network_says_what_the_exact_posterior_says_at_any_height(
     height: float, height_sd: float
 ) -> None:
-    count = 50
+    count = 24
     noise = problem.constant_noise((count,))
     release = replace(
         problem.constant_release((count,), height=height, height_sd=height_sd),
@@ -96,7 +98,7 @@ def test_the_network_says_what_the_exact_posterior_says_at_any_height(
     far = lost > 2.0
     assert int(far.sum()) <= 1
     lost = lost[~far]
-    # paired: a case differs by about 0.3 nats, so that 50 have a standard error of 0.04; at one
+    # paired: a case differs by about 0.3 nats, so that 24 have a standard error of 0.06; at one
     # height and rig the network loses 0.05 nats (docs), and 0.10 are allowed as above
     assert float(lost.mean()) < 0.10 + 3 * float(lost.std()) / len(lost) ** 0.5
     assert float(lost.std()) < 0.6
