@@ -96,7 +96,6 @@ def posterior(
 
 def _tabulated(parts: list[_Part], release: Release, window: Window) -> GridDensity:
     """Tabulate the posterior, the error of each session's height integrated out."""
-
     stated = partial(_as_stated, parts)
     largest = float(release.relative_sd.max())
     if largest == 0.0:
