@@ -1,0 +1,78 @@
+"""What air does to a ball: quadratic drag by its size, its mass and the density of the air.
+
+    deceleration k v^2,    k = rho C A / (2 m)  (1/m),    A = pi d^2 / 4,    rho = p M / (R T)
+
+Smooth and slightly rough spheres have C between 0.38 and 0.50 at the Reynolds numbers of bouncing
+balls, 2e3 to 1e5 (Clift, Grace and Weber 1978, Bubbles, Drops and Particles, fig. 5.2; ping-pong
+balls in flight 0.40 to 0.50, tennis balls 0.50 to 0.60: Mehta 1985, Annu. Rev. Fluid Mech. 17).
+"""
+
+import math
+from dataclasses import dataclass
+
+from ricochet.models.core.constants import GRAVITY
+
+GAS_CONSTANT = 8.314462618
+"""J / (mol K), CODATA 2018."""
+MOLAR_MASS = 0.0289652
+"""Of dry air, kg / mol."""
+PRESSURE = 101_325.0
+"""Standard atmosphere, Pa; weather moves it by 2 %, 300 m of height by 4 %."""
+ZERO_CELSIUS = 273.15
+DRAG_COEFFICIENT, DRAG_COEFFICIENT_SD = 0.47, 0.06
+"""Centre and standard deviation of C."""
+LEAST_DRAG, MOST_DRAG = 1e-4, 0.3
+"""1/m: a steel ball of half a metre, and a balloon of foam; any ball that bounces lies between."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Diameter, m, and mass, kg, of a ball."""
+
+    diameter: float
+    mass: float
+
+    def __post_init__(self) -> None:
+        """Refuse a diameter or a mass that no ball has."""
+        for name, value in (("diameter", self.diameter), ("mass", self.mass)):
+            if not (math.isfinite(value) and value > 0.0):
+                raise ValueError(f"{name} must be positive, found {value}")
+
+
+COMMON_BALLS = {
+    "tennis": Size(0.0670, 0.0577),  # ITF rules: 65.4 to 68.6 mm, 56.0 to 59.4 g
+    "ping-pong": Size(0.0400, 0.0027),  # ITTF laws: 40 mm, 2.7 g
+    "golf": Size(0.04267, 0.0459),  # R&A and USGA: at least 42.67 mm, at most 45.93 g
+    "squash": Size(0.0400, 0.0240),  # WSF: 39.5 to 40.5 mm, 23 to 25 g
+    "basketball": Size(0.2420, 0.6000),  # FIBA size 7: girth 750 to 770 mm, 580 to 620 g
+    "steel": Size(0.0250, 0.0642),  # a bearing's ball of one inch, 7850 kg/m^3
+}
+"""Sizes that the sports' rules fix; `object.diameter` and `object.mass` say another."""
+
+
+def density(temperature: float = 20.0) -> float:
+    """Return the density of dry air at a temperature in degrees Celsius, kg/m^3.
+
+    >>> round(density(20.0), 3)
+    1.204
+    """
+    return PRESSURE * MOLAR_MASS / (GAS_CONSTANT * (temperature + ZERO_CELSIUS))
+
+
+def drag(size: Size, temperature: float = 20.0, coefficient: float = DRAG_COEFFICIENT) -> float:
+    """Return k, 1/m.
+
+    >>> round(drag(COMMON_BALLS["ping-pong"]), 3)
+    0.132
+    """
+    area = math.pi * size.diameter**2 / 4.0
+    return density(temperature) * coefficient * area / (2.0 * size.mass)
+
+
+def terminal_speed(drag: float, gravity: float = GRAVITY) -> float:
+    """Return the speed at which drag holds the weight, m/s.
+
+    >>> round(terminal_speed(drag(COMMON_BALLS["ping-pong"])), 1)
+    8.6
+    """
+    return math.sqrt(gravity / drag)

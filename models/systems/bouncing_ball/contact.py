@@ -1,0 +1,152 @@
+"""What a contact with the surface does to a ball: the family of laws of which the paper's is one.
+
+With u along the surface and w into it at the impact,
+
+    u' = (1 - l) u,    w' = e(w) w        restitution by speed, and a share l of u lost
+    |v'| times 1 + s n,    n ~ N(0, 1)    what varies from bounce to bounce
+    v' / |v'| redrawn from (1 - p) vMF(k) + p vMF(q k) about itself, again until it leaves.
+
+Restitution at the reference speed v0 is e0, and by speed one of
+
+    constant        e(w) = e0                                        Matl et al., Sec. 3.2
+    linear          e(w) = e0 - a (w - v0)
+    viscoelastic    e(w) = E(b w^(1/5)),    b such that e(v0) = e0   Schwager and Poeschel 1998
+
+where E is the compact expression of Mueller and Poeschel (2011, Phys. Rev. E 84, 021302),
+s^2 = b w^(1/5):  E = (1 + c s) / (1 + c s + b2 s^2 + b3 s^3 + b4 s^4 + c s^5). The wide component
+is a two-component law and no heavier-tailed one because what widens a redirection, a seam, a grain
+of dust, is there or is not. Spin is left out: l is what friction takes without giving it back.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ricochet.models.core.rows import Rows
+from ricochet.models.probability import von_mises_fisher
+
+REFERENCE_SPEED = 2.0
+"""Impact speed at which restitution is stated, m/s: that of a fall from 0.20 m."""
+LOWEST, HIGHEST = 0.01, 1.0
+"""No law gives a restitution outside of these."""
+_C, _B2, _B3, _B4 = 0.501086, 1.15345, 0.577977, 0.532178
+_SMOOTHEST, _DULLEST = 1e-6, 4.0  # s^2 between which E falls from 1 to 0.05
+
+RestitutionLaw = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Restitution by its value at the reference speed, a slope (s/m) and the impact's speed (m/s)."""
+
+
+@dataclass(frozen=True)
+class Contact(Rows):
+    """The parameters of a ball on a surface.
+
+    Attributes:
+        restitution: At the reference speed.
+        concentration: Of the exit direction; infinity is no redraw.
+        slope: a, s/m; only the linear law has one.
+        tangential_loss: l.
+        tail_share, tail_ratio: p and q of the wide component.
+        scatter: s.
+    """
+
+    restitution: Float[Tensor, "*batch"]
+    concentration: Float[Tensor, "*batch"]
+    slope: Float[Tensor, "*batch"]
+    tangential_loss: Float[Tensor, "*batch"]
+    tail_share: Float[Tensor, "*batch"]
+    tail_ratio: Float[Tensor, "*batch"]
+    scatter: Float[Tensor, "*batch"]
+
+
+def plain(restitution: Tensor, concentration: Tensor) -> Contact:
+    """Return the paper's contact: constant restitution and one von Mises-Fisher law.
+
+    >>> float(plain(torch.tensor(0.85), torch.tensor(1e3)).tail_share)
+    0.0
+    """
+    restitution, concentration = torch.broadcast_tensors(restitution, concentration)
+    none = torch.zeros_like(restitution)
+    return Contact(restitution, concentration, none, none, none, torch.ones_like(none), none)
+
+
+def constant(restitution: Tensor, slope: Tensor, speed: Tensor) -> Tensor:
+    """Return the restitution itself, whatever the speed.
+
+    >>> float(constant(torch.tensor(0.8), torch.tensor(0.0), torch.tensor(3.0))).__round__(3)
+    0.8
+    """
+    return restitution + 0.0 * speed
+
+
+def linear(restitution: Tensor, slope: Tensor, speed: Tensor) -> Tensor:
+    """Return e0 - a (v - v0), kept between `LOWEST` and `HIGHEST`.
+
+    >>> float(linear(torch.tensor(0.8), torch.tensor(0.02), torch.tensor(3.0))).__round__(3)
+    0.78
+    """
+    return (restitution - slope * (speed - REFERENCE_SPEED)).clamp(LOWEST, HIGHEST)
+
+
+def viscoelastic(restitution: Tensor, slope: Tensor, speed: Tensor) -> Tensor:
+    """Return the restitution of a viscoelastic sphere that has e0 at the reference speed.
+
+    >>> at = torch.tensor([0.02, 0.2, 2.0])
+    >>> viscoelastic(torch.tensor(0.8), torch.tensor(0.0), at).numpy().round(3)
+    array([0.919, 0.873, 0.8  ], dtype=float32)
+    """
+    strength = _dissipation(restitution)
+    return _compact(strength * (speed.clamp(min=1e-9) / REFERENCE_SPEED) ** 0.2)
+
+
+def _compact(squared: Tensor) -> Tensor:
+    s = torch.sqrt(squared)
+    lost = squared * (_B2 + s * (_B3 + s * (_B4 + s * _C)))
+    return (1.0 + _C * s) / (1.0 + _C * s + lost)
+
+
+def _dissipation(restitution: Tensor) -> Tensor:
+    """Invert the compact expression by Newton's rule on log(1 - e), which is nearly straight."""
+    value = ((1.0 - restitution) / _B2).clamp(_SMOOTHEST, _DULLEST)
+    for _ in range(12):
+        found = _compact(value)
+        slope = (_compact(value * 1.0001) - found) / (1e-4 * value)
+        value = (value - (found - restitution) / slope).clamp(_SMOOTHEST, _DULLEST)
+    return value
+
+
+def bounce(
+    impact: Float[Tensor, "*batch 3"],
+    contact: Contact,
+    *,
+    law: RestitutionLaw = constant,
+    draw: torch.Generator,
+) -> Float[Tensor, "*batch 3"]:
+    """Return exit velocities, m/s, all of which leave the surface.
+
+    Args:
+        impact: Velocity on arrival, m/s, the third component into the surface, so negative.
+    """
+    u, speed = impact[..., :2], -impact[..., 2]
+    rise = law(contact.restitution, contact.slope, speed) * speed
+    kept = (1.0 - contact.tangential_loss)[..., None] * u
+    mean = torch.cat((kept, rise[..., None]), -1)
+    drawn = torch.randn(speed.shape, generator=draw, dtype=speed.dtype)
+    mean = mean * (1.0 + contact.scatter * drawn)[..., None]
+    wide = torch.rand(speed.shape, generator=draw, dtype=speed.dtype) < contact.tail_share
+    ratio = torch.where(wide, contact.tail_ratio, torch.ones_like(contact.tail_ratio))
+    return _redirected(mean, contact.concentration * ratio, draw)
+
+
+def _redirected(mean: Tensor, concentration: Tensor, draw: torch.Generator) -> Tensor:
+    flat, kappa = mean.reshape(-1, 3).T.contiguous(), concentration.expand(mean.shape[:-1])
+    kappa = kappa.reshape(-1)
+    exit_ = von_mises_fisher.redirect(flat, kappa, draw=draw)
+    pending = torch.nonzero(exit_[2] <= 0.0).squeeze(-1)
+    while pending.numel() > 0:
+        again = von_mises_fisher.redirect(flat[:, pending], kappa[pending], draw=draw)
+        exit_[:, pending] = again
+        pending = pending[again[2] <= 0.0]
+    return exit_.T.reshape(mean.shape)
