@@ -1,0 +1,142 @@
+"""How far an exit velocity is from what a contact makes of an impact, and the derivatives of it.
+
+With a the impact's velocity, b the exit's, m = ((1 - l) u, e(w) (1 + s_e z) w) the exit without
+noise, z the take's own deviation of restitution, and c = 1 - cos of the angle between b and m,
+
+    density of b = f(c) N(|b|; |m|, (s |m|)^2) / |b|^2,
+    f(c) = (1 - p) vMF(c; k) + p vMF(c; q k),    given that b leaves the surface.
+
+2 c is |b / |b| - m / |m||^2, so the direction's part is a sum of three squares with the weight
+k r + q k (1 - r), where r is the chance that the redirection was a narrow one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import special
+
+from ricochet.models.systems.bouncing_ball.chains.parameters import Values
+from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
+
+_EYE = np.eye(3)
+_STEP = 1e-6
+
+
+@dataclass(frozen=True)
+class Rebounds:
+    """Residuals of contacts: three of the direction, one of the speed, and what is no square.
+
+    Attributes:
+        residual, by: Their values, and derivatives by impact (3), exit (3) and z.
+        weight, peak: Of the direction's squares, and of log f.
+        excess: Minus log density of the direction less half its squares, and less its peak.
+        log_factor: Log of the rest of the density, which varies slowly.
+        exit, mean, mean_by: b, m and the derivative of m by the impact, m/s.
+        speed_sd: s of each.
+    """
+
+    residual: Float[ndarray, "*batch 4"]
+    by: Float[ndarray, "*batch 4 7"]
+    weight: Float[ndarray, "*batch"]
+    peak: Float[ndarray, "*batch"]
+    excess: Float[ndarray, "*batch"]
+    log_factor: Float[ndarray, "*batch"]
+    exit: Float[ndarray, "*batch 3"]
+    mean: Float[ndarray, "*batch 3"]
+    mean_by: Float[ndarray, "*batch 3 3"]
+    speed_sd: Float[ndarray, "*batch"]
+
+
+def restitution(
+    law: RestitutionLaw,
+    values: Values,
+    speed: Float[ndarray, "point take flight"],
+) -> tuple[Float[ndarray, "point take flight"], Float[ndarray, "point take flight"]]:
+    """Return restitution at impact speeds, and its derivative by speed, s/m."""
+    at, slope = (
+        torch.from_numpy(np.ascontiguousarray(x[:, None, None]))
+        for x in (values.restitution, values.slope)
+    )
+    faster = speed * (1.0 + _STEP)
+    here, there = (law(at, slope, torch.from_numpy(w)).numpy() for w in (speed, faster))
+    return here, (there - here) / (faster - speed)
+
+
+def compare(
+    impact: Float[ndarray, "point take flight 3"],
+    exit_: Float[ndarray, "point take flight 3"],
+    deviation: Float[ndarray, "point take"],
+    values: Values,
+    law: RestitutionLaw,
+    speed_sd: Float[ndarray, "point take flight"],
+) -> Rebounds:
+    """Compare exits with what contacts make of impacts."""
+    w = np.maximum(-impact[..., 2], 1e-6)
+    kept = (1.0 - values.tangential_loss)[:, None, None]
+    take_sd = values.take_scatter[:, None, None]
+    e, slope = restitution(law, values, w)
+    own = 1.0 + take_sd * deviation[..., None]
+    mean = np.concatenate((kept[..., None] * impact[..., :2], (e * own * w)[..., None]), -1)
+    mean_by = np.zeros((*w.shape, 3, 3))
+    mean_by[..., 0, 0] = mean_by[..., 1, 1] = kept
+    mean_by[..., 2, 2] = -own * (e + slope * w)
+    length, speed = (np.sqrt((x * x).sum(-1)) for x in (mean, exit_))
+    towards, left = mean / length[..., None], exit_ / speed[..., None]
+    sd = speed_sd
+    residual = np.empty((*w.shape, 4))
+    by = np.empty((*w.shape, 4, 7))
+    residual[..., :3], residual[..., 3] = left - towards, (speed / length - 1.0) / sd
+    by_mean = np.empty((*w.shape, 4, 3))
+    by_mean[..., :3, :] = -_across(towards) / length[..., None, None]
+    by_mean[..., 3, :] = -(speed / (length**2 * sd))[..., None] * towards
+    by[..., :3] = by_mean @ mean_by
+    by[..., :3, 3:6] = _across(left) / speed[..., None, None]
+    by[..., 3, 3:6] = left / (length * sd)[..., None]
+    by[..., 6] = by_mean[..., 2] * (e * w * take_sd)[..., None]
+    weight, excess, peak = _redirection(0.5 * (residual[..., :3] ** 2).sum(-1), values)
+    root = np.sqrt(weight)[..., None]
+    residual[..., :3] *= root
+    by[..., :3, :] *= root[..., None]
+    factor = peak - 2.0 * np.log(speed) - np.log(sd * length) - 0.5 * np.log(2.0 * np.pi)
+    factor = factor - _log_leaving(towards[..., 2], values)
+    return Rebounds(residual, by, weight, peak, excess, factor, exit_, mean, mean_by, sd)
+
+
+def _across(direction: Float[ndarray, "*batch 3"]) -> Float[ndarray, "*batch 3 3"]:
+    """Return the projection off a direction."""
+    return np.asarray(_EYE - direction[..., :, None] * direction[..., None, :])
+
+
+def _redirection(
+    fall: Float[ndarray, "point take flight"], values: Values
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Return the weight of the squares, what their half lacks of -log f, and log f's peak."""
+    kappa, ratio, share = (
+        x[:, None, None] for x in (values.concentration, values.tail_ratio, values.tail_share)
+    )
+    narrow = np.log1p(-share) + _log_peak(kappa)
+    wide = np.log(share) + _log_peak(ratio * kappa)
+    peak = np.logaddexp(narrow, wide)
+    logs = narrow - kappa * fall, wide - ratio * kappa * fall
+    total = np.logaddexp(*logs)
+    chance = np.exp(logs[0] - total)
+    weight = kappa * (chance + ratio * (1.0 - chance))
+    return weight, peak - total - weight * fall, np.broadcast_to(peak, fall.shape)
+
+
+def _log_peak(kappa: ndarray) -> ndarray:
+    return np.asarray(np.log(kappa / (2.0 * np.pi)) - np.log(-np.expm1(-2.0 * kappa)))
+
+
+def _log_leaving(cosine: Float[ndarray, "point take flight"], values: Values) -> ndarray:
+    """Return about log P(the redrawn direction leaves), by the normal law near the surface."""
+    kappa, ratio, share = (
+        x[:, None, None] for x in (values.concentration, values.tail_ratio, values.tail_share)
+    )
+    angle = np.arcsin(np.clip(cosine, -1.0, 1.0))
+    narrow = special.ndtr(np.sqrt(kappa) * angle)
+    wide = special.ndtr(np.sqrt(ratio * kappa) * angle)
+    return np.asarray(np.log((1.0 - share) * narrow + share * wide))
