@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests import traces, wrong_types
+from tests.servers import prefect_api  # noqa: F401
 from tests.stores import empty_store, migrated_store  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]

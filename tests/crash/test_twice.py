@@ -30,7 +30,7 @@ SIMULATE = ["simulate", "--set", "simulate.drops=200"]
 def start(place, *words, root=ROOT, publish=False):
     kept = {"RICOCHET_ARTIFACTS": str(place / "artifacts"), "PYTHONPATH": python_path(root)}
     kept |= {"PREFECT_HOME": str(place / "artifacts" / "prefect")}
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_H", "MLFLOW_"))}
     command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words)]
     return subprocess.Popen(
         command + ["--no-publish"] * (not publish),
@@ -121,7 +121,10 @@ def cut(place, *words, seconds, **how):
 
 
 @pytest.mark.slow
-def test_a_density_is_registered_once_and_killed_and_again_it_is_the_same(tmp_path, migrated_store):
+def test_a_density_is_registered_once_and_killed_and_again_it_is_the_same(
+    tmp_path, migrated_store, prefect_api, monkeypatch
+):
+    monkeypatch.setenv("PREFECT_API_URL", prefect_api)
     copied(migrated_store, tmp_path / "artifacts" / "mlflow")
     words, out = ["train", "density", *options(SMALL), "--out"], tmp_path / "out"
     cut(tmp_path, *words, out, seconds=8.0, publish=True)
@@ -137,11 +140,12 @@ def test_a_density_is_registered_once_and_killed_and_again_it_is_the_same(tmp_pa
 
 
 @pytest.fixture
-def checkout(tmp_path, migrated_store):
+def checkout(tmp_path, migrated_store, prefect_api, monkeypatch):
     """The program with a recording of its own under data/, calibrated and registered."""
     root = tmp_path / "checkout"
     copy_program(root)
     copied(migrated_store, root / "artifacts" / "mlflow")
+    monkeypatch.setenv("PREFECT_API_URL", prefect_api)
     run(root, *CAPTURE, "--out", "data", root=root)
     run(root, "calibrate", "data/s", *options(SMALL), root=root, publish=True)
     return root

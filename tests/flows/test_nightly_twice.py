@@ -38,7 +38,7 @@ def run(root, *command, folder=None):
     """
     kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": python_path(root)}
     kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")} | dvc_publish.QUIET
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_H", "MLFLOW_"))}
     found = subprocess.run(
         [*map(str, command)],
         cwd=folder or root,
@@ -57,11 +57,12 @@ def commit(root, *paths):
 
 
 @pytest.fixture
-def checkout(tmp_path, migrated_store):
+def checkout(tmp_path, migrated_store, prefect_api, monkeypatch):
     """The program under Git and DVC, with one session to which the night's is added."""
     root = tmp_path / "checkout"
     copy_program(root)
     copied(migrated_store, root / "artifacts" / "mlflow")
+    monkeypatch.setenv("PREFECT_API_URL", prefect_api)
     (root / ".gitignore").write_text("/artifacts/\n/data\n__pycache__/\n")
     run(root, "git", "init", "-q")
     (root / ".dvc").mkdir()

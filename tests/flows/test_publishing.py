@@ -17,7 +17,8 @@ SMALL = [
     "density.simulations=1500",
     "density.epochs=3",
     "density.hidden=16",
-    "calibrate.check_sessions=2",
+    "calibrate.check_sessions=1",
+    "calibrate.fewest_takes=2",
 ]
 BALLS = {"ping-pong": (0.85, 3.5), "tennis": (0.72, 3.0)}
 
@@ -34,7 +35,8 @@ def ricochet(place, *words):
 
 def record(place, ball):
     restitution, concentration = BALLS[ball]
-    settings = [f"capture.ball={ball}", f"capture.restitution={restitution}", "capture.drops=4"]
+    settings = [f"capture.ball={ball}", f"capture.restitution={restitution}", "capture.drops=3"]
+    settings += ["capture.duration=1.6"]
     settings += [f"capture.log10_concentration={concentration}"]
     words = [word for setting in settings for word in ("--set", setting)]
     ricochet(place, "capture", "--session", ball, "--no-publish", "--out", place / "new", *words)

@@ -25,7 +25,7 @@ NIGHT = ("nightly.max_lateness=0", "nightly.shooting=false")  # nothing is recor
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory, migrated_store):
+def copy(tmp_path_factory, migrated_store, prefect_api):
     """A copy of the program with the coin."""
     root = tmp_path_factory.mktemp("copy") / "program"
     copy_program(root)
@@ -38,14 +38,16 @@ def copy(tmp_path_factory, migrated_store):
     with (root / "params.yaml").open("a") as file:
         file.write(SECTION)
     copied(migrated_store, root / "artifacts" / "mlflow")
-    return root
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PREFECT_API_URL", prefect_api)
+        yield root
 
 
 def ricochet(root, *words, status=0):
     """Run a verb of the copy, everything it keeps under its folder; returns the process."""
     kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": python_path(root)}
     kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")}
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_H", "MLFLOW_"))}
     command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words)]
     found = subprocess.run(command, cwd=root, capture_output=True, text=True, env=inherited | kept)
     assert found.returncode == status, found.stderr

@@ -1,11 +1,8 @@
 """The champion from a real MLflow server, as `ricochet up` starts it."""
 
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 
 import pytest
 
@@ -15,23 +12,7 @@ from ricochet.tasks.registry.champion import DAY, Champion
 from ricochet.tasks.registry.sources import Server
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_until_it_answers(address, process, *, seconds=300.0):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{address}/health", timeout=2.0) as answer:
-                return answer.status
-        except OSError:
-            time.sleep(0.3)
-    pytest.fail("the server does not answer")
+from tests.servers import free_port, wait_until_it_answers
 
 
 @pytest.mark.slow
@@ -48,7 +29,7 @@ def test_the_champion_comes_from_a_real_server(tmp_path, package, through_server
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env={**up.QUIET, **os.environ})
     try:
-        wait_until_it_answers(address, process)
+        wait_until_it_answers(f"{address}/health", process)
         tracker = runs.connect(address) if through_server else beside
         run = runs.open_run(tracker, "calibrate", "key", name="a", tags={})
         made = versions.register(

@@ -78,7 +78,7 @@ def test_one_network_serves_every_rig(time_sd: float, position_sd: float, anchor
 def test_the_network_says_what_the_exact_posterior_says_at_any_height(
     height: float, height_sd: float
 ) -> None:
-    count = 24
+    count = 16
     noise = problem.constant_noise((count,))
     release = replace(
         problem.constant_release((count,), height=height, height_sd=height_sd),
@@ -98,7 +98,7 @@ def test_the_network_says_what_the_exact_posterior_says_at_any_height(
     far = lost > 2.0
     assert int(far.sum()) <= 1
     lost = lost[~far]
-    # paired: a case differs by about 0.3 nats, so that 24 have a standard error of 0.06; at one
+    # paired: a case differs by about 0.3 nats, so that 16 have a standard error of 0.08; at one
     # height and rig the network loses 0.05 nats (docs), and 0.10 are allowed as above
     assert float(lost.mean()) < 0.10 + 3 * float(lost.std()) / len(lost) ** 0.5
     assert float(lost.std()) < 0.6
