@@ -193,7 +193,7 @@ def verbs() -> tuple[Verb, ...]:
         ),
         Verb(
             ("rollback",),
-            "restore the champion and previous of before the last promotion",
+            "restore the aliases as they were before the last promotion",
             f"ricochet rollback {examples[0]} --reason misses-too-often",
             rollback,
             _rollback_options,

@@ -5,6 +5,7 @@ any server, so that a quick look costs nothing.
 """
 
 import argparse
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ STUDIES = Path("artifacts", "study")
 def train(training: Training, call: Call) -> None:
     """Train what is not there and register it."""
     if call.arguments.trials is not None:
+        if not _searches(training):
+            able = [each.name for each in catalogue.trainings() if _searches(each)]
+            raise BadInput("--trials", f"train {training.name}", f"one of {', '.join(able)}")
         call.arguments.overrides.append(f"{training.section}.trials={call.arguments.trials}")
     settings = catalogue.load_settings(call.arguments.params, call.arguments.overrides)
     procedure, request = training.load(), TrainingRequest(settings, call.out, call.seed)
@@ -44,6 +48,12 @@ def train(training: Training, call: Call) -> None:
     write_result(call.out, result)
     for line in procedure.lines(result, call.out):
         call.report_line(line)
+
+
+def _searches(training: Training) -> bool:
+    """Tell whether a training has trials, those of a search for its settings."""
+    sections = (each for name, each in catalogue.sections() if name == training.section)
+    return any(field.name == "trials" for each in sections for field in fields(each))
 
 
 def nightly(call: Call) -> None:

@@ -92,7 +92,7 @@ def test_a_second_run_of_a_night_adds_no_run_no_version_and_no_session(checkout)
     assert "nightly: tonight recorded, 1 pairs" in first
     assert "data.dvc has changed, to be committed by hand" in first
     before = census(checkout)
-    assert before[1] == {"ball-density": 1, "ping-pong-table": 1}
+    assert before[1].items() >= {"ball-density": 1, "ping-pong-table": 1}.items()
     assert {path.parts[0] for path in before[2]} == {"sample", "tonight"}
     commit(checkout, "data.dvc")
     outside = checkout.parent / "outside"
