@@ -3,8 +3,12 @@
 **Arcs.** The speed after a contact is fixed by that before it, far better than places are measured,
 so that a velocity along the surface lies on an arc whose curvature, in units of the scatter of
 speeds, is not small. With S the covariance of the velocities, r the residual of the speed and A its
-second derivative, -r tr(A S) / 2 is added to the log likelihood, the first term of an expansion in
-A. Without it restitution is too high by several standard deviations.
+second derivative, the covariance's determinant changes, and with it the log likelihood, by
+
+    -log(1 + r tr(A S)) / 2,
+
+exactly for one direction of bending, and to first order for all. Without it restitution is too high
+by several standard deviations.
 
 **Two kinds of redirections.** A mixture of a narrow and a wide law is not the one square, of
 weight w, that the path was found with. Let N(d; m, V) be what the other observations say of the
@@ -23,6 +27,8 @@ from ricochet.models.systems.bouncing_ball.chains.parameters import Values
 from ricochet.models.systems.bouncing_ball.chains.rebounds import Rebounds
 
 _NEGLIGIBLE = 1e-9  # share of wide redirections
+_LEAST = 1e-16  # variance of a deflection
+_MOST_BEND = -0.5  # a path that bends back more is no minimum
 
 
 def total(
@@ -56,7 +62,7 @@ def _blocks(
 def curvature(
     problem: Problem, covariance: Float[ndarray, "point take path path"]
 ) -> Float[ndarray, "point take"]:
-    """Return -r tr(A S) / 2, summed over the exits of each take.
+    """Return -log(1 + r tr(A S)) / 2, summed over the exits of each take.
 
     r = (|b| / |m| - 1) / s is the residual of the speed of an exit b, m what the contact makes.
     """
@@ -66,7 +72,8 @@ def curvature(
         own, before, cross, by = _blocks(problem, covariance, number)
         by = found.mean_by[:, :, number] @ by
         mean = by @ before @ by.swapaxes(-1, -2)
-        total = total - 0.5 * _bend(found, number, own, mean, by @ cross)
+        bend = _bend(found, number, own, mean, by @ cross)
+        total = total - 0.5 * np.log1p(np.maximum(bend, _MOST_BEND))
     return total
 
 
@@ -136,9 +143,12 @@ def _replaced(
     values: Values,
 ) -> Float[ndarray, "point take"]:
     """Take the square out of the normal law, and put the mixture in its place."""
-    own = np.linalg.inv(spread)
-    without = np.linalg.inv(own - weight[..., None, None] * (1.0 - 1e-9) * np.eye(2))
-    middle = (without @ own @ place[..., None])[..., 0]
+    size, axes = np.linalg.eigh(spread)
+    own = 1.0 / np.maximum(size, _LEAST)
+    rest = np.maximum(own - weight[..., None], 1e-6 * own)
+    without = axes @ (axes / rest[..., None, :]).swapaxes(-1, -2)
+    in_axes = (axes.swapaxes(-1, -2) @ place[..., None])[..., 0] * own / rest
+    middle = (axes @ in_axes[..., None])[..., 0]
     kappa, ratio, share = (
         x[:, None] for x in (values.concentration, values.tail_ratio, values.tail_share)
     )

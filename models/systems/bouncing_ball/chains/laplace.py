@@ -11,26 +11,19 @@ conserved speed puts it by more than speeds scatter, that much scatter is allowe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball.chains import (
     corrections,
-    flight_tables,
     least_squares,
 )
 from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group, Problem
-from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
-from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
 
-LEAST_SCATTER = 3e-4
-"""Relative scatter of exit speeds that is always allowed for."""
-_LOOSE = (0.1, 0.03, 0.01, 3e-3, 1e-3)  # scatters by which a first path is drawn tight
 _MOST_STEPS = 40
 _ENOUGH = 1e-3  # nats
 _LOG_2PI = np.log(2.0 * np.pi)
@@ -64,37 +57,6 @@ class Evidence:
     settled: Bool[ndarray, " point"]
 
 
-def prepare(
-    chains: Sequence[Chains], law: RestitutionLaw, values: Values
-) -> tuple[tuple[Group, ...], Paths]:
-    """Find first paths at one parameter point, and what the integration allows for."""
-    errors = max(group.distortion.shape[-1] for group in chains)
-    sessions = 1 + max(int(group.session.max()) for group in chains)
-    paths = [_start(group, values) for group in chains]
-    groups = [
-        Group(
-            group,
-            law,
-            flight_tables.of_flights(path[0, :, FIRST:].reshape(len(group.times), -1, 3)),
-            flight_tables.of_falls(group.height),
-            np.zeros((len(group.times), group.flights)),
-        )
-        for group, path in zip(chains, paths, strict=True)
-    ]
-    found = Paths(tuple(paths), np.zeros((1, sessions, max(errors, len(SHARED)))))
-    for scatter in _LOOSE:
-        if scatter > values.scatter[0]:
-            loose = replace(values, scatter=np.array([scatter]))
-            found = evidence(groups, loose, found, steps=8, enough=0.05).paths
-    for _ in range(2):
-        groups = [
-            replace(group, floor=np.hypot(LEAST_SCATTER, floor))
-            for group, floor in zip(groups, _arcs(groups, values, found), strict=True)
-        ]
-        found = evidence(groups, values, found).paths
-    return tuple(groups), found
-
-
 def evidence(
     groups: Sequence[Group],
     values: Values,
@@ -111,14 +73,15 @@ def evidence(
         enough: It ends when a step gains less, nats.
     """
     paths, damping = start, np.full(start.shared.shape[:2], 1e-3)
-    problems = _problems(groups, paths, values)
+    problems = problems_of(groups, paths, values)
     cost = _cost(groups, problems, paths.shared)
     settled = np.zeros(len(paths.shared), dtype=bool)
     for _ in range(steps):
         moved = _moved(groups, problems, paths, damping)
-        tried = _problems(groups, moved, values)
-        there = _cost(groups, tried, moved.shared)
-        there = np.where(_rises(groups, moved), there, np.inf)
+        with np.errstate(all="ignore"):  # a step too far is not taken
+            tried = problems_of(groups, moved, values)
+            there = _cost(groups, tried, moved.shared)
+        there = np.where(_rises(groups, moved) & np.isfinite(there), there, np.inf)
         better = there <= cost + 1e-9
         gain = np.where(better, cost - there, 0.0).sum(1)
         paths = _chosen(groups, better, moved, paths)
@@ -134,7 +97,8 @@ def evidence(
     return Evidence(total, paths, takes, settled)
 
 
-def _problems(groups: Sequence[Group], paths: Paths, values: Values) -> list[Problem]:
+def problems_of(groups: Sequence[Group], paths: Paths, values: Values) -> list[Problem]:
+    """Return the least squares of each group at its paths."""
     return [
         least_squares.problem(group, path, paths.shared[:, group.chains.session], values)
         for group, path in zip(groups, paths.takes, strict=True)
@@ -159,12 +123,15 @@ def _cost(groups: Sequence[Group], problems: Sequence[Problem], shared: ndarray)
 
 @dataclass(frozen=True)
 class _Arrow:
-    """A group's blocks of the normal equations: of paths, and what shared errors do to them."""
+    """A group's blocks of the normal equations: what shared errors do to its paths, solved.
 
-    hessian: ndarray
+    Attributes:
+        solved: Inverse of the paths' block, times its gradient and times `by_shared`.
+    """
+
     gradient: ndarray
     by_shared: ndarray
-    solved: ndarray  # hessian^-1 (gradient, by_shared)
+    solved: ndarray
 
     @property
     def schur(self) -> ndarray:
@@ -177,15 +144,25 @@ class _Arrow:
         return np.asarray((self.by_shared.swapaxes(-1, -2) @ self.solved[..., :1])[..., 0])
 
 
-def _arrow(problem: Problem, damping: ndarray) -> _Arrow:
-    transposed = problem.by_path.swapaxes(-1, -2)
-    hessian = transposed @ problem.by_path
+def _hessian(problem: Problem) -> Float[ndarray, "point take path path"]:
+    return np.asarray(problem.by_path.swapaxes(-1, -2) @ problem.by_path)
+
+
+def _right(problem: Problem) -> Float[ndarray, "point take path column"]:
+    columns = np.concatenate((problem.residual[..., None], problem.by_shared), -1)
+    return np.asarray(problem.by_path.swapaxes(-1, -2) @ columns)
+
+
+def _damped(problem: Problem, damping: Float[ndarray, "point take"]) -> _Arrow:
+    hessian, right = _hessian(problem), _right(problem)
     diagonal = np.arange(hessian.shape[-1])
     hessian[..., diagonal, diagonal] *= 1.0 + damping[..., None]
-    gradient = (transposed @ problem.residual[..., None])[..., 0]
-    by_shared = transposed @ problem.by_shared
-    right = np.concatenate((gradient[..., None], by_shared), -1)
-    return _Arrow(hessian, gradient, by_shared, np.linalg.solve(hessian, right))
+    return _Arrow(right[..., 0], right[..., 1:], np.linalg.solve(hessian, right))
+
+
+def _solved(problem: Problem, inverse: Float[ndarray, "point take path path"]) -> _Arrow:
+    right = _right(problem)
+    return _Arrow(right[..., 0], right[..., 1:], inverse @ right)
 
 
 def _shared_block(
@@ -203,7 +180,7 @@ def _moved(
 ) -> Paths:
     """Make one damped step of Gauss and Newton."""
     arrows = [
-        _arrow(problem, damping[:, group.chains.session])
+        _damped(problem, damping[:, group.chains.session])
         for group, problem in zip(groups, problems, strict=True)
     ]
     block, gradient = _shared_block(groups, problems, paths.shared)
@@ -256,11 +233,8 @@ def _integrated(
     groups: Sequence[Group], problems: Sequence[Problem], shared: ndarray, values: Values
 ) -> tuple[Float[ndarray, " point"], tuple[ndarray, ...]]:
     """Integrate about the minimum."""
-    nothing = np.zeros(shared.shape[:2])
-    arrows = [
-        _arrow(problem, nothing[:, group.chains.session])
-        for group, problem in zip(groups, problems, strict=True)
-    ]
+    inverses = [np.linalg.inv(_hessian(problem)) for problem in problems]
+    arrows = [_solved(p, inverse) for p, inverse in zip(problems, inverses, strict=True)]
     block, gradient = _shared_block(groups, problems, shared)
     sessions = shared.shape[1]
     block = block - _by_session(groups, [arrow.schur for arrow in arrows], sessions)
@@ -270,49 +244,12 @@ def _integrated(
         problem.factor
         - problem.half_squares
         + 0.5 * np.einsum("ptx,ptx->pt", arrow.gradient, arrow.solved[..., 0])
-        + corrections.total(problem, np.linalg.inv(arrow.hessian), values)
-        - 0.5 * np.linalg.slogdet(arrow.hessian)[1]
-        + 0.5 * arrow.hessian.shape[-1] * _LOG_2PI
-        for problem, arrow in zip(problems, arrows, strict=True)
+        + corrections.total(problem, inverse, values)
+        + 0.5 * np.linalg.slogdet(inverse)[1]
+        + 0.5 * inverse.shape[-1] * _LOG_2PI
+        for problem, arrow, inverse in zip(problems, arrows, inverses, strict=True)
     )
     rest = 0.5 * (gradient * change).sum(-1) - 0.5 * (shared**2).sum(-1)
     rest = rest - 0.5 * np.linalg.slogdet(block)[1]
     total = _by_session(groups, takes, sessions) + rest
     return total.sum(1), takes
-
-
-def _arcs(
-    groups: Sequence[Group], values: Values, paths: Paths
-) -> list[Float[ndarray, "take flight"]]:
-    """Return tr(S) / |v|^2 of each flight's velocity along the surface, at the first point."""
-    found = []
-    for problem in _problems(groups, paths, values):
-        covariance = np.linalg.inv(problem.by_path.swapaxes(-1, -2) @ problem.by_path)[0]
-        variance = np.diagonal(covariance, axis1=-2, axis2=-1)[:, FIRST:]
-        exits = problem.contacts.exit[0]
-        variance = variance.reshape(*exits.shape)
-        found.append((variance[..., 0] + variance[..., 1]) / (exits**2).sum(-1))
-    return found
-
-
-def _start(chains: Chains, values: Values) -> Float[ndarray, "1 take path"]:
-    """Form first paths from what was measured, filtering the velocity along the surface."""
-    durations = np.diff(chains.times)
-    upward = 0.5 * GRAVITY * durations
-    measured = np.diff(chains.places, axis=1) / durations[..., None]
-    with np.errstate(divide="ignore"):
-        variance = (1.0 / chains.place_weight) ** 2
-    noise = (variance[:, 1:] + variance[:, :-1]) / durations**2
-    u = np.zeros((len(durations), 2))
-    spread = np.full(len(durations), values.release_speed[0] ** 2)
-    velocity = np.empty((*durations.shape, 3))
-    velocity[..., 2] = upward
-    for number in range(chains.flights):
-        spread = spread + (upward[:, number] ** 2 + (u**2).sum(1)) / values.concentration[0]
-        gain = spread / (spread + noise[:, number])
-        u = u + gain[:, None] * (measured[:, number] - u)
-        spread = spread * (1.0 - gain)
-        velocity[:, number, :2] = u
-    rest = np.zeros((len(durations), 3))
-    parts = (chains.times[:, :1], chains.places[:, 0], rest, velocity.reshape(len(rest), -1))
-    return np.concatenate(parts, 1)[None]

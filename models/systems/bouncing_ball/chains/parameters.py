@@ -68,9 +68,18 @@ class Prior:
         names = [name for name in NAMES if name != "slope" or self.law is contacts.linear]
         return np.array([NAMES.index(name) for name in names])
 
+    @property
+    def bounds(self) -> Float[ndarray, "2 parameter"]:
+        """Where the search stays, rows low and high: six deviations, and the box."""
+        reach = 6.0 * self.spread
+        found = np.stack((self.centre - reach, self.centre + reach))
+        found[:, :2] = BOX
+        return found
+
     def log_density(self, theta: Float[ndarray, "point parameter"]) -> Float[ndarray, " point"]:
         """Return the log prior density of points, -inf outside of the box."""
-        inside = ((theta[:, :2] > BOX[0]) & (theta[:, :2] < BOX[1])).all(1)
+        low, high = self.bounds
+        inside = ((theta > low) & (theta < high)).all(1)
         rest = self.free[2:]
         z = (theta[:, rest] - self.centre[rest]) / self.spread[rest]
         normal = -0.5 * z**2 - np.log(self.spread[rest]) - 0.5 * np.log(2.0 * np.pi)

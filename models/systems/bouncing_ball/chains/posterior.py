@@ -15,7 +15,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy import optimize, stats
 
-from ricochet.models.systems.bouncing_ball.chains import laplace, parameters
+from ricochet.models.systems.bouncing_ball.chains import laplace, parameters, preparation
 from ricochet.models.systems.bouncing_ball.chains.laplace import Paths
 from ricochet.models.systems.bouncing_ball.chains.least_squares import Group
 from ricochet.models.systems.bouncing_ball.chains.observations import Chains
@@ -27,7 +27,6 @@ _ROUNDS = 6
 _ENOUGH = 300.0  # effective draws
 _BATCH = 64
 _FAR = -1e10
-
 LogDensity = Callable[[Float[ndarray, "point parameter"]], Float[ndarray, " point"]]
 
 
@@ -80,12 +79,14 @@ def explain(
     Args:
         start: Coordinates near to the most likely ones.
     """
-    groups, paths = laplace.prepare(chains, prior.law, parameters.values(start[None]))
-    peak, spread = _peak(_density(groups, paths, prior), prior, start)
-    groups, paths = laplace.prepare(chains, prior.law, parameters.values(peak[None]))
+    margin = 0.05 * prior.spread
+    start = np.clip(start, prior.bounds[0] + margin, prior.bounds[1] - margin)
+    groups, paths = preparation.prepare(chains, prior.law, parameters.values(start[None]))
+    peak = _peak(_density(groups, paths, prior), prior, start)
+    groups, paths = preparation.prepare(chains, prior.law, parameters.values(peak[None]))
     density = _density(groups, paths, prior)
-    peak, spread = _peak(density, prior, peak)
-    covariance = _covariance(density, prior.free, peak, spread)
+    peak = _peak(density, prior, peak)
+    covariance = _covariance(density, prior.free, peak, _first_scale(density, prior.free, peak))
     theta, weights, log_evidence = _sampled(density, prior, peak, covariance, draw)
     effective = 1.0 / float((weights**2).sum())
     return Member(prior, theta, weights, log_evidence, effective, peak, groups, paths)
@@ -99,7 +100,7 @@ def _density(groups: Sequence[Group], paths: Paths, prior: Prior) -> LogDensity:
             if len(part):
                 values = parameters.values(theta[part])
                 found = laplace.evidence(groups, values, paths.repeated(len(part)))
-                total[part] += found.log_likelihood
+                total[part] += np.where(found.settled, found.log_likelihood, -np.inf)
         return np.where(np.isfinite(total), total, _FAR)
 
     return density
@@ -107,8 +108,8 @@ def _density(groups: Sequence[Group], paths: Paths, prior: Prior) -> LogDensity:
 
 def _peak(
     density: LogDensity, prior: Prior, start: Float[ndarray, " parameter"]
-) -> tuple[Float[ndarray, " parameter"], Float[ndarray, " free"]]:
-    """Return the most likely point, and about how far each coordinate may be from it."""
+) -> Float[ndarray, " parameter"]:
+    """Return the most likely point."""
     free = prior.free
     scale, ones = _first_scale(density, free, start), np.eye(len(free))
 
@@ -119,11 +120,13 @@ def _peak(
         ahead, behind = np.split(values[1:], 2)
         return -values[0], -(ahead - behind) / 0.2
 
+    bounds = (prior.bounds[:, free] - start[free]) / scale
+    inner = np.stack((np.minimum(bounds[0] + 0.11, 0.0), np.maximum(bounds[1] - 0.11, 0.0)))
     found = optimize.minimize(
-        both, np.zeros(len(free)), jac=True, method="BFGS", options={"gtol": 0.05, "maxiter": 60}
-    )
-    spread = scale * np.sqrt(np.clip(np.diag(found.hess_inv), 1e-4, 9.0))
-    return _with(start, free, (start[free] + scale * found.x)[None])[0], spread
+        both, np.zeros(len(free)), jac=True, method="L-BFGS-B", bounds=inner.T,
+        options={"ftol": 1e-6, "gtol": 0.05, "maxiter": 80},
+    )  # fmt: skip
+    return _with(start, free, (start[free] + scale * found.x)[None])[0]
 
 
 def _first_scale(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.systems.bouncing_ball import contact
-from ricochet.models.systems.bouncing_ball.chains import laplace, observations
+from ricochet.models.systems.bouncing_ball.chains import laplace, observations, preparation
 from tests.oracles import chain_likelihood
 from tests.oracles.simulated_chains import Case, session, values
 
@@ -26,7 +26,7 @@ def test_it_is_the_integral_over_paths_of_a_hundred_small_cases(
 ) -> None:
     case = Case(takes=25, bounces=bounces, units=units)
     chains = observations.grouped(session(case, 7))
-    groups, paths = laplace.prepare(chains, contact.constant, values(**units))
+    groups, paths = preparation.prepare(chains, contact.constant, values(**units))
     groups = tuple(replace(group, floor=0.0 * group.floor) for group in groups)
     ours, slow, error = chain_likelihood.of_takes(groups, values(**units), paths)
     assert np.median(error) < 0.05
@@ -36,7 +36,7 @@ def test_it_is_the_integral_over_paths_of_a_hundred_small_cases(
 
 def _evidence(takes, **units) -> float:
     chains = observations.grouped(takes)
-    groups, paths = laplace.prepare(chains, contact.constant, values(**units))
+    groups, paths = preparation.prepare(chains, contact.constant, values(**units))
     return float(laplace.evidence(groups, values(**units), paths, enough=1e-9).log_likelihood[0])
 
 
@@ -73,7 +73,7 @@ def test_takes_of_different_lengths_add_up(takes) -> None:
 
 def test_every_point_of_a_batch_is_as_if_alone(takes) -> None:
     chains = observations.grouped(takes)
-    groups, paths = laplace.prepare(chains, contact.constant, values())
+    groups, paths = preparation.prepare(chains, contact.constant, values())
     both = values(2)
     both.restitution[:] = [0.8495, 0.8503]
     together = laplace.evidence(groups, both, paths.repeated(2), enough=1e-9).log_likelihood

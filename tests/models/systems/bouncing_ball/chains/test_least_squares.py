@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.systems.bouncing_ball import contact
-from ricochet.models.systems.bouncing_ball.chains import laplace, least_squares, observations
+from ricochet.models.systems.bouncing_ball.chains import least_squares, observations, preparation
 from tests.oracles.simulated_chains import Case, session, values
 
 UNITS = {"drag": 0.13, "tangential_loss": 0.2, "slope": 0.02, "take_scatter": 0.01}
@@ -21,7 +21,7 @@ def found(request):
     ]
     units = values(tail_share=0.1, scatter=3e-3, **UNITS)
     chains = observations.grouped(takes)
-    groups, paths = laplace.prepare(chains, request.param, units)
+    groups, paths = preparation.prepare(chains, request.param, units)
     shared = np.random.default_rng(2).normal(0.0, 0.3, (1, 3, 4))
     return groups[0], paths.takes[0], shared, units
 
@@ -74,7 +74,7 @@ def test_without_noise_the_simulated_path_leaves_nothing() -> None:
         for take in session(case, 5)
     ]
     units = values(concentration=1e5, drag=0.13, scatter=1e-3)
-    groups, paths = laplace.prepare(observations.grouped(takes), contact.constant, units)
+    groups, paths = preparation.prepare(observations.grouped(takes), contact.constant, units)
     shared = np.zeros((1, 4, 3))
     found = least_squares.problem(groups[0], paths.takes[0], shared, units)
     rows = slice(0, 3 * 6)

@@ -1,0 +1,88 @@
+"""First paths of chains of bounces, and the scatter that their integration allows for."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.core.constants import GRAVITY
+from ricochet.models.systems.bouncing_ball.chains import flight_tables, laplace
+from ricochet.models.systems.bouncing_ball.chains.laplace import Paths
+from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group
+from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, Chains
+from ricochet.models.systems.bouncing_ball.chains.parameters import Values
+from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
+
+LEAST_SCATTER = 3e-4
+"""Relative scatter of exit speeds that is always allowed for."""
+_LOOSE = (0.1, 0.03, 0.01, 3e-3, 1e-3)  # scatters by which a first path is drawn tight
+
+
+def prepare(
+    chains: Sequence[Chains], law: RestitutionLaw, values: Values
+) -> tuple[tuple[Group, ...], Paths]:
+    """Find first paths at one parameter point, and what the integration allows for."""
+    errors = max(group.distortion.shape[-1] for group in chains)
+    sessions = 1 + max(int(group.session.max()) for group in chains)
+    paths = [_start(group, values) for group in chains]
+    groups = [
+        Group(
+            group,
+            law,
+            flight_tables.of_flights(path[0, :, FIRST:].reshape(len(group.times), -1, 3)),
+            flight_tables.of_falls(group.height),
+            np.zeros((len(group.times), group.flights)),
+        )
+        for group, path in zip(chains, paths, strict=True)
+    ]
+    found = Paths(tuple(paths), np.zeros((1, sessions, max(errors, len(SHARED)))))
+    for scatter in _LOOSE:
+        if scatter > values.scatter[0]:
+            loose = replace(values, scatter=np.array([scatter]))
+            found = laplace.evidence(groups, loose, found, steps=8, enough=0.05).paths
+    for _ in range(2):
+        groups = [
+            replace(group, floor=np.hypot(LEAST_SCATTER, floor))
+            for group, floor in zip(groups, _arcs(groups, values, found), strict=True)
+        ]
+        found = laplace.evidence(groups, values, found).paths
+    return tuple(groups), found
+
+
+def _arcs(
+    groups: Sequence[Group], values: Values, paths: Paths
+) -> list[Float[ndarray, "take flight"]]:
+    """Return tr(S) / |v|^2 of each flight's velocity along the surface, at the first point."""
+    found = []
+    for problem in laplace.problems_of(groups, paths, values):
+        covariance = np.linalg.inv(problem.by_path.swapaxes(-1, -2) @ problem.by_path)[0]
+        variance = np.diagonal(covariance, axis1=-2, axis2=-1)[:, FIRST:]
+        exits = problem.contacts.exit[0]
+        variance = variance.reshape(*exits.shape)
+        found.append((variance[..., 0] + variance[..., 1]) / (exits**2).sum(-1))
+    return found
+
+
+def _start(chains: Chains, values: Values) -> Float[ndarray, "1 take path"]:
+    """Form first paths from what was measured, filtering the velocity along the surface."""
+    durations = np.diff(chains.times)
+    upward = 0.5 * GRAVITY * durations
+    measured = np.diff(chains.places, axis=1) / durations[..., None]
+    with np.errstate(divide="ignore"):
+        variance = (1.0 / chains.place_weight) ** 2
+    noise = (variance[:, 1:] + variance[:, :-1]) / durations**2
+    u = np.zeros((len(durations), 2))
+    spread = np.full(len(durations), values.release_speed[0] ** 2)
+    velocity = np.empty((*durations.shape, 3))
+    velocity[..., 2] = upward
+    for number in range(chains.flights):
+        spread = spread + (upward[:, number] ** 2 + (u**2).sum(1)) / values.concentration[0]
+        gain = spread / (spread + noise[:, number])
+        u = u + gain[:, None] * (measured[:, number] - u)
+        spread = spread * (1.0 - gain)
+        velocity[:, number, :2] = u
+    rest = np.zeros((len(durations), 3))
+    parts = (chains.times[:, :1], chains.places[:, 0], rest, velocity.reshape(len(rest), -1))
+    return np.concatenate(parts, 1)[None]
