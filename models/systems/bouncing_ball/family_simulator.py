@@ -35,8 +35,8 @@ class Surroundings(Rows):
         tilt: Of the surface about y and about x, rad; a positive one descends towards +x, +y.
     """
 
-    drag: Float[Tensor, "*batch"] = field(default_factory=_none)
-    tilt: Float[Tensor, "*batch 2"] = field(
+    drag: Float[Tensor, "*#batch"] = field(default_factory=_none)
+    tilt: Float[Tensor, "*#batch 2"] = field(
         default_factory=lambda: torch.zeros(2, dtype=torch.float64)
     )
 

@@ -33,7 +33,7 @@ _LOG_2PI = np.log(2.0 * np.pi)
 class Paths:
     """The most likely paths of takes, group by group, and the shared errors, at each point."""
 
-    takes: tuple[Float[ndarray, "point take path"], ...]
+    takes: tuple[Float[ndarray, "point _ _"], ...]
     shared: Float[ndarray, "point session error"]
 
     def repeated(self, points: int) -> "Paths":
@@ -53,7 +53,7 @@ class Evidence:
 
     log_likelihood: Float[ndarray, " point"]
     paths: Paths
-    takes: tuple[Float[ndarray, "point take"], ...]
+    takes: tuple[Float[ndarray, "point _"], ...]
     settled: Bool[ndarray, " point"]
 
 

@@ -20,7 +20,7 @@ said its prior is normal there.
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball import contact as contacts
@@ -63,7 +63,7 @@ class Prior:
     spread: Float[ndarray, " parameter"] = field(default_factory=lambda: _SPREADS.copy())
 
     @property
-    def free(self) -> Float[ndarray, " free"]:
+    def free(self) -> Int[ndarray, " free"]:
         """Numbers of the coordinates that the law has."""
         names = [name for name in NAMES if name != "slope" or self.law is contacts.linear]
         return np.array([NAMES.index(name) for name in names])
