@@ -7,7 +7,6 @@ g (sin(t_x), sin(t_y)) for tilts t. A ball falls from the height above the surfa
 let go, measured along the vertical.
 """
 
-import math
 from dataclasses import dataclass, field
 
 import torch
@@ -98,12 +97,3 @@ def _gravity(tilt: Tensor, gravity: float) -> tuple[Tensor, Tensor]:
     """Return gravity's parts along the surface and into it, m/s^2."""
     along = gravity * torch.sin(tilt)
     return along, torch.sqrt(gravity**2 - (along**2).sum(-1))
-
-
-def tilt_of(degrees_x: float, degrees_y: float = 0.0) -> Float[Tensor, " 2"]:
-    """Return a tilt given in degrees.
-
-    >>> tilt_of(180.0).tolist()[0] == math.pi
-    True
-    """
-    return torch.tensor([math.radians(degrees_x), math.radians(degrees_y)], dtype=torch.float64)

@@ -9,9 +9,8 @@ fall have closed forms; with w the speed at the start and h its height,
     t_up = atan(w sqrt(k / g)) / sqrt(k g),    t_down = arsinh(sqrt(exp(2 k H) - 1)) / sqrt(k g).
 
 They set the steps of Runge and Kutta's rule of fourth order, a few up and a few down, which carries
-the motion along the plane and its coupling; one more step meets the plane. The error is below
-1e-5 of the flight's time and speeds for k up to 0.2 1/m, flights of up to 1.5 m and a speed along
-the plane of at most the impact's.
+the motion along the plane and its coupling; one more step meets the plane. The error is about
+1e-5 of the flight's time and speeds, or less, for k up to 0.2 1/m and flights of up to 1.5 m.
 """
 
 from dataclasses import dataclass

@@ -17,10 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from ricochet.models.systems.bouncing_ball.chains import (
-    corrections,
-    least_squares,
-)
+from ricochet.models.systems.bouncing_ball.chains import corrections, least_squares
 from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group, Problem
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
 
@@ -165,14 +162,22 @@ def _solved(problem: Problem, inverse: Float[ndarray, "point take path path"]) -
     return _Arrow(right[..., 0], right[..., 1:], inverse @ right)
 
 
-def _shared_block(
-    groups: Sequence[Group], problems: Sequence[Problem], shared: ndarray
-) -> tuple[ndarray, ndarray]:
-    blocks = [p.by_shared.swapaxes(-1, -2) @ p.by_shared for p in problems]
-    pulls = [(p.by_shared.swapaxes(-1, -2) @ p.residual[..., None])[..., 0] for p in problems]
+def _reduced(
+    groups: Sequence[Group], problems: Sequence[Problem], arrows: Sequence[_Arrow], shared: ndarray
+) -> tuple[ndarray, ndarray, ndarray]:
+    """Return block and gradient of the shared errors, the paths eliminated, and the step."""
+    blocks = [
+        p.by_shared.swapaxes(-1, -2) @ p.by_shared - arrow.schur
+        for p, arrow in zip(problems, arrows, strict=True)
+    ]
+    pulls = [
+        (p.by_shared.swapaxes(-1, -2) @ p.residual[..., None])[..., 0] - arrow.schur_gradient
+        for p, arrow in zip(problems, arrows, strict=True)
+    ]
     sessions, errors = shared.shape[1:]
     block = _by_session(groups, blocks, sessions) + np.eye(errors)
-    return block, _by_session(groups, pulls, sessions) + shared
+    gradient = _by_session(groups, pulls, sessions) + shared
+    return block, gradient, np.linalg.solve(block, gradient[..., None])[..., 0]
 
 
 def _moved(
@@ -183,11 +188,7 @@ def _moved(
         _damped(problem, damping[:, group.chains.session])
         for group, problem in zip(groups, problems, strict=True)
     ]
-    block, gradient = _shared_block(groups, problems, paths.shared)
-    sessions = paths.shared.shape[1]
-    block = block - _by_session(groups, [arrow.schur for arrow in arrows], sessions)
-    gradient = gradient - _by_session(groups, [a.schur_gradient for a in arrows], sessions)
-    change = np.linalg.solve(block, gradient[..., None])[..., 0]
+    change = _reduced(groups, problems, arrows, paths.shared)[2]
     takes = tuple(
         path
         - arrow.solved[..., 0]
@@ -235,11 +236,8 @@ def _integrated(
     """Integrate about the minimum."""
     inverses = [np.linalg.inv(_hessian(problem)) for problem in problems]
     arrows = [_solved(p, inverse) for p, inverse in zip(problems, inverses, strict=True)]
-    block, gradient = _shared_block(groups, problems, shared)
+    block, gradient, change = _reduced(groups, problems, arrows, shared)
     sessions = shared.shape[1]
-    block = block - _by_session(groups, [arrow.schur for arrow in arrows], sessions)
-    gradient = gradient - _by_session(groups, [a.schur_gradient for a in arrows], sessions)
-    change = np.linalg.solve(block, gradient[..., None])[..., 0]
     takes = tuple(
         problem.factor
         - problem.half_squares

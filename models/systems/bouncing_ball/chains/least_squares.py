@@ -35,7 +35,7 @@ class Group:
     """Takes of one length with what does not change while they are explained.
 
     Attributes:
-        floor: Least relative scatter of each exit's speed (`laplace`).
+        floor: Least relative scatter of each exit's speed (`preparation`).
     """
 
     chains: Chains
