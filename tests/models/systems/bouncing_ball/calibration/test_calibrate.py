@@ -149,8 +149,8 @@ def test_drifting_ratios_are_reported() -> None:
 @pytest.mark.slow
 def test_clean_sessions_are_left_in_peace() -> None:
     alarmed = 0
-    for seed in range(12):
+    for seed in range(8):
         found = _calibrate(session(PING_PONG, 8, 300 + seed, bounces=6))
         alarmed += bool(found.findings or found.set_aside)
-    # Four checks and the takes' own: about 2 % of clean sessions; 3 or more of 12 with 0.2 %
-    assert alarmed <= 2
+    # Four checks and the takes' own: about 2 % of clean sessions; 2 or more of 8 with 1 %
+    assert alarmed <= 1

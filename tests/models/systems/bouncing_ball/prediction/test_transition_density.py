@@ -197,8 +197,8 @@ def worst_share(levels: np.ndarray) -> float:
     """Largest error of a share of levels below a nominal one, in its own binomial errors.
 
     Three balls, two posteriors, a region and three intervals, four masses each make 96 shares: one
-    of them is beyond 3.5 standard errors in at most 96 * 4.7e-4 = 4.5 % of seeds. At 90 % of 6000
-    cases that is 1.4 points, nothing more for the network: one that is 5 % too narrow fails.
+    of them is beyond 3.5 standard errors in at most 96 * 4.7e-4 = 4.5 % of seeds. At 90 % of 3000
+    cases that is 1.9 points, nothing more for the network: one that is 7 % too narrow fails.
     """
     return max(
         abs(row.found - row.nominal) / math.sqrt(row.nominal * (1.0 - row.nominal) / row.cases)
@@ -213,7 +213,7 @@ def test_regions_and_intervals_hold_the_next_bounce_as_often_as_they_say(
     ball: str, sd: Pair
 ) -> None:
     draw, place = torch.Generator().manual_seed(10), np.random.default_rng(12)
-    last, after = transition_density.simulate(posterior(ball, sd=sd), 6000, draw=draw)
+    last, after = transition_density.simulate(posterior(ball, sd=sd), 3000, draw=draw)
     mixture = transition_density.mixture(trained(ball, sd), last)
     samples = truncated_mixtures.sample(mixture, 400, draw=draw)
     found = truncated_mixtures.log_density(mixture, samples).T.numpy()
