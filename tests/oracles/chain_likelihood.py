@@ -7,9 +7,9 @@ integral. Shared errors are kept at their most likely values.
 import numpy as np
 
 from ricochet.models.systems.bouncing_ball.chains import laplace, least_squares
-from ricochet.models.systems.bouncing_ball.chains.laplace import Paths
 from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
+from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 
 _WIDER = 1.15
 

@@ -28,6 +28,7 @@ from ricochet.models.systems.bouncing_ball.chains.rebounds import Rebounds
 
 _NEGLIGIBLE = 1e-9  # share of wide redirections
 _LEAST = 1e-16  # variance of a deflection
+_REACH, _REACHES = 0.3, 3.0  # rad, or deviations: no normal law holds for larger deflections
 _MOST_BEND = -0.5  # a path that bends back more is no minimum
 
 
@@ -144,26 +145,29 @@ def _replaced(
 ) -> Float[ndarray, "point take"]:
     """Take the square out of the normal law, and put the mixture in its place."""
     size, axes = np.linalg.eigh(spread)
-    own = 1.0 / np.maximum(size, _LEAST)
-    rest = np.maximum(own - weight[..., None], 1e-6 * own)
-    without = axes @ (axes / rest[..., None, :]).swapaxes(-1, -2)
-    in_axes = (axes.swapaxes(-1, -2) @ place[..., None])[..., 0] * own / rest
-    middle = (axes @ in_axes[..., None])[..., 0]
+    others = np.maximum(1.0 / np.maximum(size, _LEAST) - weight[..., None], 0.0)
+    squares = (axes.swapaxes(-1, -2) @ place[..., None])[..., 0] ** 2
     kappa, ratio, share = (
         x[:, None] for x in (values.concentration, values.tail_ratio, values.tail_share)
     )
+    wanted = (squares * (1.0 + weight[..., None] / np.maximum(others, _LEAST)) ** 2).sum(-1)
+    reach = np.maximum(_REACH, _REACHES / np.sqrt(kappa))
+    squares = squares * np.minimum(1.0, reach**2 / np.maximum(wanted, _LEAST))[..., None]
     parts = [
-        np.log(chance) + _log_normal(middle, without, 1.0 / many)
+        np.log(chance) + _exchanged(squares, others, weight, many)
         for chance, many in ((1.0 - share, kappa), (share, ratio * kappa))
     ]
-    square = _log_normal(middle, without, 1.0 / weight) + np.log(2.0 * np.pi / weight)
-    square = square + found.peak[:, :, number] - found.excess[:, :, number]
+    square = np.log(2.0 * np.pi / weight) + found.peak[:, :, number] - found.excess[:, :, number]
     return np.asarray(np.logaddexp(*parts) - square)
 
 
-def _log_normal(place: ndarray, spread: ndarray, more: ndarray) -> ndarray:
-    """Return log N(place; 0, spread + more I) in two dimensions."""
-    wider = spread + np.asarray(more)[..., None, None] * np.eye(2)
-    determinant = np.linalg.det(wider)
-    squares = (place[..., None, :] @ np.linalg.inv(wider) @ place[..., None])[..., 0, 0]
-    return np.asarray(-0.5 * squares - 0.5 * np.log(determinant) - np.log(2.0 * np.pi))
+def _exchanged(squares: ndarray, others: ndarray, old: ndarray, new: ndarray) -> ndarray:
+    """Return log N(m; 0, V + I / new) - log N(m; 0, V + I / old) in two axes.
+
+    `others` is 1 / V and m = (others + old) / others times the place whose square is given: so the
+    difference is known where nothing else tells the deflection, others = 0.
+    """
+    old, new = old[..., None], np.broadcast_to(new, old.shape)[..., None]
+    after = others + new
+    wider = np.log(new * (others + old) / (old * after))
+    return np.asarray(0.5 * (wider - squares * (others + old) * (new - old) / after).sum(-1))

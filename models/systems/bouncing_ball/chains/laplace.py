@@ -5,38 +5,30 @@
 where h is half the squares of `least_squares`. Gauss and Newton's steps find the minimum over the
 paths x of all takes and the errors f that a session's takes share; the blocks of a take and of its
 session form an arrow, so that a take costs the cube of its own length alone. The integral about it
-is normal, with two `corrections`. Where a velocity leaves the tangent of the arc on which the
+(`normal_equations`) is normal, with two `corrections`. Where a velocity leaves the tangent of the arc on which the
 conserved speed puts it by more than speeds scatter, that much scatter is allowed for
 (`Group.floor`): late, short flights, whose places say little, then say no more than they can.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from ricochet.models.systems.bouncing_ball.chains import corrections, least_squares
+from ricochet.models.systems.bouncing_ball.chains import (
+    corrections,
+    least_squares,
+    normal_equations,
+)
 from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group, Problem
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
+from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 
 _MOST_STEPS = 40
 _ENOUGH = 1e-3  # nats
 _LOG_2PI = np.log(2.0 * np.pi)
-
-
-@dataclass(frozen=True)
-class Paths:
-    """The most likely paths of takes, group by group, and the shared errors, at each point."""
-
-    takes: tuple[Float[ndarray, "point _ _"], ...]
-    shared: Float[ndarray, "point session error"]
-
-    def repeated(self, points: int) -> "Paths":
-        """Return the paths of one point as a start for many."""
-        many = tuple(np.repeat(take[:1], points, 0) for take in self.takes)
-        return Paths(many, np.repeat(self.shared[:1], points, 0))
 
 
 @dataclass(frozen=True)
@@ -67,31 +59,106 @@ def evidence(
     Args:
         start: Paths near to the most likely ones, of as many points.
         steps: Most steps of the search.
-        enough: It ends when a step gains less, nats.
+        enough: A point's search ends when a step promises less, nats.
     """
-    paths, damping = start, np.full(start.shared.shape[:2], 1e-3)
-    problems = problems_of(groups, paths, values)
-    cost = _cost(groups, problems, paths.shared)
-    settled = np.zeros(len(paths.shared), dtype=bool)
-    for _ in range(steps):
-        moved = _moved(groups, problems, paths, damping)
-        with np.errstate(all="ignore"):  # a step too far is not taken
-            tried = problems_of(groups, moved, values)
-            there = _cost(groups, tried, moved.shared)
-        there = np.where(_rises(groups, moved) & np.isfinite(there), there, np.inf)
-        better = there <= cost + 1e-9
-        gain = np.where(better, cost - there, 0.0).sum(1)
-        paths = _chosen(groups, better, moved, paths)
-        problems = [
-            _mixed(better[:, group.chains.session], new, old)
-            for group, new, old in zip(groups, tried, problems, strict=True)
-        ]
-        cost, damping = np.where(better, there, cost), np.where(better, 0.1, 10.0) * damping
-        settled = better.all(1) & (gain < enough)
-        if settled.all():
+    points = len(start.shared)
+    found = Evidence(
+        np.zeros(points),
+        Paths(tuple(take.copy() for take in start.takes), start.shared.copy()),
+        tuple(np.zeros(take.shape[:2]) for take in start.takes),
+        np.zeros(points, dtype=bool),
+    )
+    state = _first_state(groups, values, start)
+    for number in range(steps + 1):
+        step = _step(groups, state)
+        ended = step.promise < enough
+        if number == steps:
+            ended[:] = True
+        if ended.any():
+            _keep(found, groups, state.rows(ended), step.promise[ended] < enough)
+            state, step = state.rows(~ended), step.rows(~ended)
+        if not len(state.points):
             break
-    total, takes = _integrated(groups, problems, paths.shared, values)
-    return Evidence(total, paths, takes, settled)
+        state = _advanced(groups, state, step)
+    return found
+
+
+@dataclass(frozen=True)
+class _State:
+    """Points whose paths are still searched: their numbers, paths, problems and damping."""
+
+    points: ndarray
+    values: Values
+    paths: Paths
+    problems: tuple[Problem, ...]
+    cost: ndarray
+    damping: ndarray
+
+    def rows(self, chosen: ndarray) -> "_State":
+        return self if chosen.all() else _rows(self, chosen)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A damped step of Gauss and Newton, and by how much it should lower the cost."""
+
+    paths: Paths
+    promise: ndarray
+
+    def rows(self, chosen: ndarray) -> "_Step":
+        return self if chosen.all() else _rows(self, chosen)
+
+
+def _first_state(groups: Sequence[Group], values: Values, paths: Paths) -> _State:
+    problems = tuple(problems_of(groups, paths, values))
+    cost = _cost(groups, problems, paths.shared)
+    points = np.arange(len(paths.shared))
+    return _State(points, values, paths, problems, cost, np.full_like(cost, 1e-3))
+
+
+def _step(groups: Sequence[Group], state: _State) -> _Step:
+    arrows = [
+        normal_equations.damped(problem, state.damping[:, group.chains.session])
+        for group, problem in zip(groups, state.problems, strict=True)
+    ]
+    shared = state.paths.shared
+    _, gradient, change = normal_equations.reduced(groups, state.problems, arrows, shared)
+    promise = 0.5 * (gradient * change).sum((1, 2))
+    takes = []
+    for group, path, arrow in zip(groups, state.paths.takes, arrows, strict=True):
+        pulled = arrow.solved[..., 1:] @ change[:, group.chains.session][..., None]
+        takes.append(path - arrow.solved[..., 0] + pulled[..., 0])
+        promise = promise + 0.5 * (arrow.gradient * arrow.solved[..., 0]).sum((1, 2))
+    return _Step(Paths(tuple(takes), shared - change), promise)
+
+
+def _advanced(groups: Sequence[Group], state: _State, step: _Step) -> _State:
+    """Go on to where the step led, session by session, if it is better there."""
+    with np.errstate(all="ignore"):  # a step too far is not taken
+        tried = problems_of(groups, step.paths, state.values)
+        there = _cost(groups, tried, step.paths.shared)
+    there = np.where(_rises(groups, step.paths) & np.isfinite(there), there, np.inf)
+    better = there <= state.cost + 1e-9
+    problems = tuple(
+        _mixed(better[:, group.chains.session], new, old)
+        for group, new, old in zip(groups, tried, state.problems, strict=True)
+    )
+    return replace(
+        state,
+        paths=_chosen(groups, better, step.paths, state.paths),
+        problems=problems,
+        cost=np.where(better, there, state.cost),
+        damping=np.where(better, 0.1, 10.0) * state.damping,
+    )
+
+
+def _keep(found: Evidence, groups: Sequence[Group], state: _State, settled: ndarray) -> None:
+    """Integrate about the paths of some points, and write down what comes out."""
+    total, takes = _integrated(groups, state.problems, state.paths.shared, state.values)
+    found.log_likelihood[state.points], found.settled[state.points] = total, settled
+    found.paths.put(state.points, state.paths)
+    for whole, part in zip(found.takes, takes, strict=True):
+        whole[state.points] = part
 
 
 def problems_of(groups: Sequence[Group], paths: Paths, values: Values) -> list[Problem]:
@@ -102,100 +169,11 @@ def problems_of(groups: Sequence[Group], paths: Paths, values: Values) -> list[P
     ]
 
 
-def _by_session(
-    groups: Sequence[Group], parts: Sequence[ndarray], sessions: int
-) -> Float[ndarray, "point session *rest"]:
-    """Sum what belongs to takes over those of each session."""
-    total = np.zeros((len(parts[0]), sessions, *parts[0].shape[2:]))
-    for group, part in zip(groups, parts, strict=True):
-        for number in range(sessions):
-            total[:, number] += part[:, group.chains.session == number].sum(1)
-    return total
-
-
 def _cost(groups: Sequence[Group], problems: Sequence[Problem], shared: ndarray) -> ndarray:
     takes = [problem.half_squares for problem in problems]
-    return np.asarray(_by_session(groups, takes, shared.shape[1]) + 0.5 * (shared**2).sum(-1))
-
-
-@dataclass(frozen=True)
-class _Arrow:
-    """A group's blocks of the normal equations: what shared errors do to its paths, solved.
-
-    Attributes:
-        solved: Inverse of the paths' block, times its gradient and times `by_shared`.
-    """
-
-    gradient: ndarray
-    by_shared: ndarray
-    solved: ndarray
-
-    @property
-    def schur(self) -> ndarray:
-        """What the paths take from the shared errors' block."""
-        return np.asarray(self.by_shared.swapaxes(-1, -2) @ self.solved[..., 1:])
-
-    @property
-    def schur_gradient(self) -> ndarray:
-        """What they take from its gradient."""
-        return np.asarray((self.by_shared.swapaxes(-1, -2) @ self.solved[..., :1])[..., 0])
-
-
-def _hessian(problem: Problem) -> Float[ndarray, "point take path path"]:
-    return np.asarray(problem.by_path.swapaxes(-1, -2) @ problem.by_path)
-
-
-def _right(problem: Problem) -> Float[ndarray, "point take path column"]:
-    columns = np.concatenate((problem.residual[..., None], problem.by_shared), -1)
-    return np.asarray(problem.by_path.swapaxes(-1, -2) @ columns)
-
-
-def _damped(problem: Problem, damping: Float[ndarray, "point take"]) -> _Arrow:
-    hessian, right = _hessian(problem), _right(problem)
-    diagonal = np.arange(hessian.shape[-1])
-    hessian[..., diagonal, diagonal] *= 1.0 + damping[..., None]
-    return _Arrow(right[..., 0], right[..., 1:], np.linalg.solve(hessian, right))
-
-
-def _solved(problem: Problem, inverse: Float[ndarray, "point take path path"]) -> _Arrow:
-    right = _right(problem)
-    return _Arrow(right[..., 0], right[..., 1:], inverse @ right)
-
-
-def _reduced(
-    groups: Sequence[Group], problems: Sequence[Problem], arrows: Sequence[_Arrow], shared: ndarray
-) -> tuple[ndarray, ndarray, ndarray]:
-    """Return block and gradient of the shared errors, the paths eliminated, and the step."""
-    blocks = [
-        p.by_shared.swapaxes(-1, -2) @ p.by_shared - arrow.schur
-        for p, arrow in zip(problems, arrows, strict=True)
-    ]
-    pulls = [
-        (p.by_shared.swapaxes(-1, -2) @ p.residual[..., None])[..., 0] - arrow.schur_gradient
-        for p, arrow in zip(problems, arrows, strict=True)
-    ]
-    sessions, errors = shared.shape[1:]
-    block = _by_session(groups, blocks, sessions) + np.eye(errors)
-    gradient = _by_session(groups, pulls, sessions) + shared
-    return block, gradient, np.linalg.solve(block, gradient[..., None])[..., 0]
-
-
-def _moved(
-    groups: Sequence[Group], problems: Sequence[Problem], paths: Paths, damping: ndarray
-) -> Paths:
-    """Make one damped step of Gauss and Newton."""
-    arrows = [
-        _damped(problem, damping[:, group.chains.session])
-        for group, problem in zip(groups, problems, strict=True)
-    ]
-    change = _reduced(groups, problems, arrows, paths.shared)[2]
-    takes = tuple(
-        path
-        - arrow.solved[..., 0]
-        + (arrow.solved[..., 1:] @ change[:, group.chains.session][..., None])[..., 0]
-        for group, path, arrow in zip(groups, paths.takes, arrows, strict=True)
+    return np.asarray(
+        normal_equations.by_session(groups, takes, shared.shape[1]) + 0.5 * (shared**2).sum(-1)
     )
-    return Paths(takes, paths.shared - change)
 
 
 def _rises(groups: Sequence[Group], paths: Paths) -> Bool[ndarray, "point session"]:
@@ -204,7 +182,7 @@ def _rises(groups: Sequence[Group], paths: Paths) -> Bool[ndarray, "point sessio
     for path in paths.takes:
         up = path[..., FIRST + 2 :: 3]
         rising.append((up <= 0.0).any(-1).astype(float))
-    return np.asarray(_by_session(groups, rising, paths.shared.shape[1]) == 0.0)
+    return np.asarray(normal_equations.by_session(groups, rising, paths.shared.shape[1]) == 0.0)
 
 
 def _chosen(groups: Sequence[Group], better: ndarray, new: Paths, old: Paths) -> Paths:
@@ -230,13 +208,25 @@ def _select(chosen: ndarray, new: object, old: object):  # type: ignore[no-untyp
     return type(new)(**{name: _select(chosen, names[name], getattr(old, name)) for name in names})
 
 
+def _rows(record, chosen: ndarray):  # type: ignore[no-untyped-def]
+    """Return some points of every array of a record."""
+    if isinstance(record, np.ndarray):
+        return record[chosen]
+    if isinstance(record, tuple):
+        return tuple(_rows(part, chosen) for part in record)
+    return type(record)(**{name: _rows(part, chosen) for name, part in vars(record).items()})
+
+
 def _integrated(
     groups: Sequence[Group], problems: Sequence[Problem], shared: ndarray, values: Values
 ) -> tuple[Float[ndarray, " point"], tuple[ndarray, ...]]:
     """Integrate about the minimum."""
-    inverses = [np.linalg.inv(_hessian(problem)) for problem in problems]
-    arrows = [_solved(p, inverse) for p, inverse in zip(problems, inverses, strict=True)]
-    block, gradient, change = _reduced(groups, problems, arrows, shared)
+    inverses = [np.linalg.inv(normal_equations.hessian_of(problem)) for problem in problems]
+    arrows = [
+        normal_equations.solved_by(p, inverse)
+        for p, inverse in zip(problems, inverses, strict=True)
+    ]
+    block, gradient, change = normal_equations.reduced(groups, problems, arrows, shared)
     sessions = shared.shape[1]
     takes = tuple(
         problem.factor
@@ -249,5 +239,5 @@ def _integrated(
     )
     rest = 0.5 * (gradient * change).sum(-1) - 0.5 * (shared**2).sum(-1)
     rest = rest - 0.5 * np.linalg.slogdet(block)[1]
-    total = _by_session(groups, takes, sessions) + rest
+    total = normal_equations.by_session(groups, takes, sessions) + rest
     return total.sum(1), takes

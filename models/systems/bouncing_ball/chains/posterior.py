@@ -7,8 +7,8 @@ count, each weighed by the mixture of the laws drawn from (Cornuet et al. 2012, 
 importance sampling). The mean weight is the member's evidence.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -16,18 +16,21 @@ from numpy import ndarray
 from scipy import optimize, stats
 
 from ricochet.models.systems.bouncing_ball.chains import laplace, parameters, preparation
-from ricochet.models.systems.bouncing_ball.chains.laplace import Paths
 from ricochet.models.systems.bouncing_ball.chains.least_squares import Group
 from ricochet.models.systems.bouncing_ball.chains.observations import Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
+from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 
 _FREEDOM = 5.0
 _DRAWS = 200
-_ROUNDS = 6
-_ENOUGH = 300.0  # effective draws
+_ROUNDS = 15
+_ENOUGH = 200.0  # effective draws
 _BATCH = 64
 _FAR = -1e10
-LogDensity = Callable[[Float[ndarray, "point parameter"]], Float[ndarray, " point"]]
+_CURVATURES = (0.05, 20.0)  # in units in which it should be about 1
+_BETTER = 2.0  # nats by which a draw beats the peak that was found
+_SEARCHES = 3
+_FIRST_SCALE = np.array([1e-4, *[0.1] * (len(parameters.NAMES) - 1)])
 
 
 @dataclass(frozen=True)
@@ -81,44 +84,93 @@ def explain(
     """
     margin = 0.05 * prior.spread
     start = np.clip(start, prior.bounds[0] + margin, prior.bounds[1] - margin)
-    groups, paths = preparation.prepare(chains, prior.law, parameters.values(start[None]))
-    peak = _peak(_density(groups, paths, prior), prior, start)
-    groups, paths = preparation.prepare(chains, prior.law, parameters.values(peak[None]))
-    density = _density(groups, paths, prior)
-    peak = _peak(density, prior, peak)
-    covariance = _covariance(density, prior.free, peak, _first_scale(density, prior.free, peak))
-    theta, weights, log_evidence = _sampled(density, prior, peak, covariance, draw)
+    for _ in range(_SEARCHES):
+        density, covariance = _approximated(chains, prior, start)
+        theta, weights, logs, log_evidence = _sampled(density, covariance, draw)
+        start = theta[np.argmax(logs)]
+        if logs.max() < density(density.point[None])[0] + _BETTER:
+            break
     effective = 1.0 / float((weights**2).sum())
-    return Member(prior, theta, weights, log_evidence, effective, peak, groups, paths)
+    return Member(
+        prior, theta, weights, log_evidence, effective, density.point, density.groups, density.paths
+    )
 
 
-def _density(groups: Sequence[Group], paths: Paths, prior: Prior) -> LogDensity:
-    def density(theta: Float[ndarray, "point parameter"]) -> Float[ndarray, " point"]:
-        total = prior.log_density(theta)
+def _approximated(
+    chains: Sequence[Chains], prior: Prior, start: Float[ndarray, " parameter"]
+) -> tuple["Density", Float[ndarray, "free free"]]:
+    """Return the density about its most likely point, and the inverse of its curvature there."""
+    peak, scale = start, _FIRST_SCALE[prior.free]
+    for _ in range(2):  # once more with what the integration allows for at the peak
+        values = parameters.values(peak[None])
+        density = Density(*preparation.prepare(chains, prior.law, values), prior, peak)
+        density = density.about(peak)
+        scale = _scale(density, scale)
+        peak = _peak(density, scale)
+    density = density.about(peak)
+    return _curved(density, _scale(density, scale))
+
+
+@dataclass(frozen=True)
+class Density:
+    """The log posterior density of one law, but for its norm, and where to look for its paths.
+
+    Attributes:
+        paths: The most likely ones at a point, from which the search for all others starts.
+        slopes: How the paths change from there with the free coordinates.
+    """
+
+    groups: tuple[Group, ...]
+    paths: Paths
+    prior: Prior
+    point: Float[ndarray, " parameter"]
+    slopes: Paths | None = None
+
+    def __call__(self, theta: Float[ndarray, "point parameter"]) -> Float[ndarray, " point"]:
+        """Return the log density of points; where none is found, a very low one."""
+        return self.evaluated(theta)[0]
+
+    def evaluated(
+        self, theta: Float[ndarray, "point parameter"]
+    ) -> tuple[Float[ndarray, " point"], Paths]:
+        """Return it and the paths."""
+        total = self.prior.log_density(theta)
+        paths = self._starts(theta)
         for first in range(0, len(theta), _BATCH):
             part = np.flatnonzero(np.isfinite(total[first : first + _BATCH])) + first
             if len(part):
                 values = parameters.values(theta[part])
-                found = laplace.evidence(groups, values, paths.repeated(len(part)))
+                found = laplace.evidence(self.groups, values, paths.rows(part))
                 total[part] += np.where(found.settled, found.log_likelihood, -np.inf)
-        return np.where(np.isfinite(total), total, _FAR)
+                paths.put(part, found.paths)
+        return np.where(np.isfinite(total), total, _FAR), paths
 
-    return density
+    def about(self, point: Float[ndarray, " parameter"]) -> "Density":
+        """Return the density whose searches start from the paths of a point."""
+        return replace(self, point=point, paths=self.evaluated(point[None])[1])
+
+    def _starts(self, theta: Float[ndarray, "point parameter"]) -> Paths:
+        paths = self.paths.repeated(len(theta))
+        if self.slopes is None:
+            return paths
+        return paths.moved(self.slopes, (theta - self.point)[:, self.prior.free])
 
 
-def _peak(
-    density: LogDensity, prior: Prior, start: Float[ndarray, " parameter"]
-) -> Float[ndarray, " parameter"]:
-    """Return the most likely point."""
-    free = prior.free
-    scale, ones = _first_scale(density, free, start), np.eye(len(free))
+def _peak(density: Density, scale: Float[ndarray, " free"]) -> Float[ndarray, " parameter"]:
+    """Return the most likely point, searched from the centre in units of a scale."""
+    prior, free, start = density.prior, density.prior.free, density.point
+    ones = np.eye(len(free))
 
     def both(z: ndarray) -> tuple[float, ndarray]:
+        nonlocal density
         point = start[free] + scale * z
-        theta = _with(start, free, point + 0.1 * scale * np.vstack((0.0 * ones[:1], ones, -ones)))
-        values = density(theta)
-        ahead, behind = np.split(values[1:], 2)
-        return -values[0], -(ahead - behind) / 0.2
+        middle = _with(start, free, point[None])
+        here, paths = density.evaluated(middle)
+        if here[0] > _FAR:
+            density = replace(density, paths=paths)
+        around = density(_with(start, free, point + 0.1 * scale * np.vstack((ones, -ones))))
+        ahead, behind = np.split(around, 2)
+        return -here[0], -(ahead - behind) / 0.2
 
     bounds = (prior.bounds[:, free] - start[free]) / scale
     inner = np.stack((np.minimum(bounds[0] + 0.11, 0.0), np.maximum(bounds[1] - 0.11, 0.0)))
@@ -129,12 +181,9 @@ def _peak(
     return _with(start, free, (start[free] + scale * found.x)[None])[0]
 
 
-def _first_scale(
-    density: LogDensity, free: ndarray, start: Float[ndarray, " parameter"]
-) -> Float[ndarray, " free"]:
-    """Return for each coordinate how far the density is about half a nat lower."""
-    scale = np.full(len(free), 0.1)
-    scale[0] = 1e-4
+def _scale(density: Density, scale: Float[ndarray, " free"]) -> Float[ndarray, " free"]:
+    """Return for each coordinate how far from the centre the density is about half a nat lower."""
+    free, start = density.prior.free, density.point
     here = density(start[None])[0]
     for _ in range(12):
         ahead = density(_with(start, free, start[free] + np.diag(scale)))
@@ -153,37 +202,35 @@ def _with(start: ndarray, free: ndarray, chosen: ndarray) -> Float[ndarray, "poi
     return theta
 
 
-def _covariance(
-    density: LogDensity, free: ndarray, peak: ndarray, spread: ndarray
-) -> Float[ndarray, "free free"]:
-    """Return the inverse of the curvature at the peak."""
-    count, step = len(free), 0.5
-    pairs = [(i, j) for i in range(count) for j in range(i)]
-    moves = [step * sign * np.eye(count)[i] for i in range(count) for sign in (1, -1)]
-    for i, j in pairs:
-        moves += [
-            step * (a * np.eye(count)[i] + b * np.eye(count)[j]) for a in (1, -1) for b in (1, -1)
-        ]
-    theta = _with(peak, free, peak[free] + spread * np.array([np.zeros(count), *moves]))
-    values = density(theta)
-    middle, singles = values[0], values[1 : 1 + 2 * count].reshape(count, 2)
-    hessian = np.diag((2 * middle - singles.sum(1)) / step**2)
-    corners = values[1 + 2 * count :].reshape(-1, 4) @ np.array([1.0, -1.0, -1.0, 1.0])
-    for (i, j), corner in zip(pairs, corners, strict=True):
-        hessian[i, j] = hessian[j, i] = -corner / (4 * step**2)
+def _curved(
+    density: Density, spread: Float[ndarray, " free"]
+) -> tuple[Density, Float[ndarray, "free free"]]:
+    """Return the density with slopes of paths, and the inverse of its curvature at its point."""
+    free, step, ones = density.prior.free, 0.5, np.eye(len(spread))
+    centre = density.point
+    singles = np.concatenate((np.zeros((1, len(free))), step * ones, -step * ones))
+    values, paths = density.evaluated(_with(centre, free, centre[free] + spread * singles))
+    ahead, behind = np.split(np.arange(1, len(singles)), 2)
+    slopes = paths.rows(ahead).less(paths.rows(behind), 2.0 * step * spread)
+    density = replace(density, slopes=slopes)
+    hessian = np.diag((2.0 * values[0] - values[ahead] - values[behind]) / step**2)
+    first, second = np.tril_indices(len(free), -1)
+    signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    moves = step * (signs[:, :1, None] * ones[first] + signs[:, 1:, None] * ones[second])
+    corners = density(_with(centre, free, centre[free] + spread * moves.reshape(-1, len(free))))
+    mixed = np.array([1.0, -1.0, -1.0, 1.0]) @ corners.reshape(4, -1)
+    hessian[first, second] = hessian[second, first] = -mixed / (4.0 * step**2)
     size, axes = np.linalg.eigh(hessian)
-    return spread[:, None] * (axes / np.clip(size, 0.05, None)) @ axes.T * spread
+    inverse = (axes / np.clip(size, *_CURVATURES)) @ axes.T
+    return density, spread[:, None] * inverse * spread
 
 
 def _sampled(
-    density: LogDensity,
-    prior: Prior,
-    peak: ndarray,
-    covariance: ndarray,
-    draw: np.random.Generator,
-) -> tuple[ndarray, ndarray, float]:
-    """Draw and weigh, adapting the law that is drawn from."""
-    free, laws, logs = prior.free, [], np.zeros(0)
+    density: Density, covariance: ndarray, draw: np.random.Generator
+) -> tuple[ndarray, ndarray, ndarray, float]:
+    """Draw and weigh, adapting the law that is drawn from; also return log densities."""
+    peak = density.point
+    free, laws, logs = density.prior.free, [], np.zeros(0)
     theta = np.zeros((0, len(peak)))
     centre = peak[free]
     for _ in range(_ROUNDS):
@@ -202,4 +249,4 @@ def _sampled(
         own = (weights[:, None] * away).T @ away
         few = min(1.0, 1.0 / (weights**2).sum() / (5.0 * len(free)))
         covariance = few * own * (_FREEDOM - 2) / _FREEDOM + (1.0 - few) * covariance
-    return theta, weights, log_evidence
+    return theta, weights, logs, log_evidence

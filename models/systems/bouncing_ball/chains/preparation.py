@@ -9,10 +9,10 @@ from numpy import ndarray
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball.chains import flight_tables, laplace
-from ricochet.models.systems.bouncing_ball.chains.laplace import Paths
 from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
+from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
 
 LEAST_SCATTER = 3e-4

@@ -149,7 +149,7 @@ def count(played: list[Played], known: Conditions) -> dict[str, Any]:
             kind: sum(each.outcome.ended == kind for each in played)
             for kind in ("line", "returned", "out", "time")
         },
-        "complaints": sum(bool(each.faults) for each in played),
+        "faults": sum(bool(each.faults) for each in played),
     }
 
 

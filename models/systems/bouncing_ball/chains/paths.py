@@ -1,0 +1,47 @@
+"""Paths of takes at some parameter points: what the ball did, and the errors that takes share."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The most likely paths of takes, group by group, and the shared errors, at each point."""
+
+    takes: tuple[Float[ndarray, "point _ _"], ...]
+    shared: Float[ndarray, "point session error"]
+
+    def repeated(self, points: int) -> "Paths":
+        """Return the paths of one point as a start for many."""
+        many = tuple(np.repeat(take[:1], points, 0) for take in self.takes)
+        return Paths(many, np.repeat(self.shared[:1], points, 0))
+
+    def rows(self, chosen: ndarray) -> "Paths":
+        """Return the paths of some of the points."""
+        return Paths(tuple(take[chosen] for take in self.takes), self.shared[chosen])
+
+    def put(self, chosen: ndarray, paths: "Paths") -> None:
+        """Replace the paths of some of the points."""
+        self.shared[chosen] = paths.shared
+        for whole, part in zip(self.takes, paths.takes, strict=True):
+            whole[chosen] = part
+
+    def less(self, other: "Paths", scale: Float[ndarray, " point"]) -> "Paths":
+        """Return differences, each point's over its scale."""
+        over = 1.0 / scale[:, None, None]
+        takes = tuple((a - b) * over for a, b in zip(self.takes, other.takes, strict=True))
+        return Paths(takes, (self.shared - other.shared) * over)
+
+    def moved(self, slopes: "Paths", away: Float[ndarray, "point free"]) -> "Paths":
+        """Return the paths some way along slopes, but where a flight would not rise."""
+        takes = []
+        for here, slope in zip(self.takes, slopes.takes, strict=True):
+            there = here + np.einsum("pf,ftx->ptx", away, slope)
+            rises = (there[..., FIRST + 2 :: 3] > 0.0).all(-1, keepdims=True)
+            takes.append(np.where(rises, there, here))
+        return Paths(tuple(takes), self.shared + np.einsum("pf,fse->pse", away, slopes.shared))
