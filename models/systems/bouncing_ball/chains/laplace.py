@@ -4,10 +4,10 @@
 
 where h is half the squares of `least_squares`. Gauss and Newton's steps find the minimum over the
 paths x of all takes and the errors f that a session's takes share; the blocks of a take and of its
-session form an arrow, so that a take costs the cube of its own length alone. The integral about it
-(`normal_equations`) is normal, with two `corrections`. Where a velocity leaves the tangent of the arc on which the
-conserved speed puts it by more than speeds scatter, that much scatter is allowed for
-(`Group.floor`): late, short flights, whose places say little, then say no more than they can.
+session form an arrow, so that a take costs the cube of its own length alone (`normal_equations`).
+The integral about it is normal, with two `corrections`. Where a velocity leaves the tangent of the
+arc on which the conserved speed puts it by more than speeds scatter, that much scatter is allowed
+for (`Group.floor`): late, short flights, whose places say little, then say no more than they can.
 """
 
 from collections.abc import Sequence
