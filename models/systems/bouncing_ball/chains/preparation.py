@@ -38,10 +38,7 @@ def prepare(
         for group, path in zip(chains, paths, strict=True)
     ]
     found = Paths(tuple(paths), np.zeros((1, sessions, max(errors, len(SHARED)))))
-    for scatter in _LOOSE:
-        if scatter > values.scatter[0]:
-            loose = replace(values, scatter=np.array([scatter]))
-            found = laplace.evidence(groups, loose, found, steps=8, enough=0.05).paths
+    found = _drawn_tight(groups, values, found)
     for _ in range(2):
         groups = [
             replace(group, floor=np.hypot(LEAST_SCATTER, floor))
@@ -49,6 +46,26 @@ def prepare(
         ]
         found = laplace.evidence(groups, values, found).paths
     return tuple(groups), found
+
+
+def _drawn_tight(groups: Sequence[Group], values: Values, paths: Paths) -> Paths:
+    """Bring paths near to the most likely ones, each take with shared errors of its own.
+
+    So that no take holds up the others; the session's errors then start from the takes' median.
+    """
+    alone = [
+        replace(group, chains=replace(group.chains, session=group.chains.index)) for group in groups
+    ]
+    takes = sum(len(group.chains.times) for group in groups)
+    found = Paths(paths.takes, np.zeros((1, takes, paths.shared.shape[-1])))
+    for scatter in (*_LOOSE, 0.0):
+        loose = replace(values, scatter=np.maximum(values.scatter, scatter))
+        found = laplace.evidence(alone, loose, found, steps=12, enough=0.05).paths
+    shared = np.zeros_like(paths.shared)
+    for number in range(shared.shape[1]):
+        own = [group.chains.index[group.chains.session == number] for group in groups]
+        shared[:, number] = np.median(found.shared[:, np.concatenate(own)], axis=1)
+    return Paths(found.takes, shared)
 
 
 def _arcs(
