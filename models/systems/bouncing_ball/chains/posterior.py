@@ -76,16 +76,22 @@ def explain(
     start: Float[ndarray, " parameter"],
     *,
     draw: np.random.Generator,
+    least: float = -np.inf,
 ) -> Member:
     """Infer the parameters of one law from chains of bounces.
 
     Args:
         start: Coordinates near to the most likely ones.
+        least: A law whose log evidence is about less than this is not sampled: its only draw is the
+            most likely point.
     """
     margin = 0.05 * prior.spread
     start = np.clip(start, prior.bounds[0] + margin, prior.bounds[1] - margin)
     for _ in range(_SEARCHES):
-        density, covariance = _approximated(chains, prior, start)
+        density, covariance, about = _approximated(chains, prior, start)
+        if about < least:
+            theta, weights, log_evidence = density.point[None], np.ones(1), about
+            break
         theta, weights, logs, log_evidence = _sampled(density, covariance, draw)
         start = theta[np.argmax(logs)]
         if logs.max() < density(density.point[None])[0] + _BETTER:
@@ -98,8 +104,11 @@ def explain(
 
 def _approximated(
     chains: Sequence[Chains], prior: Prior, start: Float[ndarray, " parameter"]
-) -> tuple["Density", Float[ndarray, "free free"]]:
-    """Return the density about its most likely point, and the inverse of its curvature there."""
+) -> tuple["Density", Float[ndarray, "free free"], float]:
+    """Return the density about its most likely point, the inverse of its curvature, and its norm.
+
+    That is the log evidence by Laplace's rule.
+    """
     peak, scale = start, _FIRST_SCALE[prior.free]
     for _ in range(2):  # once more with what the integration allows for at the peak
         values = parameters.values(peak[None])
@@ -107,8 +116,9 @@ def _approximated(
         density = density.about(peak)
         scale = _scale(density, scale)
         peak = _peak(density, scale)
-    density = density.about(peak)
-    return _curved(density, _scale(density, scale))
+    density, covariance = _curved(density.about(peak), _scale(density.about(peak), scale))
+    volume = 0.5 * np.linalg.slogdet(2.0 * np.pi * covariance)[1]
+    return density, covariance, float(density(peak[None])[0] + volume)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,147 @@
+"""The answer of the family: its members' posteriors, weighed by how well they explain the takes.
+
+A member is a law of restitution by speed (`contact`). With equal prior chances the weight of member
+i is proportional to its evidence p(takes | i), and every answer is the average over the members:
+draws of the family are draws of member i as often as its weight says.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.systems.bouncing_ball import air
+from ricochet.models.systems.bouncing_ball import contact as contacts
+from ricochet.models.systems.bouncing_ball.air import Size
+from ricochet.models.systems.bouncing_ball.chains import parameters, posterior
+from ricochet.models.systems.bouncing_ball.chains.observations import Chains
+from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
+from ricochet.models.systems.bouncing_ball.chains.posterior import Member
+
+LAWS = {
+    "constant": contacts.constant,
+    "linear": contacts.linear,
+    "viscoelastic": contacts.viscoelastic,
+}
+SAMPLES = 4000
+_DRAG_SD = air.DRAG_COEFFICIENT_SD / air.DRAG_COEFFICIENT
+_HOPELESS = 10.0  # nats below the best member
+_LOOSE_SCATTER, _LOOSE_TAKES = np.log(0.02), np.log(0.005)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Members with their weights, and draws of all together.
+
+    Attributes:
+        weights: Of the members, by their names; they sum to one.
+        theta: Draws in the coordinates of `parameters`.
+        member: Of which member each is, by its place.
+    """
+
+    members: dict[str, Member]
+    weights: dict[str, float]
+    theta: Float[ndarray, "draw parameter"]
+    member: Int[ndarray, " draw"]
+
+    @property
+    def best(self) -> Member:
+        """The member of the greatest weight."""
+        return self.members[max(self.weights, key=lambda name: self.weights[name])]
+
+    @property
+    def effective(self) -> float:
+        """Effective draws of the least sampled member that has a say."""
+        counted = [name for name, weight in self.weights.items() if weight > 0.05]
+        return min(self.members[name].effective for name in counted)
+
+    def restitution(self, speed: float) -> Float[ndarray, " draw"]:
+        """Return draws of restitution at a speed of impact, m/s."""
+        found = np.empty(len(self.theta))
+        for number, member in enumerate(self.members.values()):
+            rows = torch.from_numpy(self.theta[self.member == number])
+            at = torch.full((len(rows),), speed, dtype=torch.float64)
+            law = member.prior.law
+            found[self.member == number] = law(rows[:, 0], rows[:, NAMES.index("slope")], at)
+        return found
+
+    @property
+    def pair(self) -> Float[ndarray, "draw 2"]:
+        """Draws of restitution at the reference speed and log10 concentration."""
+        return self.theta[:, :2]
+
+
+def drag_prior(size: Size | None, temperature: float) -> tuple[float, float]:
+    """Return centre and spread of log drag, by the size of the ball if it is known."""
+    if size is None:
+        plain, number = Prior(), NAMES.index("log_drag")
+        return float(plain.centre[number]), float(plain.spread[number])
+    return float(np.log(air.drag(size, temperature))), _DRAG_SD
+
+
+def infer(
+    chains: Sequence[Chains],
+    *,
+    first: Float[ndarray, " 2"],
+    drag: tuple[float, float],
+    draw: np.random.Generator,
+    progress: Progress = no_progress,
+) -> Family:
+    """Infer the family from the chains of a ball on a surface.
+
+    Args:
+        first: Restitution and log10 concentration near to the most likely ones.
+        drag: Centre and spread of the prior of log drag.
+    """
+    members: dict[str, Member] = {}
+    for name, law in LAWS.items():
+        prior = _prior(law, drag)
+        start = _start(prior, members["constant"].peak if members else first)
+        best = max((each.log_evidence for each in members.values()), default=-np.inf)
+        members[name] = posterior.explain(chains, prior, start, draw=draw, least=best - _HOPELESS)
+        progress(len(members), len(LAWS))
+    logs = np.array([member.log_evidence for member in members.values()])
+    shares = np.exp(logs - logs.max())
+    shares /= shares.sum()
+    member = draw.choice(len(shares), SAMPLES, p=shares)
+    theta = np.empty((SAMPLES, len(NAMES)))
+    for number, each in enumerate(members.values()):
+        here = member == number
+        theta[here] = each.sample(int(here.sum()), draw=draw)
+    return Family(members, dict(zip(members, shares.tolist(), strict=True)), theta, member)
+
+
+def _prior(law: contacts.RestitutionLaw, drag: tuple[float, float]) -> Prior:
+    plain, number = Prior(law), NAMES.index("log_drag")
+    plain.centre[number], plain.spread[number] = drag
+    if law is not contacts.linear:  # the slope is no parameter of the others
+        plain.centre[NAMES.index("slope")] = 0.0
+    return plain
+
+
+def _start(prior: Prior, known: Float[ndarray, " _"]) -> Float[ndarray, " parameter"]:
+    """Start with wide scatters, from which the search comes down faster than it climbs.
+
+    Known are the first of the coordinates, or all of them for another law.
+    """
+    start = prior.centre.copy()
+    start[: len(known)] = known
+    start[NAMES.index("slope")] = 0.0
+    for name, loose in (("log_scatter", _LOOSE_SCATTER), ("log_take_scatter", _LOOSE_TAKES)):
+        start[NAMES.index(name)] = max(start[NAMES.index(name)], loose)
+    return start
+
+
+def spread_by(family: Family, factors: Float[ndarray, " 2"]) -> Family:
+    """Return the family whose restitution and concentration are wider by factors, about the mean.
+
+    Draws stay within the bounds of `parameters`.
+    """
+    theta = family.theta.copy()
+    centre = theta[:, :2].mean(0)
+    theta[:, :2] = np.clip(centre + factors * (theta[:, :2] - centre), *parameters.BOX)
+    return replace(family, theta=theta)

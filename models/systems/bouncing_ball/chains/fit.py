@@ -1,0 +1,171 @@
+"""Whether a member explains its takes: replicated sessions, and what takes themselves disagree.
+
+**Replicates.** Sessions are simulated at the posterior mean, with the takes' own lengths and
+errors, and every take's part of the log likelihood there is compared with theirs: a take, and the
+mean of all.
+
+**Disagreement.** Near the peak take t moves the answer by C s_t, C being the posterior covariance
+and s_t the derivative of the take's part. Takes that are what the likelihood says they are make
+
+    V = T / (T - 1) sum_t (C s_t - mean) (C s_t - mean)'
+
+equal to the part of C that they, and not the prior, account for (White 1982, Econometrica 50, 1;
+the sandwich rule). Where V exceeds it by more than chance, restitution and concentration are
+widened to V: takes that nobody's model explains then say how far they are apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import stats
+
+from ricochet.models.systems.bouncing_ball import family_simulator
+from ricochet.models.systems.bouncing_ball.chains import laplace, parameters, preparation
+from ricochet.models.systems.bouncing_ball.chains.least_squares import Group
+from ricochet.models.systems.bouncing_ball.chains.observations import TILT_SD, Chains
+from ricochet.models.systems.bouncing_ball.chains.posterior import Member
+from ricochet.models.systems.bouncing_ball.contact import Contact
+from ricochet.models.systems.bouncing_ball.family_simulator import Surroundings
+from ricochet.models.systems.bouncing_ball.simulator import Bounces
+
+REPLICATES = 20
+CHANCE = 0.01
+"""Chance that takes which the model explains are said to disagree, for each parameter."""
+_STEP = 0.5  # posterior deviations
+_PAIR = 2
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well takes are explained.
+
+    Attributes:
+        p_value: Chance of a session at least as unlikely under the model.
+        take_p_values: Chance of each take, in the order of all takes.
+        factors: By which restitution and log10 concentration must be wider; one where they agree.
+    """
+
+    p_value: float
+    take_p_values: Float[ndarray, " take"]
+    factors: Float[ndarray, " 2"]
+
+
+def judge(member: Member, *, draw: np.random.Generator) -> Fit:
+    """Judge a member by its takes."""
+    chains = [group.chains for group in member.groups]
+    observed = _parts(member, chains)
+    replicated = np.array([_parts(member, _replicate(member, draw)) for _ in range(REPLICATES)])
+    means = replicated.mean(1)
+    error = means.std(ddof=1) * np.sqrt(1.0 + 1.0 / REPLICATES)
+    p_value = float(stats.t.cdf((observed.mean() - means.mean()) / error, REPLICATES - 1))
+    middle = np.median(replicated, axis=0)
+    pooled = np.sort((replicated - middle).ravel())
+    rank = np.searchsorted(pooled, observed - middle, side="right")
+    return Fit(p_value, (1.0 + rank) / (1.0 + len(pooled)), disagreement(member))
+
+
+def disagreement(member: Member) -> Float[ndarray, " 2"]:
+    """Return by which factors restitution and log10 concentration must be wider."""
+    covariance, free = (
+        member.covariance[np.ix_(member.prior.free, member.prior.free)],
+        member.prior.free,
+    )
+    steps = _STEP * np.sqrt(np.diag(covariance))
+    moves = np.concatenate((np.diag(steps), -np.diag(steps)))
+    theta = np.repeat(member.peak[None], len(moves), 0)
+    theta[:, free] += moves
+    theta = np.clip(theta, *member.prior.bounds)
+    found = laplace.evidence(
+        member.groups, parameters.values(theta), member.paths.repeated(len(theta))
+    )
+    parts = _in_order(member.groups, found.takes)
+    ahead, behind = np.split(parts, 2)
+    width = (theta[: len(free), free] - theta[len(free) :, free]).diagonal()
+    moved = covariance @ ((ahead - behind) / width[:, None])
+    return _factors(moved[:_PAIR], covariance, member.prior.spread[free])
+
+
+def _factors(
+    moved: Float[ndarray, "2 take"],
+    covariance: Float[ndarray, "free free"],
+    spread: Float[ndarray, " free"],
+) -> Float[ndarray, " 2"]:
+    takes = moved.shape[1]
+    precision = 1.0 / spread**2
+    precision[:_PAIR] = 0.0  # their prior is uniform
+    by_takes = covariance - covariance @ (precision[:, None] * covariance)
+    expected = np.maximum(np.diag(by_takes)[:_PAIR], 0.1 * np.diag(covariance)[:_PAIR])
+    ratio = moved.var(axis=1, ddof=1) * takes / expected
+    limit = stats.chi2.ppf(1.0 - CHANCE, takes - 1) / (takes - 1)
+    return np.where(ratio > limit, np.sqrt(np.maximum(ratio, 1.0)), 1.0)
+
+
+def _parts(member: Member, chains: Sequence[Chains]) -> Float[ndarray, " take"]:
+    """Return every take's part of the log likelihood at the posterior mean."""
+    values = parameters.values(member.mean[None])
+    groups, paths = preparation.prepare(chains, member.prior.law, values)
+    return _in_order(groups, laplace.evidence(groups, values, paths).takes)[0]
+
+
+def _in_order(groups: Sequence[Group], takes: Sequence[ndarray]) -> Float[ndarray, "point take"]:
+    order = np.concatenate([group.chains.index for group in groups])
+    return np.asarray(np.concatenate(takes, axis=1)[:, np.argsort(order)])
+
+
+def _replicate(member: Member, draw: np.random.Generator) -> list[Chains]:
+    """Simulate a session at the posterior mean, with errors of its own."""
+    sessions, errors = member.paths.shared.shape[1:]
+    shared = draw.standard_normal((sessions, errors))
+    return [
+        _replicated(member, group.chains, shared[group.chains.session], draw)
+        for group in member.groups
+    ]
+
+
+def _replicated(
+    member: Member, chains: Chains, shared: Float[ndarray, "take error"], draw: np.random.Generator
+) -> Chains:
+    takes, bounces = chains.times.shape
+    numbers = torch.Generator().manual_seed(int(draw.integers(2**62)))
+    values = parameters.values(np.repeat(member.mean[None], takes, 0))
+    column = {name: torch.from_numpy(array.copy()) for name, array in vars(values).items()}
+    own = torch.from_numpy(draw.standard_normal(takes))
+    names = ("concentration", "slope", "tangential_loss", "tail_share", "tail_ratio", "scatter")
+    ball = Contact(
+        restitution=column["restitution"] * (1.0 + column["take_scatter"] * own),
+        **{name: column[name] for name in names},
+    )
+    starts = family_simulator.start_velocities((takes,), horizontal_sd=1.0, draw=numbers)
+    found = family_simulator.simulate(
+        ball,
+        starts * column["release_speed"][:, None],
+        drop_height=torch.from_numpy(chains.height * np.exp(chains.height_error * shared[:, 0])),
+        law=member.prior.law,
+        around=Surroundings(column["drag"], torch.from_numpy(TILT_SD * shared[:, 1:3])),
+        bounces=bounces,
+        draw=numbers,
+    )
+    return _measured(chains, found, shared, values, draw)
+
+
+def _measured(
+    chains: Chains,
+    found: Bounces,
+    shared: ndarray,
+    values: parameters.Values,
+    draw: np.random.Generator,
+) -> Chains:
+    """Add the errors of the takes; what was not detected stays so."""
+    with np.errstate(divide="ignore"):
+        time_sd = values.time_noise[:, None] / chains.time_weight
+        place_sd = values.place_noise[:, None] / chains.place_weight
+    time_sd, place_sd = (np.where(np.isfinite(sd), sd, 0.0) for sd in (time_sd, place_sd))
+    times = found.times.numpy() + time_sd * draw.standard_normal(time_sd.shape)
+    places = found.positions.numpy()[..., :2]
+    places = places + np.einsum("tbce,te->tbc", chains.distortion, shared)
+    places = places + place_sd[..., None] * draw.standard_normal(places.shape)
+    return replace(chains, times=times, places=places)
