@@ -75,6 +75,7 @@ class Session:
     Attributes:
         rig: The microphones, in the order of their channels.
         drop_height: Height of the release, m; None where it is not stated.
+        diameter, mass: Of the ball, m and kg; None where they are not stated.
         takes: The takes that can be used.
         truth: What it was simulated with; None for a real one.
     """
@@ -86,6 +87,8 @@ class Session:
     ball: str
     surface: str
     drop_height: float | None
+    diameter: float | None = None
+    mass: float | None = None
     takes: tuple[Take, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     truth: Truth | None = None
@@ -113,6 +116,8 @@ class _Object:
     ball: Name
     surface: Name
     drop_height: Annotated[float, Gt(0.0)] | None = None
+    diameter: Annotated[float, Interval(gt=0.0, le=1.0)] | None = None
+    mass: Annotated[float, Interval(gt=0.0, le=20.0)] | None = None
 
 
 @dataclass(frozen=True)
@@ -181,10 +186,15 @@ def to_json(session: Session, takes: tuple[Take, ...]) -> dict[str, Any]:
             "ball": session.ball,
             "surface": session.surface,
             "drop_height": session.drop_height,
+            **{name: size for name, size in _size(session).items() if size is not None},
         },
         "takes": [vars(take) for take in takes],
     }
     return content if session.truth is None else content | {"truth": vars(session.truth)}
+
+
+def _size(session: Session) -> dict[str, float | None]:
+    return {"diameter": session.diameter, "mass": session.mass}
 
 
 def read_manifest(path: Path) -> tuple[Session, tuple[Take, ...]]:
@@ -203,6 +213,9 @@ def parse(text: str | bytes, path: Path) -> tuple[Session, tuple[Take, ...]]:
         **vars(content.object),
         truth=content.truth,
     )
+    if (session.diameter is None) != (session.mass is None):
+        lacking = "diameter" if session.diameter is None else "mass"
+        raise BadInput(f"{path}: object.{lacking}", "none", "diameter and mass, or neither")
     if len({take.file for take in content.takes}) < len(content.takes):
         raise BadInput(f"{path}: takes", "one file twice", "each file once")
     return session, content.takes

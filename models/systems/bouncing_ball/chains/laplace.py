@@ -21,6 +21,7 @@ from ricochet.models.systems.bouncing_ball.chains import (
     corrections,
     least_squares,
     normal_equations,
+    parameters,
 )
 from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group, Problem
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
@@ -159,6 +160,22 @@ def _keep(found: Evidence, groups: Sequence[Group], state: _State, settled: ndar
     found.paths.put(state.points, state.paths)
     for whole, part in zip(found.takes, takes, strict=True):
         whole[state.points] = part
+
+
+def shared_errors(
+    groups: Sequence[Group], theta: Float[ndarray, " parameter"], paths: Paths
+) -> tuple[Float[ndarray, "session error"], Float[ndarray, "session error"]]:
+    """Return mean and deviation of the shared errors at one point, about its most likely paths."""
+    values = parameters.values(theta[None])
+    problems = problems_of(groups, paths, values)
+    inverses = [np.linalg.inv(normal_equations.hessian_of(problem)) for problem in problems]
+    arrows = [
+        normal_equations.solved_by(p, inverse)
+        for p, inverse in zip(problems, inverses, strict=True)
+    ]
+    block, _, change = normal_equations.reduced(groups, problems, arrows, paths.shared)
+    variance = np.diagonal(np.linalg.inv(block), axis1=-2, axis2=-1)
+    return (paths.shared - change)[0], np.sqrt(variance)[0]
 
 
 def problems_of(groups: Sequence[Group], paths: Paths, values: Values) -> list[Problem]:

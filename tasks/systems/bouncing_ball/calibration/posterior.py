@@ -28,6 +28,7 @@ from ricochet.tasks.registry.packages import Package, write_package
 from ricochet.tasks.storage.files import output_folder, write_arrays, write_json
 from ricochet.tasks.storage.provenance import artifacts, git_commit
 from ricochet.tasks.systems.bouncing_ball.calibration import (
+    chain_answers,
     density_packages,
     density_training,
     detections,
@@ -81,8 +82,14 @@ def calibrate(
     found = _infer(target, drops, seed=request.seed)
     drops = replace(drops, release=found.release)
     result = _result(detected, found, network)
+    chains = chain_answers.infer(
+        detected, found, release_sd=rules.release_sd, seed=request.seed, progress=progress
+    )
     checked = _check_product(request, drops, found, progress)
     details = _details(target, request, detected, found, drops, network)
+    if chains is not None:
+        result |= chain_answers.content(chains, detected)
+        details["findings"] += chain_answers.findings(chains, found)
     details["metrics"] |= {
         f"product_coverage_{round(100 * row.nominal)}": row.found
         for row in coverage(checked.levels)

@@ -55,6 +55,7 @@ def _target(
                 f"  {parameter} {mean:.{digits}f} +- {deviation:.{digits}f}"
                 f"   90 %: {low:.{digits}f} to {high:.{digits}f}"
             )
+    said += _whole_takes(result)
     released = details.get("release", [])
     said += [_height(entry, len(released)) for entry in released]
     said += _takes(result["takes"])
@@ -66,6 +67,22 @@ def _target(
             f"{result['registered']['version']}, alias candidate"
         )
     return said
+
+
+def _whole_takes(result: Mapping[str, Any]) -> list[str]:
+    """Say what all bounces tell, where they were asked: restitution by speed, and which laws."""
+    if "nuisances" not in result:
+        return []
+    found, band = result["restitution"], result["restitution"]["band"]
+    at, kappa = found["at_reference"], result["nuisances"]["log10_concentration"]
+    laws = ", ".join(f"{name} {share:.2f}" for name, share in result["members"].items())
+    return [
+        "  by all bounces, with air, slope and noise inferred:",
+        f"    restitution {at['mean']:.5f} +- {at['sd']:.5f} at {found['reference_speed']:g} m/s; "
+        f"{band[0]['mean']:.4f} at {band[0]['speed']:.1f}, {band[-1]['mean']:.4f} at "
+        f"{band[-1]['speed']:.1f} m/s ({laws})",
+        f"    log10_concentration {kappa['mean']:.3f} +- {kappa['sd']:.3f}",
+    ]
 
 
 def _height(entry: Mapping[str, Any], sessions: int) -> str:

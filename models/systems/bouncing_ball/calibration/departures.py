@@ -1,0 +1,116 @@
+"""What a session departs in from what was stated, its size, and what to do about it.
+
+The family explains these departures, and its intervals allow for them; they are said because a
+person can mend most of them. Each is said where its posterior leaves no doubt (four deviations)
+and it is large enough to matter.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import stats
+
+from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
+from ricochet.models.systems.bouncing_ball.chains import parameters
+from ricochet.models.systems.bouncing_ball.chains.family import Family
+from ricochet.models.systems.bouncing_ball.chains.fit import Fit
+from ricochet.models.systems.bouncing_ball.chains.observations import TILT_SD
+from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES
+
+SURE = 4.0
+"""Posterior deviations."""
+MISFIT = 0.0025
+"""Chance that a session of the model is said not to fit."""
+_TILT, _HEIGHT = 0.009, 0.05  # rad, and share of the height
+_SCATTER, _NOISE, _SPEED = 0.005, 2.0, 0.2
+_DRAG = 3.0  # deviations of what size and mass allow
+
+
+def found(
+    family: Family,
+    fit: Fit,
+    *,
+    shared: tuple[Float[ndarray, "session error"], Float[ndarray, "session error"]],
+    height: float,
+    drag: tuple[float, float] | None,
+) -> tuple[Finding, ...]:
+    """Return what is to be said about a session.
+
+    Args:
+        shared: Mean and deviation of the errors of each session.
+        height: Stated, m.
+        drag: Centre and spread of log drag as size and mass state it; None where they are unknown.
+    """
+    relative = float(np.median(family.best.groups[0].chains.height_error))
+    said = [*_shared(shared, height, relative), *_scatters(family.theta), *_misfit(fit)]
+    if drag is not None:
+        said += _drag(family.theta[:, NAMES.index("log_drag")], drag)
+    return tuple(said)
+
+
+def _shared(shared: tuple[ndarray, ndarray], height: float, relative: float) -> list[Finding]:
+    findings = []
+    for mean, sd in zip(*shared, strict=True):
+        off = mean[0] * relative
+        z = mean[0] / max(float(sd[0]), 1e-9)
+        if abs(z) > SURE and abs(off) > _HEIGHT:
+            fell = height * np.exp(off)
+            sentence = f"the takes fell from {fell:.3f} m, not from the {height:.3f} m stated"
+            findings.append(Finding("height", sentence, _chance(z)))
+        tilt, tilt_sd = TILT_SD * np.hypot(*mean[1:3]), TILT_SD * float(sd[1:3].max())
+        if tilt > _TILT and tilt > SURE * tilt_sd:
+            towards = np.degrees(np.arctan2(mean[2], mean[1]))
+            sentence = (
+                f"the surface descends by {np.degrees(tilt):.1f} degrees towards {towards:.0f} "
+                "degrees from the x axis: level it"
+            )
+            findings.append(Finding("tilt", sentence, _chance(tilt / tilt_sd)))
+    return findings
+
+
+def _scatters(theta: Float[ndarray, "draw parameter"]) -> list[Finding]:
+    """Say what scatters more than a sound session's takes and detections do."""
+    values = parameters.values(theta)
+    rows = (
+        ("takes", values.take_scatter, _SCATTER, "restitution scatters by {:.3f} from take to "
+         "take: one ball, one spot, no warming up?"),
+        ("time noise", values.time_noise, _NOISE, "times of bounces are {:.1f} times as uncertain "
+         "as the detector states: noise, reverberation, a moving microphone?"),
+        ("place noise", values.place_noise, _NOISE, "places of bounces are {:.1f} times as "
+         "uncertain as the detector states: are the microphones where they are stated to be?"),
+        ("release", values.release_speed, _SPEED, "the ball is let go with {:.2f} m/s sideways: "
+         "let it go at rest"),
+    )  # fmt: skip
+    findings = []
+    for name, draws, limit, sentence in rows:
+        chance = float((draws < limit).mean())
+        if chance < 1e-3:
+            findings.append(Finding(name, sentence.format(np.median(draws)), chance))
+    return findings
+
+
+def _drag(logs: Float[ndarray, " draw"], prior: tuple[float, float]) -> list[Finding]:
+    z = (logs.mean() - prior[0]) / prior[1]
+    if abs(z) < _DRAG:
+        return []
+    sentence = (
+        f"the air brakes the ball {np.exp(logs.mean() - prior[0]):.2f} times as much as its "
+        "diameter and mass say: are they right?"
+    )
+    return [Finding("drag", sentence, _chance(z))]
+
+
+def _misfit(fit: Fit) -> list[Finding]:
+    findings = []
+    if fit.p_value < MISFIT:
+        sentence = "the bounces are not those of any member of the family: look at takes and rig"
+        findings.append(Finding("misfit", sentence, fit.p_value))
+    for name, factor in zip(("restitution", "concentration"), fit.factors, strict=True):
+        if factor > 1.0:
+            sentence = f"takes disagree about {name}: its interval is made {factor:.1f} times wider"
+            findings.append(Finding("disagreement", sentence, 0.01))
+    return findings
+
+
+def _chance(z: float) -> float:
+    return float(2.0 * stats.norm.sf(abs(z)))

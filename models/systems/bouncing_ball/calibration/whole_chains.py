@@ -1,0 +1,140 @@
+"""A session's answer from every bounce of its takes, by the family of models (`chains`).
+
+Takes that the best member cannot have made are set aside, at most a third, and the rest inferred
+again; where the takes kept still disagree by more than chance, restitution and concentration are
+widened to what they disagree (`chains.fit`). An answer is weak, and says so, where too few draws
+carry it or the surface is so rough that paths about the most likely ones are no normal law.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray
+
+from ricochet.models.core.constants import GRAVITY
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.systems.bouncing_ball.air import Size
+from ricochet.models.systems.bouncing_ball.calibration import departures
+from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
+from ricochet.models.systems.bouncing_ball.chains import family, fit, laplace, observations
+from ricochet.models.systems.bouncing_ball.chains.family import Family
+from ricochet.models.systems.bouncing_ball.chains.fit import Fit
+from ricochet.models.systems.bouncing_ball.chains.observations import Take
+
+FEWEST = 5
+"""Takes below which the family has too little to go by."""
+ROUGHEST = 1.8
+"""log10 concentration below which no path is near to normal."""
+_FEWEST_DRAWS = 50.0
+_LARGEST_SHARE = 1.0 / 3.0
+_TAKE_CHANCE = 0.01  # that a sound session loses any take
+
+
+@dataclass(frozen=True)
+class Ball:
+    """What is known of the ball and its air beforehand.
+
+    Attributes:
+        size: None where it is not known.
+        temperature: Of the air, degrees Celsius.
+    """
+
+    size: Size | None = None
+    temperature: float = 20.0
+
+
+@dataclass(frozen=True)
+class ChainAnswer:
+    """What all bounces of a session tell.
+
+    Attributes:
+        kept: Which takes are explained.
+        shared, shared_sd: Errors of each session, in the units of `observations.SHARED`.
+        speeds: Slowest and fastest impact, and that of the first bounce, m/s.
+        weak: Why the answer should not be relied on; empty where it may be.
+    """
+
+    family: Family
+    fit: Fit
+    kept: Bool[ndarray, " take"]
+    shared: Float[ndarray, "session error"]
+    shared_sd: Float[ndarray, "session error"]
+    speeds: tuple[float, float, float]
+    findings: tuple[Finding, ...]
+    weak: str = ""
+
+
+def infer(
+    takes: Sequence[Take],
+    names: Sequence[str],
+    *,
+    first: Float[ndarray, " 2"],
+    ball: Ball,
+    draw: np.random.Generator,
+    progress: Progress = no_progress,
+) -> ChainAnswer:
+    """Infer a ball on a surface from whole takes.
+
+    Args:
+        names: Of the takes, for what is said about them.
+        first: Restitution and log10 concentration near to the most likely ones.
+
+    Raises:
+        ValueError: If there are fewer than `FEWEST` takes.
+    """
+    if len(takes) < FEWEST:
+        raise ValueError(f"takes: need {FEWEST}, found {len(takes)}")
+    drag = family.drag_prior(ball.size, ball.temperature)
+    kept = np.ones(len(takes), dtype=bool)
+    chances = kept.astype(float)
+    for attempt in range(2):
+        chosen = [take for take, yes in zip(takes, kept, strict=True) if yes]
+        found = family.infer(
+            observations.grouped(chosen), first=first, drag=drag, draw=draw, progress=progress
+        )
+        judged = fit.judge(found.best, draw=draw)
+        chances[kept] = judged.take_p_values
+        odd = kept & (chances * len(takes) < _TAKE_CHANCE)
+        if attempt or not odd.any() or odd.sum() > _LARGEST_SHARE * len(takes):
+            break
+        kept &= ~odd
+    wider = family.spread_by(found, judged.factors)
+    shared, shared_sd = laplace.shared_errors(found.best.groups, found.best.peak, found.best.paths)
+    answer = ChainAnswer(wider, judged, kept, shared, shared_sd, _speeds(chosen), (), _weak(found))
+    said = departures.found(
+        wider,
+        judged,
+        shared=(shared, shared_sd),
+        height=float(np.median([take.height for take in chosen])),
+        drag=drag if ball.size else None,
+    )
+    return replace(answer, findings=said + _odd_takes(names, kept, chances))
+
+
+def _weak(found: Family) -> str:
+    if found.effective < _FEWEST_DRAWS:
+        return f"only {found.effective:.0f} draws carry the answer"
+    rough = float(found.theta[:, 1].mean())
+    if rough < ROUGHEST:
+        return f"log10 concentration {rough:.1f} is below {ROUGHEST}: paths are far from normal"
+    return ""
+
+
+def _speeds(takes: Sequence[Take]) -> tuple[float, float, float]:
+    """Return the least, the greatest and the first speed of impact, without air."""
+    falls = [np.sqrt(2.0 * GRAVITY * take.height) for take in takes]
+    later = np.concatenate([0.5 * GRAVITY * np.diff(take.times)[:-1] for take in takes])
+    return float(later.min()), float(max(falls)), float(np.median(falls))
+
+
+def _odd_takes(
+    names: Sequence[str], kept: Bool[ndarray, " take"], chances: Float[ndarray, " take"]
+) -> tuple[Finding, ...]:
+    odd = ~kept
+    if not odd.any():
+        return ()
+    sentence = f"{odd.sum()} of {len(kept)} takes are not bounces of the ball of the others"
+    who = tuple(name for name, yes in zip(names, odd, strict=True) if yes)
+    return (Finding("take", sentence, float(chances[odd].min()), who),)

@@ -1,0 +1,192 @@
+"""What all bounces of a target's takes tell, as `ricochet.calibration/2` says it.
+
+    members        weight of each law of restitution by speed
+    restitution    at the reference speed, at the first bounce, and as a band over the speeds met
+    nuisances      mean and central 90 % interval of everything else that was inferred
+    shared         height and tilt of each session, with deviations
+
+`mean`, `covariance`, `region_90` and `samples` stay those of the paper's model, which the
+registered package holds; a finding says where the whole takes contradict it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.systems.bouncing_ball.air import Size
+from ricochet.models.systems.bouncing_ball.calibration import whole_chains
+from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
+from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
+from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball, ChainAnswer
+from ricochet.models.systems.bouncing_ball.chains import parameters
+from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, TILT_SD, Take
+from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
+from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
+from ricochet.tasks.recordings.sessions import Session
+from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
+
+SCHEMA = "ricochet.calibration/2"
+LENGTHS = (3, 4, 5, 6, 8, 10, 12)
+"""Bounces of a take that are used: takes of one length are computed together."""
+SPEEDS = 9
+APART = 1e-3
+"""Chance below which the paper's restitution is said to contradict the whole takes."""
+
+
+def infer(
+    detected: Detections,
+    found: Calibration,
+    *,
+    release_sd: float,
+    seed: int,
+    progress: Progress = no_progress,
+) -> ChainAnswer | None:
+    """Infer the family from whole takes; None where too few can be used."""
+    takes, names = takes_of(detected, found, release_sd=release_sd)
+    if len(takes) < whole_chains.FEWEST:
+        return None
+    return whole_chains.infer(
+        takes,
+        names,
+        first=found.mean,
+        ball=_ball(detected.sessions),
+        draw=np.random.default_rng(seed),
+        progress=progress,
+    )
+
+
+def takes_of(
+    detected: Detections, found: Calibration, *, release_sd: float
+) -> tuple[list[Take], list[str]]:
+    """Return the chains of the takes, each to its first missed bounce, and their names."""
+    number = {session.identity: place for place, session in enumerate(detected.sessions)}
+    takes, names = [], []
+    for each in detected.takes:
+        place = number[each.file.split("/")[0]]
+        height = _height(detected.sessions[place], found, place, release_sd)
+        take = _take(each.detected, height, session=place)
+        if take is not None:
+            takes.append(take)
+            names.append(each.file)
+    return takes, names
+
+
+def _height(
+    session: Session, found: Calibration, place: int, release_sd: float
+) -> tuple[float, float]:
+    if session.drop_height is not None:
+        return session.drop_height, release_sd
+    return found.heights[place].height, found.heights[place].height_sd
+
+
+def _take(detected: DetectedTake, height: tuple[float, float], *, session: int) -> Take | None:
+    """Return the chain before the first missed bounce; None where it is too short."""
+    whole = detected.missing[0] + 1 if detected.missing else len(detected.times)
+    fitting = [length for length in LENGTHS if length <= whole]
+    if not fitting or detected.positions is None or detected.covariances is None:
+        return None
+    count = fitting[-1]
+    places, unused = detected.positions[:count].copy(), detected.outliers[:count]
+    unused = unused | ~np.isfinite(places).all(1)
+    if count - unused.sum() < 2:
+        return None
+    for axis in range(2):  # a first guess where nothing is known
+        known = np.flatnonzero(~unused)
+        places[unused, axis] = np.interp(np.flatnonzero(unused), known, places[known, axis])
+    variance = np.trace(detected.covariances[:count], axis1=1, axis2=2) / 2.0
+    return Take(
+        times=detected.times[:count],
+        places=places,
+        time_sd=detected.time_sd[:count],
+        place_sd=np.where(unused, np.inf, np.sqrt(variance)),
+        height=height[0],
+        height_sd=height[1],
+        session=session,
+        distortion=np.zeros((count, 2, len(SHARED))),
+    )
+
+
+def _ball(sessions: Sequence[Session]) -> Ball:
+    sizes = {(session.diameter, session.mass) for session in sessions}
+    if len(sizes) > 1:
+        where = ", ".join(str(session.folder) for session in sessions)
+        raise BadInput(f"{where}: object", "diameters or masses that differ", "those of one ball")
+    diameter, mass = sizes.pop()
+    size = None if diameter is None or mass is None else Size(diameter, mass)
+    temperature = float(np.mean([session.rig.temperature for session in sessions]))
+    return Ball(size, temperature)
+
+
+def content(answer: ChainAnswer, detected: Detections) -> dict[str, Any]:
+    """Return what `result.json` gains."""
+    slow, fast, first = answer.speeds
+    band = np.linspace(slow, fast, SPEEDS)
+    return {
+        "schema": SCHEMA,
+        "members": answer.family.weights,
+        "restitution": {
+            "reference_speed": REFERENCE_SPEED,
+            "at_reference": _summary(answer.family.restitution(REFERENCE_SPEED)),
+            "at_first_bounce": {"speed": first} | _summary(answer.family.restitution(first)),
+            "band": [{"speed": v} | _summary(answer.family.restitution(float(v))) for v in band],
+        },
+        "nuisances": _parameters(answer),
+        "shared": _shared(answer, detected),
+        "weak": answer.weak or None,
+    }
+
+
+def findings(answer: ChainAnswer, found: Calibration) -> list[dict[str, Any]]:
+    """Return what is said of the whole takes, a contradiction of the paper's model included."""
+    said = [asdict(finding) for finding in (*answer.findings, *_contradiction(answer, found))]
+    if answer.weak:
+        sentence = f"the answer of whole takes is weak: {answer.weak}"
+        said.append(asdict(Finding("weak", sentence, 1.0)))
+    return said
+
+
+def _contradiction(answer: ChainAnswer, found: Calibration) -> tuple[Finding, ...]:
+    """Say where the paper's restitution is not one that whole takes allow."""
+    draws = answer.family.restitution(REFERENCE_SPEED)
+    spread = np.hypot(draws.std(), np.sqrt(found.covariance[0, 0]))
+    away = abs(draws.mean() - found.mean[0]) / spread
+    chance = float(2.0 * 0.5 * np.exp(-0.5 * away**2))  # bounds the normal law's tails
+    if answer.weak or chance > APART:
+        return ()
+    sentence = (
+        f"whole takes give restitution {draws.mean():.4f} +- {draws.std():.4f} at "
+        f"{REFERENCE_SPEED:g} m/s, where one constant without air gives {found.mean[0]:.4f} +- "
+        f"{np.sqrt(found.covariance[0, 0]):.4f}: air, or restitution that depends on speed"
+    )
+    return (Finding("family", sentence, chance),)
+
+
+def _summary(draws: Float[ndarray, " draw"]) -> dict[str, Any]:
+    low, high = np.quantile(draws, [0.05, 0.95]).tolist()
+    return {"mean": float(draws.mean()), "sd": float(draws.std()), "region_90": [low, high]}
+
+
+def _parameters(answer: ChainAnswer) -> dict[str, Any]:
+    values = vars(parameters.values(answer.family.theta))
+    found = {name: _summary(draws) for name, draws in values.items() if name != "restitution"}
+    found["log10_concentration"] = _summary(answer.family.theta[:, 1])
+    return found
+
+
+def _shared(answer: ChainAnswer, detected: Detections) -> list[dict[str, Any]]:
+    """Return the relative error of the height and the tilts, rad, of each session."""
+    rows = []
+    for session, mean, sd in zip(detected.sessions, answer.shared, answer.shared_sd, strict=True):
+        tilts = {
+            name: {"mean": TILT_SD * float(mean[place]), "sd": TILT_SD * float(sd[place])}
+            for place, name in enumerate(SHARED)
+            if name != "height"
+        }
+        rows.append({"session": session.identity} | tilts)
+    return rows

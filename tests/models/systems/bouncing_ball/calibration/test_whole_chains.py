@@ -1,0 +1,71 @@
+"""Sessions by all their bounces: what is set aside, what is said, and what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ricochet.models.systems.bouncing_ball.calibration import whole_chains
+from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball, ChainAnswer
+from ricochet.models.systems.bouncing_ball.chains.observations import Take
+from tests.oracles.simulated_chains import Case, session
+
+TRUTH = np.array([0.85, 3.5])
+
+
+def answered(takes: list[Take]) -> ChainAnswer:
+    names = [f"take-{number:02d}" for number in range(len(takes))]
+    first = TRUTH + np.array([0.003, -0.2])
+    draw = np.random.default_rng(0)
+    return whole_chains.infer(takes, names, first=first, ball=Ball(), draw=draw)
+
+
+def off(answer: ChainAnswer) -> np.ndarray:
+    return np.abs(answer.family.pair.mean(0) - TRUTH) / answer.family.pair.std(0)
+
+
+@pytest.mark.slow
+def test_a_session_of_the_model_is_answered_without_a_finding() -> None:
+    answer = answered(session(Case(8, 6), 11))
+    assert answer.findings == () and answer.weak == "" and answer.kept.all()
+    assert (off(answer) < 3.3).all()
+
+
+@pytest.mark.slow
+def test_a_take_of_another_ball_is_set_aside_by_name() -> None:
+    takes = session(Case(8, 6), 12)
+    takes[3] = session(Case(1, 6, units={"restitution": 0.70}), 13)[0]
+    answer = answered(takes)
+    assert np.flatnonzero(~answer.kept).tolist() == [3]
+    assert ("take-03",) in [finding.takes for finding in answer.findings]
+    assert (off(answer) < 3.3).all()
+
+
+@pytest.mark.slow
+def test_a_tilted_table_is_found_and_does_no_harm() -> None:
+    answer = answered(session(Case(8, 6, tilt=(0.03, 0.0)), 14))
+    [finding] = [each for each in answer.findings if each.name == "tilt"]
+    assert "1.7 degrees" in finding.sentence
+    assert (off(answer) < 3.3).all()
+
+
+@pytest.mark.slow
+def test_a_height_that_is_stated_wrong_is_said_with_the_right_one() -> None:
+    takes = session(Case(8, 6, stated=0.31), 15)
+    answer = answered(takes)
+    [finding] = [each for each in answer.findings if each.name == "height"]
+    assert "not from the 0.310 m stated" in finding.sentence and "0.26" in finding.sentence
+    assert (off(answer) < 3.3).all()
+
+
+def test_too_few_takes_are_refused() -> None:
+    with pytest.raises(ValueError, match="need 5, found 4"):
+        answered(session(Case(4, 4), 0))
+
+
+def test_takes_shift_the_speeds_with_their_height() -> None:
+    takes = session(Case(2, 4), 0)
+    slow, fast, first = whole_chains._speeds(takes)
+    assert slow < first == fast == pytest.approx(np.sqrt(2 * 9.81 * 0.26), rel=1e-3)
+    higher = [replace(take, height=4 * take.height) for take in takes]
+    assert whole_chains._speeds(higher)[1] == pytest.approx(2 * fast)

@@ -1,0 +1,48 @@
+"""Whether takes fit: uniform chances for what the model made, small ones and width for the rest."""
+
+import numpy as np
+import pytest
+
+from ricochet.models.systems.bouncing_ball.chains import fit, observations, posterior
+from ricochet.models.systems.bouncing_ball.chains.observations import Take
+from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
+from ricochet.models.systems.bouncing_ball.chains.posterior import Member
+from tests.oracles.simulated_chains import Case, session
+
+START = np.array([0.85, 3.3, 0.0, -5.0, 0.0, -4.0, -3.5, -6.0, -7.0, -2.3, 0.0, 0.0])
+
+
+def member(takes: list[Take]) -> Member:
+    draw = np.random.default_rng(0)
+    return posterior.explain(observations.grouped(takes), Prior(), START, draw=draw)
+
+
+@pytest.mark.slow
+def test_takes_of_the_model_fit_and_agree() -> None:
+    """Three sessions: each chance is uniform, so that one in a thousand is below 3e-4."""
+    for seed in range(3):
+        judged = fit.judge(member(session(Case(8, 6), 70 + seed)), draw=np.random.default_rng(seed))
+        assert judged.p_value > 3e-4
+        # the least of eight chances in steps of 1 / 161
+        assert judged.take_p_values.min() > 0.006
+        assert (judged.factors < 2.2).all()
+
+
+@pytest.mark.slow
+def test_takes_of_two_surfaces_disagree_about_concentration() -> None:
+    rough = session(Case(5, 6, units={"concentration": 10**2.2}), 1)
+    smooth = session(Case(5, 6, units={"concentration": 10**4.7}), 2)
+    assert fit.disagreement(member(rough + smooth))[1] > 1.5
+
+
+def test_the_widening_is_that_of_independent_numbers() -> None:
+    """Means of normal numbers of unit variance: C = 1 / n, and V of 4 times their variance is 4."""
+    draw = np.random.default_rng(0)
+    count = 400
+    covariance = np.diag([1.0 / count, 1.0 / count])
+    numbers = draw.standard_normal((2, count)) / count
+    flat = np.full(2, 1e6)
+    np.testing.assert_array_equal(fit._factors(numbers, covariance, flat), [1.0, 1.0])
+    wide = fit._factors(2.0 * numbers, covariance, flat)
+    # the deviation of 400 numbers is known to 1 / sqrt(800) = 3.5 %; four of them
+    np.testing.assert_allclose(wide, 2.0, rtol=0.14)
