@@ -2,8 +2,8 @@
 
 The localiser states errors that hold the survey of the microphones (`Tolerances.place_sd`) as if
 each bounce had one of its own. `own_errors` takes it out again, and `distortion` says what it does
-to all bounces together. With weights 1 / (e_m^2 + (p / c)^2), e_m being the arrivals' own errors and
-p the survey's, least squares has the own covariance
+to all bounces together. With weights 1 / (e_m^2 + (p / c)^2), e_m being the arrivals' own errors
+and p the survey's, least squares has the own covariance
 
     (J' W J)^-1 J' W diag(e_m^2) W J (J' W J)^-1,
 
