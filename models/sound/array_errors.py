@@ -18,9 +18,12 @@ times and e_m the arrivals' standard deviations) answers with a place and a time
 
 which is A f for errors that are standard-normal numbers f times their standard deviations. What
 J' W does not see, the redundancy of four microphones and more, moves nothing.
+
+Errors of many millimetres bend places beyond the first order; then `relocated` locates the same
+arrivals with an array from which given errors are taken out, about which `distortion` holds again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -29,6 +32,7 @@ from numpy import ndarray
 from ricochet.models.sound import multilateration
 from ricochet.models.sound.arrays import Microphones
 
+FAR = 1.0  # m round the microphones in which relocated impacts are
 AXES = ("x", "y", "z")
 SPEED = "speed of sound"
 
@@ -132,6 +136,60 @@ def distortion(
     weighted = jacobian * weight[..., None]
     answer = np.linalg.pinv(weighted) @ (moved * speed * weight[..., None])
     return Distortion(answer[:, :2], answer[:, 2] / speed)
+
+
+def corrected(
+    microphones: Microphones, sizes: Float[ndarray, " error"]
+) -> tuple[Microphones, Float[ndarray, " channel"], Float[ndarray, " channel"]]:
+    """Take errors, in SI units, out of an array: the array, delays, s, and drifts of its channels.
+
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> faster, late, _ = corrected(array, np.eye(14)[9] * 0.01 + np.eye(14)[11] * 1e-4)
+    >>> round(faster.speed_of_sound / array.speed_of_sound, 6), late.tolist()
+    (1.01, [0.0, 0.0, 0.0001])
+    """
+    count = len(microphones.positions)
+    places, speed, delays, drifts = np.split(sizes, np.cumsum([3 * count, 1, count - 1]))
+    kelvin = (microphones.temperature + 273.15) * (1.0 + float(speed[0])) ** 2
+    array = replace(
+        microphones,
+        positions=microphones.positions + places.reshape(count, 3),
+        temperature=kelvin - 273.15,
+    )
+    return array, np.concatenate([[0.0], delays]), np.concatenate([[0.0], drifts])
+
+
+def relocated(
+    places: Float[ndarray, "impact 2"],
+    since: Float[ndarray, " impact"],
+    sizes: Float[ndarray, " error"],
+    *,
+    microphones: Microphones,
+    arrival_sd: Float[ndarray, "impact channel"] | None = None,
+) -> tuple[Float[ndarray, "impact 2"], Float[ndarray, " impact"]]:
+    """Return places, m, and times, s, as an array without given errors would have located them.
+
+    Args:
+        places, since: As the stated array located them.
+        sizes: Errors to take out, in SI units, in the order of `errors`.
+        arrival_sd: As in `distortion`.
+
+    Returns:
+        NaN where the arrivals, without these errors, come from no place.
+    """
+    array, delays, drifts = corrected(microphones, sizes)
+    travel, _ = multilateration.gradients(places, microphones=microphones)
+    arrivals = since[:, None] * (1.0 - drifts) + travel - delays
+    weights = np.ones(travel.shape) if arrival_sd is None else arrival_sd
+    region = multilateration.surroundings(array, margin=FAR)
+    found, times = np.full(places.shape, np.nan), np.full(since.shape, np.nan)
+    for row, place in enumerate(places):
+        fixes = multilateration.solve(
+            arrivals[row], weights[row], microphones=array, region=region, start=place
+        )
+        if fixes:
+            found[row], times[row] = fixes[0].position, fixes[0].emission
+    return found, times
 
 
 def arrival_slopes(

@@ -14,7 +14,7 @@ they move no place that was located, and the array's follow in the order of `arr
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -107,6 +107,58 @@ def distortion(
         spread=spread,
     ).places
     return found
+
+
+@dataclass(frozen=True)
+class Linearised:
+    """A take about given errors f of its array: true place = places - distortion f.
+
+    Attributes:
+        times: Of emission without these errors, s.
+        places: m; NaN without a place.
+        distortion: As `distortion` has it.
+    """
+
+    times: Float[ndarray, " bounce"]
+    places: Float[ndarray, "bounce 2"]
+    distortion: Float[ndarray, "bounce 2 error"]
+
+
+def linearised(
+    take: DetectedTake,
+    microphones: Microphones,
+    *,
+    about: Float[ndarray, " error"],
+    place_sd: float = 0.0,
+    spread: Spread | None = None,
+) -> Linearised:
+    """Locate a take anew without errors f of its array, and return the first order about them.
+
+    Where the errors found are many millimetres, chains inferred about zero are inferred again about
+    what was found, until that stays.
+
+    Args:
+        about: The errors f of the release and the array, in units of their standard deviations.
+    """
+    if take.positions is None or take.arrival_sd is None:
+        raise ValueError("positions must be known, got a take of times alone")
+    sizes = about[LEADING:] * array_errors.errors(len(microphones.positions), spread).sd
+    placed = _placed(take)
+    weights = np.hypot(take.arrival_sd, place_sd / microphones.speed_of_sound)
+    places, times = np.full(take.positions.shape, np.nan), take.times.copy()
+    places[placed], anew = array_errors.relocated(
+        take.positions[placed],
+        take.times[placed],
+        sizes,
+        microphones=microphones,
+        arrival_sd=weights[placed],
+    )
+    located = placed & np.isfinite(places).all(axis=1) & ~take.outliers
+    times[located] = anew[located[placed]]
+    array, _, _ = array_errors.corrected(microphones, sizes)
+    moved = replace(take, positions=places, times=times)
+    by = distortion(moved, array, place_sd=place_sd, spread=spread)
+    return Linearised(times, places + by @ about, by)
 
 
 def impacts(takes: Sequence[DetectedTake], microphones: Microphones) -> Impacts:

@@ -91,6 +91,32 @@ def test_the_distortion_is_what_a_microphone_that_was_moved_does_to_a_take(micro
     assert np.linalg.norm(found @ f - change) < 0.1 * np.linalg.norm(change)
 
 
+def test_about_large_errors_the_first_order_holds_again():
+    """Oracle: the take located with the true array; 30 mm off, where the first order fails."""
+    moved = np.zeros((3, 3))
+    moved[1, 0] = 30e-3
+    true = replace(THREE, positions=THREE.positions + moved)
+    take, right = detected(THREE, true), detected(true, true)
+    f = np.zeros(17)
+    number = shared_errors.LEADING + array_errors.errors(3).names.index("microphone 1 x")
+    f[number] = 30e-3 / array_errors.Spread().place
+    found = shared_errors.linearised(take, THREE, about=f)
+    np.testing.assert_allclose(found.places - found.distortion @ f, right.positions, atol=1e-5)
+    np.testing.assert_allclose(found.times, right.times, atol=1e-7)
+    first = shared_errors.distortion(take, THREE)
+    assert np.abs(take.positions - first @ f - right.positions).max() > 5e-4
+    near = shared_errors.linearised(take, THREE, about=0.9 * f)
+    np.testing.assert_allclose(near.places - near.distortion @ f, right.positions, atol=1e-4)
+
+
+def test_about_nothing_a_take_stays():
+    take = detected(THREE)
+    found = shared_errors.linearised(take, THREE, about=np.zeros(17))
+    np.testing.assert_allclose(found.places, take.positions, atol=1e-7)
+    np.testing.assert_allclose(found.times, take.times, atol=1e-9)
+    np.testing.assert_allclose(found.distortion, shared_errors.distortion(take, THREE), atol=1e-6)
+
+
 def test_chains_take_the_distortion_as_it_is():
     take = detected(THREE)
     found = shared_errors.distortion(take, THREE)
