@@ -230,7 +230,10 @@ def correlate(
 def _peak(
     cross: Complex[ndarray, " bin"], frequency: Float[ndarray, " bin"], *, rate: float, bound: float
 ) -> tuple[float, float]:
-    """Return the second channel's delay after the first at the highest peak, and its variance."""
+    """Return the second channel's delay after the first at the highest peak, and its variance.
+
+    A second squared where there is no peak: nothing is in common, or a channel is silent.
+    """
     frames = 2 * (len(cross) - 1)
     correlation = np.fft.irfft(cross, 2 * frames)
     reach = int(bound * rate * 2)
@@ -245,4 +248,5 @@ def _peak(
             break
         delay += float(np.clip(slope / curvature, -0.5 / rate, 0.5 / rate))
     spread = float(np.sum((omega * turned.imag) ** 2))
-    return delay, spread / max(curvature, 1e-300) ** 2
+    square = max(curvature, 0.0) ** 2
+    return delay, min(spread / square, 1.0) if square > 0 else 1.0

@@ -17,6 +17,7 @@ from scipy import stats
 from ricochet.models.sound import arrival_hypotheses, delays, direct_sound, multilateration
 from ricochet.models.sound.arrays import Microphones
 from ricochet.models.sound.arrival_hypotheses import Hypothesis, Tolerances
+from ricochet.models.sound.delays import Arrivals
 from ricochet.models.sound.multilateration import Region
 
 WIDTHS = np.array([0.15, 0.2, 0.25, 0.35, 0.5, 0.7, 1.0, 1.5, 2.2, 3.2]) * 1e-3  # s
@@ -33,6 +34,8 @@ class Location:
         outlier: Whether the position should not be relied upon.
         residual: Sum of squared arrival errors over their variances; 0 with three microphones.
         gains: Logarithm of each microphone's gain that this impact implies, less their mean.
+        arrivals: When it reached each microphone, on the clock of `emission_time`; deviations are
+            those of which the position is made, the microphones' places left out.
     """
 
     position: Float[ndarray, " 2"]
@@ -42,6 +45,7 @@ class Location:
     outlier: bool
     residual: float
     gains: Float[ndarray, " channel"]
+    arrivals: Arrivals
 
 
 def locate(
@@ -145,6 +149,7 @@ def _finish(
         arrival_hypotheses.implied_gains(
             aligned.strengths[chosen], fix.position, microphones=microphones
         ),
+        Arrivals(times + offset, sd),
     )
 
 
@@ -181,4 +186,5 @@ def _nowhere(arrival_time: float, *, channels: int) -> Location:
         True,
         np.inf,
         np.zeros(channels),
+        Arrivals(np.full(channels, arrival_time), np.full(channels, np.inf)),
     )

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from ricochet.models.sound import arrays, localisation, multilateration, onsets
+from ricochet.models.sound import arrays, channel_faults, localisation, multilateration, onsets
 from ricochet.models.sound.arrays import Microphones
 from ricochet.models.sound.arrival_hypotheses import Tolerances
 from ricochet.models.sound.localisation import Location
@@ -42,6 +42,10 @@ class DetectedTake:
         outliers: Bounces whose position should not be relied upon; their times are those of arrival
             less the travel from the region's middle, with an honest standard deviation.
         missing: Indices n such that a bounce between n and n + 1 was missed.
+        arrivals, arrival_sd: At each microphone on the clock of `times`, s; what the places are
+            made of. None without positions.
+        gains: Logarithms of the microphones' gains as each bounce implies them, less their mean;
+            None without positions.
     """
 
     times: Float[ndarray, " bounce"]
@@ -50,6 +54,9 @@ class DetectedTake:
     covariances: Float[ndarray, "bounce 2 2"] | None
     outliers: Bool[ndarray, " bounce"]
     missing: tuple[int, ...] = ()
+    arrivals: Float[ndarray, "bounce channel"] | None = None
+    arrival_sd: Float[ndarray, "bounce channel"] | None = None
+    gains: Float[ndarray, "bounce channel"] | None = None
 
 
 def detect(
@@ -69,8 +76,9 @@ def detect(
         most: Number of bounces from the first that are kept; None keeps all.
 
     Raises:
-        ValueError: Channels that are not the array's, values that are not finite, a silent channel,
-            fewer than three bounces, clipping at a bounce that should be located, or microphones
+        ChannelFaultError: A flat channel; of three or more, a dead one or two that are copies.
+        ValueError: Channels that are not the array's, values that are not finite, fewer than three
+            bounces, clipping at a bounce that should be located, or microphones
             on one line.
     """
     samples = _checked(samples, microphones)
@@ -82,6 +90,7 @@ def detect(
         unplaced = np.zeros(count, dtype=bool)
         return DetectedTake(arrivals, chain.time_sd[:count], None, None, unplaced, missing)
     _check_clipping(samples, arrivals, sample_rate=microphones.sample_rate)
+    channel_faults.check(samples, arrivals, microphones=microphones)
     region = region or multilateration.surroundings(microphones, margin=MARGIN)
     located = _locate_all(
         samples,
@@ -98,6 +107,9 @@ def detect(
         np.array([location.covariance for location in located]),
         np.array([location.outlier for location in located]),
         missing,
+        np.array([location.arrivals.times for location in located]),
+        np.array([location.arrivals.sd for location in located]),
+        np.array([location.gains for location in located]),
     )
 
 
@@ -122,9 +134,9 @@ def _checked(
     if not np.isfinite(samples).all():
         channel, frame = np.argwhere(~np.isfinite(samples))[0]
         raise ValueError(f"samples are not finite in channel {channel} at frame {frame}")
-    silent = np.flatnonzero(np.ptp(samples, axis=1) == 0) if samples.size else np.arange(channels)
-    if len(silent):
-        raise ValueError(f"samples are silent in channel {silent[0]}")
+    if not samples.size:
+        raise ValueError("samples are empty")
+    channel_faults.check_flat(samples, sample_rate=microphones.sample_rate)
     if channels >= 3:
         arrays.check_layout(microphones.positions)
     return samples

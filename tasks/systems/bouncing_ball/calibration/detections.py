@@ -19,12 +19,14 @@ from numpy import ndarray
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.sound.arrival_hypotheses import Tolerances
+from ricochet.models.sound.channel_faults import ChannelFaultError
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import MeasuredDrops
 from ricochet.models.systems.bouncing_ball.listening import takes as sound
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 from ricochet.models.systems.bouncing_ball.problem import Release
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.recordings.sessions import Rejected, Session, Take
+from ricochet.tasks.systems.bouncing_ball.calibration import channel_checks
 from ricochet.tasks.systems.bouncing_ball.settings import HIGHEST, LOWEST
 
 BOUNCES = 3
@@ -60,9 +62,12 @@ def detect(
     tolerances: Tolerances | None = None,
     progress: Progress = no_progress,
 ) -> Detections:
-    """Detect the bounces of every take of some sessions; `BadInput` if a session cannot be read.
+    """Detect the bounces of every take of some sessions.
 
     The tolerances say how well the rig is known; None is a perfect one.
+
+    Raises:
+        BadInput: A session cannot be read, or one of its channels cannot be what is stated.
     """
     found = (recordings.read_session(folder) for folder in folders)
     named = tuple(sorted(found, key=lambda session: session.started_at))
@@ -80,11 +85,20 @@ def detect(
     ]
     done = 0
     for session in sessions:
+        detected, faults = [], []
         for take in session.takes:
-            result = _detect_take(session, take, placed=placed, tolerances=tolerances)
+            outcome = _detect_take(session, take, tolerances=tolerances)
+            result = _judged(outcome, placed=placed)
             takes.append(result) if isinstance(result, NamedTake) else rejected.append(result)
+            if isinstance(outcome, NamedTake):
+                detected.append(outcome.detected)
+            elif isinstance(outcome, _Faulty):
+                faults.append(outcome.reason)
             done += 1
             progress(done, total)
+        channel_checks.check_faults(session, faults)
+        if placed:
+            channel_checks.check_order(session, detected)
     return Detections(sessions, tuple(takes), tuple(rejected), placed)
 
 
@@ -164,8 +178,12 @@ def _rejected(session: Session) -> list[Rejected]:
     ]
 
 
+class _Faulty(Rejected):
+    """A take set aside for a channel that cannot be used."""
+
+
 def _detect_take(
-    session: Session, take: Take, *, placed: bool, tolerances: Tolerances | None
+    session: Session, take: Take, *, tolerances: Tolerances | None
 ) -> NamedTake | Rejected:
     name, path = f"{session.identity}/{take.file}", session.folder / take.file
     if take.xruns:
@@ -173,11 +191,20 @@ def _detect_take(
     try:
         samples = recordings.load_take(path)
         detected = sound.detect(samples, session.rig.array(), tolerances=tolerances)
+    except ChannelFaultError as error:
+        return _Faulty(name, str(error))
     except (BadInput, ValueError) as error:
         return Rejected(name, str(error))
-    if placed and bool(np.any(detected.outliers[:BOUNCES])):
-        return Rejected(name, f"one of its first {BOUNCES} bounces could not be placed")
     return NamedTake(name, path, detected)
+
+
+def _judged(take: NamedTake | Rejected, *, placed: bool) -> NamedTake | Rejected:
+    """Set a take aside if its first bounces have no places where places are needed."""
+    if not isinstance(take, NamedTake):
+        return take
+    if placed and bool(np.any(take.detected.outliers[:BOUNCES])):
+        return Rejected(take.file, f"one of its first {BOUNCES} bounces could not be placed")
+    return take
 
 
 def _places(take: DetectedTake) -> Float[ndarray, "bounce 2"]:

@@ -114,7 +114,7 @@ def spoilt(samples, kind):
     samples = samples.copy()
     if kind == "not finite":
         samples[1, 500] = np.nan
-    elif kind == "silent":
+    elif kind == "channel 2 is flat":
         samples[2] = 0.0
     elif kind == "clipped":
         samples = np.clip(20 * samples, -1.0, 1.0)
@@ -127,7 +127,7 @@ def spoilt(samples, kind):
 
 
 @pytest.mark.parametrize(
-    "kind", ["not finite", "silent", "clipped", "fewer than three", "must have shape"]
+    "kind", ["not finite", "channel 2 is flat", "clipped", "fewer than three", "must have shape"]
 )
 def test_bad_recordings_are_refused_with_their_fault(one_drop, kind):
     with pytest.raises(ValueError, match=kind):
