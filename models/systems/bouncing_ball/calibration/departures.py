@@ -30,14 +30,14 @@ def found(
     family: Family,
     fit: Fit,
     *,
-    shared: tuple[Float[ndarray, "session error"], Float[ndarray, "session error"]],
+    shared: tuple[Float[ndarray, "session error"], Float[ndarray, "session error error"]],
     height: float,
     drag: tuple[float, float] | None,
 ) -> tuple[Finding, ...]:
     """Return what is to be said about a session.
 
     Args:
-        shared: Mean and deviation of the errors of each session.
+        shared: Mean and covariance of the errors of each session.
         height: Stated, m.
         drag: Centre and spread of log drag as size and mass state it; None where they are unknown.
     """
@@ -50,7 +50,8 @@ def found(
 
 def _shared(shared: tuple[ndarray, ndarray], height: float, relative: float) -> list[Finding]:
     findings = []
-    for mean, sd in zip(*shared, strict=True):
+    for mean, covariance in zip(*shared, strict=True):
+        sd = np.sqrt(np.diag(covariance))
         off = mean[0] * relative
         z = mean[0] / max(float(sd[0]), 1e-9)
         if abs(z) > SURE and abs(off) > _HEIGHT:

@@ -51,7 +51,7 @@ class ChainAnswer:
 
     Attributes:
         kept: Which takes are explained.
-        shared, shared_sd: Errors of each session, in the units of `observations.SHARED`.
+        shared, shared_covariance: Errors of each session, in units of their prior deviations.
         speeds: Slowest and fastest impact, and that of the first bounce, m/s.
         weak: Why the answer should not be relied on; empty where it may be.
     """
@@ -60,7 +60,7 @@ class ChainAnswer:
     fit: Fit
     kept: Bool[ndarray, " take"]
     shared: Float[ndarray, "session error"]
-    shared_sd: Float[ndarray, "session error"]
+    shared_covariance: Float[ndarray, "session error error"]
     speeds: tuple[float, float, float]
     findings: tuple[Finding, ...]
     weak: str = ""
@@ -101,12 +101,12 @@ def infer(
             break
         kept &= ~odd
     wider = family.spread_by(found, judged.factors)
-    shared, shared_sd = laplace.shared_errors(found.best.groups, found.best.peak, found.best.paths)
-    answer = ChainAnswer(wider, judged, kept, shared, shared_sd, _speeds(chosen), (), _weak(found))
+    shared, covariance = laplace.shared_errors(found.best.groups, found.best.peak, found.best.paths)
+    answer = ChainAnswer(wider, judged, kept, shared, covariance, _speeds(chosen), (), _weak(found))
     said = departures.found(
         wider,
         judged,
-        shared=(shared, shared_sd),
+        shared=(shared, covariance),
         height=float(np.median([take.height for take in chosen])),
         drag=drag if ball.size else None,
     )

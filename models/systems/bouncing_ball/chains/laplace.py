@@ -164,8 +164,8 @@ def _keep(found: Evidence, groups: Sequence[Group], state: _State, settled: ndar
 
 def shared_errors(
     groups: Sequence[Group], theta: Float[ndarray, " parameter"], paths: Paths
-) -> tuple[Float[ndarray, "session error"], Float[ndarray, "session error"]]:
-    """Return mean and deviation of the shared errors at one point, about its most likely paths."""
+) -> tuple[Float[ndarray, "session error"], Float[ndarray, "session error error"]]:
+    """Return mean and covariance of the shared errors at one point, about its likeliest paths."""
     values = parameters.values(theta[None])
     problems = problems_of(groups, paths, values)
     inverses = [np.linalg.inv(normal_equations.hessian_of(problem)) for problem in problems]
@@ -174,8 +174,7 @@ def shared_errors(
         for p, inverse in zip(problems, inverses, strict=True)
     ]
     block, _, change = normal_equations.reduced(groups, problems, arrows, paths.shared)
-    variance = np.diagonal(np.linalg.inv(block), axis1=-2, axis2=-1)
-    return (paths.shared - change)[0], np.sqrt(variance)[0]
+    return (paths.shared - change)[0], np.linalg.inv(block)[0]
 
 
 def problems_of(groups: Sequence[Group], paths: Paths, values: Values) -> list[Problem]:

@@ -10,15 +10,18 @@ registered package holds; a finding says where the whole takes contradict it.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
+from scipy import stats
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.sound import array_errors, array_findings
+from ricochet.models.sound.arrays import Microphones
 from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.calibration import whole_chains
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
@@ -27,9 +30,11 @@ from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball,
 from ricochet.models.systems.bouncing_ball.chains import parameters
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, TILT_SD, Take
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
+from ricochet.models.systems.bouncing_ball.listening import shared_errors
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 
 SCHEMA = "ricochet.calibration/2"
 LENGTHS = (3, 4, 5, 6, 8, 10, 12)
@@ -43,12 +48,12 @@ def infer(
     detected: Detections,
     found: Calibration,
     *,
-    release_sd: float,
+    rules: Calibrate,
     seed: int,
     progress: Progress = no_progress,
 ) -> ChainAnswer | None:
     """Infer the family from whole takes; None where too few can be used."""
-    takes, names = takes_of(detected, found, release_sd=release_sd)
+    takes, names = takes_of(detected, found, rules)
     if len(takes) < whole_chains.FEWEST:
         return None
     return whole_chains.infer(
@@ -62,18 +67,26 @@ def infer(
 
 
 def takes_of(
-    detected: Detections, found: Calibration, *, release_sd: float
+    detected: Detections, found: Calibration, rules: Calibrate
 ) -> tuple[list[Take], list[str]]:
     """Return the chains of the takes, each to its first missed bounce, and their names."""
     number = {session.identity: place for place, session in enumerate(detected.sessions)}
+    most = max(len(session.rig.microphones) for session in detected.sessions)
+    errors = shared_errors.LEADING + len(array_errors.errors(most).names)
     takes, names = [], []
     for each in detected.takes:
         place = number[each.file.split("/")[0]]
-        height = _height(detected.sessions[place], found, place, release_sd)
-        take = _take(each.detected, height, session=place)
-        if take is not None:
-            takes.append(take)
-            names.append(each.file)
+        array = detected.sessions[place].rig.array()
+        chain = _chain(each.detected, array, rules.survey_sd)
+        if chain is None:
+            continue
+        height, height_sd = _height(detected.sessions[place], found, place, rules.release_sd)
+        moved = np.zeros((len(chain.times), 2, errors))
+        moved[..., : chain.distortion.shape[-1]] = chain.distortion
+        takes.append(
+            replace(chain, height=height, height_sd=height_sd, session=place, distortion=moved)
+        )
+        names.append(each.file)
     return takes, names
 
 
@@ -85,30 +98,31 @@ def _height(
     return found.heights[place].height, found.heights[place].height_sd
 
 
-def _take(detected: DetectedTake, height: tuple[float, float], *, session: int) -> Take | None:
+def _chain(detected: DetectedTake, array: Microphones, survey_sd: float) -> Take | None:
     """Return the chain before the first missed bounce; None where it is too short."""
     whole = detected.missing[0] + 1 if detected.missing else len(detected.times)
     fitting = [length for length in LENGTHS if length <= whole]
-    if not fitting or detected.positions is None or detected.covariances is None:
+    if not fitting or detected.positions is None:
         return None
     count = fitting[-1]
-    places, unused = detected.positions[:count].copy(), detected.outliers[:count]
-    unused = unused | ~np.isfinite(places).all(1)
+    own = shared_errors.own_errors(detected, array, place_sd=survey_sd)
+    moved = shared_errors.distortion(detected, array, place_sd=survey_sd)
+    places = detected.positions[:count].copy()
+    unused = detected.outliers[:count] | ~np.isfinite(own.place_sd[:count] + places.sum(1))
     if count - unused.sum() < 2:
         return None
     for axis in range(2):  # a first guess where nothing is known
         known = np.flatnonzero(~unused)
         places[unused, axis] = np.interp(np.flatnonzero(unused), known, places[known, axis])
-    variance = np.trace(detected.covariances[:count], axis1=1, axis2=2) / 2.0
     return Take(
         times=detected.times[:count],
         places=places,
-        time_sd=detected.time_sd[:count],
-        place_sd=np.where(unused, np.inf, np.sqrt(variance)),
-        height=height[0],
-        height_sd=height[1],
-        session=session,
-        distortion=np.zeros((count, 2, len(SHARED))),
+        time_sd=own.time_sd[:count],
+        place_sd=np.where(unused, np.inf, own.place_sd[:count]),
+        height=1.0,
+        height_sd=1.0,
+        session=0,
+        distortion=moved[:count],
     )
 
 
@@ -142,12 +156,31 @@ def content(answer: ChainAnswer, detected: Detections) -> dict[str, Any]:
     }
 
 
-def findings(answer: ChainAnswer, found: Calibration) -> list[dict[str, Any]]:
+def findings(answer: ChainAnswer, detected: Detections, found: Calibration) -> list[dict[str, Any]]:
     """Return what is said of the whole takes, a contradiction of the paper's model included."""
-    said = [asdict(finding) for finding in (*answer.findings, *_contradiction(answer, found))]
+    every = (*answer.findings, *_array(answer, detected), *_contradiction(answer, found))
+    said = [asdict(finding) for finding in every]
     if answer.weak:
         sentence = f"the answer of whole takes is weak: {answer.weak}"
         said.append(asdict(Finding("weak", sentence, 1.0)))
+    return said
+
+
+def _array(answer: ChainAnswer, detected: Detections) -> list[Finding]:
+    """Say what is wrong with the arrays of the sessions."""
+    said = []
+    for number, session in enumerate(detected.sessions):
+        channels = len(session.rig.microphones)
+        own = slice(shared_errors.LEADING, None)
+        count = len(array_errors.errors(channels).names)
+        for each in array_findings.findings(
+            answer.shared[number, own][:count],
+            answer.shared_covariance[number, own, own][:count, :count],
+            channels=channels,
+            sample_rate=session.rig.sample_rate,
+        ):
+            chance = float(2.0 * stats.norm.sf(abs(each.deviations)))
+            said.append(Finding("array", f"{session.identity}: {each.text}", chance))
     return said
 
 
@@ -182,7 +215,9 @@ def _parameters(answer: ChainAnswer) -> dict[str, Any]:
 def _shared(answer: ChainAnswer, detected: Detections) -> list[dict[str, Any]]:
     """Return the relative error of the height and the tilts, rad, of each session."""
     rows = []
-    for session, mean, sd in zip(detected.sessions, answer.shared, answer.shared_sd, strict=True):
+    each = zip(detected.sessions, answer.shared, answer.shared_covariance, strict=True)
+    for session, mean, covariance in each:
+        sd = np.sqrt(np.diag(covariance))
         tilts = {
             name: {"mean": TILT_SD * float(mean[place]), "sd": TILT_SD * float(sd[place])}
             for place, name in enumerate(SHARED)

@@ -82,14 +82,12 @@ def calibrate(
     found = _infer(target, drops, seed=request.seed)
     drops = replace(drops, release=found.release)
     result = _result(detected, found, network)
-    chains = chain_answers.infer(
-        detected, found, release_sd=rules.release_sd, seed=request.seed, progress=progress
-    )
+    chains = chain_answers.infer(detected, found, rules=rules, seed=request.seed, progress=progress)
     checked = _check_product(request, drops, found, progress)
     details = _details(target, request, detected, found, drops, network)
     if chains is not None:
         result |= chain_answers.content(chains, detected)
-        details["findings"] += chain_answers.findings(chains, found)
+        details["findings"] += chain_answers.findings(chains, detected, found)
     details["metrics"] |= {
         f"product_coverage_{round(100 * row.nominal)}": row.found
         for row in coverage(checked.levels)
