@@ -55,6 +55,12 @@ def _tracking(request: StudyRequest) -> Mapping[str, Any]:
     return tracking.run(request)
 
 
+def _reality(request: StudyRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.bouncing_ball.studies import reality
+
+    return reality.run(request)
+
+
 def _record(night: Night) -> Mapping[str, Any]:
     return night.record([f"capture.drops={night.settings[NightlyDrops].drops}"])
 
@@ -89,6 +95,7 @@ SYSTEM = System(
     ),
     studies=(
         Study("ball-inference", "posteriors of restitution and concentration", _inference),
+        Study("ball-reality", "real balls and rooms: is an answer ever wrong in silence", _reality),
         Study("cup", "success of drops into a cup, predicted and counted", _cup),
         Study(
             "ball-tracking", "tossed balls met by a paddle", _tracking, ("tosses", "of each ball")
