@@ -60,9 +60,9 @@ def _shared(shared: tuple[ndarray, ndarray], height: float, relative: float) -> 
             findings.append(Finding("height", sentence, _chance(z)))
         tilt, tilt_sd = TILT_SD * np.hypot(*mean[1:3]), TILT_SD * float(sd[1:3].max())
         if tilt > _TILT and tilt > SURE * tilt_sd:
-            towards = np.degrees(np.arctan2(mean[2], mean[1]))
+            towards = round(float(np.degrees(np.arctan2(mean[2], mean[1]))))
             sentence = (
-                f"the surface descends by {np.degrees(tilt):.1f} degrees towards {towards:.0f} "
+                f"the surface descends by {np.degrees(tilt):.1f} degrees towards {towards} "
                 "degrees from the x axis: level it"
             )
             findings.append(Finding("tilt", sentence, _chance(tilt / tilt_sd)))

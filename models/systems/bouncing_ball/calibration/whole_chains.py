@@ -1,9 +1,10 @@
 """A session's answer from every bounce of its takes, by the family of models (`chains`).
 
-Takes that the best member cannot have made are set aside, at most a third, and the rest inferred
-again; where the takes kept still disagree by more than chance, restitution and concentration are
-widened to what they disagree (`chains.fit`). An answer is weak, and says so, where too few draws
-carry it or the surface is so rough that paths about the most likely ones are no normal law.
+Takes whose intervals shrink like no other's, or that the best member cannot have made, are set
+aside, at most a third; where the takes kept still disagree by more than chance, restitution and
+concentration are widened to what they disagree (`chains.fit`). An answer is weak, and says so,
+where too few draws carry it or the surface is so rough that paths about the most likely ones are no
+normal law.
 """
 
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ ROUGHEST = 1.8
 """log10 concentration below which no path is near to normal."""
 _FEWEST_DRAWS = 50.0
 _LARGEST_SHARE = 1.0 / 3.0
+_FAR, _LEAST_SPREAD = 6.0, 0.005  # in deviations of the takes' log ratios, and their least one
 _TAKE_CHANCE = 0.01  # that a sound session loses any take
 
 
@@ -87,7 +89,7 @@ def infer(
     if len(takes) < FEWEST:
         raise ValueError(f"takes: need {FEWEST}, found {len(takes)}")
     drag = family.drag_prior(ball.size, ball.temperature)
-    kept = np.ones(len(takes), dtype=bool)
+    kept = _agreeing(takes)
     chances = kept.astype(float)
     for attempt in range(2):
         chosen = [take for take, yes in zip(takes, kept, strict=True) if yes]
@@ -97,7 +99,7 @@ def infer(
         judged = fit.judge(found.best, draw=draw)
         chances[kept] = judged.take_p_values
         odd = kept & (chances * len(takes) < _TAKE_CHANCE)
-        if attempt or not odd.any() or odd.sum() > _LARGEST_SHARE * len(takes):
+        if attempt or not odd.any() or (odd | ~kept).sum() > _LARGEST_SHARE * len(takes):
             break
         kept &= ~odd
     wider = family.spread_by(found, judged.factors)
@@ -111,6 +113,14 @@ def infer(
         drag=drag if ball.size else None,
     )
     return replace(answer, findings=said + _odd_takes(names, kept, chances))
+
+
+def _agreeing(takes: Sequence[Take]) -> Bool[ndarray, " take"]:
+    """Mark the takes whose intervals shrink like those of the others, or all if too few do."""
+    ratios = np.array([np.median(np.diff(np.log(np.diff(take.times)))) for take in takes])
+    away = np.abs(ratios - np.median(ratios))
+    near = away <= _FAR * np.maximum(1.4826 * np.median(away), _LEAST_SPREAD)
+    return near if (~near).sum() <= _LARGEST_SHARE * len(near) else np.ones_like(near)
 
 
 def _weak(found: Family) -> str:

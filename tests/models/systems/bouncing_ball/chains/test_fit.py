@@ -19,13 +19,11 @@ def member(takes: list[Take]) -> Member:
 
 @pytest.mark.slow
 def test_takes_of_the_model_fit_and_agree() -> None:
-    """Three sessions: each chance is uniform, so that one in a thousand is below 3e-4."""
-    for seed in range(3):
-        judged = fit.judge(member(session(Case(8, 6), 70 + seed)), draw=np.random.default_rng(seed))
-        assert judged.p_value > 3e-4
-        # the least of eight chances in steps of 1 / 161
-        assert judged.take_p_values.min() > 0.006
-        assert (judged.factors < 2.2).all()
+    judged = fit.judge(member(session(Case(8, 6), 70)), draw=np.random.default_rng(0))
+    assert judged.p_value > 1e-3
+    # the least of eight chances in steps of 1 / 161
+    assert judged.take_p_values.min() > 0.006
+    assert (judged.factors == 1.0).all()
 
 
 @pytest.mark.slow

@@ -1,0 +1,92 @@
+"""Takes as chains: cut at a missed bounce, outliers unused, sizes of balls read or refused."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ricochet.hardware.microphones.interface import default_rig
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
+from ricochet.tasks.recordings import sessions
+from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers
+from tests.tasks.recordings import small_sessions
+
+ARRAY = default_rig("bench", sample_rate=44100).array()
+
+
+def detected(bounces: int) -> DetectedTake:
+    """A take whose bounces were all found on a line."""
+    times = 0.2 + np.cumsum(0.4 * 0.85 ** np.arange(bounces))
+    places = np.column_stack((np.linspace(0.0, 0.1, bounces), np.full(bounces, 0.02)))
+    errors = np.full((bounces, 3), 1e-5)
+    return DetectedTake(
+        times=times,
+        time_sd=np.full(bounces, 3e-5),
+        positions=places,
+        covariances=np.tile(4e-6 * np.eye(2), (bounces, 1, 1)),
+        outliers=np.zeros(bounces, dtype=bool),
+        arrivals=times[:, None] + 1e-3,
+        arrival_sd=errors,
+        gains=np.zeros((bounces, 3)),
+    )
+
+
+def test_a_take_is_used_up_to_its_first_missed_bounce() -> None:
+    whole = chain_answers._chain(detected(9), ARRAY, 1.5e-3)
+    cut = chain_answers._chain(replace(detected(9), missing=(4,)), ARRAY, 1.5e-3)
+    assert whole is not None and cut is not None
+    assert len(whole.times) == 8 and len(cut.times) == 5
+    np.testing.assert_array_equal(whole.times[:5], cut.times)
+    assert chain_answers._chain(replace(detected(9), missing=(1,)), ARRAY, 1.5e-3) is None
+
+
+def test_an_outlier_keeps_its_time_and_tells_no_place() -> None:
+    plain = detected(6)
+    outliers = np.arange(6) == 2
+    places = np.where(outliers[:, None], np.nan, plain.positions)
+    chain = chain_answers._chain(replace(plain, outliers=outliers, positions=places), ARRAY, 1.5e-3)
+    assert chain is not None
+    assert np.isinf(chain.place_sd[2]) and np.isfinite(np.delete(chain.place_sd, 2)).all()
+    assert np.isfinite(chain.places).all() and np.isfinite(chain.time_sd).all()
+
+
+def size_of(folder, **size):
+    plan = small_sessions.plan(folder, rig=default_rig("bench", sample_rate=44100))
+    noise = np.random.default_rng(0).normal(scale=0.01, size=(3, 2000))
+    small_sessions.write_session(plan, [noise], form="wav")
+    path = folder / "session.json"
+    content = json.loads(path.read_text())
+    content["object"] |= size
+    path.write_text(json.dumps(content))
+    return sessions.read_session(folder)
+
+
+def test_diameter_and_mass_of_a_session_are_what_the_air_is_computed_from(tmp_path) -> None:
+    stated = size_of(tmp_path / "a", diameter=0.04, mass=0.0027)
+    size = chain_answers._ball([stated]).size
+    assert size is not None and (size.diameter, size.mass) == (0.04, 0.0027)
+    assert chain_answers._ball([size_of(tmp_path / "b")]).size is None
+    assert sessions.to_json(stated, ())["object"]["mass"] == 0.0027
+
+
+@pytest.mark.parametrize(
+    "size, expected",
+    [
+        ({"mass": 0.0027}, "object.diameter"),
+        ({"diameter": 0.04}, "object.mass"),
+        ({"diameter": -0.04, "mass": 0.0027}, "diameter"),
+        ({"diameter": 0.04, "mass": 0.0}, "mass"),
+    ],
+)
+def test_a_size_that_contradicts_itself_is_refused(tmp_path, size, expected) -> None:
+    with pytest.raises(BadInput, match=expected):
+        size_of(tmp_path / "a", **size)
+
+
+def test_sessions_of_balls_of_different_sizes_are_refused(tmp_path) -> None:
+    one = size_of(tmp_path / "a", diameter=0.04, mass=0.0027)
+    other = size_of(tmp_path / "b", diameter=0.067, mass=0.0577)
+    with pytest.raises(BadInput, match="those of one ball"):
+        chain_answers._ball([one, other])

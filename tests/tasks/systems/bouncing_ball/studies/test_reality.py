@@ -1,0 +1,77 @@
+"""Departed sessions are what their names say, and the study counts what is silent and wrong."""
+
+import numpy as np
+import pytest
+import torch
+
+from ricochet.hardware.microphones import interface
+from ricochet.models.core.constants import GRAVITY
+from ricochet.tasks.systems.bouncing_ball.studies import departed_sessions, reality
+from ricochet.tasks.systems.bouncing_ball.studies.departed_sessions import DEPARTURES, Departure
+
+
+def chains(departure: Departure, takes: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    found = departed_sessions.simulate(departure, takes=takes, bounces=4, seed=1)
+    return np.array([take.times for take in found]), np.array([take.places for take in found])
+
+
+def ratios(name: str) -> np.ndarray:
+    times, _ = chains(DEPARTURES[name])
+    intervals = np.diff(times)
+    return np.asarray(np.median(intervals[:, 1:] / intervals[:, :-1], axis=0))
+
+
+def test_the_plain_session_is_that_of_the_paper() -> None:
+    times, places = chains(DEPARTURES["none"])
+    fall = np.sqrt(2.0 * departed_sessions.HEIGHT / GRAVITY)
+    # sideways speed N(0, 0.1^2): after the fall 23 mm an axis; 800 numbers tell it to 2.5 %
+    np.testing.assert_allclose(places[:, 0].std(), 0.1 * fall, rtol=0.1)
+    np.testing.assert_allclose(np.median(np.diff(times)[:, 0]), 2 * 0.85 * fall, rtol=2e-3)
+    np.testing.assert_allclose(ratios("none"), 0.85, atol=2e-3)
+
+
+def test_drag_slope_and_scatter_show_in_the_ratios_of_intervals() -> None:
+    assert (ratios("drag of ping-pong") < 0.845).all()
+    assert np.diff(ratios("slope 0.03 s/m"))[0] > 2e-3
+    times, _ = chains(DEPARTURES["takes scatter 0.01"])
+    first = np.diff(times)[:, 0]
+    assert first.std() / first.mean() > 3 * np.diff(chains(DEPARTURES["none"])[0])[:, 0].std()
+
+
+def test_an_anisotropic_redirection_has_the_stated_ratio_and_the_mean_variance() -> None:
+    times, places = departed_sessions._anisotropic(
+        25.0, torch.zeros((4000, 3)).double(), 2, torch.Generator()
+    )
+    turned = np.diff(places, axis=1)[:, 0] / np.diff(times)[:, :1]
+    speed = 0.85 * np.sqrt(2.0 * GRAVITY * departed_sessions.HEIGHT)
+    variance = (turned / speed).var(0)
+    # 4000 numbers tell a variance to sqrt(2 / 4000) = 2.2 %, a ratio to 3.2 %
+    assert variance[1] / variance[0] == pytest.approx(25.0, rel=0.13)
+    assert variance.mean() * departed_sessions.CONCENTRATION == pytest.approx(1.0, rel=0.1)
+
+
+def test_an_error_of_the_array_moves_places_as_its_first_order_says() -> None:
+    departure = Departure(array={"microphone 2 y": 1e-3})
+    array = interface.default_rig("simulated").array()
+    places = np.random.default_rng(0).uniform(-0.1, 0.1, (3, 4, 2))
+    times = np.full((3, 4), 0.5)
+    moved = departed_sessions._located(departure, array, places, times) - places
+    [take, *_] = departed_sessions.simulate(departure, takes=2, bounces=4, seed=0)
+    assert take.distortion.shape == (4, 2, 3 + 14)
+    assert 1e-5 < np.abs(moved).max() < 3e-3
+    back = Departure(array={"microphone 2 y": -1e-3})
+    other = departed_sessions._located(back, array, places, times) - places
+    np.testing.assert_allclose(moved, -other, atol=2e-5)
+
+
+def test_rows_count_what_was_wrong_without_a_word() -> None:
+    def outcome(level: float, said: list[str], weak: str = "") -> dict[str, object]:
+        error = np.array([level, 0.0])
+        return {"level": np.array([level, 0.2]), "error": error, "said": said, "weak": weak}
+
+    row = reality._row(
+        [outcome(0.5, []), outcome(0.9999, []), outcome(0.9999, ["x"]), outcome(0.9999, [], "y")]
+    )
+    assert row["silent_and_wrong"] == 0.25 and row["warned"] == 0.5
+    assert row["coverage_90"] == {"restitution": 0.25, "log10_concentration": 1.0}
+    assert row["said"] == ["x"]
