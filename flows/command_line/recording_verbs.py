@@ -84,7 +84,7 @@ def _calibrate_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _capture_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rig", metavar="NAME", help="a name under hardware/microphones")
+    parser.add_argument("--rig", metavar="NAME", help="simulated or sound_device")
     parser.add_argument("--session", required=True, metavar="ID", help="name of the new session")
 
 

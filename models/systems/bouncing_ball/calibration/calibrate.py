@@ -196,11 +196,13 @@ def _explained(
         report()
         odd, chances = np.asarray(judged.odd_takes, dtype=bool), judged.take_p_values
         fits = ~odd if odd.sum() <= _LARGEST_SHARE * len(odd) else np.ones_like(odd)
-        if (fits == kept).all():
+        if settled := bool((fits == kept).all()):
             break
         kept = fits
-    density = _posterior(drops.rows(kept))
-    criticism = _criticise(drops.rows(kept), density, draw)
+    if not settled:
+        density = _posterior(drops.rows(kept))
+    same = settled and kept.all()
+    criticism = judged if same else _criticise(drops.rows(kept), density, draw)
     report()
     misfits = _take_finding(
         drops.rows(kept), criticism.odd_takes, criticism.take_p_values, _MISFITS

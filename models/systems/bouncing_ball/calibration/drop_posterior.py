@@ -30,7 +30,7 @@ from ricochet.models.systems.bouncing_ball.calibration import network_features
 from ricochet.models.systems.bouncing_ball.features import Features
 from ricochet.models.systems.bouncing_ball.problem import PRIOR, Drops, Noise, Release
 
-Hearing = Callable[[Features, Noise, Release], Inputs]
+InputFeatures = Callable[[Features, Noise, Release], Inputs]
 """What a network is given: `from_both`, `from_times` or `from_places` of network_features."""
 
 GENERAL = Training(steps=4000, batch=512, held_out=0.05)
@@ -87,12 +87,12 @@ def draw_noise(span: NoiseRange, count: int, *, draw: torch.Generator) -> Noise:
 def train(
     drops: Drops,
     *,
-    hearing: Hearing = network_features.from_both,
+    form_inputs: InputFeatures = network_features.from_both,
     training: Training = GENERAL,
     draw: torch.Generator,
 ) -> Fit:
     """Fit the posterior of one drop to simulated drops."""
-    inputs = hearing(drops.features, drops.noise, drops.release)
+    inputs = form_inputs(drops.features, drops.noise, drops.release)
     return mixture_density_networks.fit(
         drops.theta, inputs, box=PRIOR, training=training, draw=draw
     )
@@ -117,10 +117,10 @@ def posterior(
     noise: Noise,
     release: Release,
     *,
-    hearing: Hearing = network_features.from_both,
+    form_inputs: InputFeatures = network_features.from_both,
 ) -> TruncatedMixture:
-    """Return each drop's posterior, a mixture, by a network trained with the same hearing."""
-    return density.mixture(hearing(features, noise, release))
+    """Return each drop's posterior, a mixture, by a network trained with the same inputs."""
+    return density.mixture(form_inputs(features, noise, release))
 
 
 def _log_uniform(

@@ -129,7 +129,7 @@ def step(
     wrong = event_checks.fault(event, now=now, paddle=paddle, last=state.last_event_time)
     if wrong:
         return replace(state, refused=(*state.refused, wrong)), None
-    belief = _believe(state, event)
+    belief = _updated(state, event)
     state = replace(state, belief=belief, last_event_time=event.time, bounces=state.bounces + 1)
     ahead = crossing_samples.sample(
         belief,
@@ -141,7 +141,7 @@ def step(
     return state, _target(state, belief, ahead, now, paddle)
 
 
-def _believe(state: State, event: BounceEvent) -> Belief:
+def _updated(state: State, event: BounceEvent) -> Belief:
     where, late = event.position, tuple[PositionEstimate, ...]()
     if state.microphones is not None and where is not None:
         late = late_arrivals.estimates(where, state.microphones, detour=state.detour)

@@ -168,13 +168,13 @@ def _ablation(setting: Setting, study: Study, steps: Callable[[int], None]) -> d
     training = setting.drops(setting.simulations, 4)
     cases = setting.drops(study.cases, 5)
     rows = {}
-    for name, hearing in (
+    for name, form_inputs in (
         ("time", network_features.from_times),
         ("position", network_features.from_places),
         ("both", network_features.from_both),
     ):
         draw = setting.draw(7)
-        method = method_rows.train_network(training, hearing=hearing, draw=draw)
+        method = method_rows.train_network(training, form_inputs=form_inputs, draw=draw)
         rows[name] = method_rows.evaluate(method, cases)
         steps(1)
     return rows

@@ -21,7 +21,7 @@ from ricochet.models.inference import calibration_checks
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity, Training
 from ricochet.models.probability import truncated_mixtures
 from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, network_features
-from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import Hearing
+from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import InputFeatures
 from ricochet.models.systems.bouncing_ball.problem import PARAMETERS, Drops
 
 _AT_ONCE = 25
@@ -85,14 +85,14 @@ def _finite(value: Tensor) -> float | None:
 def network_method(
     density: ConditionalDensity,
     *,
-    hearing: Hearing = network_features.from_both,
+    form_inputs: InputFeatures = network_features.from_both,
     train_cpu_s: float = 0.0,
 ) -> Method:
     """Return the method that answers with a density network, trained for so long, s."""
 
     def answer(cases: Drops) -> Answers:
         mixture = drop_posterior.posterior(
-            density, cases.features, cases.noise, cases.release, hearing=hearing
+            density, cases.features, cases.noise, cases.release, form_inputs=form_inputs
         )
         table = truncated_mixtures.nodes(mixture, per_axis=20)
         return Answers(
@@ -108,13 +108,13 @@ def network_method(
 def train_network(
     drops: Drops,
     *,
-    hearing: Hearing = network_features.from_both,
+    form_inputs: InputFeatures = network_features.from_both,
     training: Training = drop_posterior.PAPER,
     draw: torch.Generator,
 ) -> Method:
     """Train a network on simulated drops, with all or a part of the features, as a method."""
-    fit = drop_posterior.train(drops, hearing=hearing, training=training, draw=draw)
-    return network_method(fit.density, hearing=hearing, train_cpu_s=fit.cpu_time)
+    fit = drop_posterior.train(drops, form_inputs=form_inputs, training=training, draw=draw)
+    return network_method(fit.density, form_inputs=form_inputs, train_cpu_s=fit.cpu_time)
 
 
 def _measure(answers: Answers, truth: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -8,7 +8,7 @@ from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import network_features
 from ricochet.models.systems.bouncing_ball.features import Features
 
-HEARINGS = (
+INPUTS = (
     network_features.from_both,
     network_features.from_times,
     network_features.from_places,
@@ -36,9 +36,9 @@ def test_inputs_stay_finite_for_drops_that_no_law_allows() -> None:
           ([1.4, 0.2, 0.8], [0.0, 3.0, 0.1], [0.0, 0.0, 9.0], [0.0, 3.1, -3.1]))
     )  # fmt: skip
     noise, release = problem.constant_noise((3,)), problem.constant_release((3,))
-    for hearing in HEARINGS:
-        assert hearing(features, noise, release).values.isfinite().all()
-        assert (hearing(features, noise, release).coordinates.scale.abs() > 0.0).all()
+    for form_inputs in INPUTS:
+        assert form_inputs(features, noise, release).values.isfinite().all()
+        assert (form_inputs(features, noise, release).coordinates.scale.abs() > 0.0).all()
 
 
 def test_a_drop_scaled_to_another_height_gives_the_same_inputs() -> None:
@@ -59,10 +59,12 @@ def test_a_drop_scaled_to_another_height_gives_the_same_inputs() -> None:
         release.session,
         scale**0.5 * release.horizontal_sd,
     )
-    for hearing in HEARINGS:
-        ours = hearing(drops.features, drops.noise, release)
-        theirs = hearing(larger, poorer, higher)
+    for form_inputs in INPUTS:
+        ours = form_inputs(drops.features, drops.noise, release)
+        theirs = form_inputs(larger, poorer, higher)
         torch.testing.assert_close(theirs.values, ours.values, rtol=1e-7, atol=1e-7)
         torch.testing.assert_close(theirs.coordinates.scale, ours.coordinates.scale)
-        slow_hand = hearing(larger, poorer, replace(higher, horizontal_sd=release.horizontal_sd))
+        slow_hand = form_inputs(
+            larger, poorer, replace(higher, horizontal_sd=release.horizontal_sd)
+        )
         assert not torch.allclose(slow_hand.values, ours.values, atol=1e-3)

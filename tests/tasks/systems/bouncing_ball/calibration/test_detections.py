@@ -50,7 +50,7 @@ def change(folder, edit):
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    root = tmp_path_factory.mktemp("hearing")
+    root = tmp_path_factory.mktemp("recorded")
     return {
         "three": session(root / "three", RIG),
         "two": session(root / "two", PAIR, seed=10, spoil=True),
