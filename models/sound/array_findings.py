@@ -236,6 +236,6 @@ def _delay(channel: int) -> Callable[[float], str]:
 
 def _drift(channel: int) -> Callable[[float], str]:
     def say(size: float) -> str:
-        return f"the clock of channel {channel} drifts by {size:.3g} samples/s, {{deviations}}"
+        return f"the clock of channel {channel} drifts by {size:.2g} samples/s, {{deviations}}"
 
     return say

@@ -1,8 +1,8 @@
 """Faults of a recording's channels that no location survives, by name.
 
-- flat: constant, but for one sample in a thousand or at one of the first impacts; or above 300 Hz a
-  hundredth of the other channels: the last bit of a sound card without a microphone, whatever its
-  offset and hum. Gains differ by far less than 40 dB.
+- flat: constant; or, of three and more, constant but for one sample in a thousand or at one of the
+  first impacts, or above 300 Hz a hundredth of the other channels: the last bit of a sound card
+  without a microphone, whatever its offset and hum. Gains differ by far less than 40 dB.
 - dead: no impact in it while the other channels have them. Impacts are seen where the largest
   sample of an impact's time exceeds 1.5 times what one quiet sample in a thousand exceeds; Gaussian
   noise does so once in some thousand impacts.
@@ -49,8 +49,9 @@ def check_flat(samples: Float[ndarray, "channel frame"], *, sample_rate: float) 
     """
     middle = np.median(samples, axis=1, keepdims=True)
     differing = np.mean(samples != middle, axis=1)
-    flat = differing < FLAT_SHARE
+    flat = differing == 0.0
     if len(samples) >= 3:
+        flat |= differing < FLAT_SHARE
         size = np.abs(_above(samples, HUM, sample_rate)).max(axis=1)
         flat |= size < FLAT_SIZE * np.median(size)
     if flat.any():

@@ -29,6 +29,7 @@ from ricochet.models.sound.arrays import Microphones
 
 CHANCE = 1e-3  # of an array in order to be refused, if errors are independent
 LEAST_RATIO = 4.0
+UNLIKELY = 2.0  # ratio that an order of more than two exchanged channels needs over one of two
 FEWEST = 6  # impacts on which an order is judged
 CLEAR = 0.5e-6  # s; arrivals that err less are looked at ..
 CLEAREST = (0.5, 60)  # .. and this share of the impacts, those of least error, up to this number
@@ -65,7 +66,7 @@ def swapped(impacts: Impacts, microphones: Microphones) -> Order | None:
     if channels > 3 and _mean_square(impacts, orders[0], microphones) < LEAST_RATIO:
         return None  # the stated order fits
     squares = {order: _mean_square(impacts, order, microphones) for order in orders}
-    best = min(orders, key=lambda order: squares[order])
+    best = min(orders, key=lambda order: squares[order] * (1.0 if _moved(order) <= 2 else UNLIKELY))
     ratio = squares[orders[0]] / squares[best]
     freedom = _freedom(count, channels)
     chance = float(stats.f.sf(ratio, freedom, freedom))
@@ -111,6 +112,11 @@ def _orders(channels: int) -> list[Order]:
         order[first], order[second] = second, first
         exchanges.append(tuple(order))
     return [stated, *exchanges]
+
+
+def _moved(order: Order) -> int:
+    """Return how many microphones are on another channel than stated."""
+    return sum(channel != number for number, channel in enumerate(order))
 
 
 def _freedom(impacts: int, channels: int) -> int:

@@ -42,9 +42,9 @@ def impacts(microphones, draw, *, count=40, order=None, survey=1.5e-3, directivi
 )
 def test_channels_in_another_order_are_found(microphones, order):
     """Channel n holds microphone order[n], so that microphone m is on channel order^-1[m]."""
-    found = channel_order.swapped(
-        impacts(microphones, np.random.default_rng(0), order=order), microphones
-    )
+    count = 40 if microphones is THREE else 12
+    taken = impacts(microphones, np.random.default_rng(0), count=count, order=order)
+    found = channel_order.swapped(taken, microphones)
     assert found == tuple(np.argsort(order))
 
 

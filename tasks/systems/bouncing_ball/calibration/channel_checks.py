@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.sound import channel_order
+from ricochet.models.sound import array_findings, array_misfit, channel_order
 from ricochet.models.systems.bouncing_ball.listening import shared_errors
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 from ricochet.tasks.recordings.sessions import Session
@@ -35,3 +35,24 @@ def check_order(session: Session, takes: Sequence[DetectedTake]) -> None:
     if order is not None:
         where = f"{session.folder}: rig.microphones"
         raise BadInput(where, channel_order.sentence(order), "each microphone on its channel")
+
+
+def check_misfit(session: Session, takes: Sequence[DetectedTake], usable: int) -> None:
+    """Refuse a session most of whose takes no place explains if errors of its array do.
+
+    Raises:
+        BadInput: Fewer than half of the takes are usable, and the misfit of the arrivals at four
+            microphones or more names an error of the array.
+    """
+    microphones = session.rig.array()
+    channels = len(microphones.positions)
+    if channels < 4 or usable > FAULTY * len(takes):
+        return
+    taken = shared_errors.impacts(takes, microphones)
+    errors = array_misfit.infer(taken.arrivals, taken.sd, microphones=microphones)
+    found = array_findings.findings(
+        errors.mean, errors.covariance, channels=channels, sample_rate=microphones.sample_rate
+    )
+    if found:
+        text = "; ".join(finding.text for finding in found)
+        raise BadInput(f"{session.folder}: rig", text, "an array that its own arrivals agree with")

@@ -98,7 +98,9 @@ def detect(
             progress(done, total)
         channel_checks.check_faults(session, faults)
         if placed:
+            usable = sum(take.path.parent == session.folder for take in takes)
             channel_checks.check_order(session, detected)
+            channel_checks.check_misfit(session, detected, usable)
     return Detections(sessions, tuple(takes), tuple(rejected), placed)
 
 

@@ -102,6 +102,22 @@ def test_swapped_channels_are_refused_by_their_names(channels, order, named, tmp
     assert "rig.microphones" in str(caught.value) and "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("late", "said"), [(9, "channel 1 lags by 0."), (-9, "channel 1 leads by 0.")]
+)
+def test_a_channel_too_late_for_any_place_is_named(late, said, tmp_path):
+    """Nine frames, 0.204 ms. All takes were set aside as not placed, and no channel was named.
+
+    Microphones 1.5 mm off, 4 us each of four, make the lag uncertain by 0.01 ms; three of them.
+    """
+    rig, takes = record(channels=4)
+    for samples in takes:
+        samples[1] = np.roll(samples[1], late)
+    known = Tolerances(place_sd=1.5e-3, contact_sd=20e-6)
+    with pytest.raises(BadInput, match=said + r"(17|18|19|20|21|22|23) ms"):
+        detections.detect([write(tmp_path / "late", rig, takes)], tolerances=known)
+
+
 @pytest.mark.parametrize("channels", [3, 4])
 def test_a_session_in_order_is_taken_whole(channels, tmp_path):
     rig, takes = record(channels=channels)
