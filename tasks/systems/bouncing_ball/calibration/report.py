@@ -55,6 +55,7 @@ def _target(
                 f"  {parameter} {mean:.{digits}f} +- {deviation:.{digits}f}"
                 f"   90 %: {low:.{digits}f} to {high:.{digits}f}"
             )
+    said += _by_speed(result.get("restitution"))
     released = details.get("release", [])
     said += [_height(entry, len(released)) for entry in released]
     said += _takes(result["takes"])
@@ -66,6 +67,19 @@ def _target(
             f"{result['registered']['version']}, alias candidate"
         )
     return said
+
+
+def _by_speed(restitution: Mapping[str, Any] | None) -> list[str]:
+    """Say at which speeds a restitution from times holds."""
+    if restitution is None:
+        return []
+    first, reference = restitution["at_first_bounce"], restitution["at_reference"]
+    low, high = reference["region_90"]
+    return [
+        f"  that is at the {first['speed']:.2f} m/s of the first bounce; at "
+        f"{restitution['reference_speed']:.2f} m/s {reference['mean']:.4f}, "
+        f"90 %: {low:.4f} to {high:.4f}"
+    ]
 
 
 def _height(entry: Mapping[str, Any], sessions: int) -> str:
