@@ -2,8 +2,8 @@
 
 A ball falls through air (`drop_times`) on a contact of one of the laws of `contact` with scatter;
 its clicks are those of `models.sound.impact_synthesis` with modes drawn anew, as loud as a power
-of the impact speed. Each stress of `STRESSES` spoils a clean recording in one way. What is no ball is
-speech (pulses of a glottis through formants, by syllables), typing, steps, drums, notes, clocks,
+of the impact speed. Each stress of `STRESSES` spoils a clean recording in one way. What is no ball
+is speech (pulses of a glottis through formants, by syllables), typing, steps, drums, notes, clocks,
 clicks at random, noise, and balls played backwards. Nothing of it is a recording of anyone.
 """
 

@@ -123,7 +123,7 @@ class _Scene:
     contact: tuple[int, ...]
 
 
-def duration(speed: Float[ndarray, "*point"], drag: Float[ndarray, "*#point"]) -> ndarray:
+def duration(speed: Float[ndarray, "..."], drag: Float[ndarray, "..."]) -> ndarray:
     """Return the time of a vertical flight, s, by its exit speed, m/s, and k, 1/m.
 
     >>> float(duration(np.array(4.903325), np.array(0.0))).__round__(3)
@@ -134,7 +134,7 @@ def duration(speed: Float[ndarray, "*point"], drag: Float[ndarray, "*#point"]) -
     return np.asarray((np.arctan(root) + np.arcsinh(root)) / np.sqrt(k * GRAVITY))
 
 
-def impact(speed: Float[ndarray, "*point"], drag: Float[ndarray, "*#point"]) -> ndarray:
+def impact(speed: Float[ndarray, "..."], drag: Float[ndarray, "..."]) -> ndarray:
     """Return the speed, m/s, at which a ball comes back that left at a speed, m/s.
 
     >>> float(impact(np.array(2.0), np.array(0.0)))
@@ -151,9 +151,9 @@ def exit_speed(interval: float, drag: Float[ndarray, "*point"]) -> Float[ndarray
     """
     x = np.full(np.shape(drag), math.log(0.5 * GRAVITY * interval))
     for _ in range(5):
-        u = np.exp(x)
+        u = np.asarray(np.exp(x))
         x = x - (duration(u, drag) - interval) / _stretch(u, drag)
-    return np.exp(x)
+    return np.asarray(np.exp(x))
 
 
 def log_likelihood(drop: Drop, ball: Ball, *, law: RestitutionLaw) -> Float[ndarray, "*point"]:

@@ -231,7 +231,7 @@ def _irregular(scatter: float) -> BareFinding:
 def _speeds(posterior: Posterior, drops: Sequence[Drop]) -> tuple[float, float, float]:
     """Return the slowest and fastest impact speeds, and that of the first bounce detected."""
     weights = posterior.weights
-    drag = np.exp((weights * posterior.balls.drag.log()).sum().numpy())
+    drag = np.array(float((weights * posterior.balls.drag.log()).sum().exp()))
     gaps = [gap for drop in drops for gap in _whole(drop)]
     met = [
         float(drop_times.impact(drop_times.exit_speed(gap, drag), drag))

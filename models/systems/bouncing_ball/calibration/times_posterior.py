@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy import stats
 from torch import Tensor
 
@@ -73,7 +73,7 @@ class Posterior:
     """
 
     balls: Ball
-    member: Float[Tensor, " point"]
+    member: Int[Tensor, " point"]
     weights: Float[Tensor, " point"]
     log_evidence: float
 

@@ -8,18 +8,20 @@ a ball. With n onsets in the chain, m in its span S and r per second left over b
     rhythm    intervals of the m onsets independent and log-normal, by their marginal likelihood
     clock     intervals of the m onsets whole multiples of a beat, perhaps ever faster, with jitter
 
-A rhythm or a clock makes either all m onsets, or those of the chain among clutter. The first time,
-at which any of them may begin, counts alike in all. The ball is given the prior
-rate of drops, which stands for the number of chains that the search may choose from: in clicks at
-random no more than drops * duration * exp(-x) chains reach log odds x (Markov's inequality), and
-so for every alternative that holds. Speech and music hold none of the three exactly; what they do,
-they do as well backwards. So the chain must also beat the best one of the recording in reverse.
+A rhythm or a clock makes either all m onsets, or those of the chain among clutter; so does a clock
+whose pace changes steadily (`tempo`), which is all that tells a slow ball from a drummer. The first
+time, at which any of them may begin, counts alike in all. The ball is given the prior rate of
+drops, which stands for the number of chains that the search may choose from: in clicks at random no
+more than drops * duration * exp(-x) chains reach log odds x (Markov's inequality), and so for every
+alternative that holds. Speech and music hold none of them exactly; what they do, they do as well
+backwards. So the chain must also beat the best one of the recording in reverse.
 
 Loudness has a direction: an impact of a ball is as loud as about the speed, so
 
-    log loudness_n = a + b log speed_n + N(0, d^2),   b ~ N(1, 0.5^2)    against    b = 0.
+    log loudness_n = a + b log speed_n + N(0, d^2),   b ~ N(1, 0.5^2)
 
-A recorder's gain may follow the sound, so that this counts for no more than LOUDEST either way.
+against b about 0 or, as often, of either sign, N(0, 1). A recorder's gain may follow the sound, so
+that this counts for no more than LOUDEST either way.
 """
 
 import math
@@ -29,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
-from scipy import special
+from scipy import special, stats
 
 from ricochet.models.sound.onsets import Onsets
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import Chain
@@ -39,12 +41,15 @@ LOUDEST = 4.0
 """Most nats that loudness counts for."""
 POWER, POWER_SD = 1.0, 0.5
 """Exponent of loudness by impact speed, and its standard deviation."""
+_STILL, _ANY = 0.05, 1.0  # standard deviations of that exponent where there is no ball
 _LOUDNESS_SDS = np.geomspace(0.1, 1.6, 9)
 _BEATS = np.geomspace(0.06, 1.5, 600)  # s
 _JITTERS = np.array([1e-3, 4e-3, 0.012])  # s
 _CHANGES = np.linspace(-0.4, 0.4, 17)  # of the pace from first to last; positive is faster
 _MOST = 16  # beats between two strokes
 _FEW = 0.7  # probability of a multiple, against the one below it
+_PACE_SD = 0.2  # of the pace's change over a chain
+_PACE_JITTERS = (0.002, 0.006, 0.02, 0.06)  # of an interval, relative
 _OFF = 0.05  # share of strokes off the beat
 _RHYTHM = (0.0, 1.0, 0.35)  # of a normal-gamma law: weight, shape, and rate of the log intervals
 
@@ -106,7 +111,7 @@ def weigh(
         (others + 1.0) / span, (len(onsets.times) - len(chain.times) + 1.0) / onsets.duration
     )
     scale = math.log(math.log(law.longest / law.shortest))
-    clutter, own = others * math.log(rest) - rest * span, np.diff(chain.times)
+    clutter, own = others * math.log(rest) - rest * span, _flights(chain)
     ball = math.log(law.drops / rest) + log_evidence - scale + clutter
     loudness = loudness_odds(chain)
     intervals = np.diff(inside)
@@ -117,7 +122,7 @@ def weigh(
     against = {
         "clicks at random": clicks(len(intervals), span),
         "a rhythm": either(rhythm),
-        "a clock": either(clock),
+        "a clock": float(np.logaddexp(either(clock), tempo(own) + clutter)) - math.log(2.0),
     }
     odds = {name: ball - value + loudness for name, value in against.items()}
     return Evidence(odds, loudness, backwards, chain.score)
@@ -158,6 +163,25 @@ def clock(intervals: Float[ndarray, " interval"]) -> float:
     return float(special.logsumexp(logs) - math.log(len(_CHANGES)))
 
 
+def tempo(intervals: Float[ndarray, " interval"]) -> float:
+    """Return the log density, s^-1 each, of strokes one beat apart whose pace changes steadily.
+
+    Relative to their mean, intervals are a - c x_n + N(0, d^2), x_n from -1/2 to 1/2, c ~
+    N(0, 0.2^2), the logarithm of the mean uniform over a second to ten milliseconds.
+    """
+    mean, count = float(intervals.mean()), len(intervals)
+    place = np.linspace(-0.5, 0.5, count)
+    level = (math.log(100.0) / math.sqrt(2.0 * math.pi)) ** 2
+    shared = level + _PACE_SD**2 * np.outer(place, place)
+    logs = [
+        stats.multivariate_normal(np.ones(count), shared + sd**2 * np.eye(count)).logpdf(
+            intervals / mean
+        )
+        for sd in _PACE_JITTERS
+    ]
+    return float(special.logsumexp(logs)) - math.log(len(logs)) - count * math.log(mean)
+
+
 def _steady_clock(intervals: Float[ndarray, " interval"]) -> float:
     """Return the same for a beat that does not change; one stroke in twenty is off it."""
     multiple = np.clip(np.round(intervals[:, None] / _BEATS), 1.0, _MOST)
@@ -173,21 +197,28 @@ def _steady_clock(intervals: Float[ndarray, " interval"]) -> float:
 
 def loudness_odds(chain: Chain) -> float:
     """Return how much better loudness falls with the speed than it stays, nats, bounded."""
-    gaps = np.diff(chain.times)
-    parts = np.ones(len(gaps))
-    parts[list(chain.missing)] = 2.0
-    speed = np.log(np.append(gaps / parts, gaps[-1] / parts[-1]))
+    flights = _flights(chain)
+    speed = np.log(np.append(flights, flights[-1]))
     level = np.log(chain.loudness + 1e-300)
     x, y = speed - speed.mean(), level - level.mean()
     xx, xy, yy = float(x @ x), float(x @ y), float(y @ y)
-    logs = []
-    for sd in _LOUDNESS_SDS:
-        constant = -(len(y) - 1) * math.log(sd)
-        still = constant - 0.5 * yy / sd**2
-        precision = xx / sd**2 + 1.0 / POWER_SD**2
-        middle = (xy / sd**2 + POWER / POWER_SD**2) / precision
-        square = yy / sd**2 + POWER**2 / POWER_SD**2 - precision * middle**2
-        falls = constant - 0.5 * square - 0.5 * math.log(precision * POWER_SD**2)
-        logs.append((falls, still))
-    falls, still = special.logsumexp(np.array(logs), axis=0)
-    return float(np.clip(falls - still, -LOUDEST, LOUDEST))
+
+    def density(power: float, power_sd: float) -> float:
+        logs = []
+        for sd in _LOUDNESS_SDS:
+            precision = xx / sd**2 + power_sd**-2
+            middle = (xy / sd**2 + power * power_sd**-2) / precision
+            square = yy / sd**2 + (power / power_sd) ** 2 - precision * middle**2
+            logs.append(-(len(y) - 1) * math.log(sd) - 0.5 * square - math.log(power_sd))
+            logs[-1] -= 0.5 * math.log(precision)
+        return float(special.logsumexp(logs))
+
+    other = np.logaddexp(density(0.0, _STILL), density(0.0, _ANY)) - math.log(2.0)
+    return float(np.clip(density(POWER, POWER_SD) - other, -LOUDEST, LOUDEST))
+
+
+def _flights(chain: Chain) -> Float[ndarray, " interval"]:
+    """Return the intervals, half of those across which a bounce was missed."""
+    parts = np.ones(len(chain.times) - 1)
+    parts[list(chain.missing)] = 2.0
+    return np.asarray(np.diff(chain.times) / parts)

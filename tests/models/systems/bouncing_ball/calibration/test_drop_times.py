@@ -104,7 +104,7 @@ def test_a_late_detection_costs_a_few_nats_wherever_it_is():
         spoilt[index] += 4e-3
         drop = Drop(spoilt, np.full(12, 1e-5))
         found = float(drop_times.log_likelihood(drop, true, law=contact.constant)[0])
-        # log(p / (1 - p)), log(WIDE / jitter) and half of (4 / 3)^2 make 7.1; the merging costs more
+        # log(p / (1 - p)), log(WIDE / jitter) and half of (4 / 3)^2 make 7.1
         assert 4.0 < sound - found < 12.0
 
 
