@@ -20,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE =
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup packages setup-compare setup-robot pull calibrate fast slow test lint types contracts \
+.PHONY: help setup packages setup-compare setup-robot setup-media pull calibrate fast slow test lint types contracts \
 	check benchmark up figures repro format sample
 
 help: ## list the targets
@@ -53,6 +53,9 @@ setup-compare: setup ## add the peers that studies are compared with (sbi)
 
 setup-robot: setup ## add the driver of a real arm
 	$(VENV)/bin/python -m pip install -qq -r requirements-robot.lock
+
+setup-media: setup ## add the decoder of what phones write: m4a, mp4, mov, amr
+	$(VENV)/bin/python -m pip install -qq -r requirements-media.lock
 
 pull: setup ## fetch the recordings that data.dvc names
 	@if $(VENV)/bin/dvc status --quiet data.dvc >/dev/null 2>&1; \

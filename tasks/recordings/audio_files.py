@@ -42,16 +42,22 @@ def read(path: Path) -> Audio:
     """Decode a file; BadInput if unreadable, cut short, empty, not finite or silent."""
     content = content_of(path)
     audio = _decode(path, content)
+    if audio.samples.shape[1] > 0:
+        _refuse_truncated(path, content)
+    check_sound(path, audio)
+    return audio
+
+
+def check_sound(path: Path, audio: Audio) -> None:
+    """Refuse what is decoded but empty, not finite or silent."""
     if audio.samples.shape[1] == 0:
         raise BadInput(str(path), "no frames", "a recording")
-    _refuse_truncated(path, content)
     if not np.isfinite(audio.samples).all():
         channel, frame = np.argwhere(~np.isfinite(audio.samples))[0]
         found = f"{audio.samples[channel, frame]} in channel {channel} at frame {frame}"
         raise BadInput(str(path), found, "finite samples")
     if np.ptp(audio.samples, axis=1).max() <= SILENCE:
         raise BadInput(str(path), "silence in every channel", "sound")
-    return audio
 
 
 def content_of(path: Path) -> bytes:

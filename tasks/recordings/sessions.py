@@ -21,7 +21,7 @@ from pydantic import BeforeValidator, StringConstraints
 from ricochet.hardware.microphones.interface import Microphone, Position, Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound.arrays import check_layout
-from ricochet.tasks.recordings import audio_files
+from ricochet.tasks.recordings import audio_files, media_files
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
 from ricochet.tasks.storage.files import read_bytes, sha256
@@ -161,7 +161,8 @@ def load_take(path: Path) -> Float[ndarray, "channel frame"]:
 
 def load_clip(path: Path) -> tuple[Float[ndarray, "channel frame"], int]:
     """Read the samples and the sample rate, Hz, of a bare recording of any device."""
-    found = audio_files.read(path)
+    reader = media_files if path.suffix.lower() in media_files.SUFFIXES else audio_files
+    found = reader.read(path)
     if found.sample_rate < LEAST_RATE:
         raise BadInput(str(path), f"{found.sample_rate} Hz", f"at least {LEAST_RATE} Hz")
     return found.samples, found.sample_rate

@@ -1,18 +1,18 @@
-"""Restitution from one microphone: the bounce times of a chain, and nothing else.
+r"""Restitution from one microphone: from onsets or bounce times to an answer that says what it is.
 
-Nothing is known of the height, the start speed, the concentration or the timing error, so all are
-drawn: simulated chains (`simulator`) with
+The best chain of the recording must be a ball rather than something else (`ball_evidence`); every
+other chain joins it if the ball of the first explains it better than clutter does, and is set aside
+otherwise. All drops together give the posterior (`times_posterior`), and of it restitution by
+speed. One number is stated at the impact speed w_0 of the first bounce detected,
 
-    log10 kappa ~ U[1, 5],   log10 time_sd ~ U[stated, 1e-3],   height about (g t1 / 2 e)^2 / (2 g),
-    e ~ U around a first estimate, inside [0.4, 0.995]
+    w_0 = u_0 / e(w_0),    u_0 the exit speed that the first interval shows,
 
-are summarised like the recording, and a small density network in one dimension gives
-q(e | summary). The summaries are those of the log ratios l_i = log(t_{i+1} / t_i) of successive
-intervals (Eq. 5 of Matl et al.): middle and weighted mean, spread, halves, first interval, number.
-The marginal densities of several chains are multiplied. A trend within a chain (beyond what
-simulated chains show) and a disagreement between chains are reported and widen the answer instead
-of being averaged away. Times alone do not tell concentration: a rough surface and a poor ear spread
-the ratios alike.
+and one at the reference speed of `contact`, which may be far from what was met. A chain that is a
+ball's with probability P < 1 has the posterior mixed with 1 - P of the prior. What the family does
+not explain is looked for by `times_criticism`, and widens the answer.
+
+Times do not tell concentration, and hardly drag from a slope of restitution by speed: both lower
+the ratio of intervals of a fast ball. Each law that is fitted alone therefore has its own drag.
 """
 
 import math
@@ -23,34 +23,45 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from numpy import ndarray
-from scipy import stats
-from torch import Tensor
+from scipy import special
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.inference import mixture_density_networks
-from ricochet.models.inference.mixture_density_networks import Inputs, Training
-from ricochet.models.probability import boxes
-from ricochet.models.probability.bijections import Coordinates
-from ricochet.models.probability.boxes import Box
-from ricochet.models.systems.bouncing_ball import simulator
-from ricochet.models.systems.bouncing_ball.problem import PRIOR
+from ricochet.models.sound.onsets import Onsets
+from ricochet.models.systems.bouncing_ball.calibration import (
+    drop_times,
+    times_criticism,
+    times_posterior,
+)
+from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
+from ricochet.models.systems.bouncing_ball.calibration.times_criticism import BareFinding
+from ricochet.models.systems.bouncing_ball.calibration.times_posterior import RANGE, Posterior
+from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
+from ricochet.models.systems.bouncing_ball.listening import ball_evidence, bounce_chains
+from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence
+from ricochet.models.systems.bouncing_ball.listening.bounce_chains import Chain, interval_ratios
+from ricochet.models.systems.bouncing_ball.listening.interval_law import Law
 
-RANGE = (0.4, 0.995)
-"""Restitution of balls that keep bouncing."""
-_WORST_TIME_SD = 1e-3
-_SIMULATIONS = 8_000
-_SUSPICIOUS = 0.05  # chance that a perfect ball's recording is called drifting, over all its drops
-_TRAINING = Training(components=3, hidden=24, members=1, steps=350, batch=256, rate=1e-2)
+BARE = Law(scatters=(0.004, 0.016, 0.05), shares=(0.55, 0.3, 0.15))
+"""Chains of more scatter are threaded through anything: nothing but times supports them here."""
+SURE = 5.0
+"""Log odds of a ball from which an answer is not called weak, nats: 99.3 %."""
+ENOUGH = 5
+"""Bounces of one drop from which an answer is not called weak."""
+IRREGULAR = 0.04
+"""Scatter from bounce to bounce above which no ball's contact is, whatever the collision noise."""
+SAMPLES = 4000
+_BAND = 12  # speeds of the band
+_PRIOR_POINTS = 200
 
 
 @dataclass(frozen=True)
-class BareFinding:
-    """Something the model of constant restitution does not explain, and the chance of as much."""
+class Restitution:
+    """Restitution at an impact speed, m/s: posterior mean, deviation and central 90 % interval."""
 
-    name: str
-    sentence: str
-    p_value: float
-    chains: tuple[int, ...]
+    speed: float
+    mean: float
+    sd: float
+    region_90: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -58,238 +69,228 @@ class BareCalibration:
     """What one microphone tells of a ball and a surface.
 
     Attributes:
-        mean: Posterior mean of restitution, no unit.
-        sd: Posterior standard deviation, widened by what the findings show.
-        region_90: Central 90 % interval.
-        ratios: Ratio of successive intervals of each chain.
+        at_first_bounce, at_reference: Restitution at two speeds, widened by what findings show.
+        band: Restitution over the impact speeds that were met, slow to fast.
+        members: Probability of each law.
+        terminal_speed: Of the ball, m/s, if its restitution is constant: median and 90 % interval.
+        drops: The bounces that were used.
+        evidence: That of a ball in each drop; empty where it was not asked for.
+        ratios: Ratio of successive intervals of each drop.
+        samples: Equally probable restitutions at the first bounce, ascending.
     """
 
-    mean: float
-    sd: float
-    region_90: tuple[float, float]
+    at_first_bounce: Restitution
+    at_reference: Restitution
+    band: tuple[Restitution, ...]
+    members: dict[str, float]
+    terminal_speed: tuple[float, float, float]
+    drops: tuple[Drop, ...]
+    evidence: tuple[Evidence, ...]
     ratios: tuple[Float[ndarray, " _"], ...]
+    samples: Float[ndarray, " sample"]
     findings: tuple[BareFinding, ...]
 
 
-def listen_times(
-    chains: Sequence[Float[ndarray, " _"]],
-    time_sd: float = 1e-5,
-    *,
-    draw: torch.Generator | None = None,
-) -> BareCalibration:
-    """Infer restitution from the bounce times of one or more drops of the same ball.
+class NoBallError(ValueError):
+    """There is no ball in the recording; the text says what was found."""
 
-    Args:
-        chains: Times of each drop's bounces, s, ascending; three or more each.
-        time_sd: The stated timing error, s; a lower limit, as echoes and ringing add to it.
-        draw: Source of randomness; the same one gives the same answer. Seed 0 when absent.
+
+@dataclass(frozen=True)
+class _Drops:
+    drops: tuple[Drop, ...]
+    evidence: tuple[Evidence, ...]
+    findings: tuple[BareFinding, ...]
+
+
+def calibrate_recording(onsets: Onsets) -> BareCalibration:
+    """Infer restitution from the onsets of a recording of one ball.
 
     Raises:
-        ValueError: If there is no chain, or one has fewer than three ascending finite times.
+        NoBallError: If no chain of onsets is a ball's rather than something else's.
     """
-    draw = draw or torch.Generator().manual_seed(0)
-    intervals = [_intervals(index, times) for index, times in enumerate(chains)]
-    if not intervals:
-        raise ValueError("chains: there is none")
-    summaries = [_summarise(torch.from_numpy(row)[None]) for row in intervals]
-    centres = np.array([math.exp(float(one[0, 0])) for one in summaries])
-    box = _window(centres, min(len(row) for row in intervals))
-    share = max(1500, _SIMULATIONS // len(intervals))
-    simulated = [_simulate(row, box, max(time_sd, 1e-7), share, draw) for row in intervals]
-    density = _learn(simulated, box, draw)
-    axis = boxes.axes(box, (4000,))[0]
-    rows = [density.log_density(axis[:, None, None], _inputs(one))[:, 0] for one in summaries]
-    alarm = _SUSPICIOUS / len(intervals)
-    found = [_drift(i, row, simulated[i][1], alarm) for i, row in enumerate(intervals)]
-    found.append(_disagreement(rows, axis))
-    findings = tuple(finding for finding, _ in found if finding)
-    extra = max(width for _, width in found)
-    return _answer(axis, torch.stack(rows).sum(0), extra, intervals, findings)
+    found = _choose(onsets)
+    weight = float(special.expit(found.evidence[0].log_odds))
+    return _answer(times_posterior.infer(found.drops), found, certainty=weight)
 
 
-def _intervals(index: int, times: Float[ndarray, " bounce"]) -> Float[ndarray, " interval"]:
-    values = np.asarray(times, dtype=np.float64)
-    lengths = np.diff(values)
-    if len(values) < 3 or not np.isfinite(values).all() or not (lengths > 0.0).all():
-        raise ValueError(f"chains[{index}]: need three or more ascending times, got {len(values)}")
-    return lengths
+def calibrate_drops(drops: Sequence[Drop]) -> BareCalibration:
+    """Infer restitution from the bounce times of drops that are known to be one ball's.
 
-
-def _window(centres: Float[ndarray, " chain"], shortest: int) -> Box:
-    """Return where restitution is looked for: wide for short chains, which say little."""
-    reach = 0.05 + 0.3 / shortest
-    low = min(max(RANGE[0], float(centres.min()) - reach), RANGE[1] - 0.1)
-    high = max(min(RANGE[1], float(centres.max()) + reach), RANGE[0] + 0.1)
-    return Box((low,), (high,))
-
-
-def _learn(
-    simulated: list[tuple[Tensor, Tensor]], box: Box, draw: torch.Generator
-) -> mixture_density_networks.ConditionalDensity:
-    """Fit the density of restitution to simulated chains of the recording's lengths."""
-    theta = torch.cat([restitution for restitution, _ in simulated])
-    inputs = _inputs(torch.cat([_summarise(lengths) for _, lengths in simulated]))
-    return mixture_density_networks.fit(
-        theta, inputs, box=box, training=_TRAINING, draw=draw
-    ).density
-
-
-def _simulate(
-    row: Float[ndarray, " interval"], box: Box, time_sd: float, count: int, draw: torch.Generator
-) -> tuple[Float[Tensor, "case 1"], Float[Tensor, "case interval"]]:
-    """Draw chains with as many bounces as the recorded one and about its first interval."""
-    theta = boxes.sample(box, (count,), draw=draw)
-    restitution = theta[:, 0]
-    uniform = torch.rand((3, count), generator=draw, dtype=torch.float64)
-    kappa = 10.0 ** (PRIOR.low[1] + (PRIOR.high[1] - PRIOR.low[1]) * uniform[0])
-    start = math.log(time_sd)
-    jitter = (start + max(0.0, math.log(_WORST_TIME_SD) - start) * uniform[1]).exp()
-    fall = 0.5 * GRAVITY * row[0] / restitution
-    height = fall**2 / (2.0 * GRAVITY) * (1.2 * (uniform[2] - 0.5)).exp()
-    bounces = simulator.simulate(
-        restitution, kappa, bounces=len(row) + 1, drop_height=height, draw=draw
-    )
-    noise = torch.randn(bounces.times.shape, generator=draw, dtype=torch.float64)
-    times = bounces.times + jitter[:, None] * noise
-    return theta, times.diff(dim=-1).clamp(min=1e-6)
-
-
-def _summarise(lengths: Float[Tensor, "case interval"]) -> Float[Tensor, "case summary"]:
-    """Summarise intervals; the first column estimates log restitution, the second its error."""
-    ratios = (lengths[:, 1:] / lengths[:, :-1]).log()
-    count = ratios.shape[1]
-    half = max(1, count // 2)
-    early, late = ratios[:, :half], ratios[:, -half:]
-    weights = (lengths[:, :-1] / lengths[:, :1]).clamp(max=2.0) ** 2
-    centre = _middle_mean(ratios)
-    spread = _spread(ratios)
-    first = (ratios * weights).sum(1) / weights.sum(1)
-    columns = (
-        centre,
-        (spread + 1e-5).log() - 0.5 * math.log(count),
-        first - centre,
-        early.mean(1) - centre,
-        late.mean(1) - centre,
-        (_spread(early) + 1e-5).log(),
-        (_spread(late) + 1e-5).log(),
-        _neighbours(ratios),
-        ratios[:, 0] - centre,
-        lengths[:, 0].log(),
-        torch.full_like(centre, math.log(count)),
-    )
-    return torch.stack(columns, 1)
-
-
-def _middle_mean(values: Float[Tensor, "case ratio"]) -> Float[Tensor, " case"]:
-    """Return the mean of the middle half, which a missed bounce or a false alarm does not move."""
-    count = values.shape[1]
-    cut = count // 4
-    return values.sort(1).values[:, cut : count - cut].mean(1)
-
-
-def _spread(values: Float[Tensor, "case ratio"]) -> Float[Tensor, " case"]:
-    middle = values.median(1, keepdim=True).values
-    return 1.4826 * (values - middle).abs().median(1).values
-
-
-def _neighbours(values: Float[Tensor, "case ratio"]) -> Float[Tensor, " case"]:
-    """Return the correlation of neighbours: -1/2 when timing errors make the spread."""
-    if values.shape[1] < 3:
-        return torch.zeros(len(values), dtype=values.dtype)
-    centred = values - values.mean(1, keepdim=True)
-    return (centred[:, 1:] * centred[:, :-1]).sum(1) / ((centred**2).sum(1) + 1e-12)
-
-
-def _inputs(summary: Float[Tensor, "case summary"]) -> Inputs:
-    location = summary[:, :1].exp()
-    scale = (location * summary[:, 1:2].exp()).clamp(min=2e-4)
-    return Inputs(summary.clamp(-20.0, 20.0), Coordinates(location, scale))
-
-
-def _trend(lengths: Float[Tensor, "case interval"]) -> Float[Tensor, " case"]:
-    """Return Kendall's rank correlation of ratio and number, pairs weighted by their intervals.
-
-    Ranks, because a single bounce detected late makes two odd ratios; weights, because timing
-    errors make late ratios noisy.
+    Raises:
+        ValueError: If there is no drop, or one has fewer than three ascending finite times.
     """
-    ratios, weights = lengths[:, 1:] / lengths[:, :-1], lengths[:, :-1] / lengths[:, :1]
-    order = torch.zeros(len(lengths), dtype=lengths.dtype)
-    total = torch.zeros_like(order)
-    for gap in range(1, ratios.shape[1]):
-        pair = weights[:, gap:] * weights[:, :-gap]
-        order += (pair * torch.sign(ratios[:, gap:] - ratios[:, :-gap])).sum(1)
-        total += pair.sum(1)
-    return order / total
+    posterior = times_posterior.infer(drops)
+    return _answer(posterior, _Drops(tuple(drops), (), ()), certainty=1.0)
 
 
-def _fitted_ends(row: Float[ndarray, " interval"]) -> tuple[float, float]:
-    """Return a weighted straight line's ratio at the first bounce and where a third is left."""
-    ratios, weights = row[1:] / row[:-1], row[:-1] / row[0]
-    number = np.arange(len(ratios))
-    slope, level = np.polyfit(number, ratios, 1, w=weights)
-    last = number[weights > 1.0 / 3.0].max()
-    return float(level), float(level + slope * last)
+def _choose(onsets: Onsets) -> _Drops:
+    """Return the drops of the ball, the best one first to be judged, in order of time."""
+    chains = sorted(bounce_chains.find_chains(onsets, law=BARE), key=lambda chain: -chain.score)
+    if not chains:
+        raise NoBallError(f"{len(onsets.times)} onsets, no chain of bounces among them")
+    mirrored = bounce_chains.find_chains(ball_evidence.reversed_in_time(onsets), law=BARE)
+    backwards = max((chain.score for chain in mirrored), default=0.0)
+    best, *others = chains
+    posterior = times_posterior.infer([_drop(best)])
+    evidence = ball_evidence.weigh(onsets, best, posterior.log_evidence, backwards=backwards)
+    _refuse(onsets, best, evidence)
+    kept, weighed, findings = [best], [evidence], []
+    for chain in others:
+        likely = times_posterior.predictive(_drop(chain), posterior)
+        shared = ball_evidence.weigh(onsets, chain, likely, backwards=backwards)
+        if shared.log_odds > 0.0:
+            kept.append(chain)
+            weighed.append(shared)
+        elif len(chain.times) >= ENOUGH and chain.score > backwards:
+            alone = times_posterior.infer([_drop(chain)]).log_evidence
+            own = ball_evidence.weigh(onsets, chain, alone, backwards=backwards)
+            if own.log_odds > SURE:
+                findings.append(_another(chain, posterior, alone - likely))
+    if weak := _weakness(best, evidence):
+        findings.append(weak)
+    order = sorted(range(len(kept)), key=lambda index: float(kept[index].times[0]))
+    drops = tuple(_drop(kept[index]) for index in order)
+    return _Drops(drops, (evidence, *weighed[1:]), tuple(findings))
 
 
-def _drift(
-    index: int,
-    row: Float[ndarray, " interval"],
-    simulated: Float[Tensor, "case interval"],
-    alarm: float,
-) -> tuple[BareFinding | None, float]:
-    """Compare the trend of the ratios with that of simulated chains; return the extra sd."""
-    if len(row) < 7:
-        return None, 0.0
-    score = abs(float(_trend(torch.from_numpy(row)[None])[0]))
-    replicated = _trend(simulated).abs()
-    p_value = (1.0 + float((replicated >= score).sum())) / (1.0 + len(replicated))
-    if p_value >= alarm:
-        return None, 0.0
-    start, end = _fitted_ends(row)
+def _drop(chain: Chain) -> Drop:
+    return Drop(chain.times, chain.time_sd, chain.missing)
+
+
+def _refuse(onsets: Onsets, chain: Chain, evidence: Evidence) -> None:
+    """Refuse a chain that something else explains as well, or that is one backwards."""
+    said = f"{len(onsets.times)} onsets, at best {len(chain.times)} in a row like bounces"
+    if evidence.backwards >= evidence.score:
+        raise NoBallError(f"{said}, and a better row when it is played backwards")
+    if evidence.log_odds < 0.0:
+        raise NoBallError(f"{said}, better explained by {evidence.likeliest}")
+
+
+def _weakness(chain: Chain, evidence: Evidence) -> BareFinding | None:
+    """Say that the evidence is weak."""
+    chance = float(special.expit(-evidence.log_odds))
+    few, unsure = len(chain.times) < ENOUGH, evidence.log_odds < SURE
+    if not (few or unsure):
+        return None
+    why = f"{len(chain.times)} bounces" if few else f"{evidence.likeliest} instead, {chance:.1%}"
     sentence = (
-        f"The ratio of intervals drifts from {start:.4f} to {end:.4f} within a drop: restitution "
-        "depends on speed, or air drag matters; one number is an average."
+        f"The evidence is weak ({why}): record the ball again, alone, from its first bounce "
+        "to its last."
     )
-    return BareFinding("drift", sentence, p_value, (index,)), abs(end - start) / math.sqrt(12.0)
+    return BareFinding("weak", sentence, chance, (0,))
 
 
-def _disagreement(
-    rows: list[Float[Tensor, " point"]], axis: Float[Tensor, " point"]
-) -> tuple[BareFinding | None, float]:
-    """Test whether the chains' posteriors may share one restitution (chi square of the means)."""
-    if len(rows) < 2:
-        return None, 0.0
-    weights = torch.stack(rows).softmax(1)
-    means = (weights * axis).sum(1)
-    variances = (weights * (axis - means[:, None]) ** 2).sum(1)
-    pooled = (means / variances).sum() / (1.0 / variances).sum()
-    statistic = float(((means - pooled) ** 2 / variances).sum())
-    p_value = float(stats.chi2.sf(statistic, len(rows) - 1))
-    if not p_value < _SUSPICIOUS:
-        return None, 0.0
+def _another(chain: Chain, posterior: Posterior, apart: float) -> BareFinding:
+    median = float(np.median(interval_ratios(chain.times, chain.missing)))
+    at = float((posterior.weights * posterior.restitution(REFERENCE_SPEED)).sum())
     sentence = (
-        f"The {len(rows)} drops give restitutions from {float(means.min()):.4f} to "
-        f"{float(means.max()):.4f}, more apart than their errors allow."
+        f"A drop from {chain.times[0]:.2f} s on, {len(chain.times)} bounces with a ratio of "
+        f"{median:.4f}, does not fit the restitution {at:.4f} of the others and is left out: "
+        "record one ball on one surface at a time."
     )
-    chains = tuple(range(len(rows)))
-    return BareFinding("disagreement", sentence, p_value, chains), float(means.std())
+    return BareFinding("disagreement", sentence, float(np.exp(-max(apart, 0.0))), ())
 
 
-def _answer(
-    axis: Float[Tensor, " point"],
-    log_density: Float[Tensor, " point"],
-    extra: float,
-    intervals: list[Float[ndarray, " _"]],
-    findings: tuple[BareFinding, ...],
-) -> BareCalibration:
-    """Summarise the density on the grid, widened by the extra standard deviation."""
-    weights = log_density.softmax(0)
-    if extra > 0.0:
-        kernel = (-0.5 * ((axis[:, None] - axis) / extra) ** 2).softmax(0)
-        weights = kernel @ weights
-    mean = float((weights * axis).sum())
-    sd = float((weights * (axis - mean) ** 2).sum().sqrt())
-    places = torch.searchsorted(weights.cumsum(0), torch.tensor([0.05, 0.95], dtype=axis.dtype))
-    low, high = axis[places.clamp(max=len(axis) - 1)].tolist()
-    ratios = tuple(row[1:] / row[:-1] for row in intervals)
-    return BareCalibration(mean, sd, (low, high), ratios, findings)
+def _answer(posterior: Posterior, found: _Drops, *, certainty: float) -> BareCalibration:
+    """Read restitution by speed off the posterior, widened by doubt and by lack of fit."""
+    criticism = times_criticism.criticise(posterior, found.drops)
+    findings = [*found.findings, *criticism.findings]
+    scatter = float(torch.exp((posterior.weights * posterior.balls.scatter.log()).sum()))
+    if scatter > IRREGULAR:
+        findings.append(_irregular(scatter))
+    slowest, fastest, first = _speeds(posterior, found.drops)
+
+    def points(speed: float) -> tuple[ndarray, ndarray]:
+        return _mixed(posterior, speed, extra=criticism.extra, certainty=certainty)
+
+    def at(speed: float) -> Restitution:
+        return _summary(speed, *points(speed))
+
+    return BareCalibration(
+        at_first_bounce=at(first),
+        at_reference=at(REFERENCE_SPEED),
+        band=tuple(at(float(speed)) for speed in np.linspace(slowest, fastest, _BAND)),
+        members=posterior.members(),
+        terminal_speed=_terminal_speed(posterior),
+        drops=found.drops,
+        evidence=found.evidence,
+        ratios=tuple(interval_ratios(drop.times, drop.missing) for drop in found.drops),
+        samples=quantiles(*points(first), (np.arange(SAMPLES) + 0.5) / SAMPLES),
+        findings=tuple(findings),
+    )
+
+
+def _irregular(scatter: float) -> BareFinding:
+    sentence = (
+        f"Successive bounces scatter by {scatter:.1%}, more than a round ball on a flat surface: "
+        "bounces may be missed or false, or the ball leaves at odd angles."
+    )
+    return BareFinding("irregular", sentence, 0.0, ())
+
+
+def _speeds(posterior: Posterior, drops: Sequence[Drop]) -> tuple[float, float, float]:
+    """Return the slowest and fastest impact speeds, and that of the first bounce detected."""
+    weights = posterior.weights
+    drag = np.array(float((weights * posterior.balls.drag.log()).sum().exp()))
+    gaps = [gap for drop in drops for gap in _whole(drop)]
+    met = [
+        float(drop_times.impact(drop_times.exit_speed(gap, drag), drag))
+        for gap in (min(gaps), max(gaps))
+    ]
+    away = float(drop_times.exit_speed(float(_whole(drops[0])[0]), drag))
+    first = away
+    for _ in range(8):
+        first = away / float((weights * posterior.restitution(first)).sum())
+    return met[0], max(met[1], first), first
+
+
+def _whole(drop: Drop) -> Float[ndarray, " interval"]:
+    """Return the intervals across which no bounce was missed; all of them if there is none."""
+    gaps = np.diff(drop.times)
+    whole = np.delete(gaps, list(drop.missing))
+    return whole if len(whole) else gaps
+
+
+def _mixed(
+    posterior: Posterior, speed: float, *, extra: float, certainty: float
+) -> tuple[Float[ndarray, " point"], Float[ndarray, " point"]]:
+    """Return restitutions at a speed and their weights, widened and mixed with the prior."""
+    values, weights = posterior.restitution(speed).numpy(), posterior.weights.numpy()
+    mean = float(weights @ values)
+    sd = math.sqrt(float(weights @ (values - mean) ** 2))
+    values = mean + math.hypot(sd, extra) / max(sd, 1e-9) * (values - mean)
+    prior = RANGE[0] + np.ptp(RANGE) * (np.arange(_PRIOR_POINTS) + 0.5) / _PRIOR_POINTS
+    share = np.full(_PRIOR_POINTS, (1.0 - certainty) / _PRIOR_POINTS)
+    return np.append(values, prior), np.append(certainty * weights, share)
+
+
+def _summary(
+    speed: float, values: Float[ndarray, " point"], weights: Float[ndarray, " point"]
+) -> Restitution:
+    mean = float(weights @ values)
+    sd = math.sqrt(float(weights @ (values - mean) ** 2))
+    low, high = quantiles(values, weights, np.array([0.05, 0.95])).tolist()
+    return Restitution(speed, mean, sd, (low, high))
+
+
+def _terminal_speed(posterior: Posterior) -> tuple[float, float, float]:
+    """Return the median and the 90 % interval given the constant law."""
+    alone = posterior.only("constant")
+    logs = 0.5 * (math.log(GRAVITY) - alone.balls.drag.log()).numpy()
+    low, median, high = quantiles(logs, alone.weights.numpy(), np.array([0.05, 0.5, 0.95]))
+    return math.exp(median), math.exp(low), math.exp(high)
+
+
+def quantiles(
+    values: Float[ndarray, " point"],
+    weights: Float[ndarray, " point"],
+    levels: Float[ndarray, " level"],
+) -> Float[ndarray, " level"]:
+    """Return quantiles of weighted points, interpolated between the middles of their weights.
+
+    >>> quantiles(np.array([3.0, 1.0, 2.0]), np.full(3, 1 / 3), np.array([0.5]))
+    array([2.])
+    """
+    places, number = np.unique(values, return_inverse=True)
+    mass = np.bincount(number, weights)
+    return np.asarray(np.interp(levels, np.cumsum(mass) - 0.5 * mass, places))

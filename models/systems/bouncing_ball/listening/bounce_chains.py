@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
+from scipy import stats
 
 from ricochet.models.sound.onsets import Onsets
 from ricochet.models.systems.bouncing_ball.listening import chain_search
@@ -31,7 +32,13 @@ LEAST_BOUNCES = 3
 MOST_ONSETS = 3000
 """Onsets beyond this many are dropped, the weakest first."""
 LAZIEST = 0.98
-"""Greatest mean ratio of successive intervals of a chain."""
+"""Mean ratio of successive intervals below which a chain is no clock."""
+CERTAIN = 6.0
+"""Standard errors by which a chain's log intervals shrink that do so more slowly."""
+LEAST_LINE = 8
+"""Intervals of which that is judged."""
+LEAST_ERROR = 2e-4
+"""Standard error of the slope of log intervals that a clock may be off by."""
 STEADY = 2
 """Number of the law's scatters with which chains are steady."""
 TRIM = 3.5
@@ -166,11 +173,19 @@ def _settled_path(onsets: Onsets, law: Law) -> Path | None:
 
 
 def _shrinks(chain: Chain) -> bool:
-    """Tell a ball from a clock: whole intervals shrink by LAZIEST a bounce or faster."""
+    """Tell a ball from a clock: whole intervals shrink by LAZIEST a bounce or faster, or surely.
+
+    Surely is by CERTAIN standard errors of a straight line through the logs of the intervals.
+    """
     intervals = np.diff(chain.times)
     whole = np.setdiff1d(np.arange(len(intervals)), chain.missing)
     steps = float(whole[-1] - whole[0])
-    return bool(intervals[whole[-1]] < LAZIEST**steps * intervals[whole[0]])
+    if intervals[whole[-1]] < LAZIEST**steps * intervals[whole[0]]:
+        return True
+    if len(whole) < LEAST_LINE:
+        return False
+    line = stats.linregress(whole, np.log(intervals[whole]))
+    return bool(line.slope < -CERTAIN * max(line.stderr, LEAST_ERROR))
 
 
 def _trimmed(chain: Chain, law: Law) -> Chain:

@@ -55,7 +55,7 @@ def _target(
                 f"  {parameter} {mean:.{digits}f} +- {deviation:.{digits}f}"
                 f"   90 %: {low:.{digits}f} to {high:.{digits}f}"
             )
-    said += _whole_takes(result)
+    said += _whole_takes(result) if "nuisances" in result else _by_speed(result.get("restitution"))
     released = details.get("release", [])
     said += [_height(entry, len(released)) for entry in released]
     said += _takes(result["takes"])
@@ -70,9 +70,7 @@ def _target(
 
 
 def _whole_takes(result: Mapping[str, Any]) -> list[str]:
-    """Say what all bounces tell, where they were asked: restitution by speed, and which laws."""
-    if "nuisances" not in result:
-        return []
+    """Say what all bounces of takes with places tell: restitution by speed, and which laws."""
     found, band = result["restitution"], result["restitution"]["band"]
     at, kappa = found["at_reference"], result["nuisances"]["log10_concentration"]
     laws = ", ".join(f"{name} {share:.2f}" for name, share in result["members"].items())
@@ -82,6 +80,19 @@ def _whole_takes(result: Mapping[str, Any]) -> list[str]:
         f"{band[0]['mean']:.4f} at {band[0]['speed']:.1f}, {band[-1]['mean']:.4f} at "
         f"{band[-1]['speed']:.1f} m/s ({laws})",
         f"    log10_concentration {kappa['mean']:.3f} +- {kappa['sd']:.3f}",
+    ]
+
+
+def _by_speed(restitution: Mapping[str, Any] | None) -> list[str]:
+    """Say at which speeds a restitution from times holds."""
+    if restitution is None:
+        return []
+    first, reference = restitution["at_first_bounce"], restitution["at_reference"]
+    low, high = reference["region_90"]
+    return [
+        f"  that is at the {first['speed']:.2f} m/s of the first bounce; at "
+        f"{restitution['reference_speed']:.2f} m/s {reference['mean']:.4f}, "
+        f"90 %: {low:.4f} to {high:.4f}"
     ]
 
 

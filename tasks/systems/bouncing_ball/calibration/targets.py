@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import media_files
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.registry.packages import MANIFEST
 from ricochet.tasks.settings import Settings
@@ -20,7 +21,7 @@ from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Density
 MAKER = "ricochet.tasks.systems.bouncing_ball.calibration"
 SCHEMA = "ricochet.calibration/1"
 DATA = ROOT / "data"
-SOUNDS = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".mp3")
+SOUNDS = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".mp3", *media_files.SUFFIXES)
 
 
 @dataclass(frozen=True)

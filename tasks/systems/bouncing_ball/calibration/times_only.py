@@ -3,9 +3,9 @@
 Concentration cannot be known from times, and that is said: its draws are those of the prior.
 Nothing of this is registered, since a controller needs both parameters.
 
-    samples.npz   theta, shape (4000, 2), float64
-    figures/      ratio by bounce
-    details.json  the key, findings, ratios of each drop
+    samples.npz   theta, shape (4000, 2), float64, of the restitution at the first bounce
+    figures/      the sound with its bounces, ratio by bounce, restitution by speed
+    details.json  the key, findings, drops and ratios
 """
 
 from collections.abc import Sequence
@@ -13,17 +13,20 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import torch
 from jaxtyping import Float
+from matplotlib.figure import Figure
 from numpy import ndarray
-from scipy import stats
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import onsets
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import times_only
-from ricochet.models.systems.bouncing_ball.calibration.times_only import BareCalibration
-from ricochet.models.systems.bouncing_ball.listening import bounce_chains
+from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
+from ricochet.models.systems.bouncing_ball.calibration.times_only import (
+    BareCalibration,
+    NoBallError,
+    Restitution,
+)
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.storage.files import write_arrays, write_json
 from ricochet.tasks.systems.bouncing_ball.calibration import detections
@@ -35,32 +38,28 @@ from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     details_header,
 )
 
-SAMPLES = 4000
-FEWEST = 3
-"""Bounces of a drop that make a ratio."""
-
-Times = Float[ndarray, " bounce"]
-
 
 def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any]:
     """Calibrate from a bare recording; write all files but `result.json`, which is returned.
 
-    `BadInput` if the recording cannot be used.
+    `BadInput` if the recording cannot be used, or holds no ball.
     """
     (path,) = target.sources
     samples, rate = sessions.load_clip(path)
-    chains = bounce_chains.find_chains(onsets.detect(samples, rate))
-    drops = [part for chain in chains for part in _whole(chain.times, chain.missing)]
-    if not drops:
-        most = max((len(chain.times) for chain in chains), default=0)
-        raise BadInput(str(path), f"{most} bounces of one drop", f"at least {FEWEST}")
-    time_sd = float(np.median(np.concatenate([chain.time_sd for chain in chains])))
+    try:
+        found = times_only.calibrate_recording(onsets.detect(samples, rate))
+    except NoBallError as error:
+        raise BadInput(str(path), f"no ball: {error}", "the bounces of a dropped ball") from error
     facts = {
         "object": {"ball": path.stem, "surface": "unknown", "drop_height": None},
         "sessions": [path.name],
-        "takes": {"used": len(drops), "rejected": []},
+        "takes": {"used": len(found.drops), "rejected": []},
     }
-    return _conclude(target, request, drops, time_sd, facts, notes=_overdriven(samples, rate))
+    figures = _figures(target, found)
+    figures["recording"] = _recording(target, found, samples, rate)
+    return _conclude(
+        target, request, found, facts, figures=figures, notes=_overdriven(samples, rate)
+    )
 
 
 def calibrate_sessions(
@@ -68,14 +67,15 @@ def calibrate_sessions(
 ) -> dict[str, Any]:
     """Calibrate from the times of sessions whose rig tells no places."""
     takes = [take.detected for take in detected.takes]
-    chains = [part for take in takes for part in _whole(take.times, take.missing)]
+    found = times_only.calibrate_drops(
+        [Drop(take.times, take.time_sd, take.missing) for take in takes]
+    )
     facts = {
         "object": detections.object_of(detected),
         "sessions": [session.identity for session in detected.sessions],
         "takes": {"used": len(takes), "rejected": [asdict(each) for each in detected.rejected]},
     }
-    time_sd = float(np.median(np.concatenate([take.time_sd for take in takes])))
-    return _conclude(target, request, chains, time_sd, facts)
+    return _conclude(target, request, found, facts, figures=_figures(target, found))
 
 
 def _overdriven(samples: Float[ndarray, "channel frame"], rate: int) -> list[dict[str, Any]]:
@@ -92,78 +92,115 @@ def _overdriven(samples: Float[ndarray, "channel frame"], rate: int) -> list[dic
     return notes
 
 
-def _whole(times: Times, missing: Sequence[int]) -> list[Times]:
-    """Cut a chain where a bounce was missed, since no ratio is made across it."""
-    parts = np.split(times, [index + 1 for index in missing])
-    return [part for part in parts if len(part) >= FEWEST]
-
-
 def _conclude(
     target: CalibrationTarget,
     request: CalibrationRequest,
-    chains: Sequence[Times],
-    time_sd: float,
+    found: BareCalibration,
     facts: dict[str, Any],
     *,
+    figures: dict[str, Figure],
     notes: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Infer restitution from the chains and write the files; notes are findings about the sound."""
-    draw = torch.Generator().manual_seed(request.seed)
-    found = times_only.listen_times(chains, time_sd, draw=draw)
-    theta = _theta(found, seed=request.seed)
+    """Write the files and return the result; notes are findings about the sound."""
+    from ricochet.tasks.figures import style
+
+    at, theta = found.at_first_bounce, _theta(found, seed=request.seed)
     names, unknown = problem.PARAMETERS, problem.PARAMETERS[1]
     low, high = np.quantile(theta[:, 1], [0.05, 0.95]).tolist()
     result = {
         "schema": SCHEMA,
         **facts,
         "parameters": list(names),
-        "mean": [found.mean, float(theta[:, 1].mean())],
-        "covariance": [[found.sd**2, 0.0], [0.0, float(theta[:, 1].var())]],
-        "region_90": {names[0]: list(found.region_90), unknown: [low, high]},
+        "mean": [at.mean, float(theta[:, 1].mean())],
+        "covariance": [[at.sd**2, 0.0], [0.0, float(theta[:, 1].var())]],
+        "region_90": {names[0]: list(at.region_90), unknown: [low, high]},
+        "restitution": _by_speed(found),
+        "members": found.members,
         "samples": "samples.npz",
         "predictive_p_value": min((finding.p_value for finding in found.findings), default=None),
-        "model": {"density": f"bare-recording/seed-{request.seed}"},
+        "model": {"density": "bounce-times"},
         "registered": None,
         "unknown": [unknown],
     }
     write_arrays(target.folder / "samples.npz", {"theta": theta})
-    _draw(target, found)
-    details = _details(target, request, found, len(chains))
+    style.write(target.folder / "figures", figures)
+    details = _details(target, request, found)
     details["findings"] += notes
     write_json(target.folder / "details.json", details)
     return result
 
 
 def _theta(found: BareCalibration, *, seed: int) -> Float[ndarray, "sample 2"]:
-    """Draw restitution from a normal law inside its range, concentration from its prior."""
+    """Pair restitutions with concentrations spread over their prior, each in an order drawn."""
     draw = np.random.default_rng(seed)
-    ends = (np.array(times_only.RANGE) - found.mean) / found.sd
-    law = stats.truncnorm(*ends, loc=found.mean, scale=found.sd)
-    restitution = law.rvs(SAMPLES, random_state=draw)
     low, high = problem.PRIOR.low[1], problem.PRIOR.high[1]
-    return np.column_stack([restitution, draw.uniform(low, high, SAMPLES)])
+    count = len(found.samples)
+    spread = low + (high - low) * (np.arange(count) + 0.5) / count
+    return np.column_stack([draw.permutation(found.samples), draw.permutation(spread)])
+
+
+def _by_speed(found: BareCalibration) -> dict[str, Any]:
+    """Return restitution at the reference speed, at the first bounce, and between the speeds."""
+    median, low, high = found.terminal_speed
+    return {
+        "reference_speed": found.at_reference.speed,
+        "at_reference": _stated(found.at_reference),
+        "at_first_bounce": {"speed": found.at_first_bounce.speed, **_stated(found.at_first_bounce)},
+        "band": [
+            {
+                "speed": each.speed,
+                "low": each.region_90[0],
+                "mean": each.mean,
+                "high": each.region_90[1],
+            }
+            for each in found.band
+        ],
+        "terminal_speed_if_constant": {"median": median, "region_90": [low, high]},
+    }
+
+
+def _stated(at: Restitution) -> dict[str, Any]:
+    return {"mean": at.mean, "sd": at.sd, "region_90": list(at.region_90)}
 
 
 def _details(
-    target: CalibrationTarget, request: CalibrationRequest, found: BareCalibration, drops: int
+    target: CalibrationTarget, request: CalibrationRequest, found: BareCalibration
 ) -> dict[str, Any]:
     return {
         **details_header(target, request),
         "findings": [asdict(finding) for finding in found.findings],
         "metrics": {
-            "takes_used": float(drops),
-            "restitution_mean": found.mean,
-            "restitution_sd": found.sd,
+            "takes_used": float(len(found.drops)),
+            "restitution_mean": found.at_first_bounce.mean,
+            "restitution_sd": found.at_first_bounce.sd,
         },
         "narrowing": [],
+        "drops": [{"times": drop.times.tolist()} for drop in found.drops],
+        "evidence": [asdict(each) for each in found.evidence],
         "ratios": [ratios.tolist() for ratios in found.ratios],
         "truth": None,
     }
 
 
-def _draw(target: CalibrationTarget, found: BareCalibration) -> None:
-    from ricochet.tasks.figures import style
-    from ricochet.tasks.systems.bouncing_ball.figures import calibration
+def _figures(target: CalibrationTarget, found: BareCalibration) -> dict[str, Figure]:
+    from ricochet.tasks.systems.bouncing_ball.figures import bare_recording, calibration
 
-    figure = calibration.ratio_by_bounce(found.ratios, title=target.name, interval=found.region_90)
-    style.write(target.folder / "figures", {"ratio-by-bounce": figure})
+    region = found.at_first_bounce.region_90
+    return {
+        "ratio-by-bounce": calibration.ratio_by_bounce(
+            found.ratios, title=target.name, interval=region
+        ),
+        "restitution-by-speed": bare_recording.restitution_by_speed(found, title=target.name),
+    }
+
+
+def _recording(
+    target: CalibrationTarget,
+    found: BareCalibration,
+    samples: Float[ndarray, "channel frame"],
+    rate: int,
+) -> Figure:
+    from ricochet.tasks.systems.bouncing_ball.figures import bare_recording
+
+    loudest = samples[int(np.abs(samples).max(axis=1).argmax())]
+    return bare_recording.overview(found, loudest, float(rate), title=target.name)
