@@ -1,10 +1,10 @@
 """A session's answer from every bounce of its takes, by the family of models (`chains`).
 
 Takes whose intervals shrink like no other's, or that the best member cannot have made, are set
-aside, at most a third; where the takes kept still disagree by more than chance, restitution and
-concentration are widened to what they disagree (`chains.fit`). An answer is weak, and says so,
-where too few draws carry it or the surface is so rough that paths about the most likely ones are no
-normal law.
+aside, at most a third; a stated height that the takes refute is taken for a guess; where the takes
+kept still disagree by more than chance, restitution and concentration are widened to what they
+disagree (`chains.fit`). An answer is weak, and says so, where too few draws carry it or the surface
+is so rough that paths about the most likely ones are no normal law.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.calibration import departures
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
-from ricochet.models.systems.bouncing_ball.chains import family, fit, laplace, observations
+from ricochet.models.systems.bouncing_ball.chains import family, fit, observations, shared_posterior
 from ricochet.models.systems.bouncing_ball.chains.family import Family
 from ricochet.models.systems.bouncing_ball.chains.fit import Fit
 from ricochet.models.systems.bouncing_ball.chains.observations import Take
@@ -31,6 +31,8 @@ ROUGHEST = 1.8
 _FEWEST_DRAWS = 50.0
 _LARGEST_SHARE = 1.0 / 3.0
 _FAR, _LEAST_SPREAD = 6.0, 0.005  # in deviations of the takes' log ratios, and their least one
+_REFUTED = 3.0  # deviations by which takes contradict a stated height
+_GUESS = 0.3  # relative error of a height that is not to be believed
 _TAKE_CHANCE = 0.01  # that a sound session loses any take
 
 
@@ -91,19 +93,23 @@ def infer(
     drag = family.drag_prior(ball.size, ball.temperature)
     kept = _agreeing(takes)
     chances = kept.astype(float)
+    believed = list(takes)
     for attempt in range(2):
-        chosen = [take for take, yes in zip(takes, kept, strict=True) if yes]
+        chosen = [take for take, yes in zip(believed, kept, strict=True) if yes]
         found = family.infer(
             observations.grouped(chosen), first=first, drag=drag, draw=draw, progress=progress
         )
         judged = fit.judge(found.best, draw=draw)
+        shared, covariance = shared_posterior.moments(found.best, draw=draw)
         chances[kept] = judged.take_p_values
         odd = kept & (chances * len(takes) < _TAKE_CHANCE)
-        if attempt or not odd.any() or (odd | ~kept).sum() > _LARGEST_SHARE * len(takes):
+        refuted = np.abs(shared[:, 0]) > _REFUTED
+        some = odd.any() and (odd | ~kept).sum() <= _LARGEST_SHARE * len(takes)
+        if attempt or not (some or refuted.any()):
             break
-        kept &= ~odd
+        kept &= ~odd if some else True
+        believed = [_unsure(take) if refuted[take.session] else take for take in takes]
     wider = family.spread_by(found, judged.factors)
-    shared, covariance = laplace.shared_errors(found.best.groups, found.best.peak, found.best.paths)
     answer = ChainAnswer(wider, judged, kept, shared, covariance, _speeds(chosen), (), _weak(found))
     said = departures.found(
         wider,
@@ -121,6 +127,11 @@ def _agreeing(takes: Sequence[Take]) -> Bool[ndarray, " take"]:
     away = np.abs(ratios - np.median(ratios))
     near = away <= _FAR * np.maximum(1.4826 * np.median(away), _LEAST_SPREAD)
     return near if (~near).sum() <= _LARGEST_SHARE * len(near) else np.ones_like(near)
+
+
+def _unsure(take: Take) -> Take:
+    """Take the stated height for a guess."""
+    return replace(take, height_sd=_GUESS * take.height)
 
 
 def _weak(found: Family) -> str:

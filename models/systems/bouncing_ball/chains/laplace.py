@@ -162,10 +162,10 @@ def _keep(found: Evidence, groups: Sequence[Group], state: _State, settled: ndar
         whole[state.points] = part
 
 
-def shared_errors(
+def shared_covariance(
     groups: Sequence[Group], theta: Float[ndarray, " parameter"], paths: Paths
-) -> tuple[Float[ndarray, "session error"], Float[ndarray, "session error error"]]:
-    """Return mean and covariance of the shared errors at one point, about its likeliest paths."""
+) -> Float[ndarray, "session error error"]:
+    """Return the covariance of the shared errors at one point, about its most likely paths."""
     values = parameters.values(theta[None])
     problems = problems_of(groups, paths, values)
     inverses = [np.linalg.inv(normal_equations.hessian_of(problem)) for problem in problems]
@@ -173,8 +173,8 @@ def shared_errors(
         normal_equations.solved_by(p, inverse)
         for p, inverse in zip(problems, inverses, strict=True)
     ]
-    block, _, change = normal_equations.reduced(groups, problems, arrows, paths.shared)
-    return (paths.shared - change)[0], np.linalg.inv(block)[0]
+    block, _, _ = normal_equations.reduced(groups, problems, arrows, paths.shared)
+    return np.asarray(np.linalg.inv(block)[0])
 
 
 def problems_of(groups: Sequence[Group], paths: Paths, values: Values) -> list[Problem]:

@@ -18,8 +18,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-TILT_SD = 0.01
-"""How level a table is: 0.6 degrees, a hand's breadth of a spirit level's bubble."""
+TILT_SD = 0.02
+"""How level a surface is: 1.1 degrees, what nobody sees without a spirit level."""
 SHARED = ("height", "tilt_x", "tilt_y")
 """The first shared errors of every session; those of the array follow."""
 

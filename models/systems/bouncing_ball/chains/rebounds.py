@@ -23,6 +23,7 @@ from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
 
 _EYE = np.eye(3)
 _STEP = 1e-6
+_LEAST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -139,4 +140,5 @@ def _log_leaving(cosine: Float[ndarray, "point take flight"], values: Values) ->
     angle = np.arcsin(np.clip(cosine, -1.0, 1.0))
     narrow = special.ndtr(np.sqrt(kappa) * angle)
     wide = special.ndtr(np.sqrt(ratio * kappa) * angle)
-    return np.asarray(np.log((1.0 - share) * narrow + share * wide))
+    leaves = (1.0 - share) * narrow + share * wide
+    return np.asarray(np.log(np.maximum(leaves, _LEAST)))

@@ -13,7 +13,7 @@ from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
 from tests.oracles.simulated_chains import Case, session
 
 PING_PONG = air.COMMON_BALLS["ping-pong"]
-START = np.array([0.845, 3.3, 0.0, -5.0, 0.0, -4.0, -3.5, -6.0, -7.0, -2.3, 0.0, 0.0])
+START = np.array([0.845, 3.3, 0.0, -5.0, 0.0, -4.0, -3.5, -4.0, -5.3, -2.3, 0.0, 0.0])
 UNKNOWN = family.drag_prior(None, 20.0)
 
 

@@ -9,7 +9,7 @@ from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
 from ricochet.models.systems.bouncing_ball.chains.posterior import Member
 from tests.oracles.simulated_chains import Case, session
 
-START = np.array([0.85, 3.3, 0.0, -5.0, 0.0, -4.0, -3.5, -6.0, -7.0, -2.3, 0.0, 0.0])
+START = np.array([0.85, 3.3, 0.0, -5.0, 0.0, -4.0, -3.5, -4.0, -5.3, -2.3, 0.0, 0.0])
 
 
 def member(takes: list[Take]) -> Member:
