@@ -7,7 +7,7 @@ disagree (`chains.fit`). An answer is weak, and says so, where too few draws car
 is so rough that paths about the most likely ones are no normal law.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
 from ricochet.models.systems.bouncing_ball.chains import family, fit, observations, shared_posterior
 from ricochet.models.systems.bouncing_ball.chains.family import Family
 from ricochet.models.systems.bouncing_ball.chains.fit import Fit
-from ricochet.models.systems.bouncing_ball.chains.observations import Take
+from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, Take
 
 FEWEST = 5
 """Takes below which the family has too little to go by."""
@@ -31,9 +31,13 @@ ROUGHEST = 1.8
 _FEWEST_DRAWS = 50.0
 _LARGEST_SHARE = 1.0 / 3.0
 _FAR, _LEAST_SPREAD = 6.0, 0.005  # in deviations of the takes' log ratios, and their least one
+_ATTEMPTS = 2
+_BENT = 0.5  # deviations of an array's error from which places are located anew about it
+_RELOCATIONS, _STAYS = 12, 0.05
 _REFUTED = 3.0  # deviations by which takes contradict a stated height
 _GUESS = 0.3  # relative error of a height that is not to be believed
 _TAKE_CHANCE = 0.01  # that a sound session loses any take
+Relocation = Callable[[Float[ndarray, "session error"]], list[Take]]
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,7 @@ def infer(
     *,
     first: Float[ndarray, " 2"],
     ball: Ball,
+    about: Relocation | None = None,
     draw: np.random.Generator,
     progress: Progress = no_progress,
 ) -> ChainAnswer:
@@ -84,6 +89,8 @@ def infer(
     Args:
         names: Of the takes, for what is said about them.
         first: Restitution and log10 concentration near to the most likely ones.
+        about: Returns the takes as located without given shared errors, where places depend on
+            those of an array beyond the first order.
 
     Raises:
         ValueError: If there are fewer than `FEWEST` takes.
@@ -94,7 +101,7 @@ def infer(
     kept = _agreeing(takes)
     chances = kept.astype(float)
     believed = list(takes)
-    for attempt in range(2):
+    for attempt in range(_ATTEMPTS):
         chosen = [take for take, yes in zip(believed, kept, strict=True) if yes]
         found = family.infer(
             observations.grouped(chosen), first=first, drag=drag, draw=draw, progress=progress
@@ -105,10 +112,13 @@ def infer(
         odd = kept & (chances * len(takes) < _TAKE_CHANCE)
         refuted = np.abs(shared[:, 0]) > _REFUTED
         some = odd.any() and (odd | ~kept).sum() <= _LARGEST_SHARE * len(takes)
-        if attempt or not (some or refuted.any()):
+        bent = about is not None and np.abs(shared[:, len(SHARED) :]).max(initial=0.0) > _BENT
+        if attempt or not (some or bent or refuted.any()):
             break
         kept &= ~odd if some else True
-        believed = [_unsure(take) if refuted[take.session] else take for take in takes]
+        if bent and about is not None:
+            believed = _relocated(about, kept, found, shared)
+        believed = [_unsure(take) if refuted[take.session] else take for take in believed]
     wider = family.spread_by(found, judged.factors)
     answer = ChainAnswer(wider, judged, kept, shared, covariance, _speeds(chosen), (), _weak(found))
     said = departures.found(
@@ -127,6 +137,23 @@ def _agreeing(takes: Sequence[Take]) -> Bool[ndarray, " take"]:
     away = np.abs(ratios - np.median(ratios))
     near = away <= _FAR * np.maximum(1.4826 * np.median(away), _LEAST_SPREAD)
     return near if (~near).sum() <= _LARGEST_SHARE * len(near) else np.ones_like(near)
+
+
+def _relocated(
+    about: Relocation,
+    kept: Bool[ndarray, " take"],
+    found: Family,
+    shared: Float[ndarray, "session error"],
+) -> list[Take]:
+    """Locate all takes about the errors found, again and again until these stay."""
+    for _ in range(_RELOCATIONS):
+        takes = about(shared)
+        chosen = [take for take, yes in zip(takes, kept, strict=True) if yes]
+        before = shared
+        shared = shared_posterior.most_likely(observations.grouped(chosen), found.best)
+        if np.abs(shared - before).max() < _STAYS:
+            break
+    return takes
 
 
 def _unsure(take: Take) -> Take:

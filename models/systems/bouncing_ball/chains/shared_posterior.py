@@ -6,11 +6,14 @@ theta add how those values move with theta, as the tilt does with the loss along
     Cov f = Cov(f | peak) + Cov over theta of E(f | theta).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ricochet.models.systems.bouncing_ball.chains import laplace, parameters
+from ricochet.models.systems.bouncing_ball.chains import laplace, parameters, preparation
+from ricochet.models.systems.bouncing_ball.chains.observations import Chains
 from ricochet.models.systems.bouncing_ball.chains.posterior import Member
 
 _DRAWS = 64
@@ -27,3 +30,10 @@ def moments(
     away = found - mean
     between = np.einsum("dsi,dsj->sij", away, away) / (_DRAWS - 1)
     return mean, between + laplace.shared_covariance(member.groups, member.peak, member.paths)
+
+
+def most_likely(chains: Sequence[Chains], member: Member) -> Float[ndarray, "session error"]:
+    """Return the most likely errors of other chains of the same takes, at a member's peak."""
+    values = parameters.values(member.peak[None])
+    groups, paths = preparation.prepare(chains, member.prior.law, values)
+    return laplace.evidence(groups, values, paths).paths.shared[0]

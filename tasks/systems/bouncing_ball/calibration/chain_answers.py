@@ -39,6 +39,8 @@ from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 SCHEMA = "ricochet.calibration/2"
 LENGTHS = (3, 4, 5, 6, 8, 10, 12)
 """Bounces of a take that are used: takes of one length are computed together."""
+LEAST_PLACE_SD = 3e-4
+"""What no real contact and no error to the first order keeps below, m."""
 SPEEDS = 9
 APART = 1e-3
 """Chance below which the paper's restitution is said to contradict the whole takes."""
@@ -61,15 +63,24 @@ def infer(
         names,
         first=found.mean,
         ball=_ball(detected.sessions),
+        about=lambda shared: takes_of(detected, found, rules, about=shared)[0],
         draw=np.random.default_rng(seed),
         progress=progress,
     )
 
 
 def takes_of(
-    detected: Detections, found: Calibration, rules: Calibrate
+    detected: Detections,
+    found: Calibration,
+    rules: Calibrate,
+    *,
+    about: Float[ndarray, "session error"] | None = None,
 ) -> tuple[list[Take], list[str]]:
-    """Return the chains of the takes, each to its first missed bounce, and their names."""
+    """Return the chains of the takes, each to its first missed bounce, and their names.
+
+    Args:
+        about: Errors of the arrays without which the takes are located; None takes none out.
+    """
     number = {session.identity: place for place, session in enumerate(detected.sessions)}
     most = max(len(session.rig.microphones) for session in detected.sessions)
     errors = shared_errors.LEADING + len(array_errors.errors(most).names)
@@ -77,7 +88,9 @@ def takes_of(
     for each in detected.takes:
         place = number[each.file.split("/")[0]]
         array = detected.sessions[place].rig.array()
-        chain = _chain(each.detected, array, rules.survey_sd)
+        known = shared_errors.LEADING + len(array_errors.errors(len(array.positions)).names)
+        without = np.zeros(known) if about is None else about[place, :known]
+        chain = _chain(each.detected, array, rules.survey_sd, about=without)
         if chain is None:
             continue
         height, height_sd = _height(detected.sessions[place], found, place, rules.release_sd)
@@ -98,7 +111,13 @@ def _height(
     return found.heights[place].height, found.heights[place].height_sd
 
 
-def _chain(detected: DetectedTake, array: Microphones, survey_sd: float) -> Take | None:
+def _chain(
+    detected: DetectedTake,
+    array: Microphones,
+    survey_sd: float,
+    *,
+    about: Float[ndarray, " error"],
+) -> Take | None:
     """Return the chain before the first missed bounce; None where it is too short."""
     whole = detected.missing[0] + 1 if detected.missing else len(detected.times)
     fitting = [length for length in LENGTHS if length <= whole]
@@ -106,8 +125,8 @@ def _chain(detected: DetectedTake, array: Microphones, survey_sd: float) -> Take
         return None
     count = fitting[-1]
     own = shared_errors.own_errors(detected, array, place_sd=survey_sd)
-    moved = shared_errors.distortion(detected, array, place_sd=survey_sd)
-    places = detected.positions[:count].copy()
+    located = shared_errors.linearised(detected, array, about=about, place_sd=survey_sd)
+    places = located.places[:count].copy()
     unused = detected.outliers[:count] | ~np.isfinite(own.place_sd[:count] + places.sum(1))
     if count - unused.sum() < 2:
         return None
@@ -115,14 +134,14 @@ def _chain(detected: DetectedTake, array: Microphones, survey_sd: float) -> Take
         known = np.flatnonzero(~unused)
         places[unused, axis] = np.interp(np.flatnonzero(unused), known, places[known, axis])
     return Take(
-        times=detected.times[:count],
+        times=located.times[:count],
         places=places,
         time_sd=own.time_sd[:count],
-        place_sd=np.where(unused, np.inf, own.place_sd[:count]),
+        place_sd=np.where(unused, np.inf, np.hypot(own.place_sd[:count], LEAST_PLACE_SD)),
         height=1.0,
         height_sd=1.0,
         session=0,
-        distortion=moved[:count],
+        distortion=located.distortion[:count],
     )
 
 

@@ -199,3 +199,28 @@ def _take(
         session=0,
         distortion=np.concatenate((still, moved), -1),
     )
+
+
+def relocated(takes: list[Take], shared: Float[ndarray, "session error"]) -> list[Take]:
+    """Return the takes of a session as located without given shared errors."""
+    array = interface.default_rig("simulated").array()
+    own = shared[0, len(SHARED) :]
+    sizes = own * array_errors.errors(len(array.positions)).sd
+    return [_relocated(take, array, own, sizes) for take in takes]
+
+
+def _relocated(
+    take: Take, array: Microphones, own: Float[ndarray, " error"], sizes: Float[ndarray, " error"]
+) -> Take:
+    found, times = array_errors.relocated(take.places, take.times, sizes, microphones=array)
+    found = np.where(np.isfinite(found), found, take.places)
+    times = np.where(np.isfinite(times), times, take.times)
+    corrected, _, _ = array_errors.corrected(array, sizes)
+    moved = array_errors.distortion(found, times, microphones=corrected).places
+    still = np.zeros((len(times), 2, len(SHARED)))
+    return replace(
+        take,
+        times=times,
+        places=found + moved @ own,
+        distortion=np.concatenate((still, moved), -1),
+    )

@@ -58,6 +58,7 @@ def _outcome(departure: Departure, seed: int, *, quick: bool) -> Mapping[str, An
         [f"take-{number:02d}" for number in range(takes)],
         first=departure.truth + draw.normal(0.0, (0.005, 0.2)),
         ball=Ball(departure.size),
+        about=lambda shared: departed_sessions.relocated(session, shared),
         draw=draw,
     )
     draws = np.column_stack((answer.family.restitution(REFERENCE_SPEED), answer.family.theta[:, 1]))

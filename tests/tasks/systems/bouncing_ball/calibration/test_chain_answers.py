@@ -14,6 +14,7 @@ from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers
 from tests.tasks.recordings import small_sessions
 
 ARRAY = default_rig("bench", sample_rate=44100).array()
+STILL = np.zeros(17)
 
 
 def detected(bounces: int) -> DetectedTake:
@@ -34,19 +35,25 @@ def detected(bounces: int) -> DetectedTake:
 
 
 def test_a_take_is_used_up_to_its_first_missed_bounce() -> None:
-    whole = chain_answers._chain(detected(9), ARRAY, 1.5e-3)
-    cut = chain_answers._chain(replace(detected(9), missing=(4,)), ARRAY, 1.5e-3)
+    whole = chain_answers._chain(detected(9), ARRAY, 1.5e-3, about=STILL)
+    cut = chain_answers._chain(
+        replace(detected(9), missing=(4,)), ARRAY, 1.5e-3, about=np.zeros(17)
+    )
     assert whole is not None and cut is not None
     assert len(whole.times) == 8 and len(cut.times) == 5
     np.testing.assert_array_equal(whole.times[:5], cut.times)
-    assert chain_answers._chain(replace(detected(9), missing=(1,)), ARRAY, 1.5e-3) is None
+    assert (
+        chain_answers._chain(replace(detected(9), missing=(1,)), ARRAY, 1.5e-3, about=STILL) is None
+    )
 
 
 def test_an_outlier_keeps_its_time_and_tells_no_place() -> None:
     plain = detected(6)
     outliers = np.arange(6) == 2
     places = np.where(outliers[:, None], np.nan, plain.positions)
-    chain = chain_answers._chain(replace(plain, outliers=outliers, positions=places), ARRAY, 1.5e-3)
+    chain = chain_answers._chain(
+        replace(plain, outliers=outliers, positions=places), ARRAY, 1.5e-3, about=np.zeros(17)
+    )
     assert chain is not None
     assert np.isinf(chain.place_sd[2]) and np.isfinite(np.delete(chain.place_sd, 2)).all()
     assert np.isfinite(chain.places).all() and np.isfinite(chain.time_sd).all()
