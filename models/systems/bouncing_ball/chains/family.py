@@ -100,9 +100,11 @@ def infer(
     members: dict[str, Member] = {}
     for name, law in LAWS.items():
         prior = _prior(law, drag)
-        start = _start(prior, members["constant"].peak if members else first)
+        starts = _starts(prior, first)
+        if members:
+            starts = np.vstack((starts, _loose(prior, members["constant"].peak)))
         best = max((each.log_evidence for each in members.values()), default=-np.inf)
-        members[name] = posterior.explain(chains, prior, start, draw=draw, least=best - _HOPELESS)
+        members[name] = posterior.explain(chains, prior, starts, draw=draw, least=best - _HOPELESS)
         progress(len(members), len(LAWS))
     logs = np.array([member.log_evidence for member in members.values()])
     shares = np.exp(logs - logs.max())
@@ -123,14 +125,23 @@ def _prior(law: contacts.RestitutionLaw, drag: tuple[float, float]) -> Prior:
     return plain
 
 
-def _start(prior: Prior, known: Float[ndarray, " _"]) -> Float[ndarray, " parameter"]:
-    """Start with wide scatters, from which the search comes down faster than it climbs.
+def _starts(prior: Prior, first: Float[ndarray, " 2"]) -> Float[ndarray, "start parameter"]:
+    """Start with hardly any drag, and with as much as the prior's centre or some more."""
+    number = NAMES.index("log_drag")
+    centre = prior.centre[number]
+    rows = []
+    for drag in (centre - 1.5 * prior.spread[number], centre + 0.8 * prior.spread[number]):
+        start = prior.centre.copy()
+        start[:2], start[number] = first, drag
+        rows.append(_loose(prior, start))
+    return np.array(rows)
 
-    Known are the first of the coordinates, or all of them for another law.
-    """
-    start = prior.centre.copy()
-    start[: len(known)] = known
-    start[NAMES.index("slope")] = 0.0
+
+def _loose(prior: Prior, known: Float[ndarray, " parameter"]) -> Float[ndarray, " parameter"]:
+    """Start with wide scatters, from which the search comes down faster than it climbs."""
+    start = known.copy()
+    if prior.law is not contacts.linear:
+        start[NAMES.index("slope")] = 0.0
     for name, loose in (("log_scatter", _LOOSE_SCATTER), ("log_take_scatter", _LOOSE_TAKES)):
         start[NAMES.index(name)] = max(start[NAMES.index(name)], loose)
     return start

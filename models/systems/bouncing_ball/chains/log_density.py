@@ -1,0 +1,65 @@
+"""The log posterior density of one law: prior times the likelihood of chains, at many points.
+
+The likelihood needs the most likely paths at every point (`laplace`). Their search starts from the
+paths at one point, moved along slopes once these are known.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.systems.bouncing_ball.chains import laplace, parameters
+from ricochet.models.systems.bouncing_ball.chains.least_squares import Group
+from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
+from ricochet.models.systems.bouncing_ball.chains.paths import Paths
+
+FAR = -1e10
+"""The log density of points that have none."""
+_BATCH = 64
+
+
+@dataclass(frozen=True)
+class Density:
+    """The log posterior density of one law, but for its norm, and where to look for its paths.
+
+    Attributes:
+        paths: The most likely ones at a point, from which the search for all others starts.
+        slopes: How the paths change from there with the free coordinates.
+    """
+
+    groups: tuple[Group, ...]
+    paths: Paths
+    prior: Prior
+    point: Float[ndarray, " parameter"]
+    slopes: Paths | None = None
+
+    def __call__(self, theta: Float[ndarray, "point parameter"]) -> Float[ndarray, " point"]:
+        """Return the log density of points; where none is found, a very low one."""
+        return self.evaluated(theta)[0]
+
+    def evaluated(
+        self, theta: Float[ndarray, "point parameter"]
+    ) -> tuple[Float[ndarray, " point"], Paths]:
+        """Return it and the paths."""
+        total = self.prior.log_density(theta)
+        paths = self._starts(theta)
+        for first in range(0, len(theta), _BATCH):
+            part = np.flatnonzero(np.isfinite(total[first : first + _BATCH])) + first
+            if len(part):
+                values = parameters.values(theta[part])
+                found = laplace.evidence(self.groups, values, paths.rows(part))
+                total[part] += np.where(found.settled, found.log_likelihood, -np.inf)
+                paths.put(part, found.paths)
+        return np.where(np.isfinite(total), total, FAR), paths
+
+    def about(self, point: Float[ndarray, " parameter"]) -> "Density":
+        """Return the density whose searches start from the paths of a point."""
+        return replace(self, point=point, paths=self.evaluated(point[None])[1])
+
+    def _starts(self, theta: Float[ndarray, "point parameter"]) -> Paths:
+        paths = self.paths.repeated(len(theta))
+        if self.slopes is None:
+            return paths
+        return paths.moved(self.slopes, (theta - self.point)[:, self.prior.free])
