@@ -34,7 +34,8 @@ from ricochet.models.systems.bouncing_ball.calibration import (
 )
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_criticism import BareFinding
-from ricochet.models.systems.bouncing_ball.calibration.times_posterior import RANGE, Posterior
+from ricochet.models.systems.bouncing_ball.calibration.times_posterior import Posterior
+from ricochet.models.systems.bouncing_ball.calibration.times_quadrature import RANGE
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.models.systems.bouncing_ball.listening import ball_evidence, bounce_chains
 from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence

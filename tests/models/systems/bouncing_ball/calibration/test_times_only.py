@@ -90,6 +90,7 @@ def test_two_drops_of_a_ball_are_taken_together():
     assert found.findings == ()
 
 
+@pytest.mark.slow
 def test_another_ball_in_the_recording_is_left_out_and_reported():
     first, second = chain(0.84, bounces=16), chain(0.7, bounces=9, seed=5)
     later = Drop(second.times + 8.0, second.time_sd)
@@ -130,6 +131,7 @@ def test_a_ball_played_backwards_is_no_ball():
         times_only.calibrate_recording(backwards)
 
 
+@pytest.mark.slow
 def test_forty_bounces_of_a_ball_that_hardly_loses_are_answered():
     times = 0.5 + np.append(0.0, np.cumsum(0.5 * 0.985 ** np.arange(39)))
     found = times_only.calibrate_recording(onsets_of(Drop(times, np.full(40, 2e-5))))
