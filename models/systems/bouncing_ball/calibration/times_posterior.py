@@ -82,7 +82,8 @@ def infer(drops: Sequence[Drop]) -> Posterior:
     """Return the posterior of the ball that made all the drops.
 
     Raises:
-        ValueError: If there is no drop, or one has fewer than three ascending finite times.
+        ValueError: If there is no drop, or one has fewer than three ascending finite times, or
+            misses a bounce between the first two.
     """
     _check(drops)
     with torch.inference_mode():
@@ -122,3 +123,5 @@ def _check(drops: Sequence[Drop]) -> None:
         if len(times) < 3 or not ascending:
             found = f"got {len(times)}"
             raise ValueError(f"drops[{index}]: need three or more ascending times, {found}")
+        if 0 in drop.missing:
+            raise ValueError(f"drops[{index}]: a bounce is missing between the first two")

@@ -124,6 +124,12 @@ def test_times_that_are_no_drop_are_refused(times):
         times_posterior.infer([Drop(np.array(times), np.full(len(times), 1e-5))])
 
 
+def test_a_drop_that_misses_its_second_bounce_is_refused():
+    drop = Drop(np.array([0.0, 1.0, 1.4, 1.7]), np.full(4, 1e-5), missing=(0,))
+    with pytest.raises(ValueError, match="between the first two"):
+        times_posterior.infer([drop])
+
+
 def test_no_drop_is_refused():
     with pytest.raises(ValueError, match="none"):
         times_posterior.infer([])
