@@ -4,7 +4,6 @@ PyAV brings FFmpeg and 36 MB with it, so that it is the extra `media` and is imp
 asks for it.
 """
 
-import importlib
 import io
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,12 @@ def read(path: Path) -> Audio:
     """Decode the first sound track; BadInput if unreadable, without sound, empty or silent."""
     content = audio_files.content_of(path)
     try:
-        library: Any = importlib.import_module("av")
+        import av
     except ImportError as error:
         raise BadInput(str(path), f"a {path.suffix} file and no PyAV", NEEDED) from error
     try:
-        audio = _decode(library, path, content)
-    except library.error.FFmpegError as error:
+        audio = _decode(av, path, content)
+    except av.error.FFmpegError as error:
         raise BadInput(str(path), f"unreadable: {error}", "a complete file") from error
     audio_files.check_sound(path, audio)
     return audio

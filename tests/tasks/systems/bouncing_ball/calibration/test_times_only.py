@@ -86,7 +86,5 @@ def test_clicks_of_a_clock_are_refused_in_one_line(tmp_path):
     draw = np.random.default_rng(0)
     soundfile.write(path, ticks + 1e-4 * draw.standard_normal(len(ticks)), 44100)
     target, request = asked(tmp_path, path, bare=True)
-    with pytest.raises(
-        BadInput, match=r"clock\.wav: found no ball: 9 onsets"
-    ):
+    with pytest.raises(BadInput, match=r"clock\.wav: found no ball: 9 onsets"):
         times_only.calibrate(target, request)
