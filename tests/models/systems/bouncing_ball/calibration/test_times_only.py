@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 import torch
 
+from ricochet.models.sound import onsets
 from ricochet.models.sound.onsets import Onsets
-from ricochet.models.systems.bouncing_ball import simulator
+from ricochet.models.systems.bouncing_ball import air, simulator
 from ricochet.models.systems.bouncing_ball.calibration import times_only
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_only import (
@@ -166,3 +168,21 @@ def test_a_table_of_bounce_times_gives_its_authors_restitution():
     # a table of whole milliseconds, 0.29 ms each; its author's mean of the ratios is 0.9457
     assert abs(found.at_first_bounce.mean - 0.9457) < 0.006
     assert found.at_first_bounce.sd < 0.01
+
+
+@pytest.mark.slow
+def test_drag_alone_explains_a_real_ping_pong_ball_by_its_terminal_speed():
+    root = Path(__file__).parents[5]
+    folder = Path(os.environ.get("RICOCHET_REAL_DATA", root.parent / "shared" / "data"))
+    path = folder / "bounce_audio" / "eeps_pingpong" / "pingpong.wav"
+    if not path.exists():
+        pytest.skip("the recordings of real balls are not here (RICOCHET_REAL_DATA)")
+    samples, rate = soundfile.read(path, always_2d=True)
+    found = times_only.calibrate_recording(onsets.detect(samples.T.copy(), rate))
+    assert found.findings == ()
+    median, low, high = found.terminal_speed
+    size = air.COMMON_BALLS["ping-pong"]
+    expected = air.terminal_speed(air.drag(size))
+    assert low < expected < high
+    assert median == pytest.approx(expected, abs=1.0)
+    assert found.at_first_bounce.mean == pytest.approx(0.9457, abs=0.006)
