@@ -75,7 +75,8 @@ class BareCalibration:
         members: Probability of each law.
         terminal_speed: Of the ball, m/s, if its restitution is constant: median and 90 % interval.
         drops: The bounces that were used.
-        evidence: That of a ball in each drop; empty where it was not asked for.
+        evidence: That of a ball in the best drop, then in those that joined it; empty where it was
+            not asked for.
         ratios: Ratio of successive intervals of each drop.
         samples: Equally probable restitutions at the first bounce, ascending.
     """
