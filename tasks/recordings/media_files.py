@@ -27,8 +27,8 @@ def read(path: Path) -> Audio:
         raise BadInput(str(path), f"a {path.suffix} file and no PyAV", NEEDED) from error
     library: Any = av
     try:
-        audio = _decode(library, path, content)
-    except library.error.FFmpegError as error:
+        audio = _decode(av, path, content)
+    except av.error.FFmpegError as error:
         raise BadInput(str(path), f"unreadable: {error}", "a complete file") from error
     audio_files.check_sound(path, audio)
     return audio

@@ -34,7 +34,8 @@ from ricochet.models.systems.bouncing_ball.calibration import (
 )
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_criticism import BareFinding
-from ricochet.models.systems.bouncing_ball.calibration.times_posterior import RANGE, Posterior
+from ricochet.models.systems.bouncing_ball.calibration.times_posterior import Posterior
+from ricochet.models.systems.bouncing_ball.calibration.times_quadrature import RANGE
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.models.systems.bouncing_ball.listening import ball_evidence, bounce_chains
 from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence
@@ -74,7 +75,8 @@ class BareCalibration:
         members: Probability of each law.
         terminal_speed: Of the ball, m/s, if its restitution is constant: median and 90 % interval.
         drops: The bounces that were used.
-        evidence: That of a ball in each drop; empty where it was not asked for.
+        evidence: That of a ball in the best drop, then in those that joined it; empty where it was
+            not asked for.
         ratios: Ratio of successive intervals of each drop.
         samples: Equally probable restitutions at the first bounce, ascending.
     """

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 import torch
 
+from ricochet.models.sound import onsets
 from ricochet.models.sound.onsets import Onsets
-from ricochet.models.systems.bouncing_ball import simulator
+from ricochet.models.systems.bouncing_ball import air, simulator
 from ricochet.models.systems.bouncing_ball.calibration import times_only
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_only import (
@@ -90,6 +92,7 @@ def test_two_drops_of_a_ball_are_taken_together():
     assert found.findings == ()
 
 
+@pytest.mark.slow
 def test_another_ball_in_the_recording_is_left_out_and_reported():
     first, second = chain(0.84, bounces=16), chain(0.7, bounces=9, seed=5)
     later = Drop(second.times + 8.0, second.time_sd)
@@ -130,6 +133,7 @@ def test_a_ball_played_backwards_is_no_ball():
         times_only.calibrate_recording(backwards)
 
 
+@pytest.mark.slow
 def test_forty_bounces_of_a_ball_that_hardly_loses_are_answered():
     times = 0.5 + np.append(0.0, np.cumsum(0.5 * 0.985 ** np.arange(39)))
     found = times_only.calibrate_recording(onsets_of(Drop(times, np.full(40, 2e-5))))
@@ -164,3 +168,21 @@ def test_a_table_of_bounce_times_gives_its_authors_restitution():
     # a table of whole milliseconds, 0.29 ms each; its author's mean of the ratios is 0.9457
     assert abs(found.at_first_bounce.mean - 0.9457) < 0.006
     assert found.at_first_bounce.sd < 0.01
+
+
+@pytest.mark.slow
+def test_drag_alone_explains_a_real_ping_pong_ball_by_its_terminal_speed():
+    root = Path(__file__).parents[5]
+    folder = Path(os.environ.get("RICOCHET_REAL_DATA", root.parent / "shared" / "data"))
+    path = folder / "bounce_audio" / "eeps_pingpong" / "pingpong.wav"
+    if not path.exists():
+        pytest.skip("the recordings of real balls are not here (RICOCHET_REAL_DATA)")
+    samples, rate = soundfile.read(path, always_2d=True)
+    found = times_only.calibrate_recording(onsets.detect(samples.T.copy(), rate))
+    assert found.findings == ()
+    median, low, high = found.terminal_speed
+    size = air.COMMON_BALLS["ping-pong"]
+    expected = air.terminal_speed(air.drag(size))
+    assert low < expected < high
+    assert median == pytest.approx(expected, abs=1.0)
+    assert found.at_first_bounce.mean == pytest.approx(0.9457, abs=0.006)
