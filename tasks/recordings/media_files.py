@@ -25,7 +25,6 @@ def read(path: Path) -> Audio:
         import av
     except ImportError as error:
         raise BadInput(str(path), f"a {path.suffix} file and no PyAV", NEEDED) from error
-    library: Any = av
     try:
         audio = _decode(av, path, content)
     except av.error.FFmpegError as error:
