@@ -16,6 +16,7 @@ from ricochet.models.systems.bouncing_ball.chains.family import Family
 from ricochet.models.systems.bouncing_ball.chains.fit import Fit
 from ricochet.models.systems.bouncing_ball.chains.observations import TILT_SD
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES
+from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 
 SURE = 4.0
 """Posterior deviations."""
@@ -23,6 +24,7 @@ MISFIT = 0.0025
 """Chance that a session of the model is said not to fit."""
 _TILT, _HEIGHT = 0.009, 0.05  # rad, and share of the height
 _SCATTER, _NOISE, _SPEED = 0.005, 2.0, 0.2
+_VAGUE = 0.003  # standard deviation of restitution
 _DRAG = 3.0  # deviations of what size and mass allow
 
 
@@ -43,7 +45,9 @@ def found(
     """
     relative = float(np.median(family.best.groups[0].chains.height_error))
     said = [*_shared(shared, height, relative), *_scatters(family.theta), *_misfit(fit)]
-    if drag is not None:
+    if drag is None:
+        said += _air(family.restitution(REFERENCE_SPEED))
+    else:
         said += _drag(family.theta[:, NAMES.index("log_drag")], drag)
     return tuple(said)
 
@@ -88,6 +92,18 @@ def _scatters(theta: Float[ndarray, "draw parameter"]) -> list[Finding]:
         if chance < 1e-3:
             findings.append(Finding(name, sentence.format(np.median(draws)), chance))
     return findings
+
+
+def _air(restitution: Float[ndarray, " draw"]) -> list[Finding]:
+    """Say that air cannot be told from restitution by speed where the size is not stated."""
+    sd = float(restitution.std())
+    if sd < _VAGUE:
+        return []
+    sentence = (
+        f"restitution is known to {sd:.3f} alone: air, and a restitution that falls with speed, "
+        "explain the bounces alike: state the ball's diameter and mass"
+    )
+    return [Finding("air", sentence, 1.0)]
 
 
 def _drag(logs: Float[ndarray, " draw"], prior: tuple[float, float]) -> list[Finding]:
