@@ -169,6 +169,12 @@ def relocated(
 ) -> tuple[Float[ndarray, "impact 2"], Float[ndarray, " impact"]]:
     """Return places, m, and times, s, as an array without given errors would have located them.
 
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> sizes = np.zeros(14)
+    >>> sizes[[0, 3, 6]] = 0.01  # the whole array stands 10 mm further along x
+    >>> relocated(np.array([[0.1, 0.1]]), np.ones(1), sizes, microphones=array)[0].round(6).tolist()
+    [[0.11, 0.1]]
+
     Args:
         places, since: As the stated array located them.
         sizes: Errors to take out, in SI units, in the order of `errors`.

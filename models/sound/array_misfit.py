@@ -43,6 +43,11 @@ def infer(
 ) -> ErrorPosterior:
     """Infer the errors of an array from arrivals alone; three microphones tell nothing.
 
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> found = infer(np.zeros((0, 3)), np.zeros((0, 3)), microphones=array)
+    >>> bool((found.mean == 0.0).all() and (np.diag(found.covariance) == 1.0).all())
+    True
+
     Args:
         arrivals, sd: At each channel after the start of the impact's recording, and standard
             deviations, s.

@@ -56,7 +56,13 @@ class Impacts:
 
 
 def swapped(impacts: Impacts, microphones: Microphones) -> Order | None:
-    """Return the channel of each microphone if it is surely another one than stated, else None."""
+    """Return the channel of each microphone if it is surely another one than stated, else None.
+
+    >>> array = Microphones(np.array([[0.0, 0, 0.1], [0.3, 0, 0.1], [0, 0.4, 0.1]]), 44100.0)
+    >>> nothing = np.zeros((0, 3))
+    >>> swapped(Impacts(nothing, nothing, nothing), array) is None  # too little to go by
+    True
+    """
     channels = len(microphones.positions)
     impacts = _clearest(impacts)
     count = len(impacts.arrivals)

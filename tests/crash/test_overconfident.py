@@ -30,7 +30,7 @@ from tests.checkouts import python_path
 from tests.oracles.planted_sessions import PING_PONG, session
 
 SMALL = ["density.simulations=1500", "density.epochs=3", "density.hidden=16"]
-SMALL += ["calibrate.check_sessions=1", "gate.sessions=12"]
+SMALL += ["calibrate.check_sessions=1", "calibrate.whole_takes=0", "gate.sessions=12"]
 
 
 def squeeze(package: Package, *, division: float) -> Package:

@@ -61,6 +61,7 @@ class Calibrate:
     contact_sd: Amount
     release_sd: Amount
     check_sessions: Count
+    whole_takes: Number
 
 
 @dataclass(frozen=True)

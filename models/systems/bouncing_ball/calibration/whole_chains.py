@@ -19,10 +19,18 @@ from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.calibration import departures
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
-from ricochet.models.systems.bouncing_ball.chains import family, fit, observations, shared_posterior
-from ricochet.models.systems.bouncing_ball.chains.family import Family
+from ricochet.models.systems.bouncing_ball.chains import (
+    family,
+    fit,
+    observations,
+    posterior,
+    shared_posterior,
+)
+from ricochet.models.systems.bouncing_ball.chains.family import LAWS, Family
 from ricochet.models.systems.bouncing_ball.chains.fit import Fit
-from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, Take
+from ricochet.models.systems.bouncing_ball.chains.log_density import Density
+from ricochet.models.systems.bouncing_ball.chains.observations import Take
+from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
 
 FEWEST = 5
 """Takes below which the family has too little to go by."""
@@ -31,8 +39,6 @@ ROUGHEST = 1.8
 _FEWEST_DRAWS = 50.0
 _LARGEST_SHARE = 1.0 / 3.0
 _FAR, _LEAST_SPREAD = 6.0, 0.005  # in deviations of the takes' log ratios, and their least one
-_ATTEMPTS = 2
-_BENT = 0.5  # deviations of an array's error from which places are located anew about it
 _RELOCATIONS, _STAYS = 12, 0.05
 _REFUTED = 3.0  # deviations by which takes contradict a stated height
 _GUESS = 0.3  # relative error of a height that is not to be believed
@@ -98,37 +104,30 @@ def infer(
     if len(takes) < FEWEST:
         raise ValueError(f"takes: need {FEWEST}, found {len(takes)}")
     drag = family.drag_prior(ball.size, ball.temperature)
-    kept = _agreeing(takes)
-    chances = kept.astype(float)
-    believed = list(takes)
-    for attempt in range(_ATTEMPTS):
-        chosen = [take for take, yes in zip(believed, kept, strict=True) if yes]
-        found = family.infer(
-            observations.grouped(chosen), first=first, drag=drag, draw=draw, progress=progress
-        )
-        judged = fit.judge(found.best, draw=draw)
-        shared, covariance = shared_posterior.moments(found.best, draw=draw)
-        chances[kept] = judged.take_p_values
-        odd = kept & (chances * len(takes) < _TAKE_CHANCE)
-        refuted = np.abs(shared[:, 0]) > _REFUTED
-        some = odd.any() and (odd | ~kept).sum() <= _LARGEST_SHARE * len(takes)
-        bent = about is not None and np.abs(shared[:, len(SHARED) :]).max(initial=0.0) > _BENT
-        if attempt or not (some or bent or refuted.any()):
-            break
-        kept &= ~odd if some else True
-        if bent and about is not None:
-            believed = _relocated(about, kept, found, shared)
-        believed = [_unsure(take) if refuted[take.session] else take for take in believed]
+    prior = family.prior(LAWS["constant"], drag)
+    starts = family.starts_of(prior, first)
+    pilot = _screened(takes, prior, starts, about, draw)
+    found = family.infer(
+        observations.grouped(pilot.chosen),
+        starts=np.vstack((pilot.point, starts[:1])),
+        drag=drag,
+        draw=draw,
+        progress=progress,
+    )
+    judged = fit.judge(found.best, draw=draw)
+    shared, covariance = shared_posterior.moments(found.best, draw=draw)
     wider = family.spread_by(found, judged.factors)
-    answer = ChainAnswer(wider, judged, kept, shared, covariance, _speeds(chosen), (), _weak(found))
+    answer = ChainAnswer(
+        wider, judged, pilot.kept, shared, covariance, _speeds(pilot.chosen), (), _weak(found)
+    )
     said = departures.found(
         wider,
         judged,
         shared=(shared, covariance),
-        height=float(np.median([take.height for take in chosen])),
+        height=float(np.median([take.height for take in pilot.chosen])),
         drag=drag if ball.size else None,
     )
-    return replace(answer, findings=said + _odd_takes(names, kept, chances))
+    return replace(answer, findings=said + _odd_takes(names, pilot.kept, pilot.chances))
 
 
 def _agreeing(takes: Sequence[Take]) -> Bool[ndarray, " take"]:
@@ -139,21 +138,59 @@ def _agreeing(takes: Sequence[Take]) -> Bool[ndarray, " take"]:
     return near if (~near).sum() <= _LARGEST_SHARE * len(near) else np.ones_like(near)
 
 
+@dataclass(frozen=True)
+class _Pilot:
+    """A likely point, the takes to go by, which of all they are, and every take's chance."""
+
+    point: Float[ndarray, " parameter"]
+    chosen: list[Take]
+    kept: Bool[ndarray, " take"]
+    chances: Float[ndarray, " take"]
+
+
+def _screened(
+    takes: Sequence[Take],
+    prior: Prior,
+    starts: Float[ndarray, "start parameter"],
+    about: Relocation | None,
+    draw: np.random.Generator,
+) -> _Pilot:
+    """Find a likely point of the constant law, and judge takes, heights and places there."""
+    kept = _agreeing(takes)
+    best = posterior.modes(observations.grouped(_chosen(takes, kept)), prior, starts)[0].density
+    shared = best.paths.shared[0]
+    believed = list(takes)
+    if about is not None:
+        believed, shared = _relocated(about, kept, best, shared)
+    refuted = np.abs(shared[:, 0]) > _REFUTED
+    believed = [_unsure(take) if refuted[take.session] else take for take in believed]
+    member = posterior.at_point(observations.grouped(_chosen(believed, kept)), prior, best.point)
+    chances = np.zeros(len(takes))
+    chances[kept] = fit.chances(member, draw=draw)[1]
+    odd = kept & (chances * len(takes) < _TAKE_CHANCE)
+    if (odd | ~kept).sum() <= _LARGEST_SHARE * len(takes):
+        kept = kept & ~odd
+    return _Pilot(best.point, _chosen(believed, kept), kept, chances)
+
+
+def _chosen(takes: Sequence[Take], kept: Bool[ndarray, " take"]) -> list[Take]:
+    return [take for take, yes in zip(takes, kept, strict=True) if yes]
+
+
 def _relocated(
     about: Relocation,
     kept: Bool[ndarray, " take"],
-    found: Family,
+    density: Density,
     shared: Float[ndarray, "session error"],
-) -> list[Take]:
+) -> tuple[list[Take], Float[ndarray, "session error"]]:
     """Locate all takes about the errors found, again and again until these stay."""
     for _ in range(_RELOCATIONS):
-        takes = about(shared)
-        chosen = [take for take, yes in zip(takes, kept, strict=True) if yes]
-        before = shared
-        shared = shared_posterior.most_likely(observations.grouped(chosen), found.best)
+        takes, before = about(shared), shared
+        chains = observations.grouped(_chosen(takes, kept))
+        shared = shared_posterior.most_likely(chains, density.prior, density.point)
         if np.abs(shared - before).max() < _STAYS:
             break
-    return takes
+    return takes, shared
 
 
 def _unsure(take: Take) -> Take:

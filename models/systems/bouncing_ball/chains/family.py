@@ -86,7 +86,7 @@ def drag_prior(size: Size | None, temperature: float) -> tuple[float, float]:
 def infer(
     chains: Sequence[Chains],
     *,
-    first: Float[ndarray, " 2"],
+    starts: Float[ndarray, "start parameter"],
     drag: tuple[float, float],
     draw: np.random.Generator,
     progress: Progress = no_progress,
@@ -94,17 +94,15 @@ def infer(
     """Infer the family from the chains of a ball on a surface.
 
     Args:
-        first: Restitution and log10 concentration near to the most likely ones.
+        starts: Where searches start, the first where constant restitution is likely (`starts_of`).
         drag: Centre and spread of the prior of log drag.
     """
     members: dict[str, Member] = {}
     for name, law in LAWS.items():
-        prior = _prior(law, drag)
-        starts = _starts(prior, first)
-        if members:
-            starts = np.vstack((starts, _loose(prior, members["constant"].peak)))
+        own = prior(law, drag)
+        chosen = np.array([_loose(own, start) for start in starts]) if members else starts[:1]
         best = max((each.log_evidence for each in members.values()), default=-np.inf)
-        members[name] = posterior.explain(chains, prior, starts, draw=draw, least=best - _HOPELESS)
+        members[name] = posterior.explain(chains, own, chosen, draw=draw, least=best - _HOPELESS)
         progress(len(members), len(LAWS))
     logs = np.array([member.log_evidence for member in members.values()])
     shares = np.exp(logs - logs.max())
@@ -117,7 +115,8 @@ def infer(
     return Family(members, dict(zip(members, shares.tolist(), strict=True)), theta, member)
 
 
-def _prior(law: contacts.RestitutionLaw, drag: tuple[float, float]) -> Prior:
+def prior(law: contacts.RestitutionLaw, drag: tuple[float, float]) -> Prior:
+    """Return the prior of a law, given centre and spread of that of log drag."""
     plain, number = Prior(law), NAMES.index("log_drag")
     plain.centre[number], plain.spread[number] = drag
     if law is not contacts.linear:  # the slope is no parameter of the others
@@ -125,7 +124,7 @@ def _prior(law: contacts.RestitutionLaw, drag: tuple[float, float]) -> Prior:
     return plain
 
 
-def _starts(prior: Prior, first: Float[ndarray, " 2"]) -> Float[ndarray, "start parameter"]:
+def starts_of(prior: Prior, first: Float[ndarray, " 2"]) -> Float[ndarray, "start parameter"]:
     """Start with hardly any drag, and with as much as the prior's centre or some more."""
     number = NAMES.index("log_drag")
     centre = prior.centre[number]

@@ -56,6 +56,11 @@ class Fit:
 
 def judge(member: Member, *, draw: np.random.Generator) -> Fit:
     """Judge a member by its takes."""
+    return Fit(*chances(member, draw=draw), disagreement(member))
+
+
+def chances(member: Member, *, draw: np.random.Generator) -> tuple[float, Float[ndarray, " take"]]:
+    """Return the chance of the session, and of each take, among replicates."""
     chains = [group.chains for group in member.groups]
     observed = _parts(member, chains)
     replicated = np.array([_parts(member, _replicate(member, draw)) for _ in range(REPLICATES)])
@@ -65,7 +70,7 @@ def judge(member: Member, *, draw: np.random.Generator) -> Fit:
     middle = np.median(replicated, axis=0)
     pooled = np.sort((replicated - middle).ravel())
     rank = np.searchsorted(pooled, observed - middle, side="right")
-    return Fit(p_value, (1.0 + rank) / (1.0 + len(pooled)), disagreement(member))
+    return p_value, (1.0 + rank) / (1.0 + len(pooled))
 
 
 def disagreement(member: Member) -> Float[ndarray, " 2"]:

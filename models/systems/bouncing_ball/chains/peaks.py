@@ -14,6 +14,9 @@ from ricochet.models.systems.bouncing_ball.chains.observations import Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
 
 _CURVATURES = (0.05, 20.0)  # in units in which it should be about 1
+_FIRST_STEPS, _LAST_STEPS = 30, 20  # of a search in scales, and of one along the curvature
+_PROMISING = 10.0  # nats that a last search may gain
+_STEP = 0.1  # of differences, in scales
 _FIRST_SCALE = np.array([1e-4, *[0.1] * (len(parameters.NAMES) - 1)])
 
 
@@ -25,52 +28,74 @@ class Mode:
         density: With paths and their slopes about its point.
         covariance: Inverse of the curvature there, of the free coordinates.
         log_evidence: By Laplace's rule.
+        height: Log density there.
     """
 
     density: Density
     covariance: Float[ndarray, "free free"]
     log_evidence: float
+    height: float
 
 
-def find(chains: Sequence[Chains], prior: Prior, start: Float[ndarray, " parameter"]) -> Mode:
-    """Return the maximum that a quasi-Newton search finds from a start."""
+def find(
+    chains: Sequence[Chains],
+    prior: Prior,
+    start: Float[ndarray, " parameter"],
+    *,
+    least: float = -np.inf,
+) -> Mode | None:
+    """Return the maximum that a quasi-Newton search finds from a start.
+
+    Args:
+        least: None is returned, soon, where the log density there is about less than this.
+    """
     margin = 0.05 * prior.spread
     start = np.clip(start, prior.bounds[0] + margin, prior.bounds[1] - margin)
-    peak, scale = start, _FIRST_SCALE[prior.free]
-    for _ in range(2):  # once more with what the integration allows for at the peak
-        values = parameters.values(peak[None])
-        density = Density(*preparation.prepare(chains, prior.law, values), prior, peak)
-        density = density.about(peak)
-        scale = _scale(density, scale)
-        peak = _peak(density, scale)
-    density, covariance = _curved(density.about(peak), _scale(density.about(peak), scale))
-    volume = 0.5 * np.linalg.slogdet(2.0 * np.pi * covariance)[1]
-    return Mode(density, covariance, float(density(peak[None])[0] + volume))
+    density, scale = _prepared(chains, prior, start), _FIRST_SCALE[prior.free]
+    scale = _scale(density, scale)
+    peak = _peak(density, np.diag(scale), steps=_FIRST_STEPS)
+    if density(peak[None])[0] < least - _PROMISING:
+        return None
+    density = _prepared(chains, prior, peak)  # with what the integration allows for there
+    density, covariance = _curved(density, _scale(density, scale))
+    peak = _peak(density, np.linalg.cholesky(covariance), steps=_LAST_STEPS)
+    density, covariance = _curved(density.about(peak), np.sqrt(np.diag(covariance)))
+    volume = 0.5 * float(np.linalg.slogdet(2.0 * np.pi * covariance)[1])
+    height = float(density(peak[None])[0])
+    return Mode(density, covariance, height + volume, height)
 
 
-def _peak(density: Density, scale: Float[ndarray, " free"]) -> Float[ndarray, " parameter"]:
-    """Return the most likely point, searched from the centre in units of a scale."""
-    prior, free, start = density.prior, density.prior.free, density.point
-    ones = np.eye(len(free))
+def _prepared(
+    chains: Sequence[Chains], prior: Prior, point: Float[ndarray, " parameter"]
+) -> Density:
+    groups, paths = preparation.prepare(chains, prior.law, parameters.values(point[None]))
+    return Density(groups, paths, prior, point).about(point)
+
+
+def _peak(
+    density: Density, by: Float[ndarray, "free free"], *, steps: int
+) -> Float[ndarray, " parameter"]:
+    """Return the most likely point that some steps reach, searched in coordinates z, theta = by z.
+
+    Where theta leaves the prior's bounds its density is so low that a step is taken back.
+    """
+    free, start, ones = density.prior.free, density.point, np.eye(len(by))
 
     def both(z: ndarray) -> tuple[float, ndarray]:
         nonlocal density
-        point = start[free] + scale * z
-        middle = at_free(start, free, point[None])
-        here, paths = density.evaluated(middle)
+        here, paths = density.evaluated(at_free(start, free, (start[free] + by @ z)[None]))
         if here[0] > FAR:
             density = replace(density, paths=paths)
-        around = density(at_free(start, free, point + 0.1 * scale * np.vstack((ones, -ones))))
-        ahead, behind = np.split(around, 2)
-        return -here[0], -(ahead - behind) / 0.2
+        around = z + _STEP * np.vstack((ones, -ones))
+        ahead, behind = np.split(density(at_free(start, free, start[free] + around @ by.T)), 2)
+        slope = np.where(np.minimum(ahead, behind) > FAR, ahead - behind, 0.0) / (2.0 * _STEP)
+        return -here[0], -slope
 
-    bounds = (prior.bounds[:, free] - start[free]) / scale
-    inner = np.stack((np.minimum(bounds[0] + 0.11, 0.0), np.maximum(bounds[1] - 0.11, 0.0)))
     found = optimize.minimize(
-        both, np.zeros(len(free)), jac=True, method="L-BFGS-B", bounds=inner.T,
-        options={"ftol": 1e-6, "gtol": 0.05, "maxiter": 80},
+        both, np.zeros(len(free)), jac=True, method="L-BFGS-B",
+        options={"ftol": 1e-6, "gtol": 0.05, "maxiter": steps, "maxls": 10},
     )  # fmt: skip
-    return at_free(start, free, (start[free] + scale * found.x)[None])[0]
+    return at_free(start, free, (start[free] + by @ found.x)[None])[0]
 
 
 def _scale(density: Density, scale: Float[ndarray, " free"]) -> Float[ndarray, " free"]:

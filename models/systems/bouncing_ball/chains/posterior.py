@@ -15,7 +15,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy import stats
 
-from ricochet.models.systems.bouncing_ball.chains import peaks
+from ricochet.models.systems.bouncing_ball.chains import parameters, peaks, preparation
 from ricochet.models.systems.bouncing_ball.chains.least_squares import Group
 from ricochet.models.systems.bouncing_ball.chains.log_density import Density
 from ricochet.models.systems.bouncing_ball.chains.observations import Chains
@@ -29,6 +29,7 @@ _ROUNDS = 15
 _ENOUGH = 200.0  # effective draws
 _BETTER = 2.0  # nats by which a draw beats the peaks that were found
 _SEARCHES = 3
+_HOPELESS = 12.0  # nats by which a maximum is lower than the highest
 _NEGLIGIBLE = 8.0  # nats by which a maximum's evidence is less than the best one's
 _APART = 1.0  # deviations between maxima that are two
 _FEWEST = 40  # draws of a round about each maximum
@@ -87,16 +88,35 @@ def explain(
         least: A law whose log evidence is about less than this is not sampled: its only draw is the
             most likely point.
     """
-    modes = _distinct([peaks.find(chains, prior, start) for start in np.atleast_2d(starts)])
+    maxima = modes(chains, prior, np.atleast_2d(starts))
     for _ in range(_SEARCHES):
-        best = modes[0].density
-        if modes[0].log_evidence < least:
-            return _member(best, best.point[None], np.ones(1), modes[0].log_evidence)
-        theta, weights, logs, log_evidence = _sampled(modes, draw)
-        if logs.max() < max(mode.density(mode.density.point[None])[0] for mode in modes) + _BETTER:
+        best = maxima[0].density
+        if maxima[0].log_evidence < least:
+            return _member(best, best.point[None], np.ones(1), maxima[0].log_evidence)
+        theta, weights, logs, log_evidence = _sampled(maxima, draw)
+        if logs.max() < max(mode.height for mode in maxima) + _BETTER:
             break
-        modes = _distinct([*modes, peaks.find(chains, prior, theta[np.argmax(logs)])])
+        another = peaks.find(chains, prior, theta[np.argmax(logs)])
+        maxima = _distinct([*maxima, *([another] if another else [])])
     return _member(best, theta, weights, log_evidence)
+
+
+def at_point(chains: Sequence[Chains], prior: Prior, point: Float[ndarray, " parameter"]) -> Member:
+    """Return the member whose only draw is a point, for what needs no posterior."""
+    groups, paths = preparation.prepare(chains, prior.law, parameters.values(point[None]))
+    return _member(Density(groups, paths, prior, point), point[None], np.ones(1), -np.inf)
+
+
+def modes(
+    chains: Sequence[Chains], prior: Prior, starts: Float[ndarray, "start parameter"]
+) -> list[Mode]:
+    """Return the maxima that searches from some starts find, the best first, no hopeless ones."""
+    found: list[Mode] = []
+    for start in starts:
+        least = max((mode.height for mode in found), default=-np.inf) - _HOPELESS
+        mode = peaks.find(chains, prior, start, least=least)
+        found += [mode] if mode is not None else []
+    return _distinct(found)
 
 
 def _member(density: Density, theta: ndarray, weights: ndarray, log_evidence: float) -> Member:

@@ -14,6 +14,7 @@ from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball.chains import laplace, parameters, preparation
 from ricochet.models.systems.bouncing_ball.chains.observations import Chains
+from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
 from ricochet.models.systems.bouncing_ball.chains.posterior import Member
 
 _DRAWS = 64
@@ -32,8 +33,10 @@ def moments(
     return mean, between + laplace.shared_covariance(member.groups, member.peak, member.paths)
 
 
-def most_likely(chains: Sequence[Chains], member: Member) -> Float[ndarray, "session error"]:
-    """Return the most likely errors of other chains of the same takes, at a member's peak."""
-    values = parameters.values(member.peak[None])
-    groups, paths = preparation.prepare(chains, member.prior.law, values)
+def most_likely(
+    chains: Sequence[Chains], prior: Prior, point: Float[ndarray, " parameter"]
+) -> Float[ndarray, "session error"]:
+    """Return the most likely errors at one point."""
+    values = parameters.values(point[None])
+    groups, paths = preparation.prepare(chains, prior.law, values)
     return laplace.evidence(groups, values, paths).paths.shared[0]

@@ -37,7 +37,7 @@ from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detectio
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 
 SCHEMA = "ricochet.calibration/2"
-LENGTHS = (3, 4, 5, 6, 8, 10, 12)
+LENGTHS = (3, 4, 5, 6)
 """Bounces of a take that are used: takes of one length are computed together."""
 LEAST_PLACE_SD = 3e-4
 """What no real contact and no error to the first order keeps below, m."""
@@ -56,6 +56,7 @@ def infer(
 ) -> ChainAnswer | None:
     """Infer the family from whole takes; None where too few can be used."""
     takes, names = takes_of(detected, found, rules)
+    takes, names = takes[: rules.whole_takes], names[: rules.whole_takes]
     if len(takes) < whole_chains.FEWEST:
         return None
     return whole_chains.infer(
@@ -63,7 +64,7 @@ def infer(
         names,
         first=found.mean,
         ball=_ball(detected.sessions),
-        about=lambda shared: takes_of(detected, found, rules, about=shared)[0],
+        about=lambda shared: takes_of(detected, found, rules, about=shared)[0][: rules.whole_takes],
         draw=np.random.default_rng(seed),
         progress=progress,
     )

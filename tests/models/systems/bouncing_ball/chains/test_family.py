@@ -18,9 +18,9 @@ UNKNOWN = family.drag_prior(None, 20.0)
 
 
 def inferred(takes: list[Take], drag: tuple[float, float] = UNKNOWN) -> Family:
-    first = np.array([0.845, 3.3])
+    starts = family.starts_of(family.prior(contact.constant, drag), np.array([0.845, 3.3]))
     draw = np.random.default_rng(0)
-    return family.infer(observations.grouped(takes), first=first, drag=drag, draw=draw)
+    return family.infer(observations.grouped(takes), starts=starts, drag=drag, draw=draw)
 
 
 def off(draws: np.ndarray, truth: float) -> float:
@@ -57,7 +57,7 @@ def test_neither_the_order_of_takes_nor_the_clock_matters() -> None:
         posterior.explain(observations.grouped(each), Prior(), START, draw=np.random.default_rng(0))
         for each in (takes, other[::-1])
     )
-    apart = (np.abs(one.mean - two.mean) / np.sqrt(np.diag(one.covariance)))[:2]
+    apart = np.abs(one.mean - two.mean)[:2] / np.sqrt(np.diag(one.covariance))[:2]
     # two of 200 effective draws each: a standard error of a tenth; four of them
     assert (apart < 0.4).all()
 

@@ -28,7 +28,7 @@ def detected(bounces: int) -> DetectedTake:
         positions=places,
         covariances=np.tile(4e-6 * np.eye(2), (bounces, 1, 1)),
         outliers=np.zeros(bounces, dtype=bool),
-        arrivals=times[:, None] + 1e-3,
+        arrivals=np.tile(times[:, None] + 1e-3, 3),
         arrival_sd=errors,
         gains=np.zeros((bounces, 3)),
     )
