@@ -40,7 +40,7 @@ def test_a_take_is_used_up_to_its_first_missed_bounce() -> None:
         replace(detected(9), missing=(4,)), ARRAY, 1.5e-3, about=np.zeros(17)
     )
     assert whole is not None and cut is not None
-    assert len(whole.times) == 8 and len(cut.times) == 5
+    assert len(whole.times) == 6 and len(cut.times) == 5
     np.testing.assert_array_equal(whole.times[:5], cut.times)
     assert (
         chain_answers._chain(replace(detected(9), missing=(1,)), ARRAY, 1.5e-3, about=STILL) is None
