@@ -48,6 +48,7 @@ def test_channels_in_another_order_are_found(microphones, order):
     assert found == tuple(np.argsort(order))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("microphones", [THREE, FOUR, FIVE])
 def test_channels_in_order_are_left_alone(microphones):
     draw = np.random.default_rng(1)
@@ -66,6 +67,7 @@ def test_no_array_in_order_is_refused(directivity):
             assert channel_order.swapped(taken, microphones) is None
 
 
+@pytest.mark.slow
 def test_gains_of_channels_and_loudness_of_impacts_do_not_matter():
     draw = np.random.default_rng(3)
     taken = impacts(THREE, draw, order=(0, 2, 1))

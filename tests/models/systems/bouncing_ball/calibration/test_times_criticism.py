@@ -26,6 +26,7 @@ def names(found):
     return [finding.name for finding in found.findings]
 
 
+@pytest.mark.slow
 def test_a_perfect_ball_has_no_finding():
     found = criticised(drop(np.full(15, 0.85)), drop(np.full(15, 0.85), seed=1))
     assert found.findings == ()
@@ -60,6 +61,7 @@ def test_two_balls_disagree_by_their_difference():
     assert found.extra == pytest.approx(0.028, abs=0.012)
 
 
+@pytest.mark.slow
 def test_the_order_of_drops_does_not_matter():
     drops = [drop(np.full(12, value), seed=seed) for seed, value in enumerate((0.8, 0.84, 0.82))]
     first, second = criticised(*drops), criticised(*drops[::-1])
@@ -67,6 +69,7 @@ def test_the_order_of_drops_does_not_matter():
     assert first.extra == pytest.approx(second.extra, rel=0.01)
 
 
+@pytest.mark.slow
 def test_a_late_detection_is_no_drift():
     spoilt = drop(np.full(16, 0.85))
     spoilt.times[6] += 2.5e-3

@@ -48,6 +48,7 @@ def calibrated() -> BareCalibration:
     return times_only.calibrate_drops([chain(0.84)])
 
 
+@pytest.mark.slow
 def test_restitution_is_recovered_from_one_drop():
     at = calibrated().at_first_bounce
     assert abs(at.mean - 0.84) < 3.0 * at.sd
@@ -75,6 +76,7 @@ def test_three_bounces_say_less_than_twenty():
     assert abs(few.mean - 0.84) < 3.0 * few.sd
 
 
+@pytest.mark.slow
 def test_a_recording_of_a_ball_is_answered_without_a_finding():
     found = times_only.calibrate_recording(onsets_of(chain(0.84)))
     assert found.findings == ()
@@ -84,6 +86,7 @@ def test_a_recording_of_a_ball_is_answered_without_a_finding():
     )
 
 
+@pytest.mark.slow
 def test_two_drops_of_a_ball_are_taken_together():
     first, second = chain(0.8, bounces=10), chain(0.8, bounces=10, seed=4)
     later = Drop(second.times + 6.0, second.time_sd)
@@ -110,6 +113,7 @@ def test_four_bounces_are_answered_as_weak_with_a_wide_interval():
     assert high - low > 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_clicks_at_random_are_no_ball(seed):
     draw = np.random.default_rng(seed)
@@ -141,6 +145,7 @@ def test_forty_bounces_of_a_ball_that_hardly_loses_are_answered():
     assert found.at_first_bounce.mean == pytest.approx(0.985, abs=0.005)
 
 
+@pytest.mark.slow
 def test_an_arch_along_the_bounces_is_reported_and_widens_the_answer():
     number = np.arange(24)
     ratios = 0.90 + 0.04 * np.sin(np.pi * number / 23.0)

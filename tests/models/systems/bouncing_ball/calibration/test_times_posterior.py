@@ -53,6 +53,7 @@ def constant():
     return times_posterior.LAWS["constant"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 5])
 def test_evidence_and_means_equal_those_of_draws_from_the_prior(count):
     draw = np.random.default_rng(count)
@@ -94,6 +95,7 @@ def test_the_same_times_give_the_same_answer_whatever_the_clock_and_the_order_of
         assert means[0] == pytest.approx(means[1], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_light_ball_s_drag_is_found_from_fast_bounces():
     drag = air.drag(air.COMMON_BALLS["ping-pong"])
     ball = one(0.9, drag=drag, scatter=5e-4, jitter=2e-5)
@@ -106,6 +108,7 @@ def test_a_light_ball_s_drag_is_found_from_fast_bounces():
     assert abs(mean - np.log(drag)) < 3.0 * sd + 0.02
 
 
+@pytest.mark.slow
 def test_the_next_drop_of_the_same_ball_is_predicted_better_than_another_s():
     draw = np.random.default_rng(3)
     first, second = (drop_of(one(), constant(), draw, count=9, speed=v) for v in (2.0, 2.5))

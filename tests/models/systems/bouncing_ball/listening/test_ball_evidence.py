@@ -37,6 +37,7 @@ def bouncing(count=12, ratio=0.8, first=0.6):
     return chain_of(times, ratio ** np.arange(count))
 
 
+@pytest.mark.slow
 def test_a_rhythm_s_density_is_the_integral_over_its_mean_and_precision():
     intervals = np.array([0.3, 0.35, 0.24])
     values = np.log(intervals)
@@ -57,6 +58,7 @@ def test_clicks_at_random_have_the_integral_over_their_rate():
     assert ball_evidence.clicks(5, 3.0) == pytest.approx(np.log(value), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_ball_is_a_ball_and_clutter_takes_from_it():
     clean = weighed(bouncing())
     cluttered = weighed(bouncing(), others=np.random.default_rng(0).uniform(0.5, 3.0, 12))
@@ -64,6 +66,7 @@ def test_a_ball_is_a_ball_and_clutter_takes_from_it():
     assert 0.0 < cluttered.log_odds < clean.log_odds
 
 
+@pytest.mark.slow
 def test_a_clock_is_a_clock_also_when_it_gets_faster():
     draw = np.random.default_rng(1)
     steady = 0.5 + 0.4 * np.arange(12) + 2e-3 * draw.standard_normal(12)

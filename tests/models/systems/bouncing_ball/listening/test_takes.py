@@ -68,6 +68,7 @@ def test_a_drop_is_detected_where_and_when_it_was(one_drop):
     assert np.linalg.norm(found.positions - places, axis=1).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_errors_over_stated_deviations_are_about_one():
     intervals, squares = scores(range(8))
     # 16 intervals: root mean square good to 1/sqrt(32) = 18 %; three of them. Floors may widen

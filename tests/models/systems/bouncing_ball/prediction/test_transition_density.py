@@ -76,6 +76,7 @@ def test_simulated_departures_hold_the_restitution_they_were_made_with() -> None
     assert (found - 0.77).abs().max() < 1e-9
 
 
+@pytest.mark.slow
 def test_the_density_has_the_jacobian_of_the_map() -> None:
     transition = quick()
     last = flights(0.35, 0.12)

@@ -90,6 +90,7 @@ def test_a_take_whose_channel_failed_is_set_aside_alone(three, tmp_path):
     assert entry.file == "once/take-0002.flac" and entry.reason.startswith("channel 1 is dead")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("channels", "order", "named"),
     [(3, [0, 2, 1], "channels 1 and 2 look swapped"), (4, [3, 1, 2, 0], "channels 0 and 3 look")],
@@ -102,6 +103,7 @@ def test_swapped_channels_are_refused_by_their_names(channels, order, named, tmp
     assert "rig.microphones" in str(caught.value) and "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("late", "said"), [(9, "channel 1 lags by 0."), (-9, "channel 1 leads by 0.")]
 )
@@ -118,6 +120,7 @@ def test_a_channel_too_late_for_any_place_is_named(late, said, tmp_path):
         detections.detect([write(tmp_path / "late", rig, takes)], tolerances=known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("channels", [3, 4])
 def test_a_session_in_order_is_taken_whole(channels, tmp_path):
     rig, takes = record(channels=channels)

@@ -79,6 +79,7 @@ def test_a_session_of_two_microphones_is_left_out_beside_one_that_tells_places(f
     assert done == [(1, 2), (2, 2)]
 
 
+@pytest.mark.slow
 def test_what_is_left_out_changes_no_detection(folders):
     alone = detections.measured(detections.detect([folders["three"]]), release_sd=5e-3)
     beside = detections.measured(
@@ -102,6 +103,7 @@ def test_where_no_session_tells_places_the_times_of_all_are_used(folders):
         assert np.abs(np.diff(found.detected.times) - np.diff(TIMES)).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_what_a_session_states_of_the_release_reaches_every_take(folders, tmp_path):
     """The height was recorded and never read."""
     unstated = session(tmp_path / "unstated", RIG, seed=30)

@@ -42,6 +42,7 @@ def asked(tmp_path, source, *, bare):
     return CalibrationTarget("ball", (source,), folder, "digest", bare=bare), request
 
 
+@pytest.mark.slow
 def test_a_session_of_two_microphones_gives_restitution_by_speed(tmp_path):
     takes = [sound(PAIR, seed) for seed in range(2)]
     plan = small_sessions.plan(tmp_path / "pair", rig=PAIR)
@@ -64,6 +65,7 @@ def test_a_session_of_two_microphones_gives_restitution_by_speed(tmp_path):
     assert [len(drop["times"]) for drop in details["drops"]] == [9, 9]
 
 
+@pytest.mark.slow
 def test_a_clip_s_answer_does_not_depend_on_the_seed(tmp_path):
     path = tmp_path / "clip.wav"
     soundfile.write(path, 2.0 * sound(RIG)[0], 44100)

@@ -30,6 +30,7 @@ def test_the_plain_session_is_that_of_the_paper() -> None:
     np.testing.assert_allclose(ratios("none"), 0.85, atol=2e-3)
 
 
+@pytest.mark.slow
 def test_drag_slope_and_scatter_show_in_the_ratios_of_intervals() -> None:
     assert (ratios("drag of ping-pong") < 0.845).all()
     assert np.diff(ratios("slope 0.03 s/m"))[0] > 2e-3
