@@ -35,6 +35,15 @@ def check(samples, arrivals):
     channel_faults.check(samples, arrivals, microphones=THREE)
 
 
+def refusal(samples, arrivals):
+    """Return what is said of a recording, or None where it is taken."""
+    try:
+        check(samples, arrivals)
+    except ChannelFaultError as error:
+        return str(error)
+    return None
+
+
 def planted(fault, samples, channel, draw):
     """The same recording with one channel at fault."""
     spoilt, frames = samples.copy(), samples.shape[1]
@@ -91,7 +100,7 @@ def test_two_flat_channels_are_both_named():
 def test_a_ball_as_far_from_two_microphones_makes_no_copies():
     """Their clicks are then the same to the sample; what lies between is not."""
     middle = (THREE.positions[0] + THREE.positions[1])[:2] / 2
-    check(*recording(3, snr=40.0, place=middle))
+    assert refusal(*recording(3, snr=40.0, place=middle)) is None
 
 
 def test_loudness_of_channels_and_their_order_change_no_verdict():
@@ -106,11 +115,12 @@ def test_loudness_of_channels_and_their_order_change_no_verdict():
 
 def test_quiet_recordings_are_not_called_dead():
     for seed in range(5):
-        check(*recording(seed, snr=8.0))
+        assert refusal(*recording(seed, snr=8.0)) is None
 
 
 @pytest.mark.slow
 def test_clean_recordings_in_rooms_are_never_refused():
     for seed in range(32):
         snr = (10.0, 20.0, 30.0, 50.0)[seed % 4]
-        check(*recording(seed, snr=snr, room=Room(reverberation_time=0.2 + 0.02 * seed)))
+        room = Room(reverberation_time=0.2 + 0.02 * seed)
+        assert refusal(*recording(seed, snr=snr, room=room)) is None

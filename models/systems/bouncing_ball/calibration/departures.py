@@ -13,7 +13,7 @@ from scipy import stats
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
 from ricochet.models.systems.bouncing_ball.chains import parameters
 from ricochet.models.systems.bouncing_ball.chains.family import Family
-from ricochet.models.systems.bouncing_ball.chains.fit import Fit
+from ricochet.models.systems.bouncing_ball.chains.fit import CHANCE, Fit
 from ricochet.models.systems.bouncing_ball.chains.observations import TILT_SD
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
@@ -125,7 +125,7 @@ def _misfit(fit: Fit) -> list[Finding]:
     for name, factor in zip(("restitution", "concentration"), fit.factors, strict=True):
         if factor > 1.0:
             sentence = f"takes disagree about {name}: its interval is made {factor:.1f} times wider"
-            findings.append(Finding("disagreement", sentence, 0.01))
+            findings.append(Finding("disagreement", sentence, CHANCE))
     return findings
 
 

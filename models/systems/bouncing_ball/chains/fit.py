@@ -75,10 +75,8 @@ def chances(member: Member, *, draw: np.random.Generator) -> tuple[float, Float[
 
 def disagreement(member: Member) -> Float[ndarray, " 2"]:
     """Return by which factors restitution and log10 concentration must be wider."""
-    covariance, free = (
-        member.covariance[np.ix_(member.prior.free, member.prior.free)],
-        member.prior.free,
-    )
+    free = member.prior.free
+    covariance = member.covariance[np.ix_(free, free)]
     steps = _STEP * np.sqrt(np.diag(covariance))
     moves = np.concatenate((np.diag(steps), -np.diag(steps)))
     theta = np.repeat(member.peak[None], len(moves), 0)

@@ -209,7 +209,7 @@ def _contradiction(answer: ChainAnswer, found: Calibration) -> tuple[Finding, ..
     draws = answer.family.restitution(REFERENCE_SPEED)
     spread = np.hypot(draws.std(), np.sqrt(found.covariance[0, 0]))
     away = abs(draws.mean() - found.mean[0]) / spread
-    chance = float(2.0 * 0.5 * np.exp(-0.5 * away**2))  # bounds the normal law's tails
+    chance = float(2.0 * stats.norm.sf(away))
     if answer.weak or chance > APART:
         return ()
     sentence = (

@@ -142,4 +142,5 @@ def test_clean_sessions_are_not_refused(tmp_path):
             reverberation_time=(0.0, 0.35, 0.5)[seed % 3],
             snr=(28.0, 18.0)[seed // 3],
         )
-        detections.detect([write(tmp_path / f"s{seed}", rig, takes)], tolerances=known)
+        found = detections.detect([write(tmp_path / f"s{seed}", rig, takes)], tolerances=known)
+        assert found.takes, f"seed {seed}: every take was set aside"
