@@ -21,6 +21,8 @@ from ricochet.models.systems.bouncing_ball.chains import parameters, posterior
 from ricochet.models.systems.bouncing_ball.chains.observations import Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
 from ricochet.models.systems.bouncing_ball.chains.posterior import Member
+from ricochet.models.systems.bouncing_ball.contact import Contact
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 
 LAWS = {
     "constant": contacts.constant,
@@ -73,6 +75,23 @@ class Family:
     def pair(self) -> Float[ndarray, "draw 2"]:
         """Draws of restitution at the reference speed and log10 concentration."""
         return self.theta[:, :2]
+
+    def contacts(self, *, draw: np.random.Generator) -> ContactDraws:
+        """Return draws of the contact of a further take, with a restitution of its own."""
+        own = parameters.values(self.theta)
+        scattered = own.restitution + own.take_scatter * draw.standard_normal(len(self.theta))
+        low, high = parameters.BOX[:, 0]
+        columns = (
+            np.clip(scattered, low, high), own.concentration, own.slope, own.tangential_loss,
+            own.tail_share, own.tail_ratio, own.scatter,
+        )  # fmt: skip
+        laws = [member.prior.law for member in self.members.values()]
+        viscoelastic = np.array([law is contacts.viscoelastic for law in laws])[self.member]
+        return ContactDraws(
+            Contact(*map(torch.from_numpy, columns)),
+            torch.from_numpy(viscoelastic),
+            torch.from_numpy(own.drag),
+        )
 
 
 def drag_prior(size: Size | None, temperature: float) -> tuple[float, float]:

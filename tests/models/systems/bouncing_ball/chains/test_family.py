@@ -10,6 +10,8 @@ from ricochet.models.systems.bouncing_ball.chains import family, observations, p
 from ricochet.models.systems.bouncing_ball.chains.family import Family
 from ricochet.models.systems.bouncing_ball.chains.observations import Take
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
+from ricochet.models.systems.bouncing_ball.chains.paths import Paths
+from ricochet.models.systems.bouncing_ball.chains.posterior import Member
 from tests.oracles.simulated_chains import Case, session
 
 PING_PONG = air.COMMON_BALLS["ping-pong"]
@@ -68,3 +70,21 @@ def test_the_prior_of_drag_is_that_of_the_size() -> None:
     assert spread < 0.2 < UNKNOWN[1]
     colder = family.drag_prior(PING_PONG, 0.0)[0]
     assert colder - centre == pytest.approx(np.log(293.15 / 273.15), abs=1e-9)
+
+
+def test_contacts_of_a_further_take_scatter_as_takes_do_and_keep_their_laws() -> None:
+    theta = np.tile(family.prior(contact.constant, UNKNOWN).centre, (20_000, 1))
+    theta[:, :2] = 0.8, 3.0
+    theta[:, NAMES.index("log_take_scatter")] = np.log(0.01)
+    nowhere = Paths((), np.zeros((1, 1, 1)))
+    members = {
+        name: Member(prior, theta[:1], np.ones(1), 0.0, 1.0, theta[0], (), nowhere)
+        for name, prior in ((n, family.prior(law, UNKNOWN)) for n, law in family.LAWS.items())
+    }
+    number = np.arange(len(theta)) % 3
+    known = Family(members, dict.fromkeys(members, 1.0 / 3.0), theta, number)
+    found = known.contacts(draw=np.random.default_rng(3))
+    scatter = float(found.contact.restitution.std())
+    assert scatter == pytest.approx(0.01, rel=4.0 / np.sqrt(2.0 * len(theta)))  # 4 errors of an sd
+    np.testing.assert_array_equal(found.viscoelastic.numpy(), number == 2)
+    np.testing.assert_allclose(found.drag.numpy(), np.exp(UNKNOWN[0]))
