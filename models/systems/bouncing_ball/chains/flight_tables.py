@@ -104,16 +104,15 @@ def without_air(
     return out, by
 
 
-def pulled(
+def pull_along(
     out: Float[ndarray, "point take flight 6"],
     by: Float[ndarray, "point take flight 6 3"],
     pull: Float[ndarray, "point take 1 2"],
-) -> tuple[Float[ndarray, "point take flight 6"], Float[ndarray, "point take flight 6 3"]]:
-    """Add what gravity does along a tilted surface: d + a T^2 / 2 and u + a T."""
-    out, by = out.copy(), by.copy()
+) -> None:
+    """Add, in place, what gravity does along a tilted surface: d + a T^2 / 2 and u + a T."""
     time, time_by = out[..., :1], by[..., :1, :]
-    out[..., 1:3] += 0.5 * pull * time**2
-    out[..., 3:5] += pull * time
-    by[..., 1:3, :] += (pull * time)[..., None] * time_by
+    gained = pull * time
+    out[..., 1:3] += 0.5 * gained * time
+    out[..., 3:5] += gained
+    by[..., 1:3, :] += gained[..., None] * time_by
     by[..., 3:5, :] += pull[..., None] * time_by
-    return out, by

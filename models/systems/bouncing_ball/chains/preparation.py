@@ -8,7 +8,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.systems.bouncing_ball.chains import flight_tables, laplace
+from ricochet.models.systems.bouncing_ball.chains import flight_tables, laplace, normal_equations
 from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
@@ -74,7 +74,7 @@ def _arcs(
     """Return tr(S) / |v|^2 of each flight's velocity along the surface, at the first point."""
     found = []
     for problem in laplace.problems_of(groups, paths, values):
-        covariance = np.linalg.inv(problem.by_path.swapaxes(-1, -2) @ problem.by_path)[0]
+        covariance = normal_equations.arrow(problem).covariance[0]
         variance = np.diagonal(covariance, axis1=-2, axis2=-1)[:, FIRST:]
         exits = problem.contacts.exit[0]
         variance = variance.reshape(*exits.shape)
