@@ -33,6 +33,7 @@ _HOPELESS = 12.0  # nats by which a maximum is lower than the highest
 _NEGLIGIBLE = 8.0  # nats by which a maximum's evidence is less than the best one's
 _APART = 1.0  # deviations between maxima that are two
 _FEWEST = 40  # draws of a round about each maximum
+_SETTLED = 0.01  # nats by which the paths of a draw may miss the most likely ones
 
 
 @dataclass(frozen=True)
@@ -149,16 +150,17 @@ def _sampled(
     free, size = modes[0].density.prior.free, len(modes[0].density.point)
     centres = [mode.density.point[free] for mode in modes]
     covariances = [mode.covariance for mode in modes]
+    densities = [replace(mode.density, enough=_SETTLED) for mode in modes]
     counts = _shares(modes)
     theta, logs, laws, drawn = np.zeros((0, size)), np.zeros(0), [], []
     for _ in range(_ROUNDS):
-        for mode, centre, covariance, count in zip(
-            modes, centres, covariances, counts, strict=True
+        for density, centre, covariance, count in zip(
+            densities, centres, covariances, counts, strict=True
         ):
             law = stats.multivariate_t(centre, covariance, df=_FREEDOM)
             rows = np.atleast_2d(law.rvs(count, random_state=draw))
-            new = peaks.at_free(mode.density.point, free, rows)
-            theta, logs = np.concatenate((theta, new)), np.concatenate((logs, mode.density(new)))
+            new = peaks.at_free(density.point, free, rows)
+            theta, logs = np.concatenate((theta, new)), np.concatenate((logs, density(new)))
             laws.append(law)
             drawn.append(count)
         each = np.array([law.pdf(theta[:, free]) for law in laws])
