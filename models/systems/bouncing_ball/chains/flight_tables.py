@@ -70,7 +70,8 @@ def of_falls(height: Float[ndarray, " take"]) -> FlightTable:
 def _table(about: ndarray, outcome) -> FlightTable:  # type: ignore[no-untyped-def]
     steps = np.concatenate((np.zeros((1, 3)), _SMALL * np.eye(3), -_SMALL * np.eye(3)))
     states = about + steps[:, None, None]
-    found = np.stack([outcome(states, np.full(states.shape[:-1], k)) for k in _NODES])
+    drag = np.broadcast_to(_NODES[:, None, None, None], (len(_NODES), *states.shape[:-1]))
+    found = outcome(np.broadcast_to(states, (*drag.shape, 3)), drag)
     found = found - found[:1]  # what air adds
     slopes = (found[:, 1:4] - found[:, 4:7]) / (2.0 * _SMALL)
     table = np.concatenate((found[:, :1], slopes), 1).transpose(0, 2, 3, 4, 1)
@@ -79,11 +80,9 @@ def _table(about: ndarray, outcome) -> FlightTable:  # type: ignore[no-untyped-d
 
 
 def _flown(velocity: ndarray, height: ndarray, drag: ndarray) -> ndarray:
-    found = flight.fly(
-        torch.from_numpy(velocity),
-        height=torch.from_numpy(height),
-        drag=torch.from_numpy(drag),
-    )
+    numbers = (torch.from_numpy(np.ascontiguousarray(each)) for each in (velocity, height, drag))
+    start, above, k = numbers
+    found = flight.fly(start, height=above, drag=k)
     parts = (found.duration[..., None], found.displacement, found.impact)
     return torch.cat(parts, -1).numpy()
 

@@ -93,6 +93,7 @@ def by_session(
     """Sum what belongs to takes over those of each session."""
     total = np.zeros((len(parts[0]), sessions, *parts[0].shape[2:]))
     for group, part in zip(groups, parts, strict=True):
-        for number in range(sessions):
-            total[:, number] += part[:, group.chains.session == number].sum(1)
+        order = np.argsort(group.chains.session, kind="stable")
+        present, first = np.unique(group.chains.session[order], return_index=True)
+        total[:, present] += np.add.reduceat(part[:, order], first, axis=1)
     return total

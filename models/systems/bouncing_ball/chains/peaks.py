@@ -117,11 +117,12 @@ def find(
     """
     margin = 0.05 * prior.spread
     start = np.clip(start, prior.bounds[0] + margin, prior.bounds[1] - margin)
-    density, basis = _prepared(chains, prior, start), np.diag(_FIRST_SCALE[prior.free])
-    found = _climbed(_quadratic(density, basis), _NEAR)
+    groups, paths = preparation.prepare(chains, prior.law, parameters.values(start[None]))
+    basis = np.diag(_FIRST_SCALE[prior.free])
+    found = _climbed(_quadratic(Density(groups, paths, prior, start), basis), _NEAR)
     if found.height < least - _PROMISING:
         return None
-    density = _prepared(chains, prior, found.density.point)  # with what is allowed for there
+    density = _prepared(found.density)  # with what the integration allows for there
     found = _climbed(_quadratic(density, found.whitened, np.eye(len(basis))), _CLOSE)
     basis = replace(found, correlation=_correlation(found, (1.0, -1.0))).whitened
     covariance = basis @ basis.T
@@ -129,11 +130,10 @@ def find(
     return Mode(found.density, covariance, found.height + volume, found.height)
 
 
-def _prepared(
-    chains: Sequence[Chains], prior: Prior, point: Float[ndarray, " parameter"]
-) -> Density:
-    groups, paths = preparation.prepare(chains, prior.law, parameters.values(point[None]))
-    return Density(groups, paths, prior, point)
+def _prepared(density: Density) -> Density:
+    values = parameters.values(density.point[None])
+    groups, paths = preparation.anew(density.groups, values, density.paths)
+    return Density(groups, paths, density.prior, density.point)
 
 
 def _climbed(here: _Quadratic, close: float) -> _Quadratic:
