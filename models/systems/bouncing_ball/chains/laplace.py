@@ -24,7 +24,7 @@ from ricochet.models.systems.bouncing_ball.chains import (
     parameters,
 )
 from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group, Problem
-from ricochet.models.systems.bouncing_ball.chains.normal_equations import Arrow
+from ricochet.models.systems.bouncing_ball.chains.normal_equations import Arrow, Reduced
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
 from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 
@@ -106,6 +106,7 @@ class _Step:
     """A damped step of Gauss and Newton, and by how much it should lower the cost."""
 
     arrows: tuple[Arrow, ...]
+    reduced: Reduced
     paths: Paths
     promise: ndarray
 
@@ -126,13 +127,13 @@ def _step(groups: Sequence[Group], state: _State) -> _Step:
         for group, problem in zip(groups, state.problems, strict=True)
     )
     shared = state.paths.shared
-    _, gradient, change = normal_equations.reduced(groups, state.problems, arrows, shared)
-    promise = 0.5 * (gradient * change).sum((1, 2))
-    takes = []
-    for group, path, arrow in zip(groups, state.paths.takes, arrows, strict=True):
-        takes.append(path - arrow.step(change[:, group.chains.session]))
-        promise = promise + arrow.gain.sum(1)
-    return _Step(arrows, Paths(tuple(takes), shared - change), promise)
+    reduced = normal_equations.reduced(groups, state.problems, arrows, shared)
+    takes = tuple(
+        path - arrow.step(reduced.change[:, group.chains.session])
+        for group, path, arrow in zip(groups, state.paths.takes, arrows, strict=True)
+    )
+    promise = reduced.gain.sum(1) + sum(arrow.gain.sum(1) for arrow in arrows)
+    return _Step(arrows, reduced, Paths(takes, shared - reduced.change), np.asarray(promise))
 
 
 def _advanced(groups: Sequence[Group], state: _State, step: _Step) -> _State:
@@ -165,10 +166,10 @@ def _keep(
     found: Evidence, groups: Sequence[Group], state: _State, step: _Step, enough: float
 ) -> None:
     """Integrate about the paths of some points, and write down what comes out."""
-    arrows = step.arrows
     if state.damping.any():
-        arrows = tuple(normal_equations.arrow(problem) for problem in state.problems)
-    total, takes = _integrated(groups, state, arrows)
+        plain = _step(groups, replace(state, damping=np.zeros_like(state.damping)))
+        step = replace(step, arrows=plain.arrows, reduced=plain.reduced)
+    total, takes = _integrated(groups, state, step)
     found.log_likelihood[state.points] = total
     found.settled[state.points] = step.promise < enough
     found.paths.put(state.points, state.paths)
@@ -183,8 +184,8 @@ def shared_covariance(
     values = parameters.values(theta[None])
     problems = problems_of(groups, paths, values)
     arrows = [normal_equations.arrow(problem) for problem in problems]
-    block, _, _ = normal_equations.reduced(groups, problems, arrows, paths.shared)
-    return np.asarray(np.linalg.inv(block)[0])
+    reduced = normal_equations.reduced(groups, problems, arrows, paths.shared)
+    return np.asarray(np.linalg.inv(reduced.block)[0])
 
 
 def problems_of(groups: Sequence[Group], paths: Paths, values: Values) -> list[Problem]:
@@ -244,21 +245,20 @@ def _rows(record, chosen: ndarray):  # type: ignore[no-untyped-def]
 
 
 def _integrated(
-    groups: Sequence[Group], state: _State, arrows: Sequence[Arrow]
+    groups: Sequence[Group], state: _State, step: _Step
 ) -> tuple[Float[ndarray, " point"], tuple[ndarray, ...]]:
     """Integrate about the minimum."""
     shared = state.paths.shared
-    block, gradient, change = normal_equations.reduced(groups, state.problems, arrows, shared)
     takes = tuple(
         problem.factor
         - problem.half_squares
         + arrow.gain
         + corrections.total(problem, arrow.covariance, state.values)
         - arrow.half_log_determinant
-        + 0.5 * arrow.gradient.shape[-1] * _LOG_2PI
-        for problem, arrow in zip(state.problems, arrows, strict=True)
+        + 0.5 * arrow.factor.shape[-1] * _LOG_2PI
+        for problem, arrow in zip(state.problems, step.arrows, strict=True)
     )
-    rest = 0.5 * (gradient * change).sum(-1) - 0.5 * (shared**2).sum(-1)
-    rest = rest - 0.5 * np.linalg.slogdet(block)[1]
+    rest = step.reduced.gain - 0.5 * (shared**2).sum(-1)
+    rest = rest - 0.5 * np.linalg.slogdet(step.reduced.block)[1]
     total = normal_equations.by_session(groups, takes, shared.shape[1]) + rest
     return total.sum(1), takes

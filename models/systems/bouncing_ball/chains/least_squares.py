@@ -50,19 +50,29 @@ class Problem:
     """The least squares of takes at some parameter points.
 
     Attributes:
-        residual, by_path, by_shared: Values and derivatives.
+        columns: Residuals, and behind them their derivatives by the shared errors.
+        by_path: Derivatives by the path.
         excess: What minus the log density has beside half the squares.
         factor: Log of the density's factor.
         contacts: Of each exit.
     """
 
-    residual: Float[ndarray, "point take residual"]
+    columns: Float[ndarray, "point take residual column"]
     by_path: Float[ndarray, "point take residual path"]
-    by_shared: Float[ndarray, "point take residual error"]
     excess: Float[ndarray, "point take"]
     factor: Float[ndarray, "point take"]
     contacts: Rebounds
     arrival_by: Float[ndarray, "point take flight 3 3"]
+
+    @property
+    def residual(self) -> Float[ndarray, "point take residual"]:
+        """The residuals."""
+        return self.columns[..., 0]
+
+    @property
+    def by_shared(self) -> Float[ndarray, "point take residual error"]:
+        """Derivatives by the shared errors."""
+        return self.columns[..., 1:]
 
     @property
     def half_squares(self) -> Float[ndarray, "point take"]:
@@ -81,9 +91,9 @@ def problem(
     takes, bounces = chains.times.shape
     flights, size = bounces - 1, path.shape[-1]
     rows = 3 * bounces + 3 + 4 * flights
-    residual = np.zeros((points, takes, rows))
     by_path = np.zeros((points, takes, rows, size))
-    by_shared = np.zeros((points, takes, rows, shared.shape[-1]))
+    columns = np.zeros((points, takes, rows, 1 + shared.shape[-1]))
+    residual, by_shared = columns[..., 0], columns[..., 1:]
     velocity = path[..., FIRST:].reshape(points, takes, flights, 3)
     flown = _flown(group, velocity, shared, values)
     _observed(chains, path, flown, shared, values, residual, by_path, by_shared)
@@ -107,9 +117,8 @@ def problem(
     own = (by_impact @ impact_by_shared).reshape(points, takes, -1, len(SHARED))
     by_shared[..., last:, : len(SHARED)] = own
     return Problem(
-        residual,
+        columns,
         by_path,
-        by_shared,
         found.excess.sum(-1),
         found.log_factor.sum(-1) + _log_factor(chains, values),
         found,

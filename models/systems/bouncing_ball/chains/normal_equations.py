@@ -27,17 +27,16 @@ class Arrow:
 
     Attributes:
         factor: L; not a number where a block is not positive definite.
-        gradient, by_shared: The two parts of Y.
+        columns: Y.
     """
 
     factor: Float[ndarray, "point take path path"]
-    gradient: Float[ndarray, "point take path"]
-    by_shared: Float[ndarray, "point take path error"]
+    columns: Float[ndarray, "point take path column"]
 
     @property
     def gain(self) -> Float[ndarray, "point take"]:
         """By how much a step of the paths alone lowers half the squares."""
-        return np.asarray(0.5 * (self.gradient**2).sum(-1))
+        return np.asarray(0.5 * (self.columns[..., 0] ** 2).sum(-1))
 
     @property
     def half_log_determinant(self) -> Float[ndarray, "point take"]:
@@ -51,46 +50,60 @@ class Arrow:
 
     def step(self, change: Float[ndarray, "point take error"]) -> Float[ndarray, "point take path"]:
         """Return the step of the paths that goes with one of the shared errors."""
-        left = self.gradient[..., None] - self.by_shared @ change[..., None]
+        left = self.columns[..., :1] - self.columns[..., 1:] @ change[..., None]
         factor = torch.from_numpy(self.factor).mT
         solved = torch.linalg.solve_triangular(factor, torch.from_numpy(left), upper=True)
         return solved[..., 0].numpy()
 
 
+@dataclass(frozen=True)
+class Reduced:
+    """The equations of the shared errors, the paths eliminated, and their solution."""
+
+    block: Float[ndarray, "point session error error"]
+    gradient: Float[ndarray, "point session error"]
+    change: Float[ndarray, "point session error"]
+
+    @property
+    def gain(self) -> Float[ndarray, "point session"]:
+        """By how much the step lowers half the squares, beside what paths alone do."""
+        return np.asarray(0.5 * (self.gradient * self.change).sum(-1))
+
+
 def arrow(problem: Problem, damping: Float[ndarray, "point take"] | None = None) -> Arrow:
     """Factor the paths' block, its diagonal raised by a share if damped (Marquardt's rule)."""
     by_path = problem.by_path.swapaxes(-1, -2)
-    hessian = by_path @ problem.by_path
-    right = by_path @ np.concatenate((problem.residual[..., None], problem.by_shared), -1)
+    hessian, right = by_path @ problem.by_path, by_path @ problem.columns
     if damping is not None:
         diagonal = np.arange(hessian.shape[-1])
         hessian[..., diagonal, diagonal] *= 1.0 + damping[..., None]
     factor, failed = torch.linalg.cholesky_ex(torch.from_numpy(hessian))
     factor[failed > 0] = torch.nan
-    found = torch.linalg.solve_triangular(factor, torch.from_numpy(right), upper=False).numpy()
-    return Arrow(factor.contiguous().numpy(), found[..., 0], found[..., 1:])
+    found = torch.linalg.solve_triangular(factor, torch.from_numpy(right), upper=False)
+    return Arrow(factor.contiguous().numpy(), found.contiguous().numpy())
 
 
 def reduced(
     groups: Sequence[Group], problems: Sequence[Problem], arrows: Sequence[Arrow], shared: ndarray
-) -> tuple[ndarray, ndarray, ndarray]:
-    """Return block and gradient of the shared errors, the paths eliminated, and the step."""
-    blocks, pulls = [], []
-    for p, each in zip(problems, arrows, strict=True):
-        ours, theirs = p.by_shared.swapaxes(-1, -2), each.by_shared.swapaxes(-1, -2)
-        blocks.append(ours @ p.by_shared - theirs @ each.by_shared)
-        pull = ours @ p.residual[..., None] - theirs @ each.gradient[..., None]
-        pulls.append(pull[..., 0])
+) -> Reduced:
+    """Eliminate the paths, and solve for the shared errors."""
+    parts = [
+        problem.columns.swapaxes(-1, -2) @ problem.columns
+        - each.columns.swapaxes(-1, -2) @ each.columns
+        for problem, each in zip(problems, arrows, strict=True)
+    ]
     sessions, errors = shared.shape[1:]
-    block = by_session(groups, blocks, sessions) + np.eye(errors)
-    gradient = by_session(groups, pulls, sessions) + shared
-    return block, gradient, np.linalg.solve(block, gradient[..., None])[..., 0]
+    total = by_session(groups, parts, sessions)
+    block, gradient = total[..., 1:, 1:] + np.eye(errors), total[..., 1:, 0] + shared
+    return Reduced(block, gradient, np.linalg.solve(block, gradient[..., None])[..., 0])
 
 
 def by_session(
     groups: Sequence[Group], parts: Sequence[ndarray], sessions: int
 ) -> Float[ndarray, "point session *rest"]:
     """Sum what belongs to takes over those of each session."""
+    if sessions == 1:
+        return np.asarray(sum(part.sum(1, keepdims=True) for part in parts))
     total = np.zeros((len(parts[0]), sessions, *parts[0].shape[2:]))
     for group, part in zip(groups, parts, strict=True):
         order = np.argsort(group.chains.session, kind="stable")

@@ -62,9 +62,9 @@ def restitution(
         torch.from_numpy(np.ascontiguousarray(x[:, None, None]))
         for x in (values.restitution, values.slope)
     )
-    faster = speed * (1.0 + _STEP)
-    here, there = (law(at, slope, torch.from_numpy(w)).numpy() for w in (speed, faster))
-    return here, (there - here) / (faster - speed)
+    both = np.concatenate((speed, speed * (1.0 + _STEP)), -1)
+    here, there = np.split(law(at, slope, torch.from_numpy(both)).numpy(), 2, axis=-1)
+    return here, (there - here) / (_STEP * speed)
 
 
 def compare(
