@@ -7,7 +7,7 @@ paths at one point, moved along slopes once these are known.
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball.chains import laplace, parameters
@@ -18,6 +18,7 @@ from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 FAR = -1e10
 """The log density of points that have none."""
 _BATCH = 200  # takes of all points that are computed together, as many as stay in the cache
+_STEPS = (5, 40)  # of all points, and of the few that then are left, computed together
 
 
 @dataclass(frozen=True)
@@ -47,15 +48,24 @@ class Density:
         """Return it and the paths."""
         total = self.prior.log_density(theta)
         paths = self._starts(theta)
-        inside = np.flatnonzero(np.isfinite(total))
-        takes = sum(len(group.chains.times) for group in self.groups)
-        parts = max(1, round(len(inside) * takes / _BATCH))
-        for part in np.array_split(inside, parts):
-            values = parameters.values(theta[part])
-            found = laplace.evidence(self.groups, values, paths.rows(part), enough=self.enough)
-            total[part] += np.where(found.settled, found.log_likelihood, -np.inf)
-            paths.put(part, found.paths)
+        left = np.flatnonzero(np.isfinite(total))
+        total[left] = -np.inf
+        for steps in _STEPS:
+            for part in self._batches(left):
+                values = parameters.values(theta[part])
+                found = laplace.evidence(
+                    self.groups, values, paths.rows(part), steps=steps, enough=self.enough
+                )
+                total[part] = np.where(found.settled, found.log_likelihood, -np.inf)
+                paths.put(part, found.paths)
+            left = left[~np.isfinite(total[left])]
+        total = total + self.prior.log_density(theta)
         return np.where(np.isfinite(total), total, FAR), paths
+
+    def _batches(self, points: Int[ndarray, " point"]) -> list[Int[ndarray, " part"]]:
+        takes = sum(len(group.chains.times) for group in self.groups)
+        parts = max(1, round(len(points) * takes / _BATCH))
+        return [part for part in np.array_split(points, parts) if len(part)]
 
     def _starts(self, theta: Float[ndarray, "point parameter"]) -> Paths:
         paths = self.paths.repeated(len(theta))

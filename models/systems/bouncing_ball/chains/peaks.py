@@ -31,6 +31,7 @@ _LONGEST = 1.0  # that columns grow
 _MOST_STEPS, _MOST_SCALES = 25, 3
 _DAMPINGS = np.array([0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
 _NEAR, _CLOSE = 0.3, 0.02  # nats that another step would gain
+_ROUGHLY = 0.01  # nats by which paths may miss the most likely ones on the way
 _STRAIGHT = 3.0  # nats that a step gains after which mixed curvatures are what they were
 _PROMISING = 10.0  # nats that a last search may gain
 
@@ -119,7 +120,8 @@ def find(
     start = np.clip(start, prior.bounds[0] + margin, prior.bounds[1] - margin)
     groups, paths = preparation.prepare(chains, prior.law, parameters.values(start[None]))
     basis = np.diag(_FIRST_SCALE[prior.free])
-    found = _climbed(_quadratic(Density(groups, paths, prior, start), basis), _NEAR)
+    density = Density(groups, paths, prior, start, enough=_ROUGHLY)
+    found = _climbed(_quadratic(density, basis), _NEAR)
     if found.height < least - _PROMISING:
         return None
     density = _prepared(found.density)  # with what the integration allows for there
