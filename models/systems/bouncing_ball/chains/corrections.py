@@ -18,6 +18,8 @@ integral is known, and replaces that of the square,
     sum_i p_i N(m; 0, V + I / k_i)   in place of   exp(-excess) peak 2 pi / w N(m; 0, V + I / w).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
@@ -36,28 +38,42 @@ def total(
     problem: Problem, covariance: Float[ndarray, "point take path path"], values: Values
 ) -> Float[ndarray, "point take"]:
     """Return what to add to the log likelihood of each take."""
-    found = curvature(problem, covariance)
+    blocks = _blocks(problem, covariance)
+    found = _curvature(problem.contacts, blocks)
     if bool((values.tail_share > _NEGLIGIBLE).any()):
-        found = found + mixtures(problem, covariance, values)
+        found = found + _mixtures(problem.contacts, blocks, values)
     return found
 
 
-def _blocks(
-    problem: Problem, covariance: ndarray, number: int
-) -> tuple[ndarray, ndarray, ndarray, ndarray]:
-    """Return the covariance of an exit, of the unknowns before it, both, and the impact by them."""
-    start = FIRST + 3 * number
-    here = slice(start, start + 3)
-    if number:
-        before, by = slice(start - 3, start), problem.arrival_by[:, :, number - 1]
-    else:
-        before, by = slice(3, 5), np.eye(3)[:, :2]
-    return (
-        covariance[..., here, here],
-        covariance[..., before, before],
-        covariance[..., before, here],
-        by,
-    )
+@dataclass(frozen=True)
+class _Blocks:
+    """Of every exit: covariances of its velocity, of the unknowns before it, and between both.
+
+    The unknowns before the first contact are the speed along the surface at the release; before
+    the others, the velocity of the flight. `by` is the derivative of the impact by them.
+    """
+
+    own: Float[ndarray, "point take flight 3 3"]
+    before: Float[ndarray, "point take flight 3 3"]
+    cross: Float[ndarray, "point take flight 3 3"]
+    by: Float[ndarray, "point take flight 3 3"]
+
+
+def _blocks(problem: Problem, covariance: Float[ndarray, "point take path path"]) -> _Blocks:
+    flights = problem.arrival_by.shape[2]
+    starts = FIRST + 3 * np.arange(flights)
+    shape = problem.arrival_by.shape
+    own, before, cross, by = (np.zeros(shape) for _ in range(4))
+    for number, start in enumerate(starts):
+        here = slice(start, start + 3)
+        own[:, :, number] = covariance[..., here, here]
+        if number:
+            cross[:, :, number] = covariance[..., start - 3 : start, here]
+    before[:, :, 1:], by[:, :, 1:] = own[:, :, :-1], problem.arrival_by[:, :, :-1]
+    before[:, :, 0, :2, :2] = covariance[..., 3:5, 3:5]
+    cross[:, :, 0, :2] = covariance[..., 3:5, FIRST : FIRST + 3]
+    by[:, :, 0, 0, 0] = by[:, :, 0, 1, 1] = 1.0
+    return _Blocks(own, before, cross, by)
 
 
 def curvature(
@@ -67,88 +83,78 @@ def curvature(
 
     r = (|b| / |m| - 1) / s is the residual of the speed of an exit b, m what the contact makes.
     """
-    found = problem.contacts
-    total = np.zeros(found.residual.shape[:2])
-    for number in range(found.residual.shape[-2]):
-        own, before, cross, by = _blocks(problem, covariance, number)
-        by = found.mean_by[:, :, number] @ by
-        mean = by @ before @ by.swapaxes(-1, -2)
-        bend = _bend(found, number, own, mean, by @ cross)
-        total = total - 0.5 * np.log1p(np.maximum(bend, _MOST_BEND))
-    return total
+    return _curvature(problem.contacts, _blocks(problem, covariance))
+
+
+def _curvature(found: Rebounds, blocks: _Blocks) -> Float[ndarray, "point take"]:
+    by = found.mean_by[..., None] * blocks.by
+    mean = by @ blocks.before @ by.swapaxes(-1, -2)
+    bend = _bend(found, blocks.own, mean, by @ blocks.cross)
+    return np.asarray(-0.5 * np.log1p(np.maximum(bend, _MOST_BEND)).sum(-1))
 
 
 def _bend(
-    found: Rebounds, number: int, own: ndarray, mean: ndarray, cross: ndarray
-) -> Float[ndarray, "point take"]:
-    """Return r tr(A S) of one contact, S in blocks of exit, mean exit and both."""
-    b, m, sd = found.exit[:, :, number], found.mean[:, :, number], found.speed_sd[:, :, number]
+    found: Rebounds, own: ndarray, mean: ndarray, cross: ndarray
+) -> Float[ndarray, "point take flight"]:
+    """Return r tr(A S) of every contact, S in blocks of exit, mean exit and both."""
+    b, m = found.exit, found.mean
     speed, length = np.sqrt((b * b).sum(-1)), np.sqrt((m * m).sum(-1))
     left, towards = b / speed[..., None], m / length[..., None]
     trace = (np.trace(own, axis1=-2, axis2=-1) - _along(left, own, left)) / (speed * length)
     off = np.trace(mean, axis1=-2, axis2=-1) - 3.0 * _along(towards, mean, towards)
     trace = trace - off * speed / length**3
     trace = trace - 2.0 * _along(towards, cross, left) / length**2
-    return np.asarray(found.residual[:, :, number, 3] * trace / sd)
+    return np.asarray(found.residual[..., 3] * trace / found.speed_sd)
 
 
 def _along(left: ndarray, matrix: ndarray, right: ndarray) -> ndarray:
-    return np.asarray(np.einsum("pti,ptij,ptj->pt", left, matrix, right))
+    return np.asarray((left * (matrix @ right[..., None])[..., 0]).sum(-1))
 
 
-def mixtures(
-    problem: Problem, covariance: Float[ndarray, "point take path path"], values: Values
-) -> Float[ndarray, "point take"]:
+def _mixtures(found: Rebounds, blocks: _Blocks, values: Values) -> Float[ndarray, "point take"]:
     """Return what two kinds of redirections add to the one square of each exit."""
-    found = problem.contacts
-    change = np.zeros(found.residual.shape[:2])
-    for number in range(found.residual.shape[-2]):
-        place, spread = _deflection(problem, covariance, number)
-        weight = found.weight[:, :, number]
-        change = change + _replaced(place, spread, weight, found, number, values)
-    return change
+    place, spread = _deflection(found, blocks)
+    return _replaced(place, spread, found, values).sum(-1)
 
 
 def _deflection(
-    problem: Problem, covariance: ndarray, number: int
-) -> tuple[Float[ndarray, "point take 2"], Float[ndarray, "point take 2 2"]]:
-    """Return mean and covariance of an exit's deflection, in two axes across it."""
-    found = problem.contacts
-    own, before, cross, by = _blocks(problem, covariance, number)
-    axes = _axes_across(found.mean[:, :, number])
-    root = np.sqrt(found.weight[:, :, number])[..., None, None]
-    slopes = axes @ found.by[:, :, number, :3] / root
-    by_before, by_own = slopes[..., :3] @ by, slopes[..., 3:6]
-    mixed = by_before @ cross @ by_own.swapaxes(-1, -2)
-    spread = by_before @ before @ by_before.swapaxes(-1, -2) + mixed + mixed.swapaxes(-1, -2)
-    spread = spread + by_own @ own @ by_own.swapaxes(-1, -2)
-    place = (axes @ (found.residual[:, :, number, :3, None] / root))[..., 0]
+    found: Rebounds, blocks: _Blocks
+) -> tuple[Float[ndarray, "point take flight 2"], Float[ndarray, "point take flight 2 2"]]:
+    """Return mean and covariance of every exit's deflection, in two axes across it."""
+    axes = _axes_across(found.mean)
+    root = np.sqrt(found.weight)[..., None, None]
+    slopes = axes @ found.by[..., :3, :6] / root
+    by_before, by_own = slopes[..., :3] @ blocks.by, slopes[..., 3:]
+    mixed = by_before @ blocks.cross @ by_own.swapaxes(-1, -2)
+    spread = by_before @ blocks.before @ by_before.swapaxes(-1, -2) + mixed
+    spread = spread + mixed.swapaxes(-1, -2) + by_own @ blocks.own @ by_own.swapaxes(-1, -2)
+    place = (axes @ (found.residual[..., :3, None] / root))[..., 0]
     return place, spread
 
 
-def _axes_across(mean: Float[ndarray, "point take 3"]) -> Float[ndarray, "point take 2 3"]:
+def _axes_across(
+    mean: Float[ndarray, "point take flight 3"],
+) -> Float[ndarray, "point take flight 2 3"]:
     """Return two unit vectors across a vector that does not lie along x."""
-    first = np.cross(mean, [1.0, 0.0, 0.0])
-    first /= np.sqrt((first**2).sum(-1, keepdims=True))
-    second = np.cross(mean, first)
-    second /= np.sqrt((second**2).sum(-1, keepdims=True))
-    return np.stack((first, second), -2)
+    x, y, z = np.moveaxis(mean, -1, 0)
+    flat = np.hypot(y, z)
+    length = np.hypot(x, flat)
+    axes = np.zeros((*flat.shape, 2, 3))
+    axes[..., 0, 1], axes[..., 0, 2] = z / flat, -y / flat
+    axes[..., 1, 0] = -flat / length
+    axes[..., 1, 1], axes[..., 1, 2] = x * y / (flat * length), x * z / (flat * length)
+    return axes
 
 
 def _replaced(
-    place: ndarray,
-    spread: ndarray,
-    weight: ndarray,
-    found: Rebounds,
-    number: int,
-    values: Values,
-) -> Float[ndarray, "point take"]:
+    place: ndarray, spread: ndarray, found: Rebounds, values: Values
+) -> Float[ndarray, "point take flight"]:
     """Take the square out of the normal law, and put the mixture in its place."""
-    size, axes = np.linalg.eigh(spread)
+    weight = found.weight
+    size, squares = _principal(place, spread)
     others = np.maximum(1.0 / np.maximum(size, _LEAST) - weight[..., None], 0.0)
-    squares = (axes.swapaxes(-1, -2) @ place[..., None])[..., 0] ** 2
     kappa, ratio, share = (
-        x[:, None] for x in (values.concentration, values.tail_ratio, values.tail_share)
+        x[:, None, None] for x in (values.concentration, values.tail_ratio, values.tail_share)
     )
     wanted = (squares * (1.0 + weight[..., None] / np.maximum(others, _LEAST)) ** 2).sum(-1)
     reach = np.maximum(_REACH, _REACHES / np.sqrt(kappa))
@@ -157,8 +163,21 @@ def _replaced(
         np.log(chance) + _exchanged(squares, others, weight, many)
         for chance, many in ((1.0 - share, kappa), (share, ratio * kappa))
     ]
-    square = np.log(2.0 * np.pi / weight) + found.peak[:, :, number] - found.excess[:, :, number]
+    square = np.log(2.0 * np.pi / weight) + found.peak - found.excess
     return np.asarray(np.logaddexp(*parts) - square)
+
+
+def _principal(place: ndarray, spread: ndarray) -> tuple[ndarray, ndarray]:
+    """Return the variances along the principal axes, and the squares of a place along them."""
+    middle = 0.5 * (spread[..., 0, 0] + spread[..., 1, 1])
+    half, off = 0.5 * (spread[..., 0, 0] - spread[..., 1, 1]), spread[..., 0, 1]
+    radius = np.hypot(half, off)
+    greater = np.maximum(middle + radius, _LEAST)
+    lesser = (spread[..., 0, 0] * spread[..., 1, 1] - off**2) / greater
+    x, y = place[..., 0], place[..., 1]
+    whole, turned = 0.5 * (x**2 + y**2), 0.5 * half * (x**2 - y**2) + off * x * y
+    turned = np.clip(turned / np.maximum(radius, _LEAST), -whole, whole)
+    return np.stack((lesser, greater), -1), np.stack((whole - turned, whole + turned), -1)
 
 
 def _exchanged(squares: ndarray, others: ndarray, old: ndarray, new: ndarray) -> ndarray:

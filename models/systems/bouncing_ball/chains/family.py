@@ -31,7 +31,6 @@ LAWS = {
 }
 SAMPLES = 4000
 _DRAG_SD = air.DRAG_COEFFICIENT_SD / air.DRAG_COEFFICIENT
-_HOPELESS = 10.0  # nats below the best member
 _LOOSE_SCATTER, _LOOSE_TAKES = np.log(0.02), np.log(0.005)
 
 
@@ -123,7 +122,7 @@ def infer(
         own = prior(law, drag)
         chosen = np.array([_loose(own, start) for start in starts]) if members else starts[:1]
         best = max((each.log_evidence for each in members.values()), default=-np.inf)
-        members[name] = posterior.explain(chains, own, chosen, draw=draw, least=best - _HOPELESS)
+        members[name] = posterior.explain(chains, own, chosen, draw=draw, best=best)
         progress(len(members), len(LAWS))
     logs = np.array([member.log_evidence for member in members.values()])
     shares = np.exp(logs - logs.max())

@@ -24,7 +24,12 @@ from numpy import ndarray
 from scipy import stats
 
 from ricochet.models.systems.bouncing_ball import family_simulator
-from ricochet.models.systems.bouncing_ball.chains import laplace, parameters, preparation
+from ricochet.models.systems.bouncing_ball.chains import (
+    laplace,
+    observations,
+    parameters,
+    preparation,
+)
 from ricochet.models.systems.bouncing_ball.chains.least_squares import Group
 from ricochet.models.systems.bouncing_ball.chains.observations import TILT_SD, Chains
 from ricochet.models.systems.bouncing_ball.chains.posterior import Member
@@ -63,7 +68,10 @@ def chances(member: Member, *, draw: np.random.Generator) -> tuple[float, Float[
     """Return the chance of the session, and of each take, among replicates."""
     chains = [group.chains for group in member.groups]
     observed = _parts(member, chains)
-    replicated = np.array([_parts(member, _replicate(member, draw)) for _ in range(REPLICATES)])
+    together = [_replicate(member, draw) for _ in range(REPLICATES)]
+    sessions, takes = member.paths.shared.shape[1], len(observed)
+    stacked = [observations.stacked(rows, sessions, takes) for rows in zip(*together, strict=True)]
+    replicated = _parts(member, stacked).reshape(REPLICATES, takes)
     means = replicated.mean(1)
     error = means.std(ddof=1) * np.sqrt(1.0 + 1.0 / REPLICATES)
     p_value = float(stats.t.cdf((observed.mean() - means.mean()) / error, REPLICATES - 1))

@@ -70,7 +70,8 @@ def of_falls(height: Float[ndarray, " take"]) -> FlightTable:
 def _table(about: ndarray, outcome) -> FlightTable:  # type: ignore[no-untyped-def]
     steps = np.concatenate((np.zeros((1, 3)), _SMALL * np.eye(3), -_SMALL * np.eye(3)))
     states = about + steps[:, None, None]
-    found = np.stack([outcome(states, np.full(states.shape[:-1], k)) for k in _NODES])
+    drag = np.broadcast_to(_NODES[:, None, None, None], (len(_NODES), *states.shape[:-1]))
+    found = outcome(np.broadcast_to(states, (*drag.shape, 3)), drag)
     found = found - found[:1]  # what air adds
     slopes = (found[:, 1:4] - found[:, 4:7]) / (2.0 * _SMALL)
     table = np.concatenate((found[:, :1], slopes), 1).transpose(0, 2, 3, 4, 1)
@@ -79,11 +80,9 @@ def _table(about: ndarray, outcome) -> FlightTable:  # type: ignore[no-untyped-d
 
 
 def _flown(velocity: ndarray, height: ndarray, drag: ndarray) -> ndarray:
-    found = flight.fly(
-        torch.from_numpy(velocity),
-        height=torch.from_numpy(height),
-        drag=torch.from_numpy(drag),
-    )
+    numbers = (torch.from_numpy(np.ascontiguousarray(each)) for each in (velocity, height, drag))
+    start, above, k = numbers
+    found = flight.fly(start, height=above, drag=k)
     parts = (found.duration[..., None], found.displacement, found.impact)
     return torch.cat(parts, -1).numpy()
 
@@ -104,16 +103,15 @@ def without_air(
     return out, by
 
 
-def pulled(
+def pull_along(
     out: Float[ndarray, "point take flight 6"],
     by: Float[ndarray, "point take flight 6 3"],
     pull: Float[ndarray, "point take 1 2"],
-) -> tuple[Float[ndarray, "point take flight 6"], Float[ndarray, "point take flight 6 3"]]:
-    """Add what gravity does along a tilted surface: d + a T^2 / 2 and u + a T."""
-    out, by = out.copy(), by.copy()
+) -> None:
+    """Add, in place, what gravity does along a tilted surface: d + a T^2 / 2 and u + a T."""
     time, time_by = out[..., :1], by[..., :1, :]
-    out[..., 1:3] += 0.5 * pull * time**2
-    out[..., 3:5] += pull * time
-    by[..., 1:3, :] += (pull * time)[..., None] * time_by
+    gained = pull * time
+    out[..., 1:3] += 0.5 * gained * time
+    out[..., 3:5] += gained
+    by[..., 1:3, :] += gained[..., None] * time_by
     by[..., 3:5, :] += pull[..., None] * time_by
-    return out, by

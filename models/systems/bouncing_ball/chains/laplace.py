@@ -24,11 +24,13 @@ from ricochet.models.systems.bouncing_ball.chains import (
     parameters,
 )
 from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group, Problem
+from ricochet.models.systems.bouncing_ball.chains.normal_equations import Arrow, Reduced
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
 from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 
 _MOST_STEPS = 40
 _ENOUGH = 1e-3  # nats
+_FIRST_DAMPING, _LEAST_DAMPING = 1e-2, 1e-3
 _LOG_2PI = np.log(2.0 * np.pi)
 
 
@@ -72,11 +74,11 @@ def evidence(
     state = _first_state(groups, values, start)
     for number in range(steps + 1):
         step = _step(groups, state)
-        ended = step.promise < enough
+        ended = ~(step.promise >= enough)
         if number == steps:
             ended[:] = True
         if ended.any():
-            _keep(found, groups, state.rows(ended), step.promise[ended] < enough)
+            _keep(found, groups, state.rows(ended), step.rows(ended), enough)
             state, step = state.rows(~ended), step.rows(~ended)
         if not len(state.points):
             break
@@ -103,6 +105,8 @@ class _State:
 class _Step:
     """A damped step of Gauss and Newton, and by how much it should lower the cost."""
 
+    arrows: tuple[Arrow, ...]
+    reduced: Reduced
     paths: Paths
     promise: ndarray
 
@@ -114,23 +118,22 @@ def _first_state(groups: Sequence[Group], values: Values, paths: Paths) -> _Stat
     problems = tuple(problems_of(groups, paths, values))
     cost = _cost(groups, problems, paths.shared)
     points = np.arange(len(paths.shared))
-    return _State(points, values, paths, problems, cost, np.full_like(cost, 1e-3))
+    return _State(points, values, paths, problems, cost, np.zeros_like(cost))
 
 
 def _step(groups: Sequence[Group], state: _State) -> _Step:
-    arrows = [
-        normal_equations.damped(problem, state.damping[:, group.chains.session])
+    arrows = tuple(
+        normal_equations.arrow(problem, state.damping[:, group.chains.session])
         for group, problem in zip(groups, state.problems, strict=True)
-    ]
+    )
     shared = state.paths.shared
-    _, gradient, change = normal_equations.reduced(groups, state.problems, arrows, shared)
-    promise = 0.5 * (gradient * change).sum((1, 2))
-    takes = []
-    for group, path, arrow in zip(groups, state.paths.takes, arrows, strict=True):
-        pulled = arrow.solved[..., 1:] @ change[:, group.chains.session][..., None]
-        takes.append(path - arrow.solved[..., 0] + pulled[..., 0])
-        promise = promise + 0.5 * (arrow.gradient * arrow.solved[..., 0]).sum((1, 2))
-    return _Step(Paths(tuple(takes), shared - change), promise)
+    reduced = normal_equations.reduced(groups, state.problems, arrows, shared)
+    takes = tuple(
+        path - arrow.step(reduced.change[:, group.chains.session])
+        for group, path, arrow in zip(groups, state.paths.takes, arrows, strict=True)
+    )
+    promise = reduced.gain.sum(1) + sum(arrow.gain.sum(1) for arrow in arrows)
+    return _Step(arrows, reduced, Paths(takes, shared - reduced.change), np.asarray(promise))
 
 
 def _advanced(groups: Sequence[Group], state: _State, step: _Step) -> _State:
@@ -149,14 +152,26 @@ def _advanced(groups: Sequence[Group], state: _State, step: _Step) -> _State:
         paths=_chosen(groups, better, step.paths, state.paths),
         problems=problems,
         cost=np.where(better, there, state.cost),
-        damping=np.where(better, 0.1, 10.0) * state.damping,
+        damping=_damped(state.damping, better),
     )
 
 
-def _keep(found: Evidence, groups: Sequence[Group], state: _State, settled: ndarray) -> None:
+def _damped(damping: ndarray, better: ndarray) -> ndarray:
+    """Damp after a step that was none, less and less, and not at all where steps lead on."""
+    less = np.where(damping > _LEAST_DAMPING, 0.1 * damping, 0.0)
+    return np.where(better, less, np.maximum(10.0 * damping, _FIRST_DAMPING))
+
+
+def _keep(
+    found: Evidence, groups: Sequence[Group], state: _State, step: _Step, enough: float
+) -> None:
     """Integrate about the paths of some points, and write down what comes out."""
-    total, takes = _integrated(groups, state.problems, state.paths.shared, state.values)
-    found.log_likelihood[state.points], found.settled[state.points] = total, settled
+    if state.damping.any():
+        plain = _step(groups, replace(state, damping=np.zeros_like(state.damping)))
+        step = replace(step, arrows=plain.arrows, reduced=plain.reduced)
+    total, takes = _integrated(groups, state, step)
+    found.log_likelihood[state.points] = total
+    found.settled[state.points] = step.promise < enough
     found.paths.put(state.points, state.paths)
     for whole, part in zip(found.takes, takes, strict=True):
         whole[state.points] = part
@@ -168,13 +183,9 @@ def shared_covariance(
     """Return the covariance of the shared errors at one point, about its most likely paths."""
     values = parameters.values(theta[None])
     problems = problems_of(groups, paths, values)
-    inverses = [np.linalg.inv(normal_equations.hessian_of(problem)) for problem in problems]
-    arrows = [
-        normal_equations.solved_by(p, inverse)
-        for p, inverse in zip(problems, inverses, strict=True)
-    ]
-    block, _, _ = normal_equations.reduced(groups, problems, arrows, paths.shared)
-    return np.asarray(np.linalg.inv(block)[0])
+    arrows = [normal_equations.arrow(problem) for problem in problems]
+    reduced = normal_equations.reduced(groups, problems, arrows, paths.shared)
+    return np.asarray(np.linalg.inv(reduced.block)[0])
 
 
 def problems_of(groups: Sequence[Group], paths: Paths, values: Values) -> list[Problem]:
@@ -234,26 +245,20 @@ def _rows(record, chosen: ndarray):  # type: ignore[no-untyped-def]
 
 
 def _integrated(
-    groups: Sequence[Group], problems: Sequence[Problem], shared: ndarray, values: Values
+    groups: Sequence[Group], state: _State, step: _Step
 ) -> tuple[Float[ndarray, " point"], tuple[ndarray, ...]]:
     """Integrate about the minimum."""
-    inverses = [np.linalg.inv(normal_equations.hessian_of(problem)) for problem in problems]
-    arrows = [
-        normal_equations.solved_by(p, inverse)
-        for p, inverse in zip(problems, inverses, strict=True)
-    ]
-    block, gradient, change = normal_equations.reduced(groups, problems, arrows, shared)
-    sessions = shared.shape[1]
+    shared = state.paths.shared
     takes = tuple(
         problem.factor
         - problem.half_squares
-        + 0.5 * np.einsum("ptx,ptx->pt", arrow.gradient, arrow.solved[..., 0])
-        + corrections.total(problem, inverse, values)
-        + 0.5 * np.linalg.slogdet(inverse)[1]
-        + 0.5 * inverse.shape[-1] * _LOG_2PI
-        for problem, arrow, inverse in zip(problems, arrows, inverses, strict=True)
+        + arrow.gain
+        + corrections.total(problem, arrow.covariance, state.values)
+        - arrow.half_log_determinant
+        + 0.5 * arrow.factor.shape[-1] * _LOG_2PI
+        for problem, arrow in zip(state.problems, step.arrows, strict=True)
     )
-    rest = 0.5 * (gradient * change).sum(-1) - 0.5 * (shared**2).sum(-1)
-    rest = rest - 0.5 * np.linalg.slogdet(block)[1]
-    total = normal_equations.by_session(groups, takes, sessions) + rest
+    rest = step.reduced.gain - 0.5 * (shared**2).sum(-1)
+    rest = rest - 0.5 * np.linalg.slogdet(step.reduced.block)[1]
+    total = normal_equations.by_session(groups, takes, shared.shape[1]) + rest
     return total.sum(1), takes

@@ -50,19 +50,29 @@ class Problem:
     """The least squares of takes at some parameter points.
 
     Attributes:
-        residual, by_path, by_shared: Values and derivatives.
+        columns: Residuals, and behind them their derivatives by the shared errors.
+        by_path: Derivatives by the path.
         excess: What minus the log density has beside half the squares.
         factor: Log of the density's factor.
         contacts: Of each exit.
     """
 
-    residual: Float[ndarray, "point take residual"]
+    columns: Float[ndarray, "point take residual column"]
     by_path: Float[ndarray, "point take residual path"]
-    by_shared: Float[ndarray, "point take residual error"]
     excess: Float[ndarray, "point take"]
     factor: Float[ndarray, "point take"]
     contacts: Rebounds
     arrival_by: Float[ndarray, "point take flight 3 3"]
+
+    @property
+    def residual(self) -> Float[ndarray, "point take residual"]:
+        """The residuals."""
+        return self.columns[..., 0]
+
+    @property
+    def by_shared(self) -> Float[ndarray, "point take residual error"]:
+        """Derivatives by the shared errors."""
+        return self.columns[..., 1:]
 
     @property
     def half_squares(self) -> Float[ndarray, "point take"]:
@@ -81,9 +91,9 @@ def problem(
     takes, bounces = chains.times.shape
     flights, size = bounces - 1, path.shape[-1]
     rows = 3 * bounces + 3 + 4 * flights
-    residual = np.zeros((points, takes, rows))
     by_path = np.zeros((points, takes, rows, size))
-    by_shared = np.zeros((points, takes, rows, shared.shape[-1]))
+    columns = np.zeros((points, takes, rows, 1 + shared.shape[-1]))
+    residual, by_shared = columns[..., 0], columns[..., 1:]
     velocity = path[..., FIRST:].reshape(points, takes, flights, 3)
     flown = _flown(group, velocity, shared, values)
     _observed(chains, path, flown, shared, values, residual, by_path, by_shared)
@@ -95,8 +105,8 @@ def problem(
     found = rebounds.compare(impact, velocity, path[..., 5], values, group.law, speed_sd)
     residual[..., last:] = found.residual.reshape(points, takes, -1)
     by_impact = found.by[..., :3]
-    contact_rows = by_path[..., last:, :].reshape(points, takes, flights, 4, size)
-    for number in range(flights):  # a view of the rows of one contact at a time
+    contact_rows = by_path[..., last:, :].reshape(points, takes, flights, 4, size)  # a view
+    for number in range(flights):
         start = FIRST + 3 * number
         contact_rows[:, :, number, :, start : start + 3] = found.by[:, :, number, :, 3:6]
         if number:
@@ -104,14 +114,11 @@ def problem(
             contact_rows[:, :, number, :, start - 3 : start] = before
     contact_rows[:, :, 0, :, 3:5] = by_impact[:, :, 0] @ fall_by[..., :2]
     contact_rows[..., 5] = found.by[..., 6]
-    by_path[..., last:, :] = contact_rows.reshape(points, takes, -1, size)
-    by_shared[..., last:, :] = (by_impact @ impact_by_shared).reshape(
-        points, takes, -1, shared.shape[-1]
-    )
+    own = (by_impact @ impact_by_shared).reshape(points, takes, -1, len(SHARED))
+    by_shared[..., last:, : len(SHARED)] = own
     return Problem(
-        residual,
+        columns,
         by_path,
-        by_shared,
         found.excess.sum(-1),
         found.log_factor.sum(-1) + _log_factor(chains, values),
         found,
@@ -132,7 +139,10 @@ def _flown(group: Group, velocity: ndarray, shared: ndarray, values: Values) -> 
     pull = GRAVITY * TILT_SD * shared[:, :, None, 1:3]
     out, by = flight_tables.without_air(velocity)
     air, air_by = group.flights.at(velocity, values.drag)
-    return _Flown(*flight_tables.pulled(out + air, by + air_by, pull), pull)
+    air += out
+    air_by += by
+    flight_tables.pull_along(air, air_by, pull)
+    return _Flown(air, air_by, pull)
 
 
 def _observed(
@@ -159,19 +169,19 @@ def _observed(
     away = (places - chains.places) * place_weight[..., None]
     residual[..., bounces : 3 * bounces] = away.reshape(points, takes, -1)
     by_path[..., :bounces, 0] = time_weight
+    by_place = by_path[..., bounces : 3 * bounces, :].reshape(points, takes, bounces, 2, -1)
     for axis in range(2):
-        by_path[..., bounces + axis : 3 * bounces : 2, 1 + axis] = place_weight
-    weighted = before[:, :, None]  # bounce, flight, 1
-    for row, weight in ((0, time_weight), (1, place_weight), (2, place_weight)):
-        part = weight[..., None, None] * weighted * flown.by[:, :, None, :, row]
-        where = slice(0, bounces) if row == 0 else slice(bounces + row - 1, 3 * bounces, 2)
-        by_path[..., where, FIRST:] = part.reshape(points, takes, bounces, -1)
-    moved = np.broadcast_to(chains.distortion, (points, *chains.distortion.shape)).copy()
+        by_place[..., axis, 1 + axis] = place_weight
+    for number in range(flights):  # each moves the bounces after it
+        by, start = flown.by[:, :, number, None], FIRST + 3 * number
+        after, here = slice(number + 1, bounces), slice(start, start + 3)
+        by_path[..., after, here] = time_weight[..., after, None] * by[..., 0, :]
+        by_place[:, :, after, :, here] = place_weight[..., after, None, None] * by[..., 1:3, :]
+    moved = by_shared[..., bounces : 3 * bounces, :].reshape(points, takes, bounces, 2, -1)
+    np.multiply(chains.distortion, place_weight[..., None, None], out=moved)
     fallen = np.einsum("bf,ptf->ptb", before, 0.5 * flown.out[..., 0] ** 2)
     for axis in range(2):
-        moved[..., axis, 1 + axis] += GRAVITY * TILT_SD * fallen
-    moved *= place_weight[..., None, None]
-    by_shared[..., bounces : 3 * bounces, :] = moved.reshape(points, takes, 2 * bounces, -1)
+        moved[..., axis, 1 + axis] += GRAVITY * TILT_SD * fallen * place_weight
 
 
 def _release(path: ndarray, values: Values, residual: ndarray, by_path: ndarray) -> None:
@@ -186,7 +196,7 @@ def _release(path: ndarray, values: Values, residual: ndarray, by_path: ndarray)
 def _impacts(
     group: Group, path: ndarray, flown: _Flown, shared: ndarray, values: Values
 ) -> tuple[ndarray, ndarray, ndarray]:
-    """Return impact velocities, and their derivatives by shared errors and by the release."""
+    """Return impact velocities, and their derivatives by `SHARED` errors and by the release."""
     chains = group.chains
     points, takes, flights = flown.out.shape[:3]
     log_height = np.log(chains.height) + chains.height_error * shared[..., 0]
@@ -202,7 +212,7 @@ def _impacts(
     fall_by[..., 1, 1] += 1.0
     fall_by[..., 2, 2] -= 0.5 * speed
     impact = np.concatenate((first[:, :, None], flown.out[:, :, :-1, 3:6]), 2)
-    by_shared = np.zeros((points, takes, flights, 3, shared.shape[-1]))
+    by_shared = np.zeros((points, takes, flights, 3, len(SHARED)))
     by_shared[:, :, 0, :, 0] = fall_by[..., 2] * chains.height_error[:, None]
     times = np.concatenate((duration[..., None], flown.out[:, :, :-1, 0]), -1)
     for axis in range(2):

@@ -4,10 +4,10 @@ The likelihood needs the most likely paths at every point (`laplace`). Their sea
 paths at one point, moved along slopes once these are known.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball.chains import laplace, parameters
@@ -17,7 +17,8 @@ from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 
 FAR = -1e10
 """The log density of points that have none."""
-_BATCH = 64
+_BATCH = 200  # takes of all points that are computed together, as many as stay in the cache
+_STEPS = (5, 40)  # of all points, and of the few that then are left, computed together
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Density:
     Attributes:
         paths: The most likely ones at a point, from which the search for all others starts.
         slopes: How the paths change from there with the free coordinates.
+        enough: The search for paths ends when a step promises less, nats.
     """
 
     groups: tuple[Group, ...]
@@ -34,6 +36,7 @@ class Density:
     prior: Prior
     point: Float[ndarray, " parameter"]
     slopes: Paths | None = None
+    enough: float = 1e-3
 
     def __call__(self, theta: Float[ndarray, "point parameter"]) -> Float[ndarray, " point"]:
         """Return the log density of points; where none is found, a very low one."""
@@ -45,18 +48,24 @@ class Density:
         """Return it and the paths."""
         total = self.prior.log_density(theta)
         paths = self._starts(theta)
-        for first in range(0, len(theta), _BATCH):
-            part = np.flatnonzero(np.isfinite(total[first : first + _BATCH])) + first
-            if len(part):
+        left = np.flatnonzero(np.isfinite(total))
+        total[left] = -np.inf
+        for steps in _STEPS:
+            for part in self._batches(left):
                 values = parameters.values(theta[part])
-                found = laplace.evidence(self.groups, values, paths.rows(part))
-                total[part] += np.where(found.settled, found.log_likelihood, -np.inf)
+                found = laplace.evidence(
+                    self.groups, values, paths.rows(part), steps=steps, enough=self.enough
+                )
+                total[part] = np.where(found.settled, found.log_likelihood, -np.inf)
                 paths.put(part, found.paths)
+            left = left[~np.isfinite(total[left])]
+        total = total + self.prior.log_density(theta)
         return np.where(np.isfinite(total), total, FAR), paths
 
-    def about(self, point: Float[ndarray, " parameter"]) -> "Density":
-        """Return the density whose searches start from the paths of a point."""
-        return replace(self, point=point, paths=self.evaluated(point[None])[1])
+    def _batches(self, points: Int[ndarray, " point"]) -> list[Int[ndarray, " part"]]:
+        takes = sum(len(group.chains.times) for group in self.groups)
+        parts = max(1, round(len(points) * takes / _BATCH))
+        return [part for part in np.array_split(points, parts) if len(part)]
 
     def _starts(self, theta: Float[ndarray, "point parameter"]) -> Paths:
         paths = self.paths.repeated(len(theta))

@@ -5,14 +5,16 @@ f, a step (dx, df) solves
 
     J_x' J_x dx + J_x' J_f df = J_x' r,      sum (J_f' J_x dx + J_f' J_f df) + df = sum J_f' r + f.
 
-The paths are eliminated first, take by take, which costs the cube of a take's length; what is left
-for f is their Schur complement.
+The paths are eliminated first, take by take, which costs the cube of a take's length: with the
+Cholesky factor L L' = J_x' J_x and Y = L^-1 J_x' (r, J_f), what they take from the other equations
+are products of Y.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from numpy import ndarray
 
@@ -21,75 +23,90 @@ from ricochet.models.systems.bouncing_ball.chains.least_squares import Group, Pr
 
 @dataclass(frozen=True)
 class Arrow:
-    """A group's blocks of the normal equations: what shared errors do to its paths, solved.
+    """A group's blocks of the normal equations, the paths' block factored.
 
     Attributes:
-        solved: Inverse of the paths' block, times its gradient and times `by_shared`.
+        factor: L; not a number where a block is not positive definite.
+        columns: Y.
     """
 
-    gradient: ndarray
-    by_shared: ndarray
-    solved: ndarray
+    factor: Float[ndarray, "point take path path"]
+    columns: Float[ndarray, "point take path column"]
 
     @property
-    def schur(self) -> ndarray:
-        """What the paths take from the shared errors' block."""
-        return np.asarray(self.by_shared.swapaxes(-1, -2) @ self.solved[..., 1:])
+    def gain(self) -> Float[ndarray, "point take"]:
+        """By how much a step of the paths alone lowers half the squares."""
+        return np.asarray(0.5 * (self.columns[..., 0] ** 2).sum(-1))
 
     @property
-    def schur_gradient(self) -> ndarray:
-        """What they take from its gradient."""
-        return np.asarray((self.by_shared.swapaxes(-1, -2) @ self.solved[..., :1])[..., 0])
+    def half_log_determinant(self) -> Float[ndarray, "point take"]:
+        """Half of the paths' block."""
+        return np.asarray(np.log(np.diagonal(self.factor, axis1=-2, axis2=-1)).sum(-1))
+
+    @property
+    def covariance(self) -> Float[ndarray, "point take path path"]:
+        """Inverse of the paths' block."""
+        return torch.cholesky_inverse(torch.from_numpy(self.factor)).numpy()
+
+    def step(self, change: Float[ndarray, "point take error"]) -> Float[ndarray, "point take path"]:
+        """Return the step of the paths that goes with one of the shared errors."""
+        left = self.columns[..., :1] - self.columns[..., 1:] @ change[..., None]
+        factor = torch.from_numpy(self.factor).mT
+        solved = torch.linalg.solve_triangular(factor, torch.from_numpy(left), upper=True)
+        return solved[..., 0].numpy()
 
 
-def hessian_of(problem: Problem) -> Float[ndarray, "point take path path"]:
-    """Return the paths' block J_x' J_x."""
-    return np.asarray(problem.by_path.swapaxes(-1, -2) @ problem.by_path)
+@dataclass(frozen=True)
+class Reduced:
+    """The equations of the shared errors, the paths eliminated, and their solution."""
+
+    block: Float[ndarray, "point session error error"]
+    gradient: Float[ndarray, "point session error"]
+    change: Float[ndarray, "point session error"]
+
+    @property
+    def gain(self) -> Float[ndarray, "point session"]:
+        """By how much the step lowers half the squares, beside what paths alone do."""
+        return np.asarray(0.5 * (self.gradient * self.change).sum(-1))
 
 
-def _right(problem: Problem) -> Float[ndarray, "point take path column"]:
-    columns = np.concatenate((problem.residual[..., None], problem.by_shared), -1)
-    return np.asarray(problem.by_path.swapaxes(-1, -2) @ columns)
-
-
-def damped(problem: Problem, damping: Float[ndarray, "point take"]) -> Arrow:
-    """Solve with the diagonal of the paths' block raised by a share (Marquardt's rule)."""
-    hessian, right = hessian_of(problem), _right(problem)
-    diagonal = np.arange(hessian.shape[-1])
-    hessian[..., diagonal, diagonal] *= 1.0 + damping[..., None]
-    return Arrow(right[..., 0], right[..., 1:], np.linalg.solve(hessian, right))
-
-
-def solved_by(problem: Problem, inverse: Float[ndarray, "point take path path"]) -> Arrow:
-    """Solve by a known inverse of the paths' block."""
-    right = _right(problem)
-    return Arrow(right[..., 0], right[..., 1:], inverse @ right)
+def arrow(problem: Problem, damping: Float[ndarray, "point take"] | None = None) -> Arrow:
+    """Factor the paths' block, its diagonal raised by a share if damped (Marquardt's rule)."""
+    by_path = problem.by_path.swapaxes(-1, -2)
+    hessian, right = by_path @ problem.by_path, by_path @ problem.columns
+    if damping is not None:
+        diagonal = np.arange(hessian.shape[-1])
+        hessian[..., diagonal, diagonal] *= 1.0 + damping[..., None]
+    factor, failed = torch.linalg.cholesky_ex(torch.from_numpy(hessian))
+    factor[failed > 0] = torch.nan
+    found = torch.linalg.solve_triangular(factor, torch.from_numpy(right), upper=False)
+    return Arrow(factor.contiguous().numpy(), found.contiguous().numpy())
 
 
 def reduced(
     groups: Sequence[Group], problems: Sequence[Problem], arrows: Sequence[Arrow], shared: ndarray
-) -> tuple[ndarray, ndarray, ndarray]:
-    """Return block and gradient of the shared errors, the paths eliminated, and the step."""
-    blocks = [
-        p.by_shared.swapaxes(-1, -2) @ p.by_shared - arrow.schur
-        for p, arrow in zip(problems, arrows, strict=True)
-    ]
-    pulls = [
-        (p.by_shared.swapaxes(-1, -2) @ p.residual[..., None])[..., 0] - arrow.schur_gradient
-        for p, arrow in zip(problems, arrows, strict=True)
+) -> Reduced:
+    """Eliminate the paths, and solve for the shared errors."""
+    parts = [
+        problem.columns.swapaxes(-1, -2) @ problem.columns
+        - each.columns.swapaxes(-1, -2) @ each.columns
+        for problem, each in zip(problems, arrows, strict=True)
     ]
     sessions, errors = shared.shape[1:]
-    block = by_session(groups, blocks, sessions) + np.eye(errors)
-    gradient = by_session(groups, pulls, sessions) + shared
-    return block, gradient, np.linalg.solve(block, gradient[..., None])[..., 0]
+    total = by_session(groups, parts, sessions)
+    block, gradient = total[..., 1:, 1:] + np.eye(errors), total[..., 1:, 0] + shared
+    return Reduced(block, gradient, np.linalg.solve(block, gradient[..., None])[..., 0])
 
 
 def by_session(
     groups: Sequence[Group], parts: Sequence[ndarray], sessions: int
 ) -> Float[ndarray, "point session *rest"]:
     """Sum what belongs to takes over those of each session."""
+    if sessions == 1:
+        return np.asarray(sum(part.sum(1, keepdims=True) for part in parts))
     total = np.zeros((len(parts[0]), sessions, *parts[0].shape[2:]))
     for group, part in zip(groups, parts, strict=True):
-        for number in range(sessions):
-            total[:, number] += part[:, group.chains.session == number].sum(1)
+        order = np.argsort(group.chains.session, kind="stable")
+        present, first = np.unique(group.chains.session[order], return_index=True)
+        total[:, present] += np.add.reduceat(part[:, order], first, axis=1)
     return total

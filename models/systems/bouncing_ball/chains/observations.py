@@ -80,7 +80,19 @@ def grouped(takes: Sequence[Take]) -> list[Chains]:
     for number, take in enumerate(takes):
         _check(number, take)
     lengths = np.array([len(take.times) for take in takes])
-    return [_stacked(takes, np.flatnonzero(lengths == length)) for length in np.unique(lengths)]
+    return [_together(takes, np.flatnonzero(lengths == length)) for length in np.unique(lengths)]
+
+
+def stacked(copies: Sequence[Chains], sessions: int, takes: int) -> Chains:
+    """Return copies of a number of sessions and takes as sessions and takes of one record."""
+    columns = {
+        name: np.concatenate([getattr(chains, name) for chains in copies])
+        for name in vars(copies[0])
+    }
+    copy = np.repeat(np.arange(len(copies)), len(copies[0].times))
+    columns["session"] += sessions * copy
+    columns["index"] += takes * copy
+    return Chains(**columns)
 
 
 def _check(number: int, take: Take) -> None:
@@ -94,7 +106,7 @@ def _check(number: int, take: Take) -> None:
         raise ValueError(f"takes[{number}]: need positive standard deviations")
 
 
-def _stacked(takes: Sequence[Take], index: Int[ndarray, " take"]) -> Chains:
+def _together(takes: Sequence[Take], index: Int[ndarray, " take"]) -> Chains:
     chosen = [takes[number] for number in index]
     return Chains(
         times=np.array([take.times for take in chosen]),

@@ -37,6 +37,11 @@ class Paths:
         takes = tuple((a - b) * over for a, b in zip(self.takes, other.takes, strict=True))
         return Paths(takes, (self.shared - other.shared) * over)
 
+    def combined(self, by: Float[ndarray, "point free"]) -> "Paths":
+        """Return sums over the points, each weighed by a column."""
+        takes = tuple(np.einsum("pf,ptx->ftx", by, take) for take in self.takes)
+        return Paths(takes, np.einsum("pf,pse->fse", by, self.shared))
+
     def moved(self, slopes: "Paths", away: Float[ndarray, "point free"]) -> "Paths":
         """Return the paths some way along slopes, but where a flight would not rise."""
         takes = []

@@ -26,13 +26,16 @@ from ricochet.models.systems.bouncing_ball.chains.peaks import Mode
 _FREEDOM = 5.0
 _DRAWS = 200
 _ROUNDS = 15
-_ENOUGH = 200.0  # effective draws
+_ENOUGH = 500.0  # effective draws, which tell a deviation to 3 %
+_UNSAMPLED = 10.0  # nats below the best law at which one has no say
+_SLIGHT, _FEW = 3.5, 100.0  # nats below the best law at which one has hardly a say, and its draws
 _BETTER = 2.0  # nats by which a draw beats the peaks that were found
 _SEARCHES = 3
 _HOPELESS = 12.0  # nats by which a maximum is lower than the highest
 _NEGLIGIBLE = 8.0  # nats by which a maximum's evidence is less than the best one's
 _APART = 1.0  # deviations between maxima that are two
 _FEWEST = 40  # draws of a round about each maximum
+_SETTLED = 0.01  # nats by which the paths of a draw may miss the most likely ones
 
 
 @dataclass(frozen=True)
@@ -78,27 +81,28 @@ def explain(
     starts: Float[ndarray, "*start parameter"],
     *,
     draw: np.random.Generator,
-    least: float = -np.inf,
+    best: float = -np.inf,
 ) -> Member:
     """Infer the parameters of one law from chains of bounces.
 
     Args:
         starts: Coordinates near to likely ones; drag and the slope of restitution explain nearly
             the same, so that several may be needed.
-        least: A law whose log evidence is about less than this is not sampled: its only draw is the
-            most likely point.
+        best: Log evidence of the best law so far. One that explains the takes far worse is sampled
+            less, or not at all: then its only draw is the most likely point.
     """
     maxima = modes(chains, prior, np.atleast_2d(starts))
     for _ in range(_SEARCHES):
-        best = maxima[0].density
-        if maxima[0].log_evidence < least:
-            return _member(best, best.point[None], np.ones(1), maxima[0].log_evidence)
-        theta, weights, logs, log_evidence = _sampled(maxima, draw)
+        density, behind = maxima[0].density, best - maxima[0].log_evidence
+        if behind > _UNSAMPLED:
+            return _member(density, density.point[None], np.ones(1), maxima[0].log_evidence)
+        enough = _ENOUGH if behind < _SLIGHT else _FEW
+        theta, weights, logs, log_evidence = _sampled(maxima, draw, enough)
         if logs.max() < max(mode.height for mode in maxima) + _BETTER:
             break
         another = peaks.find(chains, prior, theta[np.argmax(logs)])
         maxima = _distinct([*maxima, *([another] if another else [])])
-    return _member(best, theta, weights, log_evidence)
+    return _member(density, theta, weights, log_evidence)
 
 
 def at_point(chains: Sequence[Chains], prior: Prior, point: Float[ndarray, " parameter"]) -> Member:
@@ -143,23 +147,24 @@ def _distinct(modes: Sequence[Mode]) -> list[Mode]:
 
 
 def _sampled(
-    modes: Sequence[Mode], draw: np.random.Generator
+    modes: Sequence[Mode], draw: np.random.Generator, enough: float
 ) -> tuple[ndarray, ndarray, ndarray, float]:
     """Draw about each maximum and weigh, adapting what is drawn from; also return log densities."""
     free, size = modes[0].density.prior.free, len(modes[0].density.point)
     unit = np.sqrt(np.diag(modes[0].covariance))  # of sizes apart, no covariance is regular
     centres = [mode.density.point[free] / unit for mode in modes]
     covariances = [mode.covariance / np.outer(unit, unit) for mode in modes]
+    densities = [replace(mode.density, enough=_SETTLED) for mode in modes]
     counts = _shares(modes)
     theta, logs, laws, drawn = np.zeros((0, size)), np.zeros(0), [], []
     for _ in range(_ROUNDS):
-        for mode, centre, covariance, count in zip(
-            modes, centres, covariances, counts, strict=True
+        for density, centre, covariance, count in zip(
+            densities, centres, covariances, counts, strict=True
         ):
             law = stats.multivariate_t(centre, covariance, df=_FREEDOM)
             rows = np.atleast_2d(law.rvs(count, random_state=draw))
-            new = peaks.at_free(mode.density.point, free, unit * rows)
-            theta, logs = np.concatenate((theta, new)), np.concatenate((logs, mode.density(new)))
+            new = peaks.at_free(density.point, free, unit * rows)
+            theta, logs = np.concatenate((theta, new)), np.concatenate((logs, density(new)))
             laws.append(law)
             drawn.append(count)
         each = np.array([law.pdf(theta[:, free] / unit) for law in laws])
@@ -168,7 +173,7 @@ def _sampled(
         weights = np.exp(ratio - ratio.max())
         log_evidence = float(ratio.max() + np.log(weights.mean() * unit.prod()))
         weights /= weights.sum()
-        if 1.0 / (weights**2).sum() > _ENOUGH:
+        if 1.0 / (weights**2).sum() > enough:
             break
         own = [each[number :: len(modes)].sum(0) for number in range(len(modes))]
         for number, near in enumerate(own):

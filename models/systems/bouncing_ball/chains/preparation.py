@@ -8,7 +8,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.systems.bouncing_ball.chains import flight_tables, laplace
+from ricochet.models.systems.bouncing_ball.chains import flight_tables, laplace, normal_equations
 from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
@@ -26,8 +26,22 @@ def prepare(
     """Find first paths at one parameter point, and what the integration allows for."""
     errors = max(group.distortion.shape[-1] for group in chains)
     sessions = 1 + max(int(group.session.max()) for group in chains)
-    paths = [_start(group, values) for group in chains]
-    groups = [
+    paths = Paths(
+        tuple(_start(group, values) for group in chains),
+        np.zeros((1, sessions, max(errors, len(SHARED)))),
+    )
+    groups = _tabulated(chains, law, paths)
+    return _allowed(groups, values, _drawn_tight(groups, values, paths))
+
+
+def anew(groups: Sequence[Group], values: Values, paths: Paths) -> tuple[tuple[Group, ...], Paths]:
+    """Prepare for another parameter point, from paths at one that is not far."""
+    chains, law = [group.chains for group in groups], groups[0].law
+    return _allowed(_tabulated(chains, law, paths), values, paths)
+
+
+def _tabulated(chains: Sequence[Chains], law: RestitutionLaw, paths: Paths) -> list[Group]:
+    return [
         Group(
             group,
             law,
@@ -35,17 +49,21 @@ def prepare(
             flight_tables.of_falls(group.height),
             np.zeros((len(group.times), group.flights)),
         )
-        for group, path in zip(chains, paths, strict=True)
+        for group, path in zip(chains, paths.takes, strict=True)
     ]
-    found = Paths(tuple(paths), np.zeros((1, sessions, max(errors, len(SHARED)))))
-    found = _drawn_tight(groups, values, found)
+
+
+def _allowed(
+    groups: Sequence[Group], values: Values, paths: Paths
+) -> tuple[tuple[Group, ...], Paths]:
+    """Allow for the scatter that the arcs ask for, and find the paths with it."""
     for _ in range(2):
         groups = [
             replace(group, floor=np.hypot(LEAST_SCATTER, floor))
-            for group, floor in zip(groups, _arcs(groups, values, found), strict=True)
+            for group, floor in zip(groups, _arcs(groups, values, paths), strict=True)
         ]
-        found = laplace.evidence(groups, values, found).paths
-    return tuple(groups), found
+        paths = laplace.evidence(groups, values, paths).paths
+    return tuple(groups), paths
 
 
 def _drawn_tight(groups: Sequence[Group], values: Values, paths: Paths) -> Paths:
@@ -74,7 +92,7 @@ def _arcs(
     """Return tr(S) / |v|^2 of each flight's velocity along the surface, at the first point."""
     found = []
     for problem in laplace.problems_of(groups, paths, values):
-        covariance = np.linalg.inv(problem.by_path.swapaxes(-1, -2) @ problem.by_path)[0]
+        covariance = normal_equations.arrow(problem).covariance[0]
         variance = np.diagonal(covariance, axis1=-2, axis2=-1)[:, FIRST:]
         exits = problem.contacts.exit[0]
         variance = variance.reshape(*exits.shape)

@@ -35,7 +35,8 @@ class Rebounds:
         weight, peak: Of the direction's squares, and of log f.
         excess: Minus log density of the direction less half its squares, and less its peak.
         log_factor: Log of the rest of the density, which varies slowly.
-        exit, mean, mean_by: b, m and the derivative of m by the impact, m/s.
+        exit, mean: b and m, m/s.
+        mean_by: Derivative of each component of m by that of the impact.
         speed_sd: s of each.
     """
 
@@ -47,7 +48,7 @@ class Rebounds:
     log_factor: Float[ndarray, "*batch"]
     exit: Float[ndarray, "*batch 3"]
     mean: Float[ndarray, "*batch 3"]
-    mean_by: Float[ndarray, "*batch 3 3"]
+    mean_by: Float[ndarray, "*batch 3"]
     speed_sd: Float[ndarray, "*batch"]
 
 
@@ -61,9 +62,9 @@ def restitution(
         torch.from_numpy(np.ascontiguousarray(x[:, None, None]))
         for x in (values.restitution, values.slope)
     )
-    faster = speed * (1.0 + _STEP)
-    here, there = (law(at, slope, torch.from_numpy(w)).numpy() for w in (speed, faster))
-    return here, (there - here) / (faster - speed)
+    both = np.concatenate((speed, speed * (1.0 + _STEP)), -1)
+    here, there = np.split(law(at, slope, torch.from_numpy(both)).numpy(), 2, axis=-1)
+    return here, (there - here) / (_STEP * speed)
 
 
 def compare(
@@ -81,9 +82,8 @@ def compare(
     e, slope = restitution(law, values, w)
     own = 1.0 + take_sd * deviation[..., None]
     mean = np.concatenate((kept[..., None] * impact[..., :2], (e * own * w)[..., None]), -1)
-    mean_by = np.zeros((*w.shape, 3, 3))
-    mean_by[..., 0, 0] = mean_by[..., 1, 1] = kept
-    mean_by[..., 2, 2] = -own * (e + slope * w)
+    mean_by = np.empty((*w.shape, 3))
+    mean_by[..., :2], mean_by[..., 2] = kept[..., None], -own * (e + slope * w)
     length, speed = (np.sqrt((x * x).sum(-1)) for x in (mean, exit_))
     towards, left = mean / length[..., None], exit_ / speed[..., None]
     sd = speed_sd
@@ -93,7 +93,7 @@ def compare(
     by_mean = np.empty((*w.shape, 4, 3))
     by_mean[..., :3, :] = -_across(towards) / length[..., None, None]
     by_mean[..., 3, :] = -(speed / (length**2 * sd))[..., None] * towards
-    by[..., :3] = by_mean @ mean_by
+    by[..., :3] = by_mean * mean_by[..., None, :]
     by[..., :3, 3:6] = _across(left) / speed[..., None, None]
     by[..., 3, 3:6] = left / (length * sd)[..., None]
     by[..., 6] = by_mean[..., 2] * (e * w * take_sd)[..., None]

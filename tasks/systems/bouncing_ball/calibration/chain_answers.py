@@ -57,7 +57,6 @@ def infer(
 ) -> ChainAnswer | None:
     """Infer the family from whole takes; None where too few can be used."""
     takes, names = takes_of(detected, found, rules)
-    takes, names = takes[: rules.whole_takes], names[: rules.whole_takes]
     if len(takes) < whole_chains.FEWEST:
         return None
     return whole_chains.infer(
@@ -65,7 +64,7 @@ def infer(
         names,
         first=found.mean,
         ball=_ball(detected.sessions),
-        about=lambda shared: takes_of(detected, found, rules, about=shared)[0][: rules.whole_takes],
+        about=lambda shared: takes_of(detected, found, rules, about=shared)[0],
         draw=np.random.default_rng(seed),
         progress=progress,
     )
@@ -78,7 +77,7 @@ def takes_of(
     *,
     about: Float[ndarray, "session error"] | None = None,
 ) -> tuple[list[Take], list[str]]:
-    """Return the chains of the takes and their names.
+    """Return the chains of the first usable takes and their names.
 
     Args:
         about: Errors of the arrays without which the takes are located; None takes none out.
@@ -86,8 +85,11 @@ def takes_of(
     number = {session.identity: place for place, session in enumerate(detected.sessions)}
     most = max(len(session.rig.microphones) for session in detected.sessions)
     errors = shared_errors.LEADING + len(array_errors.errors(most).names)
-    takes, names = [], []
+    takes: list[Take] = []
+    names: list[str] = []
     for each in detected.takes:
+        if len(takes) == rules.whole_takes:
+            break
         place = number[each.file.split("/")[0]]
         array = detected.sessions[place].rig.array()
         known = shared_errors.LEADING + len(array_errors.errors(len(array.positions)).names)

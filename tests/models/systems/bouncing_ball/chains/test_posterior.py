@@ -92,7 +92,7 @@ class Bell:
 def test_coordinates_of_sizes_far_apart_are_sampled_and_the_evidence_is_the_norm() -> None:
     bell = Bell()
     mode = Mode(bell, np.diag(bell.sd**2), 3.0, float(bell(bell.point[None])[0]))
-    theta, weights, _, log_evidence = posterior._sampled([mode], np.random.default_rng(0))
+    theta, weights, _, log_evidence = posterior._sampled([mode], np.random.default_rng(0), 200.0)
     effective = 1.0 / (weights**2).sum()
     # the mean weight's relative error is sqrt(1 / effective - 1 / draws); four of it
     assert log_evidence == pytest.approx(3.0, abs=4.0 * np.sqrt(1.0 / effective))
