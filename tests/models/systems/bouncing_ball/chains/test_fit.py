@@ -5,16 +5,16 @@ import pytest
 
 from ricochet.models.systems.bouncing_ball.chains import fit, observations, posterior
 from ricochet.models.systems.bouncing_ball.chains.observations import Take
-from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
+from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
 from ricochet.models.systems.bouncing_ball.chains.posterior import Member
 from tests.oracles.simulated_chains import Case, session
 
 START = np.array([0.85, 3.3, 0.0, -5.0, 0.0, -4.0, -3.5, -4.0, -5.3, -2.3, 0.0, 0.0])
 
 
-def member(takes: list[Take]) -> Member:
-    draw = np.random.default_rng(0)
-    return posterior.explain(observations.grouped(takes), Prior(), START, draw=draw)
+def member(takes: list[Take], prior: Prior | None = None) -> Member:
+    draw, known = np.random.default_rng(0), prior or Prior()
+    return posterior.explain(observations.grouped(takes), known, START, draw=draw)
 
 
 @pytest.mark.slow
@@ -28,9 +28,12 @@ def test_takes_of_the_model_fit_and_agree() -> None:
 
 @pytest.mark.slow
 def test_takes_of_two_surfaces_disagree_about_concentration() -> None:
-    rough = session(Case(5, 6, units={"concentration": 10**2.2}), 1)
-    smooth = session(Case(5, 6, units={"concentration": 10**4.7}), 2)
-    assert fit.disagreement(member(rough + smooth))[1] > 1.5
+    """Where no redirection is wide: wide ones would explain half of the takes."""
+    rough = session(Case(5, 6, units={"concentration": 10**2.2}), 5)
+    smooth = session(Case(5, 6, units={"concentration": 10**4.7}), 6)
+    narrow, share = Prior(), NAMES.index("logit_tail_share")
+    narrow.centre[share], narrow.spread[share] = -8.0, 0.05
+    assert fit.disagreement(member(rough + smooth, narrow))[1] > 1.5
 
 
 def test_the_widening_is_that_of_independent_numbers() -> None:
