@@ -100,7 +100,7 @@ DEPARTURES: dict[str, Departure] = {
     "tangential loss 20 %": Departure(units={"tangential_loss": 0.2}),
     "tilt 1 degree": Departure(tilt=float(np.radians(1.0))),
     "tilt 3 degrees": Departure(tilt=float(np.radians(3.0))),
-    "noise 10 dB": Departure(noisier=10**0.5),
+    "errors 10 dB larger": Departure(noisier=10**0.5),
     "release at 0.3 m/s": Departure(units={"release_speed": 0.3}),
     "release 5 cm higher": Departure(stated=HEIGHT - 0.05),
 }

@@ -1,4 +1,6 @@
-"""Departed sessions are what their names say, and the study counts what is silent and wrong."""
+"""Departed sessions are what their names say, and the study answers them in sound as well."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,6 +8,8 @@ import torch
 
 from ricochet.hardware.microphones import interface
 from ricochet.models.core.constants import GRAVITY
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 from ricochet.tasks.systems.bouncing_ball.studies import departed_sessions, reality
 from ricochet.tasks.systems.bouncing_ball.studies.departed_sessions import DEPARTURES, Departure
 
@@ -65,14 +69,23 @@ def test_an_error_of_the_array_moves_places_as_its_first_order_says() -> None:
     np.testing.assert_allclose(moved, -other, atol=2e-5)
 
 
-def test_rows_count_what_was_wrong_without_a_word() -> None:
-    def outcome(level: float, said: list[str], weak: str = "") -> dict[str, object]:
-        error = np.array([level, 0.0])
-        return {"level": np.array([level, 0.2]), "error": error, "said": said, "weak": weak}
+@pytest.mark.slow
+def test_a_fault_in_the_sound_is_refused_by_name() -> None:
+    rules = catalogue.load_settings()[Calibrate]
+    for name, sentence in (
+        ("swapped channels", "channels 1 and 2 look swapped"),
+        ("dead channel", "channel 1 is dead"),
+    ):
+        outcome = reality.recorded(name, takes=6, seed=reality.SEED, rules=rules)
+        assert outcome.answer is None and outcome.warned
+        [said] = outcome.said
+        assert sentence in said and said.startswith("session")
 
-    row = reality._row(
-        [outcome(0.5, []), outcome(0.9999, []), outcome(0.9999, ["x"]), outcome(0.9999, [], "y")]
-    )
-    assert row["silent_and_wrong"] == 0.25 and row["warned"] == 0.5
-    assert row["coverage_90"] == {"restitution": 0.25, "log10_concentration": 1.0}
-    assert row["said"] == ["x"]
+
+@pytest.mark.slow
+def test_recordings_in_order_are_answered_by_three_bounces_and_by_whole_takes() -> None:
+    rules = replace(catalogue.load_settings()[Calibrate], whole_takes=5)
+    outcome = reality.recorded("recorded", takes=5, seed=reality.SEED, rules=rules)
+    assert outcome.answer is not None and outcome.three_bounces is not None
+    assert not outcome.answer.wrong and not outcome.three_bounces.wrong
+    assert outcome.answer.p_value != outcome.three_bounces.p_value
