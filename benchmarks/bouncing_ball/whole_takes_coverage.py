@@ -1,7 +1,8 @@
 """How often the whole takes' intervals hold the truth, over the priors of all that is inferred.
 
 Run by `python -m benchmarks.bouncing_ball.whole_takes_coverage --sessions N [--takes N]
-[--bounces N] [--seed N] [--journal FILE]`; with a journal a run that was stopped goes on.
+[--bounces N] [--seed N] [--workers N] [--journal FILE]`; with a journal a run that was stopped
+goes on.
 
 Every parameter, the law and the errors that takes share are drawn from their priors
 (`tests/oracles/prior_chains.py`), a session is simulated and inferred as `ricochet calibrate`
@@ -102,6 +103,7 @@ def main() -> None:
     parser.add_argument("--bounces", type=int, default=6, help="of a take")
     parser.add_argument("--seed", type=int, default=1, help="of the first session")
     parser.add_argument("--journal", type=Path, help="file that keeps finished sessions")
+    parser.add_argument("--workers", type=int, help="processes; one for each processor if absent")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.sessions)
     jobs = [Job(seed, options.takes, options.bounces) for seed in seeds]
@@ -109,7 +111,7 @@ def main() -> None:
     if options.journal:
         journal = Journal(options.journal, encode=asdict, decode=lambda row: Outcome(**row))
     with bar("sessions") as progress:
-        found = run_all(outcome, jobs, journal=journal, progress=progress)
+        found = run_all(outcome, jobs, workers=options.workers, journal=journal, progress=progress)
     for title, weak in (("answered", False), ("said to be weak", True)):
         chosen = [each for each in found if each.weak is weak]
         print(f"{title}: {len(chosen)} of {len(found)} sessions")
