@@ -1,15 +1,15 @@
 """Sounds that are no ball's: speech, typing, steps, drums, notes, clocks, clicks at random, noise.
 
-Speech is pulses of a glottis through formants, by syllables, with hisses and plosives. Strokes of
-any kind are those of `models.sound.impact_synthesis`, with modes drawn anew, in a room. Nothing of
-it is a recording of anyone.
+Speech is that of `models.sound.speech_synthesis`. Strokes of any kind are those of
+`models.sound.impact_synthesis`, with modes drawn anew, in a room. Nothing of it is a recording of
+anyone.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from ricochet.models.sound import impact_synthesis
+from ricochet.models.sound import impact_synthesis, speech_synthesis
 from ricochet.models.sound.impact_synthesis import Click
 
 Array = NDArray[np.float64]
@@ -50,43 +50,7 @@ def room(samples: Array, decay: float, draw: np.random.Generator, *, level: floa
 
 def speech(duration: float, draw: np.random.Generator) -> Array:
     """Return syllables of one voice: pulses of a glottis through formants, hisses, plosives."""
-    samples, at = np.zeros(round(duration * RATE)), draw.uniform(0.05, 0.3)
-    pitch, rate = draw.uniform(85.0, 240.0), draw.uniform(3.0, 6.5)
-    while at < duration - 0.1:
-        long = draw.uniform(0.5, 1.2) / rate
-        part = _syllable(round(long * RATE), pitch * draw.uniform(0.85, 1.2), draw)
-        first = round(at * RATE)
-        part = part[: len(samples) - first]
-        samples[first : first + len(part)] += draw.uniform(0.4, 1.0) * part
-        at += long * draw.uniform(0.9, 1.15) + (
-            draw.uniform(0.2, 0.7) if draw.uniform() < 0.15 else 0
-        )
-    return 0.5 * samples / np.abs(samples).max()
-
-
-def _syllable(frames: int, pitch: float, draw: np.random.Generator) -> Array:
-    time = np.arange(frames) / RATE
-    glide = pitch * (1.0 + draw.uniform(-0.2, 0.1) * time / time[-1])
-    phase = np.cumsum(glide) / RATE
-    pulses = np.diff(np.floor(phase), prepend=0.0)
-    voiced = signal.lfilter([1.0], [1.0, -0.96], pulses)
-    for low, high in ((300, 800), (900, 2300), (2300, 3200)):
-        centre = draw.uniform(low, high)
-        peak = signal.iirpeak(centre, centre / draw.uniform(60.0, 130.0), fs=RATE)
-        voiced = voiced + 4.0 * signal.lfilter(*peak, voiced)
-    onset, end = draw.uniform(0.008, 0.05), draw.uniform(0.03, 0.08)
-    envelope = np.minimum(1.0, time / onset) * np.minimum(1.0, time[::-1] / end)
-    sound = voiced / np.abs(voiced).max() * envelope
-    lead = round(draw.uniform(0.03, 0.09) * RATE)
-    kind = draw.integers(3)
-    if kind == 0 and lead < frames:  # a hiss
-        band = signal.butter(2, draw.uniform(2500.0, 6000.0), "high", fs=RATE, output="sos")
-        hiss = signal.sosfilt(band, draw.standard_normal(lead)) * np.hanning(lead)
-        sound[:lead] = sound[:lead] * np.linspace(0.0, 1.0, lead) ** 2 + 0.2 * hiss
-    if kind == 1:  # a plosive
-        burst = draw.standard_normal(frames) * np.exp(-time / draw.uniform(0.003, 0.012))
-        sound += draw.uniform(0.1, 0.5) * burst
-    return np.asarray(sound)
+    return speech_synthesis.speech(duration, sample_rate=RATE, draw=draw)
 
 
 def _sequence(times: Array, draw: np.random.Generator, *, spread: float, kinds: int = 1) -> Array:

@@ -8,7 +8,7 @@ import torch
 from ricochet.models.systems.bouncing_ball import contact, family_simulator, problem
 from ricochet.models.systems.bouncing_ball.chains.observations import Take
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
-from ricochet.models.systems.bouncing_ball.contact import Contact, RestitutionLaw
+from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
 from ricochet.models.systems.bouncing_ball.family_simulator import Surroundings
 
 UNITS = {
@@ -54,12 +54,7 @@ def session(case: Case, seed: int) -> list[Take]:
     column = {
         name: torch.full((case.takes,), value, dtype=torch.float64) for name, value in units.items()
     }
-    own = torch.randn(case.takes, generator=draw, dtype=torch.float64)
-    names = ("concentration", "slope", "tangential_loss", "tail_share", "tail_ratio", "scatter")
-    ball = Contact(
-        restitution=column["restitution"] * (1.0 + column["take_scatter"] * own),
-        **{name: column[name] for name in names},
-    )
+    ball = family_simulator.contact_by_take(column, draw=draw)
     starts = family_simulator.start_velocities(
         (case.takes,), horizontal_sd=units["release_speed"], draw=draw
     )

@@ -137,16 +137,26 @@ def bounce(
     mean = mean * (1.0 + contact.scatter * drawn)[..., None]
     wide = torch.rand(speed.shape, generator=draw, dtype=speed.dtype) < contact.tail_share
     ratio = torch.where(wide, contact.tail_ratio, torch.ones_like(contact.tail_ratio))
-    return _redirected(mean, contact.concentration * ratio, draw)
+    concentration = (contact.concentration * ratio).expand(speed.shape).reshape(-1)
+    exits = redirected(mean.reshape(-1, 3).T.contiguous(), concentration, draw=draw)
+    return exits.T.reshape(mean.shape)
 
 
-def _redirected(mean: Tensor, concentration: Tensor, draw: torch.Generator) -> Tensor:
-    flat, kappa = mean.reshape(-1, 3).T.contiguous(), concentration.expand(mean.shape[:-1])
-    kappa = kappa.reshape(-1)
-    exit_ = von_mises_fisher.redirect(flat, kappa, draw=draw)
-    pending = torch.nonzero(exit_[2] <= 0.0).squeeze(-1)
+def redirected(
+    velocity: Float[Tensor, "3 drop"],
+    concentration: Float[Tensor, " drop"],
+    *,
+    draw: torch.Generator,
+) -> Float[Tensor, "3 drop"]:
+    """Redraw exit directions given that they leave the surface; others are drawn again.
+
+    Args:
+        velocity: Before the redraw, the third component along the surface's normal.
+    """
+    redrawn = von_mises_fisher.redirect(velocity, concentration, draw=draw)
+    pending = torch.nonzero(redrawn[2] <= 0.0).squeeze(-1)
     while pending.numel() > 0:
-        again = von_mises_fisher.redirect(flat[:, pending], kappa[pending], draw=draw)
-        exit_[:, pending] = again
+        again = von_mises_fisher.redirect(velocity[:, pending], concentration[pending], draw=draw)
+        redrawn[:, pending] = again
         pending = pending[again[2] <= 0.0]
-    return exit_.T.reshape(mean.shape)
+    return redrawn

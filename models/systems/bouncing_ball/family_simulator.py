@@ -7,7 +7,8 @@ g (sin(t_x), sin(t_y)) for tilts t. A ball falls from the height above the surfa
 let go, measured along the vertical.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 
 import torch
 from jaxtyping import Float
@@ -82,6 +83,19 @@ def simulate(
         above = torch.zeros_like(time)
     times, places, velocities = zip(*rows, strict=True)
     return Bounces(torch.stack(times, -1), torch.stack(places, -2), torch.stack(velocities, -2))
+
+
+def contact_by_take(
+    units: Mapping[str, Float[Tensor, " take"]], *, draw: torch.Generator
+) -> Contact:
+    """Return the contact of each take: restitution e0 (1 + s n), n ~ N(0, 1), in all its bounces.
+
+    Args:
+        units: What `Contact` holds, by name, and s, `take_scatter`; other names are left alone.
+    """
+    ball = Contact(**{each.name: units[each.name] for each in fields(Contact)})
+    own = torch.randn(ball.restitution.shape, generator=draw, dtype=torch.float64)
+    return replace(ball, restitution=ball.restitution * (1.0 + units["take_scatter"] * own))
 
 
 def start_velocities(

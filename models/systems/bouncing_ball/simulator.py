@@ -19,7 +19,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.probability import von_mises_fisher
+from ricochet.models.systems.bouncing_ball import contact
 
 _BLOCK = 1 << 15  # drops at a time on a processor, so that what a step touches stays in cache
 _BLOCK_APART = 1 << 22  # on an accelerator, where only memory limits
@@ -138,7 +138,7 @@ def _drop(
         position[0].addcmul_(flight, flight, value=0.5 * plane.pull_along)
         velocity[0].add_(flight, alpha=plane.pull_along)
         torch.mul(restitution, impact, out=velocity[2])
-        velocity = _redraw(velocity, concentration, draw)
+        velocity = contact.redirected(velocity, concentration, draw=draw)
         _to_world(position, velocity, plane, row[1:])
         impact = velocity[2]
         flight = impact * (2.0 / plane.pull_into)
@@ -165,19 +165,6 @@ def _first_flight(
     rising = (normal + impact) / pull
     falling = 2.0 * height / (impact - normal)
     return torch.where(normal > 0.0, rising, falling), impact
-
-
-def _redraw(
-    velocity: Float[Tensor, "3 drop"], concentration: Float[Tensor, " drop"], draw: torch.Generator
-) -> Float[Tensor, "3 drop"]:
-    """Redraw exit directions given that they leave the plane; those that do not are drawn again."""
-    redrawn = von_mises_fisher.redirect(velocity, concentration, draw=draw)
-    pending = torch.nonzero(redrawn[2] <= 0.0).squeeze(-1)
-    while pending.numel() > 0:
-        again = von_mises_fisher.redirect(velocity[:, pending], concentration[pending], draw=draw)
-        redrawn[:, pending] = again
-        pending = pending[again[2] <= 0.0]
-    return redrawn
 
 
 def _to_world(

@@ -33,7 +33,6 @@ from ricochet.models.systems.bouncing_ball.chains import (
 from ricochet.models.systems.bouncing_ball.chains.least_squares import Group
 from ricochet.models.systems.bouncing_ball.chains.observations import TILT_SD, Chains
 from ricochet.models.systems.bouncing_ball.chains.posterior import Member
-from ricochet.models.systems.bouncing_ball.contact import Contact
 from ricochet.models.systems.bouncing_ball.family_simulator import Surroundings
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
 
@@ -144,12 +143,7 @@ def _replicated(
     numbers = torch.Generator().manual_seed(int(draw.integers(2**62)))
     values = parameters.values(np.repeat(member.mean[None], takes, 0))
     column = {name: torch.from_numpy(array.copy()) for name, array in vars(values).items()}
-    own = torch.from_numpy(draw.standard_normal(takes))
-    names = ("concentration", "slope", "tangential_loss", "tail_share", "tail_ratio", "scatter")
-    ball = Contact(
-        restitution=column["restitution"] * (1.0 + column["take_scatter"] * own),
-        **{name: column[name] for name in names},
-    )
+    ball = family_simulator.contact_by_take(column, draw=numbers)
     starts = family_simulator.start_velocities((takes,), horizontal_sd=1.0, draw=numbers)
     found = family_simulator.simulate(
         ball,

@@ -6,34 +6,32 @@ figures/      PNG
 details.json  the key, findings, metrics, the posterior as drops accumulate
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import grid_densities
 from ricochet.models.inference.calibration_checks import coverage
-from ricochet.models.sound.arrival_hypotheses import Tolerances
 from ricochet.models.systems.bouncing_ball import problem
-from ricochet.models.systems.bouncing_ball.calibration import calibrate as ball_calibration
 from ricochet.models.systems.bouncing_ball.calibration import network_features, simulation_checks
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration, MeasuredDrops
-from ricochet.models.systems.bouncing_ball.calibration.release_height import UnknownHeightError
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
 from ricochet.tasks.registry.packages import Package, write_package
 from ricochet.tasks.storage.files import output_folder, write_arrays, write_json
 from ricochet.tasks.storage.provenance import artifacts, git_commit
 from ricochet.tasks.systems.bouncing_ball.calibration import (
+    answers,
     chain_answers,
     density_packages,
     density_training,
     detections,
     times_only,
 )
+from ricochet.tasks.systems.bouncing_ball.calibration.answers import Answers
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     SCHEMA,
@@ -72,22 +70,17 @@ def calibrate(
     tells it.
     """
     rules = request.settings[Calibrate]
-    known = Tolerances(place_sd=rules.survey_sd, contact_sd=rules.contact_sd)
-    detected = detections.detect(target.sources, tolerances=known, progress=progress)
-    _check(target, detected, rules.fewest_takes)
+    detected = answers.detect(target.sources, rules=rules, progress=progress)
     if not detected.placed:
         return times_only.calibrate_sessions(target, request, detected)
-    drops = detections.measured(detected, release_sd=rules.release_sd)
     network = find_or_train_network(request)
-    found = _infer(target, drops, seed=request.seed)
-    drops = replace(drops, release=found.release)
+    answer = answers.infer(detected, rules=rules, seed=request.seed, progress=progress)
+    found = answer.found
     result = _result(detected, found, network)
-    chains = chain_answers.infer(detected, found, rules=rules, seed=request.seed, progress=progress)
-    checked = _check_product(request, drops, found, progress)
-    details = _details(target, request, detected, found, drops, network)
-    if chains is not None:
-        result |= chain_answers.content(chains, detected)
-        details["findings"] += chain_answers.findings(chains, detected, found)
+    if answer.chains is not None:
+        result |= chain_answers.content(answer.chains, detected)
+    checked = _check_product(request, answer.drops, found, progress)
+    details = _details(target, request, answer, network)
     details["metrics"] |= {
         f"product_coverage_{round(100 * row.nominal)}": row.found
         for row in coverage(checked.levels)
@@ -116,22 +109,6 @@ def find_or_train_network(request: CalibrationRequest) -> Network:
     return Network(folder, name)
 
 
-def _check(target: CalibrationTarget, detected: Detections, fewest: int) -> None:
-    if len(detected.takes) >= fewest:
-        return
-    reasons = "; ".join(f"{entry.file}: {entry.reason}" for entry in detected.rejected[:3])
-    found = f"{len(detected.takes)} takes that can be used" + (f" ({reasons})" if reasons else "")
-    raise BadInput(", ".join(map(str, target.sources)), found, f"at least {fewest}")
-
-
-def _infer(target: CalibrationTarget, drops: MeasuredDrops, *, seed: int) -> Calibration:
-    try:
-        return ball_calibration.calibrate(drops, draw=torch.Generator().manual_seed(seed))
-    except UnknownHeightError as error:
-        where = f"{', '.join(map(str, target.sources))}: object.drop_height"
-        raise BadInput(where, "none, nor takes that tell it", "the height of release, m") from error
-
-
 def _result(detected: Detections, found: Calibration, network: Network) -> dict[str, Any]:
     rejected = [asdict(entry) for entry in detected.rejected]
     rejected += [{"file": file, "reason": reason} for file, reason in found.set_aside]
@@ -155,17 +132,16 @@ def _result(detected: Detections, found: Calibration, network: Network) -> dict[
 def _details(
     target: CalibrationTarget,
     request: CalibrationRequest,
-    detected: Detections,
-    found: Calibration,
-    drops: MeasuredDrops,
+    answer: Answers,
     network: Network,
 ) -> dict[str, Any]:
+    detected, found = answer.detected, answer.found
     return {
         **details_header(target, request),
         **detections.provenance(detected),
         "release": _heights(detected, found),
-        "findings": [asdict(finding) for finding in found.findings],
-        "metrics": _metrics(detected, found, drops, network),
+        "findings": answer.findings,
+        "metrics": _metrics(detected, found, answer.drops, network),
         "narrowing": [
             {"drops": n, "mean": grid.mean.tolist(), "covariance": grid.covariance.tolist()}
             for n, grid in found.narrowing

@@ -22,7 +22,7 @@ from ricochet.models.sound.arrays import Microphones
 from ricochet.models.systems.bouncing_ball import air, contact, family_simulator
 from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, Take
-from ricochet.models.systems.bouncing_ball.contact import Contact, RestitutionLaw
+from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
 from ricochet.models.systems.bouncing_ball.family_simulator import Surroundings
 
 RESTITUTION, CONCENTRATION = 0.85, 10**3.5
@@ -100,7 +100,7 @@ DEPARTURES: dict[str, Departure] = {
     "tangential loss 20 %": Departure(units={"tangential_loss": 0.2}),
     "tilt 1 degree": Departure(tilt=float(np.radians(1.0))),
     "tilt 3 degrees": Departure(tilt=float(np.radians(3.0))),
-    "noise 10 dB": Departure(noisier=10**0.5),
+    "errors 10 dB larger": Departure(noisier=10**0.5),
     "release at 0.3 m/s": Departure(units={"release_speed": 0.3}),
     "release 5 cm higher": Departure(stated=HEIGHT - 0.05),
 }
@@ -121,17 +121,12 @@ def simulate(departure: Departure, *, takes: int, bounces: int, seed: int) -> li
 def _bounced(
     departure: Departure, takes: int, bounces: int, draw: torch.Generator
 ) -> tuple[Times, Places]:
-    units = {"drag": 0.0, "take_scatter": 0.0, "release_speed": 0.1, "slope": 0.0}
+    units = {"restitution": RESTITUTION, "concentration": CONCENTRATION}
+    units |= {"drag": 0.0, "take_scatter": 0.0, "release_speed": 0.1, "slope": 0.0}
     units |= {"tangential_loss": 0.0, "tail_share": 0.0, "tail_ratio": 1.0, "scatter": 0.0}
     units |= departure.units
     column = {name: torch.full((takes,), value).double() for name, value in units.items()}
-    own = torch.randn(takes, generator=draw, dtype=torch.float64)
-    names = ("slope", "tangential_loss", "tail_share", "tail_ratio", "scatter")
-    ball = Contact(
-        restitution=RESTITUTION * (1.0 + column["take_scatter"] * own),
-        concentration=torch.full((takes,), CONCENTRATION).double(),
-        **{name: column[name] for name in names},
-    )
+    ball = family_simulator.contact_by_take(column, draw=draw)
     starts = family_simulator.start_velocities(
         (takes,), horizontal_sd=units["release_speed"], draw=draw
     )

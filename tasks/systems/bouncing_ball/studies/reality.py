@@ -1,55 +1,102 @@
 """The study of real balls and rooms: is an answer ever wrong without a word?
 
-Sessions of each departure (`departed_sessions`) are answered by the whole-chain inference.
-`result.json` says of each departure
-
-    coverage_90        share of 90 % intervals that hold the truth
-    rms_error_over_sd  of restitution at the reference speed and of log10 concentration
-    warned             share of sessions with a finding, or whose answer is said to be weak
-    silent_and_wrong   share without either, whose 99.9 % interval of one of both misses the truth
+Sessions of each departure of the ball, the room or the array (`departed_sessions`) are answered by
+the whole-chain inference; sessions whose recordings depart (`recorded_sessions`) are written to a
+temporary folder and answered as `ricochet calibrate` answers them. `result.json` has a row
+(`reality_rows`) of each departure.
 """
 
-from collections.abc import Mapping
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import array_findings
 from ricochet.models.systems.bouncing_ball.calibration import whole_chains
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball, ChainAnswer
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
-from ricochet.models.systems.bouncing_ball.problem import PARAMETERS
-from ricochet.tasks.systems.bouncing_ball.settings import Study
-from ricochet.tasks.systems.bouncing_ball.studies import departed_sessions
+from ricochet.tasks.console.jobs import run_all
+from ricochet.tasks.systems.bouncing_ball.calibration import answers
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Study
+from ricochet.tasks.systems.bouncing_ball.studies import (
+    departed_sessions,
+    reality_rows,
+    recorded_sessions,
+)
 from ricochet.tasks.systems.bouncing_ball.studies.departed_sessions import DEPARTURES, Departure
+from ricochet.tasks.systems.bouncing_ball.studies.reality_rows import Judged, Outcome
+from ricochet.tasks.systems.bouncing_ball.studies.recorded_sessions import RECORDED
 from ricochet.tasks.systems.interface import StudyRequest
 
 SEED = 91_000
 TAKES, BOUNCES = 12, 8
 QUICK_TAKES, QUICK_BOUNCES = 8, 6
+RECORDED_TAKES, QUICK_RECORDED_TAKES = 10, 6
 CHANNELS, SAMPLE_RATE = 3, 44100.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One session of a departure, by its name."""
+
+    name: str
+    seed: int
+    quick: bool
+    rules: Calibrate
 
 
 def run(request: StudyRequest) -> dict[str, Any]:
     """Answer sessions of every departure; a quick study takes one short session each."""
     sessions = 1 if request.quick else max(1, request.settings[Study].repeats // 5)
-    rows: dict[str, Any] = {}
-    total = len(DEPARTURES) * sessions
-    for name, departure in DEPARTURES.items():
-        outcomes = []
-        for number in range(sessions):
-            seed = SEED + 1000 * request.seed + number
-            outcomes.append(_outcome(departure, seed, quick=request.quick))
-            request.progress(len(rows) * sessions + number + 1, total)
-        rows[name] = {"held": departure.held} | _row(outcomes)
+    first, rules = SEED + 1000 * request.seed, request.settings[Calibrate]
+    names = [*DEPARTURES, *RECORDED]
+    jobs = [
+        Job(name, first + number, request.quick, rules)
+        for name in names
+        for number in range(sessions)
+    ]
+    outcomes = run_all(outcome, jobs, progress=request.progress)
+    rows = {}
+    for place, name in enumerate(names):
+        held = DEPARTURES[name].held if name in DEPARTURES else None
+        own = outcomes[place * sessions : (place + 1) * sessions]
+        rows[name] = {"held": held, "recorded": name in RECORDED} | reality_rows.row(own)
     return {"quick": request.quick, "seed": request.seed, "departures": rows}
 
 
-def _outcome(departure: Departure, seed: int, *, quick: bool) -> Mapping[str, Any]:
-    """Answer one session: levels of the truth, errors in deviations, and what was said."""
+def outcome(job: Job) -> Outcome:
+    """Simulate and answer one session."""
+    if job.name in DEPARTURES:
+        return _detected(DEPARTURES[job.name], job.seed, quick=job.quick)
+    takes = QUICK_RECORDED_TAKES if job.quick else RECORDED_TAKES
+    return recorded(job.name, takes=takes, seed=job.seed, rules=job.rules)
+
+
+def recorded(name: str, *, takes: int, seed: int, rules: Calibrate) -> Outcome:
+    """Record and answer a session of a departure in sound."""
+    truth = Departure().truth
+    with tempfile.TemporaryDirectory() as root:
+        folder = Path(root) / "session"
+        recorded_sessions.record(RECORDED[name], folder, takes=takes, seed=seed)
+        try:
+            detected = answers.detect([folder], rules=rules)
+            found = answers.infer(detected, rules=rules, seed=seed)
+        except BadInput as error:
+            return Outcome(None, (str(error).replace(f"{root}/", ""),))
+    three = reality_rows.judge(found.found.samples, truth, p_value=found.found.predictive_p_value)
+    whole = three if found.chains is None else _judged(found.chains, truth)
+    said = tuple(finding["sentence"] for finding in found.findings)
+    return Outcome(whole, said, three_bounces=three)
+
+
+def _detected(departure: Departure, seed: int, *, quick: bool) -> Outcome:
+    """Answer one session of a departure without sound."""
     takes, bounces = (QUICK_TAKES, QUICK_BOUNCES) if quick else (TAKES, BOUNCES)
     session = departed_sessions.simulate(departure, takes=takes, bounces=bounces, seed=seed)
     draw = np.random.default_rng(seed)
@@ -61,17 +108,17 @@ def _outcome(departure: Departure, seed: int, *, quick: bool) -> Mapping[str, An
         about=lambda shared: departed_sessions.relocated(session, shared),
         draw=draw,
     )
-    draws = np.column_stack((answer.family.restitution(REFERENCE_SPEED), answer.family.theta[:, 1]))
-    below = (draws < departure.truth).mean(0)
-    return {
-        "level": np.abs(2.0 * below - 1.0),
-        "error": (draws.mean(0) - departure.truth) / draws.std(0),
-        "said": [each.sentence for each in answer.findings] + _array(answer),
-        "weak": answer.weak,
-    }
+    said = (*(each.sentence for each in answer.findings), *_array(answer))
+    return Outcome(_judged(answer, departure.truth), said, weak=bool(answer.weak))
 
 
-def _array(answer: ChainAnswer) -> list[str]:
+def _judged(answer: ChainAnswer, truth: Float[ndarray, " 2"]) -> Judged:
+    family = answer.family
+    draws = np.column_stack((family.restitution(REFERENCE_SPEED), family.theta[:, 1]))
+    return reality_rows.judge(draws, truth, p_value=answer.fit.p_value)
+
+
+def _array(answer: ChainAnswer) -> tuple[str, ...]:
     own = slice(len(SHARED), None)
     found = array_findings.findings(
         answer.shared[0, own],
@@ -79,23 +126,4 @@ def _array(answer: ChainAnswer) -> list[str]:
         channels=CHANNELS,
         sample_rate=SAMPLE_RATE,
     )
-    return [each.text for each in found]
-
-
-def _row(outcomes: list[Mapping[str, Any]]) -> dict[str, Any]:
-    levels = np.array([each["level"] for each in outcomes])
-    errors = np.array([each["error"] for each in outcomes])
-    warned = np.array([bool(each["said"] or each["weak"]) for each in outcomes])
-    wrong = (levels > 0.999).any(1)
-    return {
-        "sessions": len(outcomes),
-        "coverage_90": _named((levels < 0.9).mean(0)),
-        "rms_error_over_sd": _named(np.sqrt((errors**2).mean(0))),
-        "warned": float(warned.mean()),
-        "silent_and_wrong": float((wrong & ~warned).mean()),
-        "said": sorted({text for each in outcomes for text in each["said"]})[:5],
-    }
-
-
-def _named(values: Float[ndarray, " 2"]) -> dict[str, float]:
-    return dict(zip(PARAMETERS, values.tolist(), strict=True))
+    return tuple(each.text for each in found)

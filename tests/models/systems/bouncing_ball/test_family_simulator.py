@@ -104,3 +104,29 @@ def test_no_bounce_and_no_height_are_refused(words: dict) -> None:
         family_simulator.simulate(
             _plain(1), _starts(1), **{"drop_height": HEIGHT} | words, draw=torch.Generator()
         )
+
+
+def _units(takes: int, **other: float) -> dict[str, torch.Tensor]:
+    values = {"restitution": 0.8, "concentration": math.inf, "slope": 0.0, "tangential_loss": 0.0}
+    values |= {"tail_share": 0.0, "tail_ratio": 1.0, "scatter": 0.0, "take_scatter": 0.0} | other
+    return {name: torch.full((takes,), value).double() for name, value in values.items()}
+
+
+def test_restitution_scatters_from_take_to_take_and_stays_within_a_take() -> None:
+    draw = torch.Generator().manual_seed(1)
+    ball = family_simulator.contact_by_take(_units(4000, take_scatter=0.02), draw=draw)
+    # standard error of a mean of 4000: 0.016 / 63; of their standard deviation: 1.1 %
+    assert float(ball.restitution.mean()) == pytest.approx(0.8, abs=3 * 2.6e-4)
+    assert float(ball.restitution.std()) == pytest.approx(0.016, rel=0.035)
+    still = torch.zeros((4000, 3), dtype=torch.float64)
+    found = family_simulator.simulate(ball, still, drop_height=HEIGHT, bounces=4, draw=draw)
+    intervals = found.times.diff()
+    ratios = intervals[:, 1:] / intervals[:, :-1]
+    torch.testing.assert_close(ratios, ball.restitution[:, None].expand(-1, 2))
+
+
+def test_without_scatter_every_take_has_the_contact_of_the_ball() -> None:
+    units = _units(3, slope=0.02) | {"drag": torch.ones(3).double()}
+    ball = family_simulator.contact_by_take(units, draw=torch.Generator())
+    for name, value in vars(ball).items():
+        assert torch.equal(value, units[name])

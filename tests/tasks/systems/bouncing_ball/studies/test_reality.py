@@ -1,4 +1,8 @@
-"""Departed sessions are what their names say, and the study counts what is silent and wrong."""
+"""Departed sessions are what their names say, and the study answers them in sound as well."""
+
+import json
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -6,8 +10,12 @@ import torch
 
 from ricochet.hardware.microphones import interface
 from ricochet.models.core.constants import GRAVITY
+from ricochet.tasks.console.jobs import run_all
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 from ricochet.tasks.systems.bouncing_ball.studies import departed_sessions, reality
 from ricochet.tasks.systems.bouncing_ball.studies.departed_sessions import DEPARTURES, Departure
+from ricochet.tasks.systems.interface import StudyRequest
 
 
 def chains(departure: Departure, takes: int = 400) -> tuple[np.ndarray, np.ndarray]:
@@ -65,14 +73,39 @@ def test_an_error_of_the_array_moves_places_as_its_first_order_says() -> None:
     np.testing.assert_allclose(moved, -other, atol=2e-5)
 
 
-def test_rows_count_what_was_wrong_without_a_word() -> None:
-    def outcome(level: float, said: list[str], weak: str = "") -> dict[str, object]:
-        error = np.array([level, 0.0])
-        return {"level": np.array([level, 0.2]), "error": error, "said": said, "weak": weak}
+@pytest.mark.slow
+def test_a_fault_in_the_sound_is_refused_by_name() -> None:
+    rules = catalogue.load_settings()[Calibrate]
+    for name, sentence in (
+        ("swapped channels", "channels 1 and 2 look swapped"),
+        ("dead channel", "channel 1 is dead"),
+    ):
+        outcome = reality.recorded(name, takes=6, seed=reality.SEED, rules=rules)
+        assert outcome.answer is None and outcome.warned
+        [said] = outcome.said
+        assert sentence in said and said.startswith("session")
 
-    row = reality._row(
-        [outcome(0.5, []), outcome(0.9999, []), outcome(0.9999, ["x"]), outcome(0.9999, [], "y")]
+
+@pytest.mark.slow
+def test_the_study_has_a_row_of_each_departure_that_json_holds(monkeypatch, tmp_path) -> None:
+    faults = {name: reality.RECORDED[name] for name in ("swapped channels", "dead channel")}
+    monkeypatch.setattr(reality, "DEPARTURES", {})
+    monkeypatch.setattr(reality, "RECORDED", faults)
+    monkeypatch.setattr(reality, "run_all", partial(run_all, workers=1))
+    steps = []
+    request = StudyRequest(
+        catalogue.load_settings(), tmp_path, lambda *step: steps.append(step), quick=True
     )
-    assert row["silent_and_wrong"] == 0.25 and row["warned"] == 0.5
-    assert row["coverage_90"] == {"restitution": 0.25, "log10_concentration": 1.0}
-    assert row["said"] == ["x"]
+    found = json.loads(json.dumps(reality.run(request)))
+    assert list(found["departures"]) == list(faults) and steps == [(1, 2), (2, 2)]
+    for row in found["departures"].values():
+        assert row["refused"] == row["warned"] == 1.0 and row["silent_and_wrong"] == 0.0
+        assert row["recorded"] and row["coverage_90"] is None
+
+
+@pytest.mark.slow
+def test_recordings_without_whole_takes_are_answered_by_three_bounces() -> None:
+    rules = replace(catalogue.load_settings()[Calibrate], whole_takes=0)
+    outcome = reality.recorded("recorded", takes=5, seed=reality.SEED, rules=rules)
+    assert outcome.three_bounces is not None and outcome.answer is outcome.three_bounces
+    assert not outcome.answer.wrong and 0.0 < outcome.answer.p_value < 1.0
