@@ -1,8 +1,8 @@
 """Whether a member explains its takes: replicated sessions, and what takes themselves disagree.
 
-**Replicates.** Sessions are simulated at the posterior mean, with the takes' own lengths and
-errors, and every take's part of the log likelihood there is compared with theirs: a take, and the
-mean of all.
+**Replicates.** Sessions are simulated at the posterior mean, with the takes' own lengths and errors
+and shared errors as likely as the takes leave them, and every take's part of the log likelihood
+there is compared with theirs: a take, and the mean of all. What has no likelihood has no chance.
 
 **Disagreement.** Near the peak take t moves the answer by C s_t, C being the posterior covariance
 and s_t the derivative of the take's part. Takes that are what the likelihood says they are make
@@ -39,6 +39,7 @@ from ricochet.models.systems.bouncing_ball.simulator import Bounces
 REPLICATES = 20
 CHANCE = 0.01
 """Chance that takes which the model explains are said to disagree, for each parameter."""
+_FEWEST = 10  # replicates that have a likelihood
 _STEP = 0.5  # posterior deviations
 _PAIR = 2
 
@@ -71,9 +72,12 @@ def chances(member: Member, *, draw: np.random.Generator) -> tuple[float, Float[
     sessions, takes = member.paths.shared.shape[1], len(observed)
     stacked = [observations.stacked(rows, sessions, takes) for rows in zip(*together, strict=True)]
     replicated = _parts(member, stacked).reshape(REPLICATES, takes)
+    replicated = replicated[np.isfinite(replicated).all(1)]
+    if len(replicated) < _FEWEST:
+        return 0.0, np.zeros(takes)
     means = replicated.mean(1)
-    error = means.std(ddof=1) * np.sqrt(1.0 + 1.0 / REPLICATES)
-    p_value = float(stats.t.cdf((observed.mean() - means.mean()) / error, REPLICATES - 1))
+    error = means.std(ddof=1) * np.sqrt(1.0 + 1.0 / len(means))
+    p_value = float(stats.t.cdf((observed.mean() - means.mean()) / error, len(means) - 1))
     middle = np.median(replicated, axis=0)
     pooled = np.sort((replicated - middle).ravel())
     rank = np.searchsorted(pooled, observed - middle, side="right")
@@ -118,7 +122,8 @@ def _parts(member: Member, chains: Sequence[Chains]) -> Float[ndarray, " take"]:
     """Return every take's part of the log likelihood at the posterior mean."""
     values = parameters.values(member.mean[None])
     groups, paths = preparation.prepare(chains, member.prior.law, values)
-    return _in_order(groups, laplace.evidence(groups, values, paths).takes)[0]
+    found = _in_order(groups, laplace.evidence(groups, values, paths).takes)[0]
+    return np.where(np.isfinite(found), found, -np.inf)
 
 
 def _in_order(groups: Sequence[Group], takes: Sequence[ndarray]) -> Float[ndarray, "point take"]:
@@ -127,9 +132,15 @@ def _in_order(groups: Sequence[Group], takes: Sequence[ndarray]) -> Float[ndarra
 
 
 def _replicate(member: Member, draw: np.random.Generator) -> list[Chains]:
-    """Simulate a session at the posterior mean, with errors of its own."""
-    sessions, errors = member.paths.shared.shape[1:]
-    shared = draw.standard_normal((sessions, errors))
+    """Simulate a session at the posterior mean, with shared errors that the takes allow."""
+    likely = member.paths.shared[0]
+    spread = laplace.shared_covariance(member.groups, member.peak, member.paths)
+    shared = np.stack(
+        [
+            draw.multivariate_normal(*each, method="eigh")
+            for each in zip(likely, spread, strict=True)
+        ]
+    )
     return [
         _replicated(member, group.chains, shared[group.chains.session], draw)
         for group in member.groups

@@ -191,7 +191,9 @@ def content(answer: ChainAnswer, detected: Detections) -> dict[str, Any]:
 
 def findings(answer: ChainAnswer, detected: Detections, found: Calibration) -> list[dict[str, Any]]:
     """Return what is said of the whole takes, a contradiction of the paper's model included."""
-    every = (*answer.findings, *_array(answer, detected), *_contradiction(answer, found))
+    array = _array(answer, detected)
+    cause = "errors of the array" if array else "air, or restitution that depends on speed"
+    every = (*answer.findings, *array, *_contradiction(answer, found, cause))
     said = [asdict(finding) for finding in every]
     if answer.weak:
         sentence = f"the answer of whole takes is weak: {answer.weak}"
@@ -217,7 +219,7 @@ def _array(answer: ChainAnswer, detected: Detections) -> list[Finding]:
     return said
 
 
-def _contradiction(answer: ChainAnswer, found: Calibration) -> tuple[Finding, ...]:
+def _contradiction(answer: ChainAnswer, found: Calibration, cause: str) -> tuple[Finding, ...]:
     """Say where the paper's restitution is not one that whole takes allow."""
     draws = answer.family.restitution(REFERENCE_SPEED)
     spread = np.hypot(draws.std(), np.sqrt(found.covariance[0, 0]))
@@ -228,7 +230,7 @@ def _contradiction(answer: ChainAnswer, found: Calibration) -> tuple[Finding, ..
     sentence = (
         f"whole takes give restitution {draws.mean():.4f} +- {draws.std():.4f} at "
         f"{REFERENCE_SPEED:g} m/s, where one constant without air gives {found.mean[0]:.4f} +- "
-        f"{np.sqrt(found.covariance[0, 0]):.4f}: air, or restitution that depends on speed"
+        f"{np.sqrt(found.covariance[0, 0]):.4f}: {cause}"
     )
     return (Finding("family", sentence, chance),)
 

@@ -89,7 +89,8 @@ def calibrate(
     package = _package(target, request, found, details, checked)
     write_package(target.folder / "package", package, reader=GRID_READER)
     figures = target.folder / "figures"
-    calibration_set.draw(target.name, detected, (found, chains), details, checked, folder=figures)
+    both = found, answer.chains
+    calibration_set.draw(target.name, detected, both, details, checked, folder=figures)
     write_json(target.folder / "details.json", details)
     return result
 
