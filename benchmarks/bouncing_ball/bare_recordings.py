@@ -12,7 +12,6 @@ hand (RICOCHET_REAL_DATA or ../shared/data).
 """
 
 import argparse
-import functools
 import os
 import pathlib
 import time
@@ -65,8 +64,7 @@ def answer(clip: Clip) -> BareCalibration | NoBallError:
 
 def _calibrated(samples: NDArray[np.float64], rate: int) -> BareCalibration:
     heard = onsets.detect(samples, rate)
-    again = functools.partial(alike_onsets.detect, samples, rate, heard)
-    return times_only.calibrate_recording(heard, again)
+    return times_only.calibrate_recording(heard, alike_onsets.detect(samples, rate, heard))
 
 
 def outcome(clip: Clip) -> Outcome:

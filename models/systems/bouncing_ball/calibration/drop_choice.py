@@ -2,12 +2,11 @@ r"""Which onsets of a recording are one ball's: the drops that a calibration res
 
 The best chain of the recording must be a ball rather than something else (`ball_evidence`); every
 other chain joins it if the ball of the first explains it better than clutter does, and is set aside
-otherwise. Unless the odds are CERTAIN, what sounds alike is listened for (`alike_onsets`): of these
-onsets the kind whose best chain beats its reverse by most is judged as well, and the choice with
-the greater odds of a ball stands.
+otherwise. Of onsets that sound alike (`alike_onsets`), the kind whose best chain beats its reverse
+by most is judged as well, and the choice with the greater odds of a ball stands.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +27,6 @@ BARE = Law(scatters=(0.004, 0.016, 0.05), shares=(0.55, 0.3, 0.15))
 """Chains of more scatter are threaded through anything: nothing but times supports them here."""
 SURE = 5.0
 """Log odds of a ball from which an answer is not called weak, nats: 99.3 %."""
-CERTAIN = 30.0
-"""Log odds of a ball from which nothing is listened for again, nats."""
 ENOUGH = 5
 """Bounces of one drop from which an answer is not called weak."""
 
@@ -43,11 +40,17 @@ class Choice:
         evidence: That of a ball in the best drop, then in those that joined it; empty where it was
             not asked for.
         findings: About the chains.
+        of_best: Posterior of the ball by its best drop alone.
     """
 
     drops: tuple[Drop, ...]
     evidence: tuple[Evidence, ...]
     findings: tuple[BareFinding, ...]
+    of_best: Posterior
+
+    def posterior(self) -> Posterior:
+        """Return the posterior of the ball by all its drops."""
+        return self.of_best if len(self.drops) == 1 else times_posterior.infer(self.drops)
 
     @property
     def log_odds(self) -> float:
@@ -59,25 +62,22 @@ class NoBallError(ValueError):
     """There is no ball in the recording; the text says what was found."""
 
 
-def choose(onsets: Onsets, listen_again: Callable[[], Sequence[Onsets]] = tuple) -> Choice:
+def choose(onsets: Onsets, alike: Sequence[Onsets] = ()) -> Choice:
     """Return the drops of the ball.
 
     Args:
-        listen_again: Returns onsets of the same recording that sound alike, one entry a kind.
+        alike: Onsets of the same recording that sound alike, one entry a kind of click.
 
     Raises:
         NoBallError: If no chain of onsets is a ball's rather than something else's.
     """
+    second = _second(alike)
     try:
         first = _chosen(onsets)
     except NoBallError:
-        second = _second(listen_again())
         if second is None:
             raise
         return second
-    if first.log_odds > CERTAIN:
-        return first
-    second = _second(listen_again())
     return first if second is None or second.log_odds < first.log_odds else second
 
 
@@ -125,7 +125,7 @@ def _chosen(onsets: Onsets) -> Choice:
         findings.append(weak)
     order = sorted(range(len(kept)), key=lambda index: float(kept[index].times[0]))
     drops = tuple(_drop(kept[index]) for index in order)
-    return Choice(drops, (evidence, *weighed[1:]), tuple(findings))
+    return Choice(drops, (evidence, *weighed[1:]), tuple(findings), posterior)
 
 
 def _drop(chain: Chain) -> Drop:

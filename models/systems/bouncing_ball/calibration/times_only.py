@@ -14,7 +14,7 @@ the ratio of intervals of a fast ball. Each law that is fitted alone therefore h
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,20 +85,18 @@ class BareCalibration:
     findings: tuple[BareFinding, ...]
 
 
-def calibrate_recording(
-    onsets: Onsets, listen_again: Callable[[], Sequence[Onsets]] = tuple
-) -> BareCalibration:
+def calibrate_recording(onsets: Onsets, alike: Sequence[Onsets] = ()) -> BareCalibration:
     """Infer restitution from the onsets of a recording of one ball.
 
     Args:
-        listen_again: Returns onsets of the same recording that sound alike, one entry a kind.
+        alike: Onsets of the same recording that sound alike, one entry a kind of click.
 
     Raises:
         NoBallError: If no chain of onsets is a ball's rather than something else's.
     """
-    found = drop_choice.choose(onsets, listen_again)
+    found = drop_choice.choose(onsets, alike)
     weight = float(special.expit(found.log_odds))
-    return _answer(times_posterior.infer(found.drops), found, certainty=weight)
+    return _answer(found.posterior(), found, certainty=weight)
 
 
 def calibrate_drops(drops: Sequence[Drop]) -> BareCalibration:
@@ -108,7 +106,7 @@ def calibrate_drops(drops: Sequence[Drop]) -> BareCalibration:
         ValueError: If there is no drop, or one has fewer than three ascending finite times.
     """
     posterior = times_posterior.infer(drops)
-    return _answer(posterior, Choice(tuple(drops), (), ()), certainty=1.0)
+    return _answer(posterior, Choice(tuple(drops), (), (), posterior), certainty=1.0)
 
 
 def _answer(posterior: Posterior, found: Choice, *, certainty: float) -> BareCalibration:

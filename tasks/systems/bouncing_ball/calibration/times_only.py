@@ -8,7 +8,6 @@ Nothing of this is registered, since a controller needs both parameters.
     details.json  the key, findings, drops and ratios
 """
 
-import functools
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -48,9 +47,9 @@ def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[st
     (path,) = target.sources
     samples, rate = sessions.load_clip(path)
     heard = onsets.detect(samples, rate)
-    again = functools.partial(alike_onsets.detect, samples, rate, heard)
+    alike = alike_onsets.detect(samples, rate, heard)
     try:
-        found = times_only.calibrate_recording(heard, again)
+        found = times_only.calibrate_recording(heard, alike)
     except NoBallError as error:
         raise BadInput(str(path), f"no ball: {error}", "the bounces of a dropped ball") from error
     facts = {
