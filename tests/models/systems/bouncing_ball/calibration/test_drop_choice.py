@@ -23,6 +23,7 @@ def clicks() -> Onsets:
     return Onsets(times, np.full(30, 300.0), np.full(30, 2e-5), np.ones(30), 5.0)
 
 
+@pytest.mark.slow
 def test_a_second_hearing_finds_the_ball_that_the_first_one_missed():
     with pytest.raises(NoBallError):
         drop_choice.choose(clicks())
@@ -30,6 +31,7 @@ def test_a_second_hearing_finds_the_ball_that_the_first_one_missed():
     assert [len(drop.times) for drop in found.drops] == [14]
 
 
+@pytest.mark.slow
 def test_the_choice_with_the_greater_odds_stands():
     few = onsets_of(TIMES[:6])
     alone = drop_choice.choose(few)
@@ -40,6 +42,7 @@ def test_the_choice_with_the_greater_odds_stands():
     assert [len(drop.times) for drop in more.drops] == [14]
 
 
+@pytest.mark.slow
 def test_of_several_kinds_the_one_that_beats_its_reverse_most_is_judged():
     kinds = (clicks(), onsets_of(TIMES[:5]), onsets_of(TIMES))
     for order in (kinds, kinds[::-1]):
