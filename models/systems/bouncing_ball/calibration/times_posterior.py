@@ -6,8 +6,7 @@ For each law of restitution by speed, with y the coordinates below and the prior
 
     coordinate          prior
     logit restitution   restitution uniform in RANGE
-    slope               of the linear law alone: half as in `parameters`, half N(0, 0.006^2) s/m:
-                        a nearly constant ball is not exactly so, and drag hides the difference
+    slope               as in `parameters`; the linear law alone has one
     log scatter         N(log 0.004, 1.2^2): of the contact, and of collision noise as well
     log jitter          N(log 0.1 ms, 1.2^2): ringing and echoes, from tens of microseconds to 1 ms
     log drag            as in `parameters`, of an unknown ball

@@ -30,8 +30,6 @@ from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
 
 RANGE = (0.30, 0.998)
 """Restitution at the reference speed, from clay to a steel ball on an anvil."""
-STEADY_SLOPE = 0.006
-"""Standard deviation of the slope of every second ball, whose restitution hardly changes, s/m."""
 SCATTER, SCATTER_SPREAD = 0.004, 1.2
 JITTER, JITTER_SPREAD = 1e-4, 1.2
 _NODES = 9  # of log drag at first
@@ -61,13 +59,11 @@ class Problem:
         """Return the log of prior times likelihood, -inf where a number is none."""
         ball = self.ball(y, log_drag)
         rest = y[..., 1:]
-        logs = _log_normal(rest, self.centre[1:], self.spread[1:])
-        if self.sloped:
-            steady = _log_normal(rest[..., 0], 0.0, torch.tensor(STEADY_SLOPE))
-            slope = torch.logaddexp(logs[..., 0], steady) - math.log(2.0)
-            logs = torch.cat((slope[..., None], logs[..., 1:]), -1)
+        z = (rest - self.centre[1:]) / self.spread[1:]
         share = (ball.restitution - RANGE[0]) / (RANGE[1] - RANGE[0])
-        total = torch.log(share * (1.0 - share)) + logs.sum(-1)
+        total = torch.log(share * (1.0 - share)) + (
+            -0.5 * z * z - torch.log(self.spread[1:] * math.sqrt(2.0 * math.pi))
+        ).sum(-1)
         for drop in self.drops:
             total = total + torch.from_numpy(drop_times.log_likelihood(drop, ball, law=self.law))
         return torch.nan_to_num(total, nan=-math.inf)
@@ -106,11 +102,6 @@ class _Peaks:
         """Return the log of Laplace's integral over its integrand's peak."""
         size = self.mode.shape[-1]
         return torch.linalg.slogdet(self.factor)[1] + 0.5 * size * math.log(2.0 * math.pi)
-
-
-def _log_normal(value: Tensor, centre: Tensor | float, spread: Tensor) -> Tensor:
-    """Return the log density of normal laws."""
-    return -0.5 * ((value - centre) / spread) ** 2 - torch.log(spread * math.sqrt(2.0 * math.pi))
 
 
 def integrate(problem: Problem) -> tuple[Ball, Float[Tensor, " point"]]:

@@ -19,13 +19,11 @@ def prior_draws(count, draw):
     """Balls of the prior, the drag inside its bounds."""
     prior = parameters.Prior()
     low, high = times_quadrature.RANGE
-    slope = prior.centre[2] + prior.spread[2] * draw.standard_normal(count)
-    steady = times_quadrature.STEADY_SLOPE * draw.standard_normal(count)
     log_drag = prior.centre[3] + prior.spread[3] * draw.standard_normal(3 * count)
     inside = (log_drag > np.log(air.LEAST_DRAG)) & (log_drag < np.log(air.MOST_DRAG))
     columns = (
         draw.uniform(low, high, count),
-        np.where(draw.uniform(size=count) < 0.5, steady, slope),
+        prior.centre[2] + prior.spread[2] * draw.standard_normal(count),
         np.exp(log_drag[inside][:count]),
         np.exp(np.log(times_quadrature.SCATTER) + 1.2 * draw.standard_normal(count)),
         np.exp(np.log(times_quadrature.JITTER) + 1.2 * draw.standard_normal(count)),
