@@ -20,15 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import soundfile
+from numpy.typing import NDArray
 
 from benchmarks.bouncing_ball import recording_corpora as corpora
 from benchmarks.bouncing_ball.recording_corpora import Clip
-from ricochet.models.sound import onsets
+from ricochet.models.sound import alike_onsets, onsets
 from ricochet.models.systems.bouncing_ball.calibration import times_only
-from ricochet.models.systems.bouncing_ball.calibration.times_only import (
-    BareCalibration,
-    NoBallError,
-)
+from ricochet.models.systems.bouncing_ball.calibration.drop_choice import NoBallError
+from ricochet.models.systems.bouncing_ball.calibration.times_only import BareCalibration
 
 NEAR = 0.01
 """Greatest error of a useful restitution."""
@@ -58,9 +57,14 @@ class Outcome:
 def answer(clip: Clip) -> BareCalibration | NoBallError:
     """Return what the package says of a recording."""
     try:
-        return times_only.calibrate_recording(onsets.detect(clip.samples[None], clip.sample_rate))
+        return _calibrated(clip.samples[None], clip.sample_rate)
     except NoBallError as error:
         return error
+
+
+def _calibrated(samples: NDArray[np.float64], rate: int) -> BareCalibration:
+    heard = onsets.detect(samples, rate)
+    return times_only.calibrate_recording(heard, alike_onsets.detect(samples, rate, heard))
 
 
 def outcome(clip: Clip) -> Outcome:
@@ -137,7 +141,7 @@ def _print_real() -> None:
         print(f"real ping-pong ball: {path} is missing")
         return
     samples, rate = soundfile.read(path, always_2d=True)
-    found = times_only.calibrate_recording(onsets.detect(samples.T.copy(), rate))
+    found = _calibrated(samples.T.copy(), rate)
     for name, at in (("first bounce", found.at_first_bounce), ("reference", found.at_reference)):
         low, high = at.region_90
         print(

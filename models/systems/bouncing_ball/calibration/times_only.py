@@ -1,9 +1,7 @@
 r"""Restitution from one microphone: from onsets or bounce times to an answer that says what it is.
 
-The best chain of the recording must be a ball rather than something else (`ball_evidence`); every
-other chain joins it if the ball of the first explains it better than clutter does, and is set aside
-otherwise. All drops together give the posterior (`times_posterior`), and of it restitution by
-speed. One number is stated at the impact speed w_0 of the first bounce detected,
+All drops of the ball (`drop_choice`) together give the posterior (`times_posterior`), and of it
+restitution by speed. One number is stated at the impact speed w_0 of the first bounce detected,
 
     w_0 = u_0 / e(w_0),    u_0 the exit speed that the first interval shows,
 
@@ -28,26 +26,20 @@ from scipy import special
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.sound.onsets import Onsets
 from ricochet.models.systems.bouncing_ball.calibration import (
+    drop_choice,
     drop_times,
     times_criticism,
     times_posterior,
 )
+from ricochet.models.systems.bouncing_ball.calibration.drop_choice import Choice
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_criticism import BareFinding
 from ricochet.models.systems.bouncing_ball.calibration.times_posterior import Posterior
 from ricochet.models.systems.bouncing_ball.calibration.times_quadrature import RANGE
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
-from ricochet.models.systems.bouncing_ball.listening import ball_evidence, bounce_chains
 from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence
-from ricochet.models.systems.bouncing_ball.listening.bounce_chains import Chain, interval_ratios
-from ricochet.models.systems.bouncing_ball.listening.interval_law import Law
+from ricochet.models.systems.bouncing_ball.listening.bounce_chains import interval_ratios
 
-BARE = Law(scatters=(0.004, 0.016, 0.05), shares=(0.55, 0.3, 0.15))
-"""Chains of more scatter are threaded through anything: nothing but times supports them here."""
-SURE = 5.0
-"""Log odds of a ball from which an answer is not called weak, nats: 99.3 %."""
-ENOUGH = 5
-"""Bounces of one drop from which an answer is not called weak."""
 IRREGULAR = 0.04
 """Scatter from bounce to bounce above which no ball's contact is, whatever the collision noise."""
 SAMPLES = 4000
@@ -93,26 +85,18 @@ class BareCalibration:
     findings: tuple[BareFinding, ...]
 
 
-class NoBallError(ValueError):
-    """There is no ball in the recording; the text says what was found."""
-
-
-@dataclass(frozen=True)
-class _Drops:
-    drops: tuple[Drop, ...]
-    evidence: tuple[Evidence, ...]
-    findings: tuple[BareFinding, ...]
-
-
-def calibrate_recording(onsets: Onsets) -> BareCalibration:
+def calibrate_recording(onsets: Onsets, alike: Sequence[Onsets] = ()) -> BareCalibration:
     """Infer restitution from the onsets of a recording of one ball.
+
+    Args:
+        alike: Onsets of the same recording that sound alike, one entry a kind of click.
 
     Raises:
         NoBallError: If no chain of onsets is a ball's rather than something else's.
     """
-    found = _choose(onsets)
-    weight = float(special.expit(found.evidence[0].log_odds))
-    return _answer(times_posterior.infer(found.drops), found, certainty=weight)
+    found = drop_choice.choose(onsets, alike)
+    weight = float(special.expit(found.log_odds))
+    return _answer(found.posterior(), found, certainty=weight)
 
 
 def calibrate_drops(drops: Sequence[Drop]) -> BareCalibration:
@@ -122,78 +106,10 @@ def calibrate_drops(drops: Sequence[Drop]) -> BareCalibration:
         ValueError: If there is no drop, or one has fewer than three ascending finite times.
     """
     posterior = times_posterior.infer(drops)
-    return _answer(posterior, _Drops(tuple(drops), (), ()), certainty=1.0)
+    return _answer(posterior, Choice(tuple(drops), (), (), posterior), certainty=1.0)
 
 
-def _choose(onsets: Onsets) -> _Drops:
-    """Return the drops of the ball, the best one first to be judged, in order of time."""
-    chains = sorted(bounce_chains.find_chains(onsets, law=BARE), key=lambda chain: -chain.score)
-    if not chains:
-        raise NoBallError(f"{len(onsets.times)} onsets, no chain of bounces among them")
-    mirrored = bounce_chains.find_chains(ball_evidence.reversed_in_time(onsets), law=BARE)
-    backwards = max((chain.score for chain in mirrored), default=0.0)
-    best, *others = chains
-    posterior = times_posterior.infer([_drop(best)])
-    evidence = ball_evidence.weigh(onsets, best, posterior.log_evidence, backwards=backwards)
-    _refuse(onsets, best, evidence)
-    kept, weighed, findings = [best], [evidence], []
-    for chain in others:
-        likely = times_posterior.predictive(_drop(chain), posterior)
-        shared = ball_evidence.weigh(onsets, chain, likely, backwards=backwards)
-        if shared.log_odds > 0.0:
-            kept.append(chain)
-            weighed.append(shared)
-        elif len(chain.times) >= ENOUGH and chain.score > backwards:
-            alone = times_posterior.infer([_drop(chain)]).log_evidence
-            own = ball_evidence.weigh(onsets, chain, alone, backwards=backwards)
-            if own.log_odds > SURE:
-                findings.append(_another(chain, posterior, alone - likely))
-    if weak := _weakness(best, evidence):
-        findings.append(weak)
-    order = sorted(range(len(kept)), key=lambda index: float(kept[index].times[0]))
-    drops = tuple(_drop(kept[index]) for index in order)
-    return _Drops(drops, (evidence, *weighed[1:]), tuple(findings))
-
-
-def _drop(chain: Chain) -> Drop:
-    return Drop(chain.times, chain.time_sd, chain.missing)
-
-
-def _refuse(onsets: Onsets, chain: Chain, evidence: Evidence) -> None:
-    """Refuse a chain that something else explains as well, or that is one backwards."""
-    said = f"{len(onsets.times)} onsets, at best {len(chain.times)} in a row like bounces"
-    if evidence.backwards >= evidence.score:
-        raise NoBallError(f"{said}, and a better row when it is played backwards")
-    if evidence.log_odds < 0.0:
-        raise NoBallError(f"{said}, better explained by {evidence.likeliest}")
-
-
-def _weakness(chain: Chain, evidence: Evidence) -> BareFinding | None:
-    """Say that the evidence is weak."""
-    chance = float(special.expit(-evidence.log_odds))
-    few, unsure = len(chain.times) < ENOUGH, evidence.log_odds < SURE
-    if not (few or unsure):
-        return None
-    why = f"{len(chain.times)} bounces" if few else f"{evidence.likeliest} instead, {chance:.1%}"
-    sentence = (
-        f"The evidence is weak ({why}): record the ball again, alone, from its first bounce "
-        "to its last."
-    )
-    return BareFinding("weak", sentence, chance, (0,))
-
-
-def _another(chain: Chain, posterior: Posterior, apart: float) -> BareFinding:
-    median = float(np.median(interval_ratios(chain.times, chain.missing)))
-    at = float((posterior.weights * posterior.restitution(REFERENCE_SPEED)).sum())
-    sentence = (
-        f"A drop from {chain.times[0]:.2f} s on, {len(chain.times)} bounces with a ratio of "
-        f"{median:.4f}, does not fit the restitution {at:.4f} of the others and is left out: "
-        "record one ball on one surface at a time."
-    )
-    return BareFinding("disagreement", sentence, float(np.exp(-max(apart, 0.0))), ())
-
-
-def _answer(posterior: Posterior, found: _Drops, *, certainty: float) -> BareCalibration:
+def _answer(posterior: Posterior, found: Choice, *, certainty: float) -> BareCalibration:
     """Read restitution by speed off the posterior, widened by doubt and by lack of fit."""
     criticism = times_criticism.criticise(posterior, found.drops)
     findings = [*found.findings, *criticism.findings]

@@ -14,6 +14,7 @@ chain at one delay are its echoes and leave with it. A first onset whose interva
 law of the bounces after it (a hand that lets go, a word before the drop) is not the ball's.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -89,6 +90,12 @@ def find_chains(
     ]
     chains = max(options, key=lambda option: sum(chain.score for chain in option))
     return tuple(sorted(chains, key=lambda chain: float(chain.times[0])))
+
+
+def best_score(onsets: Onsets, law: Law) -> float:
+    """Return the log odds of the best chain against clutter, nats; -inf if there is none."""
+    path = _settled_path(_strongest(onsets), law) if len(onsets.times) >= LEAST_BOUNCES else None
+    return -math.inf if path is None else path.score
 
 
 def interval_ratios(

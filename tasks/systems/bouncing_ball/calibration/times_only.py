@@ -18,13 +18,13 @@ from matplotlib.figure import Figure
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.sound import onsets
+from ricochet.models.sound import alike_onsets, onsets
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import times_only
+from ricochet.models.systems.bouncing_ball.calibration.drop_choice import NoBallError
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_only import (
     BareCalibration,
-    NoBallError,
     Restitution,
 )
 from ricochet.tasks.recordings import audio_files, sessions
@@ -46,8 +46,10 @@ def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[st
     """
     (path,) = target.sources
     samples, rate = sessions.load_clip(path)
+    heard = onsets.detect(samples, rate)
+    alike = alike_onsets.detect(samples, rate, heard)
     try:
-        found = times_only.calibrate_recording(onsets.detect(samples, rate))
+        found = times_only.calibrate_recording(heard, alike)
     except NoBallError as error:
         raise BadInput(str(path), f"no ball: {error}", "the bounces of a dropped ball") from error
     facts = {

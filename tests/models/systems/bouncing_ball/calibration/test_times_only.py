@@ -13,12 +13,10 @@ import torch
 from ricochet.models.sound import onsets
 from ricochet.models.sound.onsets import Onsets
 from ricochet.models.systems.bouncing_ball import air, simulator
-from ricochet.models.systems.bouncing_ball.calibration import times_only
+from ricochet.models.systems.bouncing_ball.calibration import drop_choice, times_only
+from ricochet.models.systems.bouncing_ball.calibration.drop_choice import NoBallError
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
-from ricochet.models.systems.bouncing_ball.calibration.times_only import (
-    BareCalibration,
-    NoBallError,
-)
+from ricochet.models.systems.bouncing_ball.calibration.times_only import BareCalibration
 
 
 def chain(restitution, *, bounces=20, kappa=3e4, seed=1, jitter=2e-5) -> Drop:
@@ -80,7 +78,7 @@ def test_three_bounces_say_less_than_twenty():
 def test_a_recording_of_a_ball_is_answered_without_a_finding():
     found = times_only.calibrate_recording(onsets_of(chain(0.84)))
     assert found.findings == ()
-    assert found.evidence[0].log_odds > times_only.SURE
+    assert found.evidence[0].log_odds > drop_choice.SURE
     assert found.at_first_bounce.mean == pytest.approx(
         calibrated().at_first_bounce.mean, abs=calibrated().at_first_bounce.sd
     )
