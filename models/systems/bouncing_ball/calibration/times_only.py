@@ -40,6 +40,8 @@ from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import interval_ratios
 
+VAGUE = 0.003
+"""Standard deviation of restitution above which it is said that air may be meant."""
 IRREGULAR = 0.04
 """Scatter from bounce to bounce above which no ball's contact is, whatever the collision noise."""
 SAMPLES = 4000
@@ -117,6 +119,9 @@ def _answer(posterior: Posterior, found: Choice, *, certainty: float) -> BareCal
     if scatter > IRREGULAR:
         findings.append(_irregular(scatter))
     slowest, fastest, first = _speeds(posterior, found.drops)
+    _, sd = posterior.moments(first)
+    if sd > VAGUE and not any(finding.name == "weak" for finding in findings):
+        findings.append(_vague(sd))
 
     def points(speed: float) -> tuple[ndarray, ndarray]:
         return _mixed(posterior, speed, extra=criticism.extra, certainty=certainty)
@@ -144,6 +149,15 @@ def _irregular(scatter: float) -> BareFinding:
         "bounces may be missed or false, or the ball leaves at odd angles."
     )
     return BareFinding("irregular", sentence, 0.0, ())
+
+
+def _vague(sd: float) -> BareFinding:
+    sentence = (
+        f"Restitution at the first bounce is known to {sd:.3f} alone: air, and a restitution that "
+        "depends on speed, explain the times alike. Let the ball fall from lower, and record it "
+        "until it lies still."
+    )
+    return BareFinding("air", sentence, 1.0, ())
 
 
 def _speeds(posterior: Posterior, drops: Sequence[Drop]) -> tuple[float, float, float]:
@@ -174,8 +188,7 @@ def _mixed(
 ) -> tuple[Float[ndarray, " point"], Float[ndarray, " point"]]:
     """Return restitutions at a speed and their weights, widened and mixed with the prior."""
     values, weights = posterior.restitution(speed).numpy(), posterior.weights.numpy()
-    mean = float(weights @ values)
-    sd = math.sqrt(float(weights @ (values - mean) ** 2))
+    mean, sd = posterior.moments(speed)
     values = mean + math.hypot(sd, extra) / max(sd, 1e-9) * (values - mean)
     prior = RANGE[0] + np.ptp(RANGE) * (np.arange(_PRIOR_POINTS) + 0.5) / _PRIOR_POINTS
     share = np.full(_PRIOR_POINTS, (1.0 - certainty) / _PRIOR_POINTS)

@@ -63,6 +63,12 @@ class Posterior:
             found[here] = law(self.balls.restitution[here], self.balls.slope[here], at)
         return found
 
+    def moments(self, speed: float) -> tuple[float, float]:
+        """Return mean and standard deviation of restitution at an impact speed, m/s."""
+        values = self.restitution(speed)
+        mean = (self.weights * values).sum()
+        return float(mean), float((self.weights * (values - mean) ** 2).sum().sqrt())
+
     def members(self) -> dict[str, float]:
         """Return the probability of each law."""
         return {

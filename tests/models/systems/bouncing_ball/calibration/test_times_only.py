@@ -75,6 +75,15 @@ def test_three_bounces_say_less_than_twenty():
 
 
 @pytest.mark.slow
+def test_a_fast_ball_s_first_bounces_may_mean_air_and_all_of_them_do_not():
+    whole = chain(0.84)
+    first = Drop(whole.times[:4], whole.time_sd[:4])
+    said, at = times_only.calibrate_drops([first]), calibrated().at_first_bounce
+    assert [finding.name for finding in said.findings] == ["air"]
+    assert said.at_first_bounce.sd > times_only.VAGUE > at.sd
+
+
+@pytest.mark.slow
 def test_a_recording_of_a_ball_is_answered_without_a_finding():
     found = times_only.calibrate_recording(onsets_of(chain(0.84)))
     assert found.findings == ()
