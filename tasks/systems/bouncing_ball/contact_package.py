@@ -17,7 +17,7 @@ paper's model are read: constant restitution without air.
 """
 
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import torch
@@ -27,6 +27,7 @@ from ricochet.models.systems.bouncing_ball import contact_draws as draws_of_cont
 from ricochet.models.systems.bouncing_ball.contact import HIGHEST, LOWEST, Contact
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.tasks.registry.packages import Arrays, Package
+from ricochet.tasks.systems.bouncing_ball import family_package
 
 GRID, FAMILY = "grid", "family"
 """Kinds of packages of a ball on a surface."""
@@ -51,6 +52,16 @@ def arrays_of(draws: ContactDraws) -> Arrays:
     columns |= {"drag": draws.drag}
     arrays: Arrays = {PREFIX + name: column.double().numpy() for name, column in columns.items()}
     return arrays | {PREFIX + LAW: draws.viscoelastic.numpy()}
+
+
+def with_contacts(package: Package, draws: ContactDraws) -> Package:
+    """Return a package of kind `grid` with draws of a contact beside, as one of kind `family`."""
+    return replace(
+        package,
+        kind=FAMILY,
+        arrays=package.arrays | arrays_of(draws),
+        inputs=package.inputs | {"speed": family_package.SPEEDS},
+    )
 
 
 def contact_draws(package: Package) -> ContactDraws:

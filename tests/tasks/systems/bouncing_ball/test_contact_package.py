@@ -26,8 +26,7 @@ def draws(count: int = 6) -> ContactDraws:
 
 @pytest.fixture
 def family(package):
-    arrays = package.arrays | contact_package.arrays_of(draws())
-    return replace(package, kind="family", arrays=arrays)
+    return contact_package.with_contacts(package, draws())
 
 
 def assert_same(found: ContactDraws, expected: ContactDraws) -> None:
