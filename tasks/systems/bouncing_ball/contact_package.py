@@ -29,7 +29,7 @@ from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.systems.bouncing_ball import family_package
 
-GRID, FAMILY = "grid", "family"
+KINDS = GRID, FAMILY = "grid", "family"
 """Kinds of packages of a ball on a surface."""
 PREFIX = "contact."
 BOUNDS = {
