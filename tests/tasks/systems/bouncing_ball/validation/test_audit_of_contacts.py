@@ -46,7 +46,7 @@ def squeezed(values):
 
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_an_answer_of_another_seed_agrees(stated, monkeypatch, seed):
-    """Its 16 numbers are 5 standard errors or less away: 1e-5 that one is not."""
+    """Of its 16 numbers none is beyond 6 standard errors: a chance below 1e-7."""
     found = checks(stated, family_cases.answer(seed), monkeypatch)
     assert len(found) == 8 and all(check.passed for check in found), found
 
