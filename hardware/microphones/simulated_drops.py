@@ -47,7 +47,7 @@ class Scene:
         survey_sd: m.
         contact_sd: s.
         nature: A draw of the family in place of restitution and concentration; None: the paper's.
-        take_scatter: Standard deviation of its restitution from take to take.
+        take_scatter: Relative standard deviation of its restitution from take to take.
     """
 
     restitution: float
@@ -161,8 +161,8 @@ def _paper_s(scene: Scene, draw: torch.Generator) -> Bounces:
 
 def _natural(scene: Scene, nature: ContactDraws, draw: torch.Generator) -> Bounces:
     """Drop a ball of the family, with a restitution of this take."""
-    own = scene.take_scatter * torch.randn(1, generator=draw, dtype=torch.float64)
-    level = (nature.contact.restitution + own).clamp(contacts.LOWEST, contacts.HIGHEST)
+    own = 1.0 + scene.take_scatter * torch.randn(1, generator=draw, dtype=torch.float64)
+    level = (nature.contact.restitution * own).clamp(contacts.LOWEST, contacts.HIGHEST)
     bounces = family_simulator.simulate(
         replace(nature.contact, restitution=level),
         family_simulator.start_velocities((1,), horizontal_sd=RELEASE_SPEED, draw=draw),

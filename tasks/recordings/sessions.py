@@ -66,7 +66,7 @@ class Truth:
     Attributes:
         restitution: Constant, or at the reference speed of `models.systems.bouncing_ball.contact`,
             whose words the others are; those of the paper's ball are left out of the file.
-        take_scatter: Standard deviation of restitution from take to take.
+        take_scatter: Relative standard deviation of restitution from take to take.
         drag: Of the air, 1/m.
     """
 

@@ -79,7 +79,9 @@ class Family:
     def contacts(self, *, draw: np.random.Generator) -> ContactDraws:
         """Return draws of the contact of a further take, with a restitution of its own."""
         own = parameters.values(self.theta)
-        scattered = own.restitution + own.take_scatter * draw.standard_normal(len(self.theta))
+        scattered = own.restitution * (
+            1.0 + own.take_scatter * draw.standard_normal(len(self.theta))
+        )
         low, high = parameters.BOX[:, 0]
         columns = (
             np.clip(scattered, low, high), own.concentration, own.slope, own.tangential_loss,

@@ -147,8 +147,9 @@ def _sampled(
 ) -> tuple[ndarray, ndarray, ndarray, float]:
     """Draw about each maximum and weigh, adapting what is drawn from; also return log densities."""
     free, size = modes[0].density.prior.free, len(modes[0].density.point)
-    centres = [mode.density.point[free] for mode in modes]
-    covariances = [mode.covariance for mode in modes]
+    unit = np.sqrt(np.diag(modes[0].covariance))  # of sizes apart, no covariance is regular
+    centres = [mode.density.point[free] / unit for mode in modes]
+    covariances = [mode.covariance / np.outer(unit, unit) for mode in modes]
     counts = _shares(modes)
     theta, logs, laws, drawn = np.zeros((0, size)), np.zeros(0), [], []
     for _ in range(_ROUNDS):
@@ -157,15 +158,15 @@ def _sampled(
         ):
             law = stats.multivariate_t(centre, covariance, df=_FREEDOM)
             rows = np.atleast_2d(law.rvs(count, random_state=draw))
-            new = peaks.at_free(mode.density.point, free, rows)
+            new = peaks.at_free(mode.density.point, free, unit * rows)
             theta, logs = np.concatenate((theta, new)), np.concatenate((logs, mode.density(new)))
             laws.append(law)
             drawn.append(count)
-        each = np.array([law.pdf(theta[:, free]) for law in laws])
+        each = np.array([law.pdf(theta[:, free] / unit) for law in laws])
         mixture = (np.array(drawn)[:, None] * each).sum(0) / sum(drawn)
         ratio = logs - np.log(mixture)
         weights = np.exp(ratio - ratio.max())
-        log_evidence = float(ratio.max() + np.log(weights.mean()))
+        log_evidence = float(ratio.max() + np.log(weights.mean() * unit.prod()))
         weights /= weights.sum()
         if 1.0 / (weights**2).sum() > _ENOUGH:
             break
@@ -173,7 +174,7 @@ def _sampled(
         for number, near in enumerate(own):
             part = weights * near / np.sum(own, axis=0)
             centres[number], covariances[number] = _adapted(
-                theta[:, free], part, centres[number], covariances[number]
+                theta[:, free] / unit, part, centres[number], covariances[number]
             )
     return theta, weights, logs, log_evidence
 

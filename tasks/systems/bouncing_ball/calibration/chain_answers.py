@@ -27,7 +27,7 @@ from ricochet.models.systems.bouncing_ball.calibration import whole_chains
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball, ChainAnswer
-from ricochet.models.systems.bouncing_ball.chains import parameters
+from ricochet.models.systems.bouncing_ball.chains import missed_bounces, parameters
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, TILT_SD, Take
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.models.systems.bouncing_ball.listening import shared_errors
@@ -39,6 +39,7 @@ from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 SCHEMA = "ricochet.calibration/2"
 LENGTHS = (3, 4, 5, 6)
 """Bounces of a take that are used: takes of one length are computed together."""
+FEWEST_PLACES = 2
 LEAST_PLACE_SD = 3e-4
 """What no real contact and no error to the first order keeps below, m."""
 SPEEDS = 9
@@ -77,7 +78,7 @@ def takes_of(
     *,
     about: Float[ndarray, "session error"] | None = None,
 ) -> tuple[list[Take], list[str]]:
-    """Return the chains of the takes, each to its first missed bounce, and their names.
+    """Return the chains of the takes and their names.
 
     Args:
         about: Errors of the arrays without which the takes are located; None takes none out.
@@ -119,31 +120,41 @@ def _chain(
     *,
     about: Float[ndarray, " error"],
 ) -> Take | None:
-    """Return the chain before the first missed bounce; None where it is too short."""
-    whole = detected.missing[0] + 1 if detected.missing else len(detected.times)
-    fitting = [length for length in LENGTHS if length <= whole]
-    if not fitting or detected.positions is None:
+    """Return the chain of a take, bounces that were missed among it; None where it is too short."""
+    if detected.positions is None or len(detected.times) < LENGTHS[0]:
         return None
-    count = fitting[-1]
     own = shared_errors.own_errors(detected, array, place_sd=survey_sd)
     located = shared_errors.linearised(detected, array, about=about, place_sd=survey_sd)
-    places = located.places[:count].copy()
-    unused = detected.outliers[:count] | ~np.isfinite(own.place_sd[:count] + places.sum(1))
-    if count - unused.sum() < 2:
+    places = located.places.copy()
+    unused = detected.outliers | ~np.isfinite(own.place_sd + places.sum(1))
+    if len(places) - unused.sum() < FEWEST_PLACES:
         return None
     for axis in range(2):  # a first guess where nothing is known
         known = np.flatnonzero(~unused)
         places[unused, axis] = np.interp(np.flatnonzero(unused), known, places[known, axis])
-    return Take(
-        times=located.times[:count],
+    seen = Take(
+        times=located.times,
         places=places,
-        time_sd=own.time_sd[:count],
-        place_sd=np.where(unused, np.inf, np.hypot(own.place_sd[:count], LEAST_PLACE_SD)),
+        time_sd=own.time_sd,
+        place_sd=np.where(unused, np.inf, np.hypot(own.place_sd, LEAST_PLACE_SD)),
         height=1.0,
         height_sd=1.0,
         session=0,
-        distortion=located.distortion[:count],
+        distortion=located.distortion,
     )
+    return _cut(missed_bounces.inserted(seen, detected.missing))
+
+
+def _cut(take: Take) -> Take | None:
+    """Return the longest beginning that ends with a detected bounce; None where it is too short."""
+    seen = np.isfinite(take.time_sd)
+    fitting = [length for length in LENGTHS if length <= len(seen) and seen[length - 1]]
+    for length in fitting[::-1]:
+        placed = int(np.isfinite(take.place_sd[:length]).sum())
+        if seen[:length].sum() >= LENGTHS[0] and placed >= FEWEST_PLACES:
+            columns = ("times", "places", "time_sd", "place_sd", "distortion")
+            return replace(take, **{name: getattr(take, name)[:length] for name in columns})
+    return None
 
 
 def _ball(sessions: Sequence[Session]) -> Ball:

@@ -100,7 +100,7 @@ def calibrate(
     details["package_kind"] = package.kind
     write_package(target.folder / "package", package, reader=GRID_READER)
     figures = target.folder / "figures"
-    calibration_set.draw(target.name, detected, found, details, checked, folder=figures)
+    calibration_set.draw(target.name, detected, (found, chains), details, checked, folder=figures)
     write_json(target.folder / "details.json", details)
     return result
 

@@ -41,6 +41,7 @@ def posterior(
         place = (truth[RESTITUTION], truth["log10_concentration"])
         joint.plot(*place, "+", color=COLOURS[6], markersize=14, label="truth")
         joint.legend(frameon=False)
+    joint.xaxis.set_major_locator(MaxNLocator(5))
     label_axes(joint, RESTITUTION, CONCENTRATION)
     figure.suptitle(f"{title}: posterior, 90 % region")
     return figure

@@ -12,6 +12,7 @@ from ricochet.models.systems.bouncing_ball import problem
 from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
+from ricochet.models.systems.bouncing_ball.calibration.whole_chains import ChainAnswer
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import interval_ratios
 from ricochet.tasks.figures import calibration_checks, style
 from ricochet.tasks.recordings import sessions
@@ -20,20 +21,25 @@ from ricochet.tasks.systems.bouncing_ball.calibration.detections import (
     NamedTake,
     measured,
 )
-from ricochet.tasks.systems.bouncing_ball.figures import calibration
+from ricochet.tasks.systems.bouncing_ball.figures import calibration, whole_takes
 from ricochet.tasks.systems.bouncing_ball.figures import criticism as criticism_figures
 
 
 def draw(
     name: str,
     detected: Detections,
-    found: Calibration,
+    answers: tuple[Calibration, ChainAnswer | None],
     details: Mapping[str, Any],
     checks: ProductChecks,
     *,
     folder: Path,
 ) -> None:
-    """Draw every figure of a pair into a folder; `BadInput` if the place cannot be written."""
+    """Draw every figure of a pair into a folder; `BadInput` if the place cannot be written.
+
+    Args:
+        answers: That of three bounces, and that of whole takes if there is one.
+    """
+    found, whole = answers
     samples = np.asarray(found.samples)
     drawn = {
         "posterior": calibration.posterior(samples, title=name, truth=details["truth"]),
@@ -45,6 +51,10 @@ def draw(
         "rank-histogram": _ranks(checks),
         "coverage": _coverage(checks),
     }
+    if whole is not None:
+        constant = np.asarray(found.region_90)[0]
+        figure = whole_takes.restitution_by_speed(whole, constant, title=name)
+        drawn["restitution-by-speed"] = figure
     style.write(folder, drawn)
 
 

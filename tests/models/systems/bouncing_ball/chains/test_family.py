@@ -10,8 +10,7 @@ from ricochet.models.systems.bouncing_ball.chains import family, observations, p
 from ricochet.models.systems.bouncing_ball.chains.family import Family
 from ricochet.models.systems.bouncing_ball.chains.observations import Take
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
-from ricochet.models.systems.bouncing_ball.chains.paths import Paths
-from ricochet.models.systems.bouncing_ball.chains.posterior import Member
+from tests.oracles import known_families
 from tests.oracles.simulated_chains import Case, session
 
 PING_PONG = air.COMMON_BALLS["ping-pong"]
@@ -73,18 +72,15 @@ def test_the_prior_of_drag_is_that_of_the_size() -> None:
 
 
 def test_contacts_of_a_further_take_scatter_as_takes_do_and_keep_their_laws() -> None:
-    theta = np.tile(family.prior(contact.constant, UNKNOWN).centre, (20_000, 1))
-    theta[:, :2] = 0.8, 3.0
-    theta[:, NAMES.index("log_take_scatter")] = np.log(0.01)
-    nowhere = Paths((), np.zeros((1, 1, 1)))
-    members = {
-        name: Member(prior, theta[:1], np.ones(1), 0.0, 1.0, theta[0], (), nowhere)
-        for name, prior in ((n, family.prior(law, UNKNOWN)) for n, law in family.LAWS.items())
-    }
+    theta = known_families.draws(
+        20_000, restitution=0.8, slope=0.02, log_drag=-4.0, log_take_scatter=np.log(0.01)
+    )
     number = np.arange(len(theta)) % 3
-    known = Family(members, dict.fromkeys(members, 1.0 / 3.0), theta, number)
+    known = known_families.family_of(theta, number)
     found = known.contacts(draw=np.random.default_rng(3))
     scatter = float(found.contact.restitution.std())
-    assert scatter == pytest.approx(0.01, rel=4.0 / np.sqrt(2.0 * len(theta)))  # 4 errors of an sd
+    assert scatter == pytest.approx(
+        0.8 * 0.01, rel=4.0 / np.sqrt(2.0 * len(theta))
+    )  # 4 errors of an sd
     np.testing.assert_array_equal(found.viscoelastic.numpy(), number == 2)
-    np.testing.assert_allclose(found.drag.numpy(), np.exp(UNKNOWN[0]))
+    np.testing.assert_allclose(found.drag.numpy(), np.exp(-4.0))

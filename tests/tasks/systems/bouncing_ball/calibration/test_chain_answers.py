@@ -34,17 +34,37 @@ def detected(bounces: int) -> DetectedTake:
     )
 
 
-def test_a_take_is_used_up_to_its_first_missed_bounce() -> None:
-    whole = chain_answers._chain(detected(9), ARRAY, 1.5e-3, about=STILL)
-    cut = chain_answers._chain(
-        replace(detected(9), missing=(4,)), ARRAY, 1.5e-3, about=np.zeros(17)
-    )
-    assert whole is not None and cut is not None
-    assert len(whole.times) == 6 and len(cut.times) == 5
-    np.testing.assert_array_equal(whole.times[:5], cut.times)
-    assert (
-        chain_answers._chain(replace(detected(9), missing=(1,)), ARRAY, 1.5e-3, about=STILL) is None
-    )
+def chain_of(take: DetectedTake):
+    return chain_answers._chain(take, ARRAY, 1.5e-3, about=STILL)
+
+
+def test_a_take_is_used_up_to_its_sixth_bounce() -> None:
+    assert len(chain_of(detected(9)).times) == 6
+    assert len(chain_of(detected(5)).times) == 5
+    assert chain_of(detected(2)) is None
+
+
+def without(take: DetectedTake, number: int) -> DetectedTake:
+    """Return the take whose bounce of a number was missed."""
+    columns = {
+        name: np.delete(getattr(take, name), number, axis=0)
+        for name in vars(take) if name != "missing"
+    }  # fmt: skip
+    return replace(take, **columns, missing=(number - 1,))
+
+
+def test_a_missed_bounce_stands_in_the_chain_and_says_nothing() -> None:
+    whole, lacking = chain_of(detected(9)), chain_of(without(detected(9), 2))
+    seen = np.arange(6) != 2
+    np.testing.assert_allclose(lacking.times[seen], whole.times[seen])
+    assert np.isinf(lacking.time_sd[2]) and np.isinf(lacking.place_sd[2])
+    # intervals shrink by 0.85 here: the guess is the bounce itself
+    assert lacking.times[2] == pytest.approx(whole.times[2], abs=1e-9)
+
+
+def test_no_chain_ends_with_a_missed_bounce() -> None:
+    found = chain_of(without(detected(9), 5))
+    assert len(found.times) == 5 and np.isfinite(found.time_sd).all()
 
 
 def test_an_outlier_keeps_its_time_and_tells_no_place() -> None:
