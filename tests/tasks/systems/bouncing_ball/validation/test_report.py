@@ -23,12 +23,13 @@ TRACKED = TrackingTrials(
 
 def package():
     arrays = {
-        "samples": np.random.default_rng(0).normal(size=(50, 2)),
+        "samples": np.random.default_rng(0).normal((0.72, 3.0), (1e-3, 0.2), (50, 2)),
         "mean": np.array([0.72, 3.0]),
         "covariance": np.diag([1e-6, 0.04]),
     }
     names = ("restitution", "log10_concentration")
-    return SimpleNamespace(arrays=arrays, parameters=[SimpleNamespace(name=name) for name in names])
+    named = [SimpleNamespace(name=name) for name in names]
+    return SimpleNamespace(kind="grid", arrays=arrays, parameters=named)
 
 
 def contenders(**versions):
