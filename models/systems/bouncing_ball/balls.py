@@ -71,8 +71,7 @@ class Ball:
     @property
     def plain(self) -> bool:
         """Whether restitution and concentration are all there is to it."""
-        rest = (self.slope, self.tangential_loss, self.tail_share, self.scatter, self.drag)
-        return not self.viscoelastic and not any(rest)
+        return self.nature.plain
 
 
 BALLS = {

@@ -116,6 +116,21 @@ def meet(
     return time, torch.stack(state[:3], -1)
 
 
+def after(
+    velocity: Float[Tensor, "*batch 3"],
+    time: Float[Tensor, "*batch"],
+    *,
+    drag: Float[Tensor, "*#batch"],
+    gravity: float = GRAVITY,
+) -> tuple[Float[Tensor, "*batch 3"], Float[Tensor, "*batch 3"]]:
+    """Return how far balls are, m, and how fast, m/s, after a time, s, of any sign: two steps."""
+    zero = torch.zeros_like(time)
+    state: State = (zero, zero, zero, *velocity.unbind(-1))
+    for _ in range(2):
+        state = _step(state, 0.5 * time, (0.0, 0.0, -gravity, drag))
+    return torch.stack(state[:3], -1), torch.stack(state[3:], -1)
+
+
 def _acceleration(rates: State, force: Force) -> State:
     u, v, w = rates
     lost = force[3] * torch.sqrt(u * u + v * v + w * w + _TINY)

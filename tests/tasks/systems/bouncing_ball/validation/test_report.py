@@ -29,7 +29,7 @@ CONTACT = {"contact_restitution_mean", "contact_restitution_sd"}
 
 def package(contact=None):
     arrays = {
-        "samples": np.random.default_rng(0).normal(size=(50, 2)),
+        "samples": np.random.default_rng(0).normal((0.72, 3.0), (1e-3, 0.2), (50, 2)),
         "mean": np.array([0.72, 3.0]),
         "covariance": np.diag([1e-6, 0.04]),
     }
