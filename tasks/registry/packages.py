@@ -3,7 +3,8 @@
     posterior.json         schema, kind, parameters, prior, data digest, git commit, sha256s
     posterior.safetensors  the arrays
     checks.json            what was measured about the posterior
-    reference.safetensors  fixed inputs and outputs; a loader must reproduce the outputs
+    reference.safetensors  fixed inputs and outputs; a loader must reproduce the outputs, and those
+                           under `further.` if it knows how (`Reader.further`)
 
 Reading needs numpy and safetensors alone and runs no code from the package: the four names are the
 only ones allowed, links are not followed, every byte is digested before it is parsed, and the size
@@ -50,7 +51,7 @@ class Package:
     """A posterior with all that a reader must know about it.
 
     Attributes:
-        kind: How the arrays are to be read, such as `grid` or `conditional-density`.
+        kind: How the arrays are to be read, such as `grid`, `family` or `conditional-density`.
         parameters: The parameters in the order of the arrays' axes.
         inputs: Fixed inputs for the self-test.
         checks: What was measured about the posterior.

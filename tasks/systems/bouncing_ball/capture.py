@@ -202,6 +202,7 @@ def _truth(settings: Settings) -> Truth:
 
 def _plan(settings: Settings, folder: Path, rig: Rig, *, simulated: bool) -> Session:
     drops = settings[Drops]
+    size = _size(drops)
     return Session(
         folder=folder,
         identity=folder.name,
@@ -210,7 +211,7 @@ def _plan(settings: Settings, folder: Path, rig: Rig, *, simulated: bool) -> Ses
         ball=drops.ball,
         surface=drops.surface,
         drop_height=drops.drop_height,
-        diameter=drops.diameter,
-        mass=drops.mass,
+        diameter=None if size is None else size.diameter,
+        mass=None if size is None else size.mass,
         truth=_truth(settings) if simulated else None,
     )

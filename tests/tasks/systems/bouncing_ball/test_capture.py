@@ -9,6 +9,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import no_progress
 from ricochet.models.systems.bouncing_ball import air
 from ricochet.models.systems.bouncing_ball.balls import BALLS, REAL_PING_PONG
+from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems import catalogue
@@ -102,6 +103,9 @@ def test_drag_that_is_given_is_that_of_the_ball_whatever_its_size() -> None:
 def test_half_a_size_is_refused(size: str) -> None:
     with pytest.raises(BadInput, match=r"expected diameter and mass, or neither"):
         capture.open_rig("simulated", settings_with(size), seed=0)
+    real = capture.stated_rig("bench", settings_with(size)[Capture])
+    with pytest.raises(BadInput, match=r"^capture\..*expected diameter and mass, or neither"):
+        capture._plan(settings_with(size), Path("s"), real, simulated=False)
 
 
 def test_a_ball_that_bounces_higher_as_it_slows_needs_a_longer_take() -> None:
