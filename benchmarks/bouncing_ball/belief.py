@@ -2,7 +2,8 @@
 
 Run by `python -m benchmarks.bouncing_ball.belief [--tosses N]`.
 
-Tosses of the three balls, detected with errors of 1 mm and one position in seven wrong, go through
+Tosses of the three balls with draws of the paper's posterior, and of the real ping-pong ball with
+draws of the family, detected with errors of 1 mm and one position in seven wrong, go through
 the controller on one core. Printed: wall clock and processor time of the thread a step (other work
 on the machine does not touch the latter), by the number of the bounce.
 """
@@ -14,7 +15,9 @@ import numpy as np
 import torch
 
 from ricochet.models.sound.impact_stream import BounceEvent
-from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
+from ricochet.models.systems.bouncing_ball import contact_draws
+from ricochet.models.systems.bouncing_ball.balls import BALLS, REAL_PING_PONG, Ball
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.models.systems.bouncing_ball.tracking import belief_intercept
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.toss import Toss
@@ -33,19 +36,31 @@ def events(toss: Toss, draw: np.random.Generator) -> list[BounceEvent]:
     return found
 
 
-def costs(ball: Ball, tosses: int, draw: np.random.Generator) -> list[tuple[int, float, float]]:
-    """Bounce, wall clock and processor time of each step, s."""
+def pairs(ball: Ball, draw: np.random.Generator) -> ContactDraws:
+    """Draws of the paper's posterior."""
     theta = np.column_stack(
         (
             draw.normal(ball.restitution, 0.002, 200),
             draw.normal(ball.log10_concentration, 0.04, 200),
         )
     )
+    return contact_draws.of_pairs(torch.from_numpy(theta))
+
+
+def family(ball: Ball) -> ContactDraws:
+    """Draws of a ball in air, whose restitution falls with speed."""
+    return ball.nature.rows(torch.zeros(200, dtype=torch.long))
+
+
+def costs(
+    ball: Ball, draws: ContactDraws, tosses: int, draw: np.random.Generator
+) -> list[tuple[int, float, float]]:
+    """Bounce, wall clock and processor time of each step, s."""
     rows = []
     source = torch.Generator().manual_seed(1)
     for seed, toss in enumerate(ball_toss.tosses(ball, tosses, draw=source)):
         state = belief_intercept.init(
-            theta, Workspace(), ball_radius=ball.radius, seed=seed, microphones=MICROPHONES
+            draws, Workspace(), ball_radius=ball.radius, seed=seed, microphones=MICROPHONES
         )
         for number, event in enumerate(events(toss, draw), start=1):
             wall, thread = time.perf_counter(), time.thread_time()
@@ -63,11 +78,19 @@ def main() -> None:
     tosses = parser.parse_args().tosses
     torch.set_num_threads(1)
     draw = np.random.default_rng(1)
-    for ball in BALLS.values():
-        costs(ball, 3, draw)  # warm up
-    table = 1e3 * np.array([row for ball in BALLS.values() for row in costs(ball, tosses, draw)])
+    for title, known in (
+        ("pairs", [(ball, pairs(ball, draw)) for ball in BALLS.values()]),
+        ("family", [(REAL_PING_PONG, family(REAL_PING_PONG))]),
+    ):
+        for ball, draws in known:
+            costs(ball, draws, 3, draw)  # warm up
+        rows = [row for ball, draws in known for row in costs(ball, draws, tosses, draw)]
+        _print(title, 1e3 * np.array(rows))
+
+
+def _print(title: str, table: np.ndarray) -> None:
     columns = f"{'wall median':>14s}{'p99':>8s}{'cpu median':>14s}{'p99':>8s}"
-    print(f"{'step, ms':12s}{'steps':>8s}{columns}")
+    print(f"{title + ', step, ms':20s}{'steps':>8s}{columns}")
     for name, rows in (
         ("bounce 1", table[table[:, 0] == 1e3]),
         ("bounce 2", table[table[:, 0] == 2e3]),
@@ -76,7 +99,7 @@ def main() -> None:
     ):
         wall, thread = (np.quantile(rows[:, column], (0.5, 0.99)) for column in (1, 2))
         print(
-            f"{name:12s}{len(rows):8d}{wall[0]:14.2f}{wall[1]:8.2f}{thread[0]:14.2f}{thread[1]:8.2f}"
+            f"{name:20s}{len(rows):8d}{wall[0]:14.2f}{wall[1]:8.2f}{thread[0]:14.2f}{thread[1]:8.2f}"
         )
 
 

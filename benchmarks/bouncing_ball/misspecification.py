@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from ricochet.hardware.robots.simulated import SimulatedArm
+from ricochet.models.systems.bouncing_ball import contact_draws
 from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.tracking import belief_intercept
 from ricochet.models.systems.bouncing_ball.tracking.bounce_filter import TossPrior
@@ -65,7 +66,7 @@ def run_tosses(rows: list[Any], assumed: dict[str, Any], about: Settings) -> lis
         draw = np.random.default_rng(index)
         theta = draw.normal(ball.theta, (0.002, 0.04), (200, 2))
         state = belief_intercept.init(
-            theta,
+            contact_draws.of_pairs(torch.from_numpy(theta)),
             Workspace(),
             ball_radius=ball.radius,
             seed=index,

@@ -1,12 +1,11 @@
 """A simulated rig: balls dropped on a surface in a room, recorded by microphones.
 
-A take is one drop by `models.systems.bouncing_ball.simulator` of which every bounce sounds as
-`acoustics` says, the first impact being its reference.
+A take is one drop, of the paper's ball by `models.systems.bouncing_ball.simulator`, of another by
+`family_simulator`; every bounce sounds as `acoustics` says, the first impact being its reference.
 """
 
-import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,19 +17,24 @@ from ricochet.hardware.microphones import acoustics
 from ricochet.hardware.microphones.acoustics import Acoustics
 from ricochet.hardware.microphones.interface import Recording, Rig, now
 from ricochet.hardware.microphones.journal import Journal
-from ricochet.models.core.constants import GRAVITY
-from ricochet.models.systems.bouncing_ball import simulator
+from ricochet.models.systems.bouncing_ball import air, family_simulator, simulator
+from ricochet.models.systems.bouncing_ball import contact as contacts
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
+from ricochet.models.systems.bouncing_ball.family_simulator import Surroundings
+from ricochet.models.systems.bouncing_ball.simulator import Bounces
 
 BLOCK = 512  # frames given to the journal at once
 FEWEST_BOUNCES, MOST_BOUNCES = 3, 16
 
 LATEST_RELEASE = 0.06
 """Start of a take to the release, s, at most."""
+RELEASE_SPEED = 0.1
+"""Standard deviation of each horizontal component at the release, m/s, as in `simulator`."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What is dropped and how it sounds; for the last six see `Acoustics`.
+    """What is dropped and how it sounds; for the six from `reverberation_time` see `Acoustics`.
 
     Attributes:
         restitution: Exit over entry normal speed.
@@ -42,6 +46,8 @@ class Scene:
         loudness_sd: Of a logarithm.
         survey_sd: m.
         contact_sd: s.
+        nature: A draw of the family in place of restitution and concentration; None: the paper's.
+        take_scatter: Relative standard deviation of its restitution from take to take.
     """
 
     restitution: float
@@ -53,6 +59,8 @@ class Scene:
     loudness_sd: float = 0.1
     survey_sd: float = 1.5e-3
     contact_sd: float = 20e-6
+    nature: ContactDraws | None = None
+    take_scatter: float = 0.0
 
     def acoustics(self) -> Acoustics:
         """Return how it sounds."""
@@ -111,16 +119,15 @@ class SimulatedRig:
     ) -> tuple[Float[ndarray, " bounce"], Float[ndarray, "bounce 3"], Float[ndarray, " bounce"]]:
         """Return time, place and normal speed at entry of the bounces within a time."""
         scene = self._scene
-        bounces = simulator.simulate(
-            torch.tensor(scene.restitution, dtype=torch.float64),
-            torch.tensor(10.0**scene.log10_concentration, dtype=torch.float64),
-            bounces=MOST_BOUNCES,
-            drop_height=scene.drop_height,
-            draw=torch.Generator().manual_seed(int(self._draw.integers(2**62))),
-        )
+        draw = torch.Generator().manual_seed(int(self._draw.integers(2**62)))
+        if scene.nature is None:
+            bounces, drag = _paper_s(scene, draw), 0.0
+        else:
+            bounces, drag = _natural(scene, scene.nature, draw), float(scene.nature.drag)
         times = bounces.times.numpy()
         exits = bounces.velocities.numpy()[:, 2]
-        speeds = np.concatenate(([math.sqrt(2 * GRAVITY * scene.drop_height)], exits[:-1]))
+        first = air.speed_after_fall(scene.drop_height, drag)
+        speeds = np.concatenate(([first], air.speed_on_return(exits[:-1], drag)))
         inside = times < duration
         return times[inside], bounces.positions.numpy()[inside], speeds[inside]
 
@@ -139,3 +146,30 @@ class SimulatedRig:
                 journal.push(samples[:, first : first + BLOCK].T)
         if journal is not None:
             journal.close()
+
+
+def _paper_s(scene: Scene, draw: torch.Generator) -> Bounces:
+    """Drop a ball of constant restitution without air."""
+    return simulator.simulate(
+        torch.tensor(scene.restitution, dtype=torch.float64),
+        torch.tensor(10.0**scene.log10_concentration, dtype=torch.float64),
+        bounces=MOST_BOUNCES,
+        drop_height=scene.drop_height,
+        draw=draw,
+    )
+
+
+def _natural(scene: Scene, nature: ContactDraws, draw: torch.Generator) -> Bounces:
+    """Drop a ball of the family, with a restitution of this take."""
+    own = 1.0 + scene.take_scatter * torch.randn(1, generator=draw, dtype=torch.float64)
+    level = (nature.contact.restitution * own).clamp(contacts.LOWEST, contacts.HIGHEST)
+    bounces = family_simulator.simulate(
+        replace(nature.contact, restitution=level),
+        family_simulator.start_velocities((1,), horizontal_sd=RELEASE_SPEED, draw=draw),
+        drop_height=scene.drop_height,
+        law=nature.law,
+        around=Surroundings(nature.drag),
+        bounces=MOST_BOUNCES,
+        draw=draw,
+    )
+    return Bounces(bounces.times[0], bounces.positions[0], bounces.velocities[0])

@@ -6,7 +6,7 @@ its reason, and the rest goes on.
 """
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -61,11 +61,26 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Truth:
-    """What a simulated session was made with; only an evaluation may read it."""
+    """What a simulated session was made with; only an evaluation may read it.
+
+    Attributes:
+        restitution: Constant, or at the reference speed of `models.systems.bouncing_ball.contact`,
+            whose words the others are; those of the paper's ball are left out of the file.
+        take_scatter: Relative standard deviation of restitution from take to take.
+        drag: Of the air, 1/m.
+    """
 
     __pydantic_config__ = EXACT
     restitution: float
     log10_concentration: float
+    viscoelastic: bool = False
+    slope: float = 0.0
+    tangential_loss: float = 0.0
+    tail_share: float = 0.0
+    tail_ratio: float = 1.0
+    scatter: float = 0.0
+    take_scatter: float = 0.0
+    drag: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -191,7 +206,16 @@ def to_json(session: Session, takes: tuple[Take, ...]) -> dict[str, Any]:
         },
         "takes": [vars(take) for take in takes],
     }
-    return content if session.truth is None else content | {"truth": vars(session.truth)}
+    return content if session.truth is None else content | {"truth": stated(session.truth)}
+
+
+def stated(truth: Truth) -> dict[str, Any]:
+    """Return what is written of a truth: all of it that differs from the paper's ball."""
+    return {
+        field.name: getattr(truth, field.name)
+        for field in fields(Truth)
+        if getattr(truth, field.name) != field.default
+    }
 
 
 def _size(session: Session) -> dict[str, float | None]:

@@ -19,11 +19,14 @@ class Reader:
 
     Attributes:
         stem: Name, without ending, of the manifest and of the arrays.
+        further: Outputs that some packages have beside, none for the others; a reader that does
+            not know them passes over them.
     """
 
     evaluate: Evaluate
     schema: str = SCHEMA
     stem: str = "posterior"
+    further: Evaluate | None = None
 
     @property
     def manifest(self) -> str:

@@ -3,7 +3,8 @@
     posterior.json         schema, kind, parameters, prior, data digest, git commit, sha256s
     posterior.safetensors  the arrays
     checks.json            what was measured about the posterior
-    reference.safetensors  fixed inputs and outputs; a loader must reproduce the outputs
+    reference.safetensors  fixed inputs and outputs; a loader must reproduce the outputs, and those
+                           under `further.` if it knows how (`Reader.further`)
 
 Reading needs numpy and safetensors alone and runs no code from the package: the four names are the
 only ones allowed, links are not followed, every byte is digested before it is parsed, and the size
@@ -50,7 +51,7 @@ class Package:
     """A posterior with all that a reader must know about it.
 
     Attributes:
-        kind: How the arrays are to be read, such as `grid` or `conditional-density`.
+        kind: How the arrays are to be read, such as `grid`, `family` or `conditional-density`.
         parameters: The parameters in the order of the arrays' axes.
         inputs: Fixed inputs for the self-test.
         checks: What was measured about the posterior.
@@ -75,9 +76,10 @@ def write_package(folder: Path, package: Package, *, reader: Reader) -> dict[str
     Raises:
         BadInput: If the place cannot be written, or reading back disagrees.
     """
-    outputs = reader.evaluate(package.arrays, package.inputs)
     arrays, checks, expected = reader.content
-    reference = _prefixed("input.", package.inputs) | _prefixed("output.", outputs)
+    reference = _prefixed("input.", package.inputs)
+    for prefix, evaluate in _outputs(reader):
+        reference |= _prefixed(prefix, evaluate(package.arrays, package.inputs))
     with whole_folder(folder) as partial:
         write_bytes(partial / arrays, _serialized(package.arrays))
         write_json(partial / checks, package.checks)
@@ -111,7 +113,10 @@ def read_package(folder: Path, *, reader: Reader) -> Package:
         git_commit=manifest["git_commit"],
         settings=manifest["settings"],
     )
-    _self_test(folder, package, _unprefixed("output.", reference), reader.evaluate)
+    for prefix, evaluate in _outputs(reader):
+        _self_test(folder, package, _unprefixed(prefix, reference), evaluate)
+    if not _unprefixed("output.", reference):
+        raise BadInput(str(folder), "a self-test without outputs", "reference outputs")
     return package
 
 
@@ -202,6 +207,12 @@ def _parse_arrays(path: Path, content: bytes) -> Arrays:
     return dict(arrays)
 
 
+def _outputs(reader: Reader) -> tuple[tuple[str, Evaluate], ...]:
+    """Return what a reader evaluates, each under the prefix of its outputs in the reference."""
+    further = () if reader.further is None else (("further.", reader.further),)
+    return (("output.", reader.evaluate), *further)
+
+
 def _self_test(folder: Path, package: Package, outputs: Arrays, evaluate: Evaluate) -> None:
     try:
         found = evaluate(package.arrays, package.inputs)
@@ -211,7 +222,7 @@ def _self_test(folder: Path, package: Package, outputs: Arrays, evaluate: Evalua
     same = set(found) == set(outputs) and all(
         np.allclose(found[name], outputs[name], rtol=1e-5, atol=1e-6) for name in outputs
     )
-    if not same or not outputs:
+    if not same:
         raise BadInput(str(folder), "a failed self-test", "the reference outputs, reproduced")
 
 

@@ -48,9 +48,7 @@ def lab(monkeypatch, tmp_path, empty_store):
         ),
     )
     monkeypatch.setattr(validate.runs, "connect", lambda: tracker)
-    monkeypatch.setattr(
-        controllers, "fit_ball_model", lambda rows, draw: real_rig_fakes.ball_model()
-    )
+    monkeypatch.setattr(controllers, "fit_ball_model", lambda draws: real_rig_fakes.ball_model())
     return found
 
 

@@ -10,6 +10,10 @@ balls in flight 0.40 to 0.50, tennis balls 0.50 to 0.60: Mehta 1985, Annu. Rev. 
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
 from ricochet.models.core.constants import GRAVITY
 
 GAS_CONSTANT = 8.314462618
@@ -67,6 +71,28 @@ def drag(size: Size, temperature: float = 20.0, coefficient: float = DRAG_COEFFI
     """
     area = math.pi * size.diameter**2 / 4.0
     return density(temperature) * coefficient * area / (2.0 * size.mass)
+
+
+def speed_after_fall(height: float, drag: float, gravity: float = GRAVITY) -> float:
+    """Return the speed after a fall from rest, sqrt(g / k (1 - exp(-2 k h))), or sqrt(2 g h), m/s.
+
+    >>> round(speed_after_fall(0.20, 0.0), 3), round(speed_after_fall(0.20, 0.132), 3)
+    (1.981, 1.955)
+    """
+    if drag == 0.0:
+        return math.sqrt(2.0 * gravity * height)
+    return math.sqrt(-math.expm1(-2.0 * drag * height) * gravity / drag)
+
+
+def speed_on_return(
+    speed: Float[ndarray, "*batch"], drag: float, gravity: float = GRAVITY
+) -> Float[ndarray, "*batch"]:
+    """Return the speed at which a ball comes back that went straight up, u / sqrt(1 + k u^2 / g).
+
+    >>> speed_on_return(np.array([1.0, 2.0]), 0.132).round(3)
+    array([0.993, 1.948])
+    """
+    return speed / np.sqrt(1.0 + drag * speed**2 / gravity)
 
 
 def terminal_speed(drag: float, gravity: float = GRAVITY) -> float:

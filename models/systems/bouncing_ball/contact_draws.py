@@ -32,6 +32,14 @@ class ContactDraws(Rows):
     drag: Float[Tensor, " draw"]
 
     @property
+    def plain(self) -> bool:
+        """Whether all are draws of the paper's model: pairs of restitution and concentration."""
+        contact = self.contact
+        rest = (contact.slope, contact.tangential_loss, contact.tail_share, contact.scatter)
+        columns = (self.viscoelastic, self.drag, *rest)
+        return not any(bool(column.any()) for column in columns)
+
+    @property
     def law(self) -> RestitutionLaw:
         """The law of all rows together, for `contact.bounce`."""
         viscoelastic = self.viscoelastic

@@ -22,6 +22,7 @@ from torch import Tensor
 from ricochet.models.core.constants import GRAVITY
 
 _STEPS = 4
+_CORRECTIONS = 3  # to meet a plane: each squares the error, at first some percent of the time
 _LEAST_DRAG = 1e-9  # 1/m, where the closed forms are still accurate: no air
 _TINY = 1e-300
 
@@ -83,6 +84,51 @@ def fly(
         torch.stack((state[0], state[1]), -1),
         torch.stack(state[3:], -1),
     )
+
+
+def meet(
+    velocity: Float[Tensor, "*batch 3"],
+    distance: Float[Tensor, "*batch"],
+    *,
+    drag: Float[Tensor, "*#batch"],
+    gravity: float = GRAVITY,
+) -> tuple[Float[Tensor, "*batch"], Float[Tensor, "*batch 3"]]:
+    """Return when a ball has gone a distance along x, s, and where it then is, m.
+
+    Newton's rule on the time, each step of which follows the flight from its start.
+
+    Args:
+        velocity: At the start, m/s; the first component is not zero.
+        distance: Along x, m, of the sign of that component.
+    """
+    zero = torch.zeros_like(distance)
+    start: State = (zero, zero, zero, *velocity.unbind(-1))
+    force = (0.0, 0.0, -gravity, drag)
+    time = distance / velocity[..., 0]
+    state = start
+    for _ in range(_CORRECTIONS):
+        state = start
+        for _ in range(2 * _STEPS):
+            state = _step(state, time / (2 * _STEPS), force)
+        off = (distance - state[0]) / state[3]
+        time = time + off
+    state = _step(state, off, force)
+    return time, torch.stack(state[:3], -1)
+
+
+def after(
+    velocity: Float[Tensor, "*batch 3"],
+    time: Float[Tensor, "*batch"],
+    *,
+    drag: Float[Tensor, "*#batch"],
+    gravity: float = GRAVITY,
+) -> tuple[Float[Tensor, "*batch 3"], Float[Tensor, "*batch 3"]]:
+    """Return how far balls are, m, and how fast, m/s, after a time, s, of any sign: two steps."""
+    zero = torch.zeros_like(time)
+    state: State = (zero, zero, zero, *velocity.unbind(-1))
+    for _ in range(2):
+        state = _step(state, 0.5 * time, (0.0, 0.0, -gravity, drag))
+    return torch.stack(state[:3], -1), torch.stack(state[3:], -1)
 
 
 def _acceleration(rates: State, force: Force) -> State:

@@ -11,20 +11,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from ricochet.hardware.microphones import interface
 from ricochet.hardware.microphones.interface import Recorder, Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.core.progress import Progress
+from ricochet.models.systems.bouncing_ball import air
+from ricochet.models.systems.bouncing_ball.air import Size
+from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import recorder as sealing
 from ricochet.tasks.recordings.sessions import Session, Truth
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import write_json
-from ricochet.tasks.systems.bouncing_ball.settings import Drops
+from ricochet.tasks.systems.bouncing_ball.settings import Drops, Nature
 from ricochet.tasks.validation.outcomes import SIMULATED
+
+CONTACT = ("viscoelastic", "slope", "tangential_loss", "tail_share", "tail_ratio", "scatter")
+"""What a ball, its settings and the truth of a session call alike."""
+UNKNOWN_RADIUS = 0.02
+"""Of a ball whose size is not stated, m; nothing that drops it depends on it."""
 
 
 def run(settings: Settings, folder: Path, *, rig: str, session: str, seed: int) -> dict[str, Any]:
@@ -63,7 +72,7 @@ def capture(
     recorder = open_rig(rig, settings, seed=seed ^ zlib.crc32(session.encode()))
     return sealing.record_session(
         recorder,
-        _plan(settings[Drops], folder / session, recorder.rig, simulated=rig == SIMULATED),
+        _plan(settings, folder / session, recorder.rig, simulated=rig == SIMULATED),
         takes=settings[Drops].drops,
         duration=settings[Capture].duration,
         form=settings[Capture].format,
@@ -104,10 +113,11 @@ def position(stated: Any, where: str) -> interface.Position:
 def _simulated(rig: Rig, settings: Settings, seed: int) -> Recorder:
     from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
 
-    drops = settings[Drops]
+    drops, dropped = settings[Drops], ball(settings)
     if drops.drop_height is None:
         raise BadInput("capture.drop_height", "null", "a height for the simulated rig, m")
-    _check_duration(drops, drops.drop_height, settings[Capture].duration)
+    _check_duration(dropped, drops.drop_height, settings[Capture].duration)
+    scatter = settings[Nature].take_scatter
     scene = Scene(
         restitution=drops.restitution,
         log10_concentration=drops.log10_concentration,
@@ -117,16 +127,50 @@ def _simulated(rig: Rig, settings: Settings, seed: int) -> Recorder:
         noise_steps=drops.noise_steps,
         survey_sd=drops.survey_sd,
         contact_sd=drops.contact_sd,
+        nature=None if dropped.plain and scatter == 0.0 else dropped.nature,
+        take_scatter=scatter,
     )
     return SimulatedRig(rig, scene, draw=np.random.default_rng(seed))
 
 
-def _check_duration(drops: Drops, height: float, duration: float) -> None:
-    """Refuse takes that end before the third bounce."""
+def ball(settings: Settings) -> Ball:
+    """Return the ball that the simulated rig drops; `BadInput` if its size is stated by half."""
+    drops, nature = settings[Drops], settings[Nature]
+    drag, size = nature.drag, _size(drops)
+    if drag is None:
+        drag = 0.0 if size is None else air.drag(size, settings[Capture].temperature)
+    return Ball(
+        name=drops.ball,
+        restitution=drops.restitution,
+        log10_concentration=drops.log10_concentration,
+        radius=UNKNOWN_RADIUS if size is None else 0.5 * size.diameter,
+        viscoelastic=nature.viscoelastic,
+        slope=nature.slope,
+        tangential_loss=nature.tangential_loss,
+        tail_share=nature.tail_share,
+        tail_ratio=nature.tail_ratio,
+        scatter=nature.scatter,
+        drag=drag,
+    )
+
+
+def _size(drops: Drops) -> Size | None:
+    if drops.diameter is not None and drops.mass is not None:
+        return Size(drops.diameter, drops.mass)
+    if drops.diameter is None and drops.mass is None:
+        return None
+    lacking = "diameter" if drops.diameter is None else "mass"
+    raise BadInput(f"capture.{lacking}", "null", "diameter and mass, or neither")
+
+
+def _check_duration(dropped: Ball, height: float, duration: float) -> None:
+    """Refuse takes that end before the third bounce, without air."""
     from ricochet.hardware.microphones.simulated_drops import LATEST_RELEASE
 
-    e = drops.restitution
-    third = math.sqrt(2.0 * height / GRAVITY) * (1.0 + 2.0 * e + 2.0 * e**2)
+    fall = math.sqrt(2.0 * height / GRAVITY)
+    first = dropped.nature.restitution(torch.tensor(GRAVITY * fall).double())
+    second = dropped.nature.restitution(GRAVITY * fall * first)
+    third = fall * (1.0 + 2.0 * float(first) + 2.0 * float(first * second))
     least = third + LATEST_RELEASE
     if duration < least:
         needed = f"at least {math.ceil(100.0 * least) / 100.0:g} s"
@@ -145,8 +189,20 @@ RIGS: dict[str, Callable[[Rig, Settings, int], Recorder]] = {
 }
 
 
-def _plan(drops: Drops, folder: Path, rig: Rig, *, simulated: bool) -> Session:
-    truth = Truth(drops.restitution, drops.log10_concentration) if simulated else None
+def _truth(settings: Settings) -> Truth:
+    dropped = ball(settings)
+    return Truth(
+        restitution=dropped.restitution,
+        log10_concentration=dropped.log10_concentration,
+        take_scatter=settings[Nature].take_scatter,
+        drag=dropped.drag,
+        **{name: getattr(dropped, name) for name in CONTACT},
+    )
+
+
+def _plan(settings: Settings, folder: Path, rig: Rig, *, simulated: bool) -> Session:
+    drops = settings[Drops]
+    size = _size(drops)
     return Session(
         folder=folder,
         identity=folder.name,
@@ -155,5 +211,7 @@ def _plan(drops: Drops, folder: Path, rig: Rig, *, simulated: bool) -> Session:
         ball=drops.ball,
         surface=drops.surface,
         drop_height=drops.drop_height,
-        truth=truth,
+        diameter=None if size is None else size.diameter,
+        mass=None if size is None else size.mass,
+        truth=_truth(settings) if simulated else None,
     )

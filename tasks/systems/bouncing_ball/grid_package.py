@@ -1,5 +1,7 @@
 """The posterior of a ball-surface pair as a package of kind `grid`; numpy is enough to evaluate it.
 
+A package of kind `family` has the same arrays, and draws of a contact beside (`family_package`).
+
 The kind `grid` is a log density of two parameters (a, b) on rows of constant b, each with evenly
 spaced points over its own interval of a; between the points both the intervals and the log density
 are read by linear interpolation.
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays
+from ricochet.tasks.systems.bouncing_ball import family_package
 
 
 def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
@@ -41,5 +44,5 @@ def _cell(place: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
     return index, inside - index
 
 
-GRID = Reader(grid_log_density)
-"""The reader of the kind `grid`."""
+GRID = Reader(grid_log_density, further=family_package.family_outputs)
+"""The reader of the kinds `grid` and `family`."""

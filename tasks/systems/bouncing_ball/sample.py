@@ -4,6 +4,7 @@ python -m ricochet.tasks.systems.bouncing_ball.sample      makes the sessions th
 data/
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
-from ricochet.tasks.systems.bouncing_ball.settings import Drops
+from ricochet.tasks.systems.bouncing_ball.settings import Drops, Nature
 from ricochet.tasks.validation.outcomes import SIMULATED
 
 DATA = Path("data")
@@ -43,12 +44,18 @@ PAIRS = (
 )
 
 
-def make(folder: Path, settings: Settings, *, seed: int = 1) -> tuple[Path, ...]:
-    """Record the sessions that are missing and return the four sessions' folders.
+def make(
+    folder: Path,
+    settings: Settings,
+    *,
+    seed: int = 1,
+    pairs: Sequence[SamplePair] = PAIRS,
+) -> tuple[Path, ...]:
+    """Record the sessions that are missing and return the sessions' folders.
 
     The seeds of the simulated rigs follow the first.
     """
-    for place, pair in enumerate(PAIRS):
+    for place, pair in enumerate(pairs):
         recorded = settings.changed(
             Drops,
             ball=pair.ball,
@@ -56,6 +63,8 @@ def make(folder: Path, settings: Settings, *, seed: int = 1) -> tuple[Path, ...]
             restitution=pair.truth.restitution,
             log10_concentration=pair.truth.log10_concentration,
         )
+        nature = {name: getattr(pair.truth, name) for name in capturing.CONTACT}
+        recorded = recorded.changed(Nature, drag=pair.truth.drag, **nature)
         with bar(pair.name) as progress:
             capturing.capture(
                 recorded,
@@ -65,7 +74,7 @@ def make(folder: Path, settings: Settings, *, seed: int = 1) -> tuple[Path, ...]
                 seed=seed + place,
                 progress=progress,
             )
-    return tuple(folder / pair.name for pair in PAIRS)
+    return tuple(folder / pair.name for pair in pairs)
 
 
 if __name__ == "__main__":

@@ -22,12 +22,28 @@ class Drops:
     restitution: Annotated[float, Interval(ge=0.01, le=1.0)]
     log10_concentration: Annotated[float, Interval(ge=-3.0, le=9.0)]
     drop_height: Height | None
+    diameter: Annotated[float, Interval(gt=0.0, le=1.0)] | None
+    mass: Annotated[float, Interval(gt=0.0, le=20.0)] | None
     drops: Count
     snr: Annotated[float, Interval(ge=-20.0, le=120.0)]
     reverberation_time: Annotated[float, Interval(ge=0.0, le=5.0)]
     noise_steps: Size
     survey_sd: Amount
     contact_sd: Amount
+
+
+@dataclass(frozen=True)
+class Nature:
+    """What a simulated ball is beyond restitution and concentration; all zero is the paper's."""
+
+    viscoelastic: bool
+    slope: Annotated[float, Interval(ge=-0.5, le=0.5)]
+    tangential_loss: Annotated[float, Interval(ge=-1.0, le=1.0)]
+    tail_share: Share
+    tail_ratio: Share
+    scatter: Share
+    take_scatter: Share
+    drag: Annotated[float, Interval(ge=0.0, le=1.0)] | None
 
 
 @dataclass(frozen=True)
@@ -129,6 +145,7 @@ class Study:
 
 SECTIONS: Mapping[str, type] = {
     "capture": Drops,
+    "nature": Nature,
     "simulate": Simulate,
     "density": Density,
     "calibrate": Calibrate,

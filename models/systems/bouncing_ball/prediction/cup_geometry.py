@@ -12,10 +12,11 @@ Between contacts the centre flies on a parabola; from c with velocity v it passe
 
     going up at t1 and down at t2,    t = (v_z -+ s) / g,    s = sqrt(v_z^2 - 2 g (H - c_z)).
 
-The ball is in the cup if all contacts so far were on the incline and its centre is at most R - r
-from the cup's axis at t2, having risen past the rim's height (if it did) farther than R + r from
-it. So a ball that touches the lip has missed at t2, and one that bounces on the floor has missed;
-what touches the lip only before t2, and the incline's edge at the foot, are not looked at.
+in air at the two times that Newton's rule finds. The ball is in the cup if all contacts so far were
+on the incline and its centre is at most R - r from the cup's axis at t2, having risen past the
+rim's height (if it did) farther than R + r from it. So a ball that touches the lip has missed at
+t2, and one that bounces on the floor has missed; what touches the lip only before t2, and the
+incline's edge at the foot, are not looked at.
 """
 
 import math
@@ -26,8 +27,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.systems.bouncing_ball import simulator
+from ricochet.models.systems.bouncing_ball import family_simulator, flight, simulator
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
+from ricochet.models.systems.bouncing_ball.family_simulator import Surroundings
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
+
+_CORRECTIONS = 4
+_NEAR = 1e-5  # m; what air keeps below the rim's height never meets it
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,16 @@ class Scene:
     rim_radius: float
     rim_height: float
     gravity: float = GRAVITY
+
+
+@dataclass(frozen=True)
+class _Rim:
+    """Flights at the rim's height: whether each falls through it, has risen to it, and where."""
+
+    falls: Tensor
+    rises: Tensor
+    before: Tensor
+    after: Tensor
 
 
 def simulate(
@@ -91,14 +107,63 @@ def simulate(
     return enters(contacts, drop, ball_radius=ball_radius, scene=scene)
 
 
+def simulate_family(
+    draws: ContactDraws,
+    drop: Float[Tensor, "*batch 2"],
+    *,
+    ball_radius: float,
+    drop_height: float,
+    scene: Scene,
+    bounces: int = 6,
+    draw: torch.Generator,
+) -> Bool[Tensor, "*batch"]:
+    """Drop balls of the family from rest and return which of them end in the cup; see `simulate`.
+
+    Args:
+        draws: A single one, or one for each drop; the paper's fly on parabolas.
+    """
+    if draws.plain:
+        return simulate(
+            draws.contact.restitution,
+            draws.contact.concentration,
+            drop,
+            ball_radius=ball_radius,
+            drop_height=drop_height,
+            scene=scene,
+            bounces=bounces,
+            draw=draw,
+        )
+    around = Surroundings(draws.drag, torch.tensor([scene.tilt, 0.0], dtype=torch.float64))
+    found = family_simulator.simulate(
+        draws.contact,
+        torch.zeros((*drop.shape[:-1], 3), dtype=torch.float64),
+        drop_height=drop_height,
+        law=draws.law,
+        around=around,
+        bounces=bounces,
+        gravity=scene.gravity,
+        draw=draw,
+    )
+    contacts = Bounces(
+        found.times, _in_world(found.positions, scene), _in_world(found.velocities, scene)
+    )
+    return enters(contacts, drop, ball_radius=ball_radius, scene=scene, drag=draws.drag)
+
+
 def enters(
-    contacts: Bounces, drop: Float[Tensor, "*#batch 2"], *, ball_radius: float, scene: Scene
+    contacts: Bounces,
+    drop: Float[Tensor, "*#batch 2"],
+    *,
+    ball_radius: float,
+    scene: Scene,
+    drag: Float[Tensor, "*#batch"] | None = None,
 ) -> Bool[Tensor, "*batch"]:
     """Return which balls end in the cup, given their contacts with an endless incline.
 
     Args:
         contacts: Contacts of balls that were released over the origin, in world axes.
         drop, ball_radius: Place (x, y) of the ball's centre at release, and its radius, m.
+        drag: k of the air between contacts and rim, 1/m; None is no air.
 
     Raises:
         ValueError: If the ball does not fit into the cup.
@@ -108,7 +173,11 @@ def enters(
     first = _first_contact(drop.to(contacts.positions), ball_radius, scene)
     centres = contacts.positions + first[..., None, :]
     arrives = _on_incline(centres, scene).cumprod(-1).bool()
-    return (arrives & _passes_rim(centres, contacts.velocities, ball_radius, scene)).any(-1)
+    if drag is None:
+        rim = _flown(centres, contacts.velocities, scene)
+    else:
+        rim = _dragged(centres, contacts.velocities, scene, drag[..., None])
+    return (arrives & _passes_rim(rim, ball_radius, scene)).any(-1)
 
 
 def aim(restitution: float, *, ball_radius: float, drop_height: float, scene: Scene) -> float:
@@ -158,21 +227,60 @@ def _on_incline(centres: Float[Tensor, "*batch 3"], scene: Scene) -> Bool[Tensor
     return within & (y.abs() <= 0.5 * scene.width)
 
 
-def _passes_rim(
-    centre: Float[Tensor, "*batch 3"],
-    velocity: Float[Tensor, "*batch 3"],
-    ball_radius: float,
-    scene: Scene,
-) -> Bool[Tensor, "*batch"]:
-    """Return which flights go down through the rim, clear of it, and have not run into it."""
+def _flown(
+    centre: Float[Tensor, "*batch 3"], velocity: Float[Tensor, "*batch 3"], scene: Scene
+) -> _Rim:
+    """Fly on parabolas."""
     climb = velocity[..., 2]
     square = climb.square() - 2.0 * scene.gravity * (scene.rim_height - centre[..., 2])
     root = square.clamp(min=0.0).sqrt()
     up, down = (climb - root) / scene.gravity, (climb + root) / scene.gravity
+    before, after = (centre[..., :2] + velocity[..., :2] * time[..., None] for time in (up, down))
+    return _Rim((square >= 0.0) & (down > 0.0), up > 0.0, before, after)
 
-    def from_axis(time: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
-        place = centre[..., :2] + velocity[..., :2] * time[..., None]
+
+def _dragged(
+    centre: Float[Tensor, "*batch 3"],
+    velocity: Float[Tensor, "*batch 3"],
+    scene: Scene,
+    drag: Float[Tensor, "*#batch"],
+) -> _Rim:
+    """Fly through air those that reach the rim without it: Newton's rule on both times."""
+    still = _flown(centre, velocity, scene)
+    chosen, climb = still.falls, velocity[..., 2]
+    start, speeds = centre[chosen], velocity[chosen]
+    k = drag.expand(climb.shape)[chosen]
+    lift = scene.rim_height - start[:, 2]
+    root = (speeds[:, 2].square() - 2.0 * scene.gravity * lift).clamp(min=0.0).sqrt()
+    falls, rises, places = chosen.clone(), still.rises.clone(), []
+    for sign in (-1.0, 1.0):
+        time = (speeds[:, 2] + sign * root) / scene.gravity
+        for _ in range(_CORRECTIONS):
+            moved, rate = flight.after(speeds, time, drag=k, gravity=scene.gravity)
+            time = time + (lift - moved[:, 2]) / torch.where(rate[:, 2] == 0.0, 1.0, rate[:, 2])
+        moved, rate = flight.after(speeds, time, drag=k, gravity=scene.gravity)
+        reached = ((moved[:, 2] - lift).abs() < _NEAR) & (sign * rate[:, 2] <= 0.0)
+        falls[chosen] &= reached
+        if sign < 0.0:
+            rises[chosen] = time > 0.0
+        place = centre[..., :2].clone()
+        place[chosen] += moved[:, :2]
+        places.append(place)
+    return _Rim(falls, rises, *places)
+
+
+def _passes_rim(rim: _Rim, ball_radius: float, scene: Scene) -> Bool[Tensor, "*batch"]:
+    """Return which flights go down through the rim, clear of it, and have not run into it."""
+
+    def from_axis(place: Float[Tensor, "*batch 2"]) -> Float[Tensor, "*batch"]:
         return torch.hypot(place[..., 0] - scene.cup_distance, place[..., 1])
 
-    falls_in = (square >= 0.0) & (down > 0.0) & (from_axis(down) <= scene.rim_radius - ball_radius)
-    return falls_in & ((up <= 0.0) | (from_axis(up) >= scene.rim_radius + ball_radius))
+    falls_in = rim.falls & (from_axis(rim.after) <= scene.rim_radius - ball_radius)
+    return falls_in & (~rim.rises | (from_axis(rim.before) >= scene.rim_radius + ball_radius))
+
+
+def _in_world(vectors: Float[Tensor, "*batch 3"], scene: Scene) -> Float[Tensor, "*batch 3"]:
+    """Turn vectors from the axes of the incline to the world's."""
+    sine, cosine = math.sin(scene.tilt), math.cos(scene.tilt)
+    along, across, normal = vectors.unbind(-1)
+    return torch.stack((along * cosine + normal * sine, across, normal * cosine - along * sine), -1)

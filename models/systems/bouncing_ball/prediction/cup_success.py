@@ -4,9 +4,11 @@ The paper gives the tilt of the table (10.72 degrees), the distance of the cup f
 inches), and that a map takes 100 simulations a position and a prediction 30 draws of theta with
 100 simulations each. It leaves open the cup's size and the height of the drop; those are ours.
 
-A prediction at one drop position is 30 counts, each of 100 simulated drops at another draw of
-theta = (restitution, log10 concentration). They are draws of what 100 real drops would count, so
-their law (`models.probability.beta_binomials`) includes parameter uncertainty and chance.
+A prediction at one drop position is 30 counts, each of 100 simulated drops at another draw of what
+is known of the ball: the paper's theta = (restitution, log10 concentration), or one of the whole
+family (`contact_draws`), with restitution by speed and air. They are draws of what 100 real drops
+would count, so their law (`models.probability.beta_binomials`) includes parameter uncertainty and
+chance.
 """
 
 import math
@@ -19,6 +21,8 @@ from numpy import ndarray
 
 from ricochet.models.probability import beta_binomials
 from ricochet.models.probability.beta_binomials import Interval
+from ricochet.models.systems.bouncing_ball import contact_draws
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.models.systems.bouncing_ball.prediction import cup_geometry
 from ricochet.models.systems.bouncing_ball.tracking.workspace import CUP_DISTANCE, HALF_TABLE
 
@@ -87,17 +91,21 @@ def aim(restitution: float, *, ball_radius: float) -> Float[ndarray, " 2"]:
 
 
 def count(
-    theta: Float[ndarray, " 2"],
+    nature: ContactDraws,
     drops: Float[ndarray, "*position 2"],
     *,
     ball_radius: float,
     draw: torch.Generator,
 ) -> Int[ndarray, "*position"]:
-    """Drop `TRIALS` balls at each (x, y), m, from rest, and count those in the cup."""
-    inside = cup_geometry.simulate(
-        torch.tensor(theta[0], dtype=torch.float64),
-        torch.tensor(10.0 ** theta[1], dtype=torch.float64),
-        torch.from_numpy(drops)[..., None, :].expand(*drops.shape[:-1], TRIALS, 2),
+    """Drop `TRIALS` balls at each (x, y), m, from rest, and count those in the cup.
+
+    Args:
+        nature: Of the ball, a single draw.
+    """
+    places = torch.from_numpy(drops)[..., None, :].expand(*drops.shape[:-1], TRIALS, 2)
+    inside = cup_geometry.simulate_family(
+        nature,
+        places,
         ball_radius=ball_radius,
         drop_height=DROP_HEIGHT,
         scene=SCENE,
@@ -108,14 +116,15 @@ def count(
 
 
 def predict(
-    theta: Float[ndarray, "draw 2"],
+    draws: ContactDraws,
     drops: Float[ndarray, "*position 2"],
     *,
     ball_radius: float,
     draw: torch.Generator,
 ) -> Prediction:
-    """Predict the count of a ball at each (x, y), m, from two draws of theta or more."""
-    counts = np.stack([count(row, drops, ball_radius=ball_radius, draw=draw) for row in theta])
+    """Predict the count of a ball at each (x, y), m, from two draws of its nature or more."""
+    singles = (draws.rows(slice(number, number + 1)) for number in range(len(draws.drag)))
+    counts = np.stack([count(each, drops, ball_radius=ball_radius, draw=draw) for each in singles])
     return Prediction(counts, beta_binomials.interval(beta_binomials.pmf(counts, TRIALS)))
 
 
@@ -123,5 +132,5 @@ def deterministic(
     restitution: float, drops: Float[ndarray, "*position 2"], *, ball_radius: float
 ) -> Int[ndarray, "*position"]:
     """Return the counts of a simulator without noise, `TRIALS` or none, at positions (x, y), m."""
-    theta = np.array([restitution, math.inf])
-    return count(theta, drops, ball_radius=ball_radius, draw=torch.Generator())
+    nature = contact_draws.of_pairs(torch.tensor([[restitution, math.inf]], dtype=torch.float64))
+    return count(nature, drops, ball_radius=ball_radius, draw=torch.Generator())

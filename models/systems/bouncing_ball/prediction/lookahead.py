@@ -7,6 +7,9 @@ parabola, and crosses after the share f of it at
 
     f = (x_R - p_x) / (q_x - p_x),    y = p_y + f (q_y - p_y),    z = g T^2 f (1 - f) / 2.
 
+With drag k the flight is that of `flight_expansion`: after the share f of its way it has taken the
+share h of its time, and z has the flight's slopes at both ends.
+
 A sample of flight j stands for n^(k-j) of the n^k and weighs n^-j, so that the weights of those
 that cross, and of those that do not within k flights, sum to one. Only flights towards +x count,
 from a bounce before the plane.
@@ -20,6 +23,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.constants import GRAVITY
+from ricochet.models.systems.bouncing_ball import flight_expansion
 
 MOST_SAMPLES = 1_000_000
 """Largest n^k."""
@@ -116,6 +120,7 @@ def sample(
     plane: float,
     depth: int,
     branches: int = 10,
+    drag: float = 0.0,
     draw: np.random.Generator,
 ) -> LookAhead:
     """Sample bounces ahead until they cross the plane.
@@ -124,6 +129,7 @@ def sample(
         plane: x_R of the plane, m.
         depth: Number k of flights to look ahead.
         branches: Number n of samples of each next bounce.
+        drag: k of the air in the flight that crosses, 1/m; between bounces the law has it.
 
     Raises:
         ValueError: If k or n is below 1, n^k above `MOST_SAMPLES`, or a number is not finite or
@@ -134,12 +140,13 @@ def sample(
     found, next_event = [], 0.0
     for flight in range(1, depth + 1):
         after = _fly(balls, next_bounces, branches, draw)
-        crosses, crossing = _cross(balls, after, plane, flight, branches)
+        crosses, crossing = _cross(balls, after, plane, drag)
+        weight = np.full(crossing.shape[1], float(branches) ** -flight)
         if flight == 1:
             until = after.time.copy()
             until[crosses] = crossing[0]
             next_event = float(until.mean())
-        found.append(crossing)
+        found.append(np.stack((*crossing, weight, np.full(len(weight), float(flight)))))
         balls = _keep(after, ~crosses)
         if len(balls.x) == 0:
             break
@@ -196,17 +203,21 @@ def _fly(balls: _Balls, law: Law, branches: int, draw: np.random.Generator) -> _
 
 
 def _cross(
-    before: _Balls, after: _Balls, plane: float, flight: int, branches: int
-) -> tuple[ndarray, Float[ndarray, "5 crossing"]]:
-    """Tell which flights cross, and their time, y, z, weight and flight."""
+    before: _Balls, after: _Balls, plane: float, drag: float
+) -> tuple[ndarray, Float[ndarray, "3 crossing"]]:
+    """Tell which flights cross, and their time, y and z."""
+    branches = len(after.x) // len(before.x)
     crosses = (after.x >= plane) & (np.repeat(before.x, branches) < plane)
     part = _keep(after, crosses)
     back = (part.x - plane) / part.step_x  # the share of the flight behind the plane
-    time = part.since - back * part.time
-    height = 0.5 * GRAVITY * part.time**2 * back * (1.0 - back)
-    weight = np.full(len(part.x), float(branches) ** -flight)
-    number = np.full(len(part.x), float(flight))
-    return crosses, np.stack((time, part.y - back * part.step_y, height, weight, number))
+    y = part.y - back * part.step_y
+    if drag == 0.0:
+        height = 0.5 * GRAVITY * part.time**2 * back * (1.0 - back)
+        return crosses, np.stack((part.since - back * part.time, y, height))
+    distance = np.hypot(part.step_x, part.step_y)
+    lost = flight_expansion.losses_between(part.time, distance, np.asarray(drag))
+    wait, height = flight_expansion.height(part.time, 1.0 - back, lost)
+    return crosses, np.stack((part.since - part.time + wait, y, height))
 
 
 def _keep(balls: _Balls, chosen: ndarray) -> _Balls:

@@ -1,6 +1,6 @@
 r"""Intercept a bouncing ball by a belief about it: simulation in the loop (Matl et al., section 5).
 
-Every event updates a mixture of Gaussians over place, velocity, theta and which events to believe
+Every event updates a mixture of Gaussians over place, velocity, contact and which events to believe
 (`bounce_filter`); the belief is continued to the robot's plane by simulation (`crossing_samples`);
 the paddle goes where it will touch the ball at the least expected energy (`paddle_placement`). So
 an outlier in the first or second bounce is one of two histories, and the third bounce decides
@@ -14,10 +14,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.sound.impact_stream import BounceEvent
+from ricochet.models.systems.bouncing_ball import contact_table
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
+from ricochet.models.systems.bouncing_ball.contact_table import ContactTable
 from ricochet.models.systems.bouncing_ball.tracking import (
     bounce_filter,
     crossing_samples,
@@ -33,7 +37,7 @@ from ricochet.models.systems.bouncing_ball.tracking.paddle_placement import Choi
 from ricochet.models.systems.bouncing_ball.tracking.workspace import MotionTarget, Workspace
 
 DRAWS = 8
-"""Draws of theta that the belief keeps."""
+"""Draws of the contact that the belief keeps."""
 SAMPLES = 160
 """Continuations of the ball."""
 DETECTION_DELAY = 0.020
@@ -58,7 +62,7 @@ class State:
         last_event_time, bounces: Time of the last good event, s, and how many there were.
     """
 
-    theta: Float[ndarray, "draw 2"]
+    contacts: ContactTable
     workspace: Workspace
     touch: float
     seed: int
@@ -75,7 +79,7 @@ class State:
 
 
 def init(
-    theta: Float[ndarray, "sample 2"],
+    draws: ContactDraws,
     workspace: Workspace,
     *,
     ball_radius: float,
@@ -90,23 +94,22 @@ def init(
     """Return the state before the first bounce.
 
     Args:
-        theta: Samples of the calibrated posterior: restitution and log10 concentration.
+        draws: Of the calibrated posterior (`contact_draws.of_pairs` makes them of the paper's).
         seed: Seed of the samples; the same seed and events give the same targets.
         microphones: Their positions, m. With three, a wrong position tells where the contact may
             have been if one of them was reached late; None or another number tells nothing.
 
     Raises:
-        ValueError: If theta has no rows, a row that is not finite or a restitution outside (0, 1],
-            or if the radius or the price is not positive.
+        ValueError: If there is no draw, one that is not finite or a restitution outside (0, 1], or
+            if the radius or the price is not positive.
     """
-    good = theta.ndim == 2 and theta.shape[1] == 2 and len(theta) and np.isfinite(theta).all()
-    if not (good and ((theta[:, 0] > 0.0) & (theta[:, 0] <= 1.0)).all()):
-        raise ValueError(f"theta: need finite rows (e in (0, 1], log10 k), got {theta.shape}")
+    _check(draws)
     if not (0.0 < ball_radius < math.inf and 0.0 < price < math.inf):
         raise ValueError(f"ball_radius and price must be positive, got {ball_radius} and {price}")
-    chosen = np.random.default_rng(seed).choice(len(theta), DRAWS, replace=len(theta) < DRAWS)
+    count = len(draws.drag)
+    chosen = np.random.default_rng(seed).choice(count, DRAWS, replace=count < DRAWS)
     return State(
-        np.array(theta[chosen], float),
+        contact_table.tabulate(draws.rows(chosen)),
         workspace,
         workspace.paddle_radius + ball_radius,
         seed,
@@ -141,6 +144,14 @@ def step(
     return state, _target(state, belief, ahead, now, paddle)
 
 
+def _check(draws: ContactDraws) -> None:
+    columns = (*vars(draws.contact).values(), draws.drag)
+    e = draws.contact.restitution
+    good = len(e) > 0 and all(bool(torch.isfinite(column).all()) for column in columns)
+    if not (good and bool(((e > 0.0) & (e <= 1.0)).all())):
+        raise ValueError(f"draws: need finite ones with restitution in (0, 1], got {len(e)}")
+
+
 def _updated(state: State, event: BounceEvent) -> Belief:
     where, late = event.position, tuple[PositionEstimate, ...]()
     if state.microphones is not None and where is not None:
@@ -148,7 +159,7 @@ def _updated(state: State, event: BounceEvent) -> Belief:
     detection = Detection(event.time, event.arrival, where, event.covariance, event.outlier, late)
     prior, sensor = state.toss_prior, state.sensor
     if state.belief is None:
-        return bounce_filter.begin(state.theta, detection, prior=prior, sensor=sensor)
+        return bounce_filter.begin(state.contacts, detection, prior=prior, sensor=sensor)
     return bounce_filter.update(state.belief, detection, prior=prior, sensor=sensor)
 
 

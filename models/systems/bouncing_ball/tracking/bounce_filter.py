@@ -2,14 +2,19 @@ r"""Where a ball is, and which of its detected bounces are right: a filter by Ga
 
 A ball reaches contact i at p_i with horizontal velocity u_i and vertical speed w_i, the speed with
 which it left contact i - 1. The time t to the next contact tells the vertical part, w_{i+1} = g t /
-2, so with theta = (e, k) all that stays unknown is the heading, whose moments (`flight_moments`) a
-Kalman filter over (p, u) takes. Positions enter with the localiser's covariance. Before a first
-flight only the prior of tosses is known (`TossPrior`).
+2, so with a draw of the contact all that stays unknown is the heading, whose moments
+(`flight_moments`) a Kalman filter over (p, u) takes. Positions enter with the localiser's
+covariance. Before a first flight only the prior of tosses is known (`TossPrior`).
+
+A draw is one of the family (`contact_table`): the ball rises with e(w) w, keeps a share of u, and
+its wide redirections have the variance of both components together. In air the flight began with
+g t / 2 exp(A) and ended with g t / 2 exp(-A), and u lost its share (`flight_expansion`), A and B at
+the mean of u.
 
 Detection errs: an event may be an outlier, a false alarm, or follow a miss (`event_hypotheses`).
 Every event splits each history of such hypotheses, and Bayes' rule weighs them, jointly with draws
-of theta; the heaviest `MOST_HISTORIES` are kept. So the belief is a mixture of Gaussians, one for
-each history and draw. Robust Kalman filters by mixtures: Alspach and Sorenson 1972, doi
+of the contact; the heaviest `MOST_HISTORIES` are kept. So the belief is a mixture of Gaussians, one
+for each history and draw. Robust Kalman filters by mixtures: Alspach and Sorenson 1972, doi
 10.1109/TAC.1972.1100034.
 """
 
@@ -22,6 +27,9 @@ from numpy import ndarray
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.filters import kalman
+from ricochet.models.systems.bouncing_ball import contact_table, flight_expansion
+from ricochet.models.systems.bouncing_ball.contact_table import ContactTable
+from ricochet.models.systems.bouncing_ball.flight_expansion import Losses
 from ricochet.models.systems.bouncing_ball.tracking import event_hypotheses, flight_moments
 from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import (
     Detection,
@@ -33,6 +41,7 @@ from ricochet.models.systems.bouncing_ball.tracking.event_hypotheses import (
 MOST_HISTORIES = 8
 TRAVEL = 0.8e-3
 """Time from a contact to the first microphone where the position is unknown, s; at most twice."""
+_STRAIGHT = 1e-12  # rad^2; a narrower redirection is none
 _POSITION = np.eye(2, 4)  # H, the position of a state
 
 
@@ -56,10 +65,10 @@ class TossPrior:
 
 @dataclass(frozen=True)
 class Belief:
-    """A mixture over histories and draws of theta.
+    """A mixture over histories and draws of the contact.
 
     Attributes:
-        restitution, concentration: e and k of each draw.
+        contacts: The draws.
         mean: Of (p, u) on reaching the last contact; u on leaving it after a first contact.
         covariance: m^2, m^2/s, m^2/s^2.
         entry: Vertical speed on reaching the last contact, m/s; NaN after a first contact.
@@ -68,8 +77,7 @@ class Belief:
         hypotheses: What each history holds of the events.
     """
 
-    restitution: Float[ndarray, " draw"]
-    concentration: Float[ndarray, " draw"]
+    contacts: ContactTable
     mean: Float[ndarray, "history draw 4"]
     covariance: Float[ndarray, "history draw 4 4"]
     entry: Float[ndarray, "history draw"]
@@ -79,18 +87,17 @@ class Belief:
 
 
 def begin(
-    theta: Float[ndarray, "draw 2"],
+    contacts: ContactTable,
     detection: Detection,
     *,
     prior: TossPrior,
     sensor: SensorModel,
 ) -> Belief:
-    """Return the belief after the first event, given draws of restitution and log10 k."""
-    draws = len(theta)
+    """Return the belief after the first event, given draws of the contact."""
+    draws = len(contacts)
     covariance = np.diag(np.square([*prior.position_sd, *prior.velocity_sd]))
     before = Belief(
-        theta[:, 0],
-        10.0 ** theta[:, 1],
+        contacts,
         np.broadcast_to(np.array([*prior.position, *prior.velocity]), (1, draws, 4)),
         np.broadcast_to(covariance, (1, draws, 4, 4)),
         np.full((1, draws), np.nan),
@@ -141,18 +148,23 @@ def _propagate_flight(
     """Bring every component to its next contact, s, over one flight or two, and weigh the time."""
     elapsed = np.maximum(when - belief.time, 1e-3)[:, None]
     expected, sd = _expected_flight(belief, np.isnan(belief.entry), prior, sensor)
-    e, odds = belief.restitution, sensor.miss_rate if missed else 1.0 - sensor.miss_rate
-    flights: tuple[ndarray, ...] = (elapsed + 0.0 * e,)
+    odds = sensor.miss_rate if missed else 1.0 - sensor.miss_rate
+    flights: tuple[ndarray, ...] = (elapsed + 0.0 * expected,)
     if missed:
-        expected, sd = (1.0 + e) * expected, (1.0 + e) * sd
-        flights = elapsed / (1.0 + e), elapsed * e / (1.0 + e)
+        ratio = _second_flight(belief, expected)
+        expected, sd = (1.0 + ratio) * expected, (1.0 + ratio) * sd
+        flights = elapsed / (1.0 + ratio), elapsed * ratio / (1.0 + ratio)
     score = (elapsed - expected) / sd
     log_weight = belief.log_weight - 0.5 * score**2 - np.log(sd * math.sqrt(2.0 * math.pi) / odds)
     mean, covariance, entry = belief.mean, belief.covariance, belief.entry
     for flight in flights:
-        mean, covariance = _apply_bounce(belief, mean, covariance, entry, flight, sensor)
-        mean, covariance = flight_moments.propagate_straight(mean, covariance, flight)
-        entry = 0.5 * GRAVITY * flight
+        lost = _losses(belief, mean, flight)
+        up, down = (1.0, 1.0) if lost is None else np.exp((lost.vertical, -lost.vertical))
+        left = 0.5 * GRAVITY * flight * up
+        mean, covariance = _apply_bounce(belief, mean, covariance, entry, left, sensor)
+        slowed = None if lost is None else lost.horizontal
+        mean, covariance = flight_moments.propagate_straight(mean, covariance, flight, slowed)
+        entry = 0.5 * GRAVITY * flight * down
     return replace(
         belief, mean=mean, covariance=covariance, entry=entry, time=when, log_weight=log_weight
     )
@@ -168,16 +180,47 @@ def _expected_flight(
     belief: Belief, first: ndarray, prior: TossPrior, sensor: SensorModel
 ) -> tuple[Float[ndarray, "history draw"], Float[ndarray, "history draw"]]:
     """Mean and standard deviation of the next flight's time, s."""
-    e, k = belief.restitution, belief.concentration
+    contacts = belief.contacts
     w = np.where(first, 1.0, belief.entry)
+    rise = contact_table.restitution(contacts, np.arange(len(contacts)), w) * w
     squared = (belief.mean[..., 2:] ** 2).sum(-1) + np.trace(
         belief.covariance[..., 2:, 2:], axis1=-2, axis2=-1
     )
-    energy = squared + (e * w) ** 2
-    variance = squared / k + energy / k**2 + (sensor.restitution_sd * w) ** 2
-    mean = 2.0 / GRAVITY * e * w * (1.0 - 1.0 / k)
+    squared = contacts.kept**2 * squared
+    energy, spread = squared + rise**2, contacts.spread
+    variance = squared * spread + energy * spread**2
+    variance += (sensor.restitution_sd * w) ** 2 + (contacts.scatter * rise) ** 2
+    mean = 2.0 / GRAVITY * rise * (1.0 - spread)
+    if not contacts.airless:
+        mean *= np.exp(-flight_expansion.losses(rise, np.sqrt(squared), contacts.drag).vertical)
     sd = 2.0 / GRAVITY * np.sqrt(variance) + 0.2e-3
     return np.where(first, prior.flight, mean), np.where(first, prior.flight_sd, sd)
+
+
+def _second_flight(
+    belief: Belief, flight: Float[ndarray, "history draw"]
+) -> Float[ndarray, "history draw"]:
+    """Return how long the flight after one of a time, s, is expected to last, relative to it.
+
+    It begins with e w' and is shorter by what the air takes of both, which goes with their squares.
+    """
+    lost = _losses(belief, belief.mean, flight)
+    vertical = 0.0 if lost is None else lost.vertical
+    arrival = 0.5 * GRAVITY * flight * np.exp(-vertical)
+    e = contact_table.restitution(belief.contacts, np.arange(len(belief.contacts)), arrival)
+    return e if lost is None else e * np.exp(-(1.0 + e**2) * vertical)
+
+
+def _losses(
+    belief: Belief,
+    mean: Float[ndarray, "history draw 4"],
+    flight: Float[ndarray, "history draw"],
+) -> Losses | None:
+    """Return what air takes in flights of a time, s, at the mean of u; None without air."""
+    if belief.contacts.airless:
+        return None
+    distance = np.hypot(mean[..., 2], mean[..., 3]) * flight
+    return flight_expansion.losses_between(flight, distance, belief.contacts.drag)
 
 
 def _apply_bounce(
@@ -185,24 +228,37 @@ def _apply_bounce(
     mean: Float[ndarray, "history draw 4"],
     covariance: Float[ndarray, "history draw 4 4"],
     entry: Float[ndarray, "history draw"],
-    flight: Float[ndarray, "history draw"],
+    exit_speed: Float[ndarray, "history draw"],
     sensor: SensorModel,
 ) -> tuple[Float[ndarray, "history draw 4"], Float[ndarray, "history draw 4 4"]]:
     """Scatter the velocity at a contact; after a first contact u is that of leaving it already."""
-    first = np.isnan(entry)
+    first, contacts = np.isnan(entry), belief.contacts
     speed = np.where(first, 1.0, entry)
     scattered, wider = flight_moments.bounce_moments(
-        mean,
-        covariance,
-        rise=belief.restitution * speed,
-        exit_speed=0.5 * GRAVITY * flight,
-        concentration=belief.concentration,
+        *_kept(mean, covariance, contacts.kept),
+        rise=contact_table.restitution(contacts, np.arange(len(contacts)), speed) * speed,
+        exit_speed=exit_speed,
+        concentration=1.0 / np.maximum(contacts.spread, _STRAIGHT),
         speed_sd=sensor.restitution_sd * speed,
+        scatter=contacts.scatter,
     )
     return (
         np.where(first[..., None], mean, scattered),
         np.where(first[..., None, None], covariance, wider),
     )
+
+
+def _kept(
+    mean: Float[ndarray, "history draw 4"],
+    covariance: Float[ndarray, "history draw 4 4"],
+    kept: Float[ndarray, " draw"],
+) -> tuple[Float[ndarray, "history draw 4"], Float[ndarray, "history draw 4 4"]]:
+    """Leave a share of the horizontal velocity."""
+    if (kept == 1.0).all():
+        return mean, covariance
+    scale = np.ones((len(kept), 4))
+    scale[:, 2:] = kept[:, None]
+    return mean * scale, covariance * scale[:, :, None] * scale[:, None, :]
 
 
 def _weigh_hypothesis(belief: Belief, hypothesis: Hypothesis) -> Belief:

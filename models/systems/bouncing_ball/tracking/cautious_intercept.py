@@ -64,6 +64,7 @@ class State:
     Attributes:
         reach: Standard deviation of the crossings up to which the whole way is gone, m.
         position_sd: Error of one place per axis that the envelope allows for, m.
+        drag: k of the air in the flight that crosses, 1/m.
         last: The last bounce believed, None before the first.
         last_event_time, bounces: Time of the last good event, s, and how many there were.
         replaced: Times of the bounces whose place was replaced, s.
@@ -76,6 +77,7 @@ class State:
     seed: int
     reach: float
     position_sd: float
+    drag: float
     last: Bounce | None = None
     expected: Expected | None = None
     last_event_time: float | None = None
@@ -93,24 +95,28 @@ def init(
     seed: int = 0,
     reach: float | None = None,
     position_sd: float = POSITION_SD,
+    drag: float = 0.0,
 ) -> State:
     """Return the state before the first bounce.
 
     Args:
-        transition: Law of the next bounce (`prediction.transition_sampler`).
+        transition: Law of the next bounce (`prediction.family_transitions`).
         seed: Seed of the samples; the same seed and events give the same targets.
         reach: Standard deviation of the crossings up to which the whole way is gone, m; None
             takes the paddle's radius.
+        drag: k of the air in the flight that crosses, 1/m.
 
     Raises:
-        ValueError: If k or n is below 1, n^k too large, or a length not positive.
+        ValueError: If k or n is below 1, n^k too large, a length not positive or drag negative.
     """
     reach = workspace.paddle_radius if reach is None else reach
     if look_ahead < 1 or branches < 1 or branches**look_ahead > lookahead.MOST_SAMPLES:
         raise ValueError(f"look_ahead and branches: got {look_ahead} and {branches}")
     if not (0.0 < reach < math.inf and 0.0 <= position_sd < math.inf):
         raise ValueError(f"reach and position_sd: got {reach} and {position_sd}")
-    return State(transition, workspace, look_ahead, branches, seed, reach, position_sd)
+    if not 0.0 <= drag < math.inf:
+        raise ValueError(f"drag: got {drag}")
+    return State(transition, workspace, look_ahead, branches, seed, reach, position_sd, drag)
 
 
 def step(
@@ -159,6 +165,7 @@ def _look_ahead(
         plane=state.workspace.x,
         depth=state.look_ahead,
         branches=state.branches,
+        drag=state.drag,
         draw=draw,
     )
     return replace(state, expected=expected), _target(state, ahead, now, paddle)

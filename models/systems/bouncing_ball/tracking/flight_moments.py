@@ -13,6 +13,12 @@ hence, with A = I_1(c) / I_0(c), d along u and n across it, exactly
 
     E[u'] = v A d,     Cov = v^2 [(1 - A / c - A^2) d d^T + (A / c) n n^T].
 
+A contact that keeps the share (1 - l) of u is that of a ball that comes with (1 - l) u. A standard
+deviation r s of the speed s adds the variance (r s^2 / v)^2 along d, as v dv = s ds.
+
+In air (`flight_expansion`) a flight that takes the time t and loses B goes u t exp(-B) and ends
+with u exp(-2 B).
+
 Uncertainty of u enters by the first-order map, A [(|u| / v) d d^T + (v / |u|) n n^T].
 """
 
@@ -34,6 +40,7 @@ def bounce_moments(
     exit_speed: Float[ndarray, "*#batch"],
     concentration: Float[ndarray, "*#batch"],
     speed_sd: Float[ndarray, "*#batch"] | float = 0.0,
+    scatter: Float[ndarray, "*#batch"] | float = 0.0,
 ) -> tuple[Float[ndarray, "*batch 4"], Float[ndarray, "*batch 4 4"]]:
     """Return mean and covariance of (p, u) on leaving a contact, given the vertical exit speed.
 
@@ -41,6 +48,7 @@ def bounce_moments(
         mean: Of (p, u) on reaching the contact.
         rise, exit_speed: Vertical speed after the contact without scatter, e w, and with it, m/s.
         speed_sd: Standard deviation of `rise`, m/s.
+        scatter: Standard deviation of the exit speed, as a share of it.
     """
     u = mean[..., 2:]
     before = np.asarray(np.hypot(u[..., 0], u[..., 1]))
@@ -56,6 +64,8 @@ def bounce_moments(
     spread = np.maximum(1.0 - A / c - A**2, 0.0) * after**2 + np.square(
         np.minimum(rise / after, 10.0) * speed_sd
     )
+    if np.any(scatter):
+        spread += energy * np.square(np.minimum(np.sqrt(energy) / after, 10.0) * scatter)
     sideways = A / c * after**2
     turned = covariance.copy()
     turned[..., :2, 2:] = covariance[..., :2, 2:] @ slope  # the slope is symmetric
@@ -69,14 +79,32 @@ def propagate_straight(
     mean: Float[ndarray, "*batch 4"],
     covariance: Float[ndarray, "*batch 4 4"],
     flight: Float[ndarray, "*batch"],
+    lost: Float[ndarray, "*batch"] | None = None,
 ) -> tuple[Float[ndarray, "*batch 4"], Float[ndarray, "*batch 4 4"]]:
-    """Move on with the same velocity for a time, s."""
+    """Move on for a time, s, in air with the losses B of `flight_expansion`, None without air."""
+    if lost is not None:
+        return _slowed(mean, covariance, flight, lost)
     moved, wider, t = mean.copy(), covariance.copy(), flight[..., None, None]
     moved[..., :2] += flight[..., None] * mean[..., 2:]
     wider[..., :2, 2:] += t * covariance[..., 2:, 2:]
     wider[..., 2:, :2] = np.swapaxes(wider[..., :2, 2:], -1, -2)
     wider[..., :2, :2] += t * (covariance[..., :2, 2:] + wider[..., 2:, :2])
     return moved, wider
+
+
+def _slowed(
+    mean: Float[ndarray, "*batch 4"],
+    covariance: Float[ndarray, "*batch 4 4"],
+    flight: Float[ndarray, "*batch"],
+    lost: Float[ndarray, "*batch"],
+) -> tuple[Float[ndarray, "*batch 4"], Float[ndarray, "*batch 4 4"]]:
+    """Move on as [[1, t exp(-B)], [0, exp(-2 B)]] does: straight on for t exp(B) when slowed."""
+    kept = np.exp(-2.0 * lost)
+    slower, narrower = mean.copy(), covariance.copy()
+    slower[..., 2:] *= kept[..., None]
+    narrower[..., 2:, :] *= kept[..., None, None]
+    narrower[..., :, 2:] *= kept[..., None, None]
+    return propagate_straight(slower, narrower, flight * np.exp(lost))
 
 
 def _mean_cosine(c: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch"]:

@@ -7,9 +7,11 @@ between contacts i and i + 1 it is at
     p_i + v_i s - (0, 0, g s^2 / 2),    0 <= s <= T_i = 2 (v_i)_z / g,
 
 so after the first contact i with (v_i)_x s = x_R - (p_i)_x for an s <= T_i it crosses the plane, at
-y and z of that s. The table ends at |x| = |y| = 0.275 m. A ball that would land beyond its far edge
-flies on and crosses the plane below the table's height; one that goes over another edge, or is
-still on the table after `MOST_BOUNCES`, never crosses.
+y and z of that s. A ball with the family's nature (`balls.Ball`) bounces as in `family_simulator`,
+and air drags it between contacts and to the plane (`flight`). The table ends at |x| = |y| =
+0.275 m. A ball that would land beyond its far edge flies on and crosses the plane below the table's
+height; one that goes over another edge, or is still on the table after `MOST_BOUNCES`, never
+crosses.
 """
 
 from dataclasses import dataclass
@@ -21,8 +23,10 @@ from numpy import ndarray
 from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.systems.bouncing_ball import simulator
+from ricochet.models.systems.bouncing_ball import family_simulator, flight, simulator
 from ricochet.models.systems.bouncing_ball.balls import Ball
+from ricochet.models.systems.bouncing_ball.family_simulator import Surroundings
+from ricochet.models.systems.bouncing_ball.simulator import Bounces
 from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE, passes_edge
 
 MOST_BOUNCES = 24
@@ -96,54 +100,97 @@ def follow(
     """
     if not plane > HALF_TABLE:
         raise ValueError(f"plane must lie beyond the table at {HALF_TABLE} m, got {plane}")
-    bounces = simulator.simulate(
-        torch.full((len(place),), ball.restitution, dtype=torch.float64),
-        torch.tensor(10.0**ball.log10_concentration, dtype=torch.float64),
+    bounces = _bounces(ball, place[:, 2], velocity, draw)
+    level = place * torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)
+    places = (bounces.positions + level[:, None]).numpy()
+    times, exits = bounces.times.numpy() + release, bounces.velocities.numpy()
+    moved, arrivals = _flights(ball, bounces.velocities)
+    falls = _falls(ball, place[:, 2], velocity)
+    entries = np.concatenate((falls[:, None], arrivals[:, :-1]), axis=1)
+    ends = [_end(*row, plane=plane) for row in zip(places, places[..., :2] + moved, strict=True)]
+    counts = np.array([count for count, _ in ends])
+    crossing = [i for i, (_, crosses) in enumerate(ends) if crosses]
+    last = crossing, counts[crossing] - 1
+    waits, points = _crossings(ball, places[last], exits[last], plane)
+    crossed: dict[int, tuple[float | None, ndarray | None]] = {
+        i: (float(times[i, counts[i] - 1] + wait), point)
+        for i, wait, point in zip(crossing, waits, points, strict=True)
+    }
+    return tuple(
+        Toss(
+            ball,
+            times[i, :count],
+            places[i, :count],
+            exits[i, :count],
+            entries[i, :count],
+            *crossed.get(i, (None, None)),
+        )
+        for i, count in enumerate(counts)
+    )
+
+
+def _bounces(ball: Ball, height: Tensor, velocity: Tensor, draw: torch.Generator) -> Bounces:
+    """Follow balls let go over the origin through `MOST_BOUNCES` contacts."""
+    if ball.plain:
+        return simulator.simulate(
+            torch.full_like(height, ball.restitution),
+            torch.tensor(10.0**ball.log10_concentration, dtype=torch.float64),
+            bounces=MOST_BOUNCES,
+            drop_height=height,
+            start_velocity=velocity,
+            draw=draw,
+        )
+    nature = ball.nature
+    return family_simulator.simulate(
+        nature.contact,
+        velocity,
+        drop_height=height,
+        law=nature.law,
+        around=Surroundings(nature.drag),
         bounces=MOST_BOUNCES,
-        drop_height=place[:, 2],
-        start_velocity=velocity,
         draw=draw,
     )
-    level = place * torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)
-    falls = torch.sqrt(velocity[:, 2] ** 2 + 2.0 * GRAVITY * place[:, 2])
-    times, exits = bounces.times.numpy() + release, bounces.velocities.numpy()
-    places = (bounces.positions + level[:, None]).numpy()
-    entries = np.concatenate((falls.numpy()[:, None], exits[:, :-1, 2]), axis=1)
-    return tuple(
-        _toss(ball, *row, plane=plane) for row in zip(times, places, exits, entries, strict=True)
-    )
 
 
-def _toss(
-    ball: Ball,
-    times: Float[ndarray, " bounce"],
-    positions: Float[ndarray, "bounce 3"],
-    velocities: Float[ndarray, "bounce 3"],
-    entry_speeds: Float[ndarray, " bounce"],
-    *,
-    plane: float,
-) -> Toss:
-    """End one trajectory at the plane, at the table's edge or after the last bounce."""
-    count, wait = _end(positions, velocities, plane=plane)
-    when, where = None, None
-    if wait is not None:
-        last = velocities[count - 1]
-        y = positions[count - 1, 1] + last[1] * wait
-        where = np.array([y, last[2] * wait - 0.5 * GRAVITY * wait**2])
-        when = float(times[count - 1] + wait)
-    on = slice(count)
-    return Toss(ball, times[on], positions[on], velocities[on], entry_speeds[on], when, where)
+def _falls(ball: Ball, height: Tensor, velocity: Tensor) -> Float[ndarray, " toss"]:
+    """Return the speed along the normal with which balls first reach the table, m/s."""
+    if ball.plain:
+        return torch.sqrt(velocity[:, 2] ** 2 + 2.0 * GRAVITY * height).numpy()
+    return -flight.fly(velocity, height=height, drag=ball.nature.drag).impact[:, 2].numpy()
+
+
+def _flights(
+    ball: Ball, exits: Float[Tensor, "toss bounce 3"]
+) -> tuple[Float[ndarray, "toss bounce 2"], Float[ndarray, "toss bounce"]]:
+    """Return how far flights go, m, and their speed along the normal on arrival, m/s."""
+    if ball.plain:
+        moved = exits[..., :2] * (2.0 * exits[..., 2:] / GRAVITY)
+        return moved.numpy(), exits[..., 2].numpy()
+    flown = flight.fly(exits, drag=ball.nature.drag)
+    return flown.displacement.numpy(), -flown.impact[..., 2].numpy()
+
+
+def _crossings(
+    ball: Ball, position: Float[ndarray, "toss 3"], velocity: Float[ndarray, "toss 3"], plane: float
+) -> tuple[Float[ndarray, " toss"], Float[ndarray, "toss 2"]]:
+    """Return after what time, s, balls cross the plane and their (y, z) there, m."""
+    away = plane - position[:, 0]
+    if ball.plain:
+        wait = away / velocity[:, 0]
+        height = velocity[:, 2] * wait - 0.5 * GRAVITY * wait**2
+        return wait, np.stack((position[:, 1] + velocity[:, 1] * wait, height), -1)
+    exits = torch.from_numpy(velocity)
+    time, moved = flight.meet(exits, torch.from_numpy(away), drag=ball.nature.drag)
+    return time.numpy(), moved[:, 1:].numpy() + position[:, 1:] * [1.0, 0.0]
 
 
 def _end(
-    positions: Float[ndarray, "bounce 3"], velocities: Float[ndarray, "bounce 3"], *, plane: float
-) -> tuple[int, float | None]:
-    """Count the contacts with the table, and give the time from the last to the plane if any."""
-    landing = positions + velocities * (2.0 * velocities[:, 2:] / GRAVITY)
-    over = passes_edge(landing.T, plane)
+    positions: Float[ndarray, "bounce 3"], landings: Float[ndarray, "bounce 2"], *, plane: float
+) -> tuple[int, bool]:
+    """Count the contacts with the table, and tell whether the ball then crosses the plane."""
+    over = passes_edge(landings.T, plane)
     off = np.abs(positions[:, :2]).max(axis=1) > HALF_TABLE
     last = int((over | off).argmax())
     if off[last]:
-        return last, None
-    wait = float((plane - positions[last, 0]) / velocities[last, 0]) if over[last] else None
-    return last + 1 if over[last] else len(positions), wait
+        return last, False
+    return (last + 1, True) if over[last] else (len(positions), False)

@@ -5,8 +5,8 @@
     nuisances      mean and central 90 % interval of everything else that was inferred
     shared         height and tilt of each session, with deviations
 
-`mean`, `covariance`, `region_90` and `samples` stay those of the paper's model, which the
-registered package holds; a finding says where the whole takes contradict it.
+`mean`, `covariance`, `region_90` and `samples` stay those of the paper's model; a finding says
+where the whole takes contradict it. The registered package holds both (`family_packages`).
 """
 
 from collections.abc import Sequence

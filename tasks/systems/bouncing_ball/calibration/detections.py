@@ -7,7 +7,7 @@ fewer than three microphones counts only where no session of the target tells pl
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +140,7 @@ def provenance(detected: Detections) -> dict[str, Any]:
             {"id": each.identity, "started_at": each.started_at.isoformat(), "rig": each.rig.name}
             for each in detected.sessions
         ],
-        "truth": None if truth is None else asdict(truth),
+        "truth": None if truth is None else recordings.stated(truth),
     }
 
 

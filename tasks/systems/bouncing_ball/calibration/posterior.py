@@ -1,7 +1,7 @@
 """The posterior of a ball on a surface, and the files that say it.
 
 samples.npz   theta, shape (4000, 2), float64
-package/      `ricochet.posterior/1`, the density on a grid
+package/      `ricochet.posterior/1`: the density on a grid, and what whole takes tell
 figures/      PNG
 details.json  the key, findings, metrics, the posterior as drops accumulate
 """
@@ -29,6 +29,7 @@ from ricochet.tasks.systems.bouncing_ball.calibration import (
     density_packages,
     density_training,
     detections,
+    family_packages,
     times_only,
 )
 from ricochet.tasks.systems.bouncing_ball.calibration.answers import Answers
@@ -39,6 +40,7 @@ from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     CalibrationTarget,
     details_header,
 )
+from ricochet.tasks.systems.bouncing_ball.contact_package import GRID as GRID_KIND
 from ricochet.tasks.systems.bouncing_ball.figures import calibration_set
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID as GRID_READER
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY
@@ -81,12 +83,14 @@ def calibrate(
         result |= chain_answers.content(answer.chains, detected)
     checked = _check_product(request, answer.drops, found, progress)
     details = _details(target, request, answer, network)
-    details["metrics"] |= {
+    details["metrics"] |= family_packages.metrics(answer.chains) | {
         f"product_coverage_{round(100 * row.nominal)}": row.found
         for row in coverage(checked.levels)
     }
     write_arrays(target.folder / "samples.npz", {"theta": found.samples})
     package = _package(target, request, found, details, checked)
+    package = family_packages.packaged(package, answer.chains, seed=request.seed)
+    details["package_kind"] = package.kind
     write_package(target.folder / "package", package, reader=GRID_READER)
     figures = target.folder / "figures"
     both = found, answer.chains
@@ -224,7 +228,7 @@ def _package(
     points = window.points(GRID).reshape(-1, 2)
     chosen = np.random.default_rng(0).choice(len(found.samples), REFERENCES, replace=False)
     return Package(
-        kind="grid",
+        kind=GRID_KIND,
         parameters=density_packages.parameters(),
         arrays={
             "rows": window.rows,

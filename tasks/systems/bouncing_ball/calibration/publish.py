@@ -141,6 +141,11 @@ def _log_target(
     runs.log_numbers(
         tracker,
         run.run_id,
-        parameters={**numbers, "seed": request.seed, "pair": target.name},
+        parameters={
+            **numbers,
+            "seed": request.seed,
+            "pair": target.name,
+            "package_kind": details.get("package_kind", "none"),
+        },
         metrics=details["metrics"],
     )

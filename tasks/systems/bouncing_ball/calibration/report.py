@@ -65,8 +65,14 @@ def _target(
         said.append(
             f"  registered as {result['registered']['name']}, version "
             f"{result['registered']['version']}, alias candidate"
+            + _holding(details.get("package_kind", ""))
         )
     return said
+
+
+def _holding(kind: str) -> str:
+    """Say which of both answers a package holds, where there are two."""
+    return ", with all bounces' answer (kind family)" if kind == "family" else ""
 
 
 def _whole_takes(result: Mapping[str, Any]) -> list[str]:

@@ -18,9 +18,10 @@ from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from ricochet.models.inference.grid_densities import GridDensity
-from ricochet.models.systems.bouncing_ball import mujoco_simulator, problem
+from ricochet.models.systems.bouncing_ball import contact_draws, mujoco_simulator, problem
 from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.calibration import posterior
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.models.systems.bouncing_ball.prediction import cup_geometry, cup_success
 from ricochet.models.systems.bouncing_ball.prediction.cup_success import Prediction
 from ricochet.tasks.figures import style
@@ -45,11 +46,11 @@ _OPEN = (1.0, 99.0)  # predicted counts between which the outcome is open
 class Trial:
     """One calibration of a ball and the map that follows from it, with processor times, s.
 
-    The prediction, from draws of theta, is of the counts over the map.
+    The prediction, from draws of the posterior, is of the counts over the map.
     """
 
     density: GridDensity
-    theta: Float[ndarray, "draw 2"]
+    draws: ContactDraws
     prediction: Prediction
     counted: Int[ndarray, "row column"]
     seconds: dict[str, float]
@@ -85,16 +86,16 @@ def run(request: StudyRequest) -> dict[str, Any]:
 def _try(ball: str, places: Float[ndarray, "row column 2"], drops: int, *, seed: int) -> Trial:
     """Calibrate a ball on one session, predict the map and let the twin count it."""
     session = product_rows.simulate(Session(seed, drops, BALLS[ball].theta))
-    truth = session.theta[0].numpy()
     start = time.process_time()
     density = posterior.posterior(session.features, session.noise, session.release)
     inferred = time.process_time()
     theta = density.sample(cup_success.DRAWS, draw=np.random.default_rng(seed + 1))
+    draws, truth = contact_draws.of_pairs(torch.from_numpy(theta)), BALLS[ball].nature
     predicting, counting = (torch.Generator().manual_seed(seed + k) for k in (2, 3))
-    prediction = cup_success.predict(theta, places, ball_radius=BALLS[ball].radius, draw=predicting)
+    prediction = cup_success.predict(draws, places, ball_radius=BALLS[ball].radius, draw=predicting)
     seconds = {"posterior": inferred - start, "map": time.process_time() - inferred}
     counted = cup_success.count(truth, places, ball_radius=BALLS[ball].radius, draw=counting)
-    return Trial(density, theta, prediction, counted, seconds)
+    return Trial(density, draws, prediction, counted, seconds)
 
 
 def _row(
@@ -125,7 +126,7 @@ def _at_one_drop(
     """Compare the prediction at one drop position with the twin's count, through MuJoCo."""
     radius = BALLS[ball].radius
     draw = torch.Generator().manual_seed(seed)
-    predicted = cup_success.predict(trial.theta, drop, ball_radius=radius, draw=draw)
+    predicted = cup_success.predict(trial.draws, drop, ball_radius=radius, draw=draw)
     plain = cup_success.deterministic(trial.density.mean[0], drop, ball_radius=radius)
     return {
         "drop": drop.tolist(),

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from ricochet.hardware.robots.simulated import SimulatedArm
+from ricochet.models.systems.bouncing_ball import contact_draws
 from ricochet.models.systems.bouncing_ball.balls import BALLS
 from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.tracking import outcomes as ball_tracking
@@ -167,7 +168,7 @@ def _calibrated(ball: str, settings: Settings, seed: int) -> controllers.BallMod
     drops = sessions.simulate(session)
     density = posterior.posterior(drops.features, drops.noise, drops.release)
     theta = density.sample(SAMPLES, draw=np.random.default_rng(SEED + seed))
-    return controllers.fit_ball_model(theta, draw=torch.Generator().manual_seed(SEED + seed))
+    return controllers.fit_ball_model(contact_draws.of_pairs(torch.from_numpy(theta)))
 
 
 def _count(request: StudyRequest) -> int:

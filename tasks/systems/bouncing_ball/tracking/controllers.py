@@ -5,14 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from jaxtyping import Float
-from numpy import ndarray
 
 from ricochet.models.sound.impact_stream import BounceEvent
+from ricochet.models.systems.bouncing_ball import contact_table
 from ricochet.models.systems.bouncing_ball.balls import Ball
-from ricochet.models.systems.bouncing_ball.prediction import transition_density, transition_sampler
-from ricochet.models.systems.bouncing_ball.prediction.transition_sampler import Table
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
+from ricochet.models.systems.bouncing_ball.contact_table import ContactTable
+from ricochet.models.systems.bouncing_ball.prediction import family_transitions
 from ricochet.models.systems.bouncing_ball.tracking import (
     belief_intercept,
     cautious_intercept,
@@ -32,10 +31,10 @@ STATIONARY = "stay"
 
 @dataclass(frozen=True)
 class BallModel:
-    """Draws of restitution and log10 concentration, and the law of the next bounce they give."""
+    """Draws of what is known of a ball, and the same as they are used while it is in the air."""
 
-    theta: Float[ndarray, "sample 2"]
-    table: Table
+    draws: ContactDraws
+    table: ContactTable
 
 
 @dataclass(frozen=True)
@@ -49,10 +48,9 @@ class ControllerInputs:
     seed: int
 
 
-def fit_ball_model(theta: Float[ndarray, "sample 2"], *, draw: torch.Generator) -> BallModel:
-    """Train the law of the next bounce on the simulator, calibrated by draws of the posterior."""
-    transition = transition_density.train(torch.from_numpy(np.array(theta)), draw=draw)
-    return BallModel(theta, transition_sampler.tabulate(transition))
+def fit_ball_model(draws: ContactDraws) -> BallModel:
+    """Prepare draws of a posterior for prediction."""
+    return BallModel(draws, contact_table.tabulate(draws))
 
 
 def controller(name: str, inputs: ControllerInputs) -> Controller:
@@ -72,24 +70,25 @@ def _stationary(inputs: ControllerInputs) -> Controller:
 
 
 def _intercept(inputs: ControllerInputs, *, horizontal: float | None = None) -> Controller:
-    restitution = float(inputs.model.theta[:, 0].mean())
+    restitution = float(inputs.model.draws.contact.restitution.mean())
     state = intercept.init(restitution, inputs.workspace, horizontal=horizontal)
     return Controller(state, intercept.step)
 
 
 def _cautious_intercept(inputs: ControllerInputs) -> Controller:
     state = cautious_intercept.init(
-        functools.partial(transition_sampler.sample, inputs.model.table),
+        functools.partial(family_transitions.sample, inputs.model.table),
         inputs.workspace,
         look_ahead=look_ahead(inputs.settings[Tosses], inputs.ball.name),
         seed=inputs.seed,
+        drag=float(inputs.model.draws.drag.mean()),
     )
     return Controller(state, cautious_intercept.step)
 
 
 def _belief(inputs: ControllerInputs) -> Controller:
     state = belief_intercept.init(
-        inputs.model.theta,
+        inputs.model.draws,
         inputs.workspace,
         ball_radius=inputs.ball.radius,
         seed=inputs.seed,

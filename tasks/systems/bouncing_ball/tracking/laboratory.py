@@ -9,7 +9,7 @@ from ricochet.hardware.microphones.acoustics import Acoustics
 from ricochet.hardware.twins.occlusions import Obstacles
 from ricochet.hardware.twins.tossed_ball import Laboratory, Surroundings
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
+from ricochet.models.systems.bouncing_ball.balls import BALLS, REAL_PING_PONG, Ball
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, contains
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.settings import Settings
@@ -53,6 +53,8 @@ def look_ahead(toss: Tosses, ball_name: str) -> int:
 
     `BadInput` for an unknown ball, or unless there is one whole number of 1 or more a ball.
     """
+    if ball_name == REAL_PING_PONG.name:  # looked ahead of as the paper's
+        ball_name = "ping-pong"
     numbers, names = toss.look_ahead, ", ".join(BALLS)
     if ball_name not in BALLS:
         raise BadInput("ball", repr(ball_name), f"one of {names}")

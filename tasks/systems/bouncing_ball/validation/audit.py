@@ -1,8 +1,9 @@
 """A packaged posterior measured again from its own recordings, for the gate.
 
 Nothing the package states of itself is used: detection runs again on the takes, the exact posterior
-is computed again, and sessions are simulated at it and inferred. Only the digest of the recordings
-is taken from the package, and these must be the recordings at hand.
+is computed again, and sessions are simulated at it and inferred; the family is inferred again from
+whole takes where the package states a contact. Only the digest of the recordings is taken from the
+package, and these must be the recordings at hand.
 """
 
 from collections.abc import Sequence
@@ -19,16 +20,24 @@ from ricochet.models.inference.grid_densities import Window
 from ricochet.models.sound.arrival_hypotheses import Tolerances
 from ricochet.models.systems.bouncing_ball.calibration import (
     calibrate,
+    family_agreement,
     posterior_agreement,
     simulation_checks,
 )
-from ricochet.models.systems.bouncing_ball.calibration.calibrate import MeasuredDrops
+from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration, MeasuredDrops
 from ricochet.models.systems.bouncing_ball.calibration.posterior_agreement import Claim
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.systems.bouncing_ball.calibration import detections, targets
+from ricochet.tasks.systems.bouncing_ball import contact_package
+from ricochet.tasks.systems.bouncing_ball.calibration import (
+    chain_answers,
+    detections,
+    family_packages,
+    targets,
+)
+from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Gate
-from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence
+from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence, FamilyEvidence
 
 ARRAYS = {
     "rows": 1,
@@ -63,13 +72,31 @@ def audit(
     if not found.placed or len(found.takes) < rules.fewest_takes:
         count = f"{len(found.takes)} takes that can be used"
         raise BadInput(_named(sessions), count, f"at least {rules.fewest_takes}, with places")
-    return audit_drops(
-        stated,
-        detections.measured(found, release_sd=rules.release_sd),
-        settings=settings,
-        seed=seed,
-        progress=progress,
-    )
+    drops = detections.measured(found, release_sd=rules.release_sd)
+    exact = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(seed))
+    contact = audit_contact(package, found, exact, rules=rules, seed=seed)
+    evidence = _compared(stated, drops, exact, settings=settings, seed=seed, progress=progress)
+    return replace(evidence, family=contact)
+
+
+def audit_contact(
+    package: Package, detected: Detections, exact: Calibration, *, rules: Calibrate, seed: int = 0
+) -> FamilyEvidence | None:
+    """Infer again the contact that a package states, from whole takes; None where it states none.
+
+    Args:
+        exact: The paper's posterior of the same takes, computed again.
+    """
+    if package.kind != contact_package.FAMILY:
+        return None
+    claimed = contact_package.contact_draws(package)
+    answer = chain_answers.infer(detected, exact, rules=rules, seed=seed)
+    measured = family_packages.contacts(answer, seed=seed)
+    if answer is None or measured is None:
+        why = "too few whole takes" if answer is None else answer.weak
+        return FamilyEvidence((), why)
+    points = np.unique(answer.family.theta, axis=0, return_inverse=True)[1].ravel()
+    return FamilyEvidence(family_agreement.compare(claimed, measured, points))
 
 
 def audit_drops(
@@ -81,7 +108,19 @@ def audit_drops(
     progress: Progress = no_progress,
 ) -> CalibrationEvidence:
     """Measure again what a package states, from the drops detected in its recordings."""
-    found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(seed))
+    exact = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(seed))
+    return _compared(stated, drops, exact, settings=settings, seed=seed, progress=progress)
+
+
+def _compared(
+    stated: Claim,
+    drops: MeasuredDrops,
+    found: Calibration,
+    *,
+    settings: Settings,
+    seed: int,
+    progress: Progress,
+) -> CalibrationEvidence:
     numbers = np.random.default_rng([seed, 1])
     used = replace(drops, release=found.release).rows(np.isin(drops.names, found.used))
     product = simulation_checks.check(
@@ -102,13 +141,16 @@ def claim(package: Package) -> Claim:
     """Return what a package states; `BadInput` if it is no posterior of two parameters."""
     arrays = package.arrays
     axes = {name: arrays[name].ndim for name in ARRAYS if name in arrays}
-    if package.kind != "grid" or axes != ARRAYS:
+    if package.kind not in contact_package.KINDS or axes != ARRAYS:
         found = f"kind {package.kind!r} with {', '.join(sorted(arrays))}"
-        raise BadInput("package", found, f"kind 'grid' with {', '.join(sorted(ARRAYS))}")
+        kinds = " or ".join(map(repr, contact_package.KINDS))
+        raise BadInput("package", found, f"kind {kinds} with {', '.join(sorted(ARRAYS))}")
     if not all(np.isfinite(arrays[name]).all() for name in ARRAYS):
         raise BadInput("package", "numbers that are not finite", "finite arrays")
     if not (np.diff(arrays["rows"]) > 0.0).all() or not (arrays["high"] > arrays["low"]).all():
         raise BadInput("package", "rows or intervals out of order", "ascending ones")
+    if package.kind == contact_package.FAMILY:
+        contact_package.check(arrays)
     window = Window(arrays["rows"], arrays["low"], arrays["high"])
     return Claim(
         density=grid_densities.normalise(window, arrays["log_density"]),

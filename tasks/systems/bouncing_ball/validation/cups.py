@@ -8,6 +8,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball.balls import Ball
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.models.systems.bouncing_ball.prediction import cup_success
 from ricochet.tasks.systems.bouncing_ball.validation.results import Outcomes, Role
 
@@ -20,7 +21,7 @@ def positions(count: int) -> Float[ndarray, "position 2"]:
 
 def predict(
     ball: Ball,
-    theta: Mapping[Role, Float[ndarray, "sample 2"]],
+    known: Mapping[Role, ContactDraws],
     places: Float[ndarray, "position 2"],
     *,
     seed: int,
@@ -29,15 +30,15 @@ def predict(
 
     No role knows the nature of the ball, which is dropped from some places, m.
     """
-    truth = np.array([ball.restitution, ball.log10_concentration])
     draw = torch.Generator().manual_seed(seed)
-    counted = cup_success.count(truth, places, ball_radius=ball.radius, draw=draw)
+    counted = cup_success.count(ball.nature, places, ball_radius=ball.radius, draw=draw)
     inside = {}
-    for role, samples in theta.items():
-        chosen = np.random.default_rng(seed).choice(len(samples), cup_success.DRAWS, replace=False)
+    for role, draws in known.items():
+        count = len(draws.drag)
+        chosen = np.random.default_rng(seed).choice(count, cup_success.DRAWS, replace=False)
         predicting = torch.Generator().manual_seed(seed + 1)
         found = cup_success.predict(
-            samples[chosen], places, ball_radius=ball.radius, draw=predicting
+            draws.rows(chosen), places, ball_radius=ball.radius, draw=predicting
         )
         inside[role] = tuple(bool(held) for held in found.holds(counted))
     return inside

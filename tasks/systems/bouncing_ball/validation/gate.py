@@ -5,6 +5,10 @@
                 interval; packaged draws: levels and ranks under the exact posterior, distance
                 from the diagonal at most 0.08; packaged mean within 0.2 exact standard
                 deviations, variances within a factor of 1.3
+    family      a package of that kind: its draws of the contact beside those of the family inferred
+                again from the recordings, eight quantities; means and standard deviations apart by
+                at most `FAMILY_ERRORS` standard errors, that is by the effective draws of the
+                answer, and by at most 0.6 of a deviation or a factor of 1.8
     method      sessions simulated at the posterior and inferred anew: rank statistics uniform
                 (Kolmogorov, p at least 0.0025 each), product coverage inside the exact binomial
                 99.8 % interval at each of 50/80/90/95 %
@@ -34,6 +38,7 @@ from scipy import stats
 
 from ricochet.models.inference import calibration_checks
 from ricochet.models.inference.calibration_checks import LEVELS
+from ricochet.models.systems.bouncing_ball.calibration.family_agreement import Compared
 from ricochet.models.systems.bouncing_ball.calibration.posterior_agreement import Agreement
 from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import ProductChecks
 from ricochet.models.systems.bouncing_ball.problem import PARAMETERS
@@ -49,18 +54,41 @@ PREDICTIVE_CHANCE = 0.005
 LARGEST_DISTANCE = 0.08
 LARGEST_SHIFT = 0.2
 LARGEST_RATIO = 1.3
+FAMILY_ERRORS = 6.0
+"""The sampler adapts to its own draws, so that answers of two seeds are 1.5 times farther apart
+than independent draws would be, root mean square; of 162 comparisons the farthest was at 4.8."""
+LARGEST_APART = 0.6
+"""Of a mean in standard deviations, of a standard deviation's logarithm: however few the draws."""
 FEWEST_TOSSES, FEWEST_POSITIONS = 60, 30
 CUP_LEVEL = 0.9
 CUPS = "positions inside their 90 % interval"
 
 
 @dataclass(frozen=True)
+class FamilyEvidence:
+    """What whole takes say of the contact that a package states.
+
+    Attributes:
+        compared: Empty where they say nothing to rely on.
+        why: Why they do not.
+    """
+
+    compared: tuple[Compared, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class CalibrationEvidence:
-    """What was measured again about a candidate."""
+    """What was measured again about a candidate.
+
+    Attributes:
+        family: Its contact beside that of the recordings' whole takes; None where it states none.
+    """
 
     agreement: Agreement
     product: ProductChecks
     predictive_p_value: float
+    family: FamilyEvidence | None = None
 
 
 def judge_evidence(evidence: CalibrationEvidence) -> tuple[Check, ...]:
@@ -68,6 +96,7 @@ def judge_evidence(evidence: CalibrationEvidence) -> tuple[Check, ...]:
     p_value = evidence.predictive_p_value
     return (
         *_package(evidence.agreement),
+        *_family(evidence.family),
         *_method(evidence.product),
         Check(
             "predictive check",
@@ -162,6 +191,30 @@ def _moments(agreement: Agreement) -> list[Check]:
             f"{1.0 / LARGEST_RATIO:.2f} to {LARGEST_RATIO}",
         ),
     ]
+
+
+def _family(evidence: FamilyEvidence | None) -> list[Check]:
+    if evidence is None:
+        return []
+    if not evidence.compared:
+        found, expected = evidence.why, "an answer, as the package states one"
+        return [Check("package's contact", False, found, expected)]
+    return [_alike(each) for each in evidence.compared]
+
+
+def _alike(compared: Compared) -> Check:
+    shift, log_ratio = (
+        min(LARGEST_APART, FAMILY_ERRORS * error)
+        for error in (compared.shift_sd, compared.log_ratio_sd)
+    )
+    ratio = float(np.exp(log_ratio))
+    return Check(
+        f"package's contact, {compared.name}",
+        bool(abs(compared.shift) <= shift and abs(compared.log_ratio) <= log_ratio),
+        f"mean {compared.shift:+.2f} standard deviations from the recordings' own, "
+        f"standard deviation {np.exp(compared.log_ratio):.2f} of it",
+        f"at most {shift:.2f}, {1.0 / ratio:.2f} to {ratio:.2f}",
+    )
 
 
 def _method(product: ProductChecks) -> list[Check]:

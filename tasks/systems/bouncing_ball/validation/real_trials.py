@@ -87,7 +87,7 @@ def run(
     folder: Path,
 ) -> TwinResult:
     """Ask, and let the contenders play tosses by hand; see `run_tosses` for what may abort them."""
-    models = trials.fit_ball_models(contenders, seed=seed)
+    models = trials.ball_models(contenders)
     setup = TrialSetup(ball, models, settings, rig, there)
     tracking = run_tosses(setup, seed=seed, folder=folder)
     seeds = trials.block_seeds(seed, settings[Real].tosses)

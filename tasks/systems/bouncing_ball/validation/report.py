@@ -7,6 +7,9 @@ import numpy as np
 
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.packages import Package
+from ricochet.tasks.systems.bouncing_ball import family_package
+from ricochet.tasks.systems.bouncing_ball.contact_package import FAMILY
+from ricochet.tasks.systems.bouncing_ball.family_package import REFERENCE_SPEED
 from ricochet.tasks.systems.bouncing_ball.figures import validation as figures
 from ricochet.tasks.systems.bouncing_ball.validation import results, trials
 from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence
@@ -24,6 +27,8 @@ LABELS = {
     "restitution_sd": "restitution, standard deviation",
     "log10_concentration_mean": "log10 concentration, mean",
     "log10_concentration_sd": "log10 concentration, standard deviation",
+    "contact_restitution_mean": "restitution at 2 m/s by all bounces, mean",
+    "contact_restitution_sd": "restitution at 2 m/s by all bounces, standard deviation",
 }
 
 
@@ -70,10 +75,14 @@ def line(result: Mapping[str, Any]) -> str:
 def posterior_line(package: Package) -> str:
     """Return the parameters of a posterior with their standard deviations, in words."""
     mean, variance = package.arrays["mean"], package.arrays["covariance"].diagonal()
-    return ", ".join(
+    said = [
         f"{parameter.name} {at:.6g} ± {spread**0.5:.2g}"
         for parameter, at, spread in zip(package.parameters, mean, variance, strict=True)
-    )
+    ]
+    if found := _contact(package):
+        numbers = "{contact_restitution_mean:.6g} ± {contact_restitution_sd:.2g}".format(**found)
+        said.append(f"by all bounces {numbers} at {REFERENCE_SPEED:g} m/s")
+    return ", ".join(said)
 
 
 def _posterior(package: Package) -> dict[str, float]:
@@ -84,7 +93,16 @@ def _posterior(package: Package) -> dict[str, float]:
         key: float(value)
         for name, mean, deviation in rows
         for key, value in ((f"{name}_mean", mean), (f"{name}_sd", deviation))
-    }
+    } | _contact(package)
+
+
+def _contact(package: Package) -> dict[str, float]:
+    """Return what a package of the family says of restitution; nothing of another."""
+    if package.kind != FAMILY:
+        return {}
+    found = family_package.restitution(package.arrays, np.array([REFERENCE_SPEED]))
+    names = ("contact_restitution_mean", "contact_restitution_sd")
+    return dict(zip(names, (float(found.mean()), float(found.std())), strict=True))
 
 
 def _trials(result: TwinResult, role: Role) -> dict[str, float]:

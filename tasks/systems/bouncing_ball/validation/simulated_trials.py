@@ -66,7 +66,7 @@ def run(
     ball: Ball, settings: Settings, contenders: Contenders, seed: int, folder: Path
 ) -> TwinResult:
     """Let the contenders play tosses and predict cups."""
-    sizes, models = settings[Validate], trials.fit_ball_models(contenders, seed=seed)
+    sizes, models = settings[Validate], trials.ball_models(contenders)
     seeds = trials.block_seeds(seed, sizes.tosses)
     if contenders.champion is None:
         models[STATIONARY] = models[CANDIDATE]
@@ -74,12 +74,12 @@ def run(
         tracking = run_tosses(
             ball, models, settings=settings, seeds=seeds, folder=folder, progress=progress
         )
-    theta = {role: trials.samples_of(package) for role, package in contenders.packages.items()}
+    draws = {role: models[role].draws for role in contenders.packages}
     places = cups.positions(sizes.positions)
     return replace(
         trials.result_of(contenders, SIMULATED, seeds, tracking, folder),
         positions=tuple((float(x), float(y)) for x, y in places),
-        inside_90=trials.paired(cups.predict(ball, theta, places, seed=seed)),
+        inside_90=trials.paired(cups.predict(ball, draws, places, seed=seed)),
     )
 
 

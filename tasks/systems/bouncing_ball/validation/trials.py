@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.storage.files import write_json
+from ricochet.tasks.systems.bouncing_ball import contact_package
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Run
 from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel
@@ -32,11 +32,10 @@ def samples_of(package: Package) -> Float[ndarray, "sample 2"]:
     return np.asarray(package.arrays["samples"], dtype=np.float64)
 
 
-def fit_ball_models(contenders: Contenders, *, seed: int) -> dict[Role, BallModel]:
-    """Fit what each role believes of the ball."""
-    draw = torch.Generator().manual_seed(seed)
+def ball_models(contenders: Contenders) -> dict[Role, BallModel]:
+    """Return what each role believes of the ball."""
     return {
-        role: controllers.fit_ball_model(samples_of(package), draw=draw)
+        role: controllers.fit_ball_model(contact_package.contact_draws(package))
         for role, package in contenders.packages.items()
     }
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy.integrate import solve_ivp
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball import air, flight
@@ -89,3 +90,23 @@ def test_warm_air_is_thinner() -> None:
     # 1.293 kg/m^3 at 0 degrees and a standard atmosphere (CRC handbook)
     assert air.density(0.0) == pytest.approx(1.293, abs=1e-3)
     assert air.density(30.0) < air.density(0.0)
+
+
+def test_a_plane_is_met_where_the_integrated_flight_meets_it() -> None:
+    """Cut short by the plane, the flight is the oracle's; without air it is a parabola."""
+    velocity = torch.tensor([[0.6, -0.3, 2.0]] * 2, dtype=torch.float64)
+    drag = torch.tensor([0.132, 0.0], dtype=torch.float64)
+    distance = torch.tensor([0.15, 0.15], dtype=torch.float64)
+    time, place = flight.meet(velocity, distance, drag=drag)
+    force = np.array([0.0, 0.0, -GRAVITY])
+    found = solve_ivp(
+        lambda _, s: np.concatenate((s[3:], force - 0.132 * np.linalg.norm(s[3:]) * s[3:])),
+        (0.0, float(time[0])),
+        np.array([0.0, 0.0, 0.0, 0.6, -0.3, 2.0]),
+        rtol=1e-12,
+        atol=1e-14,
+    )
+    np.testing.assert_allclose(place[0], found.y[:3, -1], atol=1e-6)
+    np.testing.assert_allclose(place[:, 0], 0.15, atol=1e-9)
+    assert float(time[1]) == pytest.approx(0.25, rel=1e-12)
+    assert float(place[1, 2]) == pytest.approx(2.0 * 0.25 - 0.5 * GRAVITY * 0.25**2, rel=1e-12)

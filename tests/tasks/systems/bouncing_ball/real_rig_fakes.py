@@ -8,10 +8,12 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from ricochet.hardware import locks
 from ricochet.hardware.microphones import sound_device
 from ricochet.hardware.robots import ur
+from ricochet.models.systems.bouncing_ball import contact_draws, contact_table
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.settings import Real
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
@@ -63,7 +65,8 @@ def tossed(count, *, seed=3):
 def ball_model(seed=1):
     draw = np.random.default_rng(seed)
     theta = np.array([0.72, 3.0]) + draw.standard_normal((200, 2)) * (3e-3, 0.06)
-    return BallModel(theta, table=None)  # type: ignore[arg-type]
+    draws = contact_draws.of_pairs(torch.from_numpy(theta))
+    return BallModel(draws, contact_table.tabulate(draws))
 
 
 def setup(fakes, *answers, settings=None, roles=("candidate", "champion")):

@@ -1,11 +1,19 @@
-"""The rig is what the settings say, or is refused."""
+"""The rig is what the settings say, or is refused; a session says what its ball was."""
+
+import json
+from pathlib import Path
 
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import no_progress
+from ricochet.models.systems.bouncing_ball import air
+from ricochet.models.systems.bouncing_ball.balls import BALLS, REAL_PING_PONG
+from ricochet.tasks.general_settings import Capture
+from ricochet.tasks.recordings import sessions
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.bouncing_ball import capture
+from ricochet.tasks.systems.bouncing_ball import capture, sample
 from ricochet.tasks.systems.bouncing_ball.settings import Drops
 
 
@@ -44,3 +52,79 @@ def test_a_rig_has_the_stated_microphones() -> None:
     chosen = catalogue.load_settings(overrides=[f"capture.microphones={stated}"])
     rig = capture.open_rig("simulated", chosen, seed=0).rig
     assert [list(each.position) for each in rig.microphones] == stated
+
+
+PLAIN = ["capture.drops=1", "capture.reverberation_time=0", "capture.duration=1.2"]
+REAL = ["capture.diameter=0.04", "capture.mass=0.0027", "nature.viscoelastic=true"]
+REAL += ["nature.tail_share=0.1", "nature.tail_ratio=0.05", "nature.take_scatter=0.002"]
+
+
+def recorded(folder: Path, *overrides: str) -> Path:
+    settings = catalogue.load_settings(overrides=[*PLAIN, *overrides])
+    capture.capture(settings, folder, rig="simulated", session="s", seed=1, progress=no_progress)
+    return folder / "s"
+
+
+def test_a_session_of_the_paper_s_ball_says_two_numbers_of_it(tmp_path: Path) -> None:
+    content = json.loads((recorded(tmp_path) / "session.json").read_text())
+    assert content["truth"] == {"restitution": 0.85, "log10_concentration": 3.5}
+    assert set(content["object"]) == {"ball", "surface", "drop_height"}
+
+
+def test_a_session_of_a_real_ball_states_its_size_and_keeps_all_of_its_truth(
+    tmp_path: Path,
+) -> None:
+    folder = recorded(tmp_path, *REAL, "capture.temperature=0.0")
+    content = json.loads((folder / "session.json").read_text())
+    drag = air.drag(air.COMMON_BALLS["ping-pong"], 0.0)
+    assert content["truth"] == {
+        "restitution": 0.85,
+        "log10_concentration": 3.5,
+        "viscoelastic": True,
+        "tail_share": 0.1,
+        "tail_ratio": 0.05,
+        "take_scatter": 0.002,
+        "drag": pytest.approx(drag, rel=1e-12),
+    }
+    read = sessions.read_session(folder)
+    assert (read.diameter, read.mass) == (0.04, 0.0027) and len(read.takes) == 1
+    assert read.truth is not None and read.truth.slope == 0.0
+    assert sessions.stated(read.truth) == content["truth"]
+
+
+def test_drag_that_is_given_is_that_of_the_ball_whatever_its_size() -> None:
+    chosen = catalogue.load_settings(overrides=[*REAL, "nature.drag=0.05"])
+    assert capture.ball(chosen).drag == 0.05
+    assert capture.ball(catalogue.load_settings(overrides=["nature.drag=0.05"])).drag == 0.05
+    assert capture.ball(catalogue.load_settings()).plain
+
+
+@pytest.mark.parametrize("size", ["diameter=0.04", "mass=0.0027"])
+def test_half_a_size_is_refused(size: str) -> None:
+    with pytest.raises(BadInput, match=r"expected diameter and mass, or neither"):
+        capture.open_rig("simulated", settings_with(size), seed=0)
+    real = capture.stated_rig("bench", settings_with(size)[Capture])
+    with pytest.raises(BadInput, match=r"^capture\..*expected diameter and mass, or neither"):
+        capture._plan(settings_with(size), Path("s"), real, simulated=False)
+
+
+def test_a_ball_that_bounces_higher_as_it_slows_needs_a_longer_take() -> None:
+    overrides = ["capture.drop_height=1.0", "capture.duration=1.95", "nature.slope=0.05"]
+    with pytest.raises(BadInput, match=r"capture\.duration"):
+        steep = catalogue.load_settings(overrides=[*overrides, "capture.restitution=0.97"])
+        capture.open_rig("simulated", steep, seed=0)
+
+
+def test_the_sample_takes_balls_of_the_family(tmp_path: Path) -> None:
+    pairs = [
+        sample.SamplePair(name, "table", ball)
+        for name, ball in (("real", REAL_PING_PONG), ("plain", BALLS["tennis"]))
+    ]
+    settings = catalogue.load_settings(overrides=PLAIN)
+    real, plain = (
+        sessions.read_session(folder).truth
+        for folder in sample.make(tmp_path, settings, pairs=pairs)
+    )
+    assert real is not None and plain is not None
+    assert (real.viscoelastic, real.scatter) == (True, 0.004) and real.drag == REAL_PING_PONG.drag
+    assert set(sessions.stated(plain)) == {"restitution", "log10_concentration"}

@@ -8,6 +8,8 @@ import pytest
 import torch
 
 from ricochet.models.systems.bouncing_ball import mujoco_simulator, simulator
+from ricochet.models.systems.bouncing_ball.balls import Ball
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.models.systems.bouncing_ball.prediction import cup_geometry
 from ricochet.models.systems.bouncing_ball.prediction.cup_geometry import Scene
 from ricochet.models.systems.bouncing_ball.simulator import Bounces
@@ -253,3 +255,74 @@ def test_a_ball_wider_than_the_cup_is_refused() -> None:
 def test_an_aim_that_no_ball_reaches_is_refused() -> None:
     with pytest.raises(ValueError, match="does not reach the rim"):
         cup_geometry.aim(0.3, ball_radius=RADIUS, drop_height=0.1, scene=SCENE)
+
+
+def _family(count: int, drag: float) -> tuple[ContactDraws, torch.Tensor]:
+    """A ball that scatters and loses speed, and drops about where it may reach the cup."""
+    ball = Ball("", 0.85, 2.5, RADIUS, viscoelastic=True, tangential_loss=0.05, drag=drag)
+    draw = torch.Generator().manual_seed(5)
+    noise = torch.randn(count, 2, generator=draw, dtype=torch.float64)
+    return ball.nature, torch.tensor([-0.187, 0.0]).double() + 0.04 * noise
+
+
+def _family_inside(draws: ContactDraws, drops: torch.Tensor, scene: Scene = SCENE) -> torch.Tensor:
+    return cup_geometry.simulate_family(
+        draws, drops, ball_radius=RADIUS, drop_height=HEIGHT, scene=scene,
+        draw=torch.Generator().manual_seed(1),
+    )  # fmt: skip
+
+
+def test_a_ball_without_departures_enters_as_the_papers() -> None:
+    """20,000 drops through the family's simulator and through the closed form, other draws."""
+    _, drops = _family(20_000, 0.0)
+    hardly = Ball("", 0.85, 2.5, RADIUS, drag=1e-9).nature
+    plain = Ball("", 0.85, 2.5, RADIUS).nature
+    one, other = (_family_inside(each, drops).double() for each in (hardly, plain))
+    # four standard errors of a difference of two shares of 20,000
+    assert 0.1 < one.mean() < 0.9
+    assert abs(one.mean() - other.mean()) < 4.0 * math.sqrt(2.0 * 0.25 / 20_000)
+
+
+def test_in_air_a_ball_passes_the_rim_where_small_steps_do() -> None:
+    """1000 flights from the incline through the rim, each followed by Euler's rule in 0.1 ms."""
+    nature, drops = _family(1000, 0.132)
+    draw = torch.Generator().manual_seed(2)
+    centre = torch.cat((drops, torch.full((1000, 1), 0.06, dtype=torch.float64)), -1)
+    low, high = torch.tensor([0.6, -0.1, 1.0]), torch.tensor([1.4, 0.1, 2.2])
+    velocity = low + (high - low) * torch.rand(1000, 3, generator=draw, dtype=torch.float64)
+    answers = []
+    for move in (0.0, 1e-3, -1e-3):
+        wider = replace(SCENE, rim_radius=SCENE.rim_radius + move)
+        rim = cup_geometry._dragged(centre, velocity, wider, nature.drag.expand(1000))
+        answers.append(cup_geometry._passes_rim(rim, RADIUS, wider).numpy())
+    slow, place, speed = np.zeros(1000, bool), centre.numpy().copy(), velocity.numpy().copy()
+    lip = np.zeros(1000, bool)
+    for _ in range(6000):
+        before = place[:, 2].copy()
+        place += 1e-4 * speed
+        length = np.linalg.norm(speed, axis=1, keepdims=True)
+        speed += 1e-4 * ([0.0, 0.0, -9.81] - 0.132 * length * speed)
+        away = np.hypot(place[:, 0] - SCENE.cup_distance, place[:, 1])
+        lip |= (
+            (before < SCENE.rim_height)
+            & (place[:, 2] >= SCENE.rim_height)
+            & (away < SCENE.rim_radius + RADIUS)
+        )
+        falls = (before > SCENE.rim_height) & (place[:, 2] <= SCENE.rim_height)
+        slow |= falls & (away <= SCENE.rim_radius - RADIUS)
+    decided = np.ptp(np.stack(answers).astype(int), axis=0) == 0
+    assert decided.mean() > 0.9 and answers[0].sum() > 20
+    np.testing.assert_array_equal((slow & ~lip)[decided], answers[0][decided])
+
+
+def test_air_takes_balls_that_just_came_through() -> None:
+    """At the drop from which the ball without air comes down on the axis, air brings it short."""
+    nature, _ = _family(1, 0.0)
+    sure = replace(nature, contact=replace(nature.contact, concentration=torch.tensor([math.inf])))
+    x = cup_geometry.aim(0.85, ball_radius=RADIUS, drop_height=HEIGHT, scene=SCENE)
+    grid = torch.stack((x + torch.linspace(-0.1, 0.1, 401), torch.zeros(401)), -1).double()
+    middles = []
+    for drag in (0.0, 0.132):
+        inside = _family_inside(replace(sure, drag=torch.tensor([drag]).double()), grid)
+        middles.append(float(grid[inside, 0].mean()))
+    assert 0.005 < middles[1] - middles[0] < 0.08

@@ -7,13 +7,19 @@ import numpy as np
 import pytest
 import torch
 
+from ricochet.models.systems.bouncing_ball import contact_draws
 from ricochet.models.systems.bouncing_ball.balls import BALLS
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.models.systems.bouncing_ball.prediction import cup_success
 from ricochet.models.systems.bouncing_ball.problem import PRIOR
 
 
 def _draw(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
+
+
+def _pairs(theta: np.ndarray) -> ContactDraws:
+    return contact_draws.of_pairs(torch.from_numpy(theta))
 
 
 def test_the_setting_has_the_paper_s_numbers() -> None:
@@ -51,21 +57,20 @@ def test_every_ball_has_a_place_on_the_grid_that_never_misses_without_noise(name
 def test_six_bounces_are_all_that_matter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Followed for twelve bounces no ball of 18,700 that missed comes in (the draws are shared)."""
     ball = BALLS[name]
-    theta = np.array([ball.restitution, ball.log10_concentration])
     arguments = {"ball_radius": ball.radius}
-    six = cup_success.count(theta, cup_success.positions(0.02), **arguments, draw=_draw(1))
+    six = cup_success.count(ball.nature, cup_success.positions(0.02), **arguments, draw=_draw(1))
     monkeypatch.setattr(cup_success, "_BOUNCES", 12)
-    twelve = cup_success.count(theta, cup_success.positions(0.02), **arguments, draw=_draw(1))
+    twelve = cup_success.count(ball.nature, cup_success.positions(0.02), **arguments, draw=_draw(1))
     assert six.sum() > 0 and np.array_equal(six, twelve)
 
 
 def test_prediction_at_many_places_has_the_law_of_each_alone() -> None:
     """Other random numbers, the same chances: 30 x 100 drops a place, four standard errors."""
-    theta = np.tile([0.85, 3.5], (30, 1))
+    draws = _pairs(np.tile([0.85, 3.5], (30, 1)))
     drops = np.array([[-0.187, 0.0], [-0.15, 0.03], [-0.22, -0.02]])
-    together = cup_success.predict(theta, drops, ball_radius=0.02, draw=_draw(2)).mean
+    together = cup_success.predict(draws, drops, ball_radius=0.02, draw=_draw(2)).mean
     for place, mean in zip(drops, together, strict=True):
-        alone = float(cup_success.predict(theta, place, ball_radius=0.02, draw=_draw(3)).mean)
+        alone = float(cup_success.predict(draws, place, ball_radius=0.02, draw=_draw(3)).mean)
         pooled = np.clip((alone + mean) / 200, 0.01, 0.99)
         assert abs(alone - mean) < 4 * 100 * math.sqrt(2 * pooled * (1 - pooled) / 3000)
 
@@ -76,7 +81,7 @@ def test_a_less_certain_posterior_predicts_with_a_wider_interval() -> None:
     drop = np.array([-0.15, 0.0])
     widths = []
     for theta in (narrow, wide):
-        found = cup_success.predict(theta, drop, ball_radius=0.02, draw=_draw(5)).interval
+        found = cup_success.predict(_pairs(theta), drop, ball_radius=0.02, draw=_draw(5)).interval
         widths.append(int(found.high - found.low))
     assert widths[1] > 1.5 * widths[0]
 
@@ -90,8 +95,8 @@ def test_intervals_hold_the_truth_s_count_as_often_as_they_say() -> None:
         centre, spread = draw.uniform([0.8, 2.5], [0.9, 4.0]), np.array([5e-3, 0.15])
         theta = np.clip(centre + spread * draw.standard_normal((31, 2)), PRIOR.low, PRIOR.high)
         drop = cup_success.aim(centre[0], ball_radius=0.02) + draw.uniform(-0.05, 0.05, 2)
-        found = cup_success.predict(theta[:30], drop, ball_radius=0.02, draw=torch_draw)
-        counted = cup_success.count(theta[30], drop, ball_radius=0.02, draw=torch_draw)
+        found = cup_success.predict(_pairs(theta[:30]), drop, ball_radius=0.02, draw=torch_draw)
+        counted = cup_success.count(_pairs(theta[30:]), drop, ball_radius=0.02, draw=torch_draw)
         held.append(bool(found.holds(counted)))
         said.append(float(found.interval.content))
     # Three standard errors of 200 at 0.93 are 0.054; chances are not quite Beta distributed: 0.02.

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import torch
 
+from ricochet.models.systems.bouncing_ball import flight
 from ricochet.models.systems.bouncing_ball.prediction import lookahead
 from ricochet.models.systems.bouncing_ball.prediction.lookahead import LastBounces, NextBounces
 
@@ -160,3 +162,34 @@ def test_what_cannot_be_looked_ahead_from_is_refused(
         lookahead.sample(
             last, certain, plane=0.3, depth=depth, branches=branches, draw=np.random.default_rng(0)
         )
+
+
+def test_in_air_it_crosses_where_followed_flights_do() -> None:
+    """500 flights of a ping-pong ball, followed to their landing for the law, and to the plane."""
+    draw, drag = np.random.default_rng(2), 0.132
+    low, high = (0.3, -0.1, 0.8), (0.8, 0.1, 1.8)
+    exits = torch.from_numpy(draw.uniform(low, high, (500, 3)))
+    k = torch.full((500,), drag, dtype=torch.float64)
+    flown = flight.fly(exits, drag=k)
+    landed = flown.displacement.numpy()
+    plane = 0.7 * float(landed[:, 0].min())
+    when, where = (each.numpy() for each in flight.meet(exits, torch.full_like(k, plane), drag=k))
+
+    def followed(
+        time: np.ndarray, distance: np.ndarray, count: int, draw: np.random.Generator
+    ) -> NextBounces:
+        return NextBounces(flown.duration.numpy()[None], landed[None, :, 0], landed[None, :, 1])
+
+    ahead, still = (
+        lookahead.sample(
+            LastBounces(0.3, (0.0, 0.0), (0.1, 0.0)), followed,
+            plane=plane, depth=1, branches=500, drag=of, draw=draw,
+        )
+        for of in (drag, 0.0)
+    )  # fmt: skip
+    assert ahead.crossed == pytest.approx(1.0)
+    # k w T^2 / 48 of time at most, 0.7 ms, and w times that; without the air's share 2 ms and 4 mm
+    np.testing.assert_allclose(ahead.y, where[:, 1], atol=1e-6)
+    np.testing.assert_allclose(ahead.time, when, atol=7e-4)
+    np.testing.assert_allclose(ahead.z, where[:, 2], atol=1.3e-3)
+    assert np.abs(ahead.z - where[:, 2]).mean() < 0.3 * np.abs(still.z - where[:, 2]).mean()

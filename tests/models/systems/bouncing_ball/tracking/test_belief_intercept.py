@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from ricochet.models.sound.impact_stream import BounceEvent
+from ricochet.models.systems.bouncing_ball import contact_draws
 from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.models.systems.bouncing_ball.tracking import belief_intercept, workspace
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.belief_intercept import State
@@ -20,10 +22,11 @@ PADDLE = (0.05, 0.2)
 BALL = BALLS["ping-pong"]
 
 
-def known(ball: Ball, count: int = 50) -> np.ndarray:
+def known(ball: Ball, count: int = 50) -> ContactDraws:
     draw = np.random.default_rng(0)
     e = draw.normal(ball.restitution, 0.002, count)
-    return np.column_stack((e, draw.normal(ball.log10_concentration, 0.04, count)))
+    theta = np.column_stack((e, draw.normal(ball.log10_concentration, 0.04, count)))
+    return contact_draws.of_pairs(torch.from_numpy(theta))
 
 
 def start(seed: int = 0, ball: Ball = BALL) -> State:
@@ -146,8 +149,9 @@ def test_a_bad_event_moves_nothing_and_leaves_one_line(bad: Bad) -> None:
     "theta", [np.zeros((0, 2)), np.array([[np.nan, 3.0]]), np.array([[1.2, 3.0]])]
 )
 def test_a_posterior_that_is_none_is_refused(theta: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="theta"):
-        belief_intercept.init(theta, PLACE, ball_radius=0.02)
+    draws = contact_draws.of_pairs(torch.from_numpy(theta))
+    with pytest.raises(ValueError, match="draws"):
+        belief_intercept.init(draws, PLACE, ball_radius=0.02)
 
 
 @pytest.mark.parametrize("change", [{"ball_radius": 0.0}, {"price": -1.0}])

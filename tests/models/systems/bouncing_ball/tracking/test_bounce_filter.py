@@ -8,7 +8,10 @@ import pytest
 import torch
 from scipy import special, stats
 
-from ricochet.models.systems.bouncing_ball.balls import BALLS
+from ricochet.models.systems.bouncing_ball import contact, contact_draws, contact_table, flight
+from ricochet.models.systems.bouncing_ball.balls import BALLS, REAL_PING_PONG
+from ricochet.models.systems.bouncing_ball.contact import Contact
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.models.systems.bouncing_ball.tracking import (
     bounce_filter,
     late_arrivals,
@@ -40,7 +43,14 @@ def detection(
 
 
 def believe(theta: np.ndarray, events: list[Detection], *, sensor: SensorModel = SENSOR) -> Belief:
-    belief = bounce_filter.begin(theta, events[0], prior=PRIOR, sensor=sensor)
+    return believed(contact_draws.of_pairs(torch.from_numpy(theta.copy())), events, sensor=sensor)
+
+
+def believed(
+    draws: ContactDraws, events: list[Detection], *, sensor: SensorModel = SENSOR
+) -> Belief:
+    contacts = contact_table.tabulate(draws)
+    belief = bounce_filter.begin(contacts, events[0], prior=PRIOR, sensor=sensor)
     for event in events[1:]:
         belief = bounce_filter.update(belief, event, prior=PRIOR, sensor=sensor)
     return belief
@@ -192,9 +202,9 @@ def test_late_arrivals_tell_where_the_last_bounce_was_better_than_its_prediction
     theta = np.array([[ball.restitution, ball.log10_concentration]])
     errors = []
     for toss in tossed("moon ball", 60):
-        contact = toss.positions[2, :2]
+        place = toss.positions[2, :2]
         wrong = test_late_arrivals.located(
-            contact, draw.uniform(0.1, 0.3) * np.eye(3)[draw.integers(3)]
+            place, draw.uniform(0.1, 0.3) * np.eye(3)[draw.integers(3)]
         )
         if not np.isfinite(wrong).all():
             continue
@@ -205,8 +215,58 @@ def test_late_arrivals_tell_where_the_last_bounce_was_better_than_its_prediction
         for known in (late, ()):
             belief = believe(theta, [*events[:2], replace(events[2], late=known)])
             weight = np.exp(belief.log_weight)[..., None]
-            pair.append(np.hypot(*((belief.mean[..., :2] * weight).sum((0, 1)) - contact)))
+            pair.append(np.hypot(*((belief.mean[..., :2] * weight).sum((0, 1)) - place)))
         errors.append(pair)
     with_late, predicted = np.mean(errors, axis=0)
     assert len(errors) > 20
     assert with_late < 2.0 / 3.0 * predicted, (with_late, predicted)
+
+
+def through_air(missing: int | None = None) -> tuple[ContactDraws, list[Detection], np.ndarray]:
+    """A ball of the family that never turns nor scatters: events, and its last arrival (u, w)."""
+    ball = replace(REAL_PING_PONG, log10_concentration=12.0, scatter=0.0, tangential_loss=0.1)
+    nature = ball.nature
+    time, place = 1.0, torch.tensor([-0.2, 0.0], dtype=torch.float64)
+    velocity = torch.tensor([[0.5, 0.02, 1.8]], dtype=torch.float64)
+    events, draw = [detection(time, tuple(place.tolist()))], torch.Generator().manual_seed(0)
+    impact = velocity
+    for number in range(3):
+        flown = flight.fly(velocity, drag=nature.drag)
+        time, place = time + float(flown.duration), place + flown.displacement[0]
+        if number != missing:
+            events.append(detection(time, tuple(place.tolist())))
+        impact = flown.impact
+        velocity = contact.bounce(impact, nature.contact, law=nature.law, draw=draw)
+    return nature, events, impact[0].numpy()
+
+
+def test_a_ball_in_air_is_known_to_arrive_as_it_does() -> None:
+    """The last arrival of the family's ball; the paper's model of it is off by ten times more."""
+    nature, events, impact = through_air()
+    belief = believed(nature, events, sensor=replace(SURE, outlier_rate=1e-12))
+    assert -belief.entry[0, 0] == pytest.approx(impact[2], abs=2e-3)
+    np.testing.assert_allclose(belief.mean[0, 0, 2:], impact[:2], atol=0.02)
+    pair = contact_draws.of_pairs(
+        torch.tensor([[float(nature.restitution(torch.tensor(1.8))), 12]])
+    )
+    other = believed(pair, events, sensor=replace(SURE, outlier_rate=1e-12))
+    assert abs(other.entry[0, 0] + impact[2]) > 0.02
+
+
+def test_a_draw_with_the_right_air_and_law_gains_weight() -> None:
+    nature, events, _ = through_air()
+    still = replace(nature, drag=0.0 * nature.drag)
+    both = ContactDraws(
+        Contact(*(torch.cat((x, x)) for x in vars(nature.contact).values())),
+        torch.cat((nature.viscoelastic, nature.viscoelastic)),
+        torch.cat((nature.drag, still.drag)),
+    )
+    belief = believed(both, events, sensor=replace(SENSOR, restitution_sd=0.001))
+    assert np.exp(belief.log_weight).sum(axis=0)[0] > 0.9
+
+
+def test_a_missed_contact_in_air_is_noticed() -> None:
+    nature, events, impact = through_air(missing=1)
+    belief = believed(nature, events)
+    assert belief.hypotheses[0].tolist() == [INLIER, INLIER, EventHypothesis.INLIER_AFTER_MISS]
+    assert -belief.entry[0, 0] == pytest.approx(impact[2], abs=5e-3)

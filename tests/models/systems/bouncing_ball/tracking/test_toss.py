@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.systems.bouncing_ball.balls import BALLS, Ball
+from ricochet.models.systems.bouncing_ball.balls import BALLS, REAL_PING_PONG, Ball
 from ricochet.models.systems.bouncing_ball.tracking import toss as ball_toss
 from ricochet.models.systems.bouncing_ball.tracking.workspace import HALF_TABLE
+from tests.oracles import drag_flights
 
 STILL = Ball("still", 0.8, math.inf, 0.02)
 
@@ -132,3 +133,54 @@ def test_a_duller_ball_loses_speed_faster():
     dull = follow((-0.27, 0.0, 0.2), (0.6, 0.0, 0.0), ball=replace(STILL, restitution=0.6))
     lively = follow((-0.27, 0.0, 0.2), (0.6, 0.0, 0.0))
     assert dull.entry_speeds[1] < lively.entry_speeds[1] and len(dull.times) > len(lively.times)
+
+
+def test_a_ball_in_air_takes_the_integrated_flights() -> None:
+    """Contact to contact of the real ping-pong ball, and its speed on arrival."""
+    for toss in ball_toss.tosses(REAL_PING_PONG, 3, draw=seeded()):
+        for number in range(len(toss.times) - 1):
+            time, moved, impact = drag_flights.flight(
+                toss.velocities[number], 0.0, REAL_PING_PONG.drag, (0.0, 0.0), GRAVITY
+            )
+            step = toss.positions[number + 1, :2] - toss.positions[number, :2]
+            assert toss.times[number + 1] - toss.times[number] == pytest.approx(time, rel=2e-5)
+            np.testing.assert_allclose(step, moved, atol=1e-5)
+            assert toss.entry_speeds[number + 1] == pytest.approx(-impact[2], rel=2e-5)
+
+
+def test_air_brings_a_ball_to_the_plane_later_and_lower_as_first_order_says() -> None:
+    """One flight from the last contact: t (1 + k |v| t / 2) and less, |v| at most 2.2 m/s."""
+    ball = replace(STILL, restitution=0.9, drag=0.01)
+    still, dragged = (
+        follow((0.0, 0.0, 0.2), (0.8, 0.0, 0.0), ball=each)
+        for each in (replace(ball, drag=0.0), ball)
+    )
+    assert len(still.times) == len(dragged.times)
+    later = dragged.crossing_time - still.crossing_time
+    whole = 0.3 / 0.8
+    assert 0.0 < later < 0.01 * 2.2 * whole**2
+    np.testing.assert_allclose(dragged.crossing, still.crossing, atol=2.2 * later + 0.01 * whole)
+
+
+def test_the_family_s_ball_without_departures_is_tossed_as_the_papers() -> None:
+    """No air and hardly any slope; 400 tosses each, four standard errors of a difference."""
+    ball = BALLS["tennis"]
+    assert ball.plain and not replace(ball, slope=1e-12).plain
+    rows = []
+    for each in (ball, replace(ball, slope=1e-12)):
+        tosses = ball_toss.tosses(each, 400, draw=seeded(5))
+        assert all(toss.ball is each for toss in tosses)
+        there = [t for t in tosses if t.crossing is not None]
+        found = np.array([(*t.crossing, t.crossing_time, len(t.times)) for t in there])
+        rows.append((found.mean(0), found.std(0) / np.sqrt(len(found))))
+    (one, one_error), (other, other_error) = rows
+    assert (np.abs(one - other) < 4.0 * np.hypot(one_error, other_error)).all()
+
+
+def test_most_tosses_of_the_real_ping_pong_ball_cross_within_the_workspace() -> None:
+    """300 tosses; three standard errors of 0.95 are 3.8 %."""
+    tosses = ball_toss.tosses(REAL_PING_PONG, 300, draw=seeded(8))
+    crossed = [t for t in tosses if t.crossing is not None]
+    assert len(crossed) > 0.9 * 300
+    assert np.mean([len(t.times) >= 2 for t in crossed]) > 0.9
+    assert np.mean([abs(t.crossing[0]) < 0.35 and t.crossing[1] < 0.5 for t in crossed]) > 0.95

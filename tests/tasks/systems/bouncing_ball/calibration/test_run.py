@@ -187,6 +187,18 @@ def test_the_report_names_what_was_set_aside_and_draws_ratios(tmp_path):
     assert said.count("*") == 3
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("grid", ""), ("family", ", with all bounces' answer (kind family)")],
+)
+def test_the_report_says_which_kind_of_package_was_registered(tmp_path, kind, words):
+    (tmp_path / "details.json").write_text(json.dumps({"package_kind": kind}))
+    result = RESULT | {"registered": {"name": "ball-table", "version": "3"}}
+    entry = {"result": result, "unchanged": False, "folder": str(tmp_path)}
+    said = report.lines({"pair": entry}, Path("out"))
+    assert f"  registered as ball-table, version 3, alias candidate{words}" in said
+
+
 HEIGHT = {"session": "a", "height": 0.262, "height_sd": 0.002, "stated": None, "source": "takes"}
 SOURCES = {
     "as stated": {"source": "stated", "stated": 0.262},

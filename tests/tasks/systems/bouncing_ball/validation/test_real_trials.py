@@ -255,7 +255,7 @@ def test_without_a_champion_the_share_of_staying_is_measured_at_the_rig_s_own_ho
     monkeypatch, tmp_path
 ):
     tracking = TrackingTrials({"candidate": (True,)}, {}, {}, {})
-    monkeypatch.setattr(real_trials.trials, "fit_ball_models", lambda contenders, seed: {})
+    monkeypatch.setattr(real_trials.trials, "ball_models", lambda contenders: {})
     monkeypatch.setattr(real_trials, "run_tosses", lambda *_, **__: tracking)
     shares = {}
     for z in (0.06, 0.1):

@@ -5,9 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
+from ricochet.models.systems.bouncing_ball import contact_draws
 from ricochet.tasks.registry.runs import OpenRun
 from ricochet.tasks.registry.verdicts import Verdict
+from ricochet.tasks.systems.bouncing_ball import contact_package
 from ricochet.tasks.systems.bouncing_ball.validation import gate, report, results, trials
 from ricochet.tasks.systems.bouncing_ball.validation.results import TrackingTrials, TwinResult
 from ricochet.tasks.validation import page
@@ -21,19 +24,41 @@ TRACKED = TrackingTrials(
 )
 
 
-def package():
+CONTACT = {"contact_restitution_mean", "contact_restitution_sd"}
+
+
+def package(contact=None):
     arrays = {
-        "samples": np.random.default_rng(0).normal(size=(50, 2)),
+        "samples": np.random.default_rng(0).normal((0.72, 3.0), (1e-3, 0.2), (50, 2)),
         "mean": np.array([0.72, 3.0]),
         "covariance": np.diag([1e-6, 0.04]),
     }
     names = ("restitution", "log10_concentration")
-    return SimpleNamespace(arrays=arrays, parameters=[SimpleNamespace(name=name) for name in names])
+    return SimpleNamespace(
+        kind="grid" if contact is None else "family",
+        arrays=arrays | ({} if contact is None else contact_package.arrays_of(contact)),
+        parameters=[SimpleNamespace(name=name) for name in names],
+    )
 
 
 def contenders(**versions):
     versions = {"candidate": "2"} | versions
     return Contenders(NAME, versions, {role: package() for role in versions})
+
+
+def test_the_restitution_of_all_bounces_is_reported_where_there_is_one() -> None:
+    pairs = torch.tensor([[0.71, 3.0], [0.73, 3.0]], dtype=torch.float64)
+    both = {"candidate": package(contact_draws.of_pairs(pairs)), "champion": package()}
+    played = Contenders(NAME, {"candidate": "2", "champion": "1"}, both)
+    result = TwinResult(
+        NAME, "2", "1", "simulated", (0,), Paired((True,), (False,)), (), Paired((), ())
+    )
+    tracked = TrackingTrials(result.success.to_json(), {}, {}, {"candidate": (), "champion": ()})
+    made = report.report(played, None, TwinResult(**(vars(result) | {"tracking": tracked})))
+    assert made.measured["candidate"]["contact_restitution_mean"] == pytest.approx(0.72)
+    assert made.measured["candidate"]["contact_restitution_sd"] == pytest.approx(0.01)
+    assert not CONTACT & set(made.measured["champion"])
+    assert made.stated.endswith(", by all bounces 0.72 ± 0.01 at 2 m/s")
 
 
 def test_what_was_refused_in_a_toss_goes_into_the_run(tmp_path) -> None:
@@ -57,7 +82,7 @@ def test_every_metric_has_a_label_and_every_parameter_its_deviation() -> None:
     )
     made = report.report(played, None, TwinResult(**(vars(result) | {"tracking": tracked})))
     for role in ("candidate", "champion"):
-        assert set(made.measured[role]) == set(report.LABELS) - {"cup_inside_90"}
+        assert set(made.measured[role]) == set(report.LABELS) - CONTACT - {"cup_inside_90"}
     assert made.measured["candidate"]["restitution_sd"] == pytest.approx(1e-3)
     assert made.measured["champion"]["energy"] == 0.2
     assert made.stated == "restitution 0.72 ± 0.001, log10_concentration 3 ± 0.2"

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from ricochet.models.systems.bouncing_ball import contact_draws
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers, laboratory
 from ricochet.tasks.systems.bouncing_ball.validation import cups, simulated_trials
@@ -12,8 +14,9 @@ from tests.oracles import telemetry_reader
 TRUTH = np.array([0.72, 3.0])
 
 
-def _draws(mean: np.ndarray, sd: tuple[float, float] = (3e-4, 0.06)) -> np.ndarray:
-    return mean + np.random.default_rng(1).standard_normal((200, 2)) * sd
+def _draws(mean: np.ndarray, sd: tuple[float, float] = (3e-4, 0.06)) -> ContactDraws:
+    theta = mean + np.random.default_rng(1).standard_normal((200, 2)) * sd
+    return contact_draws.of_pairs(torch.from_numpy(theta))
 
 
 def test_cups_are_predicted_by_the_truth_and_not_by_another_ball() -> None:
@@ -34,7 +37,7 @@ def test_places_of_the_cup_differ_and_lie_on_the_grid() -> None:
 @pytest.mark.slow
 def test_both_roles_meet_the_same_tosses_and_leave_a_record(tmp_path) -> None:
     ball, loaded = laboratory.ball_of("tennis-table"), catalogue.load_settings()
-    knowledge = controllers.fit_ball_model(_draws(TRUTH), draw=torch.Generator().manual_seed(1))
+    knowledge = controllers.fit_ball_model(_draws(TRUTH))
     known = {"candidate": knowledge, "champion": knowledge, "stay": knowledge}
     tracking = simulated_trials.run_tosses(
         ball, known, settings=loaded, seeds=(5, 6), folder=tmp_path

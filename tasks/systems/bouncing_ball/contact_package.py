@@ -1,0 +1,132 @@
+"""Draws of a contact as arrays of a package, and back (`contact_draws`).
+
+A package of kind `family` has all arrays of one of kind `grid`, and beside them one axis (draw) of
+
+    contact.restitution      at the reference speed, `LOWEST` to `HIGHEST`
+    contact.concentration    of the exit direction, not negative
+    contact.slope            s/m, of the linear law
+    contact.tangential_loss  share of the tangential speed, -1 to 1 (negative: spin gives some)
+    contact.tail_share       of wide redirections, 0 to 1
+    contact.tail_ratio       of their concentration to that of the others, 0 to 1
+    contact.scatter          of the exit speed from bounce to bounce, not negative
+    contact.drag             of the air, 1/m, not negative
+    contact.viscoelastic     whether restitution follows the viscoelastic law, else the linear one
+
+in double precision, the last one of truth values. From a package of kind `grid` its draws of the
+paper's model are read: constant restitution without air.
+"""
+
+import math
+from dataclasses import fields, replace
+
+import numpy as np
+import torch
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.bouncing_ball import contact_draws as draws_of_contacts
+from ricochet.models.systems.bouncing_ball.contact import HIGHEST, LOWEST, Contact
+from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
+from ricochet.tasks.registry.packages import Arrays, Package
+from ricochet.tasks.systems.bouncing_ball import family_package
+
+KINDS = GRID, FAMILY = "grid", "family"
+"""Kinds of packages of a ball on a surface."""
+PREFIX = "contact."
+BOUNDS = {
+    "restitution": (LOWEST, HIGHEST),
+    "concentration": (0.0, math.inf),
+    "slope": (-math.inf, math.inf),
+    "tangential_loss": (-1.0, 1.0),
+    "tail_share": (0.0, 1.0),
+    "tail_ratio": (0.0, 1.0),
+    "scatter": (0.0, math.inf),
+    "drag": (0.0, math.inf),
+}
+"""Of the numbers of a draw, without the prefix."""
+LAW = "viscoelastic"
+
+
+def arrays_of(draws: ContactDraws) -> Arrays:
+    """Return the arrays of a package that hold draws of a contact."""
+    columns = {field.name: getattr(draws.contact, field.name) for field in fields(Contact)}
+    columns |= {"drag": draws.drag}
+    arrays: Arrays = {PREFIX + name: column.double().numpy() for name, column in columns.items()}
+    return arrays | {PREFIX + LAW: draws.viscoelastic.numpy()}
+
+
+def with_contacts(package: Package, draws: ContactDraws) -> Package:
+    """Return a package of kind `grid` with draws of a contact beside, as one of kind `family`."""
+    return replace(
+        package,
+        kind=FAMILY,
+        arrays=package.arrays | arrays_of(draws),
+        inputs=package.inputs | {"speed": family_package.SPEEDS},
+    )
+
+
+def contact_draws(package: Package) -> ContactDraws:
+    """Return the draws of a contact that a package holds, of kind `family` or `grid`.
+
+    Raises:
+        BadInput: If an array is missing or has another shape, or numbers that mean nothing.
+    """
+    if package.kind == GRID:
+        return draws_of_contacts.of_pairs(torch.from_numpy(_pairs(package.arrays)))
+    if package.kind != FAMILY:
+        raise BadInput("package", f"kind {package.kind!r}", f"kind {FAMILY!r} or {GRID!r}")
+    check(package.arrays)
+    columns = {name: _copied(package.arrays, name) for name in BOUNDS}
+    drag = columns.pop("drag")
+    return ContactDraws(Contact(**columns), _copied(package.arrays, LAW).bool(), drag)
+
+
+def check(arrays: Arrays) -> None:
+    """Refuse arrays that are no draws of a contact: `BadInput`."""
+    count = len(np.atleast_1d(arrays.get(PREFIX + "restitution", ())))
+    if count == 0:
+        raise BadInput(f"package: {PREFIX}restitution", "no draw", "one or more")
+    for name, bounds in BOUNDS.items():
+        _check(arrays, PREFIX + name, count, bounds)
+    law = _found(arrays, PREFIX + LAW, count)
+    if law.dtype not in (np.bool_, np.uint8) or law.max() > 1:
+        found = f"values of {law.dtype} up to {law.max()}"
+        raise BadInput(f"package: {PREFIX}{LAW}", found, "truth values, or 0 and 1 of uint8")
+
+
+def _check(arrays: Arrays, name: str, count: int, bounds: tuple[float, float]) -> None:
+    values, (low, high) = _found(arrays, name, count), bounds
+    if values.dtype != np.float64:
+        raise BadInput(f"package: {name}", f"numbers of {values.dtype}", "float64")
+    if not np.isfinite(values).all():
+        raise BadInput(f"package: {name}", "numbers that are not finite", "finite ones")
+    if values.min() < low or values.max() > high:
+        found = f"{values.min():g} to {values.max():g}"
+        raise BadInput(f"package: {name}", found, f"numbers from {low:g} to {high:g}")
+
+
+def _found(arrays: Arrays, name: str, count: int) -> np.ndarray:
+    shape = arrays[name].shape if name in arrays else None
+    if shape != (count,):
+        found = "no array" if shape is None else f"shape {shape}"
+        raise BadInput(f"package: {name}", found, f"shape ({count},), a number for each draw")
+    return arrays[name]
+
+
+def _pairs(arrays: Arrays) -> np.ndarray:
+    """Return draws of restitution and log10 concentration."""
+    samples = arrays.get("samples", np.zeros(0))
+    if samples.ndim != 2 or samples.shape[1] != 2 or len(samples) == 0:
+        found = f"shape {samples.shape}" if "samples" in arrays else "no array"
+        raise BadInput("package: samples", found, "shape (draw, 2), one draw or more")
+    if not np.isfinite(samples).all():
+        raise BadInput("package: samples", "numbers that are not finite", "finite ones")
+    low, high = samples[:, 0].min(), samples[:, 0].max()
+    if low < LOWEST or high > HIGHEST:
+        found = f"restitution {low:g} to {high:g}"
+        raise BadInput("package: samples", found, f"{LOWEST:g} to {HIGHEST:g}")
+    return samples.astype(np.float64)
+
+
+def _copied(arrays: Arrays, name: str) -> torch.Tensor:
+    """Return a column that may be written to: the arrays of a champion may not."""
+    return torch.from_numpy(arrays[PREFIX + name].copy())

@@ -1,0 +1,64 @@
+"""What whole takes tell goes into the package where it may be relied on, and else stays out."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES
+from ricochet.tasks.registry.packages import read_package, write_package
+from ricochet.tasks.systems.bouncing_ball import contact_package
+from ricochet.tasks.systems.bouncing_ball.calibration import family_packages
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from tests.tasks.systems.bouncing_ball.calibration import family_cases
+
+
+def test_the_package_keeps_the_grid_and_gains_the_draws(package, tmp_path):
+    answer = family_cases.answer(1)
+    made = family_packages.packaged(package, answer, seed=0)
+    write_package(tmp_path / "package", made, reader=GRID)
+    read = read_package(tmp_path / "package", reader=GRID)
+    assert read.kind == "family" and read.checks["family"]["members"] == family_cases.WEIGHTS
+    for name, array in package.arrays.items():
+        np.testing.assert_array_equal(read.arrays[name], array)
+    found = contact_package.contact_draws(read)
+    expected = answer.family
+    at = found.restitution(torch.tensor(1.0, dtype=torch.float64)).numpy()
+    # the draws scatter by less than 5e-5 from take to take: four errors of the mean of 4000
+    assert abs(at.mean() - expected.restitution(1.0).mean()) < 4.0 * 5e-5 / 4000**0.5
+    kappa = torch.log10(found.contact.concentration).numpy()
+    np.testing.assert_allclose(kappa, expected.theta[:, 1], rtol=1e-12)
+    np.testing.assert_array_equal(found.viscoelastic.numpy(), expected.member == 2)
+
+
+def test_the_same_seed_makes_the_same_package_and_another_one_none(package):
+    answer = family_cases.answer(1)
+    one, two, other = (
+        family_packages.packaged(package, answer, seed=seed).arrays["contact.restitution"]
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one, two)
+    assert (one != other).any()
+
+
+def test_without_an_answer_to_rely_on_the_package_stays_as_it_was(package):
+    assert family_packages.packaged(package, None, seed=0) is package
+    weak = family_cases.answer(1, weak="only 3 draws carry the answer")
+    assert family_packages.packaged(package, weak, seed=0) is package
+    assert family_packages.metrics(None) == {}
+
+
+def test_the_numbers_of_a_run_are_those_of_the_draws():
+    answer = family_cases.answer(2)
+    found = family_packages.metrics(answer)
+    family = answer.family
+    assert found["family_restitution_mean"] == family.restitution(2.0).mean()
+    assert found["family_log10_concentration_sd"] == family.theta[:, 1].std()
+    assert found["family_drag_mean"] == np.exp(family.theta[:, NAMES.index("log_drag")]).mean()
+    weights = [found[f"family_weight_{name}"] for name in family_cases.WEIGHTS]
+    assert np.isclose(sum(weights), 1.0) and all(np.isfinite(list(found.values())))
+    shifted = replace(family, theta=family.theta + np.eye(len(NAMES))[1])
+    moved = family_packages.metrics(replace(answer, family=shifted))
+    assert np.isclose(
+        moved["family_log10_concentration_mean"] - 1.0, found["family_log10_concentration_mean"]
+    )

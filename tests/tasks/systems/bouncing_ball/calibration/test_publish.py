@@ -1,0 +1,65 @@
+"""A package of the family is registered with its numbers, and a champion is followed as before."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+from ricochet.tasks.registry import versions
+from ricochet.tasks.registry.champion import DAY, Champion
+from ricochet.tasks.registry.packages import write_package
+from ricochet.tasks.registry.sources import Folder
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball import contact_package
+from ricochet.tasks.systems.bouncing_ball.calibration import family_packages, publish
+from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
+    CalibrationRequest,
+    CalibrationTarget,
+)
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests.tasks.systems.bouncing_ball.calibration import family_cases
+
+
+def calibrated(folder, package, answer):
+    """The files of a calibrated target, as `posterior.calibrate` leaves them."""
+    made = family_packages.packaged(package, answer, seed=0)
+    write_package(folder / "package", made, reader=GRID)
+    details = {
+        "key": f"{folder}",
+        "metrics": {"takes_used": 10.0} | family_packages.metrics(answer),
+        "narrowing": [],
+        "package_kind": made.kind,
+    }
+    (folder / "details.json").write_text(json.dumps(details))
+    np.savez(folder / "samples.npz", theta=np.full((10, 2), 0.8))
+    return CalibrationTarget("ball-felt", (folder / "s",), folder, "0" * 32)
+
+
+@pytest.mark.parametrize("kind", ["family", "grid"])
+def test_the_version_holds_the_kind_and_the_run_its_numbers(tracker, tmp_path, package, kind):
+    answer = family_cases.answer(1) if kind == "family" else None
+    target = calibrated(tmp_path, package, answer)
+    request = CalibrationRequest(catalogue.load_settings(), tmp_path)
+    result, run = publish.publish_target(tracker, target, request, {"registered": None})
+    registered = versions.Registered(**result["registered"])
+    assert versions.resolve(tracker, "ball-felt") == registered
+    assert versions.load(tracker, registered, kind=POSTERIOR).kind == kind
+    found = tracker.client.get_run(run.run_id).data
+    assert found.params["package_kind"] == kind
+    assert ("family_restitution_sd" in found.metrics) == (kind == "family")
+    again, _ = publish.publish_target(tracker, target, request, {"registered": None})
+    assert again == result
+
+
+def test_a_champion_of_the_family_takes_over_from_one_of_the_grid(tmp_path, package):
+    write_package(tmp_path / "source" / "ball-felt", package, reader=GRID)
+    source = Folder(tmp_path / "source")
+    held = Champion("ball-felt", source, tmp_path / "kept", kind=POSTERIOR, oldest=DAY)
+    assert held.refresh() and held.current(now=time.time()).package.kind == "grid"
+    family = family_packages.packaged(package, family_cases.answer(1), seed=0)
+    write_package(tmp_path / "source" / "ball-felt", family, reader=GRID)
+    assert held.refresh()
+    draws = contact_package.contact_draws(held.current(now=time.time()).package)
+    assert len(draws.drag) == family_cases.SAMPLES
