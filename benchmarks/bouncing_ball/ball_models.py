@@ -4,7 +4,8 @@ Run by `python -m benchmarks.bouncing_ball.ball_models [--tosses N] [--played N]
 
 Bounces of tosses are detected to 3 mm, one position in seven wrong, in place of the sound of the
 study `ricochet study ball-tracking`, so that many tosses are cheap: the same tosses and detections
-for both models, which are calibrated on simulated drops (`studies.ball_models`). Printed by ball:
+for both models, which are calibrated on simulated drops (`studies.ball_models`), and for what the
+ball truly is. Printed by ball:
 where and when the belief expects the crossing after the last bounce but one, or the last of fewer
 than three, against where it is (root mean square), and how often its 90 % intervals hold it; and
 with `--played` the share that controllers touch of tosses within the paddle's reach, and the gain
@@ -54,6 +55,7 @@ def main() -> None:
             known = {
                 "pairs": ball_models.of_pairs(ball, drops=DROPS, seed=SEED + number),
                 "family": ball_models.of_family(ball, seed=SEED + number),
+                "truth": ball.nature,
             }
             models = {model: controllers.fit_ball_model(draws) for model, draws in known.items()}
             draw = torch.Generator().manual_seed(SEED)
