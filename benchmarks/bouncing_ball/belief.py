@@ -26,12 +26,12 @@ from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 MICROPHONES = np.array([[-0.30, -0.25, 0.0762], [0.25, -0.30, 0.0762], [0.0, 0.32, 0.0762]])
 
 
-def events(toss: Toss, draw: np.random.Generator) -> list[BounceEvent]:
-    """The events of a toss."""
+def events(toss: Toss, draw: np.random.Generator, sd: float = 1e-3) -> list[BounceEvent]:
+    """The events of a toss, off by `sd`, m."""
     found = []
     for when, place in zip(toss.times, toss.positions[:, :2], strict=True):
-        off = draw.normal(0.0, 0.1 if draw.random() < 1 / 7 else 0.001, 2)
-        covariance = 1e-6 * np.eye(2)
+        off = draw.normal(0.0, 0.1 if draw.random() < 1 / 7 else sd, 2)
+        covariance = sd**2 * np.eye(2)
         found.append(BounceEvent(when, when + 8e-4, place + off, covariance, False, 20.0))
     return found
 

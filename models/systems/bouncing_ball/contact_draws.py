@@ -6,9 +6,11 @@ are draws of constant restitution without air.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
+from numpy import ndarray
 from torch import Tensor
 
 from ricochet.models.core.rows import Rows
@@ -30,6 +32,11 @@ class ContactDraws(Rows):
     contact: Contact
     viscoelastic: Bool[Tensor, " draw"]
     drag: Float[Tensor, " draw"]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by value: a tensor that is sent to a process moves its memory from its views."""
+        columns = (*vars(self.contact).values(), self.viscoelastic, self.drag)
+        return _of_columns, tuple(column.numpy() for column in columns)
 
     @property
     def plain(self) -> bool:
@@ -69,3 +76,8 @@ def of_pairs(theta: Float[Tensor, "draw 2"]) -> ContactDraws:
     return ContactDraws(
         contact, torch.zeros(len(pair), dtype=torch.bool), torch.zeros_like(pair[:, 0])
     )
+
+
+def _of_columns(*columns: ndarray) -> ContactDraws:
+    *contact, viscoelastic, drag = map(torch.from_numpy, columns)
+    return ContactDraws(Contact(*contact), viscoelastic, drag)

@@ -77,8 +77,8 @@ def tabulate(draws: ContactDraws) -> ContactTable:
         contact.tail_ratio, contact.scatter, draws.drag,
     )  # fmt: skip
     return ContactTable(
-        np.ascontiguousarray(draws.restitution(speeds[:, None]).T.numpy()),
-        *(column.numpy() for column in columns),
+        np.array(draws.restitution(speeds[:, None]).T.numpy(), order="C"),
+        *(column.numpy().copy() for column in columns),
     )
 
 

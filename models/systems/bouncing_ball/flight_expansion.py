@@ -23,7 +23,9 @@ After the share f of its distance a flight has taken the share h of its time and
 the cubic with the flight's slopes at both ends. Against `flight`, with the drag of a ping-pong ball
 and starts of up to 2.5 m/s upward and 1.2 m/s along, which last 0.5 s, times are good to 0.05 %,
 speeds to 0.001 m/s and places to 0.5 mm; errors fall with the square of the drag. Within a flight
-the mean of |v| stands for |v|, which is at most k w T^2 / 48 in h T: 1.7 ms, or 2 mm of z.
+the mean of |v| stands for |v|, which is at most k w T^2 / 48 in h T: 1.7 ms, or 2 mm of z. Losses
+are at most a half: what would lose more, a wrong detection that makes a ball of 100 m/s, is no
+flight of first order.
 """
 
 from dataclasses import dataclass
@@ -35,6 +37,7 @@ from numpy import ndarray
 from ricochet.models.core.constants import GRAVITY
 
 _TINY = 1e-12
+_MOST = 0.5
 
 
 @dataclass(frozen=True)
@@ -86,4 +89,4 @@ def _losses(rise: ndarray, run: ndarray, drag: ndarray) -> Losses:
     mean = 0.5 * (w * speed + square * np.arcsinh(w / u))
     share = drag / GRAVITY
     vertical = 0.25 * share * (speed**3 - square * mean / w) / w
-    return Losses(vertical, share * mean)
+    return Losses(np.minimum(vertical, _MOST), np.minimum(share * mean, _MOST))

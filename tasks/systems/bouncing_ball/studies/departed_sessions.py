@@ -118,6 +118,14 @@ def simulate(departure: Departure, *, takes: int, bounces: int, seed: int) -> li
     return [_take(departure, array, *each) for each in zip(times, located, strict=True)]
 
 
+def takes_of(times: Times, places: Places, draw: np.random.Generator) -> list[Take]:
+    """Return takes of bounces that truly were at times, s, and places, m, of a rig in order."""
+    array = interface.default_rig("simulated").array()
+    times = times - times[:, :1] + STARTED + TIME_SD * draw.standard_normal(times.shape)
+    places = places + PLACE_SD * draw.standard_normal(places.shape)
+    return [_take(Departure(), array, *each) for each in zip(times, places, strict=True)]
+
+
 def _bounced(
     departure: Departure, takes: int, bounces: int, draw: torch.Generator
 ) -> tuple[Times, Places]:

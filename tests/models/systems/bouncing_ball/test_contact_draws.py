@@ -1,5 +1,9 @@
 """Draws of a contact: each row follows its own law of restitution, alone or among others."""
 
+import pickle
+from multiprocessing.reduction import ForkingPickler
+
+import numpy as np
 import torch
 
 from ricochet.models.systems.bouncing_ball import contact as contacts
@@ -40,3 +44,16 @@ def test_a_pair_bounces_as_the_paper_says_at_every_speed_and_meets_no_air() -> N
     torch.testing.assert_close(found.restitution(SPEEDS), theta[:, 0].expand(3, 2))
     torch.testing.assert_close(found.contact.concentration, 10.0 ** theta[:, 1])
     assert not bool(found.drag.any()) and not bool(found.contact.scatter.any())
+
+
+def test_draws_that_were_sent_to_a_process_keep_their_values_here_and_there() -> None:
+    """Tensors sent as such move to shared memory and leave what views them dangling."""
+    several = draws()
+    views = [column.numpy() for column in vars(several.contact).values()]
+    expected = [view.copy() for view in views]
+    found = pickle.loads(ForkingPickler.dumps(several))
+    for view, value, other in zip(views, expected, vars(found.contact).values(), strict=True):
+        np.testing.assert_array_equal(view, value)
+        np.testing.assert_array_equal(other.numpy(), value)
+    assert torch.equal(found.viscoelastic, several.viscoelastic)
+    assert not any(column.is_shared() for column in vars(several.contact).values())

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from ricochet.models.systems.bouncing_ball import contact_draws
-from ricochet.models.systems.bouncing_ball.balls import BALLS
+from ricochet.models.systems.bouncing_ball.balls import BALLS, REAL_PING_PONG
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.models.systems.bouncing_ball.prediction import cup_success
 from ricochet.models.systems.bouncing_ball.problem import PRIOR
@@ -84,6 +84,21 @@ def test_a_less_certain_posterior_predicts_with_a_wider_interval() -> None:
         found = cup_success.predict(_pairs(theta), drop, ball_radius=0.02, draw=_draw(5)).interval
         widths.append(int(found.high - found.low))
     assert widths[1] > 1.5 * widths[0]
+
+
+@pytest.mark.slow
+def test_a_real_ball_is_predicted_by_its_nature_and_not_by_a_pair() -> None:
+    """35 places, exact knowledge: counts and predictions are of one law, so each interval holds at
+    least 90 %: four standard errors below are 24. The pair is that of its restitution at 2 m/s."""
+    ball, places = REAL_PING_PONG, cup_success.positions(0.05)
+    known = ball.nature.rows(torch.zeros(30, dtype=torch.long))
+    counted = cup_success.count(ball.nature, places, ball_radius=ball.radius, draw=_draw(8))
+    held = []
+    for draws in (known, _pairs(np.tile(ball.theta, (30, 1)))):
+        found = cup_success.predict(draws, places, ball_radius=ball.radius, draw=_draw(9))
+        held.append(int(found.holds(counted).sum()))
+    assert counted.size == 35 and counted.max() > 50
+    assert held[0] >= 24 and held[0] > held[1] + 3
 
 
 @pytest.mark.slow

@@ -168,6 +168,14 @@ def test_parents_are_drawn_apart_and_a_batch_equals_its_members() -> None:
         assert alone[0] == pytest.approx(together[i], rel=1e-12)
 
 
+def test_after_a_wrong_detection_samples_are_finite_all_the_same() -> None:
+    table = contact_table.tabulate(family())
+    last = np.array([0.002, 0.3]), np.array([0.5, 30.0])
+    found = family_transitions.sample(table, *last, 500, np.random.default_rng(5))
+    assert all(np.isfinite(each).all() for each in (found.time, found.along, found.across))
+    assert (found.time > 0.0).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ball", ["ping-pong", "moon ball"])
 def test_the_trained_density_of_pairs_is_this_one(ball: str) -> None:

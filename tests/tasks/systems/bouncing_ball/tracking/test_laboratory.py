@@ -36,6 +36,7 @@ def test_the_settings_open_a_laboratory_whose_tosses_hang_on_seed_and_ball():
 def test_each_ball_is_looked_ahead_as_far_as_stated():
     assert laboratory.look_ahead(LOADED[Tosses], "ping-pong") == 4
     assert laboratory.look_ahead(LOADED[Tosses], "moon ball") == 2
+    assert laboratory.look_ahead(LOADED[Tosses], "real ping-pong") == 4
 
 
 def test_a_pair_names_a_ball_with_the_nature_that_its_surface_gives():

@@ -1,14 +1,19 @@
 """A posterior on the rig: paired tosses, cups, telemetry and pictures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from ricochet.models.systems.bouncing_ball import contact_draws
+from ricochet.models.systems.bouncing_ball.balls import REAL_PING_PONG
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball import contact_package
 from ricochet.tasks.systems.bouncing_ball.tracking import controllers, laboratory
-from ricochet.tasks.systems.bouncing_ball.validation import cups, simulated_trials
+from ricochet.tasks.systems.bouncing_ball.validation import cups, simulated_trials, trials
+from ricochet.tasks.validation.contenders import Contenders
 from tests.oracles import telemetry_reader
 
 TRUTH = np.array([0.72, 3.0])
@@ -32,6 +37,20 @@ def test_cups_are_predicted_by_the_truth_and_not_by_another_ball() -> None:
 def test_places_of_the_cup_differ_and_lie_on_the_grid() -> None:
     places = cups.positions(40)
     assert places.shape == (40, 2) and len(np.unique(places, axis=0)) == 40
+
+
+def test_roles_believe_what_their_packages_hold_of_either_kind(package) -> None:
+    nature = REAL_PING_PONG.nature
+    pairs = replace(package, arrays=package.arrays | {"samples": np.array([[0.8, 3.0]])})
+    family = contact_package.with_contacts(pairs, nature)
+    both = {"candidate": family, "champion": pairs}
+    models = trials.ball_models(Contenders("ping-pong-table", dict.fromkeys(both, "1"), both))
+    assert models["champion"].draws.plain and not models["candidate"].draws.plain
+    torch.testing.assert_close(models["candidate"].draws.drag, nature.drag)
+    speed = torch.tensor([0.5, 3.0], dtype=torch.float64)[:, None]
+    torch.testing.assert_close(
+        models["candidate"].draws.restitution(speed), nature.restitution(speed)
+    )
 
 
 @pytest.mark.slow
