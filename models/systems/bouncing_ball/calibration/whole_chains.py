@@ -40,6 +40,7 @@ _FEWEST_DRAWS = 50.0
 _LARGEST_SHARE = 1.0 / 3.0
 _FAR, _LEAST_SPREAD = 6.0, 0.005  # in deviations of the takes' log ratios, and their least one
 _RELOCATIONS, _STAYS = 12, 0.05
+_FARTHEST = 8.0  # of errors without which takes are located, prior deviations
 _REFUTED = 3.0  # deviations by which takes contradict a stated height
 _GUESS = 0.3  # relative error of a height that is not to be believed
 _TAKE_CHANCE = 0.01  # that a sound session loses any take
@@ -185,7 +186,7 @@ def _relocated(
 ) -> tuple[list[Take], Float[ndarray, "session error"]]:
     """Locate all takes about the errors found, again and again until these stay."""
     for _ in range(_RELOCATIONS):
-        takes, before = about(shared), shared
+        takes, before = about(np.clip(shared, -_FARTHEST, _FARTHEST)), shared
         chains = observations.grouped(_chosen(takes, kept))
         shared = shared_posterior.most_likely(chains, density.prior, density.point)
         if np.abs(shared - before).max() < _STAYS:

@@ -28,7 +28,7 @@ TOSSED: Mapping[str, Ball] = BALLS | {REAL_PING_PONG.name: REAL_PING_PONG}
 SIZES = {REAL_PING_PONG.name: air.COMMON_BALLS["ping-pong"]}
 SAMPLES = 2000
 """Draws of the posterior that a controller is given."""
-TAKES, BOUNCES = 8, 6
+TAKES, BOUNCES = 12, 8
 """Of a session that the family explains."""
 
 

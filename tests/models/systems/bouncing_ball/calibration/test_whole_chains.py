@@ -7,7 +7,14 @@ import pytest
 
 from ricochet.models.systems.bouncing_ball.calibration import whole_chains
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball, ChainAnswer
+from ricochet.models.systems.bouncing_ball.chains import (
+    observations,
+    posterior,
+    shared_posterior,
+)
+from ricochet.models.systems.bouncing_ball.chains.log_density import Density
 from ricochet.models.systems.bouncing_ball.chains.observations import TILT_SD, Take
+from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
 from tests.oracles.simulated_chains import Case, session
 
 TRUTH = np.array([0.85, 3.5])
@@ -76,3 +83,20 @@ def test_takes_shift_the_speeds_with_their_height() -> None:
     assert slow < first == fast == pytest.approx(np.sqrt(2 * 9.81 * 0.26), rel=1e-3)
     higher = [replace(take, height=4 * take.height) for take in takes]
     assert whole_chains._speeds(higher)[1] == pytest.approx(2 * fast)
+
+
+def test_no_search_that_runs_away_asks_for_an_absurd_array(monkeypatch) -> None:
+    asked = []
+
+    def about(shared: np.ndarray) -> list[Take]:
+        asked.append(np.abs(shared).max())
+        return takes
+
+    takes = session(Case(5, 4), 1)
+    prior = Prior()
+    member = posterior.at_point(observations.grouped(takes), prior, prior.centre)
+    density = Density(member.groups, member.paths, prior, prior.centre)
+    far = np.full((1, 3), 40.0)
+    monkeypatch.setattr(shared_posterior, "most_likely", lambda *_: -far)
+    whole_chains._relocated(about, np.ones(5, dtype=bool), density, far)
+    assert asked == [8.0, 8.0]
