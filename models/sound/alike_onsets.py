@@ -51,6 +51,11 @@ def detect(
 ) -> tuple[Onsets, ...]:
     """Return the onsets of each kind of click, at each of two strictnesses.
 
+    >>> from ricochet.models.sound import onsets
+    >>> sound = 1e-3 * np.random.default_rng(0).standard_normal((1, 8000))
+    >>> detect(sound, 8000.0, onsets.detect(sound, 8000.0))  # nothing that two have in common
+    ()
+
     Args:
         sample_rate: Hz.
         heard: All onsets of the same recording.

@@ -67,7 +67,11 @@ def freedom(sample_rate: float) -> float:
 def segments(
     sound: Float[ndarray, " frame"], sample_rate: float, times: Float[ndarray, " onset"]
 ) -> Float[ndarray, "onset lag"]:
-    """Return the sound about each time, s, silence beyond its ends."""
+    """Return the sound about each time, s, silence beyond its ends.
+
+    >>> segments(np.ones(8000), 8000.0, np.array([0.0, 0.5])).shape[0]
+    2
+    """
     frames = round(LENGTH * sample_rate)
     first = np.round((times - LEAD) * sample_rate).astype(int) + frames
     return np.asarray(np.pad(sound, frames)[first[:, None] + np.arange(frames)])
@@ -80,7 +84,13 @@ def clusters(
     *,
     most: int,
 ) -> tuple[Float[ndarray, " member"], ...]:
-    """Return the aligned onsets, s, of each cluster of two and more, the closest-knit first."""
+    """Return the aligned onsets, s, of each cluster of two and more, the closest-knit first.
+
+    >>> sound = np.zeros(8000)
+    >>> sound[[2000, 2003, 6000, 6003]] = 1.0
+    >>> clusters(sound, 8000.0, np.array([0.25, 0.75]), most=2)
+    (array([0.25, 0.75]),)
+    """
     if len(times) < 2:
         return ()
     rho, lags = likeness(segments(sound, sample_rate, times), round(LAG * sample_rate))
@@ -132,5 +142,9 @@ def common(pieces: Float[ndarray, "member lag"]) -> Float[ndarray, " member"]:
 
 
 def unit(values: Float[ndarray, "*batch lag"]) -> Float[ndarray, "*batch lag"]:
-    """Return vectors of length one; zeros stay."""
+    """Return vectors of length one; zeros stay.
+
+    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
     return np.asarray(values / (np.linalg.norm(values, axis=-1, keepdims=True) + 1e-300))

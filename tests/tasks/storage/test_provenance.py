@@ -1,10 +1,7 @@
 """The import closure of a module, read from small trees of sources, and what its digest follows."""
 
-import time
-
 import pytest
 
-from ricochet.tasks.storage import provenance
 from ricochet.tasks.storage.provenance import ROOT, code_digest, import_closure
 
 LAYERS = ("models", "hardware", "tasks", "flows")
@@ -125,17 +122,3 @@ def test_every_file_that_is_no_code_is_named_by_a_module_beside_it():
         ]
         name = str(path.relative_to(ROOT))
         assert any(name in import_closure(module) for module in modules), name
-
-
-def test_all_files_are_parsed_in_a_second():
-    """On a busy machine, the best of three."""
-    files = [path for layer in LAYERS for path in (ROOT / layer).rglob("*.py")]
-    assert len(files) > 200
-    for _ in range(3):
-        provenance._imported.cache_clear()
-        began = time.process_time()
-        for path in files:
-            provenance._used(str(path.relative_to(ROOT)), ROOT)
-        if time.process_time() - began < 1.0:
-            return
-    raise AssertionError("slower each time")

@@ -83,13 +83,14 @@ def test_twice_the_speeds_in_a_quarter_of_the_drag_lose_the_same_shares() -> Non
 
 def test_a_wrong_detection_loses_no_more_than_half() -> None:
     """A ball that seems to have gone 300 m in 0.3 s."""
-    lost = flight_expansion.losses_between(np.array(0.3), np.array(300.0), np.array(DRAG))
+    time, distance, drag = (np.array([value]) for value in (0.3, 300.0, DRAG))
+    lost = flight_expansion.losses_between(time, distance, drag)
     assert lost.vertical == lost.horizontal == 0.5
 
 
 def test_without_air_a_flight_is_a_parabola() -> None:
     w, u = starts(3)
-    lost = flight_expansion.losses(w, u, np.array(0.0))
+    lost = flight_expansion.losses(w, u, np.zeros_like(w))
     assert not lost.vertical.any() and not lost.horizontal.any()
     found, tall = flight_expansion.height(np.array(0.4), np.array(0.25), lost)
     np.testing.assert_allclose(found, 0.1)
