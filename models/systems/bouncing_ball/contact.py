@@ -27,13 +27,11 @@ from torch import Tensor
 
 from ricochet.models.core.rows import Rows
 from ricochet.models.probability import von_mises_fisher
+from ricochet.models.systems.bouncing_ball import viscoelastic_restitution as sphere
+from ricochet.models.systems.bouncing_ball.viscoelastic_restitution import compact
 
-REFERENCE_SPEED = 2.0
-"""Impact speed at which restitution is stated, m/s: that of a fall from 0.20 m."""
-LOWEST, HIGHEST = 0.01, 1.0
-"""No law gives a restitution outside of these."""
-_C, _B2, _B3, _B4 = 0.501086, 1.15345, 0.577977, 0.532178
-_SMOOTHEST, _DULLEST = 1e-6, 4.0  # s^2 between which E falls from 1 to 0.05
+REFERENCE_SPEED = sphere.REFERENCE_SPEED
+LOWEST, HIGHEST = sphere.LOWEST, sphere.HIGHEST
 
 RestitutionLaw = Callable[[Tensor, Tensor, Tensor], Tensor]
 """Restitution by its value at the reference speed, a slope (s/m) and the impact's speed (m/s)."""
@@ -98,22 +96,16 @@ def viscoelastic(restitution: Tensor, slope: Tensor, speed: Tensor) -> Tensor:
     array([0.919, 0.873, 0.8  ], dtype=float32)
     """
     strength = _dissipation(restitution)
-    return _compact(strength * (speed.clamp(min=1e-9) / REFERENCE_SPEED) ** 0.2)
-
-
-def _compact(squared: Tensor) -> Tensor:
-    s = torch.sqrt(squared)
-    lost = squared * (_B2 + s * (_B3 + s * (_B4 + s * _C)))
-    return (1.0 + _C * s) / (1.0 + _C * s + lost)
+    return compact(strength * (speed.clamp(min=1e-9) / REFERENCE_SPEED) ** 0.2)
 
 
 def _dissipation(restitution: Tensor) -> Tensor:
     """Invert the compact expression by Newton's rule on log(1 - e), which is nearly straight."""
-    value = ((1.0 - restitution) / _B2).clamp(_SMOOTHEST, _DULLEST)
+    value = ((1.0 - restitution) / sphere.LEADING).clamp(sphere.SMOOTHEST, sphere.DULLEST)
     for _ in range(12):
-        found = _compact(value)
-        slope = (_compact(value * 1.0001) - found) / (1e-4 * value)
-        value = (value - (found - restitution) / slope).clamp(_SMOOTHEST, _DULLEST)
+        found = compact(value)
+        slope = (compact(value * 1.0001) - found) / (1e-4 * value)
+        value = (value - (found - restitution) / slope).clamp(sphere.SMOOTHEST, sphere.DULLEST)
     return value
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from ricochet.models.systems.bouncing_ball.viscoelastic_restitution import REFERENCE_SPEED
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.systems.bouncing_ball import family_package
 from ricochet.tasks.systems.bouncing_ball.contact_package import FAMILY
-from ricochet.tasks.systems.bouncing_ball.family_package import REFERENCE_SPEED
 from ricochet.tasks.systems.bouncing_ball.figures import validation as figures
 from ricochet.tasks.systems.bouncing_ball.validation import results, trials
 from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence

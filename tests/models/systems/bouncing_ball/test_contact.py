@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy import stats
 
-from ricochet.models.systems.bouncing_ball import contact
+from ricochet.models.systems.bouncing_ball import contact, viscoelastic_restitution
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED, Contact
 from tests.oracles import viscoelastic_collision
 
@@ -23,7 +23,7 @@ def _tensor(*values: float) -> torch.Tensor:
 def test_the_compact_expression_is_the_collision_of_a_viscoelastic_sphere(
     dissipation: float, error: float
 ) -> None:
-    found = float(contact._compact(_tensor(dissipation)))
+    found = float(viscoelastic_restitution.compact(_tensor(dissipation)))
     assert found == pytest.approx(viscoelastic_collision.restitution(dissipation), abs=error)
 
 
