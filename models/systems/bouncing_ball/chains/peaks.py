@@ -127,9 +127,18 @@ def find(
     density = _prepared(found.density)  # with what the integration allows for there
     found = _climbed(_quadratic(density, found.whitened, np.eye(len(basis))), _CLOSE)
     basis = replace(found, correlation=_correlation(found, (1.0, -1.0))).whitened
-    covariance = basis @ basis.T
+    covariance = _within(basis @ basis.T, prior.spread[prior.free])
     volume = 0.5 * float(np.linalg.slogdet(2.0 * np.pi * covariance)[1])
     return Mode(found.density, covariance, found.height + volume, found.height)
+
+
+def _within(
+    covariance: Float[ndarray, "free free"], spread: Float[ndarray, " free"]
+) -> Float[ndarray, "free free"]:
+    """Return the covariance, along no direction wider than the prior's."""
+    size, axes = np.linalg.eigh(covariance / np.outer(spread, spread))
+    whole = spread[:, None] * axes * np.sqrt(np.minimum(size, 1.0))
+    return np.asarray(whole @ whole.T)
 
 
 def _prepared(density: Density) -> Density:
