@@ -4,8 +4,9 @@ The law of restitution by speed is one of the family's with equal chances, its p
 laws of `chains.parameters`, and height, tilt and the array's errors are those of one session, as
 `chains.observations` states them. What is inferred of such sessions holds the truth as often as it
 says, if it is the posterior. Sessions with an interval shorter than `SHORTEST`, in which a detector
-finds no second bounce, are drawn again: what is kept depends on what was observed alone, so that
-the posterior of what is kept stays what it was.
+finds no second bounce, or a place farther than `FARTHEST`, where the array's errors have no first
+order, are drawn again: what is kept depends on what was observed alone, so that the posterior of
+what is kept stays what it was.
 """
 
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from ricochet.models.systems.bouncing_ball.simulator import Bounces
 
 SHORTEST = 0.01
 """s."""
+FARTHEST = 1.0
+"""From the middle of the array, m per axis."""
 HEIGHT, HEIGHT_SD = 0.26, 5e-3
 TIME_SD, PLACE_SD = 3e-5, 2e-3
 STARTED = 0.2
@@ -47,7 +50,9 @@ def session(takes: int, bounces: int, *, seed: int) -> PriorSession:
     draw = np.random.default_rng(seed)
     while True:
         found = _session(takes, bounces, draw)
-        if all(np.diff(take.times).min() > SHORTEST for take in found.takes):
+        shortest = min(np.diff(take.times).min() for take in found.takes)
+        farthest = max(np.abs(take.places).max() for take in found.takes)
+        if shortest > SHORTEST and farthest < FARTHEST:
             return found
 
 

@@ -15,7 +15,16 @@ weight w, that the path was found with. Let N(d; m, V) be what the other observa
 deflection d, two numbers: the normal law of the path without that square. Then the mixture's
 integral is known, and replaces that of the square,
 
-    sum_i p_i N(m; 0, V + I / k_i)   in place of   exp(-excess) peak 2 pi / w N(m; 0, V + I / w).
+    sum_i p_i N(m; 0, V + I / k_i)   in place of   N(m; 0, V + I / w).
+
+For one redirection this holds with any w. With many, each is replaced as if the others were settled
+by their squares, so that these have to be the right ones: w is the weight with which the square
+leaves the same mean deflection as the mixture,
+
+    1 / (1 + w V) = sum_i r_i / (1 + k_i V),    r_i in proportion to p_i N(m; 0, V + I / k_i),
+
+and paths are found and weights renewed in turn (expectation propagation, Minka 2001, matching the
+mean of the deflection alone).
 """
 
 from dataclasses import dataclass
@@ -34,15 +43,30 @@ _REACH, _REACHES = 0.3, 3.0  # rad, or deviations: no normal law holds for large
 _MOST_BEND = -0.5  # a path that bends back more is no minimum
 
 
-def total(
+@dataclass(frozen=True)
+class Corrections:
+    """What the normal law misses, and the weights that the squares of redirections should have.
+
+    Attributes:
+        log_likelihood: To be added to that of each take.
+        weights: In units of the concentration of the narrow redirections.
+    """
+
+    log_likelihood: Float[ndarray, "point take"]
+    weights: Float[ndarray, "point take flight"]
+
+
+def of(
     problem: Problem, covariance: Float[ndarray, "point take path path"], values: Values
-) -> Float[ndarray, "point take"]:
-    """Return what to add to the log likelihood of each take."""
+) -> Corrections:
+    """Return the corrections about the most likely paths."""
     blocks = _blocks(problem, covariance)
     found = _curvature(problem.contacts, blocks)
-    if bool((values.tail_share > _NEGLIGIBLE).any()):
-        found = found + _mixtures(problem.contacts, blocks, values)
-    return found
+    if not bool((values.tail_share > _NEGLIGIBLE).any()):
+        return Corrections(found, np.ones_like(problem.contacts.weight))
+    place, spread = _deflection(problem.contacts, blocks)
+    gained, weights = _replaced(place, spread, problem.contacts.weight, values)
+    return Corrections(found + gained.sum(-1), weights)
 
 
 @dataclass(frozen=True)
@@ -111,12 +135,6 @@ def _along(left: ndarray, matrix: ndarray, right: ndarray) -> ndarray:
     return np.asarray((left * (matrix @ right[..., None])[..., 0]).sum(-1))
 
 
-def _mixtures(found: Rebounds, blocks: _Blocks, values: Values) -> Float[ndarray, "point take"]:
-    """Return what two kinds of redirections add to the one square of each exit."""
-    place, spread = _deflection(found, blocks)
-    return _replaced(place, spread, found, values).sum(-1)
-
-
 def _deflection(
     found: Rebounds, blocks: _Blocks
 ) -> tuple[Float[ndarray, "point take flight 2"], Float[ndarray, "point take flight 2 2"]]:
@@ -147,10 +165,9 @@ def _axes_across(
 
 
 def _replaced(
-    place: ndarray, spread: ndarray, found: Rebounds, values: Values
-) -> Float[ndarray, "point take flight"]:
-    """Take the square out of the normal law, and put the mixture in its place."""
-    weight = found.weight
+    place: ndarray, spread: ndarray, weight: ndarray, values: Values
+) -> tuple[Float[ndarray, "point take flight"], Float[ndarray, "point take flight"]]:
+    """Put the mixture in the square's place; return what is gained, and the square's new weight."""
     size, squares = _principal(place, spread)
     others = np.maximum(1.0 / np.maximum(size, _LEAST) - weight[..., None], 0.0)
     kappa, ratio, share = (
@@ -159,12 +176,23 @@ def _replaced(
     wanted = (squares * (1.0 + weight[..., None] / np.maximum(others, _LEAST)) ** 2).sum(-1)
     reach = np.maximum(_REACH, _REACHES / np.sqrt(kappa))
     squares = squares * np.minimum(1.0, reach**2 / np.maximum(wanted, _LEAST))[..., None]
-    parts = [
-        np.log(chance) + _exchanged(squares, others, weight, many)
-        for chance, many in ((1.0 - share, kappa), (share, ratio * kappa))
-    ]
-    square = np.log(2.0 * np.pi / weight) + found.peak - found.excess
-    return np.asarray(np.logaddexp(*parts) - square)
+    narrow = np.log1p(-share) + _exchanged(squares, others, weight, kappa)
+    wide = np.log(share) + _exchanged(squares, others, weight, ratio * kappa)
+    gained = np.logaddexp(narrow, wide)
+    return gained, _matched(np.exp(narrow - gained), others, kappa, ratio)
+
+
+def _matched(
+    chance: ndarray, others: ndarray, kappa: ndarray, ratio: ndarray
+) -> Float[ndarray, "point take flight"]:
+    """Return the weight that leaves the mixture's mean deflection, in units of the concentration.
+
+    1 / V being `others`, w is a mean of the k_i weighed by r_i / (1 / V + k_i).
+    """
+    chance, kappa, ratio = chance[..., None], kappa[..., None], ratio[..., None]
+    narrow, wide = chance / (others + kappa), (1.0 - chance) / (others + ratio * kappa)
+    by_axis = (narrow + ratio * wide) / (narrow + wide)
+    return np.asarray(np.sqrt(by_axis.prod(-1)))
 
 
 def _principal(place: ndarray, spread: ndarray) -> tuple[ndarray, ndarray]:

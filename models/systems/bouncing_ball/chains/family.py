@@ -29,6 +29,8 @@ LAWS = {
     "linear": contacts.linear,
     "viscoelastic": contacts.viscoelastic,
 }
+WITHOUT_LOSS = " without loss"
+"""Ends the names of members in which no tangential speed is lost."""
 SAMPLES = 4000
 _DRAG_SD = air.DRAG_COEFFICIENT_SD / air.DRAG_COEFFICIENT
 _LOOSE_SCATTER, _LOOSE_TAKES = np.log(0.02), np.log(0.005)
@@ -119,11 +121,14 @@ def infer(
     """
     members: dict[str, Member] = {}
     for name, law in LAWS.items():
-        own = prior(law, drag)
-        chosen = np.array([_loose(own, start) for start in starts]) if members else starts[:1]
-        best = max((each.log_evidence for each in members.values()), default=-np.inf)
-        members[name] = posterior.explain(chains, own, chosen, draw=draw, best=best)
-        progress(len(members), len(LAWS))
+        with_loss = prior(law, drag)
+        chosen = np.array([_loose(with_loss, start) for start in starts]) if members else starts[:1]
+        for own in (with_loss, prior(law, drag, loses=False)):
+            best = max((each.log_evidence for each in members.values()), default=-np.inf)
+            found = posterior.explain(chains, own, chosen, draw=draw, best=best)
+            members[name if own.loses else name + WITHOUT_LOSS] = found
+            chosen = np.array([_without_loss(found.peak)])
+            progress(len(members), 2 * len(LAWS))
     logs = np.array([member.log_evidence for member in members.values()])
     shares = np.exp(logs - logs.max())
     shares /= shares.sum()
@@ -135,12 +140,14 @@ def infer(
     return Family(members, dict(zip(members, shares.tolist(), strict=True)), theta, member)
 
 
-def prior(law: contacts.RestitutionLaw, drag: tuple[float, float]) -> Prior:
+def prior(
+    law: contacts.RestitutionLaw, drag: tuple[float, float], *, loses: bool = True
+) -> Prior:
     """Return the prior of a law, given centre and spread of that of log drag."""
-    plain, number = Prior(law), NAMES.index("log_drag")
+    plain, number = Prior(law, loses), NAMES.index("log_drag")
     plain.centre[number], plain.spread[number] = drag
-    if law is not contacts.linear:  # the slope is no parameter of the others
-        plain.centre[NAMES.index("slope")] = 0.0
+    for absent in set(range(len(NAMES))) - set(plain.free.tolist()):
+        plain.centre[absent] = 0.0
     return plain
 
 
@@ -163,6 +170,12 @@ def _loose(prior: Prior, known: Float[ndarray, " parameter"]) -> Float[ndarray, 
         start[NAMES.index("slope")] = 0.0
     for name, loose in (("log_scatter", _LOOSE_SCATTER), ("log_take_scatter", _LOOSE_TAKES)):
         start[NAMES.index(name)] = max(start[NAMES.index(name)], loose)
+    return start
+
+
+def _without_loss(point: Float[ndarray, " parameter"]) -> Float[ndarray, " parameter"]:
+    start = point.copy()
+    start[NAMES.index("tangential_loss")] = 0.0
     return start
 
 

@@ -68,8 +68,11 @@ def chances(member: Member, *, draw: np.random.Generator) -> tuple[float, Float[
     """Return the chance of the session, and of each take, among replicates."""
     chains = [group.chains for group in member.groups]
     observed = _parts(member, chains)
-    together = [_replicate(member, draw) for _ in range(REPLICATES)]
     sessions, takes = member.paths.shared.shape[1], len(observed)
+    spread = laplace.shared_covariance(member.groups, member.peak, member.paths)
+    if not np.isfinite(spread).all():
+        return 0.0, np.zeros(takes)
+    together = [_replicate(member, spread, draw) for _ in range(REPLICATES)]
     stacked = [observations.stacked(rows, sessions, takes) for rows in zip(*together, strict=True)]
     replicated = _parts(member, stacked).reshape(REPLICATES, takes)
     replicated = replicated[np.isfinite(replicated).all(1)]
@@ -131,10 +134,11 @@ def _in_order(groups: Sequence[Group], takes: Sequence[ndarray]) -> Float[ndarra
     return np.asarray(np.concatenate(takes, axis=1)[:, np.argsort(order)])
 
 
-def _replicate(member: Member, draw: np.random.Generator) -> list[Chains]:
+def _replicate(
+    member: Member, spread: Float[ndarray, "session error error"], draw: np.random.Generator
+) -> list[Chains]:
     """Simulate a session at the posterior mean, with shared errors that the takes allow."""
     likely = member.paths.shared[0]
-    spread = laplace.shared_covariance(member.groups, member.peak, member.paths)
     shared = np.stack(
         [
             draw.multivariate_normal(*each, method="eigh")

@@ -5,7 +5,8 @@
 where h is half the squares of `least_squares`. Gauss and Newton's steps find the minimum over the
 paths x of all takes and the errors f that a session's takes share; the blocks of a take and of its
 session form an arrow, so that a take costs the cube of its own length alone (`normal_equations`).
-The integral about it is normal, with two `corrections`. Where a velocity leaves the tangent of the
+The integral about it is normal, with two `corrections`, one of which renews the weights of some
+squares until these stay. Where a velocity leaves the tangent of the
 arc on which the conserved speed puts it by more than speeds scatter, that much scatter is allowed
 for (`Group.floor`): late, short flights, whose places say little, then say no more than they can.
 """
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball.chains import (
@@ -30,6 +31,8 @@ from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 
 _MOST_STEPS = 40
 _ENOUGH = 1e-3  # nats
+_RENEWALS = 8
+_STAYS = 0.1  # by which the log of a weight changes that stays
 _FIRST_DAMPING, _LEAST_DAMPING = 1e-2, 1e-3
 _LOG_2PI = np.log(2.0 * np.pi)
 
@@ -41,12 +44,14 @@ class Evidence:
     Attributes:
         takes: What each group's takes contribute but for the determinant of the shared errors.
         settled: Whether the steps ended.
+        weights: That the squares of redirections should have (`corrections`).
     """
 
     log_likelihood: Float[ndarray, " point"]
     paths: Paths
     takes: tuple[Float[ndarray, "point _"], ...]
     settled: Bool[ndarray, " point"]
+    weights: tuple[Float[ndarray, "point _ _"], ...]
 
 
 def evidence(
@@ -64,17 +69,59 @@ def evidence(
         steps: Most steps of the search.
         enough: A point's search ends when a step promises less, nats.
     """
+    found = _about(groups, values, start, steps, enough)
+    for number in range(_RENEWALS):
+        left = _moved(found)
+        if not len(left):
+            break
+        renewed = _renewed(found, left, whole=number == 0)
+        start = replace(found.paths.rows(left), weights=renewed)
+        again = _about(groups, _rows(values, left), start, steps, enough)
+        _put(found, left, again)
+    return found
+
+
+def _moved(found: Evidence) -> Int[ndarray, " moved"]:
+    """Return the points at which some weight does not stay."""
+    moved = np.zeros(len(found.settled), dtype=bool)
+    for old, new in zip(found.paths.weights, found.weights, strict=True):
+        moved |= (np.abs(np.log(new / old)) > _STAYS).any((1, 2))
+    return np.flatnonzero(moved & np.isfinite(found.log_likelihood))
+
+
+def _renewed(
+    found: Evidence, points: Int[ndarray, " moved"], *, whole: bool
+) -> tuple[Float[ndarray, "moved _ _"], ...]:
+    """Return new weights, half the way there unless the whole."""
+    return tuple(
+        new[points] if whole else np.sqrt(old[points] * new[points])
+        for old, new in zip(found.paths.weights, found.weights, strict=True)
+    )
+
+
+def _put(found: Evidence, points: Int[ndarray, " moved"], part: Evidence) -> None:
+    found.log_likelihood[points], found.settled[points] = part.log_likelihood, part.settled
+    found.paths.put(points, part.paths)
+    for whole, rows in zip((*found.takes, *found.weights), (*part.takes, *part.weights), strict=True):
+        whole[points] = rows
+
+
+def _about(
+    groups: Sequence[Group], values: Values, start: Paths, steps: int, enough: float
+) -> Evidence:
+    """Search for the most likely paths given the weights of squares, and integrate about them."""
     points = len(start.shared)
     found = Evidence(
         np.zeros(points),
-        Paths(tuple(take.copy() for take in start.takes), start.shared.copy()),
+        start.rows(np.arange(points)),
         tuple(np.zeros(take.shape[:2]) for take in start.takes),
         np.zeros(points, dtype=bool),
+        tuple(weights.copy() for weights in start.weights),
     )
     state = _first_state(groups, values, start)
     for number in range(steps + 1):
         step = _step(groups, state)
-        ended = ~(step.promise >= enough)
+        ended = step.promise < enough  # where no step is found, damping may find one
         if number == steps:
             ended[:] = True
         if ended.any():
@@ -133,7 +180,8 @@ def _step(groups: Sequence[Group], state: _State) -> _Step:
         for group, path, arrow in zip(groups, state.paths.takes, arrows, strict=True)
     )
     promise = reduced.gain.sum(1) + sum(arrow.gain.sum(1) for arrow in arrows)
-    return _Step(arrows, reduced, Paths(takes, shared - reduced.change), np.asarray(promise))
+    there = Paths(takes, shared - reduced.change, state.paths.weights)
+    return _Step(arrows, reduced, there, np.asarray(promise))
 
 
 def _advanced(groups: Sequence[Group], state: _State, step: _Step) -> _State:
@@ -169,11 +217,11 @@ def _keep(
     if state.damping.any():
         plain = _step(groups, replace(state, damping=np.zeros_like(state.damping)))
         step = replace(step, arrows=plain.arrows, reduced=plain.reduced)
-    total, takes = _integrated(groups, state, step)
+    total, takes, weights = _integrated(groups, state, step)
     found.log_likelihood[state.points] = total
     found.settled[state.points] = step.promise < enough
     found.paths.put(state.points, state.paths)
-    for whole, part in zip(found.takes, takes, strict=True):
+    for whole, part in zip((*found.takes, *found.weights), (*takes, *weights), strict=True):
         whole[state.points] = part
 
 
@@ -191,8 +239,10 @@ def shared_covariance(
 def problems_of(groups: Sequence[Group], paths: Paths, values: Values) -> list[Problem]:
     """Return the least squares of each group at its paths."""
     return [
-        least_squares.problem(group, path, paths.shared[:, group.chains.session], values)
-        for group, path in zip(groups, paths.takes, strict=True)
+        least_squares.problem(
+            group, path, paths.shared[:, group.chains.session], values, weights
+        )
+        for group, path, weights in zip(groups, paths.takes, paths.weights, strict=True)
     ]
 
 
@@ -217,7 +267,7 @@ def _chosen(groups: Sequence[Group], better: ndarray, new: Paths, old: Paths) ->
         np.where(better[:, group.chains.session, None], there, here)
         for group, there, here in zip(groups, new.takes, old.takes, strict=True)
     )
-    return Paths(takes, np.where(better[..., None], new.shared, old.shared))
+    return Paths(takes, np.where(better[..., None], new.shared, old.shared), old.weights)
 
 
 def _mixed(better: ndarray, new: Problem, old: Problem) -> Problem:
@@ -246,19 +296,23 @@ def _rows(record, chosen: ndarray):  # type: ignore[no-untyped-def]
 
 def _integrated(
     groups: Sequence[Group], state: _State, step: _Step
-) -> tuple[Float[ndarray, " point"], tuple[ndarray, ...]]:
-    """Integrate about the minimum."""
+) -> tuple[Float[ndarray, " point"], tuple[ndarray, ...], tuple[ndarray, ...]]:
+    """Integrate about the minimum; return the log likelihood, its takes' parts, and weights."""
     shared = state.paths.shared
+    corrected = [
+        corrections.of(problem, arrow.covariance, state.values)
+        for problem, arrow in zip(state.problems, step.arrows, strict=True)
+    ]
     takes = tuple(
         problem.factor
         - problem.half_squares
         + arrow.gain
-        + corrections.total(problem, arrow.covariance, state.values)
+        + each.log_likelihood
         - arrow.half_log_determinant
         + 0.5 * arrow.factor.shape[-1] * _LOG_2PI
-        for problem, arrow in zip(state.problems, step.arrows, strict=True)
+        for problem, arrow, each in zip(state.problems, step.arrows, corrected, strict=True)
     )
     rest = step.reduced.gain - 0.5 * (shared**2).sum(-1)
     rest = rest - 0.5 * np.linalg.slogdet(step.reduced.block)[1]
     total = normal_equations.by_session(groups, takes, shared.shape[1]) + rest
-    return total.sum(1), takes
+    return total.sum(1), takes, tuple(each.weights for each in corrected)

@@ -85,8 +85,14 @@ def problem(
     path: Float[ndarray, "point take path"],
     shared: Float[ndarray, "point take error"],
     values: Values,
+    weights: Float[ndarray, "point take flight"] | None = None,
 ) -> Problem:
-    """Form the least squares at a path and shared errors."""
+    """Form the least squares at a path and shared errors.
+
+    Args:
+        weights: Of the squares that stand for redirections, in units of the concentration; None
+            takes the redirections' own law.
+    """
     chains, points = group.chains, len(path)
     takes, bounces = chains.times.shape
     flights, size = bounces - 1, path.shape[-1]
@@ -102,7 +108,8 @@ def problem(
     last += 3
     impact, impact_by_shared, fall_by = _impacts(group, path, flown, shared, values)
     speed_sd = np.hypot(values.scatter[:, None, None], group.floor)
-    found = rebounds.compare(impact, velocity, path[..., 5], values, group.law, speed_sd)
+    given = None if weights is None else weights * values.concentration[:, None, None]
+    found = rebounds.compare(impact, velocity, path[..., 5], values, group.law, speed_sd, given)
     residual[..., last:] = found.residual.reshape(points, takes, -1)
     by_impact = found.by[..., :3]
     contact_rows = by_path[..., last:, :].reshape(points, takes, flights, 4, size)  # a view

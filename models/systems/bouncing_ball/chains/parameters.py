@@ -55,25 +55,29 @@ class Prior:
 
     Attributes:
         law: Of restitution by speed; the slope belongs to the linear one alone.
+        loses: Whether tangential speed is lost at a contact; it is not in the paper's model.
+        margin: By which the box is widened, for curvatures at its edge.
         centre, spread: By coordinate; those of the first two only start the search.
     """
 
     law: RestitutionLaw = contacts.constant
+    loses: bool = True
     centre: Float[ndarray, " parameter"] = field(default_factory=lambda: _CENTRES.copy())
     spread: Float[ndarray, " parameter"] = field(default_factory=lambda: _SPREADS.copy())
+    margin: Float[ndarray, " 2"] = field(default_factory=lambda: np.zeros(2))
 
     @property
     def free(self) -> Int[ndarray, " free"]:
         """Numbers of the coordinates that the law has."""
-        names = [name for name in NAMES if name != "slope" or self.law is contacts.linear]
-        return np.array([NAMES.index(name) for name in names])
+        has = {"slope": self.law is contacts.linear, "tangential_loss": self.loses}
+        return np.array([number for number, name in enumerate(NAMES) if has.get(name, True)])
 
     @property
     def bounds(self) -> Float[ndarray, "2 parameter"]:
         """Where the search stays, rows low and high: six deviations, and the box."""
         reach = 6.0 * self.spread
         found = np.stack((self.centre - reach, self.centre + reach))
-        found[:, :2] = BOX
+        found[:, :2] = BOX + np.outer([-1.0, 1.0], self.margin)
         return found
 
     def log_density(self, theta: Float[ndarray, "point parameter"]) -> Float[ndarray, " point"]:

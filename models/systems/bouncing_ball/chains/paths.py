@@ -11,28 +11,37 @@ from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST
 
 @dataclass(frozen=True)
 class Paths:
-    """The most likely paths of takes, group by group, and the shared errors, at each point."""
+    """The most likely paths of takes, group by group, and the shared errors, at each point.
+
+    Attributes:
+        weights: Of the square that stands for each redirection, in units of the concentration of
+            the narrow ones (`corrections`).
+    """
 
     takes: tuple[Float[ndarray, "point _ _"], ...]
     shared: Float[ndarray, "point session error"]
+    weights: tuple[Float[ndarray, "point _ _"], ...] = ()
 
     def repeated(self, points: int) -> "Paths":
         """Return the paths of one point as a start for many."""
-        many = tuple(np.repeat(take[:1], points, 0) for take in self.takes)
-        return Paths(many, np.repeat(self.shared[:1], points, 0))
+        return self.rows(np.zeros(points, dtype=np.intp))
 
     def rows(self, chosen: ndarray) -> "Paths":
         """Return the paths of some of the points."""
-        return Paths(tuple(take[chosen] for take in self.takes), self.shared[chosen])
+        takes, weights = (
+            tuple(part[chosen] for part in parts) for parts in (self.takes, self.weights)
+        )
+        return Paths(takes, self.shared[chosen], weights)
 
     def put(self, chosen: ndarray, paths: "Paths") -> None:
         """Replace the paths of some of the points."""
         self.shared[chosen] = paths.shared
-        for whole, part in zip(self.takes, paths.takes, strict=True):
+        own, new = (*self.takes, *self.weights), (*paths.takes, *paths.weights)
+        for whole, part in zip(own, new, strict=True):
             whole[chosen] = part
 
     def less(self, other: "Paths", scale: Float[ndarray, " point"]) -> "Paths":
-        """Return differences, each point's over its scale."""
+        """Return differences, each point's over its scale, without weights."""
         over = 1.0 / scale[:, None, None]
         takes = tuple((a - b) * over for a, b in zip(self.takes, other.takes, strict=True))
         return Paths(takes, (self.shared - other.shared) * over)
@@ -49,4 +58,5 @@ class Paths:
             there = here + np.einsum("pf,ftx->ptx", away, slope)
             rises = (there[..., FIRST + 2 :: 3] > 0.0).all(-1, keepdims=True)
             takes.append(np.where(rises, there, here))
-        return Paths(tuple(takes), self.shared + np.einsum("pf,fse->pse", away, slopes.shared))
+        shared = self.shared + np.einsum("pf,fse->pse", away, slopes.shared)
+        return Paths(tuple(takes), shared, self.weights)

@@ -20,13 +20,14 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball.chains import parameters, preparation
-from ricochet.models.systems.bouncing_ball.chains.log_density import Density
+from ricochet.models.systems.bouncing_ball.chains.log_density import FAR, Density
 from ricochet.models.systems.bouncing_ball.chains.observations import Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
 
 _CURVATURES = (0.05, 20.0)  # in units in which it should be about 1
 _STEP = 1.0  # of differences, in columns of the basis
 _FIRST_SCALE = np.array([1e-4, *[0.1] * (len(parameters.NAMES) - 1)])
+_BEYOND = np.array([0.04, 0.6])  # the prior's box, where a maximum is at its edge
 _LONGEST = 1.0  # that columns grow
 _MOST_STEPS, _MOST_SCALES = 25, 3
 _DAMPINGS = np.array([0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
@@ -120,7 +121,8 @@ def find(
     start = np.clip(start, prior.bounds[0] + margin, prior.bounds[1] - margin)
     groups, paths = preparation.prepare(chains, prior.law, parameters.values(start[None]))
     basis = np.diag(_FIRST_SCALE[prior.free])
-    density = Density(groups, paths, prior, start, enough=_ROUGHLY)
+    wider = replace(prior, margin=_BEYOND)
+    density = Density(groups, paths, wider, start, enough=_ROUGHLY)
     found = _climbed(_quadratic(density, basis), _NEAR)
     if found.height < least - _PROMISING:
         return None
@@ -129,7 +131,8 @@ def find(
     basis = replace(found, correlation=_correlation(found, (1.0, -1.0))).whitened
     covariance = _within(basis @ basis.T, prior.spread[prior.free])
     volume = 0.5 * float(np.linalg.slogdet(2.0 * np.pi * covariance)[1])
-    return Mode(found.density, covariance, found.height + volume, found.height)
+    density = replace(found.density, prior=prior)
+    return Mode(density, covariance, found.height + volume, found.height)
 
 
 def _within(
@@ -148,9 +151,9 @@ def _prepared(density: Density) -> Density:
 
 
 def _climbed(here: _Quadratic, close: float) -> _Quadratic:
-    """Take steps until another would gain little, or none gains anything."""
+    """Take steps until another would gain little, or none gains anything, or from nowhere none."""
     for _ in range(_MOST_STEPS):
-        if here.promise < close:
+        if here.height <= FAR or here.promise < close:
             break
         size, axes = here.axes
         moves = (axes.T @ here.gradient / (size + _DAMPINGS[:, None])) @ axes.T

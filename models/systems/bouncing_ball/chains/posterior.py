@@ -4,7 +4,9 @@ The posterior density of theta, likelihood (`laplace`) times prior, is searched 
 (`peaks`), and the curvature there gives Student's t laws of five degrees of freedom. Draws from
 them, weighed by the density, give means and covariances of the next ones; all draws count, each
 weighed by the mixture of the laws drawn from (Cornuet et al. 2012, adaptive multiple importance
-sampling; Cappe et al. 2008 for mixtures). The mean weight is the member's evidence.
+sampling; Cappe et al. 2008 for mixtures). A few draws of great weight would narrow the next ones to
+themselves, so that the greatest weights are cut there (Koblents and Miguez 2015). The mean weight
+is the member's evidence.
 """
 
 from collections.abc import Sequence
@@ -26,6 +28,7 @@ from ricochet.models.systems.bouncing_ball.chains.peaks import Mode
 _FREEDOM = 5.0
 _DRAWS = 200
 _ROUNDS = 15
+_CLIPPED = 8  # draws whose weights are cut to the least of them to adapt
 _ENOUGH = 500.0  # effective draws, which tell a deviation to 3 %
 _UNSAMPLED = 10.0  # nats below the best law at which one has no say
 _SLIGHT, _FEW = 3.5, 100.0  # nats below the best law at which one has hardly a say, and its draws
@@ -176,8 +179,9 @@ def _sampled(
         if 1.0 / (weights**2).sum() > enough:
             break
         own = [each[number :: len(modes)].sum(0) for number in range(len(modes))]
+        clipped = np.minimum(weights, np.sort(weights)[-_CLIPPED])
         for number, near in enumerate(own):
-            part = weights * near / np.sum(own, axis=0)
+            part = clipped * near / np.sum(own, axis=0)
             centres[number], covariances[number] = _adapted(
                 theta[:, free] / unit, part, centres[number], covariances[number]
             )

@@ -29,6 +29,7 @@ def prepare(
     paths = Paths(
         tuple(_start(group, values) for group in chains),
         np.zeros((1, sessions, max(errors, len(SHARED)))),
+        tuple(np.ones((1, len(group.times), group.flights)) for group in chains),
     )
     groups = _tabulated(chains, law, paths)
     return _allowed(groups, values, _drawn_tight(groups, values, paths))
@@ -75,7 +76,7 @@ def _drawn_tight(groups: Sequence[Group], values: Values, paths: Paths) -> Paths
         replace(group, chains=replace(group.chains, session=group.chains.index)) for group in groups
     ]
     takes = sum(len(group.chains.times) for group in groups)
-    found = Paths(paths.takes, np.zeros((1, takes, paths.shared.shape[-1])))
+    found = Paths(paths.takes, np.zeros((1, takes, paths.shared.shape[-1])), paths.weights)
     for scatter in (*_LOOSE, 0.0):
         loose = replace(values, scatter=np.maximum(values.scatter, scatter))
         found = laplace.evidence(alone, loose, found, steps=12, enough=0.05).paths
@@ -83,20 +84,24 @@ def _drawn_tight(groups: Sequence[Group], values: Values, paths: Paths) -> Paths
     for number in range(shared.shape[1]):
         own = [group.chains.index[group.chains.session == number] for group in groups]
         shared[:, number] = np.median(found.shared[:, np.concatenate(own)], axis=1)
-    return Paths(found.takes, shared)
+    return Paths(found.takes, shared, found.weights)
 
 
 def _arcs(
     groups: Sequence[Group], values: Values, paths: Paths
 ) -> list[Float[ndarray, "take flight"]]:
-    """Return tr(S) / |v|^2 of each flight's velocity along the surface, at the first point."""
+    """Return tr(S) / |v|^2 of each flight's velocity along the surface, at the first point.
+
+    Where a path is nowhere near to a likely one, S is not known and nothing is allowed for.
+    """
     found = []
     for problem in laplace.problems_of(groups, paths, values):
         covariance = normal_equations.arrow(problem).covariance[0]
         variance = np.diagonal(covariance, axis1=-2, axis2=-1)[:, FIRST:]
         exits = problem.contacts.exit[0]
         variance = variance.reshape(*exits.shape)
-        found.append((variance[..., 0] + variance[..., 1]) / (exits**2).sum(-1))
+        arcs = (variance[..., 0] + variance[..., 1]) / (exits**2).sum(-1)
+        found.append(np.where(np.isfinite(arcs), arcs, 0.0))
     return found
 
 

@@ -7,7 +7,8 @@ noise, z the take's own deviation of restitution, and c = 1 - cos of the angle b
     f(c) = (1 - p) vMF(c; k) + p vMF(c; q k),    given that b leaves the surface.
 
 2 c is |b / |b| - m / |m||^2, so the direction's part is a sum of three squares with the weight
-k r + q k (1 - r), where r is the chance that the redirection was a narrow one.
+k r + q k (1 - r), where r is the chance that the redirection was a narrow one; or, where a weight w
+is given, with that one, in place of f the law (w / 2 pi) exp(-w c) (`corrections`).
 """
 
 from dataclasses import dataclass
@@ -74,8 +75,13 @@ def compare(
     values: Values,
     law: RestitutionLaw,
     speed_sd: Float[ndarray, "point take flight"],
+    given: Float[ndarray, "point take flight"] | None = None,
 ) -> Rebounds:
-    """Compare exits with what contacts make of impacts."""
+    """Compare exits with what contacts make of impacts.
+
+    Args:
+        given: Weights of directions; None takes those of the mixture.
+    """
     w = np.maximum(-impact[..., 2], 1e-6)
     kept = (1.0 - values.tangential_loss)[:, None, None]
     take_sd = values.take_scatter[:, None, None]
@@ -97,7 +103,10 @@ def compare(
     by[..., :3, 3:6] = _across(left) / speed[..., None, None]
     by[..., 3, 3:6] = left / (length * sd)[..., None]
     by[..., 6] = by_mean[..., 2] * (e * w * take_sd)[..., None]
-    weight, excess, peak = _redirection(0.5 * (residual[..., :3] ** 2).sum(-1), values)
+    if given is None:
+        weight, excess, peak = _redirection(0.5 * (residual[..., :3] ** 2).sum(-1), values)
+    else:
+        weight, excess, peak = given, np.zeros_like(given), np.log(given / (2.0 * np.pi))
     root = np.sqrt(weight)[..., None]
     residual[..., :3] *= root
     by[..., :3, :] *= root[..., None]

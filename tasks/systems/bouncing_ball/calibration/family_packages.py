@@ -54,7 +54,9 @@ def metrics(answer: ChainAnswer | None) -> dict[str, float]:
         for name, draws in columns.items()
         for word, number in (("mean", draws.mean()), ("sd", draws.std()))
     }
-    found |= {f"family_weight_{name}": weight for name, weight in family.weights.items()}
+    found |= {
+        f"family_weight_{name.replace(' ', '_')}": weight for name, weight in family.weights.items()
+    }
     return found | {
         "family_effective_draws": family.effective,
         "family_p_value": answer.fit.p_value,
