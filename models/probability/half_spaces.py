@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 _STEPS = 128
-_NODES = 160
+_NODES = 64
 
 
 @dataclass(frozen=True)

@@ -199,6 +199,16 @@ def test_moving_and_stretching_the_parameters_moves_and_stretches_the_answer() -
     )
 
 
+def test_intervals_fitted_to_a_rough_density_leave_the_moments() -> None:
+    # half an sd aside, the intervals reach from -5.5 to 6.5 sd: 4e-8 of the mass is outside
+    window = window_search.locate(_gaussian(), (0.69, 0.72), BOUNDS)
+    rough = _gaussian(MEAN + 0.5 * SD)
+    density = grid_densities.tabulate(_gaussian(), window, BOUNDS, rough=rough)
+    # as close as intervals fitted to the density itself
+    assert np.abs((density.mean - MEAN) / SD).max() < 0.005
+    np.testing.assert_allclose(density.covariance, _covariance(), rtol=0.01)
+
+
 def test_a_density_that_is_not_a_number_is_refused() -> None:
     def spoilt(theta: np.ndarray) -> np.ndarray:
         return np.where(theta[:, 1] > 3, np.nan, 0.0)

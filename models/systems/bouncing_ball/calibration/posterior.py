@@ -20,7 +20,7 @@ from torch import Tensor
 
 from ricochet.models.core.rows import Rows
 from ricochet.models.inference import grid_densities, window_search
-from ricochet.models.inference.grid_densities import GridDensity, Window
+from ricochet.models.inference.grid_densities import GridDensity, LogDensity, Window
 from ricochet.models.systems.bouncing_ball.calibration import (
     height_marginal,
     likelihood,
@@ -40,11 +40,14 @@ _DOUBT = 40.0  # nats that one drop may speak against a point in the search; ove
 _FEW = Quadrature(points=128, heights=12)
 _MANY = Quadrature(points=32, heights=10)
 _CAREFUL = Quadrature(points=256, heights=10)
+_CAREFUL_SEARCH = Quadrature(points=64, heights=6)
 _BOUNDS = np.array([PRIOR.low, PRIOR.high])
+_EMPTY = 60.0  # nats below the peak of a scan, where a density has no mass: it may be off by half
+_QUANTILES = (0.01, 0.25, 0.5, 0.75, 0.99)
 _SEVERAL = 5  # drops from which on no second mode is looked for: they agree on one
 _COLUMNS_OF_A_MODE, _COLUMNS = 12, (13, 257)
 _ROUGH_SURFACE = 1.4  # log10 concentration below which many flights end near the longest range
-_FINER = (1024, 4096)  # nodes for drops that are hard to integrate, and for those that stay hard
+_FINER = 1024  # nodes for drops that are hard to integrate
 _TOLERANCE = 0.15  # nats between two sets of nodes, above which a drop is integrated more finely
 _SMALLEST_TIME_SD = 2e-5  # s, m at the reference height: the integration is proved down to here
 _SMALLEST_POSITION_SD = 5e-4
@@ -87,36 +90,63 @@ def posterior(
     start, exact = _start(features, noise, release), _FEW if count < 10 else _MANY
     window = _window(drops, start)
     if np.mean(window.rows) < _ROUGH_SURFACE:  # drops near the longest range need care
-        window, exact = _window(replace(drops, rule=_CAREFUL), start), _CAREFUL
-    parts = _refined(replace(drops, rule=quadrature or exact), _probes(window))
+        window, exact = _window(replace(drops, rule=_CAREFUL_SEARCH), start), _CAREFUL
+    usual = replace(drops, rule=quadrature or exact)
     if count < _SEVERAL and (wide := _joined_modes(drops, window)) is not None:
-        return _tabulated_modes(parts, release, wide, window)
-    return _tabulated(parts, release, window)
+        return _tabulated_modes(usual, wide, window)
+    return _tabulated(usual, window)
 
 
-def _tabulated(parts: list[_Part], release: Release, window: Window) -> GridDensity:
+def _tabulated(usual: _Part, window: Window) -> GridDensity:
     """Tabulate the posterior, the error of each session's height integrated out."""
-    stated = partial(_as_stated, parts)
-    largest = float(release.relative_sd.max())
+    parts = _refined(usual, _probes(window))
+    stated, rough = partial(_as_stated, parts), partial(_as_stated, [usual])
+    largest = float(usual.release.relative_sd.max())
     if largest == 0.0:
-        return grid_densities.tabulate(stated, window, _BOUNDS)
+        return grid_densities.tabulate(stated, window, _BOUNDS, rough=rough)
     window = height_marginal.widened(window, largest, _BOUNDS)
-    gain = height_marginal.interpolated(partial(_by_session, parts, release), window)
-    return grid_densities.tabulate(lambda theta: stated(theta) + gain(theta), window, _BOUNDS)
+    gain = height_marginal.interpolated(partial(_by_session, parts, usual.release), window)
+    return grid_densities.tabulate(
+        lambda theta: stated(theta) + gain(theta),
+        window,
+        _BOUNDS,
+        rough=lambda theta: rough(theta) + gain(theta),
+    )
 
 
-def _tabulated_modes(
-    parts: list[_Part], release: Release, wide: Window, narrow: Window
-) -> GridDensity:
-    """Tabulate a posterior of several modes, in columns that show the narrowest."""
+def _tabulated_modes(usual: _Part, wide: Window, narrow: Window) -> GridDensity:
+    """Tabulate a posterior of several modes, in columns that show the narrowest.
+
+    Between the modes, where a scan finds next to no mass, nothing finer is evaluated.
+    """
     finest = (narrow.high - narrow.low).min() / _COLUMNS_OF_A_MODE
     columns = int(np.clip((wide.high - wide.low).max() / finest, *_COLUMNS))
-    largest = float(release.relative_sd.max())
-    if largest == 0.0:
-        return grid_densities.interpolate(partial(_as_stated, parts), wide, columns)
-    density = height_marginal.averaged(partial(_by_session, parts, release))
-    wide = height_marginal.widened(wide, largest, _BOUNDS)
-    return grid_densities.interpolate(density, wide, columns)
+    largest = float(usual.release.relative_sd.max())
+    if largest > 0.0:
+        wide = height_marginal.widened(wide, largest, _BOUNDS)
+    theta = wide.points(columns).reshape(-1, 2)
+    rough = replace(usual, rule=_SCAN).at(theta).sum(0)
+    near = rough > rough.max() - _EMPTY
+    values = np.full(len(theta), -np.inf)
+    parts = _refined(usual, _typical(theta, rough))
+    values[near] = _averaged(parts, usual.release)(theta[near])
+    return grid_densities.interpolate(lambda _: values, wide, columns)
+
+
+def _averaged(parts: list[_Part], release: Release) -> LogDensity:
+    """Return the log likelihood of few drops, each session's height integrated out."""
+    if float(release.relative_sd.max()) == 0.0:
+        return partial(_as_stated, parts)
+    return height_marginal.averaged(partial(_by_session, parts, release))
+
+
+def _typical(
+    theta: Float[ndarray, "point 2"], log_mass: Float[ndarray, " point"]
+) -> Float[ndarray, "probe 2"]:
+    """Choose points at quantiles of restitution: no mode of one per cent is without one."""
+    order = np.argsort(theta[:, 0])
+    mass = np.cumsum(np.exp(log_mass[order] - log_mass.max()))
+    return theta[order[np.searchsorted(mass / mass[-1], _QUANTILES)]]
 
 
 def _as_stated(parts: list[_Part], theta: Float[ndarray, "point 2"]) -> Float[ndarray, " point"]:
@@ -166,13 +196,10 @@ def _refined(drops: _Part, probes: Float[ndarray, "point 2"]) -> list[_Part]:
 
     A drop needs more where two independent sets of nodes disagree at any of the probes.
     """
-    parts = []
-    for points in _FINER:
-        hard = _disagrees(drops, probes)
-        parts.append(drops.rows(~hard))
-        drops = drops.rows(hard)
-        drops = replace(drops, rule=replace(drops.rule, points=max(drops.rule.points, points)))
-    return [part for part in (*parts, drops) if len(part.drops.ratio)]
+    hard = _disagrees(drops, probes)
+    finer = replace(drops.rule, points=max(drops.rule.points, _FINER))
+    parts = drops.rows(~hard), replace(drops.rows(hard), rule=finer)
+    return [part for part in parts if len(part.drops.ratio)]
 
 
 def _disagrees(drops: _Part, probes: Float[ndarray, "point 2"]) -> Bool[ndarray, " drop"]:
