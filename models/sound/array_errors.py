@@ -19,6 +19,8 @@ times and e_m the arrivals' standard deviations) answers with a place and a time
 which is A f for errors that are standard-normal numbers f times their standard deviations. What
 J' W does not see, the redundancy of four microphones and more, moves nothing.
 
+A varies over the surface, so that areas are stretched: by 1 + sum_a dA_a / dP_a f to first order.
+
 Errors of many millimetres bend places beyond the first order; then `relocated` locates the same
 arrivals with an array from which given errors are taken out, about which `distortion` holds again.
 """
@@ -33,6 +35,7 @@ from ricochet.models.sound import multilateration
 from ricochet.models.sound.arrays import Microphones
 
 FAR = 1.0  # m round the microphones in which relocated impacts are
+_SMALL = 1e-4  # m, of differences
 AXES = ("x", "y", "z")
 SPEED = "speed of sound"
 
@@ -78,10 +81,12 @@ class Distortion:
     Attributes:
         places: A, what they add to each place, m.
         times: What they add to each time of emission, s.
+        areas: What they add to the area of what lies about each place, relative.
     """
 
     places: Float[ndarray, "impact 2 error"]
     times: Float[ndarray, "impact error"]
+    areas: Float[ndarray, "impact error"]
 
 
 def errors(channels: int, spread: Spread | None = None) -> ArrayErrors:
@@ -127,15 +132,36 @@ def distortion(
         ValueError: A place or a time that is not finite, or a deviation that is not positive.
     """
     _check(places, since, arrival_sd)
+    sd = np.ones((len(places), len(microphones.positions))) if arrival_sd is None else arrival_sd
+    spread = spread or Spread()
+    answer = _moved(places, since, sd, microphones=microphones, spread=spread)
+    areas = np.zeros((len(places), answer.shape[-1]))
+    for axis, step in enumerate(_SMALL * np.eye(2)):
+        ahead, behind = (
+            _moved(places + sign * step, since, sd, microphones=microphones, spread=spread)
+            for sign in (1.0, -1.0)
+        )
+        areas += (ahead - behind)[:, axis] / (2.0 * _SMALL)
+    return Distortion(answer[:, :2], answer[:, 2] / microphones.speed_of_sound, areas)
+
+
+def _moved(
+    places: Float[ndarray, "impact 2"],
+    since: Float[ndarray, " impact"],
+    arrival_sd: Float[ndarray, "impact channel"],
+    *,
+    microphones: Microphones,
+    spread: Spread,
+) -> Float[ndarray, "impact 3 error"]:
+    """Return what errors add to places and to the way of sound since each emission, m."""
     moved = arrival_slopes(places, since, microphones=microphones)
     moved = moved * errors(len(microphones.positions), spread).sd
     _, slope = multilateration.gradients(places, microphones=microphones)
     speed = microphones.speed_of_sound  # metres throughout: well conditioned
     jacobian = np.concatenate([slope * speed, np.ones((*slope.shape[:-1], 1))], axis=-1)
-    weight = np.ones(slope.shape[:-1]) if arrival_sd is None else arrival_sd.min() / arrival_sd
+    weight = arrival_sd.min() / arrival_sd
     weighted = jacobian * weight[..., None]
-    answer = np.linalg.pinv(weighted) @ (moved * speed * weight[..., None])
-    return Distortion(answer[:, :2], answer[:, 2] / speed)
+    return np.asarray(np.linalg.pinv(weighted) @ (moved * speed * weight[..., None]))
 
 
 def corrected(

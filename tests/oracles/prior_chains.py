@@ -32,6 +32,7 @@ FARTHEST = 1.0
 HEIGHT, HEIGHT_SD = 0.26, 5e-3
 TIME_SD, PLACE_SD = 3e-5, 2e-3
 STARTED = 0.2
+_ROUNDS = 8
 ARRAY = interface.default_rig("simulated").array()
 
 
@@ -110,20 +111,26 @@ def _observed(
     times = times - times[:, :1] + STARTED
     rows = []
     for when, where in zip(times, places, strict=True):
-        moved = array_errors.distortion(where, when, microphones=ARRAY).places
-        moved = np.concatenate((np.zeros((*where.shape, len(SHARED))), moved), -1)
         late = values.time_noise * TIME_SD * draw.standard_normal(len(when))
         off = values.place_noise * PLACE_SD * draw.standard_normal(where.shape)
+        own, seen = shared[len(SHARED) :], where
+        for _ in range(_ROUNDS):  # until where = seen - A(seen) f
+            moved = array_errors.distortion(seen, when, microphones=ARRAY)
+            seen = where + moved.places @ own
+        seen = seen + off
+        moved = array_errors.distortion(seen, when, microphones=ARRAY)
+        none = np.zeros((len(when), 2, len(SHARED)))
         rows.append(
             Take(
                 times=when + late,
-                places=where + moved @ shared + off,
+                places=seen,
                 time_sd=np.full(len(when), TIME_SD),
                 place_sd=np.full(len(when), PLACE_SD),
                 height=HEIGHT,
                 height_sd=HEIGHT_SD,
                 session=0,
-                distortion=moved,
+                distortion=np.concatenate((none, moved.places), -1),
+                areas=np.concatenate((none[:, 0], moved.areas), -1),
             )
         )
     return rows

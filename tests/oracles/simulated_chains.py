@@ -67,8 +67,8 @@ def session(case: Case, seed: int) -> list[Take]:
     times, places = problem.measure(found, noise, draw=draw)
     stated = case.height if case.stated is None else case.stated
     errors = np.full(case.bounces, case.time_sd), np.full(case.bounces, case.place_sd)
-    none = np.zeros((case.bounces, 2, 3))
+    none = {"distortion": np.zeros((case.bounces, 2, 3)), "areas": np.zeros((case.bounces, 3))}
     return [
-        Take(t, p, *errors, height=stated, height_sd=5e-3, session=0, distortion=none)
+        Take(t, p, *errors, height=stated, height_sd=5e-3, session=0, **none)
         for t, p in zip(times.numpy(), places.numpy(), strict=True)
     ]

@@ -140,9 +140,7 @@ def infer(
     return Family(members, dict(zip(members, shares.tolist(), strict=True)), theta, member)
 
 
-def prior(
-    law: contacts.RestitutionLaw, drag: tuple[float, float], *, loses: bool = True
-) -> Prior:
+def prior(law: contacts.RestitutionLaw, drag: tuple[float, float], *, loses: bool = True) -> Prior:
     """Return the prior of a law, given centre and spread of that of log drag."""
     plain, number = Prior(law, loses), NAMES.index("log_drag")
     plain.centre[number], plain.spread[number] = drag

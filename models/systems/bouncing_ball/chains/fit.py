@@ -188,4 +188,4 @@ def _measured(
     places = found.positions.numpy()[..., :2]
     places = places + np.einsum("tbce,te->tbc", chains.distortion, shared)
     places = places + place_sd[..., None] * draw.standard_normal(places.shape)
-    return replace(chains, times=times, places=places)
+    return replace(chains, times=times, places=places, areas=np.zeros_like(chains.areas))

@@ -9,6 +9,17 @@ The integral about it is normal, with two `corrections`, one of which renews the
 squares until these stay. Where a velocity leaves the tangent of the
 arc on which the conserved speed puts it by more than speeds scatter, that much scatter is allowed
 for (`Group.floor`): late, short flights, whose places say little, then say no more than they can.
+
+**Stretched places.** Errors f of the array move the places x that are located, P = x - A(x) f, and
+with them their density, which is that of P times |dP / dx| = 1 - t(x) f, t being the trace of
+dA / dx (`array_errors`). Deviations of places are stretched alike (`least_squares`), so that this
+counts where a place decides the path, and not where the path decides it: by the share h of the
+place in its own posterior precision. `Group.stretch` is the sum of h t, and -log of the density has
+stretch f besides.
+
+**Slow factors.** A contact's density holds 1 / (|b|^2 |m|) (`rebounds`). It hardly bends, but a
+hundred exits pull shared errors together, so that the search has to follow it: else the array's
+errors end where they make late flights fast, and surfaces smooth.
 """
 
 from collections.abc import Sequence
@@ -102,7 +113,8 @@ def _renewed(
 def _put(found: Evidence, points: Int[ndarray, " moved"], part: Evidence) -> None:
     found.log_likelihood[points], found.settled[points] = part.log_likelihood, part.settled
     found.paths.put(points, part.paths)
-    for whole, rows in zip((*found.takes, *found.weights), (*part.takes, *part.weights), strict=True):
+    wholes, parts = (*found.takes, *found.weights), (*part.takes, *part.weights)
+    for whole, rows in zip(wholes, parts, strict=True):
         whole[points] = rows
 
 
@@ -239,18 +251,23 @@ def shared_covariance(
 def problems_of(groups: Sequence[Group], paths: Paths, values: Values) -> list[Problem]:
     """Return the least squares of each group at its paths."""
     return [
-        least_squares.problem(
-            group, path, paths.shared[:, group.chains.session], values, weights
-        )
+        least_squares.problem(group, path, paths.shared[:, group.chains.session], values, weights)
         for group, path, weights in zip(groups, paths.takes, paths.weights, strict=True)
     ]
 
 
 def _cost(groups: Sequence[Group], problems: Sequence[Problem], shared: ndarray) -> ndarray:
     takes = [problem.half_squares for problem in problems]
-    return np.asarray(
-        normal_equations.by_session(groups, takes, shared.shape[1]) + 0.5 * (shared**2).sum(-1)
-    )
+    return normal_equations.by_session(groups, takes, shared.shape[1]) + _prior_cost(groups, shared)
+
+
+def _prior_cost(
+    groups: Sequence[Group], shared: Float[ndarray, "point session error"]
+) -> Float[ndarray, "point session"]:
+    """Return minus log density of the shared errors themselves, with what they stretch."""
+    parts = [group.stretch[None] for group in groups]
+    stretch = normal_equations.by_session(groups, parts, shared.shape[1])
+    return np.asarray((shared * (0.5 * shared + stretch)).sum(-1))
 
 
 def _rises(groups: Sequence[Group], paths: Paths) -> Bool[ndarray, "point session"]:
@@ -312,7 +329,7 @@ def _integrated(
         + 0.5 * arrow.factor.shape[-1] * _LOG_2PI
         for problem, arrow, each in zip(state.problems, step.arrows, corrected, strict=True)
     )
-    rest = step.reduced.gain - 0.5 * (shared**2).sum(-1)
+    rest = step.reduced.gain - _prior_cost(groups, shared)
     rest = rest - 0.5 * np.linalg.slogdet(step.reduced.block)[1]
     total = normal_equations.by_session(groups, takes, shared.shape[1]) + rest
     return total.sum(1), takes, tuple(each.weights for each in corrected)

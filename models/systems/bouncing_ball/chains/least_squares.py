@@ -7,8 +7,8 @@ f. Residuals are, in standard deviations,
     times and places predicted less observed,    release speed,    the deviation,
     contacts (`rebounds`): direction and speed of every exit,
 
-so that minus the log density of takes and errors together is half the sum of their squares, and
-what `Problem.factor` holds, which varies slowly.
+so that minus the log density of takes and errors together is half the sum of their squares, an
+excess that also pulls the path, and a factor that the search leaves out.
 """
 
 from dataclasses import dataclass
@@ -27,6 +27,7 @@ from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
 
 FIRST = 6
 """Unknowns of a take before its velocities: time, place, release speed and deviation."""
+_SQUEEZED = 0.3  # by which no array's errors squeeze lengths
 _LOG_2PI = np.log(2.0 * np.pi)
 
 
@@ -36,6 +37,7 @@ class Group:
 
     Attributes:
         floor: Least relative scatter of each exit's speed (`preparation`).
+        stretch: By how much shared errors stretch what decides the paths (`laplace`).
     """
 
     chains: Chains
@@ -43,6 +45,7 @@ class Group:
     flights: FlightTable
     falls: FlightTable
     floor: Float[ndarray, "take flight"]
+    stretch: Float[ndarray, "take error"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Problem:
     Attributes:
         columns: Residuals, and behind them their derivatives by the shared errors.
         by_path: Derivatives by the path.
+        pull: Derivative of the excess by the path.
         excess: What minus the log density has beside half the squares.
         factor: Log of the density's factor.
         contacts: Of each exit.
@@ -59,6 +63,7 @@ class Problem:
 
     columns: Float[ndarray, "point take residual column"]
     by_path: Float[ndarray, "point take residual path"]
+    pull: Float[ndarray, "point take path"]
     excess: Float[ndarray, "point take"]
     factor: Float[ndarray, "point take"]
     contacts: Rebounds
@@ -111,26 +116,37 @@ def problem(
     given = None if weights is None else weights * values.concentration[:, None, None]
     found = rebounds.compare(impact, velocity, path[..., 5], values, group.law, speed_sd, given)
     residual[..., last:] = found.residual.reshape(points, takes, -1)
-    by_impact = found.by[..., :3]
-    contact_rows = by_path[..., last:, :].reshape(points, takes, flights, 4, size)  # a view
-    for number in range(flights):
-        start = FIRST + 3 * number
-        contact_rows[:, :, number, :, start : start + 3] = found.by[:, :, number, :, 3:6]
-        if number:
-            before = by_impact[:, :, number] @ flown.by[:, :, number - 1, 3:6]
-            contact_rows[:, :, number, :, start - 3 : start] = before
-    contact_rows[:, :, 0, :, 3:5] = by_impact[:, :, 0] @ fall_by[..., :2]
-    contact_rows[..., 5] = found.by[..., 6]
-    own = (by_impact @ impact_by_shared).reshape(points, takes, -1, len(SHARED))
+    by = _by_path(found, flown.by, fall_by)
+    by_path[..., last:, :] = by[..., :4, :].reshape(points, takes, -1, size)
+    own = (found.by[..., :3] @ impact_by_shared).reshape(points, takes, -1, len(SHARED))
     by_shared[..., last:, : len(SHARED)] = own
     return Problem(
         columns,
         by_path,
+        by[..., 4, :].sum(-2),
         found.excess.sum(-1),
-        found.log_factor.sum(-1) + _log_factor(chains, values),
+        _log_factor(chains, values),
         found,
         flown.by[..., 3:6, :],
     )
+
+
+def _by_path(
+    found: Rebounds, flown_by: ndarray, fall_by: ndarray
+) -> Float[ndarray, "point take flight 5 path"]:
+    """Return derivatives of each contact's residuals, and of its excess, by the path."""
+    rows = np.concatenate((found.by, found.pull[..., None, :]), -2)
+    points, takes, flights = rows.shape[:3]
+    by = np.zeros((points, takes, flights, 5, FIRST + 3 * flights))
+    for number in range(flights):
+        start = FIRST + 3 * number
+        by[:, :, number, :, start : start + 3] = rows[:, :, number, :, 3:6]
+        if number:
+            before = rows[:, :, number, :, :3] @ flown_by[:, :, number - 1, 3:6]
+            by[:, :, number, :, start - 3 : start] = before
+    by[:, :, 0, :, 3:5] = rows[:, :, 0, :, :3] @ fall_by[..., :2]
+    by[..., 5] = rows[..., 6]
+    return by
 
 
 @dataclass(frozen=True)
@@ -173,8 +189,10 @@ def _observed(
     places = path[:, :, None, 1:3] + steps[..., 1:]
     places = places + np.einsum("tbce,pte->ptbc", chains.distortion, shared)
     residual[..., :bounces] = (times - chains.times) * time_weight
-    away = (places - chains.places) * place_weight[..., None]
-    residual[..., bounces : 3 * bounces] = away.reshape(points, takes, -1)
+    plain = (places - chains.places) * place_weight[..., None]
+    scale = np.maximum(1.0 + 0.5 * np.einsum("tbe,pte->ptb", chains.areas, shared), _SQUEEZED)
+    place_weight = place_weight * scale
+    residual[..., bounces : 3 * bounces] = (plain * scale[..., None]).reshape(points, takes, -1)
     by_path[..., :bounces, 0] = time_weight
     by_place = by_path[..., bounces : 3 * bounces, :].reshape(points, takes, bounces, 2, -1)
     for axis in range(2):
@@ -186,6 +204,7 @@ def _observed(
         by_place[:, :, after, :, here] = place_weight[..., after, None, None] * by[..., 1:3, :]
     moved = by_shared[..., bounces : 3 * bounces, :].reshape(points, takes, bounces, 2, -1)
     np.multiply(chains.distortion, place_weight[..., None, None], out=moved)
+    moved += 0.5 * plain[..., None] * chains.areas[:, :, None]
     fallen = np.einsum("bf,ptf->ptb", before, 0.5 * flown.out[..., 0] ** 2)
     for axis in range(2):
         moved[..., axis, 1 + axis] += GRAVITY * TILT_SD * fallen * place_weight

@@ -37,6 +37,7 @@ def inserted(take: Take, missing: Sequence[int]) -> Take:
         time_sd=np.insert(take.time_sd, gaps + 1, np.inf),
         place_sd=np.insert(take.place_sd, gaps + 1, np.inf),
         distortion=np.insert(take.distortion, gaps + 1, moved, axis=0),
+        areas=np.insert(take.areas, gaps + 1, 0.0, axis=0),
     )
 
 

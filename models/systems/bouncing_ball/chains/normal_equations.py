@@ -3,11 +3,14 @@
 With J_x and J_f the derivatives of a take's residuals r by its own path x and by the shared errors
 f, a step (dx, df) solves
 
-    J_x' J_x dx + J_x' J_f df = J_x' r,      sum (J_f' J_x dx + J_f' J_f df) + df = sum J_f' r + f.
+    J_x' J_x dx + J_x' J_f df = J_x' r + p,  sum (J_f' J_x dx + J_f' J_f df) + df = sum J_f' r + f,
+
+p being the pull of what is no square.
 
 The paths are eliminated first, take by take, which costs the cube of a take's length: with the
-Cholesky factor L L' = J_x' J_x and Y = L^-1 J_x' (r, J_f), what they take from the other equations
-are products of Y.
+Cholesky factor L L' = J_x' J_x and Y = L^-1 (J_x' r + p, J_x' J_f), what they take from the other
+equations are products of Y. On the right hand side of the errors stands, too, by how much they
+stretch the places (`laplace`).
 """
 
 from collections.abc import Sequence
@@ -74,6 +77,7 @@ def arrow(problem: Problem, damping: Float[ndarray, "point take"] | None = None)
     """Factor the paths' block, its diagonal raised by a share if damped (Marquardt's rule)."""
     by_path = problem.by_path.swapaxes(-1, -2)
     hessian, right = by_path @ problem.by_path, by_path @ problem.columns
+    right[..., 0] += problem.pull
     if damping is not None:
         diagonal = np.arange(hessian.shape[-1])
         hessian[..., diagonal, diagonal] *= 1.0 + damping[..., None]
@@ -94,7 +98,8 @@ def reduced(
     ]
     sessions, errors = shared.shape[1:]
     total = by_session(groups, parts, sessions)
-    block, gradient = total[..., 1:, 1:] + np.eye(errors), total[..., 1:, 0] + shared
+    stretch = by_session(groups, [group.stretch[None] for group in groups], sessions)
+    block, gradient = total[..., 1:, 1:] + np.eye(errors), total[..., 1:, 0] + shared + stretch
     return Reduced(block, gradient, np.linalg.solve(block, gradient[..., None])[..., 0])
 
 

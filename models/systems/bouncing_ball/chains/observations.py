@@ -8,7 +8,8 @@ numbers f, a vector a session, that move what is observed or what was stated,
     tilt = s_t (f_1, f_2),
 
 so that A_i holds the survey of the microphones, the speed of sound and the channels' delays to
-first order. Takes with the same number of bounces are computed together.
+first order; with areas they stretch the standard deviations of places. Takes with the same number
+of bounces are computed together.
 """
 
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ class Take:
         height, height_sd: From which it fell, m.
         session: Number of its session, from 0 on.
         distortion: A, how shared errors of the array move its places, m.
+        areas: By how much they stretch the area about each place, relative (`laplace`).
     """
 
     times: Float[ndarray, " bounce"]
@@ -44,6 +46,7 @@ class Take:
     height_sd: float
     session: int
     distortion: Float[ndarray, "bounce 2 error"]
+    areas: Float[ndarray, "bounce error"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class Chains:
     height_error: Float[ndarray, " take"]
     session: Int[ndarray, " take"]
     distortion: Float[ndarray, "take bounce 2 error"]
+    areas: Float[ndarray, "take bounce error"]
     index: Int[ndarray, " take"]
 
     @property
@@ -117,5 +121,6 @@ def _together(takes: Sequence[Take], index: Int[ndarray, " take"]) -> Chains:
         height_error=np.array([take.height_sd / take.height for take in chosen]),
         session=np.array([take.session for take in chosen]),
         distortion=np.array([take.distortion for take in chosen]),
+        areas=np.array([take.areas for take in chosen]),
         index=index,
     )

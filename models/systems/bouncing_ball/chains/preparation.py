@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball.chains import flight_tables, laplace, normal_equations
-from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group
+from ricochet.models.systems.bouncing_ball.chains.least_squares import FIRST, Group, Problem
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import Values
 from ricochet.models.systems.bouncing_ball.chains.paths import Paths
@@ -49,6 +49,7 @@ def _tabulated(chains: Sequence[Chains], law: RestitutionLaw, paths: Paths) -> l
             flight_tables.of_flights(path[0, :, FIRST:].reshape(len(group.times), -1, 3)),
             flight_tables.of_falls(group.height),
             np.zeros((len(group.times), group.flights)),
+            np.zeros((len(group.times), paths.shared.shape[-1])),
         )
         for group, path in zip(chains, paths.takes, strict=True)
     ]
@@ -57,12 +58,10 @@ def _tabulated(chains: Sequence[Chains], law: RestitutionLaw, paths: Paths) -> l
 def _allowed(
     groups: Sequence[Group], values: Values, paths: Paths
 ) -> tuple[tuple[Group, ...], Paths]:
-    """Allow for the scatter that the arcs ask for, and find the paths with it."""
+    """Allow for what arcs and stretched places ask for, and find the paths with it."""
     for _ in range(2):
-        groups = [
-            replace(group, floor=np.hypot(LEAST_SCATTER, floor))
-            for group, floor in zip(groups, _arcs(groups, values, paths), strict=True)
-        ]
+        problems = laplace.problems_of(groups, paths, values)
+        groups = [_allowing(*each) for each in zip(groups, problems, strict=True)]
         paths = laplace.evidence(groups, values, paths).paths
     return tuple(groups), paths
 
@@ -87,22 +86,37 @@ def _drawn_tight(groups: Sequence[Group], values: Values, paths: Paths) -> Paths
     return Paths(found.takes, shared, found.weights)
 
 
-def _arcs(
-    groups: Sequence[Group], values: Values, paths: Paths
-) -> list[Float[ndarray, "take flight"]]:
-    """Return tr(S) / |v|^2 of each flight's velocity along the surface, at the first point.
+def _allowing(group: Group, problem: Problem) -> Group:
+    """Allow for what a path's covariance asks for, at the first point.
 
-    Where a path is nowhere near to a likely one, S is not known and nothing is allowed for.
+    Where a path is nowhere near to a likely one, it is not known and nothing is allowed for.
     """
-    found = []
-    for problem in laplace.problems_of(groups, paths, values):
-        covariance = normal_equations.arrow(problem).covariance[0]
-        variance = np.diagonal(covariance, axis1=-2, axis2=-1)[:, FIRST:]
-        exits = problem.contacts.exit[0]
-        variance = variance.reshape(*exits.shape)
-        arcs = (variance[..., 0] + variance[..., 1]) / (exits**2).sum(-1)
-        found.append(np.where(np.isfinite(arcs), arcs, 0.0))
-    return found
+    covariance = normal_equations.arrow(problem).covariance[0]
+    arcs, stretch = (
+        np.where(np.isfinite(each), each, 0.0)
+        for each in (_arcs(problem, covariance), _stretch(group.chains, problem, covariance))
+    )
+    return replace(group, floor=np.hypot(LEAST_SCATTER, arcs), stretch=stretch)
+
+
+def _arcs(
+    problem: Problem, covariance: Float[ndarray, "take path path"]
+) -> Float[ndarray, "take flight"]:
+    """Return tr(S) / |v|^2 of each flight's velocity along the surface."""
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)[:, FIRST:]
+    exits = problem.contacts.exit[0]
+    variance = variance.reshape(*exits.shape)
+    return np.asarray((variance[..., 0] + variance[..., 1]) / (exits**2).sum(-1))
+
+
+def _stretch(
+    chains: Chains, problem: Problem, covariance: Float[ndarray, "take path path"]
+) -> Float[ndarray, "take error"]:
+    """Return how shared errors stretch areas, by the share to which each place decides the path."""
+    takes, bounces = chains.times.shape
+    rows = problem.by_path[0, :, bounces : 3 * bounces]
+    decided = np.einsum("trx,txy,try->tr", rows, covariance, rows).reshape(takes, bounces, 2)
+    return np.einsum("tb,tbe->te", decided.mean(-1), chains.areas)
 
 
 def _start(chains: Chains, values: Values) -> Float[ndarray, "1 take path"]:

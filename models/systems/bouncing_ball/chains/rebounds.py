@@ -25,6 +25,7 @@ from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
 _EYE = np.eye(3)
 _STEP = 1e-6
 _LEAST = 1e-300
+_LOG_2PI = np.log(2.0 * np.pi)
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ class Rebounds:
 
     Attributes:
         residual, by: Their values, and derivatives by impact (3), exit (3) and z.
-        weight, peak: Of the direction's squares, and of log f.
-        excess: Minus log density of the direction less half its squares, and less its peak.
-        log_factor: Log of the rest of the density, which varies slowly.
+        weight: Of the direction's squares.
+        excess: Minus log density less half the squares.
+        pull: Derivatives of what of it the speeds of b and m change, as those of the residuals.
         exit, mean: b and m, m/s.
         mean_by: Derivative of each component of m by that of the impact.
         speed_sd: s of each.
@@ -44,9 +45,8 @@ class Rebounds:
     residual: Float[ndarray, "*batch 4"]
     by: Float[ndarray, "*batch 4 7"]
     weight: Float[ndarray, "*batch"]
-    peak: Float[ndarray, "*batch"]
     excess: Float[ndarray, "*batch"]
-    log_factor: Float[ndarray, "*batch"]
+    pull: Float[ndarray, "*batch 7"]
     exit: Float[ndarray, "*batch 3"]
     mean: Float[ndarray, "*batch 3"]
     mean_by: Float[ndarray, "*batch 3"]
@@ -110,9 +110,13 @@ def compare(
     root = np.sqrt(weight)[..., None]
     residual[..., :3] *= root
     by[..., :3, :] *= root[..., None]
-    factor = peak - 2.0 * np.log(speed) - np.log(sd * length) - 0.5 * np.log(2.0 * np.pi)
-    factor = factor - _log_leaving(towards[..., 2], values)
-    return Rebounds(residual, by, weight, peak, excess, factor, exit_, mean, mean_by, sd)
+    excess = excess - peak + 2.0 * np.log(speed) + np.log(sd * length) + 0.5 * _LOG_2PI
+    excess = excess + _log_leaving(towards[..., 2], values)
+    pull = np.empty((*w.shape, 7))
+    pull[..., :3] = towards / length[..., None] * mean_by
+    pull[..., 3:6] = 2.0 * left / speed[..., None]
+    pull[..., 6] = towards[..., 2] / length * (e * w * take_sd)
+    return Rebounds(residual, by, weight, excess, pull, exit_, mean, mean_by, sd)
 
 
 def _across(direction: Float[ndarray, "*batch 3"]) -> Float[ndarray, "*batch 3 3"]:

@@ -93,20 +93,29 @@ def distortion(
     Raises:
         ValueError: If the take has no places.
     """
+    return _distorted(take, microphones, place_sd, spread)[0]
+
+
+def _distorted(
+    take: DetectedTake, microphones: Microphones, place_sd: float, spread: Spread | None
+) -> tuple[Float[ndarray, "bounce 2 error"], Float[ndarray, "bounce error"]]:
+    """Return what errors add to the places of a take, and relatively to areas about them."""
     if take.positions is None or take.arrival_sd is None:
         raise ValueError("positions must be known, got a take of times alone")
     sizes = array_errors.errors(len(microphones.positions), spread).sd
     found = np.zeros((len(take.times), 2, LEADING + len(sizes)))
+    areas = np.zeros((len(take.times), LEADING + len(sizes)))
     placed = _placed(take)
     survey = place_sd / microphones.speed_of_sound
-    found[placed, :, LEADING:] = array_errors.distortion(
+    each = array_errors.distortion(
         take.positions[placed],
         take.times[placed],
         microphones=microphones,
         arrival_sd=np.hypot(take.arrival_sd[placed], survey),
         spread=spread,
-    ).places
-    return found
+    )
+    found[placed, :, LEADING:], areas[placed, LEADING:] = each.places, each.areas
+    return found, areas
 
 
 @dataclass(frozen=True)
@@ -117,11 +126,13 @@ class Linearised:
         times: Of emission without these errors, s.
         places: m; NaN without a place.
         distortion: As `distortion` has it.
+        areas: What errors of one standard deviation add to areas about each place, relative.
     """
 
     times: Float[ndarray, " bounce"]
     places: Float[ndarray, "bounce 2"]
     distortion: Float[ndarray, "bounce 2 error"]
+    areas: Float[ndarray, "bounce error"]
 
 
 def linearised(
@@ -157,8 +168,8 @@ def linearised(
     times[located] = anew[located[placed]]
     array, _, _ = array_errors.corrected(microphones, sizes)
     moved = replace(take, positions=places, times=times)
-    by = distortion(moved, array, place_sd=place_sd, spread=spread)
-    return Linearised(times, places + by @ about, by)
+    by, areas = _distorted(moved, array, place_sd, spread)
+    return Linearised(times, places + by @ about, by, areas)
 
 
 def impacts(takes: Sequence[DetectedTake], microphones: Microphones) -> Impacts:

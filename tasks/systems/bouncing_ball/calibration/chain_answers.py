@@ -98,11 +98,13 @@ def takes_of(
         if chain is None:
             continue
         height, height_sd = _height(detected.sessions[place], found, place, rules.release_sd)
-        moved = np.zeros((len(chain.times), 2, errors))
-        moved[..., : chain.distortion.shape[-1]] = chain.distortion
-        takes.append(
-            replace(chain, height=height, height_sd=height_sd, session=place, distortion=moved)
+        less = errors - chain.areas.shape[-1]
+        chain = replace(
+            chain,
+            distortion=np.pad(chain.distortion, ((0, 0), (0, 0), (0, less))),
+            areas=np.pad(chain.areas, ((0, 0), (0, less))),
         )
+        takes.append(replace(chain, height=height, height_sd=height_sd, session=place))
         names.append(each.file)
     return takes, names
 
@@ -143,6 +145,7 @@ def _chain(
         height_sd=1.0,
         session=0,
         distortion=located.distortion,
+        areas=located.areas,
     )
     return _cut(missed_bounces.inserted(seen, detected.missing))
 
@@ -154,7 +157,7 @@ def _cut(take: Take) -> Take | None:
     for length in fitting[::-1]:
         placed = int(np.isfinite(take.place_sd[:length]).sum())
         if seen[:length].sum() >= LENGTHS[0] and placed >= FEWEST_PLACES:
-            columns = ("times", "places", "time_sd", "place_sd", "distortion")
+            columns = ("times", "places", "time_sd", "place_sd", "distortion", "areas")
             return replace(take, **{name: getattr(take, name)[:length] for name in columns})
     return None
 

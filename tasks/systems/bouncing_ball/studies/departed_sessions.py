@@ -190,8 +190,7 @@ def _located(departure: Departure, array: Microphones, places: Places, times: Ti
 def _take(
     departure: Departure, array: Microphones, times: Times, places: Float[ndarray, "bounce 2"]
 ) -> Take:
-    moved = array_errors.distortion(places, times, microphones=array).places
-    still = np.zeros((len(times), 2, len(SHARED)))
+    moved, areas = _distorted(places, times, array)
     return Take(
         times=times,
         places=places,
@@ -200,8 +199,19 @@ def _take(
         height=departure.stated,
         height_sd=HEIGHT_SD,
         session=0,
-        distortion=np.concatenate((still, moved), -1),
+        distortion=moved,
+        areas=areas,
     )
+
+
+def _distorted(
+    places: Float[ndarray, "bounce 2"], times: Times, array: Microphones
+) -> tuple[Float[ndarray, "bounce 2 error"], Float[ndarray, "bounce error"]]:
+    """Return what shared errors add to places, and relatively to areas about them."""
+    found = array_errors.distortion(places, times, microphones=array)
+    still = np.zeros((len(times), 2, len(SHARED)))
+    moved = np.concatenate((still, found.places), -1)
+    return moved, np.concatenate((still[:, 0], found.areas), -1)
 
 
 def relocated(takes: list[Take], shared: Float[ndarray, "session error"]) -> list[Take]:
@@ -219,11 +229,6 @@ def _relocated(
     found = np.where(np.isfinite(found), found, take.places)
     times = np.where(np.isfinite(times), times, take.times)
     corrected, _, _ = array_errors.corrected(array, sizes)
-    moved = array_errors.distortion(found, times, microphones=corrected).places
-    still = np.zeros((len(times), 2, len(SHARED)))
-    return replace(
-        take,
-        times=times,
-        places=found + moved @ own,
-        distortion=np.concatenate((still, moved), -1),
-    )
+    moved, areas = _distorted(found, times, corrected)
+    places = found + moved[..., len(SHARED) :] @ own
+    return replace(take, times=times, places=places, distortion=moved, areas=areas)

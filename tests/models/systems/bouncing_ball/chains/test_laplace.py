@@ -1,12 +1,20 @@
 """The likelihood of chains: against importance sampling over paths, and its symmetries."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ricochet.models.systems.bouncing_ball import contact
-from ricochet.models.systems.bouncing_ball.chains import laplace, observations, preparation
+from ricochet.models.systems.bouncing_ball.chains import (
+    corrections,
+    laplace,
+    least_squares,
+    normal_equations,
+    observations,
+    preparation,
+)
 from tests.oracles import chain_likelihood
 from tests.oracles.simulated_chains import Case, session, values
 
@@ -32,6 +40,35 @@ def test_it_is_the_integral_over_paths_of_a_hundred_small_cases(
     assert np.median(error) < 0.05
     assert (np.abs(ours - slow) < most + 4.0 * error).all()
     assert abs(np.median(ours - slow)) < most / 2
+
+
+SHARE, RATIO = 0.2, 0.03
+
+
+def test_two_kinds_of_redirections_are_what_all_assignments_add_up_to(monkeypatch) -> None:
+    """Each of four exits narrow or wide, sixteen likelihoods of plain laws a take."""
+    monkeypatch.setattr(least_squares, "TILT_SD", 1e-9)  # takes share nothing
+    units = {"scatter": 0.02, "tail_share": SHARE, "tail_ratio": RATIO}
+    takes = session(Case(takes=25, bounces=5, units=units), 8)
+    chains = observations.grouped([replace(take, height_sd=1e-9) for take in takes])
+    groups, paths = preparation.prepare(chains, contact.constant, values(**units))
+    ours = laplace.evidence(groups, values(**units), paths)
+    plain = values(scatter=0.02, tail_share=1e-12)
+    alone = []
+    for wide in itertools.product((False, True), repeat=4):
+        chance = np.where(wide, np.log(SHARE), np.log1p(-SHARE)).sum()
+        kinds = np.broadcast_to(np.where(wide, RATIO, 1.0), (1, 25, 4)).copy()
+        monkeypatch.setattr(laplace, "_RENEWALS", 0)
+        start = replace(ours.paths, weights=(kinds,))
+        found = laplace.evidence(groups, plain, start)
+        # the correction puts the narrow law in the place of each square: take it out again
+        problem = laplace.problems_of(groups, found.paths, plain)[0]
+        covariance = normal_equations.arrow(problem).covariance
+        curved = corrections.curvature(problem, covariance)
+        extra = corrections.of(problem, covariance, plain).log_likelihood - curved
+        alone.append(chance + found.takes[0][0] - extra[0])
+    apart = ours.takes[0][0] - np.logaddexp.reduce(alone)
+    assert np.abs(apart).max() < 0.6 and abs(np.median(apart)) < 0.1
 
 
 def _evidence(takes, **units) -> float:
@@ -64,7 +101,7 @@ def test_takes_of_different_lengths_add_up(takes) -> None:
     exact = [replace(take, height_sd=1e-9) for take in takes]
     short = replace(exact[0], **{
         name: getattr(exact[0], name)[:4]
-        for name in ("times", "places", "time_sd", "place_sd", "distortion")
+        for name in ("times", "places", "time_sd", "place_sd", "distortion", "areas")
     })  # fmt: skip
     level = [replace(take, session=number) for number, take in enumerate([short, *exact[1:]])]
     apart = sum(_evidence([replace(take, session=0)]) for take in level)

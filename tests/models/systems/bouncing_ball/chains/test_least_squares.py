@@ -15,10 +15,9 @@ CASE = Case(takes=3, bounces=5, height=0.5, tilt=(0.01, -0.02), units=UNITS)
 
 @pytest.fixture(scope="module", params=[contact.linear, contact.viscoelastic])
 def found(request):
-    takes = [
-        replace(take, distortion=np.random.default_rng(1).normal(0.0, 0.01, (5, 2, 4)))
-        for take in session(CASE, 3)
-    ]
+    draw = np.random.default_rng(1)
+    distortion, areas = draw.normal(0.0, 0.01, (5, 2, 4)), draw.normal(0.0, 0.05, (5, 4))
+    takes = [replace(take, distortion=distortion, areas=areas) for take in session(CASE, 3)]
     units = values(tail_share=0.1, scatter=3e-3, **UNITS)
     chains = observations.grouped(takes)
     groups, paths = preparation.prepare(chains, request.param, units)
@@ -56,7 +55,7 @@ def test_the_gradient_of_the_squares_is_that_of_the_log_density(found) -> None:
     """With wide redirections too: their weight makes it so."""
     group, path, shared, units = found
     here = least_squares.problem(group, path, shared, units)
-    gradient = (here.by_path.swapaxes(-1, -2) @ here.residual[..., None])[..., 0]
+    gradient = (here.by_path.swapaxes(-1, -2) @ here.residual[..., None])[..., 0] + here.pull
 
     def cost(at):
         return least_squares.problem(group, at, shared, units).half_squares

@@ -9,7 +9,7 @@ from ricochet.models.systems.bouncing_ball.chains.observations import Take
 from tests.oracles import chain_likelihood
 from tests.oracles.simulated_chains import Case, session, values
 
-COLUMNS = ("times", "places", "time_sd", "place_sd", "distortion")
+COLUMNS = ("times", "places", "time_sd", "place_sd", "distortion", "areas")
 
 
 def missed(take: Take, number: int) -> Take:
@@ -33,7 +33,9 @@ def test_the_guess_is_the_bounce_where_intervals_shrink_evenly() -> None:
     times = np.append(0.0, np.cumsum(0.4 * 0.8 ** np.arange(6)))
     places = np.outer(times, [0.1, 0.0])
     still = np.zeros((7, 2, 3))
-    whole = Take(times, places, np.full(7, 1e-4), np.full(7, 1e-3), 0.3, 0.01, 0, still)
+    whole = Take(
+        times, places, np.full(7, 1e-4), np.full(7, 1e-3), 0.3, 0.01, 0, still, still[:, 0]
+    )
     found = missed(whole, 3)
     np.testing.assert_allclose(found.times, whole.times)
     np.testing.assert_allclose(found.places, whole.places)

@@ -123,7 +123,7 @@ def test_chains_take_the_distortion_as_it_is():
     own = shared_errors.own_errors(take, THREE, place_sd=SURVEY)
     chain = observations.Take(
         take.times, take.positions, own.time_sd, own.place_sd,
-        height=0.26, height_sd=5e-3, session=0, distortion=found,
+        height=0.26, height_sd=5e-3, session=0, distortion=found, areas=found.sum(1),
     )  # fmt: skip
     (group,) = observations.grouped([chain])
     assert group.distortion.shape == (1, len(take.times), 2, 3 + 14)
