@@ -13,8 +13,6 @@ from ricochet.models.systems.bouncing_ball.calibration import drop_posterior, po
 from ricochet.models.systems.bouncing_ball.calibration.drop_posterior import NoiseRange
 from tests.oracles.truncated_mixtures import credibility
 
-pytestmark = pytest.mark.xdist_group("drop posterior")  # one fixture for all
-
 
 def test_rigs_are_drawn_inside_the_range_and_some_observe_without_error() -> None:
     span = NoiseRange(time_sd=(1e-5, 1e-3), position_sd=(1e-4, 1e-2), noise_free=0.25)
