@@ -50,7 +50,7 @@ def census(tracker):
 
 @pytest.mark.slow
 def test_calibrate_registers_each_pair_once_and_links_runs_both_ways(tmp_path, ricochet):
-    """One test, since every process that runs a flow waits for a server."""
+    """One test, since a process that runs a flow waits for a server."""
     sessions = [record(ricochet, tmp_path, ball) for ball in BALLS]
     words = [word for setting in SMALL for word in ("--set", setting)]
     words = ["calibrate", *sessions, "--out", tmp_path / "out", *words]
