@@ -70,11 +70,12 @@ pull: setup ## fetch the recordings that data.dvc names
 calibrate: pull ## recordings to a registered posterior for every ball-surface pair (the main job)
 	$(VENV)/bin/ricochet calibrate data/*/
 
+# A file's tests run on one worker, so that what they share is made once.
 fast: setup ## tests that take less than two minutes together
-	$(PYTEST) -q -n $(WORKERS) --jaxtyping-packages="$(TYPED)"
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile --jaxtyping-packages="$(TYPED)"
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
-	$(PYTEST) -q -n $(WORKERS) --dist loadgroup -m slow
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m slow
 
 test: fast slow ## all tests
 

@@ -14,8 +14,7 @@ def python_path(root: Path = ROOT) -> str:
 
 
 def copy_program(root: Path) -> None:
-    """Copy what runs the verbs, without recordings and results."""
-    compiled = shutil.ignore_patterns("__pycache__")
+    """Copy what runs the verbs and its bytecode, without recordings and results."""
     for name in COPIED:
-        shutil.copytree(ROOT / name, root / name, symlinks=True, ignore=compiled)
+        shutil.copytree(ROOT / name, root / name, symlinks=True)
     shutil.copy(ROOT / "params.yaml", root)

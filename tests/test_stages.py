@@ -3,6 +3,7 @@
 Edits are made in a temporary copy of the layers.
 """
 
+import functools
 import shutil
 import subprocess
 import sys
@@ -41,20 +42,26 @@ def code(stage: str) -> list[str]:
     return [dep for dep in STAGES[stage]["deps"] if dep.startswith(LAYERS)]
 
 
+@functools.cache
+def used(stage: str) -> frozenset[str]:
+    """Return the files that a stage's maker and all its imports consist of."""
+    return import_closure(STAGES[stage]["meta"]["maker"])
+
+
 def holds(dep: str, path: str) -> bool:
     return path == dep or path.startswith(f"{dep}/")
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_depends_on_every_file_that_decides_its_result(stage: str) -> None:
-    files = import_closure(STAGES[stage]["meta"]["maker"])
+    files = used(stage)
     missing = {path for path in files if not any(holds(dep, path) for dep in code(stage))}
     assert missing == set()
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_depends_on_no_code_that_it_does_not_use(stage: str) -> None:
-    files = import_closure(STAGES[stage]["meta"]["maker"])
+    files = used(stage)
     idle = {dep for dep in code(stage) if not any(holds(dep, path) for path in files)}
     assert idle == set()
 
@@ -62,7 +69,7 @@ def test_a_stage_depends_on_no_code_that_it_does_not_use(stage: str) -> None:
 @pytest.mark.parametrize("stage", STAGES)
 def test_no_maker_chooses_modules_by_name(stage: str) -> None:
     """What is imported by a name that is put together at run time is in no closure."""
-    files = import_closure(STAGES[stage]["meta"]["maker"])
+    files = used(stage)
     assert [path for path in files if b"import_module(" in (ROOT / path).read_bytes()] == []
     assert "tasks/systems/catalogue.py" not in files
 
@@ -115,10 +122,16 @@ def keys(root: Path) -> dict[str, str]:
         }
 
 
+@functools.cache
+def current() -> dict[str, str]:
+    """Return the keys with the code as it is."""
+    return keys(ROOT)
+
+
 def outdated(edit: Edit, *paths: str) -> set[str]:
     """Return the keys that are no longer current once files are edited."""
-    before, after = keys(ROOT), keys(edit(*paths))
-    return {name for name in before if before[name] != after[name]}
+    after = keys(edit(*paths))
+    return {name for name, key in current().items() if key != after[name]}
 
 
 def stages_of(*paths: str) -> set[str]:
@@ -133,7 +146,7 @@ def system(name: str) -> list[str]:
 
 
 def test_a_copy_has_the_keys_of_the_original(layers: Path) -> None:
-    assert keys(layers) == keys(ROOT)
+    assert keys(layers) == current()
 
 
 def test_an_installed_package_has_the_digests_of_the_repository(

@@ -3,7 +3,8 @@
     python -m tests.crash.registry_kills {register,promote,rollback} FOLDER
 
 The parent never opens the store, since no connection survives a fork: every state is read, and
-every repetition is run, by a child that connects afresh. One JSON line a kill:
+every repetition is run, by a child that connects afresh. What they all import it imports once.
+One JSON line a kill:
 
     {"step": 3, "killed": true, "after_kill": STATE, "after_again": STATE, "after_third": STATE}
 """
@@ -14,6 +15,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+from mlflow.store.model_registry import sqlalchemy_store as _registry_store  # noqa: F401
+from mlflow.store.tracking import sqlalchemy_store as _run_store  # noqa: F401
+from sqlalchemy.orm import configure_mappers
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, promotion, promotion_log, runs, versions
@@ -154,6 +158,7 @@ def main(verb: str, folder: Path) -> None:
         for number in range(1, KILLS + 2 if verb != "register" else 0):
             prepare(folder, f"ball-{number}", verb)
 
+    configure_mappers()
     assert kill.forked(prepare_all) == 0
     place = folder / "state.json"
     for number in range(1, KILLS + 2):

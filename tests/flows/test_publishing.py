@@ -1,17 +1,16 @@
 """Recordings to the registry through the real flow: linked both ways, and again adds nothing."""
 
 import json
-import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 
 import pytest
 
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry import versions as registry
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests.checkouts import ROOT
+from tests.flows.verbs import in_one_process
 
 SMALL = [
     "density.simulations=1500",
@@ -23,23 +22,20 @@ SMALL = [
 BALLS = {"ping-pong": (0.85, 3.5), "tennis": (0.72, 3.0)}
 
 
-def ricochet(place, *words):
-    """Run a verb as a user would, everything it keeps under one folder."""
-    kept = {"RICOCHET_ARTIFACTS": str(place), "PREFECT_HOME": str(place / "prefect")}
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_", "MLFLOW_"))}
-    command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words)]
-    found = subprocess.run(command, capture_output=True, text=True, env=inherited | kept)
-    assert found.returncode == 0, found.stderr
-    return found
+@pytest.fixture
+def ricochet(tmp_path):
+    """Verbs of one process, which starts a Prefect server of its own for all of its flows."""
+    with in_one_process(ROOT, artifacts=tmp_path) as run:
+        yield run
 
 
-def record(place, ball):
+def record(ricochet, place, ball):
     restitution, concentration = BALLS[ball]
     settings = [f"capture.ball={ball}", f"capture.restitution={restitution}", "capture.drops=3"]
     settings += ["capture.duration=1.6"]
     settings += [f"capture.log10_concentration={concentration}"]
     words = [word for setting in settings for word in ("--set", setting)]
-    ricochet(place, "capture", "--session", ball, "--no-publish", "--out", place / "new", *words)
+    ricochet("capture", "--session", ball, "--no-publish", "--out", place / "new", *words)
     return place / "new" / ball
 
 
@@ -53,12 +49,12 @@ def census(tracker):
 
 
 @pytest.mark.slow
-def test_calibrate_registers_each_pair_once_and_links_runs_both_ways(tmp_path):
-    """One test, since every process that runs a flow waits for a server."""
-    sessions = [record(tmp_path, ball) for ball in BALLS]
+def test_calibrate_registers_each_pair_once_and_links_runs_both_ways(tmp_path, ricochet):
+    """One test, since a process that runs a flow waits for a server."""
+    sessions = [record(ricochet, tmp_path, ball) for ball in BALLS]
     words = [word for setting in SMALL for word in ("--set", setting)]
     words = ["calibrate", *sessions, "--out", tmp_path / "out", *words]
-    first = ricochet(tmp_path, *words)
+    first = ricochet(*words)
     assert first.stderr == ""
     assert "registered as tennis-table, version 1, alias candidate" in first.stdout
     tracker = tracking.connect(store=tmp_path / "mlflow")
@@ -77,10 +73,10 @@ def test_calibrate_registers_each_pair_once_and_links_runs_both_ways(tmp_path):
         assert vars(found) == results[ball]["registered"]
         assert registry.load(tracker, found, kind=POSTERIOR).kind == "grid"
     check_links(tracker, tmp_path)
-    second = ricochet(tmp_path, *words)
+    second = ricochet(*words)
     assert second.stdout.count("unchanged, skipped") == 2
     shutil.rmtree(tmp_path / "out")
-    third = ricochet(tmp_path, *words)
+    third = ricochet(*words)
     assert "unchanged" not in third.stdout
     assert census(tracker) == (runs, versions)
     for ball, result in results.items():

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from tests.checkouts import ROOT, copy_program, python_path
+from tests.flows.verbs import in_one_process
 from tests.stores import copied
 
-# every verb is a process of its own, and all of them share one copy of the program
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sixth system")]
+# all of them share one copy of the program, and one process that runs its verbs
+pytestmark = pytest.mark.slow
 COIN = Path(__file__).parent / "coin"
 SECTION = "\ncoin:\n  flips: 400\n  bias: 0.2\n"
 SHARED = (
@@ -49,96 +50,93 @@ def copy(tmp_path_factory, migrated_store, prefect_api):
         yield root
 
 
-def ricochet(root, *words, status=0):
-    """Run a verb of the copy, everything it keeps under its folder; returns the process."""
-    kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": python_path(root)}
-    kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")}
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_H", "MLFLOW_"))}
-    command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words)]
-    found = subprocess.run(command, cwd=root, capture_output=True, text=True, env=inherited | kept)
-    assert found.returncode == status, found.stderr
-    return found
+@pytest.fixture(scope="module")
+def ricochet(copy):
+    with in_one_process(copy, artifacts=copy / "artifacts") as run:
+        yield run
 
 
 def result(root, *folders):
     return json.loads(root.joinpath("artifacts", *folders, "result.json").read_text())
 
 
-def test_the_command_line_lists_a_further_system(copy):
-    assert "flip a coin" in ricochet(copy, "train", "--help").stdout
-    listed = ricochet(copy, "study", "--help").stdout
+def test_the_command_line_lists_a_further_system(ricochet):
+    assert "flip a coin" in ricochet("train", "--help").stdout
+    listed = ricochet("study", "--help").stdout
     assert "share of heads" in listed and "--flips N" in listed
-    assert "ricochet validate coin-fair" in ricochet(copy, "validate", "--help").stdout
-    unknown = ricochet(copy, "train", "dice", status=2).stderr
+    assert "ricochet validate coin-fair" in ricochet("validate", "--help").stdout
+    unknown = ricochet("train", "dice", status=2).stderr
     assert "'density'" in unknown and "'coin'" in unknown
 
 
-def test_a_training_that_searches_nothing_has_no_trials(copy):
-    refused = ricochet(copy, "train", "coin", "--trials", "3", status=2).stderr
+def test_a_training_that_searches_nothing_has_no_trials(ricochet):
+    refused = ricochet("train", "coin", "--trials", "3", status=2).stderr
     assert refused.startswith("--trials: found train coin, expected one of density, energy")
 
 
-def test_a_study_counts_what_its_own_option_says(copy):
-    ricochet(copy, "study", "coin", "--quick", "--seed", "3")
+def test_a_study_counts_what_its_own_option_says(copy, ricochet):
+    ricochet("study", "coin", "--quick", "--seed", "3")
     assert result(copy, "study", "coin")["flips"] == 10
-    ricochet(copy, "study", "coin", "--quick", "--flips", "25")
+    ricochet("study", "coin", "--quick", "--flips", "25")
     assert result(copy, "study", "coin")["flips"] == 25
-    refused = ricochet(copy, "study", "cup", "--flips", "25", status=2).stderr
+    refused = ricochet("study", "cup", "--flips", "25", status=2).stderr
     assert refused == "--flips: found study cup, expected study coin, which alone has it\n"
 
 
 @pytest.mark.parametrize("verb", [("capture", "--session", "a"), ("calibrate", "artifacts/new/a")])
-def test_names_of_a_further_system_cannot_be_taken_by_recordings(copy, verb):
+def test_names_of_a_further_system_cannot_be_taken_by_recordings(copy, ricochet, verb):
     named = ("--set", "capture.ball=coin", "--set", "capture.surface=fair", "--no-publish")
     if verb[0] == "calibrate":
         small = ("--set", "capture.drops=1", "--set", "capture.duration=1.1", "--no-publish")
-        ricochet(copy, "capture", "--session", "a", "--out", "artifacts/new", *small)
+        ricochet("capture", "--session", "a", "--out", "artifacts/new", *small)
         manifest = copy / "artifacts" / "new" / "a" / "session.json"
         session = json.loads(manifest.read_text())
         session["object"] |= {"ball": "coin", "surface": "fair"}
         manifest.write_text(json.dumps(session))
         named = ("--no-publish",)
-    refused = ricochet(copy, *verb, *named, status=2).stderr
+    refused = ricochet(*verb, *named, status=2).stderr
     assert refused.startswith("coin-fair: found a name of the packages of `ricochet train coin`")
     assert refused.count("\n") == 1
 
 
-def test_a_further_system_is_trained_validated_promoted_and_has_its_part_of_the_night(copy):
+def test_a_further_system_is_trained_validated_promoted_and_has_its_part_of_the_night(
+    copy, ricochet
+):
     """Promoted by its validation, refused without one, promoted at night, rolled back, again."""
-    trained = ricochet(copy, "train", "coin")
+    trained = ricochet("train", "coin")
     assert trained.stdout.startswith("heads 0.")
     assert result(copy, "train", "coin")["registered"] == {"coin-fair": "1"}
-    again = ricochet(copy, "train", "coin")
+    again = ricochet("train", "coin")
     assert again.stdout == trained.stdout and not result(copy, "train", "coin")["trained"]
 
-    dry = ricochet(copy, "validate", "coin-fair", "--no-publish").stdout
+    dry = ricochet("validate", "coin-fair", "--no-publish").stdout
     assert dry.endswith("coin-fair version 1: not promoted; not recorded\n")
     assert result(copy, "validate")["gate"]["passed"] and result(copy, "validate")["run"] is None
 
-    validated = ricochet(copy, "validate", "coin-fair").stdout
+    validated = ricochet("validate", "coin-fair").stdout
     assert "coin-fair version 1: promoted to champion" in validated
 
-    ricochet(copy, "train", "coin", "--seed", "1")
+    ricochet("train", "coin", "--seed", "1")
     assert result(copy, "train", "coin")["registered"] == {"coin-fair": "2"}
-    refused = ricochet(copy, "promote", "coin-fair", "2", status=2)
+    refused = ricochet("promote", "coin-fair", "2", status=2)
     assert "refused: validation: found none" in refused.stdout
 
-    strict = ricochet(copy, "validate", "coin-fair", "--set", "coin.bias=1e-6").stdout
+    strict = ricochet("validate", "coin-fair", "--set", "coin.bias=1e-6").stdout
     assert strict.startswith("refused: bias: found ") and "version 2: not promoted; run " in strict
 
     words = [word for setting in NIGHT for word in ("--set", setting)]
-    night = ricochet(copy, "nightly", "--session", "tonight", "--seed", "1", *words, status=1)
+    night = ricochet("nightly", "--session", "tonight", "--seed", "1", *words, status=1)
     found = result(copy, "nightly")
     assert found["coin"] == {"coin-fair": "promoted"} and found["state"].startswith("skipped")
     assert [line.partition(":")[0] for line in found["failures"]] == ["calibrate"]
     assert night.stderr.startswith("ricochet failed: IncompleteNightError: calibrate: ")
 
-    back = ricochet(copy, "rollback", "coin-fair").stdout
+    back = ricochet("rollback", "coin-fair").stdout
     assert back == "coin-fair: champion 1, previous none\n"
-    ricochet(copy, "promote", "coin-fair", "2", status=2)  # rolled back
-    promoted = ricochet(copy, "promote", "coin-fair", "2", "--again").stdout
+    ricochet("promote", "coin-fair", "2", status=2)  # rolled back
+    promoted = ricochet("promote", "coin-fair", "2", "--again").stdout
     assert promoted == "coin-fair: champion 2, previous 1\n"
-    assert "coin" not in ricochet(copy, "doctor").stdout  # nothing is found, nothing repaired
+    assert "coin" not in ricochet("doctor").stdout  # nothing is found, nothing repaired
 
 
 def test_no_shared_test_must_be_edited_for_a_further_system(copy):

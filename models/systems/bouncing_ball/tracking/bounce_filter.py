@@ -87,11 +87,7 @@ class Belief:
 
 
 def begin(
-    contacts: ContactTable,
-    detection: Detection,
-    *,
-    prior: TossPrior,
-    sensor: SensorModel,
+    contacts: ContactTable, detection: Detection, *, prior: TossPrior, sensor: SensorModel
 ) -> Belief:
     """Return the belief after the first event, given draws of the contact."""
     draws = len(contacts)
@@ -212,9 +208,7 @@ def _second_flight(
 
 
 def _losses(
-    belief: Belief,
-    mean: Float[ndarray, "history draw 4"],
-    flight: Float[ndarray, "history draw"],
+    belief: Belief, mean: Float[ndarray, "history draw 4"], flight: Float[ndarray, "history draw"]
 ) -> Losses | None:
     """Return what air takes in flights of a time, s, at the mean of u; None without air."""
     if belief.contacts.airless:

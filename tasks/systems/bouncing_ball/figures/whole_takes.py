@@ -33,7 +33,8 @@ def restitution_by_speed(
     axes.legend(frameon=False, fontsize=8)
     label_axes(axes, "impact speed, m/s", "restitution")
     shares = [f"{name} {share:.2f}" for name, share in answer.family.weights.items()]
-    figure.suptitle(f"{title}: restitution by impact speed ({', '.join(shares)})", fontsize=11)
+    lines = (f"{title}: restitution by impact speed", f"laws' weights: {', '.join(shares)}")
+    figure.suptitle("\n".join(lines), fontsize=11)
     return figure
 
 

@@ -64,14 +64,8 @@ def hidden(first: int, last: int) -> Callable[[int, ndarray], ndarray]:
     return spoil
 
 
-@pytest.mark.parametrize(
-    "puck",
-    [
-        (-0.5, 0.0),
-        pytest.param((-0.52, 0.08), marks=pytest.mark.slow),
-        pytest.param((-0.48, -0.06), marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("puck", [(-0.5, 0.0), (-0.52, 0.08), (-0.48, -0.06)])
 def test_a_puck_at_rest_is_shot_into_the_goal(
     agent: ShootingAgent, puck: tuple[float, float]
 ) -> None:
@@ -106,6 +100,7 @@ def test_a_puck_lost_for_a_while_is_still_shot(agent: ShootingAgent) -> None:
     assert outcome.scored
 
 
+@pytest.mark.slow
 def test_a_puck_lost_for_good_sends_the_arm_home(agent: ShootingAgent) -> None:
     outcome, commands = play(agent, (-0.5, 0.0), spoil=hidden(20, 200))
     assert outcome.strikes == 0

@@ -47,6 +47,7 @@ def test_a_rim_keeps_what_was_measured(world: World) -> None:
     assert np.median(spin) == pytest.approx(9.7, abs=0.2)
 
 
+@pytest.mark.slow
 def test_a_post_gives_no_speed(world: World) -> None:
     """Pucks at the edges of the goal, at all angles: a tenth of them touch the edge itself."""
     draw, touched = np.random.default_rng(0), 0

@@ -17,6 +17,7 @@ def arm() -> ArmController:
     return ArmController(seed=0)
 
 
+@pytest.mark.slow
 def test_a_rest_elsewhere_is_reached_within_the_limits_and_home_again(arm: ArmController) -> None:
     arm.start(iiwa.HOME, np.zeros(7))
     away = splines.level(iiwa.HOME + AWAY)

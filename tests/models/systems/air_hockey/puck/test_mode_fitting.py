@@ -7,40 +7,49 @@ import pytest
 
 from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey.puck import dynamics, mode_fitting, segmentation
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.puck.segmentation import Contacts, Recording
 from ricochet.models.systems.air_hockey.table import Table
 from tests.oracles import hockey_records
 from tests.oracles.hockey_records import AIRFLOW, DRAG, MALLET, MALLET_SD, WALL_SD
 
 TABLE = Table()
-RECORDING = hockey_records.record(160, np.random.default_rng(3))
-FITTED = mode_fitting.fit(RECORDING, TABLE)
 
 
-def test_the_law_of_a_record_is_recovered():
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return hockey_records.record(160, np.random.default_rng(3))
+
+
+@pytest.fixture(scope="module")
+def fitted(recording: Recording) -> PuckModes:
+    return mode_fitting.fit(recording, TABLE)
+
+
+def test_the_law_of_a_record_is_recovered(fitted):
     """About 80 strikes and 100 banks: three errors of each number (of w / U, in U's metric).
 
     An sd is known to 1 / sqrt(2 N) of itself, 8 %; a t-density's fit loses little of that. A
     number of the matrix to sd / sqrt(N) / (spread of its input by U, at least 0.3).
     """
-    np.testing.assert_allclose(np.diag(FITTED.floating.matrix), np.exp(-DRAG * 0.02), atol=2e-5)
-    np.testing.assert_allclose(np.diag(FITTED.wall.matrix), (-0.75, 0.84), atol=0.03)
-    np.testing.assert_allclose(np.sqrt(np.diag(FITTED.wall.covariance)), WALL_SD, rtol=0.3)
-    np.testing.assert_allclose(FITTED.mallet.matrix, MALLET, atol=0.06)
-    np.testing.assert_allclose(np.sqrt(np.diag(FITTED.mallet.covariance)), MALLET_SD, rtol=0.3)
+    np.testing.assert_allclose(np.diag(fitted.floating.matrix), np.exp(-DRAG * 0.02), atol=2e-5)
+    np.testing.assert_allclose(np.diag(fitted.wall.matrix), (-0.75, 0.84), atol=0.03)
+    np.testing.assert_allclose(np.sqrt(np.diag(fitted.wall.covariance)), WALL_SD, rtol=0.3)
+    np.testing.assert_allclose(fitted.mallet.matrix, MALLET, atol=0.06)
+    np.testing.assert_allclose(np.sqrt(np.diag(fitted.mallet.covariance)), MALLET_SD, rtol=0.3)
     # 160 episodes of two axes give an sd to 1 / sqrt(640) = 4 %.
-    assert pytest.approx(AIRFLOW, rel=0.12) == FITTED.airflow_sd
-    assert FITTED.delay < 1e-3
+    assert pytest.approx(AIRFLOW, rel=0.12) == fitted.airflow_sd
+    assert fitted.delay < 1e-3
 
 
-def test_a_mirrored_record_gives_the_same_modes():
+def test_a_mirrored_record_gives_the_same_modes(recording, fitted):
     """Not so the order of episodes, nor x for -x."""
     for sign in ((1.0, -1.0), (-1.0, 1.0)):
-        parts = (RECORDING.puck, RECORDING.puck_velocity)
-        parts += (RECORDING.mallet, RECORDING.mallet_velocity)
+        parts = (recording.puck, recording.puck_velocity)
+        parts += (recording.mallet, recording.mallet_velocity)
         mirrored = Recording(*(part[::-1] * sign for part in parts))
         other = dynamics.to_arrays(mode_fitting.fit(mirrored, TABLE))
-        for name, array in dynamics.to_arrays(FITTED).items():
+        for name, array in dynamics.to_arrays(fitted).items():
             np.testing.assert_allclose(other[name], array, atol=1e-9)
 
 
@@ -49,24 +58,24 @@ def test_delay_of_a_soft_contact_is_within_it():
     assert 0.003 < mode_fitting.fit_delay(strikes) < 0.015
 
 
-def test_a_record_without_strikes_is_refused():
-    alone = replace(RECORDING, mallet=np.full_like(RECORDING.mallet, np.nan))
+def test_a_record_without_strikes_is_refused(recording):
+    alone = replace(recording, mallet=np.full_like(recording.mallet, np.nan))
     with pytest.raises(ValueError, match="strikes"):
         mode_fitting.fit(alone, TABLE)
 
 
-def test_strikes_of_pucks_that_may_spin_are_not_used():
+def test_strikes_of_pucks_that_may_spin_are_not_used(recording):
     """A third of the struck pucks were kicked before, and leave the mallet half as fast again.
 
     The others give the law to three errors, as above, of 2 / 3 as many strikes.
     """
-    strikes = segmentation.assign(RECORDING, TABLE, drag=np.array((DRAG, DRAG))).strikes
-    wild = RECORDING.puck_velocity.copy()
+    strikes = segmentation.assign(recording, TABLE, drag=np.array((DRAG, DRAG))).strikes
+    wild = recording.puck_velocity.copy()
     late = [k for k in range(0, len(strikes.touch), 3) if strikes.start[k] > 2]
     for k in late:
         wild[strikes.episode[k], 0] += 0.5
         wild[strikes.episode[k], strikes.stop[k] :] *= 1.5
-    found = mode_fitting.fit(replace(RECORDING, puck_velocity=wild), TABLE).mallet
+    found = mode_fitting.fit(replace(recording, puck_velocity=wild), TABLE).mallet
     assert len(late) > 10
     np.testing.assert_allclose(found.matrix, MALLET, atol=0.075)
     np.testing.assert_allclose(np.sqrt(np.diag(found.covariance)), MALLET_SD, rtol=0.37)

@@ -14,7 +14,7 @@ from ricochet.models.systems.air_hockey.shots.angle_policies import (
     NominalPolicy,
 )
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
-from ricochet.models.systems.air_hockey.shots.objective import SETTINGS
+from ricochet.models.systems.air_hockey.shots.objective import SETTINGS, Shots
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 from tests.oracles.hockey_modes import CONDITIONS
 
@@ -104,14 +104,21 @@ def test_after_a_reset_the_same_is_found() -> None:
     assert energy_search.SAMPLES >= 100
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)
-def test_the_expert_finds_what_brute_force_finds(setting: objective.Setting) -> None:
+@pytest.fixture(scope="module")
+def rolled() -> list[tuple[float, Shots]]:
+    """Each angle, and what a shot at it does, rolled out alone."""
     angles = np.linspace(-LARGEST_ANGLE, LARGEST_ANGLE, 301)
+    return [(angle, objective.evaluate(CONDITIONS, PUCK, np.array(angle))) for angle in angles]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)
+def test_the_expert_finds_what_brute_force_finds(
+    setting: objective.Setting, rolled: list[tuple[float, Shots]]
+) -> None:
     found = ExhaustivePolicy(CONDITIONS, setting, candidates=301).choose(PUCK, near=None)
-    rolled = [objective.evaluate(CONDITIONS, PUCK, np.array(angle)) for angle in angles]
     allowed = [
         (float(objective.objective(setting, one)), float(one.goal), angle)
-        for one, angle in zip(rolled, angles, strict=True)
+        for angle, one in rolled
         if one.goal >= setting.least_goal
     ]
     best = max(value for value, _, _ in allowed)

@@ -50,6 +50,7 @@ def test_of_several_kinds_the_one_that_beats_its_reverse_most_is_judged():
         assert [len(drop.times) for drop in found.drops] == [14]
 
 
+@pytest.mark.slow
 def test_clicks_that_no_hearing_makes_a_ball_are_refused_for_what_was_heard_first():
     with pytest.raises(NoBallError, match="30 onsets"):
         drop_choice.choose(clicks(), (clicks(),))

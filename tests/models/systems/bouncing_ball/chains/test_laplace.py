@@ -18,13 +18,16 @@ from ricochet.models.systems.bouncing_ball.chains import (
 from tests.oracles import chain_likelihood
 from tests.oracles.simulated_chains import Case, session, values
 
+LOSSES = {"scatter": 0.02, "drag": 0.13, "tangential_loss": 0.2, "take_scatter": 0.01}
 SMALL = [
     # bounces, parameters, nats by which a take may be off beside the sampling's error: 25 takes
     (3, {"scatter": 0.02}, 0.25),
-    (4, {"scatter": 0.01, "concentration": 300.0}, 0.25),
-    (5, {"scatter": 0.02, "drag": 0.13, "tangential_loss": 0.2, "take_scatter": 0.01}, 0.25),
+    pytest.param(4, {"scatter": 0.01, "concentration": 300.0}, 0.25, marks=pytest.mark.slow),
+    pytest.param(5, LOSSES, 0.25, marks=pytest.mark.slow),
     # a redirection that may be narrow or wide is no normal law: 0.1 nats a bounce too low
-    (4, {"scatter": 0.02, "tail_share": 0.2, "tail_ratio": 0.1}, 0.6),
+    pytest.param(
+        4, {"scatter": 0.02, "tail_share": 0.2, "tail_ratio": 0.1}, 0.6, marks=pytest.mark.slow
+    ),
 ]
 
 

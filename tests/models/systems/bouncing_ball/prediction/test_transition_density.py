@@ -25,8 +25,6 @@ from ricochet.models.systems.bouncing_ball.prediction.transition_density import 
 )
 from tests.oracles import next_bounce
 
-pytestmark = pytest.mark.xdist_group("transition density")  # networks for all
-
 POSTERIOR_SD = (0.002, 0.05)  # of a poor rig
 SHARP_SD = (0.0002, 0.05)  # as the study's hundred drops leave it
 Pair = tuple[float, float]

@@ -84,7 +84,7 @@ def test_the_study_has_its_rows_and_pictures(
 ) -> None:
     monkeypatch.setattr(table_one, "policies", lambda *_: policies)
     monkeypatch.setattr(table_one, "TIMED", 1)
-    monkeypatch.setattr(table_one, "CLOCKED", table_one.ROWS[:4])
+    monkeypatch.setattr(table_one, "CLOCKED", table_one.ROWS[:3])
     monkeypatch.setattr(table_one, "ROWS", table_one.ROWS[:5])
     settings = catalogue.load_settings(None, ["hockey.shots=1", "energy.candidates=40"])
     told: list[tuple[int, int]] = []

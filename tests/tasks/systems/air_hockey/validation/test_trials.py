@@ -65,6 +65,7 @@ def test_a_goal_is_counted_and_faults_and_plans_of_the_agent_are_kept() -> None:
     assert len(played.steps) * 20 == len(episode.trace)
 
 
+@pytest.mark.slow
 def test_a_puck_that_is_never_struck_ends_with_the_time() -> None:
     start = trials.Start((-0.5, 0.0, 0.0, 0.0), (1, 2))
     played, _ = trials.play_one(Idle(), start, CALM)

@@ -54,6 +54,7 @@ def passes(evidence: PolicyEvidence) -> bool:
     return checks["regret"].passed
 
 
+@pytest.mark.slow
 def test_a_sound_policy_passes_and_loses_all_of_it_with_its_weights_shuffled(labels) -> None:
     states, angles, found = labels
     energy = trained(states, angles, objective.best(SHOOTER.setting, found))

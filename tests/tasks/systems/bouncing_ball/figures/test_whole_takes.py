@@ -30,3 +30,12 @@ def test_the_band_is_drawn_over_the_speeds_that_were_met() -> None:
     np.testing.assert_allclose(middle, 0.8 - 0.03 * (speeds - 2.0), atol=4 * 1.25 * 0.004 / 22.4)
     assert axes.get_xlabel() == "impact speed, m/s" and axes.get_ylabel() == "restitution"
     assert style.to_png(figure).startswith(b"\x89PNG")
+
+
+def test_the_title_of_a_pair_with_a_long_name_is_not_cut_off() -> None:
+    band, name = np.array([0.81, 0.82]), "hollow-rubber-ball-polished-concrete"
+    figure = whole_takes.restitution_by_speed(answer(0.03), band, title=name)
+    style.to_png(figure)
+    (title,) = figure.texts
+    extent = title.get_window_extent()
+    assert extent.x0 > 0 and extent.x1 < figure.bbox.x1

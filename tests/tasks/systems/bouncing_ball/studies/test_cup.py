@@ -12,8 +12,6 @@ from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import cup as study_of_cup
 from ricochet.tasks.systems.interface import StudyRequest
 
-pytestmark = pytest.mark.xdist_group("study of the cup")  # one fixture for all
-
 BALLS = {"ping-pong", "tennis", "moon ball"}
 
 

@@ -13,8 +13,6 @@ from ricochet.tasks.systems.bouncing_ball.settings import Study
 from ricochet.tasks.systems.bouncing_ball.studies import inference
 from ricochet.tasks.systems.interface import StudyRequest
 
-pytestmark = pytest.mark.xdist_group("study of the inference")  # one fixture for all
-
 TINY = {
     "simulations": 300,
     "paper_simulations": 200,

@@ -16,6 +16,7 @@ def _outcome(level: float, error: tuple[float, float], paper: float = 0.5) -> Ou
     return Outcome(truth, level, np.array(error), sd, rank, paper)
 
 
+@pytest.mark.slow
 def test_a_session_s_outcome_repeats_by_its_seed() -> None:
     session = Session(5, 2, (0.85, 3.5))
     first, second = product_rows.outcome(session), product_rows.outcome(session)

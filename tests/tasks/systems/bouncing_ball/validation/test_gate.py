@@ -32,6 +32,7 @@ def test_a_sound_candidate_is_refused_as_rarely_as_the_gate_says():
     assert fates.count(False) < 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("which", "check"), [("method", "product coverage"), ("package", "package's regions")]
 )
