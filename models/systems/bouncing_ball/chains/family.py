@@ -1,6 +1,8 @@
 """The answer of the family: its members' posteriors, weighed by how well they explain the takes.
 
-A member is a law of restitution by speed (`contact`). With equal prior chances the weight of member
+A member is a law of restitution by speed (`contact`), with a loss of tangential speed or, as in the
+paper's model, without: a loss that may only be none or more is overstated where tilt and array are
+unknown, unless none has a chance of its own. With equal prior chances the weight of member
 i is proportional to its evidence p(takes | i), and every answer is the average over the members:
 draws of the family are draws of member i as often as its weight says.
 """
@@ -58,9 +60,12 @@ class Family:
 
     @property
     def effective(self) -> float:
-        """Effective draws of the least sampled member that has a say."""
-        counted = [name for name, weight in self.weights.items() if weight > 0.05]
-        return min(self.members[name].effective for name in counted)
+        """Number of equally weighted draws that are worth as much as those of all members.
+
+        The variance of a mean over the members is the sum of theirs by the squares of the weights.
+        """
+        parts = (weight**2 / self.members[name].effective for name, weight in self.weights.items())
+        return 1.0 / sum(parts)
 
     def restitution(self, speed: float) -> Float[ndarray, " draw"]:
         """Return draws of restitution at a speed of impact, m/s."""
