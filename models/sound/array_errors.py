@@ -36,6 +36,7 @@ from ricochet.models.sound.arrays import Microphones
 
 FAR = 1.0  # m round the microphones in which relocated impacts are
 _SMALL = 1e-4  # m, of differences
+_LEAST_AREA = 0.3  # to which no errors squeeze an area
 AXES = ("x", "y", "z")
 SPEED = "speed of sound"
 
@@ -222,6 +223,18 @@ def relocated(
         if fixes:
             found[row], times[row] = fixes[0].position, fixes[0].emission
     return found, times
+
+
+def about(
+    areas: Float[ndarray, "impact error"], f: Float[ndarray, " error"]
+) -> Float[ndarray, "impact error"]:
+    """Return t of areas 1 - t g, where those about given errors f are 1 - areas (g - f), scaled.
+
+    >>> about(np.array([[0.1]]), np.array([2.0])).round(4).tolist()
+    [[0.0833]]
+    """
+    whole = 1.0 + areas @ f
+    return np.asarray(areas / np.maximum(whole, _LEAST_AREA)[:, None])
 
 
 def arrival_slopes(

@@ -167,6 +167,28 @@ def test_taking_out_small_errors_is_the_first_order_backwards():
     np.testing.assert_allclose(SINCE - times, first.times @ f, atol=1e-7)
 
 
+def test_areas_are_those_of_small_squares_that_are_located():
+    """Shoelace's formula over squares of 2 mm, 0.2 of a deviation of every error."""
+    f = 0.2 * np.random.default_rng(3).standard_normal(14)
+    sizes = f * array_errors.errors(3).sd
+    square = 1e-3 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    corners = (PLACES[:, None] + square).reshape(-1, 2)
+    true, _ = array_errors.relocated(corners, np.repeat(SINCE, 4), sizes, microphones=THREE)
+    x, y = np.moveaxis(true.reshape(-1, 4, 2), -1, 0)
+    area = 0.5 * (x * np.roll(y, -1, 1) - y * np.roll(x, -1, 1)).sum(1) / 4e-6
+    first = 1.0 - array_errors.distortion(PLACES, SINCE, microphones=THREE).areas @ f
+    # of second order: the square of a change of a tenth
+    np.testing.assert_allclose(area, first, atol=2.0 * np.abs(first - 1.0).max() ** 2)
+    assert np.abs(area - 1.0).max() > 0.01
+
+
+def test_areas_about_errors_have_the_slope_that_holds_there():
+    areas, f = np.array([[0.2, -0.1]]), np.array([0.5, 1.0])
+    found = array_errors.about(areas, f)
+    slope = -found / (1.0 - found @ f)[:, None]  # of log(1 - t g) at g = f
+    np.testing.assert_allclose(slope, -areas)
+
+
 def test_arrivals_that_come_from_nowhere_have_no_place():
     sizes = np.zeros(14)
     sizes[10] = 5e-3  # s, more than sound needs between the microphones

@@ -14,8 +14,7 @@ for (`Group.floor`): late, short flights, whose places say little, then say no m
 with them their density, which is that of P times |dP / dx| = 1 - t(x) f, t being the trace of
 dA / dx (`array_errors`). Deviations of places are stretched alike (`least_squares`), so that this
 counts where a place decides the path, and not where the path decides it: by the share h of the
-place in its own posterior precision. `Group.stretch` is the sum of h t, and -log of the density has
-stretch f besides.
+place in its own posterior precision (`Group.decided`): -log of the density has -h log(1 - t f).
 
 **Slow factors.** A contact's density holds 1 / (|b|^2 |m|) (`rebounds`). It hardly bends, but a
 hundred exits pull shared errors together, so that the search has to follow it: else the array's
@@ -265,9 +264,7 @@ def _prior_cost(
     groups: Sequence[Group], shared: Float[ndarray, "point session error"]
 ) -> Float[ndarray, "point session"]:
     """Return minus log density of the shared errors themselves, with what they stretch."""
-    parts = [group.stretch[None] for group in groups]
-    stretch = normal_equations.by_session(groups, parts, shared.shape[1])
-    return np.asarray((shared * (0.5 * shared + stretch)).sum(-1))
+    return 0.5 * (shared**2).sum(-1) + normal_equations.stretch_cost(groups, shared)
 
 
 def _rises(groups: Sequence[Group], paths: Paths) -> Bool[ndarray, "point session"]:

@@ -27,7 +27,7 @@ from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
 
 FIRST = 6
 """Unknowns of a take before its velocities: time, place, release speed and deviation."""
-_SQUEEZED = 0.3  # by which no array's errors squeeze lengths
+_SQUEEZED, _STRETCHED = 0.3, 3.0  # beyond which areas are not followed
 _LOG_2PI = np.log(2.0 * np.pi)
 
 
@@ -37,7 +37,7 @@ class Group:
 
     Attributes:
         floor: Least relative scatter of each exit's speed (`preparation`).
-        stretch: By how much shared errors stretch what decides the paths (`laplace`).
+        decided: By which share each place decides its path (`laplace`).
     """
 
     chains: Chains
@@ -45,7 +45,7 @@ class Group:
     flights: FlightTable
     falls: FlightTable
     floor: Float[ndarray, "take flight"]
-    stretch: Float[ndarray, "take error"]
+    decided: Float[ndarray, "take bounce"]
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,15 @@ def _by_path(
     return by
 
 
+def areas(
+    chains: Chains, shared: Float[ndarray, "point take error"]
+) -> tuple[Float[ndarray, "point take bounce"], Float[ndarray, "point take bounce error"]]:
+    """Return |dP / dx| of every place, in units of what is located, and its derivatives."""
+    found = 1.0 - np.einsum("tbe,pte->ptb", chains.areas, shared)
+    kept = np.clip(found, _SQUEEZED, _STRETCHED)
+    return kept, -np.where(kept == found, 1.0, 0.0)[..., None] * chains.areas
+
+
 @dataclass(frozen=True)
 class _Flown:
     """Outcome of all flights, its derivatives, and the pull along the surface."""
@@ -190,7 +199,8 @@ def _observed(
     places = places + np.einsum("tbce,pte->ptbc", chains.distortion, shared)
     residual[..., :bounces] = (times - chains.times) * time_weight
     plain = (places - chains.places) * place_weight[..., None]
-    scale = np.maximum(1.0 + 0.5 * np.einsum("tbe,pte->ptb", chains.areas, shared), _SQUEEZED)
+    area, area_by = areas(chains, shared)
+    scale = 1.0 / np.sqrt(area)
     place_weight = place_weight * scale
     residual[..., bounces : 3 * bounces] = (plain * scale[..., None]).reshape(points, takes, -1)
     by_path[..., :bounces, 0] = time_weight
@@ -204,7 +214,7 @@ def _observed(
         by_place[:, :, after, :, here] = place_weight[..., after, None, None] * by[..., 1:3, :]
     moved = by_shared[..., bounces : 3 * bounces, :].reshape(points, takes, bounces, 2, -1)
     np.multiply(chains.distortion, place_weight[..., None, None], out=moved)
-    moved += 0.5 * plain[..., None] * chains.areas[:, :, None]
+    moved -= (0.5 * scale / area)[..., None, None] * plain[..., None] * area_by[..., None, :]
     fallen = np.einsum("bf,ptf->ptb", before, 0.5 * flown.out[..., 0] ** 2)
     for axis in range(2):
         moved[..., axis, 1 + axis] += GRAVITY * TILT_SD * fallen * place_weight

@@ -21,6 +21,7 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray
 
+from ricochet.models.systems.bouncing_ball.chains import least_squares
 from ricochet.models.systems.bouncing_ball.chains.least_squares import Group, Problem
 
 
@@ -98,9 +99,38 @@ def reduced(
     ]
     sessions, errors = shared.shape[1:]
     total = by_session(groups, parts, sessions)
-    stretch = by_session(groups, [group.stretch[None] for group in groups], sessions)
-    block, gradient = total[..., 1:, 1:] + np.eye(errors), total[..., 1:, 0] + shared + stretch
+    pull, bend = stretched(groups, shared)
+    block, gradient = total[..., 1:, 1:] + np.eye(errors) + bend, total[..., 1:, 0] + shared + pull
     return Reduced(block, gradient, np.linalg.solve(block, gradient[..., None])[..., 0])
+
+
+def stretch_cost(
+    groups: Sequence[Group], shared: Float[ndarray, "point session error"]
+) -> Float[ndarray, "point session"]:
+    """Return minus the log of how shared errors stretch the places that decide paths."""
+    parts = [
+        -(group.decided * np.log(least_squares.areas(group.chains, own)[0])).sum(-1)
+        for group, own in zip(groups, _own(groups, shared), strict=True)
+    ]
+    return by_session(groups, parts, shared.shape[1])
+
+
+def stretched(
+    groups: Sequence[Group], shared: Float[ndarray, "point session error"]
+) -> tuple[Float[ndarray, "point session error"], Float[ndarray, "point session error error"]]:
+    """Return gradient and curvature of `stretch_cost`."""
+    pulls, bends = [], []
+    for group, own in zip(groups, _own(groups, shared), strict=True):
+        area, by = least_squares.areas(group.chains, own)
+        relative = by / area[..., None]
+        pulls.append(-np.einsum("tb,ptbe->pte", group.decided, relative))
+        bends.append(np.einsum("tb,ptbe,ptbf->ptef", group.decided, relative, relative))
+    sessions = shared.shape[1]
+    return by_session(groups, pulls, sessions), by_session(groups, bends, sessions)
+
+
+def _own(groups: Sequence[Group], shared: ndarray) -> list[Float[ndarray, "point take error"]]:
+    return [shared[:, group.chains.session] for group in groups]
 
 
 def by_session(

@@ -35,7 +35,7 @@ class Take:
         height, height_sd: From which it fell, m.
         session: Number of its session, from 0 on.
         distortion: A, how shared errors of the array move its places, m.
-        areas: By how much they stretch the area about each place, relative (`laplace`).
+        areas: By how much they stretch the area about each place, relative: t of `laplace`.
     """
 
     times: Float[ndarray, " bounce"]

@@ -49,7 +49,7 @@ def _tabulated(chains: Sequence[Chains], law: RestitutionLaw, paths: Paths) -> l
             flight_tables.of_flights(path[0, :, FIRST:].reshape(len(group.times), -1, 3)),
             flight_tables.of_falls(group.height),
             np.zeros((len(group.times), group.flights)),
-            np.zeros((len(group.times), paths.shared.shape[-1])),
+            np.zeros(group.times.shape),
         )
         for group, path in zip(chains, paths.takes, strict=True)
     ]
@@ -92,11 +92,11 @@ def _allowing(group: Group, problem: Problem) -> Group:
     Where a path is nowhere near to a likely one, it is not known and nothing is allowed for.
     """
     covariance = normal_equations.arrow(problem).covariance[0]
-    arcs, stretch = (
+    arcs, decided = (
         np.where(np.isfinite(each), each, 0.0)
-        for each in (_arcs(problem, covariance), _stretch(group.chains, problem, covariance))
+        for each in (_arcs(problem, covariance), _decided(group.chains, problem, covariance))
     )
-    return replace(group, floor=np.hypot(LEAST_SCATTER, arcs), stretch=stretch)
+    return replace(group, floor=np.hypot(LEAST_SCATTER, arcs), decided=decided)
 
 
 def _arcs(
@@ -109,14 +109,14 @@ def _arcs(
     return np.asarray((variance[..., 0] + variance[..., 1]) / (exits**2).sum(-1))
 
 
-def _stretch(
+def _decided(
     chains: Chains, problem: Problem, covariance: Float[ndarray, "take path path"]
-) -> Float[ndarray, "take error"]:
-    """Return how shared errors stretch areas, by the share to which each place decides the path."""
+) -> Float[ndarray, "take bounce"]:
+    """Return the share of each place in its own posterior precision, the mean of both axes."""
     takes, bounces = chains.times.shape
     rows = problem.by_path[0, :, bounces : 3 * bounces]
-    decided = np.einsum("trx,txy,try->tr", rows, covariance, rows).reshape(takes, bounces, 2)
-    return np.einsum("tb,tbe->te", decided.mean(-1), chains.areas)
+    shares = np.einsum("trx,txy,try->tr", rows, covariance, rows)
+    return np.asarray(shares.reshape(takes, bounces, 2).mean(-1))
 
 
 def _start(chains: Chains, values: Values) -> Float[ndarray, "1 take path"]:

@@ -169,7 +169,7 @@ def linearised(
     array, _, _ = array_errors.corrected(microphones, sizes)
     moved = replace(take, positions=places, times=times)
     by, areas = _distorted(moved, array, place_sd, spread)
-    return Linearised(times, places + by @ about, by, areas)
+    return Linearised(times, places + by @ about, by, array_errors.about(areas, about))
 
 
 def impacts(takes: Sequence[DetectedTake], microphones: Microphones) -> Impacts:

@@ -217,18 +217,20 @@ def _distorted(
 def relocated(takes: list[Take], shared: Float[ndarray, "session error"]) -> list[Take]:
     """Return the takes of a session as located without given shared errors."""
     array = interface.default_rig("simulated").array()
-    own = shared[0, len(SHARED) :]
-    sizes = own * array_errors.errors(len(array.positions)).sd
-    return [_relocated(take, array, own, sizes) for take in takes]
+    sizes = shared[0, len(SHARED) :] * array_errors.errors(len(array.positions)).sd
+    return [_relocated(take, array, shared[0], sizes) for take in takes]
 
 
 def _relocated(
-    take: Take, array: Microphones, own: Float[ndarray, " error"], sizes: Float[ndarray, " error"]
+    take: Take,
+    array: Microphones,
+    shared: Float[ndarray, " error"],
+    sizes: Float[ndarray, " error"],
 ) -> Take:
     found, times = array_errors.relocated(take.places, take.times, sizes, microphones=array)
     found = np.where(np.isfinite(found), found, take.places)
     times = np.where(np.isfinite(times), times, take.times)
     corrected, _, _ = array_errors.corrected(array, sizes)
     moved, areas = _distorted(found, times, corrected)
-    places = found + moved[..., len(SHARED) :] @ own
+    places, areas = found + moved @ shared, array_errors.about(areas, shared)
     return replace(take, times=times, places=places, distortion=moved, areas=areas)
