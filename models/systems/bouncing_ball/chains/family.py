@@ -22,6 +22,7 @@ from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.chains import parameters, posterior
 from ricochet.models.systems.bouncing_ball.chains.observations import Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
+from ricochet.models.systems.bouncing_ball.chains.peaks import Mode
 from ricochet.models.systems.bouncing_ball.chains.posterior import Member
 from ricochet.models.systems.bouncing_ball.contact import Contact
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
@@ -124,16 +125,13 @@ def infer(
         starts: Where searches start, the first where constant restitution is likely (`starts_of`).
         drag: Centre and spread of the prior of log drag.
     """
-    members: dict[str, Member] = {}
-    for name, law in LAWS.items():
-        with_loss = prior(law, drag)
-        chosen = np.array([_loose(with_loss, start) for start in starts]) if members else starts[:1]
-        for own in (with_loss, prior(law, drag, loses=False)):
-            best = max((each.log_evidence for each in members.values()), default=-np.inf)
-            found = posterior.explain(chains, own, chosen, draw=draw, best=best)
-            members[name if own.loses else name + WITHOUT_LOSS] = found
-            chosen = np.array([_without_loss(found.peak)])
-            progress(len(members), 2 * len(LAWS))
+    maxima = _searched(chains, starts, drag, progress)
+    found: dict[str, Member] = {}
+    for name in sorted(maxima, key=lambda name: -maxima[name][0].log_evidence):
+        best = max((each.log_evidence for each in found.values()), default=-np.inf)
+        found[name] = posterior.sampled(chains, maxima[name], draw=draw, best=best)
+        progress(len(maxima) + len(found), 2 * len(maxima))
+    members = {name: found[name] for name in maxima}
     logs = np.array([member.log_evidence for member in members.values()])
     shares = np.exp(logs - logs.max())
     shares /= shares.sum()
@@ -143,6 +141,25 @@ def infer(
         here = member == number
         theta[here] = each.sample(int(here.sum()), draw=draw)
     return Family(members, dict(zip(members, shares.tolist(), strict=True)), theta, member)
+
+
+def _searched(
+    chains: Sequence[Chains],
+    starts: Float[ndarray, "start parameter"],
+    drag: tuple[float, float],
+    progress: Progress,
+) -> dict[str, list[Mode]]:
+    """Search for the maxima of every member, those without loss from where there is some."""
+    found: dict[str, list[Mode]] = {}
+    for name, law in LAWS.items():
+        own = prior(law, drag)
+        chosen = np.array([_loose(own, start) for start in starts]) if found else starts[:1]
+        found[name] = posterior.modes(chains, own, chosen)
+        peaks = np.array([_without_loss(mode.density.point) for mode in found[name]])
+        without = prior(law, drag, loses=False)
+        found[name + WITHOUT_LOSS] = posterior.modes(chains, without, peaks)
+        progress(len(found), 4 * len(LAWS))
+    return found
 
 
 def prior(law: contacts.RestitutionLaw, drag: tuple[float, float], *, loses: bool = True) -> Prior:

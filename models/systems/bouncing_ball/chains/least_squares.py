@@ -55,7 +55,7 @@ class Problem:
     Attributes:
         columns: Residuals, and behind them their derivatives by the shared errors.
         by_path: Derivatives by the path.
-        pull: Derivative of the excess by the path.
+        pull, pull_shared: Derivatives of the excess by the path and by the `SHARED` errors.
         excess: What minus the log density has beside half the squares.
         factor: Log of the density's factor.
         contacts: Of each exit.
@@ -64,6 +64,7 @@ class Problem:
     columns: Float[ndarray, "point take residual column"]
     by_path: Float[ndarray, "point take residual path"]
     pull: Float[ndarray, "point take path"]
+    pull_shared: Float[ndarray, "point take error"]
     excess: Float[ndarray, "point take"]
     factor: Float[ndarray, "point take"]
     contacts: Rebounds
@@ -124,8 +125,9 @@ def problem(
         columns,
         by_path,
         by[..., 4, :].sum(-2),
+        (found.pull[..., None, :3] @ impact_by_shared)[..., 0, :].sum(-2),
         found.excess.sum(-1),
-        _log_factor(chains, values),
+        _log_factor(chains, values) - found.log_leaving.sum(-1),
         found,
         flown.by[..., 3:6, :],
     )

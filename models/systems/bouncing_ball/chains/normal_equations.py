@@ -97,6 +97,8 @@ def reduced(
         - each.columns.swapaxes(-1, -2) @ each.columns
         for problem, each in zip(problems, arrows, strict=True)
     ]
+    for part, problem in zip(parts, problems, strict=True):
+        part[..., 1 : 1 + problem.pull_shared.shape[-1], 0] += problem.pull_shared
     sessions, errors = shared.shape[1:]
     total = by_session(groups, parts, sessions)
     pull, bend = stretched(groups, shared)

@@ -31,7 +31,7 @@ _ROUNDS = 15
 _CLIPPED = 8  # draws whose weights are cut to the least of them to adapt
 _ENOUGH = 500.0  # effective draws, which tell a deviation to 3 %
 _UNSAMPLED = 10.0  # nats below the best law at which one has no say
-_SLIGHT, _FEW = 3.5, 100.0  # nats below the best law at which one has hardly a say, and its draws
+_SLIGHT, _FEW = 2.0, 100.0  # nats below the best law at which one has hardly a say, and its draws
 _BETTER = 2.0  # nats by which a draw beats the peaks that were found
 _SEARCHES = 3
 _HOPELESS = 12.0  # nats by which a maximum is lower than the highest
@@ -94,7 +94,22 @@ def explain(
         best: Log evidence of the best law so far. One that explains the takes far worse is sampled
             less, or not at all: then its only draw is the most likely point.
     """
-    maxima = modes(chains, prior, np.atleast_2d(starts))
+    return sampled(chains, modes(chains, prior, np.atleast_2d(starts)), draw=draw, best=best)
+
+
+def sampled(
+    chains: Sequence[Chains],
+    maxima: Sequence[Mode],
+    *,
+    draw: np.random.Generator,
+    best: float = -np.inf,
+) -> Member:
+    """Draw about the maxima of one law's density, and about better ones that turn up.
+
+    Args:
+        best: As in `explain`.
+    """
+    prior = maxima[0].density.prior
     for _ in range(_SEARCHES):
         density, behind = maxima[0].density, best - maxima[0].log_evidence
         if behind > _UNSAMPLED:

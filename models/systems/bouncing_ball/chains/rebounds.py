@@ -35,8 +35,9 @@ class Rebounds:
     Attributes:
         residual, by: Their values, and derivatives by impact (3), exit (3) and z.
         weight: Of the direction's squares.
-        excess: Minus log density less half the squares.
+        excess: Minus log density less half the squares and what leaving takes.
         pull: Derivatives of what of it the speeds of b and m change, as those of the residuals.
+        log_leaving: Log of the chance that a redrawn direction leaves, which varies slowly.
         exit, mean: b and m, m/s.
         mean_by: Derivative of each component of m by that of the impact.
         speed_sd: s of each.
@@ -47,6 +48,7 @@ class Rebounds:
     weight: Float[ndarray, "*batch"]
     excess: Float[ndarray, "*batch"]
     pull: Float[ndarray, "*batch 7"]
+    log_leaving: Float[ndarray, "*batch"]
     exit: Float[ndarray, "*batch 3"]
     mean: Float[ndarray, "*batch 3"]
     mean_by: Float[ndarray, "*batch 3"]
@@ -111,12 +113,12 @@ def compare(
     residual[..., :3] *= root
     by[..., :3, :] *= root[..., None]
     excess = excess - peak + 2.0 * np.log(speed) + np.log(sd * length) + 0.5 * _LOG_2PI
-    excess = excess + _log_leaving(towards[..., 2], values)
+    leaving = _log_leaving(towards[..., 2], values)
     pull = np.empty((*w.shape, 7))
     pull[..., :3] = towards / length[..., None] * mean_by
     pull[..., 3:6] = 2.0 * left / speed[..., None]
     pull[..., 6] = towards[..., 2] / length * (e * w * take_sd)
-    return Rebounds(residual, by, weight, excess, pull, exit_, mean, mean_by, sd)
+    return Rebounds(residual, by, weight, excess, pull, leaving, exit_, mean, mean_by, sd)
 
 
 def _across(direction: Float[ndarray, "*batch 3"]) -> Float[ndarray, "*batch 3 3"]:
