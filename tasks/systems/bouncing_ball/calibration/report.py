@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ricochet.tasks.systems.bouncing_ball.figures import member_weights
+
 WIDTH = 40
 SHOWN = 3
 """Rejected takes that are named; the rest is counted."""
@@ -79,7 +81,7 @@ def _whole_takes(result: Mapping[str, Any]) -> list[str]:
     """Say what all bounces of takes with places tell: restitution by speed, and which laws."""
     found, band = result["restitution"], result["restitution"]["band"]
     at, kappa = found["at_reference"], result["nuisances"]["log10_concentration"]
-    laws = ", ".join(f"{name} {share:.2f}" for name, share in result["members"].items())
+    laws = member_weights.listed(result["members"])
     return [
         "  by all bounces, with air, slope and noise inferred:",
         f"    restitution {at['mean']:.5f} +- {at['sd']:.5f} at {found['reference_speed']:g} m/s; "

@@ -8,6 +8,7 @@ from numpy import ndarray
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import ChainAnswer
 from ricochet.models.systems.bouncing_ball.chains.family import Family
 from ricochet.tasks.figures.style import COLOURS, label_axes
+from ricochet.tasks.systems.bouncing_ball.figures import member_weights
 
 _SPEEDS = 25
 
@@ -32,8 +33,8 @@ def restitution_by_speed(
     axes.axvline(first, color=COLOURS[6], linestyle=":", linewidth=0.9, label="first bounce")
     axes.legend(frameon=False, fontsize=8)
     label_axes(axes, "impact speed, m/s", "restitution")
-    shares = [f"{name} {share:.2f}" for name, share in answer.family.weights.items()]
-    lines = (f"{title}: restitution by impact speed", f"laws' weights: {', '.join(shares)}")
+    shares = member_weights.listed(answer.family.weights)
+    lines = (f"{title}: restitution by impact speed", f"weights: {shares}")
     figure.suptitle("\n".join(lines), fontsize=11)
     return figure
 
