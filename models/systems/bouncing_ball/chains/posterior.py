@@ -1,12 +1,7 @@
 """The posterior of one member of the family: importance sampling about its most likely point.
 
 The posterior density of theta, likelihood (`laplace`) times prior, is searched for its maxima
-(`peaks`), and the curvature there gives Student's t laws of five degrees of freedom. Draws from
-them, weighed by the density, give means and covariances of the next ones; all draws count, each
-weighed by the mixture of the laws drawn from (Cornuet et al. 2012, adaptive multiple importance
-sampling; Cappe et al. 2008 for mixtures). A few draws of great weight would narrow the next ones to
-themselves, so that the greatest weights are cut there (Koblents and Miguez 2015). The mean weight
-is the member's evidence.
+(`peaks`), about which `importance_sampling` draws.
 """
 
 from collections.abc import Sequence
@@ -15,9 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
-from scipy import stats
 
-from ricochet.models.systems.bouncing_ball.chains import parameters, peaks, preparation
+from ricochet.models.systems.bouncing_ball.chains import (
+    importance_sampling,
+    parameters,
+    peaks,
+    preparation,
+)
 from ricochet.models.systems.bouncing_ball.chains.least_squares import Group
 from ricochet.models.systems.bouncing_ball.chains.log_density import Density
 from ricochet.models.systems.bouncing_ball.chains.observations import Chains
@@ -25,20 +24,14 @@ from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
 from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 from ricochet.models.systems.bouncing_ball.chains.peaks import Mode
 
-_FREEDOM = 5.0
-_DRAWS = 200
-_ROUNDS = 15
-_CLIPPED = 8  # draws whose weights are cut to the least of them to adapt
-_ENOUGH = 500.0  # effective draws, which tell a deviation to 3 %
-_UNSAMPLED = 10.0  # nats below the best law at which one has no say
-_SLIGHT, _FEW = 2.0, 100.0  # nats below the best law at which one has hardly a say, and its draws
+_ENOUGH = 300.0  # effective draws, which tell a deviation to 4 %
+_UNSAMPLED = 6.0  # nats below the best law at which one has no say
+_SLIGHT, _FEW = 2.0, 60.0  # nats below the best law at which one has hardly a say, and its draws
 _BETTER = 2.0  # nats by which a draw beats the peaks that were found
 _SEARCHES = 3
 _HOPELESS = 12.0  # nats by which a maximum is lower than the highest
 _NEGLIGIBLE = 8.0  # nats by which a maximum's evidence is less than the best one's
 _APART = 1.0  # deviations between maxima that are two
-_FEWEST = 40  # draws of a round about each maximum
-_SETTLED = 0.01  # nats by which the paths of a draw may miss the most likely ones
 
 
 @dataclass(frozen=True)
@@ -115,12 +108,12 @@ def sampled(
         if behind > _UNSAMPLED:
             return _member(density, density.point[None], np.ones(1), maxima[0].log_evidence)
         enough = _ENOUGH if behind < _SLIGHT else _FEW
-        theta, weights, logs, log_evidence = _sampled(maxima, draw, enough)
-        if logs.max() < max(mode.height for mode in maxima) + _BETTER:
+        found = importance_sampling.about(maxima, draw=draw, enough=enough)
+        if found.log_density.max() < max(mode.height for mode in maxima) + _BETTER:
             break
-        another = peaks.find(chains, prior, theta[np.argmax(logs)])
+        another = peaks.find(chains, prior, found.theta[np.argmax(found.log_density)])
         maxima = _distinct([*maxima, *([another] if another else [])])
-    return _member(density, theta, weights, log_evidence)
+    return _member(density, found.theta, found.weights, found.log_evidence)
 
 
 def at_point(chains: Sequence[Chains], prior: Prior, point: Float[ndarray, " parameter"]) -> Member:
@@ -162,65 +155,3 @@ def _distinct(modes: Sequence[Mode]) -> list[Mode]:
             found.append(mode)
     groups = found[0].density.groups  # one integration for all
     return [replace(mode, density=replace(mode.density, groups=groups)) for mode in found]
-
-
-def _sampled(
-    modes: Sequence[Mode], draw: np.random.Generator, enough: float
-) -> tuple[ndarray, ndarray, ndarray, float]:
-    """Draw about each maximum and weigh, adapting what is drawn from; also return log densities."""
-    free, size = modes[0].density.prior.free, len(modes[0].density.point)
-    unit = np.sqrt(np.diag(modes[0].covariance))  # of sizes apart, no covariance is regular
-    centres = [mode.density.point[free] / unit for mode in modes]
-    covariances = [mode.covariance / np.outer(unit, unit) for mode in modes]
-    densities = [replace(mode.density, enough=_SETTLED) for mode in modes]
-    counts = _shares(modes)
-    theta, logs, laws, drawn = np.zeros((0, size)), np.zeros(0), [], []
-    for _ in range(_ROUNDS):
-        for density, centre, covariance, count in zip(
-            densities, centres, covariances, counts, strict=True
-        ):
-            law = stats.multivariate_t(centre, covariance, df=_FREEDOM)
-            rows = np.atleast_2d(law.rvs(count, random_state=draw))
-            new = peaks.at_free(density.point, free, unit * rows)
-            theta, logs = np.concatenate((theta, new)), np.concatenate((logs, density(new)))
-            laws.append(law)
-            drawn.append(count)
-        each = np.array([law.pdf(theta[:, free] / unit) for law in laws])
-        mixture = (np.array(drawn)[:, None] * each).sum(0) / sum(drawn)
-        ratio = logs - np.log(mixture)
-        weights = np.exp(ratio - ratio.max())
-        log_evidence = float(ratio.max() + np.log(weights.mean() * unit.prod()))
-        weights /= weights.sum()
-        if 1.0 / (weights**2).sum() > enough:
-            break
-        own = [each[number :: len(modes)].sum(0) for number in range(len(modes))]
-        clipped = np.minimum(weights, np.sort(weights)[-_CLIPPED])
-        for number, near in enumerate(own):
-            part = clipped * near / np.sum(own, axis=0)
-            centres[number], covariances[number] = _adapted(
-                theta[:, free] / unit, part, centres[number], covariances[number]
-            )
-    return theta, weights, logs, log_evidence
-
-
-def _shares(modes: Sequence[Mode]) -> list[int]:
-    """Return how many of a round's draws are about each maximum."""
-    logs = np.array([mode.log_evidence for mode in modes])
-    shares = np.exp(logs - logs.max())
-    return [max(_FEWEST, round(_DRAWS * share)) for share in (shares / shares.sum()).tolist()]
-
-
-def _adapted(
-    theta: Float[ndarray, "draw free"], weights: ndarray, centre: ndarray, covariance: ndarray
-) -> tuple[ndarray, ndarray]:
-    """Return centre and scale of the draws about a maximum, trusting few of them little."""
-    total = weights.sum()
-    if not total > 0.0:
-        return centre, covariance
-    weights = weights / total
-    mean = weights @ theta
-    away = theta - mean
-    own = (weights[:, None] * away).T @ away
-    few = min(1.0, 1.0 / (weights**2).sum() / (5.0 * theta.shape[1]))
-    mixed = few * own * (_FREEDOM - 2.0) / _FREEDOM + (1.0 - few) * covariance
-    return few * mean + (1.0 - few) * centre, mixed

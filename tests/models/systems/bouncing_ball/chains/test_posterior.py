@@ -1,17 +1,13 @@
 """The posterior of one law from simulated sessions."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
 import torch
-from scipy import stats
 
 from ricochet.models.systems.bouncing_ball import contact, problem
 from ricochet.models.systems.bouncing_ball.calibration import posterior as three_bounces
 from ricochet.models.systems.bouncing_ball.chains import observations, parameters, posterior
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
-from ricochet.models.systems.bouncing_ball.chains.peaks import Mode
 from ricochet.models.systems.bouncing_ball.features import form_features
 from tests.oracles.simulated_chains import Case, session
 
@@ -68,33 +64,3 @@ def test_the_prior_is_a_density() -> None:
     drawn = drawn - 0.5 * len(free) * np.log(2 * np.pi)
     drawn = drawn - np.log(np.prod(parameters.BOX[1] - parameters.BOX[0]))
     np.testing.assert_allclose(np.exp(prior.log_density(theta) - drawn).mean(), 1.0, atol=1e-3)
-
-
-@dataclass(frozen=True)
-class Bell:
-    """A normal density of norm e^3 whose coordinates are known from a millionth to three units."""
-
-    prior: Prior = field(default_factory=Prior)
-    point: np.ndarray = field(default_factory=lambda: Prior().centre)
-    enough: float = 1.0
-
-    @property
-    def sd(self) -> np.ndarray:
-        return np.geomspace(1e-6, 3.0, len(self.prior.free))
-
-    def __call__(self, theta: np.ndarray) -> np.ndarray:
-        return 3.0 + stats.norm.logpdf((theta - self.point)[:, self.prior.free], 0.0, self.sd).sum(
-            1
-        )
-
-
-@pytest.mark.wrong_types  # a density that needs no takes
-def test_coordinates_of_sizes_far_apart_are_sampled_and_the_evidence_is_the_norm() -> None:
-    bell = Bell()
-    mode = Mode(bell, np.diag(bell.sd**2), 3.0, float(bell(bell.point[None])[0]))
-    theta, weights, _, log_evidence = posterior._sampled([mode], np.random.default_rng(0), 200.0)
-    effective = 1.0 / (weights**2).sum()
-    # the mean weight's relative error is sqrt(1 / effective - 1 / draws); four of it
-    assert log_evidence == pytest.approx(3.0, abs=4.0 * np.sqrt(1.0 / effective))
-    away = (weights @ theta - bell.point)[bell.prior.free] / bell.sd
-    assert (np.abs(away) < 4.5 / np.sqrt(effective)).all()  # one of eleven beyond: 1e-4
