@@ -95,7 +95,12 @@ SYSTEM = System(
     ),
     studies=(
         Study("ball-inference", "posteriors of restitution and concentration", _inference),
-        Study("ball-reality", "real balls and rooms: is an answer ever wrong in silence", _reality),
+        Study(
+            "ball-reality",
+            "real balls and rooms: is an answer ever wrong in silence",
+            _reality,
+            ("sessions", "of each departure"),
+        ),
         Study("cup", "success of drops into a cup, predicted and counted", _cup),
         Study(
             "ball-tracking", "tossed balls met by a paddle", _tracking, ("tosses", "of each ball")

@@ -2,7 +2,8 @@
 
 A member is a law of restitution by speed (`contact`), with a loss of tangential speed or, as in the
 paper's model, without: a loss that may only be none or more is overstated where tilt and array are
-unknown, unless none has a chance of its own. With equal prior chances the weight of member
+unknown, unless none has a chance of its own. For the same reason a ball of unknown size may be the
+paper's, without loss and air. With equal prior chances the weight of member
 i is proportional to its evidence p(takes | i), and every answer is the average over the members:
 draws of the family are draws of member i as often as its weight says.
 """
@@ -34,6 +35,8 @@ LAWS = {
 }
 WITHOUT_LOSS = " without loss"
 """Ends the names of members in which no tangential speed is lost."""
+PAPER = "constant without loss or air"
+"""The paper's model, but for wide redirections and scatters; a member if the size is unknown."""
 SAMPLES = 4000
 _DRAG_SD = air.DRAG_COEFFICIENT_SD / air.DRAG_COEFFICIENT
 _LOOSE_SCATTER, _LOOSE_TAKES = np.log(0.02), np.log(0.005)
@@ -106,8 +109,7 @@ class Family:
 def drag_prior(size: Size | None, temperature: float) -> tuple[float, float]:
     """Return centre and spread of log drag, by the size of the ball if it is known."""
     if size is None:
-        plain, number = Prior(), NAMES.index("log_drag")
-        return float(plain.centre[number]), float(plain.spread[number])
+        return parameters.UNKNOWN_DRAG
     return float(np.log(air.drag(size, temperature))), _DRAG_SD
 
 
@@ -149,25 +151,41 @@ def _searched(
     drag: tuple[float, float],
     progress: Progress,
 ) -> dict[str, list[Mode]]:
-    """Search for the maxima of every member, those without loss from where there is some."""
+    """Search for the maxima of every member, the simpler ones from those of the others."""
     found: dict[str, list[Mode]] = {}
+    members = 2 * len(LAWS) + (drag == parameters.UNKNOWN_DRAG)
     for name, law in LAWS.items():
         own = prior(law, drag)
         chosen = np.array([_loose(own, start) for start in starts]) if found else starts[:1]
         found[name] = posterior.modes(chains, own, chosen)
-        peaks = np.array([_without_loss(mode.density.point) for mode in found[name]])
         without = prior(law, drag, loses=False)
-        found[name + WITHOUT_LOSS] = posterior.modes(chains, without, peaks)
-        progress(len(found), 4 * len(LAWS))
+        found[name + WITHOUT_LOSS] = _simpler(chains, without, found[name])
+        if name == "constant" and drag == parameters.UNKNOWN_DRAG:
+            paper = prior(law, drag, loses=False, air=False)
+            found[PAPER] = _simpler(chains, paper, found[name])
+        progress(len(found), 2 * members)
     return found
 
 
-def prior(law: contacts.RestitutionLaw, drag: tuple[float, float], *, loses: bool = True) -> Prior:
+def _simpler(chains: Sequence[Chains], prior: Prior, maxima: Sequence[Mode]) -> list[Mode]:
+    """Search for the maxima of a law from those of one that has more coordinates."""
+    starts = np.array([mode.density.point for mode in maxima])
+    starts[:, prior.absent] = prior.centre[prior.absent]
+    return posterior.modes(chains, prior, starts)
+
+
+def prior(
+    law: contacts.RestitutionLaw,
+    drag: tuple[float, float],
+    *,
+    loses: bool = True,
+    air: bool = True,
+) -> Prior:
     """Return the prior of a law, given centre and spread of that of log drag."""
-    plain, number = Prior(law, loses), NAMES.index("log_drag")
+    plain, number = Prior(law, loses, air), NAMES.index("log_drag")
     plain.centre[number], plain.spread[number] = drag
-    for absent in set(range(len(NAMES))) - set(plain.free.tolist()):
-        plain.centre[absent] = 0.0
+    for absent in plain.absent:
+        plain.centre[absent] = parameters.ABSENT[NAMES[absent]]
     return plain
 
 
@@ -190,12 +208,6 @@ def _loose(prior: Prior, known: Float[ndarray, " parameter"]) -> Float[ndarray, 
         start[NAMES.index("slope")] = 0.0
     for name, loose in (("log_scatter", _LOOSE_SCATTER), ("log_take_scatter", _LOOSE_TAKES)):
         start[NAMES.index(name)] = max(start[NAMES.index(name)], loose)
-    return start
-
-
-def _without_loss(point: Float[ndarray, " parameter"]) -> Float[ndarray, " parameter"]:
-    start = point.copy()
-    start[NAMES.index("tangential_loss")] = 0.0
     return start
 
 

@@ -3,7 +3,8 @@
 Sessions of each departure of the ball, the room or the array (`departed_sessions`) are answered by
 the whole-chain inference; sessions whose recordings depart (`recorded_sessions`) are written to a
 temporary folder and answered as `ricochet calibrate` answers them. `result.json` has a row
-(`reality_rows`) of each departure.
+(`reality_rows`) of each departure. Finished sessions are kept in a journal, named after the code,
+so that a study which was stopped goes on where it was.
 """
 
 import tempfile
@@ -22,6 +23,7 @@ from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball,
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.tasks.console.jobs import run_all
+from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.bouncing_ball.calibration import answers
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Study
 from ricochet.tasks.systems.bouncing_ball.studies import (
@@ -52,8 +54,13 @@ class Job:
 
 
 def run(request: StudyRequest) -> dict[str, Any]:
-    """Answer sessions of every departure; a quick study takes one short session each."""
-    sessions = 1 if request.quick else max(1, request.settings[Study].repeats // 5)
+    """Answer sessions of every departure; a quick study takes one short session each.
+
+    Args:
+        request: Its count is that of sessions.
+    """
+    usual = 1 if request.quick else max(1, request.settings[Study].repeats // 5)
+    sessions = request.count or usual
     first, rules = SEED + 1000 * request.seed, request.settings[Calibrate]
     names = [*DEPARTURES, *RECORDED]
     jobs = [
@@ -61,7 +68,8 @@ def run(request: StudyRequest) -> dict[str, Any]:
         for name in names
         for number in range(sessions)
     ]
-    outcomes = run_all(outcome, jobs, progress=request.progress)
+    journal = reality_rows.journal(request.out / f"sessions-{code_digest(__name__)[:12]}.jsonl")
+    outcomes = run_all(outcome, jobs, journal=journal, progress=request.progress)
     rows = {}
     for place, name in enumerate(names):
         held = DEPARTURES[name].held if name in DEPARTURES else None

@@ -12,6 +12,7 @@ Coverage and errors are those of the sessions that were answered; None where the
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball.problem import PARAMETERS
+from ricochet.tasks.console.jobs import Journal
 
 WRONG = 0.999
 """Content of the central interval that misses the truth where an answer is wrong."""
@@ -75,6 +77,32 @@ def judge(
     below = (draws < truth).mean(0)
     error = (draws.mean(0) - truth) / draws.std(0)
     return Judged(np.abs(2.0 * below - 1.0), error, p_value)
+
+
+def journal(file: Path) -> Journal[Outcome]:
+    """Return the journal of sessions that are finished."""
+
+    def encode(found: Outcome) -> dict[str, Any]:
+        answers = {"answer": _encoded(found.answer), "three_bounces": _encoded(found.three_bounces)}
+        return vars(found) | answers
+
+    def decode(values: dict[str, Any]) -> Outcome:
+        answers = {name: _decoded(values[name]) for name in ("answer", "three_bounces")}
+        return Outcome(said=tuple(values["said"]), weak=values["weak"], **answers)
+
+    return Journal(file, encode, decode)
+
+
+def _encoded(answer: Judged | None) -> dict[str, Any] | None:
+    if answer is None:
+        return None
+    return vars(answer) | {"level": answer.level.tolist(), "error": answer.error.tolist()}
+
+
+def _decoded(values: dict[str, Any] | None) -> Judged | None:
+    if values is None:
+        return None
+    return Judged(np.array(values["level"]), np.array(values["error"]), values["p_value"])
 
 
 def row(outcomes: Sequence[Outcome]) -> dict[str, Any]:

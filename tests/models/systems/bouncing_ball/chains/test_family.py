@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.systems.bouncing_ball import air, contact
-from ricochet.models.systems.bouncing_ball.chains import family, observations, posterior
+from ricochet.models.systems.bouncing_ball.chains import family, observations, parameters, posterior
 from ricochet.models.systems.bouncing_ball.chains.family import Family
 from ricochet.models.systems.bouncing_ball.chains.observations import Take
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
@@ -34,6 +34,7 @@ def test_a_ball_in_air_has_its_restitution_and_its_drag() -> None:
     """The paper's model is off by more than a hundred deviations here."""
     k = air.drag(PING_PONG)
     found = inferred(session(Case(6, 6, units={"drag": k}), 3), family.drag_prior(PING_PONG, 20.0))
+    assert family.PAPER not in found.weights
     assert off(found.restitution(2.0), 0.85) < 3.3
     assert off(found.theta[:, 1], 3.5) < 3.3
     assert off(found.theta[:, NAMES.index("log_drag")], np.log(k)) < 3.3
@@ -44,9 +45,22 @@ def test_a_ball_in_air_has_its_restitution_and_its_drag() -> None:
 def test_the_law_that_made_the_takes_has_the_weight_and_the_band() -> None:
     case = Case(6, 7, law=contact.linear, units={"slope": 0.04})
     found = inferred(session(case, 4))
-    assert found.weights["constant"] < 0.01
+    assert found.weights["constant"] < 0.01 and found.weights[family.PAPER] < 0.01
     for speed in (1.2, 2.0, 2.25):
         assert off(found.restitution(speed), 0.85 - 0.04 * (speed - 2.0)) < 3.3
+
+
+@pytest.mark.slow
+def test_a_ball_that_feels_no_air_and_loses_nothing_is_the_papers() -> None:
+    """The prior of the drag of an unknown ball alone would draw its restitution up."""
+    found = inferred(session(Case(6, 6), 5))
+    assert found.weights[family.PAPER] == max(found.weights.values())
+    paper = found.members[family.PAPER]
+    drag, loss = NAMES.index("log_drag"), NAMES.index("tangential_loss")
+    assert np.ptp(paper.theta[:, drag]) == 0.0 and not paper.theta[:, loss].any()
+    assert parameters.values(paper.theta[:1]).drag < air.LEAST_DRAG
+    assert off(found.restitution(2.0), 0.85) < 3.3
+    assert off(found.theta[:, 1], 3.5) < 3.3
 
 
 @pytest.mark.slow

@@ -98,6 +98,8 @@ def test_the_study_has_a_row_of_each_departure_that_json_holds(monkeypatch, tmp_
     )
     found = json.loads(json.dumps(reality.run(request)))
     assert list(found["departures"]) == list(faults) and steps == [(1, 2), (2, 2)]
+    steps.clear()  # both are in the journal, and are not answered again
+    assert len(reality.run(replace(request, count=1))["departures"]) == 2 and steps == [(2, 2)]
     for row in found["departures"].values():
         assert row["refused"] == row["warned"] == 1.0 and row["silent_and_wrong"] == 0.0
         assert row["recorded"] and row["coverage_90"] is None

@@ -1,9 +1,13 @@
 """Rows count what was wrong without a word, and leave refused sessions out of the coverage."""
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.systems.bouncing_ball.studies import reality_rows
 from ricochet.tasks.systems.bouncing_ball.studies.reality_rows import Judged, Outcome
 
@@ -60,3 +64,28 @@ def test_level_and_error_do_not_depend_on_units(scale: float) -> None:
     scaled = reality_rows.judge(1.0 + scale * draws, 1.0 + scale * truth, p_value=1.0)
     np.testing.assert_allclose(scaled.level, plain.level)
     np.testing.assert_allclose(scaled.error, np.sign(scale) * plain.error)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A job whose answer is only in the journal."""
+
+    number: int
+
+
+def never(job: Kept) -> Outcome:
+    raise AssertionError(f"{job} is in the journal")
+
+
+def test_a_session_in_the_journal_is_not_answered_again(tmp_path: Path) -> None:
+    journal = reality_rows.journal(tmp_path / "sessions.jsonl")
+    noted = [
+        Outcome(answer(0.5), ("x", "y"), weak=True, three_bounces=answer(0.7)),
+        Outcome(None, ("channel 1 is flat",)),
+    ]
+    jobs = [Kept(number) for number in range(len(noted))]
+    for job, outcome in zip(jobs, noted, strict=True):
+        journal.add(job, outcome)
+    found = run_all(never, jobs, journal=journal, workers=1)
+    assert reality_rows.row(found) == reality_rows.row(noted)
+    assert [(each.said, each.weak) for each in found] == [(each.said, each.weak) for each in noted]
