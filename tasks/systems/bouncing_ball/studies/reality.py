@@ -37,9 +37,8 @@ from ricochet.tasks.systems.bouncing_ball.studies.recorded_sessions import RECOR
 from ricochet.tasks.systems.interface import StudyRequest
 
 SEED = 91_000
-TAKES, BOUNCES = 12, 8
-QUICK_TAKES, QUICK_BOUNCES = 8, 6
-RECORDED_TAKES, QUICK_RECORDED_TAKES = 10, 6
+TAKES, BOUNCES = 10, 6
+"""Of a session, as many as `ricochet calibrate` explains as wholes."""
 CHANNELS, SAMPLE_RATE = 3, 44100.0
 
 
@@ -49,12 +48,11 @@ class Job:
 
     name: str
     seed: int
-    quick: bool
     rules: Calibrate
 
 
 def run(request: StudyRequest) -> dict[str, Any]:
-    """Answer sessions of every departure; a quick study takes one short session each.
+    """Answer sessions of every departure; a quick study takes one each.
 
     Args:
         request: Its count is that of sessions.
@@ -63,11 +61,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
     sessions = request.count or usual
     first, rules = SEED + 1000 * request.seed, request.settings[Calibrate]
     names = [*DEPARTURES, *RECORDED]
-    jobs = [
-        Job(name, first + number, request.quick, rules)
-        for name in names
-        for number in range(sessions)
-    ]
+    jobs = [Job(name, first + number, rules) for name in names for number in range(sessions)]
     journal = reality_rows.journal(request.out / f"sessions-{code_digest(__name__)[:12]}.jsonl")
     outcomes = run_all(outcome, jobs, journal=journal, progress=request.progress)
     rows = {}
@@ -81,9 +75,8 @@ def run(request: StudyRequest) -> dict[str, Any]:
 def outcome(job: Job) -> Outcome:
     """Simulate and answer one session."""
     if job.name in DEPARTURES:
-        return _detected(DEPARTURES[job.name], job.seed, quick=job.quick)
-    takes = QUICK_RECORDED_TAKES if job.quick else RECORDED_TAKES
-    return recorded(job.name, takes=takes, seed=job.seed, rules=job.rules)
+        return _detected(DEPARTURES[job.name], job.seed)
+    return recorded(job.name, takes=TAKES, seed=job.seed, rules=job.rules)
 
 
 def recorded(name: str, *, takes: int, seed: int, rules: Calibrate) -> Outcome:
@@ -103,14 +96,13 @@ def recorded(name: str, *, takes: int, seed: int, rules: Calibrate) -> Outcome:
     return Outcome(whole, said, three_bounces=three)
 
 
-def _detected(departure: Departure, seed: int, *, quick: bool) -> Outcome:
+def _detected(departure: Departure, seed: int) -> Outcome:
     """Answer one session of a departure without sound."""
-    takes, bounces = (QUICK_TAKES, QUICK_BOUNCES) if quick else (TAKES, BOUNCES)
-    session = departed_sessions.simulate(departure, takes=takes, bounces=bounces, seed=seed)
+    session = departed_sessions.simulate(departure, takes=TAKES, bounces=BOUNCES, seed=seed)
     draw = np.random.default_rng(seed)
     answer = whole_chains.infer(
         session,
-        [f"take-{number:02d}" for number in range(takes)],
+        [f"take-{number:02d}" for number in range(TAKES)],
         first=departure.truth + draw.normal(0.0, (0.005, 0.2)),
         ball=Ball(departure.size),
         about=lambda shared: departed_sessions.relocated(session, shared),
