@@ -26,7 +26,15 @@ def family_of(theta: Float[ndarray, "draw name"], member: Int[ndarray, " draw"])
     nowhere = Paths((), np.zeros((1, 1, 1)))
     members = {
         name: Member(
-            family.prior(law, UNKNOWN), theta[:1], np.ones(1), 0.0, 1.0, theta[0], (), nowhere
+            family.prior(law, UNKNOWN),
+            theta[:1],
+            np.ones(1),
+            0.0,
+            1.0,
+            theta[0],
+            np.eye(1),
+            (),
+            nowhere,
         )
         for name, law in family.LAWS.items()
     }

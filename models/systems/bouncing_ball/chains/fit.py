@@ -4,8 +4,10 @@
 and shared errors as likely as the takes leave them, and every take's part of the log likelihood
 there is compared with theirs: a take, and the mean of all. What has no likelihood has no chance.
 
-**Disagreement.** Near the peak take t moves the answer by C s_t, C being the posterior covariance
-and s_t the derivative of the take's part. Takes that are what the likelihood says they are make
+**Disagreement.** Near the peak take t moves the answer by C s_t, C being the covariance that the
+curvature at the peak means and s_t the derivative of the take's part there (the posterior's own
+covariance, where that has arms, is no inverse of the curvature). Takes that are what the likelihood
+says they are make
 
     V = T / (T - 1) sum_t (C s_t - mean) (C s_t - mean)'
 
@@ -89,21 +91,24 @@ def chances(member: Member, *, draw: np.random.Generator) -> tuple[float, Float[
 
 def disagreement(member: Member) -> Float[ndarray, " 2"]:
     """Return by which factors restitution and log10 concentration must be wider."""
-    free = member.prior.free
-    covariance = member.covariance[np.ix_(free, free)]
-    steps = _STEP * np.sqrt(np.diag(covariance))
-    moves = np.concatenate((np.diag(steps), -np.diag(steps)))
+    free, covariance = member.prior.free, member.at_peak
+    axes = _axes(covariance)  # off them, a step leaves the ridge of a narrow posterior
+    moves = _STEP * np.concatenate((axes.T, -axes.T))
     theta = np.repeat(member.peak[None], len(moves), 0)
     theta[:, free] += moves
-    theta = np.clip(theta, *member.prior.bounds)
     found = laplace.evidence(
         member.groups, parameters.values(theta), member.paths.repeated(len(theta))
     )
-    parts = _in_order(member.groups, found.takes)
-    ahead, behind = np.split(parts, 2)
-    width = (theta[: len(free), free] - theta[len(free) :, free]).diagonal()
-    moved = covariance @ ((ahead - behind) / width[:, None])
+    ahead, behind = np.split(_in_order(member.groups, found.takes), 2)
+    moved = axes @ ((ahead - behind) / (2.0 * _STEP))
     return _factors(moved[:_PAIR], covariance, member.prior.spread[free])
+
+
+def _axes(covariance: Float[ndarray, "free free"]) -> Float[ndarray, "free free"]:
+    """Return the principal axes of a covariance, a deviation long each, in columns."""
+    unit = np.sqrt(np.diag(covariance))
+    size, axes = np.linalg.eigh(covariance / np.outer(unit, unit))
+    return np.asarray(unit[:, None] * axes * np.sqrt(np.maximum(size, 0.0)))
 
 
 def _factors(

@@ -17,6 +17,7 @@ from ricochet.models.systems.bouncing_ball.chains import (
     peaks,
     preparation,
 )
+from ricochet.models.systems.bouncing_ball.chains.importance_sampling import Draws
 from ricochet.models.systems.bouncing_ball.chains.least_squares import Group
 from ricochet.models.systems.bouncing_ball.chains.log_density import Density
 from ricochet.models.systems.bouncing_ball.chains.observations import Chains
@@ -43,6 +44,8 @@ class Member:
         weights: Of the draws; they sum to one.
         log_evidence: Log of the prior's mean likelihood.
         effective: Number of equally weighted draws that are worth as much.
+        peak, at_peak: The most likely point, and the covariance of the free coordinates that the
+            curvature there means.
         groups, paths: The takes as integrated, and their paths at the most likely point.
     """
 
@@ -52,6 +55,7 @@ class Member:
     log_evidence: float
     effective: float
     peak: Float[ndarray, " parameter"]
+    at_peak: Float[ndarray, "free free"]
     groups: tuple[Group, ...]
     paths: Paths
 
@@ -104,22 +108,24 @@ def sampled(
     """
     prior = maxima[0].density.prior
     for _ in range(_SEARCHES):
-        density, behind = maxima[0].density, best - maxima[0].log_evidence
+        mode, behind = maxima[0], best - maxima[0].log_evidence
         if behind > _UNSAMPLED:
-            return _member(density, density.point[None], np.ones(1), maxima[0].log_evidence)
+            return _member(mode, _alone(mode))
         enough = _ENOUGH if behind < _SLIGHT else _FEW
         found = importance_sampling.about(maxima, draw=draw, enough=enough)
         if found.log_density.max() < max(mode.height for mode in maxima) + _BETTER:
             break
         another = peaks.find(chains, prior, found.theta[np.argmax(found.log_density)])
         maxima = _distinct([*maxima, *([another] if another else [])])
-    return _member(density, found.theta, found.weights, found.log_evidence)
+    return _member(mode, found)
 
 
 def at_point(chains: Sequence[Chains], prior: Prior, point: Float[ndarray, " parameter"]) -> Member:
     """Return the member whose only draw is a point, for what needs no posterior."""
     groups, paths = preparation.prepare(chains, prior.law, parameters.values(point[None]))
-    return _member(Density(groups, paths, prior, point), point[None], np.ones(1), -np.inf)
+    unknown = np.diag(prior.spread[prior.free] ** 2)
+    mode = Mode(Density(groups, paths, prior, point), unknown, -np.inf, -np.inf)
+    return _member(mode, _alone(mode))
 
 
 def modes(
@@ -134,11 +140,15 @@ def modes(
     return _distinct(found)
 
 
-def _member(density: Density, theta: ndarray, weights: ndarray, log_evidence: float) -> Member:
-    effective = 1.0 / float((weights**2).sum())
+def _alone(mode: Mode) -> Draws:
+    return Draws(mode.density.point[None], np.ones(1), np.array([mode.height]), mode.log_evidence)
+
+
+def _member(mode: Mode, drawn: Draws) -> Member:
+    density = mode.density
     return Member(
-        density.prior, theta, weights, log_evidence, effective, density.point, density.groups,
-        density.paths,
+        density.prior, drawn.theta, drawn.weights, drawn.log_evidence, drawn.effective,
+        density.point, mode.covariance, density.groups, density.paths,
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Whether takes fit: uniform chances for what the model made, small ones and width for the rest."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,11 +21,14 @@ def member(takes: list[Take], prior: Prior | None = None) -> Member:
 
 @pytest.mark.slow
 def test_takes_of_the_model_fit_and_agree() -> None:
-    judged = fit.judge(member(session(Case(8, 6), 70)), draw=np.random.default_rng(0))
+    found = member(session(Case(8, 6), 70))
+    judged = fit.judge(found, draw=np.random.default_rng(0))
     assert judged.p_value > 1e-3
     # the least of eight chances in steps of 1 / 161
     assert judged.take_p_values.min() > 0.006
     assert (judged.factors == 1.0).all()
+    armed = replace(found, theta=found.peak + 5.0 * (found.theta - found.peak))
+    np.testing.assert_array_equal(fit.disagreement(armed), judged.factors)
 
 
 @pytest.mark.slow

@@ -31,7 +31,17 @@ def answer(seed: int, *, weak: str = "", effective: int = EFFECTIVE) -> ChainAns
         points.append(theta)
         weights = np.full(effective, 1.0 / effective)
         nowhere = Paths((), np.zeros((1, 1, 1)))
-        members[name] = Member(prior, theta, weights, 0.0, float(effective), theta[0], (), nowhere)
+        members[name] = Member(
+            prior,
+            theta,
+            weights,
+            0.0,
+            float(effective),
+            theta[0],
+            np.eye(len(prior.free)),
+            (),
+            nowhere,
+        )
     chosen = draw.integers(effective, size=SAMPLES)
     member = number[chosen]
     theta = np.stack(points)[member, chosen]
