@@ -1,12 +1,12 @@
 """Sessions of whole chains of bounces of which everything is drawn from its prior.
 
-The law of restitution by speed is one of the family's with equal chances, its parameters have the
-laws of `chains.parameters`, and height, tilt and the array's errors are those of one session, as
-`chains.observations` states them. What is inferred of such sessions holds the truth as often as it
-says, if it is the posterior. Sessions with an interval shorter than `SHORTEST`, in which a detector
-finds no second bounce, or a place farther than `FARTHEST`, where the array's errors have no first
-order, are drawn again: what is kept depends on what was observed alone, so that the posterior of
-what is kept stays what it was.
+The law is a member of the family of a ball of unknown size, each with equal chances, its parameters
+have the laws of `chains.parameters`, and height, tilt and the array's errors are those of one
+session, as `chains.observations` states them. What is inferred of such sessions holds the truth as
+often as it says, if it is the posterior. Sessions with an interval shorter than `SHORTEST`, in
+which a detector finds no second bounce, or a place farther than `FARTHEST`, where the array's
+errors have no first order, are drawn again: what is kept depends on what was observed alone, so
+that the posterior of what is kept stays what it was.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class PriorSession:
     """A session and what it was drawn with, in the coordinates of `parameters`."""
 
     takes: list[Take]
-    law: str
+    member: str
     theta: Float[ndarray, " parameter"]
     shared: Float[ndarray, " error"]
 
@@ -67,14 +67,15 @@ def theta_of(prior: Prior, draw: np.random.Generator) -> Float[ndarray, " parame
 
 
 def _session(takes: int, bounces: int, draw: np.random.Generator) -> PriorSession:
-    law = str(draw.choice(list(family.LAWS)))
-    prior = family.prior(family.LAWS[law], family.drag_prior(None, 20.0))
+    priors = family.members(family.drag_prior(None, 20.0))
+    member = str(draw.choice(list(priors)))
+    prior = priors[member]
     theta = theta_of(prior, draw)
     values = parameters.values(theta[None])
     errors = len(SHARED) + len(array_errors.errors(len(ARRAY.positions)).names)
     shared = draw.standard_normal(errors)
     found = _dropped(prior, values, shared, (takes, bounces), draw)
-    return PriorSession(_observed(found, values, shared, draw), law, theta, shared)
+    return PriorSession(_observed(found, values, shared, draw), member, theta, shared)
 
 
 def _dropped(

@@ -133,16 +133,16 @@ def infer(
         best = max((each.log_evidence for each in found.values()), default=-np.inf)
         found[name] = posterior.sampled(chains, maxima[name], draw=draw, best=best)
         progress(len(maxima) + len(found), 2 * len(maxima))
-    members = {name: found[name] for name in maxima}
-    logs = np.array([member.log_evidence for member in members.values()])
+    found = {name: found[name] for name in maxima}
+    logs = np.array([member.log_evidence for member in found.values()])
     shares = np.exp(logs - logs.max())
     shares /= shares.sum()
     member = draw.choice(len(shares), SAMPLES, p=shares)
     theta = np.empty((SAMPLES, len(NAMES)))
-    for number, each in enumerate(members.values()):
+    for number, each in enumerate(found.values()):
         here = member == number
         theta[here] = each.sample(int(here.sum()), draw=draw)
-    return Family(members, dict(zip(members, shares.tolist(), strict=True)), theta, member)
+    return Family(found, dict(zip(found, shares.tolist(), strict=True)), theta, member)
 
 
 def _searched(
@@ -151,19 +151,16 @@ def _searched(
     drag: tuple[float, float],
     progress: Progress,
 ) -> dict[str, list[Mode]]:
-    """Search for the maxima of every member, the simpler ones from those of the others."""
+    """Search for the maxima of every member, the simpler ones from those of their law."""
     found: dict[str, list[Mode]] = {}
-    members = 2 * len(LAWS) + (drag == parameters.UNKNOWN_DRAG)
-    for name, law in LAWS.items():
-        own = prior(law, drag)
-        chosen = np.array([_loose(own, start) for start in starts]) if found else starts[:1]
-        found[name] = posterior.modes(chains, own, chosen)
-        without = prior(law, drag, loses=False)
-        found[name + WITHOUT_LOSS] = _simpler(chains, without, found[name])
-        if name == "constant" and drag == parameters.UNKNOWN_DRAG:
-            paper = prior(law, drag, loses=False, air=False)
-            found[PAPER] = _simpler(chains, paper, found[name])
-        progress(len(found), 2 * members)
+    priors, whole = members(drag), ""
+    for name, own in priors.items():
+        if name in LAWS:
+            chosen = np.array([_loose(own, start) for start in starts]) if found else starts[:1]
+            found[name], whole = posterior.modes(chains, own, chosen), name
+        else:
+            found[name] = _simpler(chains, own, found[whole])
+        progress(len(found), 2 * len(priors))
     return found
 
 
@@ -172,6 +169,21 @@ def _simpler(chains: Sequence[Chains], prior: Prior, maxima: Sequence[Mode]) -> 
     starts = np.array([mode.density.point for mode in maxima])
     starts[:, prior.absent] = prior.centre[prior.absent]
     return posterior.modes(chains, prior, starts)
+
+
+def members(drag: tuple[float, float]) -> dict[str, Prior]:
+    """Return the priors of all members, each law's whole one before the simpler ones.
+
+    Args:
+        drag: As in `infer`.
+    """
+    found: dict[str, Prior] = {}
+    for name, law in LAWS.items():
+        found[name] = prior(law, drag)
+        found[name + WITHOUT_LOSS] = prior(law, drag, loses=False)
+        if name == "constant" and drag == parameters.UNKNOWN_DRAG:
+            found[PAPER] = prior(law, drag, loses=False, air=False)
+    return found
 
 
 def prior(

@@ -24,7 +24,7 @@ def _error_over_sd(seed: int, *, areas: float = 1.0) -> np.ndarray:
     """Return how far the most likely shared errors at the true parameters are from the true."""
     session = prior_chains.session(10, 6, seed=seed)
     takes = [replace(take, areas=areas * take.areas) for take in session.takes]
-    prior = family.prior(family.LAWS[session.law], UNKNOWN)
+    prior = family.members(UNKNOWN)[session.member]
     values = parameters.values(session.theta[None])
     groups, paths = preparation.prepare(observations.grouped(takes), prior.law, values)
     found = laplace.evidence(groups, values, paths).paths
