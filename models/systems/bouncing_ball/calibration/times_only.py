@@ -36,6 +36,7 @@ from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_criticism import BareFinding
 from ricochet.models.systems.bouncing_ball.calibration.times_posterior import Posterior
 from ricochet.models.systems.bouncing_ball.calibration.times_quadrature import RANGE
+from ricochet.models.systems.bouncing_ball.chains import parameters
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import interval_ratios
@@ -101,13 +102,18 @@ def calibrate_recording(onsets: Onsets, alike: Sequence[Onsets] = ()) -> BareCal
     return _answer(found.posterior(), found, certainty=weight)
 
 
-def calibrate_drops(drops: Sequence[Drop]) -> BareCalibration:
+def calibrate_drops(
+    drops: Sequence[Drop], drag: tuple[float, float] = parameters.UNKNOWN_DRAG
+) -> BareCalibration:
     """Infer restitution from the bounce times of drops that are known to be one ball's.
+
+    Args:
+        drag: Centre and spread of the prior of log drag, 1/m.
 
     Raises:
         ValueError: If there is no drop, or one has fewer than three ascending finite times.
     """
-    posterior = times_posterior.infer(drops)
+    posterior = times_posterior.infer(drops, drag)
     return _answer(posterior, Choice(tuple(drops), (), (), posterior), certainty=1.0)
 
 

@@ -9,7 +9,7 @@ For each law of restitution by speed, with y the coordinates below and the prior
     slope               as in `parameters`; the linear law alone has one
     log scatter         N(log 0.004, 1.2^2): of the contact, and of collision noise as well
     log jitter          N(log 0.1 ms, 1.2^2): ringing and echoes, from tens of microseconds to 1 ms
-    log drag            as in `parameters`, of an unknown ball
+    log drag            as in `parameters`, of an unknown ball if no other is given
 
 The integral is that of `times_quadrature`.
 """
@@ -27,6 +27,7 @@ from ricochet.models.systems.bouncing_ball import contact
 from ricochet.models.systems.bouncing_ball.calibration import drop_times, times_quadrature
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Ball, Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_quadrature import Problem
+from ricochet.models.systems.bouncing_ball.chains import parameters
 from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
 
 LAWS: Mapping[str, RestitutionLaw] = {
@@ -84,8 +85,11 @@ class Posterior:
         return Posterior(balls, self.member[here], weights, self.log_evidence)
 
 
-def infer(drops: Sequence[Drop]) -> Posterior:
+def infer(drops: Sequence[Drop], drag: tuple[float, float] = parameters.UNKNOWN_DRAG) -> Posterior:
     """Return the posterior of the ball that made all the drops.
+
+    Args:
+        drag: Centre and spread of the prior of log drag, 1/m.
 
     Raises:
         ValueError: If there is no drop, or one has fewer than three ascending finite times, or
@@ -94,7 +98,7 @@ def infer(drops: Sequence[Drop]) -> Posterior:
     _check(drops)
     with torch.inference_mode():
         parts = [
-            times_quadrature.integrate(Problem(drops, law, sloped=number == _LINEAR))
+            times_quadrature.integrate(Problem(drops, law, sloped=number == _LINEAR, drag=drag))
             for number, law in enumerate(LAWS.values())
         ]
     balls, logs = zip(*parts, strict=True)

@@ -33,6 +33,7 @@ RANGE = (0.30, 0.998)
 SCATTER, SCATTER_SPREAD = 0.004, 1.2
 JITTER, JITTER_SPREAD = 1e-4, 1.2
 _NODES = 9  # of log drag at first
+_REACH = 4.0  # standard deviations of its prior that they span
 _POINTS = 101  # of the lattice at each node; a prime
 _FREEDOM = 5.0  # of Student's t
 _SHARE = 0.15  # of the mass between two nodes, above which another is put between them
@@ -49,11 +50,16 @@ _OVER_PRIOR = 3  # one point in so many is spread over the prior of the noise
 
 @dataclass(frozen=True)
 class Problem:
-    """One law's posterior at given drags; coordinates are logit e, (slope,) log s, log j."""
+    """One law's posterior at given drags; coordinates are logit e, (slope,) log s, log j.
+
+    Attributes:
+        drag: Centre and spread of the prior of log drag.
+    """
 
     drops: Sequence[Drop]
     law: RestitutionLaw
     sloped: bool
+    drag: tuple[float, float] = parameters.UNKNOWN_DRAG
 
     def log_density(self, y: Tensor, log_drag: Tensor) -> Tensor:
         """Return the log of prior times likelihood, -inf where a number is none."""
@@ -75,6 +81,20 @@ class Problem:
         drag = log_drag.exp().expand(restitution.shape)
         scatter, jitter = (y[..., index].clamp(*_LOG_NOISE).exp() for index in (-2, -1))
         return Ball(restitution, slope, drag, scatter, jitter)
+
+    @property
+    def log_drags(self) -> tuple[float, float]:
+        """The least and the greatest log drag that a ball may have."""
+        centre, spread = self.drag
+        reach = _REACH * spread
+        least, most = math.log(LEAST_DRAG), math.log(MOST_DRAG)
+        return max(least, centre - reach), min(most, centre + reach)
+
+    def log_prior_of_drag(self, nodes: Tensor) -> Tensor:
+        """Return the log of the prior at log drags, normal and cut off where no ball is."""
+        law, (low, high) = stats.norm(*self.drag), self.log_drags
+        inside = law.cdf(high) - law.cdf(low)
+        return torch.from_numpy(law.logpdf(nodes.numpy()) - math.log(inside))
 
     @property
     def centre(self) -> Tensor:
@@ -106,10 +126,10 @@ class _Peaks:
 
 def integrate(problem: Problem) -> tuple[Ball, Float[Tensor, " point"]]:
     """Return points and the logs of their weights, which add up to the evidence."""
-    nodes = torch.linspace(math.log(LEAST_DRAG), math.log(MOST_DRAG), _NODES, dtype=torch.float64)
+    nodes = torch.linspace(*problem.log_drags, _NODES, dtype=torch.float64)
     peaks = _climb(problem, _start(problem, nodes), nodes)
     for _ in range(_REFINEMENTS):
-        log_mass = peaks.value + peaks.log_volume + _log_prior_of_drag(nodes)
+        log_mass = peaks.value + peaks.log_volume + problem.log_prior_of_drag(nodes)
         between = torch.logaddexp(log_mass[1:], log_mass[:-1]) + nodes.diff().log()
         coarse = torch.nonzero(between.softmax(0) > _SHARE).flatten()
         if not len(coarse):
@@ -120,14 +140,6 @@ def integrate(problem: Problem) -> tuple[Ball, Float[Tensor, " point"]]:
         pairs = zip(vars(peaks).values(), vars(found).values(), strict=True)
         peaks = _Peaks(*(torch.cat(pair)[order] for pair in pairs))
     return _spread_out(problem, nodes, peaks)
-
-
-def _log_prior_of_drag(nodes: Tensor) -> Tensor:
-    """Return the log of the prior at the nodes, normal and cut off where no ball is."""
-    prior = parameters.Prior()
-    law = stats.norm(prior.centre[3], prior.spread[3])
-    inside = law.cdf(math.log(MOST_DRAG)) - law.cdf(math.log(LEAST_DRAG))
-    return torch.from_numpy(law.logpdf(nodes.numpy()) - math.log(inside))
 
 
 def _start(problem: Problem, nodes: Tensor) -> Tensor:
@@ -218,7 +230,7 @@ def _spread_out(problem: Problem, nodes: Tensor, peaks: _Peaks) -> tuple[Ball, T
     newton = newton / torch.linalg.vector_norm(newton, dim=-1, keepdim=True).div(6.0).clamp(min=1.0)
     y = begin + _padded((factor @ (newton + offsets)[..., None])[..., 0], begin)
     widths = torch.cat((nodes[:1], nodes, nodes[-1:]))
-    grid = _log_prior_of_drag(nodes) + torch.log(0.5 * (widths[2:] - widths[:-2]))
+    grid = problem.log_prior_of_drag(nodes) + torch.log(0.5 * (widths[2:] - widths[:-2]))
     log_weights = problem.log_density(y, log_drag) + torch.linalg.slogdet(factor)[1]
     log_weights += (grid - log_noise).flatten() - log_offsets - math.log(len(uniform))
     return problem.ball(y, log_drag), log_weights

@@ -63,7 +63,7 @@ def infer(
         takes,
         names,
         first=found.mean,
-        ball=_ball(detected.sessions),
+        ball=ball_of(detected.sessions),
         about=lambda shared: takes_of(detected, found, rules, about=shared)[0],
         draw=np.random.default_rng(seed),
         progress=progress,
@@ -162,7 +162,8 @@ def _cut(take: Take) -> Take | None:
     return None
 
 
-def _ball(sessions: Sequence[Session]) -> Ball:
+def ball_of(sessions: Sequence[Session]) -> Ball:
+    """Return what sessions of one ball say of it; `BadInput` if they contradict one another."""
     sizes = {(session.diameter, session.mass) for session in sessions}
     if len(sizes) > 1:
         where = ", ".join(str(session.folder) for session in sessions)

@@ -27,9 +27,10 @@ from ricochet.models.systems.bouncing_ball.calibration.times_only import (
     BareCalibration,
     Restitution,
 )
+from ricochet.models.systems.bouncing_ball.chains import family
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.storage.files import write_arrays, write_json
-from ricochet.tasks.systems.bouncing_ball.calibration import detections
+from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers, detections
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     SCHEMA,
@@ -69,8 +70,10 @@ def calibrate_sessions(
 ) -> dict[str, Any]:
     """Calibrate from the times of sessions whose rig tells no places."""
     takes = [take.detected for take in detected.takes]
+    ball = chain_answers.ball_of(detected.sessions)
     found = times_only.calibrate_drops(
-        [Drop(take.times, take.time_sd, take.missing) for take in takes]
+        [Drop(take.times, take.time_sd, take.missing) for take in takes],
+        family.drag_prior(ball.size, ball.temperature),
     )
     facts = {
         "object": detections.object_of(detected),

@@ -11,15 +11,17 @@ from ricochet.models.systems.bouncing_ball.calibration import (
     times_quadrature,
 )
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Ball, Drop
-from ricochet.models.systems.bouncing_ball.chains import parameters
+from ricochet.models.systems.bouncing_ball.chains import family, parameters
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 
+PING_PONG = family.drag_prior(air.COMMON_BALLS["ping-pong"], 20.0)
 
-def prior_draws(count, draw):
+
+def prior_draws(count, draw, drag):
     """Balls of the prior, the drag inside its bounds."""
     prior = parameters.Prior()
     low, high = times_quadrature.RANGE
-    log_drag = prior.centre[3] + prior.spread[3] * draw.standard_normal(3 * count)
+    log_drag = drag[0] + drag[1] * draw.standard_normal(3 * count)
     inside = (log_drag > np.log(air.LEAST_DRAG)) & (log_drag < np.log(air.MOST_DRAG))
     columns = (
         draw.uniform(low, high, count),
@@ -54,12 +56,14 @@ def constant():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [3, 5])
-def test_evidence_and_means_equal_those_of_draws_from_the_prior(count):
+@pytest.mark.parametrize(
+    ("count", "drag"), [(3, parameters.UNKNOWN_DRAG), (5, parameters.UNKNOWN_DRAG), (4, PING_PONG)]
+)
+def test_evidence_and_means_equal_those_of_draws_from_the_prior(count, drag):
     draw = np.random.default_rng(count)
     drop = drop_of(one(), constant(), draw, count=count, speed=2.0)
-    found = times_posterior.infer([drop])
-    balls = prior_draws(150_000, draw)
+    found = times_posterior.infer([drop], drag)
+    balls = prior_draws(150_000, draw, drag)
     logs = np.stack(
         [drop_times.log_likelihood(drop, balls, law=law) for law in times_posterior.LAWS.values()]
     )
@@ -145,7 +149,7 @@ def test_levels_of_the_truth_are_uniform_over_the_prior():
     laws = list(times_posterior.LAWS.values())
     for index in range(45):
         law = laws[index % 3]
-        ball = prior_draws(1, draw)
+        ball = prior_draws(1, draw, parameters.UNKNOWN_DRAG)
         ball = Ball(
             ball.restitution * 0.0 + draw.uniform(0.5, 0.95), *list(vars(ball).values())[1:]
         )

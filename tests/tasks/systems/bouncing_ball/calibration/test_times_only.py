@@ -1,6 +1,7 @@
 """What a calibration from times alone writes, of a session of two microphones and of a clip."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import soundfile
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import impact_synthesis
+from ricochet.models.systems.bouncing_ball import air
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import detections, times_only
@@ -63,6 +65,22 @@ def test_a_session_of_two_microphones_gives_restitution_by_speed(tmp_path):
         assert arrays["theta"].shape == (4000, 2)
     details = json.loads((target.folder / "details.json").read_text())
     assert [len(drop["times"]) for drop in details["drops"]] == [9, 9]
+
+
+@pytest.mark.slow
+def test_a_session_of_two_microphones_takes_the_air_of_the_size_that_it_states(tmp_path):
+    plan = small_sessions.plan(tmp_path / "pair", rig=PAIR)
+    small_sessions.write_session(plan, [sound(PAIR)])
+    target, request = asked(tmp_path, tmp_path / "pair", bare=False)
+    found = detections.detect([tmp_path / "pair"])
+    size = air.COMMON_BALLS["ping-pong"]
+    stated = [replace(each, diameter=size.diameter, mass=size.mass) for each in found.sessions]
+    result = times_only.calibrate_sessions(target, request, replace(found, sessions=stated))
+    terminal = result["restitution"]["terminal_speed_if_constant"]
+    # drag is known to 13 %, a speed to half of it
+    assert terminal["median"] == pytest.approx(air.terminal_speed(air.drag(size)), rel=0.2)
+    low, high = terminal["region_90"]
+    assert high / low < 1.4
 
 
 @pytest.mark.slow
