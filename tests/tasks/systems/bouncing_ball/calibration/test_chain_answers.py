@@ -92,9 +92,9 @@ def size_of(folder, **size):
 
 def test_diameter_and_mass_of_a_session_are_what_the_air_is_computed_from(tmp_path) -> None:
     stated = size_of(tmp_path / "a", diameter=0.04, mass=0.0027)
-    size = chain_answers._ball([stated]).size
+    size = chain_answers.ball_of([stated]).size
     assert size is not None and (size.diameter, size.mass) == (0.04, 0.0027)
-    assert chain_answers._ball([size_of(tmp_path / "b")]).size is None
+    assert chain_answers.ball_of([size_of(tmp_path / "b")]).size is None
     assert sessions.to_json(stated, ())["object"]["mass"] == 0.0027
 
 
@@ -116,4 +116,4 @@ def test_sessions_of_balls_of_different_sizes_are_refused(tmp_path) -> None:
     one = size_of(tmp_path / "a", diameter=0.04, mass=0.0027)
     other = size_of(tmp_path / "b", diameter=0.067, mass=0.0577)
     with pytest.raises(BadInput, match="those of one ball"):
-        chain_answers._ball([one, other])
+        chain_answers.ball_of([one, other])
