@@ -53,14 +53,14 @@ class Evidence:
 
     Attributes:
         takes: What each group's takes contribute but for the determinant of the shared errors.
-        settled: Whether the steps ended.
+        promise: What another step would gain, nats; the log likelihood has it already.
         weights: That the squares of redirections should have (`corrections`).
     """
 
     log_likelihood: Float[ndarray, " point"]
     paths: Paths
     takes: tuple[Float[ndarray, "point _"], ...]
-    settled: Bool[ndarray, " point"]
+    promise: Float[ndarray, " point"]
     weights: tuple[Float[ndarray, "point _ _"], ...]
 
 
@@ -93,7 +93,7 @@ def evidence(
 
 def _moved(found: Evidence) -> Int[ndarray, " moved"]:
     """Return the points at which some weight does not stay."""
-    moved = np.zeros(len(found.settled), dtype=bool)
+    moved = np.zeros(len(found.promise), dtype=bool)
     for old, new in zip(found.paths.weights, found.weights, strict=True):
         moved |= (np.abs(np.log(new / old)) > _STAYS).any((1, 2))
     return np.flatnonzero(moved & np.isfinite(found.log_likelihood))
@@ -110,7 +110,7 @@ def _renewed(
 
 
 def _put(found: Evidence, points: Int[ndarray, " moved"], part: Evidence) -> None:
-    found.log_likelihood[points], found.settled[points] = part.log_likelihood, part.settled
+    found.log_likelihood[points], found.promise[points] = part.log_likelihood, part.promise
     found.paths.put(points, part.paths)
     wholes, parts = (*found.takes, *found.weights), (*part.takes, *part.weights)
     for whole, rows in zip(wholes, parts, strict=True):
@@ -126,7 +126,7 @@ def _about(
         np.zeros(points),
         start.rows(np.arange(points)),
         tuple(np.zeros(take.shape[:2]) for take in start.takes),
-        np.zeros(points, dtype=bool),
+        np.full(points, np.inf),
         tuple(weights.copy() for weights in start.weights),
     )
     state = _first_state(groups, values, start)
@@ -136,7 +136,7 @@ def _about(
         if number == steps:
             ended[:] = True
         if ended.any():
-            _keep(found, groups, state.rows(ended), step.rows(ended), enough)
+            _keep(found, groups, state.rows(ended), step.rows(ended))
             state, step = state.rows(~ended), step.rows(~ended)
         if not len(state.points):
             break
@@ -221,16 +221,14 @@ def _damped(damping: ndarray, better: ndarray) -> ndarray:
     return np.where(better, less, np.maximum(10.0 * damping, _FIRST_DAMPING))
 
 
-def _keep(
-    found: Evidence, groups: Sequence[Group], state: _State, step: _Step, enough: float
-) -> None:
+def _keep(found: Evidence, groups: Sequence[Group], state: _State, step: _Step) -> None:
     """Integrate about the paths of some points, and write down what comes out."""
     if state.damping.any():
         plain = _step(groups, replace(state, damping=np.zeros_like(state.damping)))
         step = replace(step, arrows=plain.arrows, reduced=plain.reduced)
     total, takes, weights = _integrated(groups, state, step)
     found.log_likelihood[state.points] = total
-    found.settled[state.points] = step.promise < enough
+    found.promise[state.points] = step.promise
     found.paths.put(state.points, state.paths)
     for whole, part in zip((*found.takes, *found.weights), (*takes, *weights), strict=True):
         whole[state.points] = part

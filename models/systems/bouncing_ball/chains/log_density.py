@@ -18,6 +18,7 @@ from ricochet.models.systems.bouncing_ball.chains.paths import Paths
 FAR = -1e10
 """The log density of points that have none."""
 _BATCH = 200  # takes of all points that are computed together, as many as stay in the cache
+_NEAR = 0.3  # nats that a search which crawls may still promise in the end
 _STEPS = (5, 40)  # of all points, and of the few that then are left, computed together
 
 
@@ -50,13 +51,13 @@ class Density:
         paths = self._starts(theta)
         left = np.flatnonzero(np.isfinite(total))
         total[left] = -np.inf
-        for steps in _STEPS:
+        for steps, enough in zip(_STEPS, (self.enough, max(self.enough, _NEAR)), strict=True):
             for part in self._batches(left):
                 values = parameters.values(theta[part])
                 found = laplace.evidence(
                     self.groups, values, paths.rows(part), steps=steps, enough=self.enough
                 )
-                total[part] = np.where(found.settled, found.log_likelihood, -np.inf)
+                total[part] = np.where(found.promise < enough, found.log_likelihood, -np.inf)
                 paths.put(part, found.paths)
             left = left[~np.isfinite(total[left])]
         total = total + self.prior.log_density(theta)

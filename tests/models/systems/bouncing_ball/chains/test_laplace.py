@@ -11,6 +11,7 @@ from ricochet.models.systems.bouncing_ball.chains import (
     corrections,
     laplace,
     least_squares,
+    log_density,
     normal_equations,
     observations,
     preparation,
@@ -142,3 +143,21 @@ def test_numbers_that_cannot_be_are_refused_by_take(takes, spoilt: str) -> None:
     bad = replace(takes[1], **{spoilt: value * np.nan})
     with pytest.raises(ValueError, match=r"takes\[1\]"):
         observations.grouped([takes[0], bad])
+
+
+def test_a_search_that_ends_early_says_by_how_much_it_may_be_off() -> None:
+    """What it still promises is in the likelihood already, so that little is missed."""
+    units = {"scatter": 0.01, "take_scatter": 0.01}
+    chains = observations.grouped(session(Case(takes=10, bounces=5, units=units), 9))
+    groups, paths = preparation.prepare(chains, contact.constant, values(**units))
+    other = values(scatter=0.02, take_scatter=0.005, restitution=0.852)
+    whole = laplace.evidence(groups, other, paths)
+    assert whole.promise.max() < 1e-3
+    promised = []
+    for steps in range(6):
+        early = laplace.evidence(groups, other, paths, steps=steps)
+        off = abs(float(early.log_likelihood[0] - whole.log_likelihood[0]))
+        promised.append(float(early.promise[0]))
+        if promised[-1] < log_density._NEAR:
+            assert off < log_density._NEAR
+    assert promised[0] > 1e-3 and promised[-1] < log_density._NEAR
