@@ -30,6 +30,7 @@ SCHEMA = "ricochet.session/1"
 MANIFEST = "session.json"
 DATA_FILE = Path("data.dvc")
 LOCATABLE = 3  # microphones from which a bounce has a place
+LIGHTEST, DENSEST = 2.0, 23_000.0  # kg/m^3: a beach ball, and more than any metal
 LEAST_RATE = 8000  # Hz; below it clicks are not detected apart
 Digest = Annotated[
     str, StringConstraints(pattern="^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")
@@ -241,6 +242,11 @@ def parse(text: str | bytes, path: Path) -> tuple[Session, tuple[Take, ...]]:
     if (session.diameter is None) != (session.mass is None):
         lacking = "diameter" if session.diameter is None else "mass"
         raise BadInput(f"{path}: object.{lacking}", "none", "diameter and mass, or neither")
+    if session.diameter is not None and session.mass is not None:
+        density = session.mass / (np.pi / 6.0 * session.diameter**3)
+        if not LIGHTEST < density < DENSEST:
+            expected = f"a ball of {LIGHTEST:g} to {DENSEST:g} kg/m^3: m and kg, not exchanged?"
+            raise BadInput(f"{path}: object.mass", f"{density:.3g} kg/m^3", expected)
     if len({take.file for take in content.takes}) < len(content.takes):
         raise BadInput(f"{path}: takes", "one file twice", "each file once")
     return session, content.takes

@@ -252,15 +252,22 @@ def _parameters(answer: ChainAnswer) -> dict[str, Any]:
 
 
 def _shared(answer: ChainAnswer, detected: Detections) -> list[dict[str, Any]]:
-    """Return the relative error of the height and the tilts, rad, of each session."""
+    """Return what takes of each session share, with deviations.
+
+    The height, relative to what is stated, tilts, rad, and the errors of the array by name: places,
+    m, the speed of sound, relative, delays, s, and drifts, relative, against channel 0.
+    """
+    relative = float(np.median(answer.family.best.groups[0].chains.height_error))
     rows = []
     each = zip(detected.sessions, answer.shared, answer.shared_covariance, strict=True)
     for session, mean, covariance in each:
+        array = array_errors.errors(len(session.rig.microphones))
+        names = (*SHARED, *array.names)
+        units = np.concatenate(([relative, TILT_SD, TILT_SD], array.sd))
         sd = np.sqrt(np.diag(covariance))
-        tilts = {
-            name: {"mean": TILT_SD * float(mean[place]), "sd": TILT_SD * float(sd[place])}
-            for place, name in enumerate(SHARED)
-            if name != "height"
+        found = {
+            name: {"mean": float(unit * mean[place]), "sd": float(unit * sd[place])}
+            for place, (name, unit) in enumerate(zip(names, units, strict=True))
         }
-        rows.append({"session": session.identity} | tilts)
+        rows.append({"session": session.identity} | found)
     return rows

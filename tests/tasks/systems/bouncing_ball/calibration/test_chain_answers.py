@@ -105,6 +105,8 @@ def test_diameter_and_mass_of_a_session_are_what_the_air_is_computed_from(tmp_pa
         ({"diameter": 0.04}, "object.mass"),
         ({"diameter": -0.04, "mass": 0.0027}, "diameter"),
         ({"diameter": 0.04, "mass": 0.0}, "mass"),
+        ({"diameter": 0.0027, "mass": 0.04}, "object.mass: found .* not exchanged"),
+        ({"diameter": 0.5, "mass": 0.01}, "object.mass: found .* not exchanged"),
     ],
 )
 def test_a_size_that_contradicts_itself_is_refused(tmp_path, size, expected) -> None:
