@@ -8,9 +8,16 @@ import pytest
 
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.sound import array_errors
+from ricochet.models.systems.bouncing_ball.chains import family
+from ricochet.models.systems.bouncing_ball.chains.observations import SHARED
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 from ricochet.tasks.recordings import sessions
-from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.calibration import answers, chain_answers
+from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
+from ricochet.tasks.systems.bouncing_ball.studies import recorded_sessions
+from ricochet.tasks.systems.bouncing_ball.studies.recorded_sessions import RECORDED
 from tests.tasks.recordings import small_sessions
 
 ARRAY = default_rig("bench", sample_rate=44100).array()
@@ -119,3 +126,25 @@ def test_sessions_of_balls_of_different_sizes_are_refused(tmp_path) -> None:
     other = size_of(tmp_path / "b", diameter=0.067, mass=0.0577)
     with pytest.raises(BadInput, match="those of one ball"):
         chain_answers.ball_of([one, other])
+
+
+@pytest.mark.slow
+def test_the_result_states_every_member_and_all_that_takes_share(tmp_path) -> None:
+    """Of the paper's ball, recorded by a rig in order."""
+    rules = catalogue.load_settings()[Calibrate]
+    recorded_sessions.record(RECORDED["recorded"], tmp_path / "session", takes=6, seed=0)
+    detected = answers.detect([tmp_path / "session"], rules=rules)
+    chains = answers.infer(detected, rules=rules, seed=0).chains
+    assert chains is not None
+    # none is impossible, as one is whose search ended nowhere
+    assert all(member.log_evidence > -1e6 for member in chains.family.members.values())
+    content = chain_answers.content(chains, detected)
+    assert content["members"][family.PAPER] > 0.1
+    [shared] = content["shared"]
+    array = array_errors.errors(len(detected.sessions[0].rig.microphones))
+    assert list(shared) == ["session", *SHARED, *array.names]
+    for name in (*SHARED, *array.names):
+        # twenty numbers of a rig in order: one beyond four deviations in a thousand runs
+        assert abs(shared[name]["mean"]) < 4.0 * shared[name]["sd"]
+    assert shared["speed of sound"]["sd"] <= 0.021
+    assert shared["microphone 0 x"]["sd"] <= 5.1e-3
