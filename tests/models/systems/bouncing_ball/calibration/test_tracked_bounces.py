@@ -181,6 +181,21 @@ def test_times_give_the_restitution_of_the_speeds_and_its_scatter(
 
 
 @pytest.mark.slow
+def test_the_stated_size_gives_the_restitution_of_the_speeds(table: Tracks, floor: Tracks) -> None:
+    """Within three of the joint errors, at the one rate that the arm allows."""
+    for tracks in (table, floor):
+        ratios = _seen(tracks, tracks.restitution)
+        speeds = _seen(tracks, tracks.impacts) * FRAME_RATE / tracks.per_metre(FRAME_RATE)
+        posterior = times_posterior.infer(
+            _drops(tracks, FRAME_RATE), family.drag_prior(PING_PONG, 20.0)
+        )
+        mean, error = posterior.moments(float(speeds.mean()))
+        LOG.info("size stated: times %.3f sd %.3f, heights %.3f", mean, error, ratios.mean())
+        allowed = 3.0 * math.hypot(error, ratios.std(ddof=1) / math.sqrt(len(ratios)))
+        assert abs(mean - ratios.mean()) < allowed
+
+
+@pytest.mark.slow
 def test_a_floor_that_scatters_is_told_from_a_table(table: Tracks, floor: Tracks) -> None:
     ranges = []
     for tracks in (table, floor):
