@@ -7,7 +7,12 @@ z = sqrt(g k) (t - t_0) and terminal speed c = sqrt(g / k),
     y = y_0 + log(cosh z) / k,  v = c tanh z   falling.
 
 All flights of a surface share g, px / frame^2, and k, 1 / px; each has its apex. A bounce is where
-two flights meet.
+two flights meet. With the heights h fallen before it and h' risen after it, restitution is
+
+    e^2 = (exp(2 k h') - 1) / (1 - exp(-2 k h)),
+
+which holds no time. Another ratio of speeds, of the pixels nearest to the bounce, adds to each
+speed the slope by which they leave the flight; it does not rest on a common g.
 """
 
 from dataclasses import dataclass
@@ -24,6 +29,7 @@ _MARGIN = 2  # frames about a bounce in which the ball is a streak
 _FEWEST = 15  # frames of a flight
 _LEAST_FALL = 30.0  # px below the hand
 _NEAR = 4.0  # frames from the lowest one within which flights meet
+_LOCAL = 10  # frames nearest to a bounce
 _STEEPEST, _LATEST = 1.5, 10.0
 _FALL, _DRAG = 0.65, 1e-4  # where the fit begins
 
@@ -47,7 +53,11 @@ class Tracks:
         drag: k, 1 / px.
         bounces: Of each clip in a row, the frames of the bounces.
         impacts: Speed of each of them, px / frame.
-        restitution: Its ratio of vertical speeds.
+        restitution: Its ratio of vertical speeds, by the heights of whole flights.
+        local: The same by the frames nearest to it.
+        places: Where in the picture the flights meet, px; one surface has one place.
+        releases: Of each clip, the frame of the apex that the ball falls from, nan if unseen.
+        heights: Of that fall, px.
     """
 
     fall: float
@@ -55,6 +65,10 @@ class Tracks:
     bounces: list[Float[ndarray, " bounce"]]
     impacts: list[Float[ndarray, " bounce"]]
     restitution: list[Float[ndarray, " bounce"]]
+    local: list[Float[ndarray, " bounce"]]
+    places: list[Float[ndarray, " bounce"]]
+    releases: Float[ndarray, " clip"]
+    heights: Float[ndarray, " clip"]
 
     def per_metre(self, frame_rate: float) -> float:
         """Return the pixels of a metre, if the frames are so many a second."""
@@ -71,17 +85,23 @@ def read(folder: Path) -> Tracks:
         for flight in _flights(clip, y, at)
     ]
     fall, drag, apexes = _fitted(flights)
-    fits = {(f.clip, f.number): apex for f, apex in zip(flights, apexes, strict=True)}
+    air = fall, drag
+    fits = {(f.clip, f.number): (f, apex) for f, apex in zip(flights, apexes, strict=True)}
     rows = [
         [
-            _bounce(frame, fits[clip, number], fits[clip, number + 1], (fall, drag))
+            _bounce(frame, fits[clip, number], fits[clip, number + 1], air)
             for number, frame in enumerate(at)
             if (clip, number) in fits and (clip, number + 1) in fits
         ]
         for clip, at in enumerate(lowest)
     ]
-    columns = [np.array(row).reshape(-1, 3).T for row in rows]
-    return Tracks(fall, drag, *(list(column) for column in zip(*columns, strict=True)))
+    columns = [np.array(row).reshape(-1, 5).T for row in rows]
+    first = np.full((2, len(clips)), np.nan)
+    for clip, found in enumerate(columns):
+        if (clip, 0) in fits and len(found[0]):
+            apex = fits[clip, 0][1]
+            first[:, clip] = apex[0], found[4][0] - apex[1]
+    return Tracks(fall, drag, *(list(column) for column in zip(*columns, strict=True)), *first)
 
 
 def _heights(path: Path) -> Float[ndarray, " frame"]:
@@ -136,14 +156,27 @@ def _speed(frame: float, apex: ndarray, air: tuple[float, float]) -> float:
 
 
 def _bounce(
-    lowest: int, before: ndarray, after: ndarray, air: tuple[float, float]
-) -> tuple[float, float, float]:
-    """Return frame, impact speed and restitution where two flights meet."""
+    lowest: int,
+    before: tuple[Flight, ndarray],
+    after: tuple[Flight, ndarray],
+    air: tuple[float, float],
+) -> tuple[float, float, float, float, float]:
+    """Return frame and impact speed where two flights meet, both ratios, and the place."""
 
     def apart(frame: float) -> float:
         at = np.array([frame])
-        return float((_height(at, before, air) - _height(at, after, air))[0])
+        return float((_height(at, before[1], air) - _height(at, after[1], air))[0])
 
     frame = float(optimize.brentq(apart, lowest - _NEAR, lowest + _NEAR))
-    impact = _speed(frame, before, air)
-    return frame, impact, -_speed(frame, after, air) / impact
+    impact, leaving = (_speed(frame, apex, air) for _, apex in (before, after))
+    near_impact = impact + _slope(before, slice(-_LOCAL, None), air)
+    near_leaving = leaving + _slope(after, slice(_LOCAL), air)
+    place = float(_height(np.array([frame]), before[1], air)[0])
+    return frame, impact, -leaving / impact, -near_leaving / near_impact, place
+
+
+def _slope(fitted: tuple[Flight, ndarray], where: slice, air: tuple[float, float]) -> float:
+    """Return the slope by which a flight's frames leave its fit, px / frame."""
+    flight, apex = fitted
+    frames = flight.frames[where]
+    return float(np.polyfit(frames, flight.heights[where] - _height(frames, apex, air), 1)[0])
