@@ -2,10 +2,11 @@
 
 A member is a law of restitution by speed (`contact`), with a loss of tangential speed or, as in the
 paper's model, without: a loss that may only be none or more is overstated where tilt and array are
-unknown, unless none has a chance of its own. For the same reason a ball of unknown size may be the
-paper's, without loss and air. With equal prior chances the weight of member
-i is proportional to its evidence p(takes | i), and every answer is the average over the members:
-draws of the family are draws of member i as often as its weight says.
+unknown, unless none has a chance of its own. For the same reason a ball of unknown size may feel no
+air: with no loss, the paper's ball, and such a one whose restitution falls with speed. With equal
+prior chances the weight of member i is proportional to its evidence p(takes | i), and every answer
+is the average over the members: draws of the family are draws of member i as often as its weight
+says.
 """
 
 from collections.abc import Sequence
@@ -35,9 +36,12 @@ LAWS = {
 }
 WITHOUT_LOSS = " without loss"
 """Ends the names of members in which no tangential speed is lost."""
-PAPER = "constant without loss or air"
-"""The paper's model, but for wide redirections and scatters; a member if the size is unknown."""
+WITHOUT_LOSS_OR_AIR = WITHOUT_LOSS + " or air"
+"""Of those in which the ball feels no air either; members if its size is unknown."""
+PAPER = "constant" + WITHOUT_LOSS_OR_AIR
+"""The paper's model, but for wide redirections and scatters."""
 SAMPLES = 4000
+_DRAG = NAMES.index("log_drag")
 _DRAG_SD = air.DRAG_COEFFICIENT_SD / air.DRAG_COEFFICIENT
 _LOOSE_SCATTER, _LOOSE_TAKES = np.log(0.02), np.log(0.005)
 
@@ -166,9 +170,22 @@ def _searched(
 
 def _simpler(chains: Sequence[Chains], prior: Prior, maxima: Sequence[Mode]) -> list[Mode]:
     """Search for the maxima of a law from those of one that has more coordinates."""
-    starts = np.array([mode.density.point for mode in maxima])
-    starts[:, prior.absent] = prior.centre[prior.absent]
-    return posterior.modes(chains, prior, starts)
+    return posterior.modes(chains, prior, np.array([_reduced(mode, prior) for mode in maxima]))
+
+
+def _reduced(mode: Mode, prior: Prior) -> Float[ndarray, " parameter"]:
+    """Return where the others of a maximum's coordinates are likely without those that are absent.
+
+    That is their mean given these, as the covariance there has it; the drag itself is what the
+    others follow, of which the logarithm falls by one on a straight line to none.
+    """
+    point, free = mode.density.point.copy(), mode.density.prior.free
+    gone = np.flatnonzero(np.isin(free, prior.absent))
+    away = np.where(free == _DRAG, -1.0, prior.centre[free] - point[free])[gone]
+    between = mode.covariance[np.ix_(gone, gone)]
+    point[free] += mode.covariance[:, gone] @ np.linalg.solve(between, away)
+    point[prior.absent] = prior.centre[prior.absent]
+    return point
 
 
 def members(drag: tuple[float, float]) -> dict[str, Prior]:
@@ -181,8 +198,8 @@ def members(drag: tuple[float, float]) -> dict[str, Prior]:
     for name, law in LAWS.items():
         found[name] = prior(law, drag)
         found[name + WITHOUT_LOSS] = prior(law, drag, loses=False)
-        if name == "constant" and drag == parameters.UNKNOWN_DRAG:
-            found[PAPER] = prior(law, drag, loses=False, air=False)
+        if drag == parameters.UNKNOWN_DRAG:
+            found[name + WITHOUT_LOSS_OR_AIR] = prior(law, drag, loses=False, air=False)
     return found
 
 

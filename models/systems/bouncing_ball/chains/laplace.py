@@ -43,7 +43,8 @@ _MOST_STEPS = 40
 _ENOUGH = 1e-3  # nats
 _RENEWALS = 8
 _STAYS = 0.1  # by which the log of a weight changes that stays
-_FIRST_DAMPING, _LEAST_DAMPING = 1e-2, 1e-3
+_FIRST_DAMPING, _LEAST_DAMPING = 1e-2, 1e-4
+_RELIEF = 0.3  # slowly, since a bent valley refuses the next undamped step as well
 _LOG_2PI = np.log(2.0 * np.pi)
 
 
@@ -217,7 +218,7 @@ def _advanced(groups: Sequence[Group], state: _State, step: _Step) -> _State:
 
 def _damped(damping: ndarray, better: ndarray) -> ndarray:
     """Damp after a step that was none, less and less, and not at all where steps lead on."""
-    less = np.where(damping > _LEAST_DAMPING, 0.1 * damping, 0.0)
+    less = np.where(damping > _LEAST_DAMPING, _RELIEF * damping, 0.0)
     return np.where(better, less, np.maximum(10.0 * damping, _FIRST_DAMPING))
 
 

@@ -8,8 +8,11 @@ import pytest
 from ricochet.models.systems.bouncing_ball import air, contact
 from ricochet.models.systems.bouncing_ball.chains import family, observations, parameters, posterior
 from ricochet.models.systems.bouncing_ball.chains.family import Family
+from ricochet.models.systems.bouncing_ball.chains.log_density import Density
 from ricochet.models.systems.bouncing_ball.chains.observations import Take
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
+from ricochet.models.systems.bouncing_ball.chains.paths import Paths
+from ricochet.models.systems.bouncing_ball.chains.peaks import Mode
 from tests.oracles import known_families
 from tests.oracles.simulated_chains import Case, session
 
@@ -98,3 +101,23 @@ def test_contacts_of_a_further_take_scatter_as_takes_do_and_keep_their_laws() ->
     )  # 4 errors of an sd
     np.testing.assert_array_equal(found.viscoelastic.numpy(), number == 2)
     np.testing.assert_allclose(found.drag.numpy(), np.exp(-4.0))
+
+
+def test_a_simpler_law_is_searched_where_the_others_follow_what_is_absent() -> None:
+    """Restitution 0.8 + 0.02 drag / 0.1, loss 0.1 of which half is seen as concentration."""
+    whole = family.prior(family.LAWS["constant"], parameters.UNKNOWN_DRAG)
+    free = list(whole.free)
+    place = {
+        name: free.index(parameters.NAMES.index(name)) for name in ("log_drag", "tangential_loss")
+    }
+    covariance = np.eye(len(free))
+    covariance[0, place["log_drag"]] = covariance[place["log_drag"], 0] = 0.02
+    covariance[1, place["tangential_loss"]] = covariance[place["tangential_loss"], 1] = 0.5
+    point = whole.centre.copy()
+    for name, value in (("restitution", 0.82), ("log_drag", np.log(0.1)), ("tangential_loss", 0.1)):
+        point[parameters.NAMES.index(name)] = value
+    mode = Mode(Density((), Paths((), np.zeros((1, 1, 1)), ()), whole, point), covariance, 0.0, 0.0)
+    simple = family.prior(whole.law, parameters.UNKNOWN_DRAG, loses=False, air=False)
+    found = family._reduced(mode, simple)
+    assert found[0] == pytest.approx(0.80) and found[1] == pytest.approx(point[1] - 0.05)
+    np.testing.assert_array_equal(found[simple.absent], simple.centre[simple.absent])
