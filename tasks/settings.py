@@ -191,8 +191,9 @@ def _expected(kind: Any, fault: str) -> str:
         return f"{_expected(_required(kind), fault)}, or null"
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(get_args(kind))
-    if not fault.endswith("_than_equal"):
+    if not fault.startswith(("greater_than", "less_than")):
         return f"a value of type {(get_origin(_plain(kind)) or _plain(kind)).__name__}"
-    (limits,) = get_args(kind)[1:]
-    low, high = getattr(limits, "ge", -math.inf), getattr(limits, "le", math.inf)
-    return f"a number from {low:g} to {high:g}"
+    limits, *units = get_args(kind)[1:]
+    low, high = getattr(limits, "ge", None), getattr(limits, "le", math.inf)
+    span = f"above {limits.gt:g} and up to" if low is None else f"from {low:g} to"
+    return ", ".join([f"a number {span} {high:g}", *(str(each.unit) for each in units)])

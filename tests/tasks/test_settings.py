@@ -65,6 +65,7 @@ def test_sections_cannot_be_changed():
         ("capture: {drops: 0}", "from 1 to inf"),
         ("capture: {format: mp3}", "one of flac, wav"),
         ("capture: {restitution: 1.2}", "from 0.01 to 1"),
+        ("capture: {mass: 0}", "a number above 0 and up to 20, kg, or null"),
         ("capture: {drops: [", "YAML"),
         ("3: {drops: 1}", "known one"),
     ],

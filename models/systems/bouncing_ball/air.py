@@ -49,7 +49,7 @@ COMMON_BALLS = {
     "golf": Size(0.04267, 0.0459),  # R&A and USGA: at least 42.67 mm, at most 45.93 g
     "squash": Size(0.0400, 0.0240),  # WSF: 39.5 to 40.5 mm, 23 to 25 g
     "basketball": Size(0.2420, 0.6000),  # FIBA size 7: girth 750 to 770 mm, 580 to 620 g
-    "steel": Size(0.0250, 0.0642),  # a bearing's ball of one inch, 7850 kg/m^3
+    "steel": Size(0.0250, 0.0642),  # a bearing's ball of 25 mm, 7850 kg/m^3
 }
 """Sizes that the sports' rules fix; `object.diameter` and `object.mass` say another."""
 

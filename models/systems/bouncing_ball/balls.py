@@ -1,8 +1,9 @@
 """The paper's balls on its smooth table, and how a hand tosses each (Matl et al., STReSSD).
 
 The paper's have a constant restitution and meet no air. A real ball has the whole family's nature
-(`contact`, `air`): `REAL_PING_PONG` is one of 40 mm and 2.7 g, as viscoelastic as its drag leaves
-of what it was heard to do (docs/systems/bouncing_ball.md, "One microphone": 0.938 at 2 m/s).
+(`contact`, `air`): `REAL_PING_PONG` is one of 40 mm and 2.7 g, whose recorded bounces the drag of
+that size and a constant restitution explain (docs/systems/bouncing_ball.md, "One microphone": 0.947
+at 2 m/s, the viscoelastic law at a weight of 5e-12).
 
 How hard a hand tosses depends on the ball: a dull one needs more height and speed to come across.
 The spreads are ours; the paper gives none.
@@ -86,11 +87,10 @@ BALLS = {
 
 REAL_PING_PONG = Ball(
     "real ping-pong",
-    0.938,
+    0.947,
     3.5,
     0.020,
     Hand((-0.27, 0.0, 0.17), (0.44, 0.0, 0.0)),
-    viscoelastic=True,
     scatter=0.004,
     drag=air.drag(air.COMMON_BALLS["ping-pong"]),
 )

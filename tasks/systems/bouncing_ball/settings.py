@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from annotated_types import Interval
+from annotated_types import Interval, Unit
 
 from ricochet.tasks.general_settings import Amount, Count, Number, Share, Size
 
@@ -22,8 +22,8 @@ class Drops:
     restitution: Annotated[float, Interval(ge=0.01, le=1.0)]
     log10_concentration: Annotated[float, Interval(ge=-3.0, le=9.0)]
     drop_height: Height | None
-    diameter: Annotated[float, Interval(gt=0.0, le=1.0)] | None
-    mass: Annotated[float, Interval(gt=0.0, le=20.0)] | None
+    diameter: Annotated[float, Interval(gt=0.0, le=1.0), Unit("m")] | None
+    mass: Annotated[float, Interval(gt=0.0, le=20.0), Unit("kg")] | None
     drops: Count
     snr: Annotated[float, Interval(ge=-20.0, le=120.0)]
     reverberation_time: Annotated[float, Interval(ge=0.0, le=5.0)]
@@ -78,6 +78,7 @@ class Calibrate:
     release_sd: Amount
     check_sessions: Count
     whole_takes: Number
+    whole_bounces: Annotated[int, Interval(ge=3, le=40)]
 
 
 @dataclass(frozen=True)

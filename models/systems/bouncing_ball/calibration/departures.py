@@ -5,6 +5,8 @@ person can mend most of them. Each is said where its posterior leaves no doubt (
 and it is large enough to matter.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
@@ -33,18 +35,17 @@ def found(
     fit: Fit,
     *,
     shared: tuple[Float[ndarray, "session error"], Float[ndarray, "session error error"]],
-    height: float,
+    heights: Mapping[int, tuple[float, float]],
     drag: tuple[float, float] | None,
 ) -> tuple[Finding, ...]:
     """Return what is to be said about a session.
 
     Args:
         shared: Mean and covariance of the errors of each session.
-        height: Stated, m.
+        heights: Stated, m, with the relative deviation of the error, by the session's number.
         drag: Centre and spread of log drag as size and mass state it; None where they are unknown.
     """
-    relative = float(np.median(family.best.groups[0].chains.height_error))
-    said = [*_shared(shared, height, relative), *_scatters(family.theta), *_misfit(fit)]
+    said = [*_shared(shared, heights), *_scatters(family.theta), *_misfit(fit)]
     if drag is None:
         said += _air(family.restitution(REFERENCE_SPEED))
     else:
@@ -52,10 +53,12 @@ def found(
     return tuple(said)
 
 
-def _shared(shared: tuple[ndarray, ndarray], height: float, relative: float) -> list[Finding]:
+def _shared(
+    shared: tuple[ndarray, ndarray], heights: Mapping[int, tuple[float, float]]
+) -> list[Finding]:
     findings = []
-    for mean, covariance in zip(*shared, strict=True):
-        sd = np.sqrt(np.diag(covariance))
+    for number, (height, relative) in sorted(heights.items()):
+        mean, sd = shared[0][number], np.sqrt(np.diag(shared[1][number]))
         off = mean[0] * relative
         z = mean[0] / max(float(sd[0]), 1e-9)
         if abs(z) > SURE and abs(off) > _HEIGHT:

@@ -1,9 +1,15 @@
 r"""Which onsets of a recording are one ball's: the drops that a calibration rests on.
 
-The best chain of the recording must be a ball rather than something else (`ball_evidence`); every
-other chain joins it if the ball of the first explains it better than clutter does, and is set aside
-otherwise. Of onsets that sound alike (`alike_onsets`), the kind whose best chain beats its reverse
-by most is judged as well, and the choice with the greater odds of a ball stands.
+The best chain of the recording must be a ball rather than something else (`ball_evidence`):
+
+    log odds >= 0       where the recording has other onsets as well, which show something else
+    log odds >= -SURE   where the chain is all there is: the first bounces of a ball, or chance
+
+Below 0 the answer is weak, and mostly the prior. Every other chain joins the best one if the ball
+of the first explains it better than clutter does, and is set aside otherwise.
+
+Of onsets that sound alike (`alike_onsets`), the kind whose best chain beats its reverse by most is
+judged as well, and the choice with the greater odds of a ball stands.
 """
 
 from collections.abc import Sequence
@@ -17,6 +23,7 @@ from ricochet.models.systems.bouncing_ball.calibration import times_posterior
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_criticism import BareFinding
 from ricochet.models.systems.bouncing_ball.calibration.times_posterior import Posterior
+from ricochet.models.systems.bouncing_ball.chains import parameters
 from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.models.systems.bouncing_ball.listening import ball_evidence, bounce_chains
 from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence
@@ -26,7 +33,8 @@ from ricochet.models.systems.bouncing_ball.listening.interval_law import Law
 BARE = Law(scatters=(0.004, 0.016, 0.05), shares=(0.55, 0.3, 0.15))
 """Chains of more scatter are threaded through anything: nothing but times supports them here."""
 SURE = 5.0
-"""Log odds of a ball from which an answer is not called weak, nats: 99.3 %."""
+"""Log odds of a ball from which an answer is not called weak, nats: 99.3 %; below -SURE even a
+chain that is all of a recording is refused."""
 ENOUGH = 5
 """Bounces of one drop from which an answer is not called weak."""
 
@@ -48,9 +56,9 @@ class Choice:
     findings: tuple[BareFinding, ...]
     of_best: Posterior
 
-    def posterior(self) -> Posterior:
-        """Return the posterior of the ball by all its drops."""
-        return self.of_best if len(self.drops) == 1 else times_posterior.infer(self.drops)
+    def posterior(self, drag: tuple[float, float]) -> Posterior:
+        """Return the posterior of the ball by all its drops, given that of the choice's drag."""
+        return self.of_best if len(self.drops) == 1 else times_posterior.infer(self.drops, drag)
 
     @property
     def log_odds(self) -> float:
@@ -62,18 +70,23 @@ class NoBallError(ValueError):
     """There is no ball in the recording; the text says what was found."""
 
 
-def choose(onsets: Onsets, alike: Sequence[Onsets] = ()) -> Choice:
+def choose(
+    onsets: Onsets,
+    alike: Sequence[Onsets] = (),
+    drag: tuple[float, float] = parameters.UNKNOWN_DRAG,
+) -> Choice:
     """Return the drops of the ball.
 
     Args:
         alike: Onsets of the same recording that sound alike, one entry a kind of click.
+        drag: Centre and spread of the prior of log drag, 1/m.
 
     Raises:
         NoBallError: If no chain of onsets is a ball's rather than something else's.
     """
-    second = _second(alike)
+    second = _second(alike, drag)
     try:
-        first = _chosen(onsets)
+        first = _chosen(onsets, drag)
     except NoBallError:
         if second is None:
             raise
@@ -81,12 +94,12 @@ def choose(onsets: Onsets, alike: Sequence[Onsets] = ()) -> Choice:
     return first if second is None or second.log_odds < first.log_odds else second
 
 
-def _second(alike: Sequence[Onsets]) -> Choice | None:
+def _second(alike: Sequence[Onsets], drag: tuple[float, float]) -> Choice | None:
     """Return the choice from the kind of click that promises most, None where that is no ball."""
     if not alike:
         return None
     try:
-        return _chosen(max(alike, key=_promise))
+        return _chosen(max(alike, key=_promise), drag)
     except NoBallError:
         return None
 
@@ -98,7 +111,7 @@ def _promise(onsets: Onsets) -> float:
     return forwards - max(backwards, 0.0)
 
 
-def _chosen(onsets: Onsets) -> Choice:
+def _chosen(onsets: Onsets, drag: tuple[float, float]) -> Choice:
     """Return the drops of the ball, the best one first to be judged, in order of time."""
     chains = sorted(bounce_chains.find_chains(onsets, law=BARE), key=lambda chain: -chain.score)
     if not chains:
@@ -106,7 +119,7 @@ def _chosen(onsets: Onsets) -> Choice:
     mirrored = bounce_chains.find_chains(ball_evidence.reversed_in_time(onsets), law=BARE)
     backwards = max((chain.score for chain in mirrored), default=0.0)
     best, *others = chains
-    posterior = times_posterior.infer([_drop(best)])
+    posterior = times_posterior.infer([_drop(best)], drag)
     evidence = ball_evidence.weigh(onsets, best, posterior.log_evidence, backwards=backwards)
     _refuse(onsets, best, evidence)
     kept, weighed, findings = [best], [evidence], []
@@ -117,7 +130,7 @@ def _chosen(onsets: Onsets) -> Choice:
             kept.append(chain)
             weighed.append(shared)
         elif len(chain.times) >= ENOUGH and chain.score > backwards:
-            alone = times_posterior.infer([_drop(chain)]).log_evidence
+            alone = times_posterior.infer([_drop(chain)], drag).log_evidence
             own = ball_evidence.weigh(onsets, chain, alone, backwards=backwards)
             if own.log_odds > SURE:
                 findings.append(_another(chain, posterior, alone - likely))
@@ -133,11 +146,12 @@ def _drop(chain: Chain) -> Drop:
 
 
 def _refuse(onsets: Onsets, chain: Chain, evidence: Evidence) -> None:
-    """Refuse a chain that something else explains as well, or that is one backwards."""
+    """Refuse a chain that something else explains better, or that is one backwards."""
     said = f"{len(onsets.times)} onsets, at best {len(chain.times)} in a row like bounces"
     if evidence.backwards >= evidence.score:
         raise NoBallError(f"{said}, and a better row when it is played backwards")
-    if evidence.log_odds < 0.0:
+    nothing_else = len(onsets.times) == len(chain.times)
+    if evidence.log_odds < (-SURE if nothing_else else 0.0):
         raise NoBallError(f"{said}, better explained by {evidence.likeliest}")
 
 
@@ -147,10 +161,11 @@ def _weakness(chain: Chain, evidence: Evidence) -> BareFinding | None:
     few, unsure = len(chain.times) < ENOUGH, evidence.log_odds < SURE
     if not (few or unsure):
         return None
-    why = f"{len(chain.times)} bounces" if few else f"{evidence.likeliest} instead, {chance:.1%}"
+    why = [f"{len(chain.times)} bounces"] * few
+    why += [f"{evidence.likeliest} instead, {chance:.1%}"] * unsure
     sentence = (
-        f"The evidence is weak ({why}): record the ball again, alone, from its first bounce "
-        "to its last."
+        f"The evidence is weak ({'; '.join(why)}): record the ball again, alone, from its first "
+        "bounce to its last."
     )
     return BareFinding("weak", sentence, chance, (0,))
 

@@ -67,8 +67,10 @@ class BareCalibration:
     Attributes:
         at_first_bounce, at_reference: Restitution at two speeds, widened by what findings show.
         band: Restitution over the impact speeds that were met, slow to fast.
+        beyond: The same from the nearest of these to the reference speed; empty where it was met.
         members: Probability of each law.
         terminal_speed: Of the ball, m/s, if its restitution is constant: median and 90 % interval.
+        drag: Posterior mean, 1/m, where the ball's size was stated; else None.
         drops: The bounces that were used.
         evidence: That of a ball in the best drop, then in those that joined it; empty where it was
             not asked for.
@@ -79,8 +81,10 @@ class BareCalibration:
     at_first_bounce: Restitution
     at_reference: Restitution
     band: tuple[Restitution, ...]
+    beyond: tuple[Restitution, ...]
     members: dict[str, float]
     terminal_speed: tuple[float, float, float]
+    drag: float | None
     drops: tuple[Drop, ...]
     evidence: tuple[Evidence, ...]
     ratios: tuple[Float[ndarray, " _"], ...]
@@ -88,18 +92,24 @@ class BareCalibration:
     findings: tuple[BareFinding, ...]
 
 
-def calibrate_recording(onsets: Onsets, alike: Sequence[Onsets] = ()) -> BareCalibration:
+def calibrate_recording(
+    onsets: Onsets,
+    alike: Sequence[Onsets] = (),
+    drag: tuple[float, float] = parameters.UNKNOWN_DRAG,
+) -> BareCalibration:
     """Infer restitution from the onsets of a recording of one ball.
 
     Args:
         alike: Onsets of the same recording that sound alike, one entry a kind of click.
+        drag: Centre and spread of the prior of log drag, 1/m (`family.drag_prior`).
 
     Raises:
         NoBallError: If no chain of onsets is a ball's rather than something else's.
     """
-    found = drop_choice.choose(onsets, alike)
+    found = drop_choice.choose(onsets, alike, drag)
     weight = float(special.expit(found.log_odds))
-    return _answer(found.posterior(), found, certainty=weight)
+    sized = drag != parameters.UNKNOWN_DRAG
+    return _answer(found.posterior(drag), found, certainty=weight, sized=sized)
 
 
 def calibrate_drops(
@@ -114,10 +124,13 @@ def calibrate_drops(
         ValueError: If there is no drop, or one has fewer than three ascending finite times.
     """
     posterior = times_posterior.infer(drops, drag)
-    return _answer(posterior, Choice(tuple(drops), (), (), posterior), certainty=1.0)
+    found = Choice(tuple(drops), (), (), posterior)
+    return _answer(posterior, found, certainty=1.0, sized=drag != parameters.UNKNOWN_DRAG)
 
 
-def _answer(posterior: Posterior, found: Choice, *, certainty: float) -> BareCalibration:
+def _answer(
+    posterior: Posterior, found: Choice, *, certainty: float, sized: bool
+) -> BareCalibration:
     """Read restitution by speed off the posterior, widened by doubt and by lack of fit."""
     criticism = times_criticism.criticise(posterior, found.drops)
     findings = [*found.findings, *criticism.findings]
@@ -127,7 +140,7 @@ def _answer(posterior: Posterior, found: Choice, *, certainty: float) -> BareCal
     slowest, fastest, first = _speeds(posterior, found.drops)
     _, sd = posterior.moments(first)
     if sd > VAGUE and not any(finding.name == "weak" for finding in findings):
-        findings.append(_vague(sd))
+        findings.append(_vague(sd, sized=sized))
 
     def points(speed: float) -> tuple[ndarray, ndarray]:
         return _mixed(posterior, speed, extra=criticism.extra, certainty=certainty)
@@ -139,8 +152,10 @@ def _answer(posterior: Posterior, found: Choice, *, certainty: float) -> BareCal
         at_first_bounce=at(first),
         at_reference=at(REFERENCE_SPEED),
         band=tuple(at(float(speed)) for speed in np.linspace(slowest, fastest, _BAND)),
+        beyond=tuple(at(speed) for speed in _unmet(slowest, fastest)),
         members=posterior.members(),
         terminal_speed=_terminal_speed(posterior),
+        drag=float((posterior.weights * posterior.balls.drag).sum()) if sized else None,
         drops=found.drops,
         evidence=found.evidence,
         ratios=tuple(interval_ratios(drop.times, drop.missing) for drop in found.drops),
@@ -157,11 +172,12 @@ def _irregular(scatter: float) -> BareFinding:
     return BareFinding("irregular", sentence, 0.0, ())
 
 
-def _vague(sd: float) -> BareFinding:
+def _vague(sd: float, *, sized: bool) -> BareFinding:
+    fall = "et the ball fall from lower, and record it until it lies still."
+    state = "State the ball's size (`--ball NAME`; in a session object.diameter and object.mass), "
     sentence = (
         f"Restitution at the first bounce is known to {sd:.3f} alone: air, and a restitution that "
-        "depends on speed, explain the times alike. Let the ball fall from lower, and record it "
-        "until it lies still."
+        f"depends on speed, explain the times alike. {'L' if sized else state + 'or l'}{fall}"
     )
     return BareFinding("air", sentence, 1.0, ())
 
@@ -180,6 +196,14 @@ def _speeds(posterior: Posterior, drops: Sequence[Drop]) -> tuple[float, float, 
     for _ in range(8):
         first = away / float((weights * posterior.restitution(first)).sum())
     return met[0], max(met[1], first), first
+
+
+def _unmet(slowest: float, fastest: float) -> list[float]:
+    """Return speeds from the nearest one that was met to the reference, none if it was met."""
+    nearest = min(max(REFERENCE_SPEED, slowest), fastest)
+    if nearest == REFERENCE_SPEED:
+        return []
+    return [float(speed) for speed in np.linspace(nearest, REFERENCE_SPEED, _BAND // 2)]
 
 
 def _whole(drop: Drop) -> Float[ndarray, " interval"]:

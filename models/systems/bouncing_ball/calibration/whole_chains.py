@@ -1,14 +1,15 @@
 """A session's answer from every bounce of its takes, by the family of models (`chains`).
 
-Takes whose intervals shrink like no other's, or that the best member cannot have made, are set
-aside, at most a third; a stated height that the takes refute is taken for a guess; where the takes
-kept still disagree by more than chance, restitution and concentration are widened to what they
-disagree (`chains.fit`). An answer is weak, and says so, where too few draws carry it or the surface
-is so rough that paths about the most likely ones are no normal law.
+Detections that are no bounces are left out (`chains.false_bounces`). Takes whose intervals shrink
+like no other's, or that the best member cannot have made, are set aside, at most a third; a stated
+height that the takes refute is taken for a guess; where the takes kept still disagree by more than
+chance, restitution and concentration are widened to what they disagree (`chains.fit`). An answer is
+weak, and says so, where too few draws carry it or the surface is so rough that paths about the most
+likely ones are no normal law.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -20,12 +21,14 @@ from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.calibration import departures
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
 from ricochet.models.systems.bouncing_ball.chains import (
+    false_bounces,
     family,
     fit,
     observations,
     posterior,
     shared_posterior,
 )
+from ricochet.models.systems.bouncing_ball.chains.false_bounces import Judged
 from ricochet.models.systems.bouncing_ball.chains.family import LAWS, Family
 from ricochet.models.systems.bouncing_ball.chains.fit import Fit
 from ricochet.models.systems.bouncing_ball.chains.log_density import Density
@@ -34,7 +37,7 @@ from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
 
 FEWEST = 5
 """Takes below which the family has too little to go by."""
-ROUGHEST = 1.8
+ROUGHEST = 1.5
 """log10 concentration below which no path is near to normal."""
 _FEWEST_DRAWS = 50.0
 _LARGEST_SHARE = 1.0 / 3.0
@@ -44,6 +47,7 @@ _FARTHEST = 8.0  # of errors without which takes are located, prior deviations
 _REFUTED = 3.0  # deviations by which takes contradict a stated height
 _GUESS = 0.3  # relative error of a height that is not to be believed
 _TAKE_CHANCE = 0.01  # that a sound session loses any take
+Heights = dict[int, tuple[float, float]]
 Relocation = Callable[[Float[ndarray, "session error"]], list[Take]]
 
 
@@ -69,6 +73,9 @@ class ChainAnswer:
         shared, shared_covariance: Errors of each session, in units of their prior deviations.
         speeds: Slowest and fastest impact, and that of the first bounce, m/s.
         weak: Why the answer should not be relied on; empty where it may be.
+        names: Of the takes, explained or not.
+        heights: Of each session with takes that are explained, by its number: the height of release
+            as stated, m, and the relative standard deviation of its error.
     """
 
     family: Family
@@ -79,6 +86,8 @@ class ChainAnswer:
     speeds: tuple[float, float, float]
     findings: tuple[Finding, ...]
     weak: str = ""
+    names: tuple[str, ...] = ()
+    heights: Heights = field(default_factory=dict)
 
 
 def infer(
@@ -118,17 +127,19 @@ def infer(
     judged = fit.judge(found.best, draw=draw)
     shared, covariance = shared_posterior.moments(found.best, draw=draw)
     wider = family.spread_by(found, judged.factors)
-    answer = ChainAnswer(
-        wider, judged, pilot.kept, shared, covariance, _speeds(pilot.chosen), (), _weak(found)
-    )
+    heights = {take.session: (take.height, take.height_sd / take.height) for take in pilot.chosen}
+    speeds = _speeds(pilot.chosen, shared, heights)
+    answer = ChainAnswer(wider, judged, pilot.kept, shared, covariance, speeds, (), _weak(found))
+    answer = replace(answer, names=tuple(names), heights=heights)
     said = departures.found(
         wider,
         judged,
         shared=(shared, covariance),
-        height=float(np.median([take.height for take in pilot.chosen])),
+        heights=heights,
         drag=drag if ball.size else None,
     )
-    return replace(answer, findings=said + _odd_takes(names, pilot.kept, pilot.chances))
+    odd = _odd_takes(names, pilot.kept, pilot.chances)
+    return replace(answer, findings=said + _false_bounces(takes, names, pilot) + odd)
 
 
 def _agreeing(takes: Sequence[Take]) -> Bool[ndarray, " take"]:
@@ -141,12 +152,17 @@ def _agreeing(takes: Sequence[Take]) -> Bool[ndarray, " take"]:
 
 @dataclass(frozen=True)
 class _Pilot:
-    """A likely point, the takes to go by, which of all they are, and every take's chance."""
+    """A likely point, the takes to go by, which of all they are, and every take's chance.
+
+    Attributes:
+        judged: What is false of every take.
+    """
 
     point: Float[ndarray, " parameter"]
     chosen: list[Take]
     kept: Bool[ndarray, " take"]
     chances: Float[ndarray, " take"]
+    judged: list[Judged]
 
 
 def _screened(
@@ -157,12 +173,19 @@ def _screened(
     draw: np.random.Generator,
 ) -> _Pilot:
     """Find a likely point of the constant law, and judge takes, heights and places there."""
-    kept = _agreeing(takes)
-    best = posterior.modes(observations.grouped(_chosen(takes, kept)), prior, starts)[0].density
+    suspects = false_bounces.suspected(takes)
+    supposed = [sets[0] if sets else () for sets in suspects]
+    kept, best = _likely(false_bounces.left_out(takes, supposed), prior, starts)
+    judged = false_bounces.judged(takes, suspects, best)
+    false = [each.false for each in judged]
+    if false != supposed:
+        kept, best = _likely(false_bounces.left_out(takes, false), prior, starts)
     shared = best.paths.shared[0]
-    believed = list(takes)
+    believed = false_bounces.left_out(takes, false)
     if about is not None:
-        believed, shared = _relocated(about, kept, best, shared)
+        believed, shared = _relocated(
+            lambda errors: false_bounces.left_out(about(errors), false), kept, best, shared
+        )
     refuted = np.abs(shared[:, 0]) > _REFUTED
     believed = [_unsure(take) if refuted[take.session] else take for take in believed]
     member = posterior.at_point(observations.grouped(_chosen(believed, kept)), prior, best.point)
@@ -171,7 +194,16 @@ def _screened(
     odd = kept & (chances * len(takes) < _TAKE_CHANCE)
     if (odd | ~kept).sum() <= _LARGEST_SHARE * len(takes):
         kept = kept & ~odd
-    return _Pilot(best.point, _chosen(believed, kept), kept, chances)
+    return _Pilot(best.point, _chosen(believed, kept), kept, chances, judged)
+
+
+def _likely(
+    takes: Sequence[Take], prior: Prior, starts: Float[ndarray, "start parameter"]
+) -> tuple[Bool[ndarray, " take"], Density]:
+    """Mark the takes that agree, and return the density about their most likely point."""
+    kept = _agreeing(takes)
+    modes = posterior.modes(observations.grouped(_chosen(takes, kept)), prior, starts)
+    return kept, modes[0].density
 
 
 def _chosen(takes: Sequence[Take], kept: Bool[ndarray, " take"]) -> list[Take]:
@@ -208,9 +240,17 @@ def _weak(found: Family) -> str:
     return ""
 
 
-def _speeds(takes: Sequence[Take]) -> tuple[float, float, float]:
-    """Return the least, the greatest and the first speed of impact, without air."""
-    falls = [np.sqrt(2.0 * GRAVITY * take.height) for take in takes]
+def _speeds(
+    takes: Sequence[Take], shared: Float[ndarray, "session error"], heights: Heights
+) -> tuple[float, float, float]:
+    """Return the least, the greatest and the first speed of impact, without air.
+
+    Takes fell from the inferred heights, not from those stated.
+    """
+    falls = []
+    for take in takes:
+        stated, error = heights[take.session]
+        falls.append(np.sqrt(2.0 * GRAVITY * stated * np.exp(error * shared[take.session, 0])))
     later = np.concatenate([0.5 * GRAVITY * np.diff(take.times)[:-1] for take in takes])
     return float(later.min()), float(max(falls)), float(np.median(falls))
 
@@ -224,3 +264,16 @@ def _odd_takes(
     sentence = f"{odd.sum()} of {len(kept)} takes are not bounces of the ball of the others"
     who = tuple(name for name, yes in zip(names, odd, strict=True) if yes)
     return (Finding("take", sentence, float(chances[odd].min()), who),)
+
+
+def _false_bounces(
+    takes: Sequence[Take], names: Sequence[str], pilot: _Pilot
+) -> tuple[Finding, ...]:
+    """Say which detections of the takes that are kept are left out."""
+    sentence = "the detection of {} at {:.3f} s is no bounce of the ball and left out"
+    return tuple(
+        Finding("bounce", sentence.format(name, take.times[number]), judged.chance, (name,))
+        for take, name, judged, kept in zip(takes, names, pilot.judged, pilot.kept, strict=True)
+        for number in judged.false
+        if kept
+    )

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from ricochet.models.sound.onsets import Onsets
+from ricochet.models.systems.bouncing_ball import air
 from ricochet.models.systems.bouncing_ball.calibration import drop_choice
 from ricochet.models.systems.bouncing_ball.calibration.drop_choice import NoBallError
+from ricochet.models.systems.bouncing_ball.chains import family
 
 TIMES = 0.4 + np.append(0.0, np.cumsum(0.5 * 0.8 ** np.arange(13)))
 
@@ -54,3 +56,42 @@ def test_of_several_kinds_the_one_that_beats_its_reverse_most_is_judged():
 def test_clicks_that_no_hearing_makes_a_ball_are_refused_for_what_was_heard_first():
     with pytest.raises(NoBallError, match="30 onsets"):
         drop_choice.choose(clicks(), (clicks(),))
+
+
+def first_of_a_slow_ball(count: int, *, ratio: float = 0.94):
+    return 0.3 + np.append(0.0, np.cumsum(0.19 * ratio ** np.arange(count - 1)))
+
+
+@pytest.mark.parametrize("count", [3, 4, 5])
+def test_the_first_bounces_alone_are_answered_as_weak_where_the_odds_leave_it_open(count):
+    found = drop_choice.choose(onsets_of(first_of_a_slow_ball(count), duration=1.5))
+    assert -drop_choice.SURE < found.log_odds < drop_choice.SURE
+    assert [finding.name for finding in found.findings] == ["weak"]
+    assert "record the ball again" in found.findings[0].sentence
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_the_same_bounces_beside_other_clicks_are_refused(count):
+    times = np.append(first_of_a_slow_ball(count), [2.1, 3.37, 4.2, 4.71])
+    loud = np.append(0.9 ** np.arange(count), [0.3, 1.0, 0.5, 0.8])
+    size = len(times)
+    with pytest.raises(NoBallError, match=f"{size} onsets"):
+        drop_choice.choose(Onsets(times, np.full(size, 300.0), np.full(size, 2e-5), loud, 5.0))
+
+
+def test_even_beats_alone_are_no_ball():
+    with pytest.raises(NoBallError):
+        drop_choice.choose(onsets_of(0.3 + 0.2 * np.arange(6), duration=1.5))
+
+
+@pytest.mark.slow
+def test_several_drops_of_a_known_ball_have_its_drag_together():
+    drag = family.drag_prior(air.COMMON_BALLS["steel"], 20.0)
+    given = np.concatenate([TIMES[:8], TIMES[:8] + 4.0])
+    loud = np.tile(0.8 ** (1.2 * np.arange(8)), 2)
+    twice = Onsets(given, np.full(16, 300.0), np.full(16, 2e-5), loud, 9.0)
+    found = drop_choice.choose(twice, (), drag)
+    assert [len(drop.times) for drop in found.drops] == [8, 8]
+    posterior = found.posterior(drag)
+    mean = float((posterior.weights * posterior.balls.drag.log()).sum())
+    assert abs(mean - drag[0]) < 3.0 * drag[1]

@@ -10,13 +10,14 @@ import pytest
 import soundfile
 import torch
 
-from ricochet.models.sound import onsets
+from ricochet.models.sound import alike_onsets, onsets
 from ricochet.models.sound.onsets import Onsets
 from ricochet.models.systems.bouncing_ball import air, simulator
 from ricochet.models.systems.bouncing_ball.calibration import drop_choice, times_only
 from ricochet.models.systems.bouncing_ball.calibration.drop_choice import NoBallError
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_only import BareCalibration
+from ricochet.models.systems.bouncing_ball.chains import family
 
 
 def chain(restitution, *, bounces=20, kappa=3e4, seed=1, jitter=2e-5) -> Drop:
@@ -184,13 +185,8 @@ def test_a_table_of_bounce_times_gives_its_authors_restitution():
 
 @pytest.mark.slow
 def test_drag_alone_explains_a_real_ping_pong_ball_by_its_terminal_speed():
-    root = Path(__file__).parents[5]
-    folder = Path(os.environ.get("RICOCHET_REAL_DATA", root.parent / "shared" / "data"))
-    path = folder / "bounce_audio" / "eeps_pingpong" / "pingpong.wav"
-    if not path.exists():
-        pytest.skip("the recordings of real balls are not here (RICOCHET_REAL_DATA)")
-    samples, rate = soundfile.read(path, always_2d=True)
-    found = times_only.calibrate_recording(onsets.detect(samples.T.copy(), rate))
+    samples, rate = _real_clip()
+    found = times_only.calibrate_recording(onsets.detect(samples, rate))
     assert found.findings == ()
     median, low, high = found.terminal_speed
     size = air.COMMON_BALLS["ping-pong"]
@@ -198,3 +194,52 @@ def test_drag_alone_explains_a_real_ping_pong_ball_by_its_terminal_speed():
     assert low < expected < high
     assert median == pytest.approx(expected, abs=1.0)
     assert found.at_first_bounce.mean == pytest.approx(0.9457, abs=0.006)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [3, 4, 5])
+def test_the_first_bounces_of_a_real_ball_are_answered_with_a_wide_interval(count):
+    samples, rate = _real_clip()
+    times = onsets.detect(samples, rate).times
+    end = round((times[count - 1] + 0.4 * (times[count] - times[count - 1])) * rate)
+    heard = onsets.detect(samples[:, :end], rate)
+    alike = alike_onsets.detect(samples[:, :end], rate, heard)
+    found = times_only.calibrate_recording(heard, alike)
+    assert [finding.name for finding in found.findings] == ["weak"]
+    low, high = found.at_first_bounce.region_90
+    assert low < 0.9457 < high
+    assert high - low > 0.05
+
+
+@pytest.mark.slow
+def test_the_size_of_a_real_ball_narrows_its_restitution():
+    samples, rate = _real_clip()
+    heard = onsets.detect(samples, rate)
+    size = air.COMMON_BALLS["ping-pong"]
+    drag = family.drag_prior(size, 20.0)
+    unknown, known = (times_only.calibrate_recording(heard, (), *each) for each in ((), (drag,)))
+    assert known.at_reference.sd < 0.5 * unknown.at_reference.sd
+    apart = abs(known.at_reference.mean - unknown.at_reference.mean)
+    assert apart < 3.0 * unknown.at_reference.sd
+    assert known.terminal_speed[0] == pytest.approx(air.terminal_speed(air.drag(size)), rel=0.1)
+
+
+def test_what_is_said_of_air_depends_on_whether_the_size_is_known():
+    whole = chain(0.84)
+    first = [Drop(whole.times[:4], whole.time_sd[:4])]
+    drag = family.drag_prior(air.COMMON_BALLS["tennis"], 20.0)
+    unknown, known = (times_only.calibrate_drops(first, *each) for each in ((), (drag,)))
+    said = [finding.sentence for finding in unknown.findings if finding.name == "air"]
+    assert len(said) == 1 and "--ball" in said[0]
+    assert not any("--ball" in finding.sentence for finding in known.findings)
+    assert known.at_first_bounce.sd < unknown.at_first_bounce.sd
+
+
+def _real_clip():
+    root = Path(__file__).parents[5]
+    folder = Path(os.environ.get("RICOCHET_REAL_DATA", root.parent / "shared" / "data"))
+    path = folder / "bounce_audio" / "eeps_pingpong" / "pingpong.wav"
+    if not path.exists():
+        pytest.skip("the recordings of real balls are not here (RICOCHET_REAL_DATA)")
+    samples, rate = soundfile.read(path, always_2d=True)
+    return samples.T.copy(), rate

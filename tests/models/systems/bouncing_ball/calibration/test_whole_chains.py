@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from ricochet.models.systems.bouncing_ball.calibration import whole_chains
-from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball, ChainAnswer
+from ricochet.models.systems.bouncing_ball.calibration.whole_chains import (
+    Ball,
+    ChainAnswer,
+    Relocation,
+)
 from ricochet.models.systems.bouncing_ball.chains import (
     observations,
     posterior,
@@ -15,16 +19,17 @@ from ricochet.models.systems.bouncing_ball.chains import (
 from ricochet.models.systems.bouncing_ball.chains.log_density import Density
 from ricochet.models.systems.bouncing_ball.chains.observations import TILT_SD, Take
 from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
+from tests.oracles import false_detections
 from tests.oracles.simulated_chains import Case, session
 
 TRUTH = np.array([0.85, 3.5])
 
 
-def answered(takes: list[Take]) -> ChainAnswer:
+def answered(takes: list[Take], about: Relocation | None = None) -> ChainAnswer:
     names = [f"take-{number:02d}" for number in range(len(takes))]
     first = TRUTH + np.array([0.003, -0.2])
     draw = np.random.default_rng(0)
-    return whole_chains.infer(takes, names, first=first, ball=Ball(), draw=draw)
+    return whole_chains.infer(takes, names, first=first, ball=Ball(), about=about, draw=draw)
 
 
 def off(answer: ChainAnswer) -> np.ndarray:
@@ -46,6 +51,21 @@ def test_a_take_of_another_ball_is_set_aside_by_name() -> None:
     assert np.flatnonzero(~answer.kept).tolist() == [3]
     assert ("take-03",) in [finding.takes for finding in answer.findings]
     assert (off(answer) < 3.3).all()
+
+
+@pytest.mark.slow
+def test_false_detections_are_named_and_left_out_of_the_answer() -> None:
+    """Two takes in five have one."""
+    sound, draw = session(Case(5, 5), 16), np.random.default_rng(1)
+    takes = list(sound)
+    for number in (1, 4):
+        takes[number], _ = false_detections.anywhere(sound[number], draw)
+    answer = answered(takes, about=lambda _: takes)
+    assert [finding.name for finding in answer.findings] == ["bounce", "bounce"]
+    assert [finding.takes for finding in answer.findings] == [("take-01",), ("take-04",)]
+    assert answer.kept.all() and (off(answer) < 3.3).all()
+    [group] = answer.family.best.groups
+    np.testing.assert_array_equal(group.chains.times, [take.times for take in sound])
 
 
 @pytest.mark.slow
@@ -77,12 +97,23 @@ def test_too_few_takes_are_refused() -> None:
         answered(session(Case(4, 4), 0))
 
 
-def test_takes_shift_the_speeds_with_their_height() -> None:
+def test_speeds_follow_the_heights_that_takes_tell() -> None:
     takes = session(Case(2, 4), 0)
-    slow, fast, first = whole_chains._speeds(takes)
+    stated, found = {0: (0.26, 0.01)}, np.array([[2.0, 0.0, 0.0]])
+    slow, fast, first = whole_chains._speeds(takes, np.zeros((1, 3)), stated)
     assert slow < first == fast == pytest.approx(np.sqrt(2 * 9.81 * 0.26), rel=1e-3)
-    higher = [replace(take, height=4 * take.height) for take in takes]
-    assert whole_chains._speeds(higher)[1] == pytest.approx(2 * fast)
+    assert whole_chains._speeds(takes, found, stated)[1] == pytest.approx(np.exp(0.01) * fast)
+    higher = {0: (4 * 0.26, 0.01)}
+    assert whole_chains._speeds(takes, 0 * found, higher)[1] == pytest.approx(2 * fast)
+
+
+def test_two_sessions_have_the_speeds_of_both() -> None:
+    takes = session(Case(2, 4), 0)
+    both = [takes[0], replace(takes[1], session=1)]
+    heights = {0: (0.26, 0.01), 1: (4 * 0.26, 0.01)}
+    _, fast, first = whole_chains._speeds(both, np.zeros((2, 3)), heights)
+    assert fast == pytest.approx(np.sqrt(8 * 9.81 * 0.26), rel=1e-3)
+    assert first == pytest.approx(0.75 * fast)
 
 
 def test_no_search_that_runs_away_asks_for_an_absurd_array(monkeypatch) -> None:

@@ -1,6 +1,7 @@
 """The family's next bounce against simulated contacts and flights, its density, the network's."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,7 +93,10 @@ def bulk_error(table: ContactTable, after: NextBounces) -> tuple[np.ndarray, np.
     return errors, standard
 
 
-@pytest.mark.parametrize("draws", [family(), family(1), REAL_PING_PONG.nature])
+CURVED = replace(REAL_PING_PONG, viscoelastic=True)
+
+
+@pytest.mark.parametrize("draws", [family(), family(1), REAL_PING_PONG.nature, CURVED.nature])
 def test_the_density_is_that_of_the_samples(draws: ContactDraws) -> None:
     """Four standard errors, and 2 % as the density reads to first order what the sampler flies."""
     table = contact_table.tabulate(draws)
