@@ -42,6 +42,7 @@ def calibrate(
     params: str | None = None,
     overrides: list[str] | None = None,
     density: str | None = None,
+    ball: str | None = None,
 ) -> dict[str, Any]:
     """Calibrate every target and register the posteriors.
 
@@ -51,6 +52,7 @@ def calibrate(
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
         density: Package of the density network; none takes the registered one.
+        ball: Name of the ball of bare recordings, by which their drag is known.
 
     Returns:
         The results by name of the target, with `unchanged` for those that were there already.
@@ -60,8 +62,11 @@ def calibrate(
         out=output_folder(Path(out)),
         seed=seed,
         density=None if density is None else Path(density),
+        ball=ball,
     )
-    named, tracker = sessions or [], runs.connect()
+    named = sessions or []
+    targets.check_ball(named, request)
+    tracker = runs.connect()
     catalogue.refuse_foreign(targets.registered_names(named, request.out), POSTERIOR.made_by)
     runs.close_abandoned(tracker)
     if request.density is None:

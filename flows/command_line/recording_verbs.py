@@ -19,8 +19,11 @@ def calibrate(call: Call) -> None:
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
     sessions = [str(path) for path in call.arguments.session]
-    density = call.arguments.density
-    request = targets.CalibrationRequest(call.settings, call.out, call.seed, density=density)
+    density, ball = call.arguments.density, call.arguments.ball
+    request = targets.CalibrationRequest(
+        call.settings, call.out, call.seed, density=density, ball=ball
+    )
+    targets.check_ball(sessions, request)
     catalogue.refuse_foreign(targets.registered_names(sessions, call.out), POSTERIOR.made_by)
     if call.publish and not targets.is_bare(sessions):
         result = _calibrated_and_published(call, sessions, request)
@@ -71,7 +74,7 @@ def _calibrated_and_published(call: Call, sessions: list[str], request: Any) -> 
     from ricochet.flows.calibrate import calibrate as flow
 
     density = None if request.density is None else str(request.density)
-    return flow(sessions=sessions, density=density, **call.parameters())
+    return flow(sessions=sessions, density=density, ball=request.ball, **call.parameters())
 
 
 def _calibrate_options(parser: argparse.ArgumentParser) -> None:
@@ -80,6 +83,11 @@ def _calibrate_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--density", type=Path, metavar="DIR", help="package of the density network to use"
+    )
+    parser.add_argument(
+        "--ball",
+        metavar="NAME",
+        help="ball of bare recordings, whose size tells its drag: ping-pong, tennis, golf, ...",
     )
 
 

@@ -1,4 +1,4 @@
-"""Audio files at the border: WAV and FLAC by libsndfile, each fault one line.
+"""Audio files at the border: what libsndfile reads, each fault one line.
 
 Samples have full scale 1. A file is unusable when it is unreadable, cut short, empty, not finite or
 silent; a take of a rig also when its channels or its rate are not the rig's, or when a channel is
@@ -25,6 +25,7 @@ LEAST_CUT = 3  # frames at the extreme of a channel that make a clip; its own pe
 SPREAD = 2 * STEP  # over which a dithered conversion spreads the extreme
 BELOW = 0.01  # of the extreme, beneath which frames of sound that fits are spread evenly
 STUCK_SHARE = 0.5  # of a take in one unchanged value
+READ = "WAV, FLAC, AIFF, OGG or MP3, or m4a, mp4, mov, 3gp or amr after `make setup-media`"
 SUBTYPES = ("PCM_16", "PCM_24", "FLOAT")
 UNKNOWN_LENGTH = (0, 0xFFFFFFFF)  # what a recorder writes that could not go back to its header
 
@@ -137,7 +138,7 @@ def _decode(path: Path, content: bytes) -> Audio:
             return Audio(np.ascontiguousarray(samples), int(file.samplerate), str(file.subtype))
     except (soundfile.LibsndfileError, RuntimeError) as error:
         reason = getattr(error, "error_string", None) or str(error)
-        raise BadInput(str(path), f"unreadable: {reason}", "WAV or FLAC") from error
+        raise BadInput(str(path), f"unreadable: {reason}", READ) from error
 
 
 def _refuse_truncated(path: Path, content: bytes) -> None:

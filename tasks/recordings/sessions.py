@@ -243,13 +243,18 @@ def parse(text: str | bytes, path: Path) -> tuple[Session, tuple[Take, ...]]:
         lacking = "diameter" if session.diameter is None else "mass"
         raise BadInput(f"{path}: object.{lacking}", "none", "diameter and mass, or neither")
     if session.diameter is not None and session.mass is not None:
-        density = session.mass / (np.pi / 6.0 * session.diameter**3)
-        if not LIGHTEST < density < DENSEST:
-            expected = f"a ball of {LIGHTEST:g} to {DENSEST:g} kg/m^3: m and kg, not exchanged?"
-            raise BadInput(f"{path}: object.mass", f"{density:.3g} kg/m^3", expected)
+        check_density(session.diameter, session.mass, f"{path}: object.mass")
     if len({take.file for take in content.takes}) < len(content.takes):
         raise BadInput(f"{path}: takes", "one file twice", "each file once")
     return session, content.takes
+
+
+def check_density(diameter: float, mass: float, where: str) -> None:
+    """Refuse a ball, its diameter in m and its mass in kg, that is of no material."""
+    density = mass / (np.pi / 6.0 * diameter**3)
+    if not LIGHTEST < density < DENSEST:
+        expected = f"a ball of {LIGHTEST:g} to {DENSEST:g} kg/m^3: m and kg, not exchanged?"
+        raise BadInput(where, f"{density:.3g} kg/m^3", expected)
 
 
 def load_json(path: Path) -> Any:

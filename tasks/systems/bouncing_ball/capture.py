@@ -24,6 +24,7 @@ from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import recorder as sealing
+from ricochet.tasks.recordings import sessions
 from ricochet.tasks.recordings.sessions import Session, Truth
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import write_json
@@ -156,6 +157,7 @@ def ball(settings: Settings) -> Ball:
 
 def _size(drops: Drops) -> Size | None:
     if drops.diameter is not None and drops.mass is not None:
+        sessions.check_density(drops.diameter, drops.mass, "capture.mass")
         return Size(drops.diameter, drops.mass)
     if drops.diameter is None and drops.mass is None:
         return None

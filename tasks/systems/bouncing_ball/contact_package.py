@@ -1,6 +1,9 @@
 """Draws of a contact as arrays of a package, and back (`contact_draws`).
 
-A package of kind `family` has all arrays of one of kind `grid`, and beside them one axis (draw) of
+A package of kind `family` has all arrays of one of kind `grid`. Its `samples`, `mean` and
+`covariance` are those of the draws below, of restitution and log10 concentration; those of the
+paper's model, whose density the grid is, go by `three_bounces.samples` and so on. Beside them are,
+of one axis (draw),
 
     contact.restitution      at the reference speed, `LOWEST` to `HIGHEST`
     contact.concentration    of the exit direction, not negative
@@ -31,7 +34,7 @@ from ricochet.tasks.systems.bouncing_ball import family_package
 
 KINDS = GRID, FAMILY = "grid", "family"
 """Kinds of packages of a ball on a surface."""
-PREFIX = "contact."
+PREFIX, THREE = "contact.", "three_bounces."
 BOUNDS = {
     "restitution": (LOWEST, HIGHEST),
     "concentration": (0.0, math.inf),
@@ -44,6 +47,7 @@ BOUNDS = {
 }
 """Of the numbers of a draw, without the prefix."""
 LAW = "viscoelastic"
+_LEAST = 1e-12  # concentration that has a logarithm
 
 
 def arrays_of(draws: ContactDraws) -> Arrays:
@@ -56,12 +60,37 @@ def arrays_of(draws: ContactDraws) -> Arrays:
 
 def with_contacts(package: Package, draws: ContactDraws) -> Package:
     """Return a package of kind `grid` with draws of a contact beside, as one of kind `family`."""
+    own = summary_of(draws)
+    paper = {THREE + name: package.arrays[name] for name in own if name in package.arrays}
     return replace(
         package,
         kind=FAMILY,
-        arrays=package.arrays | arrays_of(draws),
+        arrays=package.arrays | paper | own | arrays_of(draws),
         inputs=package.inputs | {"speed": family_package.SPEEDS},
     )
+
+
+def summary_of(draws: ContactDraws) -> Arrays:
+    """Return `samples`, restitution at the reference speed and log10 concentration, and moments."""
+    kappa = draws.contact.concentration.clamp(min=_LEAST).log10()
+    pairs = torch.stack((draws.contact.restitution, kappa), -1).double().numpy()
+    return {"samples": pairs, "mean": pairs.mean(0), "covariance": np.cov(pairs.T, bias=True)}
+
+
+def of_paper(package: Package) -> Arrays:
+    """Return `samples`, `mean` and `covariance` of the paper's model, whatever the kind.
+
+    Packages of kind `family` once had these under the plain names alone.
+
+    Raises:
+        BadInput: If some are missing.
+    """
+    names, arrays = ("samples", "mean", "covariance"), package.arrays
+    apart = package.kind == FAMILY and any(THREE + name in arrays for name in names)
+    for name in (THREE * apart + name for name in names):
+        if name not in arrays:
+            raise BadInput(f"package: {name}", "no array", f"those of {', '.join(names)}")
+    return {name: arrays[THREE * apart + name] for name in names}
 
 
 def contact_draws(package: Package) -> ContactDraws:

@@ -1,6 +1,7 @@
 """The posterior of a ball on a surface, and the files that say it.
 
-samples.npz   theta, shape (4000, 2), float64
+samples.npz   theta, shape (4000, 2), float64: the answer that is stated; three_bounces, alike: that
+              of the paper's model
 package/      `ricochet.posterior/1`: the density on a grid, and what whole takes tell
 figures/      PNG
 details.json  the key, findings, metrics, the posterior as drops accumulate
@@ -80,14 +81,15 @@ def calibrate(
     found = answer.found
     result = _result(detected, found, network)
     if answer.chains is not None:
-        result |= chain_answers.content(answer.chains, detected)
+        result = chain_answers.content(answer.chains, detected, result)
     checked = _check_product(request, answer.drops, found, progress)
     details = _details(target, request, answer, network)
     details["metrics"] |= family_packages.metrics(answer.chains) | {
         f"product_coverage_{round(100 * row.nominal)}": row.found
         for row in coverage(checked.levels)
     }
-    write_arrays(target.folder / "samples.npz", {"theta": found.samples})
+    theta = chain_answers.stated(answer.chains, found)
+    write_arrays(target.folder / "samples.npz", {"theta": theta, "three_bounces": found.samples})
     package = _package(target, request, found, details, checked)
     package = family_packages.packaged(package, answer.chains, seed=request.seed)
     details["package_kind"] = package.kind
@@ -146,7 +148,7 @@ def _details(
         **detections.provenance(detected),
         "release": _heights(detected, found),
         "findings": answer.findings,
-        "metrics": _metrics(detected, found, answer.drops, network),
+        "metrics": _metrics(answer, network),
         "narrowing": [
             {"drops": n, "mean": grid.mean.tolist(), "covariance": grid.covariance.tolist()}
             for n, grid in found.narrowing
@@ -163,21 +165,29 @@ def _heights(detected: Detections, found: Calibration) -> list[dict[str, Any]]:
     ]
 
 
-def _metrics(
-    detected: Detections, found: Calibration, drops: MeasuredDrops, network: Network
-) -> dict[str, float]:
-    deviation = np.sqrt(np.diag(found.covariance))
+def _metrics(answer: Answers, network: Network) -> dict[str, float]:
+    found, drops = answer.found, answer.drops
     metrics = {
         "takes_used": float(len(found.used)),
-        "takes_rejected": float(len(detected.rejected) + len(found.set_aside)),
-        "predictive_p_value": found.predictive_p_value,
+        "takes_rejected": float(len(answer.detected.rejected) + len(found.set_aside)),
+        "predictive_p_value": _p_value(answer),
+        "three_bounces_predictive_p_value": found.predictive_p_value,
         "time_sd": float(drops.time_sd.mean()),
         "position_sd": float(drops.position_sd.mean()),
         "network_log_density": _network_log_density(network, drops, found),
     }
-    for name, mean, spread in zip(problem.PARAMETERS, found.mean, deviation, strict=True):
-        metrics[f"{name}_mean"], metrics[f"{name}_sd"] = float(mean), float(spread)
+    theta = chain_answers.stated(answer.chains, found)
+    for prefix, draws in (("", theta), ("three_bounces_", found.samples)):
+        for name, mean, sd in zip(problem.PARAMETERS, draws.mean(0), draws.std(0), strict=True):
+            metrics[f"{prefix}{name}_mean"] = float(mean)
+            metrics[f"{prefix}{name}_sd"] = float(sd)
     return metrics
+
+
+def _p_value(answer: Answers) -> float:
+    """Return that of the answer that is stated."""
+    whole = answer.chains
+    return answer.found.predictive_p_value if whole is None or whole.weak else whole.fit.p_value
 
 
 def _network_log_density(network: Network, drops: MeasuredDrops, found: Calibration) -> float:

@@ -11,6 +11,8 @@ import numpy as np
 from ricochet.tasks.systems.bouncing_ball.figures import member_weights
 
 WIDTH = 40
+DOUBTFUL = 0.01
+"""Chance that a clip has no ball from which that is said before the number."""
 SHOWN = 3
 """Rejected takes that are named; the rest is counted."""
 
@@ -39,25 +41,25 @@ def bars(ratios: Sequence[float], *, most: int = 24) -> list[str]:
     return [*said, f"  and {left} more in ratio-by-bounce.png"] if left > 0 else said
 
 
+def assumed_air(ball: Mapping[str, Any]) -> str | None:
+    """Say whose air a clip's answer assumes, from `object` of its result; None if no one's."""
+    if "air_temperature" not in ball:
+        return None
+    return (
+        f"air of a {ball['ball']} ball, {1e3 * ball['diameter']:g} mm, {1e3 * ball['mass']:g} g, "
+        f"at {ball['air_temperature']:g} degrees"
+    )
+
+
 def _target(
     name: str, result: Mapping[str, Any], details: Mapping[str, Any], *, unchanged: bool
 ) -> list[str]:
     said = [f"{name}:{' unchanged, skipped' if unchanged else ''}"]
-    unknown = result.get("unknown", [])
-    spread = np.sqrt(np.diag(np.asarray(result["covariance"], dtype=np.float64)))
-    for parameter, mean, deviation in zip(
-        result["parameters"], result["mean"], spread, strict=True
-    ):
-        low, high = result["region_90"][parameter]
-        if parameter in unknown:
-            said.append(f"  {parameter} cannot be known from fewer than three microphones")
-        else:
-            digits = max(4, min(8, 1 - math.floor(math.log10(max(deviation, 1e-12)))))
-            said.append(
-                f"  {parameter} {mean:.{digits}f} +- {deviation:.{digits}f}"
-                f"   90 %: {low:.{digits}f} to {high:.{digits}f}"
-            )
+    said += _doubt(details)
+    said += _parameters(result, result["parameters"], result.get("unknown", []))
     said += _whole_takes(result) if "nuisances" in result else _by_speed(result.get("restitution"))
+    if air := assumed_air(result.get("object", {})):
+        said.append(f"  {air}")
     released = details.get("release", [])
     said += [_height(entry, len(released)) for entry in released]
     said += _takes(result["takes"])
@@ -72,22 +74,69 @@ def _target(
     return said
 
 
+def _parameters(
+    stated: Mapping[str, Any], names: Sequence[str], unknown: Sequence[str]
+) -> list[str]:
+    """Say each parameter with its deviation and interval, a line each."""
+    said = []
+    spread = np.sqrt(np.diag(np.asarray(stated["covariance"], dtype=np.float64)))
+    for name, mean, deviation in zip(names, stated["mean"], spread, strict=True):
+        low, high = stated["region_90"][name]
+        if name in unknown:
+            said.append(f"  {name} cannot be known from fewer than three microphones")
+            continue
+        digits = max(4, min(8, 1 - math.floor(math.log10(max(deviation, 1e-12)))))
+        said.append(
+            f"  {name} {mean:.{digits}f} +- {deviation:.{digits}f}"
+            f"   90 %: {low:.{digits}f} to {high:.{digits}f}"
+        )
+    return said
+
+
+def _doubt(details: Mapping[str, Any]) -> list[str]:
+    """Say before the number of a clip that may be no ball's how much of it is the prior."""
+    doubts = [each["p_value"] for each in details.get("findings", []) if each.get("name") == "weak"]
+    if not doubts or doubts[0] < DOUBTFUL:
+        return []
+    ratio = float(np.median(np.concatenate(details["ratios"])))
+    return [
+        f"  this is no ball with a chance of {100 * doubts[0]:.0f} %, and by that share the number "
+        "is what was assumed beforehand;",
+        f"  successive intervals shrink by the factor {ratio:.3f} (median)",
+    ]
+
+
 def _holding(kind: str) -> str:
     """Say which of both answers a package holds, where there are two."""
-    return ", with all bounces' answer (kind family)" if kind == "family" else ""
+    return ", with the draws of whole takes (kind family)" if kind == "family" else ""
 
 
 def _whole_takes(result: Mapping[str, Any]) -> list[str]:
-    """Say what all bounces of takes with places tell: restitution by speed, and which laws."""
+    """Say at which speed the restitution of whole takes holds, its laws, and the other answer."""
     found, band = result["restitution"], result["restitution"]["band"]
-    at, kappa = found["at_reference"], result["nuisances"]["log10_concentration"]
     laws = member_weights.listed(result["members"])
+    speeds = (
+        f"at {found['reference_speed']:g} m/s; {band[0]['mean']:.4f} at {band[0]['speed']:.1f}, "
+        f"{band[-1]['mean']:.4f} at {band[-1]['speed']:.1f} m/s ({laws})"
+    )
+    if result["stated"] == "three_bounces":
+        whole = found["at_reference"], result["nuisances"]["log10_concentration"]
+        return [
+            f"  by three bounces; whole takes, which are weak, give {speeds}",
+            *_pair([each["mean"] for each in whole], [each["sd"] for each in whole]),
+        ]
+    three = result["three_bounces"]
     return [
-        "  by all bounces, with air, slope and noise inferred:",
-        f"    restitution {at['mean']:.5f} +- {at['sd']:.5f} at {found['reference_speed']:g} m/s; "
-        f"{band[0]['mean']:.4f} at {band[0]['speed']:.1f}, {band[-1]['mean']:.4f} at "
-        f"{band[-1]['speed']:.1f} m/s ({laws})",
-        f"    log10_concentration {kappa['mean']:.3f} +- {kappa['sd']:.3f}",
+        f"  by whole takes, with air, slope and noise inferred, {speeds}",
+        "  by three bounces and the paper's model",
+        *_pair(three["mean"], np.sqrt(np.diag(three["covariance"])).tolist()),
+    ]
+
+
+def _pair(mean: Sequence[float], sd: Sequence[float]) -> list[str]:
+    return [
+        f"    restitution {mean[0]:.5f} +- {sd[0]:.5f}, "
+        f"log10_concentration {mean[1]:.3f} +- {sd[1]:.3f}"
     ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS, Size
 from ricochet.tasks.recordings import media_files
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.registry.packages import MANIFEST
@@ -31,6 +32,7 @@ class CalibrationRequest:
     Attributes:
         density: Package of the density network; None finds or trains one under `artifacts/`.
         model: Name of that package in `result.json`; None names it by its digest.
+        ball: Name of the ball of bare recordings in `air.COMMON_BALLS`; None if it is not known.
     """
 
     settings: Settings
@@ -38,6 +40,17 @@ class CalibrationRequest:
     seed: int = 0
     density: Path | None = None
     model: str | None = None
+    ball: str | None = None
+
+    @property
+    def size(self) -> Size | None:
+        """Return the size of the ball that is named; `BadInput` if there is no such ball."""
+        if self.ball is None:
+            return None
+        if self.ball not in COMMON_BALLS:
+            expected = "one of " + ", ".join(COMMON_BALLS)
+            raise BadInput("--ball", repr(self.ball), expected)
+        return COMMON_BALLS[self.ball]
 
 
 @dataclass(frozen=True)
@@ -97,6 +110,13 @@ def targets(sessions: Sequence[str], out: Path) -> tuple[CalibrationTarget, ...]
     return (*grouped, *(_bare_target(path, place(path.stem)) for path in bare))
 
 
+def check_ball(sessions: Sequence[str], request: CalibrationRequest) -> None:
+    """Refuse a ball that is unknown, or that is named for sessions, which state their own."""
+    if request.size is not None and not is_bare(sessions):
+        expected = "bare recordings alone: a session states object.diameter and object.mass"
+        raise BadInput(f"--ball {request.ball}", "session folders", expected)
+
+
 def registered_names(sessions: Sequence[str], out: Path) -> tuple[str, ...]:
     """Return the names in the registry that the sessions lead to; a bare recording has none."""
     return tuple(target.name for target in targets(sessions, out) if not target.bare)
@@ -107,7 +127,9 @@ def key(target: CalibrationTarget, request: CalibrationRequest) -> str:
     facts: dict[str, Any] = {"pair": target.name, "data": target.digest, "seed": request.seed}
     code = code_digest(f"{MAKER}.{'times_only' if target.bare else 'posterior'}")
     facts |= {"code": code, "calibrate": asdict(request.settings[Calibrate])}
-    if not target.bare:
+    if target.bare:
+        facts["ball"] = request.ball
+    else:
         named = request.density if request.model is None else None
         facts["density"] = _digest(named) if named else asdict(request.settings[Density])
     return digest_of(facts)

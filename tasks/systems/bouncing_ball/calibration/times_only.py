@@ -20,6 +20,7 @@ from numpy import ndarray
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import alike_onsets, onsets
 from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.calibration import times_only
 from ricochet.models.systems.bouncing_ball.calibration.drop_choice import NoBallError
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
@@ -30,7 +31,7 @@ from ricochet.models.systems.bouncing_ball.calibration.times_only import (
 from ricochet.models.systems.bouncing_ball.chains import family
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.storage.files import write_arrays, write_json
-from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers, detections
+from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers, detections, report
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     SCHEMA,
@@ -38,6 +39,8 @@ from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     CalibrationTarget,
     details_header,
 )
+
+_TEMPERATURE = 20.0  # of the air of a bare recording, degrees Celsius: ten more are 3 % of drag
 
 
 def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any]:
@@ -50,16 +53,18 @@ def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[st
     heard = onsets.detect(samples, rate)
     alike = alike_onsets.detect(samples, rate, heard)
     try:
-        found = times_only.calibrate_recording(heard, alike)
+        found = times_only.calibrate_recording(heard, alike, _drag(request.size))
     except NoBallError as error:
         raise BadInput(str(path), f"no ball: {error}", "the bounces of a dropped ball") from error
+    ball = _object(path.stem, request)
     facts = {
-        "object": {"ball": path.stem, "surface": "unknown", "drop_height": None},
+        "object": ball,
         "sessions": [path.name],
         "takes": {"used": len(found.drops), "rejected": []},
     }
-    figures = _figures(target, found)
-    figures["recording"] = _recording(target, found, samples, rate)
+    title = "\n".join(filter(None, [target.name, report.assumed_air(ball)]))
+    figures = _figures(target, found, title=title)
+    figures["recording"] = _recording(found, samples, rate, title=title)
     return _conclude(
         target, request, found, facts, figures=figures, notes=_overdriven(samples, rate)
     )
@@ -80,7 +85,21 @@ def calibrate_sessions(
         "sessions": [session.identity for session in detected.sessions],
         "takes": {"used": len(takes), "rejected": [asdict(each) for each in detected.rejected]},
     }
-    return _conclude(target, request, found, facts, figures=_figures(target, found))
+    return _conclude(
+        target, request, found, facts, figures=_figures(target, found, title=target.name)
+    )
+
+
+def _drag(size: Size | None) -> tuple[float, float]:
+    return family.drag_prior(size, _TEMPERATURE)
+
+
+def _object(name: str, request: CalibrationRequest) -> dict[str, Any]:
+    """Describe what was dropped; size and air only where the ball was named."""
+    ball = {"ball": request.ball or name, "surface": "unknown", "drop_height": None}
+    if request.size is None:
+        return ball
+    return {**ball, **asdict(request.size), "air_temperature": _TEMPERATURE}
 
 
 def _overdriven(samples: Float[ndarray, "channel frame"], rate: int) -> list[dict[str, Any]]:
@@ -122,7 +141,7 @@ def _conclude(
         "restitution": _by_speed(found),
         "members": found.members,
         "samples": "samples.npz",
-        "predictive_p_value": min((finding.p_value for finding in found.findings), default=None),
+        "predictive_p_value": None,  # every finding has a chance of its own, in details.json
         "model": {"density": "bounce-times"},
         "registered": None,
         "unknown": [unknown],
@@ -145,23 +164,20 @@ def _theta(found: BareCalibration, *, seed: int) -> Float[ndarray, "sample 2"]:
 
 
 def _by_speed(found: BareCalibration) -> dict[str, Any]:
-    """Return restitution at the reference speed, at the first bounce, and between the speeds."""
+    """Return restitution at two speeds, over the speeds met, and beyond to the reference."""
     median, low, high = found.terminal_speed
     return {
         "reference_speed": found.at_reference.speed,
         "at_reference": _stated(found.at_reference),
-        "at_first_bounce": {"speed": found.at_first_bounce.speed, **_stated(found.at_first_bounce)},
-        "band": [
-            {
-                "speed": each.speed,
-                "low": each.region_90[0],
-                "mean": each.mean,
-                "high": each.region_90[1],
-            }
-            for each in found.band
-        ],
+        "at_first_bounce": _row(found.at_first_bounce),
+        "band": [_row(each) for each in found.band],
+        "beyond": [_row(each) for each in found.beyond],
         "terminal_speed_if_constant": {"median": median, "region_90": [low, high]},
     }
+
+
+def _row(at: Restitution) -> dict[str, Any]:
+    return {"speed": at.speed, **_stated(at)}
 
 
 def _stated(at: Restitution) -> dict[str, Any]:
@@ -187,7 +203,7 @@ def _details(
     }
 
 
-def _figures(target: CalibrationTarget, found: BareCalibration) -> dict[str, Figure]:
+def _figures(target: CalibrationTarget, found: BareCalibration, *, title: str) -> dict[str, Figure]:
     from ricochet.tasks.systems.bouncing_ball.figures import bare_recording, calibration
 
     region = found.at_first_bounce.region_90
@@ -195,17 +211,14 @@ def _figures(target: CalibrationTarget, found: BareCalibration) -> dict[str, Fig
         "ratio-by-bounce": calibration.ratio_by_bounce(
             found.ratios, title=target.name, interval=region
         ),
-        "restitution-by-speed": bare_recording.restitution_by_speed(found, title=target.name),
+        "restitution-by-speed": bare_recording.restitution_by_speed(found, title=title),
     }
 
 
 def _recording(
-    target: CalibrationTarget,
-    found: BareCalibration,
-    samples: Float[ndarray, "channel frame"],
-    rate: int,
+    found: BareCalibration, samples: Float[ndarray, "channel frame"], rate: int, *, title: str
 ) -> Figure:
     from ricochet.tasks.systems.bouncing_ball.figures import bare_recording
 
     loudest = samples[int(np.abs(samples).max(axis=1).argmax())]
-    return bare_recording.overview(found, loudest, float(rate), title=target.name)
+    return bare_recording.overview(found, loudest, float(rate), title=title)

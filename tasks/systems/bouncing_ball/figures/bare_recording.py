@@ -3,6 +3,8 @@
 Every function returns a Matplotlib figure that the caller saves or logs.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
@@ -10,8 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy import ndarray
 
-from ricochet.models.core.constants import GRAVITY
-from ricochet.models.systems.bouncing_ball.calibration.times_only import BareCalibration
+from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop, exit_speed, impact
+from ricochet.models.systems.bouncing_ball.calibration.times_only import (
+    BareCalibration,
+    Restitution,
+)
 from ricochet.tasks.figures.style import COLOURS, label_axes
 
 _POINTS = 1600  # of an envelope
@@ -21,17 +26,21 @@ _DEEPEST = -70.0  # dB
 def overview(
     found: BareCalibration, samples: Float[ndarray, " frame"], sample_rate: float, *, title: str
 ) -> Figure:
-    """Draw a recording's envelope with the bounces that were used, and below it what they say."""
+    """Draw a recording's envelope with the bounces that were used, and below it what they say.
+
+    The title may have further lines, which stand below the bounces' number.
+    """
     figure = Figure(figsize=(9.0, 8.0), layout="constrained")
     above, middle, below = figure.subplots(3, 1, height_ratios=(1.2, 1.0, 1.0))
     _sound(above, found, samples, sample_rate)
     for number, ratios in enumerate(found.ratios):
         middle.plot(np.arange(1, len(ratios) + 1), ratios, ".-", color=_colour(number), lw=0.6)
-    middle.xaxis.set_major_locator(MaxNLocator(integer=True))
+    middle.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     label_axes(middle, "bounce", "ratio of intervals")
     _by_speed(below, found)
     names = ", ".join(finding.name for finding in found.findings) or "no finding"
-    figure.suptitle(f"{title}: {sum(len(drop.times) for drop in found.drops)} bounces, {names}")
+    count = sum(len(drop.times) for drop in found.drops)
+    figure.suptitle(_headed(title, f"{count} bounces, {names}"))
     return figure
 
 
@@ -39,8 +48,14 @@ def restitution_by_speed(found: BareCalibration, *, title: str) -> Figure:
     """Draw restitution over the impact speeds that were met, with its 90 % band."""
     figure = Figure(figsize=(7.0, 4.2), layout="constrained")
     _by_speed(figure.subplots(), found)
-    figure.suptitle(f"{title}: restitution by impact speed")
+    figure.suptitle(_headed(title, "restitution by impact speed"))
     return figure
+
+
+def _headed(title: str, words: str) -> str:
+    """Put the words behind the first line of the title."""
+    first, *further = title.splitlines()
+    return "\n".join([f"{first}: {words}", *further])
 
 
 def _sound(
@@ -62,29 +77,71 @@ def _sound(
 
 
 def _by_speed(axes: Axes, found: BareCalibration) -> None:
-    speed = [each.speed for each in found.band]
-    low, high = np.array([each.region_90 for each in found.band]).T
-    axes.fill_between(speed, low, high, color=COLOURS[5], alpha=0.5, label="restitution, 90 %")
-    axes.plot(speed, [each.mean for each in found.band], color=COLOURS[0], label="mean")
-    for number, drop in enumerate(found.drops):
-        gaps = np.diff(drop.times)
-        at = [n for n in range(1, len(gaps)) if not {n - 1, n} & set(drop.missing)]
-        ratios = [gaps[n] / gaps[n - 1] for n in at]
-        label = "ratio of intervals, air not taken out" if number == 0 else None
-        met = [0.5 * GRAVITY * gaps[n - 1] for n in at]
-        axes.plot(met, ratios, ".", color=_colour(number), markersize=4, label=label)
-    axes.errorbar(
-        found.at_first_bounce.speed,
-        found.at_first_bounce.mean,
-        np.abs(np.array([found.at_first_bounce.region_90]).T - found.at_first_bounce.mean),
-        fmt="o",
-        color=COLOURS[1],
-        label="first bounce",
-    )
-    reach = max(0.01, 3.0 * float(np.median(high - low)))
-    axes.set_ylim(min(low) - reach, max(high) + reach)
-    axes.legend(frameon=False, fontsize=8)
+    """Draw the band, lighter and dashed beyond the speeds met, and the ratios that made it."""
+    low, high = _band(axes, found.band, alpha=0.5, label="restitution, 90 %")
+    if found.beyond:
+        _band(axes, found.beyond, alpha=0.2, style="--", label="at speeds that were not met")
+    ratios = [_ratios(drop, found.drag or 0.0) for drop in found.drops]
+    taken = "not taken out" if found.drag is None else "taken out"
+    for number, (speeds, values) in enumerate(ratios):
+        label = f"ratio of intervals, air {taken}" if number == 0 else None
+        axes.plot(speeds, values, ".", color=_colour(number), markersize=4, label=label)
+    _point(axes, found.at_first_bounce, "o", colour=COLOURS[1], label="first bounce")
+    reference = found.at_reference
+    label = f"reference, {reference.speed:g} m/s"
+    _point(axes, reference, "s", colour=COLOURS[2], label=label)
+    ends = np.array([each.region_90 for each in (*found.beyond, reference)])
+    reach = float(np.clip(3.0 * np.median(high - low), 0.01, 0.1))
+    axes.set_ylim(min(low.min() - reach, ends.min()), max(high.max() + reach, ends.max()))
+    _mark_outside(axes, *(np.concatenate(part) for part in zip(*ratios, strict=True)))
+    axes.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     label_axes(axes, "impact speed, m/s", "restitution")
+
+
+def _band(
+    axes: Axes, band: Sequence[Restitution], *, alpha: float, label: str, style: str = "-"
+) -> tuple[Float[ndarray, " speed"], Float[ndarray, " speed"]]:
+    """Draw means and 90 % intervals; return the ends of these."""
+    speed = [each.speed for each in band]
+    low, high = np.array([each.region_90 for each in band]).T
+    axes.fill_between(speed, low, high, color=COLOURS[5], alpha=alpha, linewidth=0.0, label=label)
+    axes.plot(speed, [each.mean for each in band], style, color=COLOURS[0])
+    return low, high
+
+
+def _point(axes: Axes, at: Restitution, mark: str, *, colour: str, label: str) -> None:
+    error = np.abs(np.array([at.region_90]).T - at.mean)
+    axes.errorbar(at.speed, at.mean, error, fmt=mark, color=colour, markersize=5, label=label)
+
+
+def _ratios(drop: Drop, drag: float) -> tuple[Float[ndarray, " ratio"], Float[ndarray, " ratio"]]:
+    """Return impact speeds and what the intervals say of restitution there, none across a gap.
+
+    Without drag, 1/m, these are the ratios of the intervals.
+    """
+    gaps = np.diff(drop.times)
+    at = [n for n in range(1, len(gaps)) if not {n - 1, n} & set(drop.missing)]
+    away = np.array([exit_speed(float(gap), np.array(drag)) for gap in gaps])
+    met = impact(away[[n - 1 for n in at]], np.array(drag))
+    return met, away[at] / met
+
+
+def _mark_outside(
+    axes: Axes, speeds: Float[ndarray, " ratio"], ratios: Float[ndarray, " ratio"]
+) -> None:
+    """Mark ratios that the axes do not hold at the edge, with their number in the legend."""
+    low, high = axes.get_ylim()
+    for outside, edge, mark, side in (
+        (ratios < low, low, "v", "below"),
+        (ratios > high, high, "^", "above"),
+    ):
+        number = int(outside.sum())
+        if number:
+            label = f"{number} ratio{'s' * (number > 1)} {side} the axes"
+            axes.plot(
+                speeds[outside], np.full(number, edge), mark, color=COLOURS[3], clip_on=False,
+                label=label,
+            )  # fmt: skip
 
 
 def _colour(number: int) -> str:

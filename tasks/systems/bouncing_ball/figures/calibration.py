@@ -21,9 +21,17 @@ CONCENTRATION = "log10 concentration"
 
 
 def posterior(
-    samples: Float[ndarray, "sample 2"], *, title: str, truth: Mapping[str, float] | None = None
+    samples: Float[ndarray, "sample 2"],
+    *,
+    title: str,
+    truth: Mapping[str, float] | None = None,
+    other: Mapping[str, Float[ndarray, "sample 2"]] | None = None,
 ) -> Figure:
-    """Draw draws of restitution and log10 concentration, with both marginals."""
+    """Draw draws of restitution and log10 concentration, with both marginals.
+
+    Args:
+        other: Draws of other answers by what they are called, as dashed regions.
+    """
     figure = Figure(figsize=(6.0, 5.4), layout="constrained")
     axes = figure.subplot_mosaic(
         [["first", "."], ["joint", "second"]], width_ratios=(3, 1), height_ratios=(1, 3)
@@ -31,6 +39,9 @@ def posterior(
     joint = axes["joint"]
     joint.plot(*samples.T, ",", color=COLOURS[0], alpha=0.5)
     joint.add_patch(_outline(samples.mean(0), np.cov(samples.T), color=COLOURS[1]))
+    for name, draws in (other or {}).items():
+        look = {"color": COLOURS[6], "linestyle": "--", "label": name}
+        joint.add_patch(_outline(draws.mean(0), np.cov(draws.T), **look))
     axes["first"].hist(samples[:, 0], bins=50, color=COLOURS[0])
     axes["second"].hist(samples[:, 1], bins=50, color=COLOURS[0], orientation="horizontal")
     axes["first"].sharex(joint)
@@ -40,6 +51,7 @@ def posterior(
     if truth is not None:
         place = (truth[RESTITUTION], truth["log10_concentration"])
         joint.plot(*place, "+", color=COLOURS[6], markersize=14, label="truth")
+    if truth is not None or other:
         joint.legend(frameon=False)
     joint.xaxis.set_major_locator(MaxNLocator(5))
     label_axes(joint, RESTITUTION, CONCENTRATION)
@@ -90,7 +102,7 @@ def narrowing(
             number, deviation[-1] * np.sqrt(number[-1] / number), "--", color=COLOURS[6]
         )
         label_axes(below[column], "drops", "standard deviation")
-    figure.suptitle("The posterior as drops accumulate")
+    figure.suptitle("The posterior of three bounces as drops accumulate")
     return figure
 
 
@@ -144,9 +156,10 @@ def ratio_by_bounce(
     title: str,
     interval: tuple[float, float] | None = None,
 ) -> Figure:
-    """Draw the ratio of successive intervals, which is the restitution, along each chain.
+    """Draw the ratio of successive intervals along each chain.
 
-    A trend in it is what a constant restitution cannot explain.
+    In a vacuum it is the restitution; air takes about k u^2 / (2 g) of it (`air`), so that fast
+    bounces lie below. A trend beyond that is what a constant restitution cannot explain.
     """
     figure = Figure(figsize=(7.0, 4.2), layout="constrained")
     axes = figure.subplots()
@@ -156,7 +169,7 @@ def ratio_by_bounce(
     for number, chain in enumerate(ratios):
         colour = COLOURS[number % len(COLOURS)]
         axes.plot(np.arange(1, len(chain) + 1), chain, ".-", color=colour, linewidth=0.6)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     label_axes(axes, "bounce", "ratio of successive intervals")
     figure.suptitle(f"{title}: ratio by bounce")
     return figure

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.figure import Figure
+from numpy import ndarray
 
 from ricochet.models.inference.calibration_checks import coverage
 from ricochet.models.systems.bouncing_ball import problem
@@ -16,6 +18,7 @@ from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Chain
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import interval_ratios
 from ricochet.tasks.figures import calibration_checks, style
 from ricochet.tasks.recordings import sessions
+from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import (
     Detections,
     NamedTake,
@@ -40,11 +43,10 @@ def draw(
         answers: That of three bounces, and that of whole takes if there is one.
     """
     found, whole = answers
-    samples = np.asarray(found.samples)
     drawn = {
-        "posterior": calibration.posterior(samples, title=name, truth=details["truth"]),
+        "posterior": _posterior(name, found, whole, details["truth"]),
         "narrowing": _narrowing(found),
-        "ratio-by-bounce": _ratios(name, detected, found),
+        "ratio-by-bounce": _ratios(name, detected, chain_answers.stated(whole, found)),
         "localisation": _localisation(detected),
         "waveform": _waveform(detected, detected.takes[0]),
         "restitution-by-take": _by_take(detected, found),
@@ -58,17 +60,25 @@ def draw(
     style.write(folder, drawn)
 
 
+def _posterior(
+    name: str, found: Calibration, whole: ChainAnswer | None, truth: Mapping[str, float] | None
+) -> Figure:
+    samples = chain_answers.stated(whole, found)
+    other = {} if samples is found.samples else {"three bounces, 90 %": np.asarray(found.samples)}
+    return calibration.posterior(np.asarray(samples), title=name, truth=truth, other=other)
+
+
 def _narrowing(found: Calibration) -> Figure:
     means = np.array([grid.mean for _, grid in found.narrowing])
     spreads = np.array([np.sqrt(np.diag(grid.covariance)) for _, grid in found.narrowing])
     return calibration.narrowing([number for number, _ in found.narrowing], means, spreads)
 
 
-def _ratios(name: str, detected: Detections, found: Calibration) -> Figure:
+def _ratios(name: str, detected: Detections, stated: Float[ndarray, "draw 2"]) -> Figure:
     ratios = [
         interval_ratios(take.detected.times, take.detected.missing) for take in detected.takes
     ]
-    low, high = (float(value) for value in np.asarray(found.region_90)[0])
+    low, high = (float(value) for value in np.quantile(stated[:, 0], [0.05, 0.95]))
     return calibration.ratio_by_bounce(ratios, title=name, interval=(low, high))
 
 

@@ -26,7 +26,7 @@ def restitution_by_speed(
     slow, fast, first = answer.speeds
     speeds = np.linspace(slow, fast, _SPEEDS)
     low, middle, high = _band(answer.family, speeds)
-    axes.fill_between(speeds, low, high, color=COLOURS[5], alpha=0.5, label="every bounce, 90 %")
+    axes.fill_between(speeds, low, high, color=COLOURS[5], alpha=0.5, label="whole takes, 90 %")
     axes.plot(speeds, middle, color=COLOURS[0], label="median")
     below, above = (float(value) for value in constant)
     axes.axhspan(below, above, color=COLOURS[1], alpha=0.3, label="one number, three bounces, 90 %")

@@ -1,9 +1,10 @@
 """The study of real balls and rooms: is an answer ever wrong without a word?
 
 Sessions of each departure of the ball, the room or the array (`departed_sessions`) are answered by
-the whole-chain inference; sessions whose recordings depart (`recorded_sessions`) are written to a
-temporary folder and answered as `ricochet calibrate` answers them. `result.json` has a row
-(`reality_rows`) of each departure. Finished sessions are kept in a journal, named after the code,
+three bounces of each take and, from there, by whole takes; sessions whose recordings depart
+(`recorded_sessions`) are written to a temporary folder and answered as `ricochet calibrate` answers
+them. Every session has a ball of its own. `result.json` has a row (`reality_rows`) of each
+departure. Finished sessions are kept in a journal, named after the code,
 so that a study which was stopped goes on where it was.
 """
 
@@ -13,25 +14,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
-from numpy import ndarray
+import torch
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import array_findings
-from ricochet.models.systems.bouncing_ball.calibration import whole_chains
-from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball, ChainAnswer
+from ricochet.models.systems.bouncing_ball.calibration import calibrate, whole_chains
+from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
+from ricochet.models.systems.bouncing_ball.calibration.whole_chains import ChainAnswer
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED
-from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.storage.provenance import code_digest
-from ricochet.tasks.systems.bouncing_ball.calibration import answers
+from ricochet.tasks.systems.bouncing_ball.calibration import answers, chain_answers
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Study
 from ricochet.tasks.systems.bouncing_ball.studies import (
     departed_sessions,
     reality_rows,
     recorded_sessions,
 )
-from ricochet.tasks.systems.bouncing_ball.studies.departed_sessions import DEPARTURES, Departure
+from ricochet.tasks.systems.bouncing_ball.studies.departed_sessions import (
+    DEPARTURES,
+    Ball,
+    Departure,
+)
 from ricochet.tasks.systems.bouncing_ball.studies.reality_rows import Judged, Outcome
 from ricochet.tasks.systems.bouncing_ball.studies.recorded_sessions import RECORDED
 from ricochet.tasks.systems.interface import StudyRequest
@@ -81,41 +85,54 @@ def outcome(job: Job) -> Outcome:
 
 def recorded(name: str, *, takes: int, seed: int, rules: Calibrate) -> Outcome:
     """Record and answer a session of a departure in sound."""
-    truth = Departure().truth
+    ball = departed_sessions.ball_of(seed)
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root) / "session"
-        recorded_sessions.record(RECORDED[name], folder, takes=takes, seed=seed)
+        recorded_sessions.record(RECORDED[name], ball, folder, takes=takes, seed=seed)
         try:
             detected = answers.detect([folder], rules=rules)
             found = answers.infer(detected, rules=rules, seed=seed)
         except BadInput as error:
             return Outcome(None, (str(error).replace(f"{root}/", ""),))
-    three = reality_rows.judge(found.found.samples, truth, p_value=found.found.predictive_p_value)
-    whole = three if found.chains is None else _judged(found.chains, truth)
+    three = _by_three(found.found, ball)
+    whole = three if found.chains is None else _judged(found.chains, found.found, ball)
     said = tuple(finding["sentence"] for finding in found.findings)
-    return Outcome(whole, said, three_bounces=three)
+    weak = found.chains is not None and bool(found.chains.weak)
+    return Outcome(whole, said, weak=weak, three_bounces=three)
 
 
 def _detected(departure: Departure, seed: int) -> Outcome:
     """Answer one session of a departure without sound."""
-    session = departed_sessions.simulate(departure, takes=TAKES, bounces=BOUNCES, seed=seed)
-    draw = np.random.default_rng(seed)
+    ball = departed_sessions.ball_of(seed)
+    session = departed_sessions.simulate(departure, ball, takes=TAKES, bounces=BOUNCES, seed=seed)
+    drops = departed_sessions.three_bounces(session)
+    three = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(seed))
     answer = whole_chains.infer(
         session,
-        [f"take-{number:02d}" for number in range(TAKES)],
-        first=departure.truth + draw.normal(0.0, (0.005, 0.2)),
-        ball=Ball(departure.size),
+        drops.names,
+        first=three.mean,
+        ball=whole_chains.Ball(departure.size),
         about=lambda shared: departed_sessions.relocated(session, shared),
-        draw=draw,
+        draw=np.random.default_rng(seed),
     )
-    said = (*(each.sentence for each in answer.findings), *_array(answer))
-    return Outcome(_judged(answer, departure.truth), said, weak=bool(answer.weak))
+    said = (
+        *(each.sentence for each in (*three.findings, *answer.findings)),
+        *_array(answer),
+        *(each.sentence for each in chain_answers.contradiction(answer, three)),
+    )
+    stated, weak = _judged(answer, three, ball), bool(answer.weak)
+    return Outcome(stated, said, weak=weak, three_bounces=_by_three(three, ball))
 
 
-def _judged(answer: ChainAnswer, truth: Float[ndarray, " 2"]) -> Judged:
-    family = answer.family
-    draws = np.column_stack((family.restitution(REFERENCE_SPEED), family.theta[:, 1]))
-    return reality_rows.judge(draws, truth, p_value=answer.fit.p_value)
+def _by_three(found: Calibration, ball: Ball) -> Judged:
+    return reality_rows.judge(found.samples, ball.truth, p_value=found.predictive_p_value)
+
+
+def _judged(answer: ChainAnswer, three: Calibration, ball: Ball) -> Judged:
+    """Judge what is stated, which is not what whole takes say where that is weak."""
+    if answer.weak:
+        return _by_three(three, ball)
+    return reality_rows.judge(answer.family.pair, ball.truth, p_value=answer.fit.p_value)
 
 
 def _array(answer: ChainAnswer) -> tuple[str, ...]:

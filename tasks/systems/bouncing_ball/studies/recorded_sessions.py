@@ -1,6 +1,6 @@
 """Sessions of the simulated rig whose recordings depart: noise, speech, channels and clocks.
 
-The ball of `departed_sessions` falls in the rig's room, and what channel m records, x_m, is written
+A ball of `departed_sessions` falls in the rig's room, and what channel m records, x_m, is written
 to the disk as
 
     y_m(u) = x_p(m)(u') + speech at microphone m,    u = (1 + r_m) u' + d_m,
@@ -27,16 +27,11 @@ from ricochet.models.sound.arrays import Microphones
 from ricochet.models.sound.room_acoustics import Room
 from ricochet.tasks.recordings import recorder as sealing
 from ricochet.tasks.recordings.sessions import Session
-from ricochet.tasks.systems.bouncing_ball.studies.departed_sessions import (
-    CONCENTRATION,
-    HEIGHT,
-    RESTITUTION,
-)
+from ricochet.tasks.systems.bouncing_ball.studies.departed_sessions import HEIGHT, Ball
 
 DURATION = 1.6
 """Length of a take, s."""
-SCENE = Scene(RESTITUTION, float(np.log10(CONCENTRATION)), HEIGHT)
-NOISE = SCENE.noise_steps * acoustics.STEP
+NOISE = Scene.noise_steps * acoustics.STEP
 """Standard deviation of a sample of the background, full scale 1."""
 SPEAKER, MOUTH = 1.0, 0.4
 """How far from the table's middle someone speaks, and how high above it, m."""
@@ -58,10 +53,10 @@ def spoken(
     voice = speech_synthesis.speech(3.0 * frames / rate, sample_rate=rate, draw=draw)
     angle = draw.uniform(0.0, 2.0 * np.pi)
     place = np.array([[SPEAKER * np.cos(angle), SPEAKER * np.sin(angle), MOUTH]])
-    room = Room(reverberation_time=SCENE.reverberation_time)
+    room = Room(reverberation_time=Scene.reverberation_time)
     responses, _ = room_acoustics.responses(place, microphones=array, room=room)
     heard = [signal.fftconvolve(voice, each[0])[frames : 2 * frames] for each in responses]
-    level = NOISE * 10.0 ** ((SCENE.snr - below) / 20.0)
+    level = NOISE * 10.0 ** ((Scene.snr - below) / 20.0)
     return np.asarray(samples + level / np.std(heard) * np.array(heard))
 
 
@@ -104,12 +99,13 @@ class RecordedDeparture:
         change: Of a take; must be picklable.
     """
 
-    snr: float = SCENE.snr
+    snr: float = Scene.snr
     change: Change = unchanged
 
 
 RECORDED: dict[str, RecordedDeparture] = {
     "recorded": RecordedDeparture(),
+    "noise 20 dB": RecordedDeparture(snr=20.0),
     "noise 10 dB": RecordedDeparture(snr=10.0),
     "speech": RecordedDeparture(change=partial(spoken, below=20.0)),
     "loud speech": RecordedDeparture(change=partial(spoken, below=10.0)),
@@ -138,10 +134,13 @@ class _DepartedRig:
         return replace(recording, samples=acoustics.converted(changed))
 
 
-def record(departure: RecordedDeparture, folder: Path, *, takes: int, seed: int) -> Path:
+def record(
+    departure: RecordedDeparture, ball: Ball, folder: Path, *, takes: int, seed: int
+) -> Path:
     """Record a session at a folder that is not there yet, and return the folder."""
     rig, draw = interface.default_rig("simulated"), np.random.default_rng(seed)
-    inside = SimulatedRig(rig, replace(SCENE, snr=departure.snr), draw=draw)
+    scene = Scene(ball.restitution, ball.log10_concentration, HEIGHT, snr=departure.snr)
+    inside = SimulatedRig(rig, scene, draw=draw)
     plan = Session(
         folder=folder,
         identity=folder.name,

@@ -140,24 +140,46 @@ def _compared(
 def claim(package: Package) -> Claim:
     """Return what a package states; `BadInput` if it is no posterior of two parameters."""
     arrays = package.arrays
-    axes = {name: arrays[name].ndim for name in ARRAYS if name in arrays}
-    if package.kind not in contact_package.KINDS or axes != ARRAYS:
-        found = f"kind {package.kind!r} with {', '.join(sorted(arrays))}"
-        kinds = " or ".join(map(repr, contact_package.KINDS))
-        raise BadInput("package", found, f"kind {kinds} with {', '.join(sorted(ARRAYS))}")
-    if not all(np.isfinite(arrays[name]).all() for name in ARRAYS):
-        raise BadInput("package", "numbers that are not finite", "finite arrays")
+    if package.kind not in contact_package.KINDS or not ARRAYS.keys() <= arrays.keys():
+        raise _no_posterior(package)
+    paper = contact_package.of_paper(package)
+    for held in (arrays, arrays | paper):
+        if {name: held[name].ndim for name in ARRAYS} != ARRAYS:
+            raise _no_posterior(package)
+        if not all(np.isfinite(held[name]).all() for name in ARRAYS):
+            raise BadInput("package", "numbers that are not finite", "finite arrays")
     if not (np.diff(arrays["rows"]) > 0.0).all() or not (arrays["high"] > arrays["low"]).all():
         raise BadInput("package", "rows or intervals out of order", "ascending ones")
     if package.kind == contact_package.FAMILY:
         contact_package.check(arrays)
+        check_summary(package)
     window = Window(arrays["rows"], arrays["low"], arrays["high"])
     return Claim(
         density=grid_densities.normalise(window, arrays["log_density"]),
-        samples=arrays["samples"],
-        mean=arrays["mean"],
-        covariance=arrays["covariance"],
+        **paper,
     )
+
+
+def _no_posterior(package: Package) -> BadInput:
+    found = f"kind {package.kind!r} with {', '.join(sorted(package.arrays))}"
+    kinds = " or ".join(map(repr, contact_package.KINDS))
+    return BadInput("package", found, f"kind {kinds} with {', '.join(sorted(ARRAYS))}")
+
+
+def check_summary(package: Package) -> None:
+    """Refuse a package of kind `family` whose samples are not those of its contact: `BadInput`.
+
+    Where it has none of the paper's model, they are these, as packages once had them.
+    """
+    arrays = package.arrays
+    if contact_package.THREE + "samples" not in arrays:  # then `of_paper` found none of them
+        return
+    own = contact_package.summary_of(contact_package.contact_draws(package))
+    for name, expected in own.items():
+        alike = arrays[name].shape == expected.shape
+        if not (alike and np.allclose(arrays[name], expected, rtol=1e-9, atol=1e-15)):
+            found = "numbers that contradict those of its contact"
+            raise BadInput(f"package: {name}", found, "restitution and log10 concentration of it")
 
 
 def check_recordings(package: Package, sessions: Sequence[Path]) -> None:

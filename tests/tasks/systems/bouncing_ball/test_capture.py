@@ -1,6 +1,7 @@
 """The rig is what the settings say, or is refused; a session says what its ball was."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,9 +117,10 @@ def test_a_ball_that_bounces_higher_as_it_slows_needs_a_longer_take() -> None:
 
 
 def test_the_sample_takes_balls_of_the_family(tmp_path: Path) -> None:
+    curved = replace(REAL_PING_PONG, viscoelastic=True)
     pairs = [
         sample.SamplePair(name, "table", ball)
-        for name, ball in (("real", REAL_PING_PONG), ("plain", BALLS["tennis"]))
+        for name, ball in (("real", curved), ("plain", BALLS["tennis"]))
     ]
     settings = catalogue.load_settings(overrides=PLAIN)
     real, plain = (
@@ -128,3 +130,15 @@ def test_the_sample_takes_balls_of_the_family(tmp_path: Path) -> None:
     assert real is not None and plain is not None
     assert (real.viscoelastic, real.scatter) == (True, 0.004) and real.drag == REAL_PING_PONG.drag
     assert set(sessions.stated(plain)) == {"restitution", "log10_concentration"}
+
+
+@pytest.mark.parametrize(("key", "unit"), [("mass", "kg"), ("diameter", "m")])
+def test_a_size_that_no_ball_has_is_refused_with_what_is_expected(key: str, unit: str) -> None:
+    with pytest.raises(BadInput, match=rf"found -1, expected a number above 0 and .*, {unit}, or"):
+        settings_with(f"{key}=-1")
+
+
+def test_a_ball_of_no_material_is_not_recorded(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"capture\.mass: found 8\.06e\+04 kg/m\^3"):
+        recorded(tmp_path, "capture.diameter=0.04", "capture.mass=2.7")
+    assert not (tmp_path / "s").exists()

@@ -2,6 +2,9 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -9,19 +12,25 @@ import pytest
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import array_errors
+from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
+from ricochet.models.systems.bouncing_ball.calibration.whole_chains import ChainAnswer
 from ricochet.models.systems.bouncing_ball.chains import family
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import answers, chain_answers
+from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections, NamedTake
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 from ricochet.tasks.systems.bouncing_ball.studies import recorded_sessions
+from ricochet.tasks.systems.bouncing_ball.studies.departed_sessions import Ball
 from ricochet.tasks.systems.bouncing_ball.studies.recorded_sessions import RECORDED
 from tests.tasks.recordings import small_sessions
+from tests.tasks.systems.bouncing_ball.calibration import family_cases
 
 ARRAY = default_rig("bench", sample_rate=44100).array()
 STILL = np.zeros(17)
+RULES = catalogue.load_settings()[Calibrate]
 
 
 def detected(bounces: int) -> DetectedTake:
@@ -41,12 +50,14 @@ def detected(bounces: int) -> DetectedTake:
     )
 
 
-def chain_of(take: DetectedTake):
-    return chain_answers._chain(take, ARRAY, 1.5e-3, about=STILL)
+def chain_of(take: DetectedTake, rules: Calibrate = RULES):
+    return chain_answers._chain(take, ARRAY, rules, about=STILL)
 
 
-def test_a_take_is_used_up_to_its_sixth_bounce() -> None:
-    assert len(chain_of(detected(9)).times) == 6
+def test_a_take_is_used_up_to_the_bounce_that_the_settings_say() -> None:
+    assert len(chain_of(detected(9)).times) == RULES.whole_bounces == 6
+    assert len(chain_of(detected(9), replace(RULES, whole_bounces=8)).times) == 8
+    assert len(chain_of(detected(9), replace(RULES, whole_bounces=3)).times) == 3
     assert len(chain_of(detected(5)).times) == 5
     assert chain_of(detected(2)) is None
 
@@ -79,11 +90,74 @@ def test_an_outlier_keeps_its_time_and_tells_no_place() -> None:
     outliers = np.arange(6) == 2
     places = np.where(outliers[:, None], np.nan, plain.positions)
     chain = chain_answers._chain(
-        replace(plain, outliers=outliers, positions=places), ARRAY, 1.5e-3, about=np.zeros(17)
+        replace(plain, outliers=outliers, positions=places), ARRAY, RULES, about=np.zeros(17)
     )
     assert chain is not None
     assert np.isinf(chain.place_sd[2]) and np.isfinite(np.delete(chain.place_sd, 2)).all()
     assert np.isfinite(chain.places).all() and np.isfinite(chain.time_sd).all()
+
+
+def two_sessions(first: int, second: int) -> Detections:
+    """Detections of two sessions of one rig, with so many usable takes."""
+    rig = default_rig("bench", sample_rate=44100)
+    owners = [SimpleNamespace(identity=name, rig=rig, drop_height=0.26) for name in ("a", "b")]
+    counts = zip(owners, (first, second), strict=True)
+    takes = [
+        NamedTake(f"{owner.identity}/{number}.wav", Path(), detected(6))
+        for owner, count in counts
+        for number in range(count)
+    ]
+    return cast(Detections, SimpleNamespace(sessions=owners, takes=takes))
+
+
+def test_takes_come_from_all_sessions_and_stay_the_same_about_any_errors(monkeypatch) -> None:
+    several = two_sessions(12, 3)
+    chosen = chain_answers._usable(several, RULES)
+    assert [each.file[0] for each in chosen] == ["a"] * 7 + ["b"] * 3
+    assert len(chain_answers._usable(two_sessions(12, 30), RULES)) == RULES.whole_takes
+    takes = chain_answers.takes_of(chosen, several, None, RULES)
+    assert [take.session for take in takes] == [0] * 7 + [1] * 3
+    usual = chain_answers._chain
+
+    def lost(take, array, rules, *, about):  # no take can be located about errors
+        return None if about.any() else usual(take, array, rules, about=about)
+
+    monkeypatch.setattr(chain_answers, "_chain", lost)
+    again = chain_answers.takes_of(chosen, several, None, RULES, about=np.ones((1, 17)))
+    for one, other in zip(takes, again, strict=True):
+        np.testing.assert_array_equal(one.places, other.places)
+
+
+def test_a_session_without_takes_that_are_explained_is_not_described() -> None:
+    answer = replace(
+        family_cases.answer(1),
+        shared=np.ones((2, 17)),
+        shared_covariance=np.tile(0.25 * np.eye(17), (2, 1, 1)),
+        heights={1: (0.26, 0.02)},
+    )
+    [row] = chain_answers._shared(answer, two_sessions(1, 1))
+    assert row["session"] == "b"
+    assert row["height"] == {"mean": pytest.approx(0.02), "sd": pytest.approx(0.01)}
+
+
+def paper(answer: ChainAnswer, *, off: tuple[float, float]) -> Calibration:
+    """Three bounces' answer, as wide, so many deviations off."""
+    pair = answer.family.pair
+    mean = pair.mean(0) + np.array(off) * pair.std(0)
+    return cast(Calibration, SimpleNamespace(mean=mean, covariance=np.diag(pair.var(0))))
+
+
+def test_an_answer_of_three_bounces_far_from_that_of_whole_takes_is_contradicted() -> None:
+    answer = family_cases.answer(1)
+    # 5e-4 is the chance of 3.48 deviations
+    assert chain_answers.contradiction(answer, paper(answer, off=(3.4, -3.4))) == ()
+    [said] = chain_answers.contradiction(answer, paper(answer, off=(3.6, 0.0)), "air")
+    assert said.name == "family" and said.sentence.endswith(": air")
+    assert "restitution at 2 m/s" in said.sentence
+    [said] = chain_answers.contradiction(answer, paper(answer, off=(0.0, -3.6)))
+    assert "log10_concentration" in said.sentence
+    weak = replace(answer, weak="few draws")
+    assert chain_answers.contradiction(weak, paper(answer, off=(9.0, 9.0))) == ()
 
 
 def size_of(folder, **size):
@@ -132,13 +206,23 @@ def test_sessions_of_balls_of_different_sizes_are_refused(tmp_path) -> None:
 def test_the_result_states_every_member_and_all_that_takes_share(tmp_path) -> None:
     """Of the paper's ball, recorded by a rig in order."""
     rules = catalogue.load_settings()[Calibrate]
-    recorded_sessions.record(RECORDED["recorded"], tmp_path / "session", takes=6, seed=0)
+    ball = Ball(0.85, 3.5)
+    recorded_sessions.record(RECORDED["recorded"], ball, tmp_path / "session", takes=6, seed=0)
     detected = answers.detect([tmp_path / "session"], rules=rules)
-    chains = answers.infer(detected, rules=rules, seed=0).chains
+    found = answers.infer(detected, rules=rules, seed=0)
+    chains = found.chains
     assert chains is not None
     # none is impossible, as one is whose search ended nowhere
     assert all(member.log_evidence > -1e6 for member in chains.family.members.values())
-    content = chain_answers.content(chains, detected)
+    three = chain_answers.summarised(found.found.samples) | {"predictive_p_value": 0.5}
+    before = three | {"schema": "/1", "takes": {"used": 9}}
+    content = chain_answers.content(chains, detected, before)
+    assert content["takes"]["used"] == 9 and content["takes"]["whole_takes"]["used"] == 6
+    assert content["schema"] == chain_answers.SCHEMA
+    assert content["stated"] == "whole_takes" and content["three_bounces"] == three
+    assert content["mean"][0] == pytest.approx(content["restitution"]["at_reference"]["mean"])
+    weak = chain_answers.content(replace(chains, weak="few draws"), detected, three | {"takes": {}})
+    assert weak["stated"] == "three_bounces" and weak["mean"] == three["mean"]
     assert content["members"][family.PAPER] > 0.1
     [shared] = content["shared"]
     array = array_errors.errors(len(detected.sessions[0].rig.microphones))

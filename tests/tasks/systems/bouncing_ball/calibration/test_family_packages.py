@@ -19,9 +19,16 @@ def test_the_package_keeps_the_grid_and_gains_the_draws(package, tmp_path):
     write_package(tmp_path / "package", made, reader=GRID)
     read = read_package(tmp_path / "package", reader=GRID)
     assert read.kind == "family" and read.checks["family"]["members"] == family_cases.WEIGHTS
+    summary = ("samples", "mean", "covariance")
     for name, array in package.arrays.items():
-        np.testing.assert_array_equal(read.arrays[name], array)
+        place = f"three_bounces.{name}" if name in summary else name
+        np.testing.assert_array_equal(read.arrays[place], array)
     found = contact_package.contact_draws(read)
+    np.testing.assert_allclose(
+        read.arrays["samples"], contact_package.summary_of(found)["samples"], rtol=1e-12
+    )
+    np.testing.assert_allclose(read.arrays["mean"], read.arrays["samples"].mean(0), rtol=1e-12)
+
     expected = answer.family
     at = found.restitution(torch.tensor(1.0, dtype=torch.float64)).numpy()
     # the draws scatter by less than 5e-5 from take to take: four errors of the mean of 4000
@@ -29,6 +36,17 @@ def test_the_package_keeps_the_grid_and_gains_the_draws(package, tmp_path):
     kappa = torch.log10(found.contact.concentration).numpy()
     np.testing.assert_allclose(kappa, expected.theta[:, 1], rtol=1e-12)
     np.testing.assert_array_equal(found.viscoelastic.numpy(), expected.member == 2)
+
+
+def test_the_summary_of_the_paper_s_model_is_found_in_packages_of_both_kinds(package):
+    pairs = np.array([[0.8, 2.0], [0.9, 3.0], [0.85, 2.2]])
+    own = {"samples": pairs, "mean": pairs.mean(0), "covariance": np.cov(pairs.T)}
+    plain = replace(package, arrays=package.arrays | own)
+    made = family_packages.packaged(plain, family_cases.answer(1), seed=0)
+    for name, expected in own.items():
+        assert contact_package.of_paper(plain)[name] is expected
+        assert contact_package.of_paper(made)[name] is expected
+        assert made.arrays[name] is not expected
 
 
 def test_the_same_seed_makes_the_same_package_and_another_one_none(package):

@@ -187,9 +187,31 @@ def test_the_report_names_what_was_set_aside_and_draws_ratios(tmp_path):
     assert said.count("*") == 3
 
 
+def test_the_report_of_a_clip_says_whose_air_was_assumed(tmp_path):
+    (tmp_path / "details.json").write_text("{}")
+    ball = {"ball": "ping-pong", "diameter": 0.04, "mass": 0.0027, "air_temperature": 20.0}
+    entry = {"result": RESULT | {"object": ball}, "unchanged": False, "folder": str(tmp_path)}
+    said = report.lines({"clip": entry}, Path("out"))
+    assert "  air of a ping-pong ball, 40 mm, 2.7 g, at 20 degrees" in said
+    assert report.assumed_air({"ball": "clip"}) is None
+
+
+@pytest.mark.parametrize(("chance", "doubted"), [(0.74, True), (0.002, False)])
+def test_the_report_of_a_clip_that_may_be_no_ball_says_so_before_its_number(
+    tmp_path, chance, doubted
+):
+    weak = {"name": "weak", "sentence": "The evidence is weak.", "p_value": chance}
+    details = {"ratios": [[0.9, 0.95], [0.94]], "findings": [weak]}
+    (tmp_path / "details.json").write_text(json.dumps(details))
+    entry = {"result": RESULT, "unchanged": False, "folder": str(tmp_path)}
+    said = report.lines({"clip": entry}, Path("out"))
+    assert said[1].startswith("  this is no ball with a chance of 74 %" if doubted else "  restit")
+    assert ("  successive intervals shrink by the factor 0.940 (median)" in said) == doubted
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("grid", ""), ("family", ", with all bounces' answer (kind family)")],
+    [("grid", ""), ("family", ", with the draws of whole takes (kind family)")],
 )
 def test_the_report_says_which_kind_of_package_was_registered(tmp_path, kind, words):
     (tmp_path / "details.json").write_text(json.dumps({"package_kind": kind}))
@@ -197,6 +219,34 @@ def test_the_report_says_which_kind_of_package_was_registered(tmp_path, kind, wo
     entry = {"result": result, "unchanged": False, "folder": str(tmp_path)}
     said = report.lines({"pair": entry}, Path("out"))
     assert f"  registered as ball-table, version 3, alias candidate{words}" in said
+
+
+WHOLE = {
+    "stated": "whole_takes",
+    "three_bounces": {"mean": [0.79, 3.1], "covariance": [[1e-8, 0.0], [0.0, 0.01]]},
+    "members": {"linear": 1.0},
+    "restitution": {
+        "reference_speed": 2.0,
+        "at_reference": {"mean": 0.85, "sd": 0.001},
+        "band": [{"speed": 0.5, "mean": 0.87}, {"speed": 3.0, "mean": 0.83}],
+    },
+    "nuisances": {"log10_concentration": {"mean": 2.5, "sd": 0.2}},
+}
+
+
+def test_the_report_gives_the_answer_that_is_stated_first_and_then_the_other(tmp_path):
+    (tmp_path / "details.json").write_text("{}")
+    said = []
+    for stated in ("whole_takes", "three_bounces"):
+        result = RESULT | WHOLE | {"stated": stated}
+        entry = {"result": result, "unchanged": False, "folder": str(tmp_path)}
+        said.append(report.lines({"pair": entry}, Path("out"))[1:-2])
+    whole, weak = said
+    assert whole[0] == weak[0] and whole[0].startswith("  restitution 0.8500 +- 0.0010")
+    assert "by whole takes" in whole[1] and "0.8700 at 0.5, 0.8300 at 3.0 m/s (linear" in whole[1]
+    assert whole[3] == "    restitution 0.79000 +- 0.00010, log10_concentration 3.100 +- 0.100"
+    assert "whole takes, which are weak" in weak[1]
+    assert weak[2] == "    restitution 0.85000 +- 0.00100, log10_concentration 2.500 +- 0.200"
 
 
 HEIGHT = {"session": "a", "height": 0.262, "height_sd": 0.002, "stated": None, "source": "takes"}
@@ -253,3 +303,30 @@ def test_another_network_in_the_same_place_makes_another_key(tmp_path, asked):
     manifest.unlink()
     with pytest.raises(BadInput, match="a density's package"):
         targets.key(pair, dataclasses.replace(asked, density=tmp_path))
+
+
+def test_the_ball_of_a_clip_is_part_of_its_key(tmp_path, asked):
+    clip = tmp_path / "clip.wav"
+    clip.write_bytes(b"sound")
+    (target,) = targets.targets([str(clip)], tmp_path / "out")
+    named = [dataclasses.replace(asked, ball=ball) for ball in (None, "tennis", "golf")]
+    assert len({targets.key(target, each) for each in named}) == 3
+    calls: list[str] = []
+    for request in (named[1], named[1], named[2]):
+        run.run([str(clip)], request, do=stand_in(calls))
+    assert calls == ["clip", "clip"]
+
+
+def test_an_unknown_ball_is_refused_with_those_that_are_known(asked):
+    with pytest.raises(BadInput, match=r"--ball: found 'moon', expected one of tennis, ping-pong"):
+        targets.check_ball(["clip.wav"], dataclasses.replace(asked, ball="moon"))
+
+
+def test_a_session_states_its_own_ball(tmp_path, asked):
+    request = dataclasses.replace(asked, ball="tennis")
+    folder = write(tmp_path / "a")
+    for sessions_given in ([folder], [], ["clip.wav", folder]):
+        with pytest.raises(BadInput, match="--ball tennis: found session folders"):
+            targets.check_ball(sessions_given, request)
+        targets.check_ball(sessions_given, asked)
+    targets.check_ball(["clip.wav"], request)

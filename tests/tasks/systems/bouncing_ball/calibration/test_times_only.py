@@ -59,7 +59,10 @@ def test_a_session_of_two_microphones_gives_restitution_by_speed(tmp_path):
     assert by_speed["reference_speed"] == 2.0
     speeds = [row["speed"] for row in by_speed["band"]]
     assert speeds == sorted(speeds)
-    assert all(row["low"] <= row["mean"] <= row["high"] for row in by_speed["band"])
+    for row in (*by_speed["band"], *by_speed["beyond"]):
+        assert set(row) == {"speed", "mean", "sd", "region_90"}
+        assert row["region_90"][0] <= row["mean"] <= row["region_90"][1]
+    assert result["predictive_p_value"] is None
     assert sum(result["members"].values()) == pytest.approx(1.0)
     with np.load(target.folder / "samples.npz") as arrays:
         assert arrays["theta"].shape == (4000, 2)
@@ -84,7 +87,7 @@ def test_a_session_of_two_microphones_takes_the_air_of_the_size_that_it_states(t
 
 
 @pytest.mark.slow
-def test_a_clip_s_answer_does_not_depend_on_the_seed(tmp_path):
+def test_a_clip_s_answer_depends_on_the_ball_that_is_named_and_not_on_the_seed(tmp_path):
     path = tmp_path / "clip.wav"
     soundfile.write(path, 2.0 * sound(RIG)[0], 44100)
     results = []
@@ -95,6 +98,13 @@ def test_a_clip_s_answer_does_not_depend_on_the_seed(tmp_path):
         )
     assert results[0]["mean"] == results[1]["mean"]
     assert results[0]["covariance"] == results[1]["covariance"]
+    sized = replace(request, ball="ping-pong")
+    result = times_only.calibrate(target, sized)
+    assert results[0]["object"] == {"ball": "clip", "surface": "unknown", "drop_height": None}
+    size = {"diameter": 0.04, "mass": 0.0027, "air_temperature": 20.0}
+    assert result["object"] == {**results[0]["object"], "ball": "ping-pong", **size}
+    slowest, fastest = result["restitution"]["terminal_speed_if_constant"]["region_90"]
+    assert slowest < 8.6 < fastest < 1.4 * slowest
     drawn = {path.name for path in (target.folder / "figures").iterdir()}
     assert drawn == {"recording.png", "ratio-by-bounce.png", "restitution-by-speed.png"}
 

@@ -34,3 +34,10 @@ def test_every_figure_is_drawn_and_has_named_axes(draw):
     assert style.to_png(figure).startswith(b"\x89PNG")
     assert any(axes.get_xlabel() for axes in figure.axes)
     assert any(axes.get_ylabel() for axes in figure.axes)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20])
+def test_bounces_are_counted_in_whole_numbers(count):
+    (axes,) = calibration.ratio_by_bounce([np.full(count, 0.9)], title="clip").axes
+    ticks = axes.get_xticks()
+    assert np.array_equal(ticks, np.round(ticks))

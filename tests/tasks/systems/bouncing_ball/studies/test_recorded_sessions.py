@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 from ricochet.hardware.microphones import interface
+from ricochet.hardware.microphones.simulated_drops import Scene
 from ricochet.models.sound import impact_synthesis
 from ricochet.models.sound.impact_synthesis import Click
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.systems.bouncing_ball.studies import recorded_sessions
+from ricochet.tasks.systems.bouncing_ball.studies.departed_sessions import Ball
 from ricochet.tasks.systems.bouncing_ball.studies.recorded_sessions import RECORDED
 
 ARRAY = interface.default_rig("simulated").array()
 RATE = ARRAY.sample_rate
+
+BALL = Ball(0.85, 3.5)
 
 
 def draw() -> np.random.Generator:
@@ -66,7 +70,7 @@ def test_exchanged_twice_is_in_order_and_a_dead_channel_has_no_click():
 
 def test_speech_has_the_stated_power():
     silence = np.zeros((3, round(RATE)))
-    click = recorded_sessions.NOISE**2 * 10.0 ** (recorded_sessions.SCENE.snr / 10.0)
+    click = recorded_sessions.NOISE**2 * 10.0 ** (Scene.snr / 10.0)
     found = recorded_sessions.spoken(silence, ARRAY, draw(), below=20.0)
     assert np.var(found) == pytest.approx(click / 100.0)
     louder = recorded_sessions.spoken(silence, ARRAY, draw(), below=10.0)
@@ -77,7 +81,9 @@ def test_speech_has_the_stated_power():
 def test_a_session_is_written_as_any_other_and_departs_in_its_sound_alone(tmp_path):
     plain, swapped = (
         sessions.read_session(
-            recorded_sessions.record(RECORDED[name], tmp_path / name.split()[0], takes=2, seed=3)
+            recorded_sessions.record(
+                RECORDED[name], BALL, tmp_path / name.split()[0], takes=2, seed=3
+            )
         )
         for name in ("recorded", "swapped channels")
     )

@@ -82,7 +82,19 @@ def test_half_of_every_deviation_is_refused_however_few_the_draws(stated, monkey
 @pytest.mark.parametrize("answer", [None, family_cases.answer(2, weak="only 3 draws carry it")])
 def test_a_contact_that_whole_takes_do_not_give_is_refused(stated, monkeypatch, answer):
     (check,) = checks(stated, answer, monkeypatch)
-    assert (not check.passed and "whole takes" in check.line) or "only 3 draws" in check.line
+    assert not check.passed
+    assert ("whole takes" if answer is None else "only 3 draws") in check.line
+
+
+def test_samples_of_another_name_do_not_pass_for_those_that_are_read(package):
+    moments = {"mean": np.zeros(2), "covariance": np.eye(2), "samples": np.full((5, 2), 0.8)}
+    apart = {f"three_bounces.{name}": array for name, array in moments.items()}
+    other = {"samples": np.full((3, 2), 0.5), "mean": np.full(2, 9.0)}
+    smuggled = replace(package, arrays=package.arrays | moments | other | apart)
+    assert audit.claim(smuggled).mean.tolist() == [9.0, 9.0]
+    blind = replace(smuggled, arrays=smuggled.arrays | {"covariance": np.full((2, 2), np.nan)})
+    with pytest.raises(BadInput, match="not finite"):
+        audit.claim(blind)
 
 
 def test_a_package_of_the_grid_states_no_contact(package, monkeypatch):
@@ -91,8 +103,15 @@ def test_a_package_of_the_grid_states_no_contact(package, monkeypatch):
 
 def test_arrays_of_a_contact_that_mean_nothing_are_refused(stated):
     moments = {"mean": np.zeros(2), "covariance": np.eye(2), "samples": np.full((5, 2), 0.8)}
-    whole = replace(stated, arrays=stated.arrays | moments)
+    paper = {f"three_bounces.{name}": array for name, array in moments.items()}
+    whole = replace(stated, arrays=stated.arrays | paper)
     assert audit.claim(whole).mean.tolist() == [0.0, 0.0]
+    before = replace(stated, arrays=stated.arrays | moments)  # as packages once were
+    assert audit.claim(before).mean.tolist() == [0.0, 0.0]
+    for name in moments:
+        narrow = replace(whole, arrays=whole.arrays | {name: 0.99 * whole.arrays[name]})
+        with pytest.raises(BadInput, match=f"package: {name}: found .* contradict"):
+            audit.claim(narrow)
     with pytest.raises(BadInput, match=r"contact\.drag"):
         audit.claim(changed(whole, "drag", lambda v: -v))
 

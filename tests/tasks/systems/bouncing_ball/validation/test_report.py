@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from ricochet.models.systems.bouncing_ball import contact_draws
+from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.registry.runs import OpenRun
 from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.systems.bouncing_ball import contact_package
@@ -24,7 +25,7 @@ TRACKED = TrackingTrials(
 )
 
 
-CONTACT = {"contact_restitution_mean", "contact_restitution_sd"}
+THREE = {"three_bounces_restitution_mean", "three_bounces_restitution_sd"}
 
 
 def package(contact=None):
@@ -34,11 +35,9 @@ def package(contact=None):
         "covariance": np.diag([1e-6, 0.04]),
     }
     names = ("restitution", "log10_concentration")
-    return SimpleNamespace(
-        kind="grid" if contact is None else "family",
-        arrays=arrays | ({} if contact is None else contact_package.arrays_of(contact)),
-        parameters=[SimpleNamespace(name=name) for name in names],
-    )
+    parameters = tuple(SimpleNamespace(name=name) for name in names)
+    made = Package("grid", parameters, arrays, {}, {}, "0" * 32, "0" * 40, {})
+    return made if contact is None else contact_package.with_contacts(made, contact)
 
 
 def contenders(**versions):
@@ -46,8 +45,8 @@ def contenders(**versions):
     return Contenders(NAME, versions, {role: package() for role in versions})
 
 
-def test_the_restitution_of_all_bounces_is_reported_where_there_is_one() -> None:
-    pairs = torch.tensor([[0.71, 3.0], [0.73, 3.0]], dtype=torch.float64)
+def test_the_restitution_of_whole_takes_is_reported_where_there_is_one() -> None:
+    pairs = torch.tensor([[0.73, 3.0], [0.75, 3.0]], dtype=torch.float64)
     both = {"candidate": package(contact_draws.of_pairs(pairs)), "champion": package()}
     played = Contenders(NAME, {"candidate": "2", "champion": "1"}, both)
     result = TwinResult(
@@ -55,10 +54,12 @@ def test_the_restitution_of_all_bounces_is_reported_where_there_is_one() -> None
     )
     tracked = TrackingTrials(result.success.to_json(), {}, {}, {"candidate": (), "champion": ()})
     made = report.report(played, None, TwinResult(**(vars(result) | {"tracking": tracked})))
-    assert made.measured["candidate"]["contact_restitution_mean"] == pytest.approx(0.72)
-    assert made.measured["candidate"]["contact_restitution_sd"] == pytest.approx(0.01)
-    assert not CONTACT & set(made.measured["champion"])
-    assert made.stated.endswith(", by all bounces 0.72 ± 0.01 at 2 m/s")
+    assert made.measured["candidate"]["restitution_mean"] == pytest.approx(0.74)
+    assert made.measured["candidate"]["three_bounces_restitution_mean"] == pytest.approx(0.72)
+    assert made.measured["candidate"]["three_bounces_restitution_sd"] == pytest.approx(1e-3)
+    assert not THREE & set(made.measured["champion"])
+    assert made.stated.startswith("restitution 0.74 ± 0.01, ")
+    assert made.stated.endswith(", by whole takes, at 2 m/s")
 
 
 def test_what_was_refused_in_a_toss_goes_into_the_run(tmp_path) -> None:
@@ -82,7 +83,7 @@ def test_every_metric_has_a_label_and_every_parameter_its_deviation() -> None:
     )
     made = report.report(played, None, TwinResult(**(vars(result) | {"tracking": tracked})))
     for role in ("candidate", "champion"):
-        assert set(made.measured[role]) == set(report.LABELS) - CONTACT - {"cup_inside_90"}
+        assert set(made.measured[role]) == set(report.LABELS) - THREE - {"cup_inside_90"}
     assert made.measured["candidate"]["restitution_sd"] == pytest.approx(1e-3)
     assert made.measured["champion"]["energy"] == 0.2
     assert made.stated == "restitution 0.72 ± 0.001, log10_concentration 3 ± 0.2"
