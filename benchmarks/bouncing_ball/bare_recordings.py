@@ -4,17 +4,19 @@ Run by `python -m benchmarks.bouncing_ball.bare_recordings [--recordings N] [--s
 
 Of recordings without a ball: the share that is answered without a finding, that is answered with
 one, and that is refused. Of balls under stress: the share that is refused; that is useful, the
-restitution at the first detected bounce within 0.01; whose 90 % interval holds the truth; and that
-is silent and wrong, answered without a finding though the truth is more than 0.01 off and outside
-the interval. For comparison, the median ratio of the best chain, and whether it is within 0.01 of
-the median ratio of the true bounces. At last the real ping-pong ball, where the recording is at
-hand (RICOCHET_REAL_DATA or ../shared/data).
+restitution at the first detected bounce within 0.01; whose 90 % interval holds the truth; that is
+silent and wrong, answered without a finding of any kind though the truth is more than 0.01 off and
+outside the 90 % interval; and that is as wrong, but has a finding. For comparison, the median ratio
+of the best chain, and whether it is within 0.01 of the median ratio of the true bounces. Then the
+same balls once more, each with its size stated (`ricochet calibrate --ball`). At last the real
+ping-pong ball, where the recording is at hand (RICOCHET_REAL_DATA or ../shared/data).
 """
 
 import argparse
 import os
 import pathlib
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,9 +27,11 @@ from numpy.typing import NDArray
 from benchmarks.bouncing_ball import recording_corpora as corpora
 from benchmarks.bouncing_ball.recording_corpora import Clip
 from ricochet.models.sound import alike_onsets, onsets
+from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS, Size
 from ricochet.models.systems.bouncing_ball.calibration import times_only
 from ricochet.models.systems.bouncing_ball.calibration.drop_choice import NoBallError
 from ricochet.models.systems.bouncing_ball.calibration.times_only import BareCalibration
+from ricochet.models.systems.bouncing_ball.chains import family
 
 NEAR = 0.01
 """Greatest error of a useful restitution."""
@@ -49,27 +53,33 @@ class Outcome:
         return abs(self.error) <= NEAR
 
     @property
+    def wrong(self) -> bool:
+        """Tell whether an answer is off, and its interval does not say so."""
+        return not (self.refused or self.useful or self.held)
+
+    @property
     def silent_and_wrong(self) -> bool:
-        """Tell whether an answer without a finding is off, and its interval does not say so."""
-        return not (self.refused or self.findings or self.useful or self.held)
+        """Tell whether an answer is wrong and has no finding."""
+        return self.wrong and not self.findings
 
 
-def answer(clip: Clip) -> BareCalibration | NoBallError:
-    """Return what the package says of a recording."""
+def answer(clip: Clip, *, sized: bool = False) -> BareCalibration | NoBallError:
+    """Return what the package says of a recording, whose ball's size may be stated."""
     try:
-        return _calibrated(clip.samples[None], clip.sample_rate)
+        return _calibrated(clip.samples[None], clip.sample_rate, clip.size if sized else None)
     except NoBallError as error:
         return error
 
 
-def _calibrated(samples: NDArray[np.float64], rate: int) -> BareCalibration:
+def _calibrated(samples: NDArray[np.float64], rate: int, size: Size | None) -> BareCalibration:
     heard = onsets.detect(samples, rate)
-    return times_only.calibrate_recording(heard, alike_onsets.detect(samples, rate, heard))
+    alike = alike_onsets.detect(samples, rate, heard)
+    return times_only.calibrate_recording(heard, alike, family.drag_prior(size, 20.0))
 
 
-def outcome(clip: Clip) -> Outcome:
+def outcome(clip: Clip, *, sized: bool = False) -> Outcome:
     """Judge the answer."""
-    found = answer(clip)
+    found = answer(clip, sized=sized)
     if isinstance(found, NoBallError):
         return Outcome(True, ())
     names = tuple(finding.name for finding in found.findings)
@@ -100,8 +110,17 @@ def main() -> None:
         refused = np.mean([row.refused for row in rows])
         print(f"{kind:22s}{len(rows):8d}{silent:8.3f}{warned:8.3f}{refused:8.3f}")
     balls = _tried(corpora.STRESSES, corpora.stressed, arguments)
-    heads = ("number", "refused", "finding", "useful", "held", "wrong", "ratio")
-    print(f"\n{'balls':22s}" + "".join(f"{head:>8s}" for head in heads))
+    _print_balls("balls", balls)
+    total = sum(len(rows) for rows in (*nothing.values(), *balls.values()))
+    print(f"\n{(time.perf_counter() - start) / total:.2f} s a recording, making it included")
+    _print_balls("size known", _tried(corpora.STRESSES, corpora.stressed, arguments, sized=True))
+    _print_real(None)
+    _print_real(COMMON_BALLS["ping-pong"])
+
+
+def _print_balls(title: str, balls: dict[str, list[Outcome]]) -> None:
+    heads = ("number", "refused", "finding", "useful", "held", "silent", "said", "ratio")
+    print(f"\n{title:22s}" + "".join(f"{head:>8s}" for head in heads), "(silent, said: wrong)")
     for kind, rows in _with_all(balls).items():
         answered = [row for row in rows if not row.refused]
         shares = [
@@ -110,23 +129,30 @@ def main() -> None:
             np.mean([row.useful for row in rows]),
             np.mean([row.held for row in answered]) if answered else np.nan,
             np.mean([row.silent_and_wrong for row in rows]),
+            np.mean([row.wrong and bool(row.findings) for row in rows]),
             np.mean([abs(row.ratio_error) <= NEAR for row in rows]),
         ]
-        print(f"{kind:22s}{len(rows):8d}" + "".join(f"{share:8.3f}" for share in shares))
-    total = sum(len(rows) for rows in (*nothing.values(), *balls.values()))
-    print(f"\n{(time.perf_counter() - start) / total:.2f} s a recording, making it included")
-    _print_real()
+        line = f"{kind:22s}{len(rows):8d}" + "".join(f"{share:8.3f}" for share in shares)
+        print(line, flush=True)
+    names = Counter(name for rows in balls.values() for row in rows for name in row.findings)
+    wrong = Counter(
+        name for rows in balls.values() for row in rows if row.wrong for name in row.findings
+    )
+    print("findings: " + ", ".join(f"{name} {number}" for name, number in names.items()))
+    print("of wrong answers: " + ", ".join(f"{name} {number}" for name, number in wrong.items()))
 
 
 def _tried(
     kinds: dict[str, Callable[..., object]],
     make: Callable[[str, np.random.Generator], Clip],
     arguments: argparse.Namespace,
+    *,
+    sized: bool = False,
 ) -> dict[str, list[Outcome]]:
     found: dict[str, list[Outcome]] = {}
     for number, kind in enumerate(kinds):
         draws = np.random.default_rng([arguments.seed, number]).spawn(arguments.recordings)
-        found[kind] = [outcome(make(kind, draw)) for draw in draws]
+        found[kind] = [outcome(make(kind, draw), sized=sized) for draw in draws]
     return found
 
 
@@ -134,14 +160,15 @@ def _with_all(kinds: dict[str, list[Outcome]]) -> dict[str, list[Outcome]]:
     return {**kinds, "all": [row for rows in kinds.values() for row in rows]}
 
 
-def _print_real() -> None:
+def _print_real(size: Size | None) -> None:
     data = pathlib.Path(os.environ.get("RICOCHET_REAL_DATA", "../shared/data"))
     path = data / "bounce_audio" / "eeps_pingpong" / "pingpong.wav"
     if not path.is_file():
         print(f"real ping-pong ball: {path} is missing")
         return
     samples, rate = soundfile.read(path, always_2d=True)
-    found = _calibrated(samples.T.copy(), rate)
+    found = _calibrated(samples.T.copy(), rate, size)
+    print(f"\nsize {'not stated' if size is None else 'stated'}")
     for name, at in (("first bounce", found.at_first_bounce), ("reference", found.at_reference)):
         low, high = at.region_90
         print(

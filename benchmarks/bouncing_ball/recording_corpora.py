@@ -26,13 +26,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Clip:
-    """A recording; of a ball also its restitution by speed, and the bounces that can be heard."""
+    """A recording; of a ball also its restitution by speed, its audible bounces, and its size."""
 
     name: str
     samples: Array
     sample_rate: int
     restitution: Callable[[float], float] | None = None
     times: Array | None = None
+    size: air.Size | None = None
 
 
 def ball(draw: np.random.Generator, *, name: str = "clean", lead: float = 0.4) -> Clip:
@@ -58,9 +59,8 @@ def ball(draw: np.random.Generator, *, name: str = "clean", lead: float = 0.4) -
     samples = sounds.room(samples, draw.uniform(0.05, 0.3), draw, level=0.3)
     samples = samples / np.abs(samples).max() * draw.uniform(0.1, 0.9)
     quiet = 10.0 ** draw.uniform(-4.0, -2.7)
-    return Clip(
-        name, samples + quiet * draw.standard_normal(len(samples)), RATE, restitution, times
-    )
+    samples = samples + quiet * draw.standard_normal(len(samples))
+    return Clip(name, samples, RATE, restitution, times, size)
 
 
 def _fall(
