@@ -59,7 +59,7 @@ def draw(path: Path, title: str, toss: Toss, states: Sequence[ArmState], rig: Ri
         Frame(
             float(when),
             np.array(states[int(np.abs(clock - when).argmin())].joints),
-            _ball_at(toss, float(when)),
+            ball_at(toss, float(when)),
         )
         for when in times
     ]
@@ -80,7 +80,7 @@ def _decision(decision: Decision) -> Iterator[Row]:
         yield target.issued, "target", {name: getattr(target, name) for name in CHANNELS["target"]}
 
 
-def _ball_at(toss: Toss, when: float) -> tuple[float, float, float]:
+def ball_at(toss: Toss, when: float) -> tuple[float, float, float]:
     """Return the ball's centre, a radius above the point that its flight describes."""
     last = max(int(np.searchsorted(toss.times, when, side="right")) - 1, 0)
     since = when - toss.times[last]
