@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.verb import Call, Verb, prepare_servers, report_published
+from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, prepare_servers, report_published
+from ricochet.tasks.console.progress import announce
 from ricochet.tasks.systems import catalogue
 
 
 def calibrate(call: Call) -> None:
     """Turn recordings into posteriors."""
+    announce("loading PyTorch ...")
     from ricochet.tasks.systems.bouncing_ball.calibration import report, run, targets
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
@@ -56,9 +58,11 @@ def capture(call: Call) -> None:
 
 def simulate(call: Call) -> None:
     """Simulate drops without sound."""
+    announce("loading PyTorch ...")
     from ricochet.tasks.systems.bouncing_ball import simulated_drops
     from ricochet.tasks.systems.bouncing_ball.settings import Simulate
 
+    announce("simulating drops ...")
     result = simulated_drops.run(call.settings[Simulate], call.out, seed=call.seed)
     call.report_line(f"{result['drops']} drops in {call.out / result['data']}")
 
@@ -116,5 +120,6 @@ VERBS = (
         "simulate drops, with measurement noise and without sound",
         "ricochet simulate --set simulate.drops=1000 --out artifacts/simulate",
         simulate,
+        takes=COMPUTES,
     ),
 )

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.verb import Call, Verb, prepare_servers, write_result
+from ricochet.flows.command_line.verb import RESULT, Call, Verb, prepare_servers, write_result
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems import catalogue
@@ -88,8 +88,6 @@ def _validated(call: Call) -> dict[str, Any]:
 def rollback(call: Call) -> None:
     """Restore the aliases that there were before the last promotion."""
     name = call.arguments.name
-    if not call.publish:
-        raise BadInput("--no-publish", "rollback", "none: rolling back is moving aliases")
     catalogue.kind_of(name)
     prepare_servers()
     from ricochet.flows import promote as flow
@@ -197,12 +195,13 @@ def verbs() -> tuple[Verb, ...]:
             f"ricochet rollback {examples[0]} --reason misses-too-often",
             rollback,
             _rollback_options,
-            only_publishes=True,
+            takes=RESULT,
         ),
         Verb(
             ("doctor",),
             "find what crashes left behind, repair what has one right repair, report the rest",
             "ricochet doctor",
             doctor,
+            takes=RESULT,
         ),
     )

@@ -42,12 +42,14 @@ class Study:
     Attributes:
         run: Makes figures and returns every number of the tables.
         count: The option that sets how much is tried, and of what, such as ("rolls", "of a die").
+        duration: How long it takes, in words, at full size and with `--quick`.
     """
 
     name: str
     summary: str
     run: Callable[[StudyRequest], Mapping[str, Any]]
     count: tuple[str, str] | None = None
+    duration: str = ""
 
 
 class Night(Protocol):
