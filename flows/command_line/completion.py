@@ -4,7 +4,9 @@ The script is made by shtab from the parser itself, so that it never lacks a ver
 """
 
 import argparse
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from typing import Any
 
 from ricochet.flows.command_line.verb import Call, Takes, Verb
 from ricochet.tasks.systems import catalogue
@@ -25,6 +27,10 @@ def completion(call: Call) -> None:
     from ricochet.flows import cli
 
     parser = cli.build_parser()
+    settings = _complete_settings(setting_names())
+    for action in _actions(parser):
+        if action.dest == "overrides":
+            action.complete = settings  # type: ignore[attr-defined]  # what shtab looks for
     call.report_line(shtab.complete(parser, shell=call.arguments.shell))
 
 
@@ -35,6 +41,27 @@ def setting_names() -> list[str]:
         for section, kind in catalogue.sections()
         for field in fields(kind)
     ]
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Yield the actions of a parser and of those below it."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from _actions(below)
+
+
+def _complete_settings(names: Sequence[str]) -> dict[str, Any]:
+    """Return how each shell completes `section.key=`."""
+    words = " ".join(f"{name}=" for name in names)
+    function = f'_ricochet_settings() {{ compgen -W "{words}" -- "$1"; }}'
+    return {
+        "bash": "_ricochet_settings",
+        "zsh": f"({words})",
+        "fish": words,
+        "preamble": {"bash": function},
+    }
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

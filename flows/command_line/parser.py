@@ -81,6 +81,7 @@ def _group(add: Callable[..., Any], group: str, verbs: Iterable[Verb]) -> Callab
     listed = "".join(f"  {verb.words[-1]:{width}}{verb.summary}\n" for verb in members)
     parser = add(
         group,
+        help=f"one of {', '.join(verb.words[-1] for verb in members)}",
         usage=f"ricochet {group} NAME [options]",
         description=f"names:\n{listed}\noptions of each: ricochet {group} NAME --help",
         epilog=f"example:\n  {members[0].example}",
@@ -95,6 +96,7 @@ def _group(add: Callable[..., Any], group: str, verbs: Iterable[Verb]) -> Callab
 def _add_verb(add: Callable[..., argparse.ArgumentParser], name: str, verb: Verb) -> None:
     parser = add(
         name,
+        help=verb.summary,
         description=f"{verb.summary[:1].upper()}{verb.summary[1:]}.",
         epilog=f"{verb.details}example:\n  {verb.example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -23,8 +23,10 @@ def study(found: Study, call: Call) -> Mapping[str, Any]:
         request = StudyRequest(call.settings, out, progress, given.quick, call.seed, count)
         result = {**found.run(request), "seed": call.seed}
     write_result(out, result)
-    for line in table.of_records(result):
-        call.report_line(line)
+    if found.headline is not None:
+        shown = found.headline
+        for line in table.of_records(result[shown.records], shown.columns, label=shown.records):
+            call.report_line(line)
     call.report_line(f"study {found.name}: all numbers in {out / 'result.json'}, figures beside it")
     if given.quick:
         call.report_next(f"ricochet study {found.name}   (at full size)")

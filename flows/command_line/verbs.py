@@ -5,6 +5,7 @@ any server, so that a quick look costs nothing.
 """
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -20,18 +21,19 @@ from ricochet.flows.command_line.verb import (
     report_published,
     write_result,
 )
-from ricochet.tasks.console.progress import bar
+from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.training import steps
 from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest
 
 
-def train(training: Training, call: Call) -> None:
+def train(training: Training, call: Call) -> Mapping[str, Any]:
     """Train what is not there and register it."""
     overrides, trials = call.arguments.overrides, getattr(call.arguments, "trials", None)
     if trials is not None:
         overrides.append(f"{training.section}.trials={trials}")
     settings = catalogue.load_settings(call.arguments.params, overrides)
+    announce(f"train {training.name}: loading PyTorch ...")
     procedure, request = training.load(), TrainingRequest(settings, call.out, call.seed)
     result = _already_registered(procedure, request) if call.publish else None
     if result is None and call.publish:
@@ -43,6 +45,9 @@ def train(training: Training, call: Call) -> None:
     write_result(call.out, result)
     for line in procedure.lines(result, call.out):
         call.report_line(line)
+    if training.then:
+        call.report_next(training.then)
+    return result
 
 
 def _searches(training: Training) -> bool:
@@ -69,10 +74,12 @@ def nightly(call: Call) -> None:
         call.report_line(f"not all is published or at hand: {result['reason']}")
     if failure is not None:
         raise failure
+    call.report_next("ricochet up   (to look at the runs)")
 
 
 def up(call: Call) -> None:
     """Start the servers and the worker."""
+    announce("starting MLflow, Prefect and a worker ...")
     from ricochet.flows.servers import up as servers
 
     found = servers.defaults()

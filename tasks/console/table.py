@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Cell = str | float | int | bool | None
-MOST_COLUMNS = 6
 
 
 def lines(
@@ -39,36 +38,24 @@ def _text(cell: Cell) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
-def of_records(result: Mapping[str, Any], *, most: int = MOST_COLUMNS) -> list[str]:
-    """Return a table for each entry of a result that holds records, by name or in a list.
+def of_records(
+    records: Mapping[str, Any], columns: Mapping[str, str], *, label: str = ""
+) -> list[str]:
+    """Return a table with a row for each record that is named, itself a mapping.
 
-    A record is a mapping; the columns are the keys whose values are numbers or texts in any record.
+    Args:
+        columns: Where in a record the cells are, keys joined by `/`, by heading.
+        label: Heading of the names.
     """
-    said: list[str] = []
-    for name, entry in result.items():
-        records = _records(entry)
-        keys = dict.fromkeys(key for _, row in records for key, cell in row.items() if _plain(cell))
-        shown = list(keys)[:most]
-        if shown:
-            rows = [[label, *(_cell(row.get(key)) for key in shown)] for label, row in records]
-            said += lines([name, *shown], rows)
-    return said
+    rows = [
+        [name, *(_found(record, place.split("/")) for place in columns.values())]
+        for name, record in records.items()
+    ]
+    return lines([label, *columns], rows)
 
 
-def _records(entry: Any) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the labelled records of an entry, none where it holds anything else."""
-    if isinstance(entry, Mapping):
-        found = [(str(key), value) for key, value in entry.items()]
-    elif isinstance(entry, list):
-        found = [(str(number), value) for number, value in enumerate(entry)]
-    else:
-        return []
-    return found if all(isinstance(value, Mapping) for _, value in found) else []
-
-
-def _plain(cell: object) -> bool:
-    return isinstance(cell, int | float | str)
-
-
-def _cell(value: Any) -> Cell:
-    return value if _plain(value) else None
+def _found(record: Any, keys: Sequence[str]) -> Cell:
+    """Return what lies behind keys; nothing where one of them is missing."""
+    for key in keys:
+        record = record.get(key) if isinstance(record, Mapping) else None
+    return record if isinstance(record, str | float | int) else None

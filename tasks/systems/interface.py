@@ -36,6 +36,19 @@ class StudyRequest:
 
 
 @dataclass(frozen=True)
+class Headline:
+    """What of a result is shown at the terminal.
+
+    Attributes:
+        records: The key of the result that holds the rows by name.
+        columns: Keys of a row, joined by `/`, by heading; a heading has the unit.
+    """
+
+    records: str
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Study:
     """A paper's tables and figures, `ricochet study NAME`.
 
@@ -50,6 +63,7 @@ class Study:
     run: Callable[[StudyRequest], Mapping[str, Any]]
     count: tuple[str, str] | None = None
     duration: str = ""
+    headline: Headline | None = None
 
 
 class Night(Protocol):
