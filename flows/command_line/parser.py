@@ -6,6 +6,7 @@ What is mistyped is answered with the nearest name there is.
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,6 +15,7 @@ from ricochet.flows.command_line.verb import Takes, Verb
 from ricochet.models.core.nearest_name import did_you_mean
 
 BAD_INPUT = 2
+LAYOUT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
 
 
 class Parser(argparse.ArgumentParser):
@@ -77,18 +79,15 @@ class _Version(argparse.Action):
 def _group(add: Callable[..., Any], group: str, verbs: Iterable[Verb]) -> Callable[..., Any]:
     """Add the verb that several names follow; its help lists them."""
     members = [verb for verb in verbs if " ".join(verb.words[:-1]) == group]
-    width = max(len(verb.words[-1]) for verb in members) + 2
-    listed = "".join(f"  {verb.words[-1]:{width}}{verb.summary}\n" for verb in members)
     parser = add(
         group,
         help=f"one of {', '.join(verb.words[-1] for verb in members)}",
         usage=f"ricochet {group} NAME [options]",
-        description=f"names:\n{listed}\noptions of each: ricochet {group} NAME --help",
-        epilog=f"example:\n  {members[0].example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"options of each: ricochet {group} NAME --help\n\nexample:\n  {members[0].example}",
+        formatter_class=LAYOUT,
     )
     names = parser.add_subparsers(
-        metavar="NAME", prog=f"ricochet {group}", required=True, help=argparse.SUPPRESS
+        title="names", metavar="NAME", prog=f"ricochet {group}", required=True
     )
     return names.add_parser
 
@@ -99,7 +98,7 @@ def _add_verb(add: Callable[..., argparse.ArgumentParser], name: str, verb: Verb
         help=verb.summary,
         description=f"{verb.summary[:1].upper()}{verb.summary[1:]}.",
         epilog=f"{verb.details}example:\n  {verb.example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=LAYOUT,
     )
     out = Path("artifacts", *verb.words)
     parser.set_defaults(verb_found=verb, params=None, overrides=[], seed=0, out=out)
