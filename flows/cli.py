@@ -6,39 +6,38 @@ imported before a verb is known, and each verb imports what it needs.
 """
 
 import argparse
+import contextlib
 import errno
+import io
+import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
-from ricochet.flows.command_line.verb import Call, Verb
+from ricochet.flows.command_line import parser
+from ricochet.flows.command_line.parser import BAD_INPUT, report_error
+from ricochet.flows.command_line.verb import Call, Takes, Verb
 from ricochet.flows.command_line.verbs import all_verbs
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.threads import use_one_thread
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, INTERRUPTED = 0, 1, 130
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Refuse a command line."""
-        report_error(f"{self.prog}: {message} (see {self.prog} --help)")
-        raise SystemExit(BAD_INPUT)
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the verb that the words after `ricochet` name; returns the exit status."""
     use_one_thread()
-    arguments = build_parser().parse_args(words)
+    built = build_parser()
+    arguments = built.parse_args(words)
     try:
-        verb: Verb = arguments.verb_found
-        verb.run(_call(verb, arguments))
+        if "verb_found" not in arguments:
+            built.print_help()
+        else:
+            _run(arguments.verb_found, arguments)
     except BadInput as error:
         report_error(str(error))
         return BAD_INPUT
@@ -53,21 +52,9 @@ def main(words: Sequence[str] | None = None) -> int:
     return DONE
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> parser.Parser:
     """Build the parser of all verbs."""
-    parser = Parser(prog="ricochet", description="Calibrate contact simulators by ear.")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    groups = {"": verbs.add_parser}
-    found = all_verbs()
-    for verb in found:
-        *above, name = verb.words
-        group = " ".join(above)
-        if group not in groups:
-            members = [each.words[-1] for each in found if each.words[:-1] == verb.words[:-1]]
-            named = verbs.add_parser(group, help=f"{group} one of: {', '.join(members)}")
-            groups[group] = named.add_subparsers(required=True).add_parser
-        _add_verb(groups[group], name, verb)
-    return parser
+    return parser.build(all_verbs())
 
 
 def print_line(line: str) -> None:
@@ -75,44 +62,30 @@ def print_line(line: str) -> None:
     print(line, flush=True)  # noqa: T201 - the one place that prints
 
 
-def report_error(line: str) -> None:
-    """Write on standard error, in one line, what is wrong."""
-    sys.stderr.write(" ".join(line.split()) + "\n")
+def _run(verb: Verb, arguments: argparse.Namespace) -> None:
+    """Run a verb; print its result after it where JSON is asked for."""
+    with contextlib.ExitStack() as streams:
+        if arguments.json:
+            streams.enter_context(contextlib.redirect_stdout(sys.stderr))
+        if arguments.quiet:
+            streams.enter_context(contextlib.redirect_stdout(_Nowhere()))
+            streams.enter_context(contextlib.redirect_stderr(_Nowhere()))
+        call = _call(verb, arguments)
+        result = verb.run(call)
+    if arguments.json:
+        print_line(json.dumps(_written(call.out) if result is None else result, indent=2))
 
 
-def _add_verb(add: Callable[..., argparse.ArgumentParser], name: str, verb: Verb) -> None:
-    parser = add(
-        name,
-        help=verb.summary,
-        description=f"{verb.summary[:1].upper()}{verb.summary[1:]}.",
-        epilog=f"{verb.details}example:\n  {verb.example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(verb_found=verb)
-    verb.add_options(parser)
-    common = parser.add_argument_group("options of every verb")
-    common.add_argument("--params", type=Path, metavar="FILE", help="laid over params.yaml")
-    common.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        dest="overrides",
-        metavar="SECTION.KEY=VALUE",
-        help="one setting of params.yaml; may be repeated",
-    )
-    common.add_argument("--seed", type=_seed, default=0, help="of all randomness (default 0)")
-    default = Path("artifacts", *verb.words)
-    common.add_argument("--out", type=Path, default=default, metavar="DIR", help=f"({default})")
-    without = "touch neither DVC nor MLflow, start no server"
-    if verb.only_publishes:
-        without = "refused: publishing is what this verb does"
-    common.add_argument("--no-publish", action="store_true", help=without)
+def _written(folder: Path) -> Mapping[str, Any]:
+    content: Mapping[str, Any] = json.loads((folder / "result.json").read_text())
+    return content
 
 
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number from 0 to 2^32 - 1")
-    return int(text)
+class _Nowhere(io.TextIOBase):
+    """A stream that keeps nothing."""
+
+    def write(self, text: str) -> int:
+        return len(text)
 
 
 def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
@@ -122,7 +95,7 @@ def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
     return Call(
         arguments=arguments,
         settings=catalogue.load_settings(arguments.params, arguments.overrides),
-        out=output_folder(arguments.out),
+        out=output_folder(arguments.out) if Takes.OUT in verb.takes else arguments.out,
         seed=arguments.seed,
         publish=not arguments.no_publish,
         report_line=print_line,

@@ -124,9 +124,15 @@ def _overridden(override: str, types: Types) -> Values:
     name, equals, text = override.partition("=")
     section, dot, key = name.strip().partition(".")
     if not equals or not dot:
-        raise BadInput(where, repr(override), "section.key=value")
+        raise BadInput(where, repr(override), f"section.key=value{_whole_key(section, types)}")
     kind = _known(key, _known(section, types, where), where)
     return {(section, key): _checked(kind, _yaml(text, where), where)}
+
+
+def _whole_key(key: str, types: Types) -> str:
+    """Ask for the sections that have a key which was given without one."""
+    near = [f"{section}.{key}" for section, keys in types.items() if key in keys]
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def _yaml(text: str, where: str) -> Any:

@@ -9,12 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.verb import Call, Verb, prepare_servers, report_published
+from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, prepare_servers, report_published
+from ricochet.tasks.console import table
+from ricochet.tasks.console.progress import announce
 from ricochet.tasks.systems import catalogue
 
 
-def calibrate(call: Call) -> None:
+def calibrate(call: Call) -> Mapping[str, Any]:
     """Turn recordings into posteriors."""
+    announce("loading PyTorch ...")
     from ricochet.tasks.systems.bouncing_ball.calibration import report, run, targets
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
@@ -30,11 +33,50 @@ def calibrate(call: Call) -> None:
     else:
         before = run.unchanged(sessions, request, published=False)
         result = run.run(sessions, request) if before is None else before
-    for line in report.lines(result, call.out):
+    for line in (*report.lines(result, call.out), *_table(result)):
         call.report_line(line)
+    call.report_next(_after(result, call))
+    found = {name: entry["result"] for name, entry in result.items()}
+    return next(iter(found.values())) if len(found) == 1 else {"results": found}
 
 
-def capture(call: Call) -> None:
+def _table(results: Mapping[str, Any]) -> list[str]:
+    """Return a row for each target, its numbers in the order of the headings."""
+    header = ("", "restitution", "sd", "log10 concentration", "sd", "takes", "set aside")
+    rows: list[list[table.Cell]] = []
+    for name, entry in results.items():
+        result = entry["result"]
+        rows.append([name, *_numbers(result)])
+        rows[-1] += [result["takes"]["used"], len(result["takes"]["rejected"])]
+    return table.lines(header, rows)
+
+
+def _numbers(result: Mapping[str, Any]) -> list[table.Cell]:
+    """Return mean and standard deviation of both parameters; what is unknown is absent."""
+    found: list[table.Cell] = []
+    for name in ("restitution", "log10_concentration"):
+        place = result["parameters"].index(name) if name in result["parameters"] else None
+        if place is None or name in result.get("unknown", []):
+            found += [None, None]
+        else:
+            found += [result["mean"][place], result["covariance"][place][place] ** 0.5]
+    return found
+
+
+def _after(results: Mapping[str, Any], call: Call) -> str:
+    """Return the command that may follow a calibration."""
+    registered = [name for name, entry in results.items() if entry["result"]["registered"]]
+    if registered:
+        return f"ricochet validate {registered[0]}"
+    named = " ".join(map(str, call.arguments.session))
+    if any(entry["result"].get("unknown") for entry in results.values()):
+        if call.arguments.ball is None:
+            return f"ricochet calibrate {named} --ball NAME --no-publish   (with the air's part)"
+        return "ricochet capture --help   (three microphones give the concentration too)"
+    return f"ricochet calibrate {named}   (to register it)"
+
+
+def capture(call: Call) -> Mapping[str, Any]:
     """Record and seal a session."""
     from ricochet.tasks.general_settings import Capture
 
@@ -52,15 +94,27 @@ def capture(call: Call) -> None:
         result = capturing.run(call.settings, call.out, rig=rig, session=session, seed=call.seed)
     call.report_line(f"{result['session']}: {result['takes']} takes, {result['state']}")
     report_published(call, result["published"])
+    folder = "data" if result["published"] else call.out
+    call.report_next(f"ricochet calibrate {Path(folder) / result['session']}")
+    return result
 
 
-def simulate(call: Call) -> None:
+def simulate(call: Call) -> Mapping[str, Any]:
     """Simulate drops without sound."""
+    announce("loading PyTorch ...")
     from ricochet.tasks.systems.bouncing_ball import simulated_drops
     from ricochet.tasks.systems.bouncing_ball.settings import Simulate
 
+    announce("simulating drops ...")
     result = simulated_drops.run(call.settings[Simulate], call.out, seed=call.seed)
     call.report_line(f"{result['drops']} drops in {call.out / result['data']}")
+    noise = result["noise"]
+    header = ("drops", "height, m", "sd of times, s", "sd of places, m")
+    row = (result["drops"], result["drop_height"], noise["time_s"], noise["position_m"])
+    for line in table.lines(header, [row]):
+        call.report_line(line)
+    call.report_next("ricochet train density")
+    return result
 
 
 def _calibrated_and_published(call: Call, sessions: list[str], request: Any) -> Mapping[str, Any]:
@@ -116,5 +170,6 @@ VERBS = (
         "simulate drops, with measurement noise and without sound",
         "ricochet simulate --set simulate.drops=1000 --out artifacts/simulate",
         simulate,
+        takes=COMPUTES,
     ),
 )

@@ -5,12 +5,14 @@ checks are in `result.json`, and the exit status is 2.
 """
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.verb import Call, Verb, prepare_servers, write_result
+from ricochet.flows.command_line.verb import RESULT, Call, Verb, prepare_servers, write_result
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console import table
 from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.validation.outcomes import SIMULATED
@@ -46,6 +48,8 @@ def promote(call: Call) -> None:
         call.report_line(f"refused: {line}")
     write_result(call.out, {"schema": PROMOTION, **done.to_json()})
     call.report_line(done.line())
+    again = f"ricochet rollback {given.name}   (takes it back)"
+    call.report_next(again if done.moved else f"ricochet promote {given.name} {given.version}")
 
 
 def validate(call: Call) -> None:
@@ -64,13 +68,25 @@ def validate(call: Call) -> None:
     if result["unchanged"]:
         call.report_line(f"{name}: the candidate is the champion already")
         return
-    for check in result["gate"]["checks"]:
-        if not check["passed"]:
-            call.report_line(f"refused: {Check(**check).line}")
+    checks = [Check(**check) for check in result["gate"]["checks"]]
+    for check in checks:
+        if not check.passed:
+            call.report_line(f"refused: {check.line}")
+    for line in _table(checks):
+        call.report_line(line)
     call.report_line(f"{name}: {validation.line(result)}")
     verdict = "promoted to champion" if result["promoted"] else "not promoted"
     where = f"run {result['run']}" if result["run"] else "not recorded"
     call.report_line(f"{name} version {result['versions']['candidate']}: {verdict}; {where}")
+    call.report_next(
+        f"ricochet promote {name} --log" if result["promoted"] else "ricochet up   (to see the run)"
+    )
+
+
+def _table(checks: Sequence[Check]) -> list[str]:
+    """Return the checks of a gate, a row each."""
+    rows = [(check.name, check.found, check.expected, check.passed) for check in checks]
+    return table.lines(("check", "found", "expected", "passed"), rows)
 
 
 def _validated(call: Call) -> dict[str, Any]:
@@ -88,8 +104,6 @@ def _validated(call: Call) -> dict[str, Any]:
 def rollback(call: Call) -> None:
     """Restore the aliases that there were before the last promotion."""
     name = call.arguments.name
-    if not call.publish:
-        raise BadInput("--no-publish", "rollback", "none: rolling back is moving aliases")
     catalogue.kind_of(name)
     prepare_servers()
     from ricochet.flows import promote as flow
@@ -97,6 +111,7 @@ def rollback(call: Call) -> None:
     moved = flow.rollback(name, call.arguments.reason)
     write_result(call.out, {"schema": ROLLBACK, **asdict(moved)})
     call.report_line(flow.line(moved))
+    call.report_next(f"ricochet promote {name} --log")
 
 
 def doctor(call: Call) -> None:
@@ -125,6 +140,8 @@ def doctor(call: Call) -> None:
         f"{repaired} repaired, {len(found) - repaired} to be repaired by hand; "
         f"{len(entries)} lines of log"
     )
+    if not found:
+        call.report_next("ricochet up   (to look at the runs)")
 
 
 def _show_log(call: Call, name: str) -> None:
@@ -197,12 +214,13 @@ def verbs() -> tuple[Verb, ...]:
             f"ricochet rollback {examples[0]} --reason misses-too-often",
             rollback,
             _rollback_options,
-            only_publishes=True,
+            takes=RESULT,
         ),
         Verb(
             ("doctor",),
             "find what crashes left behind, repair what has one right repair, report the rest",
             "ricochet doctor",
             doctor,
+            takes=RESULT,
         ),
     )

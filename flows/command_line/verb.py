@@ -1,6 +1,7 @@
 """What a verb of the command line is, one call of it, and what several verbs do."""
 
 import argparse
+import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +10,31 @@ from typing import Any
 from ricochet.tasks.settings import Settings
 
 
+class Takes(enum.Flag):
+    """The options that verbs share; a verb offers those that mean something for it."""
+
+    SETTINGS = enum.auto()
+    """`--params` and `--set`."""
+    SEED = enum.auto()
+    OUT = enum.auto()
+    NO_PUBLISH = enum.auto()
+    JSON = enum.auto()
+
+
+RESULT = Takes.OUT | Takes.JSON
+"""Of a verb that writes `result.json`."""
+COMPUTES = RESULT | Takes.SETTINGS | Takes.SEED
+"""Of a verb that computes with settings and randomness and publishes nothing."""
+ALL = COMPUTES | Takes.NO_PUBLISH
+
+
 @dataclass(frozen=True)
 class Call:
-    """One call of a verb.
+    """One call of a verb; what it does not take has its default.
 
     Attributes:
         publish: Whether DVC, MLflow and Prefect may be touched.
-        report_line: Writes a line on the terminal.
+        report_line: Writes a line of the answer on the terminal.
     """
 
     arguments: argparse.Namespace
@@ -35,6 +54,10 @@ class Call:
             "overrides": list(self.arguments.overrides),
         }
 
+    def report_next(self, command: str) -> None:
+        """Say which command a user may want after this one."""
+        self.report_line(f"next: {command}")
+
 
 @dataclass(frozen=True)
 class Verb:
@@ -42,23 +65,26 @@ class Verb:
 
     Attributes:
         words: The words after `ricochet`.
-        only_publishes: Whether it is refused with `--no-publish`, since publishing is what it does.
+        run: Does it; returns what `--json` prints, None standing for `result.json` in its folder.
         details: More for the help, in whole lines.
+        takes: The shared options that it offers.
     """
 
     words: tuple[str, ...]
     summary: str
     example: str
-    run: Callable[[Call], object]
+    run: Callable[[Call], Mapping[str, Any] | None]
     add_options: Callable[[argparse.ArgumentParser], object] = lambda parser: None
-    only_publishes: bool = False
     details: str = ""
+    takes: Takes = ALL
 
 
 def prepare_servers() -> None:
-    """Set what Prefect and MLflow read when they are imported."""
+    """Set what Prefect and MLflow read when they are imported, and say that this takes a moment."""
     from ricochet.flows.servers import up
+    from ricochet.tasks.console.progress import announce
 
+    announce("starting MLflow and Prefect ...")
     up.prepare_environment()
 
 

@@ -1,42 +1,39 @@
-"""All verbs of the command line, and those that systems fill: train, study, nightly.
+"""All verbs of the command line, and among them train, nightly and up.
 
 With publishing a verb runs its Prefect flow; with `--no-publish` it calls the same steps without
 any server, so that a quick look costs nothing.
 """
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line import recording_verbs, registry_verbs
+from ricochet.flows.command_line import completion, recording_verbs, registry_verbs, study_verbs
 from ricochet.flows.command_line.verb import (
+    COMPUTES,
     Call,
+    Takes,
     Verb,
     prepare_servers,
     report_published,
     write_result,
 )
-from ricochet.flows.servers import kill_guard
-from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.console.progress import bar
+from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.interface import Study, StudyRequest
 from ricochet.tasks.training import steps
 from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest
 
-STUDIES = Path("artifacts", "study")
 
-
-def train(training: Training, call: Call) -> None:
+def train(training: Training, call: Call) -> Mapping[str, Any]:
     """Train what is not there and register it."""
-    if call.arguments.trials is not None:
-        if not _searches(training):
-            able = [each.name for each in catalogue.trainings() if _searches(each)]
-            raise BadInput("--trials", f"train {training.name}", f"one of {', '.join(able)}")
-        call.arguments.overrides.append(f"{training.section}.trials={call.arguments.trials}")
-    settings = catalogue.load_settings(call.arguments.params, call.arguments.overrides)
+    overrides, trials = call.arguments.overrides, getattr(call.arguments, "trials", None)
+    if trials is not None:
+        overrides.append(f"{training.section}.trials={trials}")
+    settings = catalogue.load_settings(call.arguments.params, overrides)
+    announce(f"train {training.name}: loading PyTorch ...")
     procedure, request = training.load(), TrainingRequest(settings, call.out, call.seed)
     result = _already_registered(procedure, request) if call.publish else None
     if result is None and call.publish:
@@ -48,6 +45,9 @@ def train(training: Training, call: Call) -> None:
     write_result(call.out, result)
     for line in procedure.lines(result, call.out):
         call.report_line(line)
+    if training.then:
+        call.report_next(training.then)
+    return result
 
 
 def _searches(training: Training) -> bool:
@@ -58,8 +58,6 @@ def _searches(training: Training) -> bool:
 
 def nightly(call: Call) -> None:
     """Run the nightly parts of all systems, as the schedule does."""
-    if not call.publish:
-        raise BadInput("--no-publish", "nightly", "capture, then calibrate: nightly publishes")
     prepare_servers()
     from ricochet.flows import nightly as flows
 
@@ -76,26 +74,12 @@ def nightly(call: Call) -> None:
         call.report_line(f"not all is published or at hand: {result['reason']}")
     if failure is not None:
         raise failure
-
-
-def study(call: Call) -> None:
-    """Make one paper's tables and figures."""
-    from ricochet.tasks.storage.files import output_folder
-
-    kill_guard.guard_children()
-    found, out = catalogue.study(call.arguments.name), call.out
-    count = _count_of(found, call.arguments)
-    if call.arguments.out == STUDIES:  # the default: a study must not overwrite another's
-        out = output_folder(out / found.name)
-    with bar(found.name) as progress:
-        quick, seed = call.arguments.quick, call.seed
-        result = found.run(StudyRequest(call.settings, out, progress, quick, seed, count))
-    write_result(out, {**result, "seed": call.seed})
-    call.report_line(f"study {found.name}: {out / 'result.json'}")
+    call.report_next("ricochet up   (to look at the runs)")
 
 
 def up(call: Call) -> None:
     """Start the servers and the worker."""
+    announce("starting MLflow, Prefect and a worker ...")
     from ricochet.flows.servers import up as servers
 
     found = servers.defaults()
@@ -126,50 +110,16 @@ def _already_registered(procedure: Procedure, request: TrainingRequest) -> dict[
     return {**procedure.describe(request), "trained": False, **published}
 
 
-def _count_of(found: Study, arguments: argparse.Namespace) -> int | None:
-    """Return what the study's own option counts; refuse the option of other studies."""
-    count: int | None = None
-    for option, owners in _counts().items():
-        value = getattr(arguments, option)
-        if found.name in owners:
-            count = value
-        elif value is not None:
-            expected = f"study {' or '.join(owners)}, which alone has it"
-            raise BadInput(f"--{option}", f"study {found.name}", expected)
-    return count
-
-
-def _counts() -> dict[str, dict[str, str]]:
-    """Return what each option counts, by the studies that have it."""
-    counts: dict[str, dict[str, str]] = {}
-    for study in catalogue.studies():
-        if study.count is not None:
-            option, counted = study.count
-            counts.setdefault(option, {})[study.name] = counted
-    return counts
-
-
 def _train_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trials", type=int, metavar="N", help="trials of an Optuna search")
 
 
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    """Add none."""
+
+
 def _nightly_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session", metavar="ID", help="name of the session (default: tonight's)")
-
-
-def _study_options(parser: argparse.ArgumentParser) -> None:
-    names = [study.name for study in catalogue.studies()]
-    parser.add_argument("name", choices=names, help="the study")
-    for option, owners in _counts().items():
-        counted = ", ".join(f"{what} ({name})" for name, what in owners.items())
-        parser.add_argument(f"--{option}", type=_count, metavar="N", help=counted)
-    parser.add_argument("--quick", action="store_true", help="at reduced size")
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number of 1 or more")
-    return int(text)
 
 
 def _up_options(parser: argparse.ArgumentParser) -> None:
@@ -199,9 +149,9 @@ def all_verbs() -> tuple[Verb, ...]:
             "ricochet nightly --session nightly-2026-11-20",
             nightly,
             _nightly_options,
-            only_publishes=True,
+            takes=COMPUTES,
         ),
-        _study_verb(),
+        *study_verbs.verbs(),
         *registry_verbs.verbs(),
         Verb(
             ("up",),
@@ -209,25 +159,13 @@ def all_verbs() -> tuple[Verb, ...]:
             "ricochet up --mlflow-port 5001 --prefect-port 4201",
             up,
             _up_options,
+            takes=Takes.OUT,
         ),
+        completion.VERB,
     )
 
 
 def _train_verb(training: Training) -> Verb:
     run = partial(train, training)
-    return Verb(("train", training.name), training.summary, training.example, run, _train_options)
-
-
-def _study_verb() -> Verb:
-    found = catalogue.studies()
-    names = "".join(f"  {study.name:16}{study.summary}\n" for study in found)
-    counted = (f"{name} --{option} 100" for option, names in _counts().items() for name in names)
-    examples = [f"ricochet study {words}" for words in (f"{found[0].name} --quick", *counted)]
-    return Verb(
-        ("study",),
-        "make one paper's tables and figures",
-        "\n  ".join(examples),
-        study,
-        _study_options,
-        details=f"studies:\n{names}\n",
-    )
+    options = _train_options if _searches(training) else _no_options
+    return Verb(("train", training.name), training.summary, training.example, run, options)

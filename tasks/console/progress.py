@@ -1,4 +1,4 @@
-"""Progress for an operator at a terminal, and nothing at all in a pipe or a log."""
+"""Progress: a bar for an operator at a terminal, one line a step in a pipe or a log."""
 
 import contextlib
 import sys
@@ -20,11 +20,19 @@ def part(progress: Progress, number: int, of: int) -> Progress:
     return report
 
 
+def announce(line: str, *, stream: TextIO | None = None) -> None:
+    """Say on standard error, or another stream, what begins now."""
+    stream = sys.stderr if stream is None else stream
+    stream.write(f"{line}\n")
+    stream.flush()
+
+
 @contextlib.contextmanager
 def bar(label: str, *, stream: TextIO | None = None) -> Iterator[Progress]:
-    """Show a bar while the block runs, if the stream, by default standard error, is a terminal."""
+    """Show a bar while the block runs, by default on standard error; in a pipe a line before it."""
     stream = sys.stderr if stream is None else stream
     if not stream.isatty():
+        announce(f"{label} ...", stream=stream)
         yield no_progress
         return
     from tqdm import tqdm  # a pipe never pays for it

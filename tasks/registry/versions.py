@@ -16,6 +16,7 @@ from mlflow.entities.model_registry import ModelVersion
 from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.nearest_name import did_you_mean
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.kinds import PackageKind, Reader
 from ricochet.tasks.registry.packages import Package, read_package
@@ -85,6 +86,11 @@ def resolve(tracker: Tracker, name: str, alias: str = CANDIDATE) -> Registered |
     return Registered(name, str(found.version))
 
 
+def names(tracker: Tracker) -> list[str]:
+    """Return all names in the registry."""
+    return [found.name for found in tracker.client.search_registered_models()]
+
+
 def exists(tracker: Tracker, registered: Registered) -> bool:
     """Tell whether a version is in the registry."""
     try:
@@ -110,7 +116,8 @@ def load(tracker: Tracker, registered: Registered, *, kind: PackageKind) -> Pack
         BadInput: If it is not there, or not exactly what its manifest promises.
     """
     if not exists(tracker, registered):
-        raise BadInput(registered.where, "nothing in the registry", "a version")
+        near = did_you_mean(registered.name, names(tracker))
+        raise BadInput(registered.where, "nothing in the registry", f"a version{near}")
     return _fetch(tracker, registered, kind.load_reader())[0]
 
 

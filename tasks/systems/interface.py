@@ -36,18 +36,34 @@ class StudyRequest:
 
 
 @dataclass(frozen=True)
+class Headline:
+    """What of a result is shown at the terminal.
+
+    Attributes:
+        records: The key of the result that holds the rows by name.
+        columns: Keys of a row, joined by `/`, by heading; a heading has the unit.
+    """
+
+    records: str
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Study:
     """A paper's tables and figures, `ricochet study NAME`.
 
     Attributes:
         run: Makes figures and returns every number of the tables.
         count: The option that sets how much is tried, and of what, such as ("rolls", "of a die").
+        duration: How long it takes, in words, at full size and with `--quick`.
     """
 
     name: str
     summary: str
     run: Callable[[StudyRequest], Mapping[str, Any]]
     count: tuple[str, str] | None = None
+    duration: str = ""
+    headline: Headline | None = None
 
 
 class Night(Protocol):

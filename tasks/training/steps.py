@@ -79,6 +79,7 @@ class Training:
         section: Section of params.yaml in which `--trials` is set.
         summary: What it does, for the help.
         load: Imports and returns the procedure.
+        then: The command that a user may want after it.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Training:
     summary: str
     example: str
     load: Callable[[], Procedure]
+    then: str = ""
 
 
 def take(step: Step, show: ProgressFactory) -> None:

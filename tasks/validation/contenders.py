@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.nearest_name import did_you_mean
 from ricochet.tasks.registry import promotion
 from ricochet.tasks.registry import versions as registry
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
@@ -54,7 +55,8 @@ def load(tracker: Tracker, name: str, kind: PackageKind) -> Contenders | None:
     found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
     candidate = found[CANDIDATE]
     if candidate is None:
-        raise BadInput(name, "no candidate in the registry", f"one; {kind.made_by} makes it")
+        near = did_you_mean(name, registry.names(tracker))
+        raise BadInput(name, "no candidate in the registry", f"one; {kind.made_by} makes it{near}")
     if candidate == found[CHAMPION]:
         return None
     promotion.refuse_rolled_back(candidate)

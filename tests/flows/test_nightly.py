@@ -106,11 +106,6 @@ def call(word, place, *, publish=True):
     return Call(arguments, catalogue.load_settings(), place, 0, publish, said.append), said
 
 
-def test_a_night_that_must_not_publish_is_refused(tmp_path):
-    with pytest.raises(BadInput, match="--no-publish"):
-        verbs.nightly(call("nightly", tmp_path, publish=False)[0])
-
-
 @pytest.mark.parametrize("changed", [True, False])
 def test_the_user_is_asked_to_commit_only_what_git_does_not_hold(tmp_path, monkeypatch, changed):
     monkeypatch.setattr(dvc_publish, "awaits_commit", lambda: changed)

@@ -6,6 +6,7 @@ from typing import Any
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.settings import NightlyShooting
 from ricochet.tasks.systems.interface import (
+    Headline,
     LateValidation,
     Night,
     NightlyStep,
@@ -57,6 +58,7 @@ SYSTEM = System(
             summary="learn the puck's contacts, find shots, train an energy for each setting"
             " and register them",
             example="ricochet train energy --out artifacts/train/energy",
+            then="ricochet validate shooting-balanced",
             load=_energy,
         ),
     ),
@@ -66,6 +68,17 @@ SYSTEM = System(
             "shots of learnt, conventional and exhaustive policies",
             _shooting,
             ("shots", "of each row"),
+            duration="with --quick 4 minutes of processor time",
+            headline=Headline(
+                "rows",
+                {
+                    "scored, share": "score",
+                    "speed, m/s": "speed_mean",
+                    "cushions hit": "banks_mean",
+                    "violations": "constraint_violations",
+                    "step, ms": "step_ms/median",
+                },
+            ),
         ),
     ),
     nightly=(

@@ -7,6 +7,7 @@ from ricochet.tasks.general_settings import Nightly
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY, POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.settings import NightlyDrops
 from ricochet.tasks.systems.interface import (
+    Headline,
     LateValidation,
     Night,
     NightlyStep,
@@ -74,6 +75,71 @@ def _calibrate(night: Night) -> Mapping[str, Any]:
     }
 
 
+STUDIES = (
+    Study(
+        "ball-inference",
+        "posteriors of restitution and concentration",
+        _inference,
+        duration="with --quick 2 minutes of processor time",
+        headline=Headline(
+            "methods",
+            {
+                "error of restitution": "mae_mean/restitution",
+                "of log10 concentration": "mae_mean/log10_concentration",
+                "coverage at 90 %": "coverage/0.9",
+                "s an answer": "answer_cpu_s",
+            },
+        ),
+    ),
+    Study(
+        "ball-reality",
+        "real balls and rooms: is an answer ever wrong in silence",
+        _reality,
+        ("sessions", "of each departure"),
+        headline=Headline(
+            "departures",
+            {
+                "sessions": "sessions",
+                "refused, share": "refused",
+                "warned, share": "warned",
+                "coverage at 90 %": "coverage_90/restitution",
+                "silent and wrong, share": "silent_and_wrong",
+            },
+        ),
+    ),
+    Study(
+        "cup",
+        "success of drops into a cup, predicted and counted",
+        _cup,
+        duration="with --quick half a minute of processor time",
+        headline=Headline(
+            "balls",
+            {
+                "in the cup, of 100": "twin",
+                "predicted": "predicted",
+                "sd": "predicted_sd",
+                "places inside their 90 %, share": "map/inside_90",
+            },
+        ),
+    ),
+    Study(
+        "ball-tracking",
+        "tossed balls met by a paddle",
+        _tracking,
+        ("tosses", "of each ball"),
+        headline=Headline(
+            "mean",
+            {
+                "touched, share": "success",
+                "lost to outliers": "outliers",
+                "out of reach": "boundaries",
+                "missed": "missed",
+                "energy, m²/s": "energy",
+            },
+        ),
+    ),
+)
+
 SYSTEM = System(
     "bouncing_ball",
     kinds=(POSTERIOR, DENSITY),
@@ -90,22 +156,11 @@ SYSTEM = System(
             section="density",
             summary="train the conditional density of the bouncing ball and register it",
             example="ricochet train density --trials 10",
+            then="ricochet calibrate",
             load=_density,
         ),
     ),
-    studies=(
-        Study("ball-inference", "posteriors of restitution and concentration", _inference),
-        Study(
-            "ball-reality",
-            "real balls and rooms: is an answer ever wrong in silence",
-            _reality,
-            ("sessions", "of each departure"),
-        ),
-        Study("cup", "success of drops into a cup, predicted and counted", _cup),
-        Study(
-            "ball-tracking", "tossed balls met by a paddle", _tracking, ("tosses", "of each ball")
-        ),
-    ),
+    studies=STUDIES,
     nightly=(
         NightlyStep("record", _record, failed=lambda line: {"state": "failed", "reason": line}),
         NightlyStep("calibrate", _calibrate),

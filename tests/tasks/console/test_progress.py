@@ -8,12 +8,12 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_pipe_sees_nothing():
+def test_a_pipe_sees_one_line_a_step_without_control_characters():
     stream = io.StringIO()
     with progress.bar("takes", stream=stream) as report:
         report(1, 2)
         report(2, 2)
-    assert stream.getvalue() == ""
+    assert stream.getvalue() == "takes ...\n"
 
 
 def test_a_terminal_sees_what_is_done_of_how_much():
