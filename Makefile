@@ -66,6 +66,7 @@ setup-media: setup ## add the decoder of what phones write: m4a, mp4, mov, amr
 	$(VENV)/bin/python -m pip install -qq -r requirements-media.lock
 
 wheel: setup ## build dist/ricochet_lab-*.whl, which pip installs anywhere
+	@rm -rf build  # setuptools would take up what lies there
 	$(VENV)/bin/python -m pip wheel -qq --no-deps --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
 
