@@ -46,7 +46,8 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
         root: Folder of `data.dvc`; the checkout when absent, as in all functions here.
 
     Raises:
-        BadInput: There is no DVC, the folder is no session, another session has its name, or the remote is wrong.
+        BadInput: There is no DVC, the folder is no session, another session has its name, or
+            the remote is wrong.
         PublicationError: DVC failed, or the remote gave back something else.
     """
     root = check_repository(root)
