@@ -1,6 +1,13 @@
 # Ricochet: `make` lists the targets. Every target sets up what it needs first.
 VENV ?= .venv
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# python3.11, for which requirements.lock is made, else another that the project takes.
+ifndef PYTHON
+PYTHON := $(firstword $(foreach name,python3.11 python3 python3.12 python3.13,$(shell \
+	$(name) -c 'import sys; (3, 11) <= sys.version_info[:2] <= (3, 13) and print(sys.executable)' 2>/dev/null)))
+endif
+ifeq ($(PYTHON),)
+$(error found no Python 3.11, 3.12 or 3.13, expected one on the path or PYTHON=/path/to/python)
+endif
 PYTEST = $(VENV)/bin/python -m pytest
 WORKERS ?= 2
 # Annotations of the science are checked as it runs, an int passing for a float.
@@ -20,7 +27,7 @@ export PYTHONDONTWRITEBYTECODE =
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup packages setup-compare setup-robot setup-media pull calibrate fast slow test lint types contracts \
+.PHONY: help setup packages setup-compare setup-robot setup-media wheel pull calibrate fast slow test lint types contracts \
 	check benchmark up figures repro format sample
 
 help: ## list the targets
@@ -37,7 +44,8 @@ packages: ## make .venv from requirements.lock, without the project
 # An interrupted install is taken up where it stopped: pip keeps what is complete, and a package
 # whose RECORD was never written is put in again.
 $(PACKAGES):
-	@echo "packages: installing requirements.lock into $(VENV)"
+	@echo "packages: $(PYTHON) makes $(VENV): the $$(grep -c == requirements.lock) packages of requirements.lock"
+	@echo "packages: about 2 GB on disk and a few minutes, once; nothing is installed outside $(VENV)"
 	@$(VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@find $(VENV)/lib -name '*.dist-info' ! -exec test -e '{}/RECORD' ';' -prune -exec rm -rf '{}' +
 	$(VENV)/bin/python -m pip install -qq --no-compile -r requirements.lock
@@ -46,7 +54,7 @@ $(PACKAGES):
 $(PROJECT):
 	$(VENV)/bin/python -m pip install -qq --no-deps --no-build-isolation -e .
 	@rm -f $(VENV)/.project-* && touch $@
-	@echo "setup: done"
+	@echo "setup: done, the command is $(VENV)/bin/ricochet"
 
 setup-compare: setup ## add the peers that studies are compared with (sbi)
 	$(VENV)/bin/python -m pip install -qq -r requirements-compare.lock
@@ -56,6 +64,11 @@ setup-robot: setup ## add the driver of a real arm
 
 setup-media: setup ## add the decoder of what phones write: m4a, mp4, mov, amr
 	$(VENV)/bin/python -m pip install -qq -r requirements-media.lock
+
+wheel: setup ## build dist/ricochet_lab-*.whl, which pip installs anywhere
+	@rm -rf build  # setuptools would take up what lies there
+	$(VENV)/bin/python -m pip wheel -qq --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
 
 pull: setup ## fetch the recordings that data.dvc names
 	@if $(VENV)/bin/dvc status --quiet data.dvc >/dev/null 2>&1; \

@@ -40,6 +40,8 @@ def capture(
         overrides: Texts `section.key=value`.
         publishing: Whether to publish it; a night does that itself.
     """
+    if publishing:
+        dvc_publish.check_repository()
     settings = catalogue.load_settings(params, overrides)
     catalogue.refuse_foreign([capturing.package_name(settings)], POSTERIOR.made_by)
     folder = output_folder(Path(out))

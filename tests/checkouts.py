@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,3 +19,18 @@ def copy_program(root: Path) -> None:
     for name in COPIED:
         shutil.copytree(ROOT / name, root / name, symlinks=True)
     shutil.copy(ROOT / "params.yaml", root)
+
+
+def tracked() -> list[str]:
+    """Return the names of the files that Git tracks and that are there."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    return [name for name in listed.split("\0") if name and (ROOT / name).exists()]
+
+
+def copy(names: list[str], target: Path) -> None:
+    """Copy files of the checkout to where they lie in another folder, links as links."""
+    for name in names:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, target / name, follow_symlinks=False)

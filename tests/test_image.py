@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.checkouts import python_path
+from tests.checkouts import copy, python_path, tracked
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -27,19 +26,6 @@ def steps_after_the_user() -> list[tuple[str, str]]:
     found = instructions()
     start = next(index for index, (name, _) in enumerate(found) if name == "USER")
     return [step for step in found[start:] if step[0] in ("COPY", "RUN")]
-
-
-def tracked() -> list[str]:
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout
-    return [name for name in listed.split("\0") if name and (ROOT / name).exists()]
-
-
-def copy(names: list[str], target: Path) -> None:
-    for name in names:
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, target / name, follow_symlinks=False)
 
 
 def test_the_image_runs_as_a_user_that_is_not_root():

@@ -121,14 +121,14 @@ def doctor(call: Call) -> None:
     from ricochet.tasks import doctor as housekeeping
     from ricochet.tasks.doctor import Finding
     from ricochet.tasks.registry import promotion_log, runs
-    from ricochet.tasks.storage.provenance import ROOT, artifacts
+    from ricochet.tasks.storage.provenance import artifacts, workplace
 
     tracker, found = runs.connect(), []
     if ended := children.end_orphans(artifacts()):
         line = f"servers.json: {ended} processes of an `up` that was killed, ended"
         found.append(Finding(line, True))
     found += housekeeping.runs(tracker)
-    found += housekeeping.folders(artifacts(), ROOT / "data")
+    found += housekeeping.folders(artifacts(), workplace() / "data")
     found += housekeeping.aliases(tracker)
     found += housekeeping.recordings()
     for finding in found:

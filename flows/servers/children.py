@@ -16,7 +16,7 @@ from typing import Any
 from ricochet.flows.servers import kill_guard
 from ricochet.tasks.storage import process_ids
 from ricochet.tasks.storage.files import write_json
-from ricochet.tasks.storage.provenance import ROOT
+from ricochet.tasks.storage.provenance import workplace
 
 LEDGER = "servers.json"
 
@@ -33,7 +33,7 @@ def running(
     with log.open("wb") as file:
         child = subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=workplace(),
             env={**environment, kill_guard.MARK: os.environ[kill_guard.MARK]},
             stdin=subprocess.DEVNULL,
             stdout=file,

@@ -25,7 +25,7 @@ import yaml
 from ricochet.flows.servers import children, kill_guard
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage.files import output_folder, write_json
-from ricochet.tasks.storage.provenance import ROOT, artifacts
+from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
 
 Process = subprocess.Popen[bytes]
 
@@ -167,7 +167,7 @@ def _environment(state: Path, prefect: str) -> dict[str, str]:
         # It only keeps MLflow from warning; no one logs in on loopback.
         "MLFLOW_FLASK_SERVER_SECRET_KEY": secrets.token_hex(16),
         "OMP_NUM_THREADS": "1",  # as `tasks.console.threads` has it for a verb
-        "PWD": str(ROOT),
+        "PWD": str(workplace()),
     }
     return {**QUIET, **os.environ, **settings}
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.storage.files import sha256, sync, write_json, writing
-from ricochet.tasks.storage.provenance import ROOT, git
+from ricochet.tasks.storage.provenance import git, workplace
 
 logger = logging.getLogger(__name__)
 
@@ -46,10 +46,11 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
         root: Folder of `data.dvc`; the checkout when absent, as in all functions here.
 
     Raises:
-        BadInput: The folder is no session, another session has its name, or the remote is wrong.
+        BadInput: There is no DVC, the folder is no session, another session has its name, or
+            the remote is wrong.
         PublicationError: DVC failed, or the remote gave back something else.
     """
-    root = (root or ROOT).resolve()
+    root = check_repository(root)
     if remote not in remotes(root) or remote == SAMPLE_REMOTE:
         known = [name for name in remotes(root) if name != SAMPLE_REMOTE]
         raise BadInput("remote", repr(remote), "one of " + (", ".join(known) or "none yet"))
@@ -67,6 +68,15 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
     return digest
 
 
+def check_repository(root: Path | None = None) -> Path:
+    """Return the folder of `data.dvc`; `BadInput` where there is no DVC that could publish."""
+    root = (root or workplace()).resolve()
+    if not (root / ".dvc").is_dir():
+        expected = "one (`git init && dvc init`, `dvc remote add published DIR`), or --no-publish"
+        raise BadInput(str(root), "no DVC repository", expected)
+    return root
+
+
 def waiting(folder: Path) -> list[Path]:
     """Return the sealed sessions in a folder that are not known to be published, by name."""
     done = _published(folder)
@@ -82,7 +92,7 @@ def remember(session: Path, digest: str) -> None:
 
 def pull(root: Path | None = None) -> None:
     """Fetch what `data.dvc` names, from whichever remotes have it."""
-    root = (root or ROOT).resolve()
+    root = (root or workplace()).resolve()
     _gather(root)
     _dvc(root, "checkout", str(sessions.DATA_FILE))
 
@@ -96,12 +106,14 @@ def remotes(root: Path) -> dict[str, str]:
 
 def awaits_commit(root: Path | None = None) -> bool:
     """Tell whether `data.dvc` differs from what Git holds; without Git it does not."""
-    return bool(git("status", "--porcelain", "--", str(sessions.DATA_FILE), root=root or ROOT))
+    return bool(
+        git("status", "--porcelain", "--", str(sessions.DATA_FILE), root=root or workplace())
+    )
 
 
 def differs(root: Path | None = None) -> bool:
     """Tell whether `data/` differs from what `data.dvc` names."""
-    status = _dvc((root or ROOT).resolve(), "status", "--json", str(sessions.DATA_FILE))
+    status = _dvc((root or workplace()).resolve(), "status", "--json", str(sessions.DATA_FILE))
     return bool(json.loads(status or "{}"))
 
 

@@ -25,16 +25,23 @@ ARTIFACTS = "RICOCHET_ARTIFACTS"
 """Variable of the environment that names another folder of outputs than `artifacts/`."""
 
 
+def workplace() -> Path:
+    """Return where recordings and outputs lie: the checkout, or with a wheel the current folder."""
+    return ROOT if (ROOT / "src").is_dir() else Path.cwd()
+
+
 def artifacts() -> Path:
     """Return the folder of outputs: what `RICOCHET_ARTIFACTS` names, else `artifacts/`."""
-    return Path(os.environ.get(ARTIFACTS) or ROOT / "artifacts").resolve()
+    return Path(os.environ.get(ARTIFACTS) or workplace() / "artifacts").resolve()
 
 
 def git_commit() -> str:
-    """Return the hash of the program's commit; `unknown` outside of Git.
+    """Return the hash of the program's commit; `unknown` outside of Git, and in a wheel.
 
     It ends in `-dirty` when tracked files differ from the commit.
     """
+    if workplace() != ROOT:
+        return "unknown"  # what holds the environment may be a repository of something else
     commit = git("rev-parse", "HEAD")
     if commit is None:
         return "unknown"

@@ -23,7 +23,7 @@ from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.storage.provenance import ROOT
+from ricochet.tasks.storage.provenance import workplace
 from ricochet.tasks.validation import record
 from ricochet.tasks.validation.contenders import Contenders
 from ricochet.tasks.validation.outcomes import SIMULATED, ComparedVersions
@@ -192,7 +192,7 @@ def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:
         found = "a run that names no sessions"
         expected = "the folders of its recordings after VERSION"
         raise BadInput(registered.where, found, expected) from error
-    folders = [ROOT / DATA / Path(str(name)).name for name in named]
+    folders = [workplace() / DATA / Path(str(name)).name for name in named]
     for folder in folders:
         if not folder.is_dir():
             expected = f"a recording of {registered.where}; `make pull`"

@@ -43,7 +43,7 @@ def checkout(tmp_path, monkeypatch):
         small_sessions.plan(root / "data" / "sample"), [small_sessions.noise(99)]
     )
     subprocess.run([sys.executable, "-m", "dvc", "add", "-q", "data"], cwd=root, check=True)
-    monkeypatch.setattr(dvc_publish, "ROOT", root)
+    monkeypatch.setattr(dvc_publish, "workplace", lambda: root)
     monkeypatch.setattr(targets, "DATA", root / "data")
     monkeypatch.chdir(elsewhere)
     return root

@@ -38,6 +38,11 @@ def make(folder, seed):
     return small_sessions.write_session(plan, [small_sessions.noise(seed)]).folder
 
 
+def test_a_folder_without_dvc_is_refused_with_what_makes_one(tmp_path):
+    with pytest.raises(BadInput, match=r"no DVC repository.*git init && dvc init"):
+        dvc_publish.publish(make(tmp_path / "sealed" / "a", 1), remote="published", root=tmp_path)
+
+
 def files(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 

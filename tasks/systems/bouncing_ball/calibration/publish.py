@@ -15,7 +15,7 @@ from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage.files import digest_of
-from ricochet.tasks.storage.provenance import ROOT
+from ricochet.tasks.storage.provenance import workplace
 from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     DATA,
@@ -113,7 +113,7 @@ def data_digest(target: CalibrationTarget) -> str:
     It is `32hex.dir` of `data.dvc` for sessions under `data/`, else the start of their own digest.
     """
     if all(DATA in source.resolve().parents for source in target.sources):
-        found = sessions.data_digest(ROOT / sessions.DATA_FILE)
+        found = sessions.data_digest(workplace() / sessions.DATA_FILE)
         if found is not None:
             return found
     return target.digest[:36]

@@ -16,12 +16,12 @@ from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.registry.packages import MANIFEST
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import digest_of, sha256
-from ricochet.tasks.storage.provenance import ROOT, code_digest, git_commit
+from ricochet.tasks.storage.provenance import code_digest, git_commit, workplace
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Density
 
 MAKER = "ricochet.tasks.systems.bouncing_ball.calibration"
 SCHEMA = "ricochet.calibration/1"
-DATA = ROOT / "data"
+DATA = workplace() / "data"
 SOUNDS = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".mp3", *media_files.SUFFIXES)
 
 
