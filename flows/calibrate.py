@@ -43,6 +43,7 @@ def calibrate(
     overrides: list[str] | None = None,
     density: str | None = None,
     ball: str | None = None,
+    anyway: bool = False,
 ) -> dict[str, Any]:
     """Calibrate every target and register the posteriors.
 
@@ -53,6 +54,7 @@ def calibrate(
         overrides: Texts `section.key=value`.
         density: Package of the density network; none takes the registered one.
         ball: Name of the ball of bare recordings, by which their drag is known.
+        anyway: Whether to register what rests on half of its takes or fewer.
 
     Returns:
         The results by name of the target, with `unchanged` for those that were there already.
@@ -63,6 +65,7 @@ def calibrate(
         seed=seed,
         density=None if density is None else Path(density),
         ball=ball,
+        anyway=anyway,
     )
     named = sessions or []
     targets.check_ball(named, request)

@@ -24,7 +24,12 @@ def calibrate(call: Call) -> Mapping[str, Any]:
     sessions = [str(path) for path in call.arguments.session]
     density, ball = call.arguments.density, call.arguments.ball
     request = targets.CalibrationRequest(
-        call.settings, call.out, call.seed, density=density, ball=ball
+        call.settings,
+        call.out,
+        call.seed,
+        density=density,
+        ball=ball,
+        anyway=call.arguments.anyway,
     )
     targets.check_ball(sessions, request)
     catalogue.refuse_foreign(targets.registered_names(sessions, call.out), POSTERIOR.made_by)
@@ -128,7 +133,13 @@ def _calibrated_and_published(call: Call, sessions: list[str], request: Any) -> 
     from ricochet.flows.calibrate import calibrate as flow
 
     density = None if request.density is None else str(request.density)
-    return flow(sessions=sessions, density=density, ball=request.ball, **call.parameters())
+    return flow(
+        sessions=sessions,
+        density=density,
+        ball=request.ball,
+        anyway=request.anyway,
+        **call.parameters(),
+    )
 
 
 def _calibrate_options(parser: argparse.ArgumentParser) -> None:
@@ -142,6 +153,9 @@ def _calibrate_options(parser: argparse.ArgumentParser) -> None:
         "--ball",
         metavar="NAME",
         help="ball of bare recordings, whose size tells its drag: ping-pong, tennis, golf, ...",
+    )
+    parser.add_argument(
+        "--anyway", action="store_true", help="register even if half of the takes were set aside"
     )
 
 

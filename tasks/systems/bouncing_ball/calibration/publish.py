@@ -40,7 +40,7 @@ def publish_target(
 ) -> tuple[dict[str, Any], OpenRun]:
     """Record a calibrated target and register its package; `BadInput` if that is not whole.
 
-    Returns the result with `registered` filled in, and the run.
+    Returns the result with `registered` filled in, or with `withheld` in its place, and the run.
     """
     details = json.loads((target.folder / "details.json").read_text())
     digest = data_digest(target)
@@ -52,7 +52,10 @@ def publish_target(
     }
     run = runs.open_run(tracker, EXPERIMENT, details["key"], name=target.name, tags=tags)
     published, package = dict(result), target.folder / "package"
-    if package.is_dir():
+    reason = steps.withheld(result, request)
+    if package.is_dir() and reason is not None:
+        published["withheld"] = reason
+    elif package.is_dir():
         version = versions.register(
             tracker, target.name, package, kind=POSTERIOR, run_id=run.run_id, tags=tags
         )

@@ -23,7 +23,8 @@ def lines(results: Mapping[str, Mapping[str, Any]], out: Path) -> list[str]:
     for name, entry in results.items():
         details = json.loads((Path(entry["folder"]) / "details.json").read_text())
         said += _target(name, entry["result"], details, unchanged=bool(entry["unchanged"]))
-    return [*said, f"results and figures in {out}"]
+    place = out if len(results) > 1 else next(iter(results.values()))["folder"]
+    return [*said, f"results and figures in {place}"]
 
 
 def bars(ratios: Sequence[float], *, most: int = 24) -> list[str]:
@@ -71,6 +72,8 @@ def _target(
             f"{result['registered']['version']}, alias candidate"
             + _holding(details.get("package_kind", ""))
         )
+    if "withheld" in result:
+        said.append(f"  ! {result['withheld']}")
     return said
 
 

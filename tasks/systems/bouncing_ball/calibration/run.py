@@ -2,8 +2,8 @@
 
     sessions -> targets -> detected drops -> posterior -> files under DIR
 
-One target writes into DIR itself, several into DIR/<ball>-<surface>, with an index in DIR. A folder
-that holds the result of the same key is left as it is. `result.json` comes last.
+`folders` says which folder a target has. One that holds the result of the same key is left as it
+is. `result.json` comes last.
 """
 
 import json
@@ -15,14 +15,13 @@ from typing import Any
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.systems.bouncing_ball.calibration import folders
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     CalibrationRequest,
     CalibrationTarget,
     key,
     targets,
 )
-
-INDEX = "ricochet.calibration-index/1"
 
 
 def cached_result(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any] | None:
@@ -66,8 +65,16 @@ def unchanged(
     }
     if len(entries) < len(before):
         return None
-    _write_index(found, request.out)
+    folders.write_index({target.name: target.folder for target in found}, request.out)
     return entries
+
+
+def withheld(result: Mapping[str, Any], request: CalibrationRequest) -> str | None:
+    """Say in a line why a result is not registered: half of its takes or more were set aside."""
+    used, aside = result["takes"]["used"], len(result["takes"]["rejected"])
+    if request.anyway or aside < used:
+        return None
+    return f"not registered: {aside} of {used + aside} takes were set aside; --anyway registers it"
 
 
 def run(
@@ -92,15 +99,8 @@ def run(
         if before is None:
             write_json(target.folder / "result.json", result)
         results[target.name] = _entry(target, result, unchanged=before is not None)
-    _write_index(found, request.out)
+    folders.write_index({target.name: target.folder for target in found}, request.out)
     return results
-
-
-def _write_index(found: Sequence[CalibrationTarget], out: Path) -> None:
-    """Say where the results of several targets are; that of one lies in the folder itself."""
-    if len(found) > 1:
-        index = {target.name: f"{target.name}/result.json" for target in found}
-        write_json(out / "result.json", {"schema": INDEX, "pairs": index})
 
 
 def _clear(folder: Path) -> None:
@@ -120,8 +120,10 @@ def _settled(
     target: CalibrationTarget, request: CalibrationRequest, published: bool
 ) -> dict[str, Any] | None:
     before = cached_result(target, request)
-    lacking = published and before is not None and before["registered"] is None
-    return None if lacking and (target.folder / "package").is_dir() else before
+    if before is None or not published or before["registered"] is not None:
+        return before
+    lacking = (target.folder / "package").is_dir() and withheld(before, request) is None
+    return None if lacking else before
 
 
 def _entry(

@@ -17,6 +17,7 @@ from ricochet.tasks.registry.packages import MANIFEST
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import digest_of, sha256
 from ricochet.tasks.storage.provenance import code_digest, git_commit, workplace
+from ricochet.tasks.systems.bouncing_ball.calibration import folders
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Density
 
 MAKER = "ricochet.tasks.systems.bouncing_ball.calibration"
@@ -33,6 +34,7 @@ class CalibrationRequest:
         density: Package of the density network; None finds or trains one under `artifacts/`.
         model: Name of that package in `result.json`; None names it by its digest.
         ball: Name of the ball of bare recordings in `air.COMMON_BALLS`; None if it is not known.
+        anyway: Whether to register what rests on half of its takes or fewer.
     """
 
     settings: Settings
@@ -41,6 +43,7 @@ class CalibrationRequest:
     density: Path | None = None
     model: str | None = None
     ball: str | None = None
+    anyway: bool = False
 
     @property
     def size(self) -> Size | None:
@@ -77,7 +80,7 @@ def is_bare(sessions: Sequence[str]) -> bool:
 
 
 def targets(sessions: Sequence[str], out: Path) -> tuple[CalibrationTarget, ...]:
-    """Group sessions by ball and surface; one target writes into `out` itself, several below it.
+    """Group sessions by ball and surface; `folders` says where below `out` each one writes.
 
     Args:
         sessions: Session folders and bare recordings; nothing means all sessions under `data/`.
@@ -100,14 +103,16 @@ def targets(sessions: Sequence[str], out: Path) -> tuple[CalibrationTarget, ...]
     for path in bare:
         if names.count(path.stem) > 1:
             raise BadInput(str(path), f"two results named {path.stem!r}", "names that differ")
-    place = (lambda name: out / name) if len(names) > 1 else (lambda name: out)
+    several = len(names) > 1 or folders.holds_several(out)
+    place = (lambda name: out / name) if several else (lambda name: out)
     grouped = [
         CalibrationTarget(
             name, tuple(p for p, _ in parts), place(name), digest_of(sorted(d for _, d in parts))
         )
         for name, parts in sorted(found.items())
     ]
-    return (*grouped, *(_bare_target(path, place(path.stem)) for path in bare))
+    clips = [_bare_target(path, place(path.stem), several=several) for path in bare]
+    return (*grouped, *clips)
 
 
 def check_ball(sessions: Sequence[str], request: CalibrationRequest) -> None:
@@ -159,10 +164,13 @@ def _looks_bare(path: Path) -> bool:
     return path.is_file() or (not path.is_dir() and path.suffix.lower() in SOUNDS)
 
 
-def _bare_target(path: Path, folder: Path) -> CalibrationTarget:
+def _bare_target(path: Path, folder: Path, *, several: bool) -> CalibrationTarget:
     if not path.is_file():
         raise BadInput(str(path), "nothing", "a recording")
-    return CalibrationTarget(path.stem, (path,), folder, sha256(path), bare=True)
+    digest = sha256(path)
+    if several:
+        folder = folders.of_recording(folder, digest)
+    return CalibrationTarget(path.stem, (path,), folder, digest, bare=True)
 
 
 def _digest(package: Path) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,8 @@ from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from tests.tasks.systems.bouncing_ball.calibration import family_cases
+
+RESULT = {"registered": None, "takes": {"used": 10, "rejected": []}}
 
 
 def calibrated(folder, package, answer):
@@ -42,15 +45,28 @@ def test_the_version_holds_the_kind_and_the_run_its_numbers(tracker, tmp_path, p
     answer = family_cases.answer(1) if kind == "family" else None
     target = calibrated(tmp_path, package, answer)
     request = CalibrationRequest(catalogue.load_settings(), tmp_path)
-    result, run = publish.publish_target(tracker, target, request, {"registered": None})
+    result, run = publish.publish_target(tracker, target, request, RESULT)
     registered = versions.Registered(**result["registered"])
     assert versions.resolve(tracker, "ball-felt") == registered
     assert versions.load(tracker, registered, kind=POSTERIOR).kind == kind
     found = tracker.client.get_run(run.run_id).data
     assert found.params["package_kind"] == kind
     assert ("family_restitution_sd" in found.metrics) == (kind == "family")
-    again, _ = publish.publish_target(tracker, target, request, {"registered": None})
+    again, _ = publish.publish_target(tracker, target, request, RESULT)
     assert again == result
+
+
+def test_what_is_withheld_is_recorded_and_not_registered(tracker, tmp_path, package):
+    target = calibrated(tmp_path, package, None)
+    request = CalibrationRequest(catalogue.load_settings(), tmp_path)
+    aside = [{"file": f"{number}", "reason": "loud"} for number in range(10)]
+    found = {"registered": None, "takes": {"used": 10, "rejected": aside}}
+    result, run = publish.publish_target(tracker, target, request, found)
+    assert result["registered"] is None and "10 of 20 takes" in result["withheld"]
+    assert tracker.client.search_registered_models() == []
+    assert tracker.client.get_run(run.run_id).info.status == "FINISHED"
+    anyway, _ = publish.publish_target(tracker, target, replace(request, anyway=True), found)
+    assert anyway["registered"] is not None and "withheld" not in anyway
 
 
 def test_a_champion_of_the_family_takes_over_from_one_of_the_grid(tmp_path, package):

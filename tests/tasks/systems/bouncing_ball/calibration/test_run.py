@@ -56,7 +56,7 @@ def stand_in(calls):
     def do(pair, asked):
         calls.append(pair.name)
         pair.folder.mkdir(parents=True, exist_ok=True)
-        details = {"key": targets.key(pair, asked)}
+        details = {"key": targets.key(pair, asked), "recordings": pair.digest}
         (pair.folder / "details.json").write_text(json.dumps(details))
         (pair.folder / "package").mkdir(exist_ok=True)
         return RESULT
@@ -126,6 +126,76 @@ def test_several_pairs_leave_an_index(tmp_path, asked):
     (tmp_path / "out" / "result.json").write_text("{}")  # as one pair alone, in this folder, does
     assert run.unchanged(folders, asked, published=False) is not None
     assert json.loads((tmp_path / "out" / "result.json").read_text()) == index
+
+
+def test_a_clip_leaves_index_and_results_of_others_alone(tmp_path, asked):
+    folders = [write(tmp_path / "a"), write(tmp_path / "b", "tennis")]
+    run.run(folders, asked, do=stand_in([]))
+    before = {p: p.read_bytes() for p in asked.out.glob("*-table/*") if p.is_file()}
+    clip = tmp_path / "clip.wav"
+    clip.write_bytes(b"a bounce")
+    run.run([str(clip)], asked, do=stand_in([]))
+    pairs = json.loads((asked.out / "result.json").read_text())["pairs"]
+    assert list(pairs) == ["clip", "ping-pong-table", "tennis-table"]
+    assert all((asked.out / path).is_file() for path in pairs.values())
+    assert before == {p: p.read_bytes() for p in asked.out.glob("*-table/*") if p.is_file()}
+
+
+def test_one_session_leaves_the_results_of_other_pairs_alone(tmp_path, asked):
+    folders = [write(tmp_path / "a"), write(tmp_path / "b", "tennis")]
+    run.run(folders, asked, do=stand_in([]))
+    run.run([write(tmp_path / "c", seed=5)], asked, do=stand_in([]))
+    index = json.loads((asked.out / "result.json").read_text())
+    assert list(index["pairs"]) == ["ping-pong-table", "tennis-table"]
+
+
+def test_clips_of_one_name_have_a_folder_each(tmp_path, asked, monkeypatch):
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
+    asked = dataclasses.replace(asked, out=tmp_path / "calibrate")
+    clips = [tmp_path / "a" / "clip.wav", tmp_path / "b" / "clip.wav"]
+    for clip in clips:
+        clip.parent.mkdir()
+        clip.write_text(str(clip))
+    found = [run.run([str(clip)], asked, do=stand_in([]))["clip"]["folder"] for clip in clips * 2]
+    assert found[0] == str(asked.out / "clip") == found[2] and found[1] == found[3] != found[0]
+    index = json.loads((asked.out / "result.json").read_text())["pairs"]
+    assert index == {Path(path).name: f"{Path(path).name}/result.json" for path in found}
+
+
+def test_an_index_leaves_out_what_is_gone_or_outside(tmp_path, asked):
+    index = {name: f"{name}/result.json" for name in ("gone", "..", "/etc/passwd")}
+    index["odd"] = "../odd/result.json"
+    asked.out.mkdir()
+    written = {"schema": "ricochet.calibration-index/1", "pairs": index}
+    (asked.out / "result.json").write_text(json.dumps(written))
+    run.run([write(tmp_path / "a")], asked, do=stand_in([]))
+    assert list(json.loads((asked.out / "result.json").read_text())["pairs"]) == ["ping-pong-table"]
+
+
+@pytest.mark.parametrize(
+    ("used", "aside", "kept"), [(10, 9, False), (10, 10, True), (3, 9, True), (0, 1, True)]
+)
+def test_what_rests_on_half_of_its_takes_is_withheld_unless_it_is_asked_for(
+    asked, used, aside, kept
+):
+    takes = {"used": used, "rejected": [{"file": "x", "reason": "y"}] * aside}
+    reason = run.withheld({"takes": takes}, asked)
+    assert (reason is not None) == kept
+    if kept:
+        assert f"{aside} of {used + aside} takes" in reason and "--anyway" in reason
+    assert run.withheld({"takes": takes}, dataclasses.replace(asked, anyway=True)) is None
+
+
+def test_what_is_withheld_is_settled_until_it_is_registered_anyway(tmp_path, asked):
+    def do(target, request):
+        taken = {"used": 1, "rejected": [{"file": "x", "reason": "y"}] * 2}
+        return {**stand_in([])(target, request), "takes": taken}
+
+    folders = [write(tmp_path / "a")]
+    run.run(folders, asked, do=do, published=True)
+    assert run.unchanged(folders, asked, published=True) is not None
+    anyway = dataclasses.replace(asked, anyway=True)
+    assert run.unchanged(folders, anyway, published=True) is None
 
 
 def test_what_is_not_registered_is_done_again_when_publishing(tmp_path, asked):

@@ -1,0 +1,55 @@
+"""Where the results of calibrations lie, so that none replaces what belongs to another.
+
+    artifacts/calibrate/NAME    of a ball-surface pair or a recording
+    DIR/NAME                    of one of several, or where DIR holds several already
+    DIR                         of the only one
+
+A recording whose name another result has lies in NAME-<start of its digest>. The `result.json`
+above several results is their index.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from ricochet.tasks.storage.files import write_json
+from ricochet.tasks.storage.provenance import artifacts
+
+INDEX = "ricochet.calibration-index/1"
+
+
+def holds_several(out: Path) -> bool:
+    """Tell whether results lie side by side below a folder: in the default one they always do."""
+    return out.resolve() == artifacts() / "calibrate" or _read(out / "result.json") is not None
+
+
+def of_recording(place: Path, digest: str) -> Path:
+    """Return the folder of a recording: another one where the place has the result of another."""
+    try:
+        there = json.loads((place / "details.json").read_text())["recordings"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return place
+    return place if there == digest else place.with_name(f"{place.name}-{digest[:8]}")
+
+
+def write_index(folders: Mapping[str, Path], out: Path) -> None:
+    """Add results by name to the index of a folder, if they lie below it; others stay in it."""
+    below = {name: folder for name, folder in folders.items() if folder != out}
+    if not below:
+        return
+    index = _read(out / "result.json") or {}
+    found = {name: path for name, path in index.items() if (out / path).is_file()}
+    found |= {folder.name: f"{folder.name}/result.json" for folder in below.values()}
+    write_json(out / "result.json", {"schema": INDEX, "pairs": dict(sorted(found.items()))})
+
+
+def _read(path: Path) -> dict[str, str] | None:
+    """Return the paths of an index by name, None if there is none; never one out of its folder."""
+    try:
+        index = json.loads(path.read_text())
+        paths = index["pairs"] if index["schema"] == INDEX else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    if not isinstance(paths, dict):
+        return None
+    return {name: path for name, path in paths.items() if path == f"{name}/result.json"}
