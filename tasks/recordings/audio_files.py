@@ -25,7 +25,10 @@ LEAST_CUT = 3  # frames at the extreme of a channel that make a clip; its own pe
 SPREAD = 2 * STEP  # over which a dithered conversion spreads the extreme
 BELOW = 0.01  # of the extreme, beneath which frames of sound that fits are spread evenly
 STUCK_SHARE = 0.5  # of a take in one unchanged value
-READ = "WAV, FLAC, AIFF, OGG or MP3, or m4a, mp4, mov, 3gp or amr after `make setup-media`"
+READ = (
+    "WAV, FLAC, AIFF, OGG or MP3; m4a, mp4, mov, 3gp or amr after `make setup-media`; "
+    "`ffmpeg -i IN OUT.wav` converts the rest"
+)
 SUBTYPES = ("PCM_16", "PCM_24", "FLOAT")
 UNKNOWN_LENGTH = (0, 0xFFFFFFFF)  # what a recorder writes that could not go back to its header
 

@@ -15,7 +15,7 @@ from ricochet.tasks.recordings import audio_files
 from ricochet.tasks.recordings.audio_files import Audio
 
 SUFFIXES = (".m4a", ".mp4", ".mov", ".3gp", ".amr", ".aac", ".webm")
-NEEDED = "`make setup-media`, or the sound as WAV or FLAC"
+NEEDED = "WAV, FLAC, MP3 or OGG (`ffmpeg -i IN OUT.wav`), or the extra `media` (`make setup-media`)"
 
 
 def read(path: Path) -> Audio:

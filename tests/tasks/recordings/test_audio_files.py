@@ -145,5 +145,5 @@ def test_a_take_of_a_rig_that_is_overdriven_is_refused_and_a_loud_one_is_not(tmp
 def test_a_file_that_is_no_sound_is_refused_with_the_formats_that_are_read(tmp_path):
     path = tmp_path / "noise.aiff"
     path.write_bytes(b"no sound")
-    with pytest.raises(BadInput, match=r"unreadable.*AIFF, OGG or MP3, or m4a.*setup-media"):
+    with pytest.raises(BadInput, match=r"unreadable.*AIFF, OGG or MP3; m4a.*setup-media.*ffmpeg"):
         audio_files.read(path)

@@ -143,6 +143,16 @@ def impact(speed: Float[ndarray, "..."], drag: Float[ndarray, "..."]) -> ndarray
     return np.asarray(speed / np.sqrt(1.0 + drag * speed * speed / GRAVITY))
 
 
+def apex(speed: Float[ndarray, "..."], drag: Float[ndarray, "..."]) -> ndarray:
+    """Return how high, m, a ball rises that left at a speed, m/s: ln(1 + k u^2 / g) / (2 k).
+
+    >>> float(apex(np.array(4.4287), np.array(0.0))).__round__(3)
+    1.0
+    """
+    k = np.maximum(drag, _LEAST_DRAG)
+    return np.asarray(np.log1p(k * speed * speed / GRAVITY) / (2.0 * k))
+
+
 def exit_speed(interval: float, drag: Float[ndarray, "*point"]) -> Float[ndarray, "*point"]:
     """Return the speed, m/s, with which a ball leaves that is away for an interval, s.
 

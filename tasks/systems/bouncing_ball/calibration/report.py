@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ricochet.tasks.systems.bouncing_ball.calibration import plain_words
 from ricochet.tasks.systems.bouncing_ball.figures import member_weights
 
 WIDTH = 40
@@ -57,6 +58,7 @@ def _target(
 ) -> list[str]:
     said = [f"{name}:{' unchanged, skipped' if unchanged else ''}"]
     said += _doubt(details)
+    said += plain_words.lines(result) if "channels" in details else []
     said += _parameters(result, result["parameters"], result.get("unknown", []))
     said += _whole_takes(result) if "nuisances" in result else _by_speed(result.get("restitution"))
     if air := assumed_air(result.get("object", {})):
@@ -72,6 +74,7 @@ def _target(
             f"{result['registered']['version']}, alias candidate"
             + _holding(details.get("package_kind", ""))
         )
+    said += plain_words.about_places(details.get("channels") or 0)
     if "withheld" in result:
         said.append(f"  ! {result['withheld']}")
     return said
@@ -86,7 +89,7 @@ def _parameters(
     for name, mean, deviation in zip(names, stated["mean"], spread, strict=True):
         low, high = stated["region_90"][name]
         if name in unknown:
-            said.append(f"  {name} cannot be known from fewer than three microphones")
+            said.append(f"  {name} unknown: it takes the places of the bounces")
             continue
         digits = max(4, min(8, 1 - math.floor(math.log10(max(deviation, 1e-12)))))
         said.append(

@@ -4,6 +4,7 @@ Concentration cannot be known from times, and that is said: its draws are those 
 Nothing of this is registered, since a controller needs both parameters.
 
     samples.npz   theta, shape (4000, 2), float64, of the restitution at the first bounce
+    bounces.csv   time, speeds, height and energy kept of every bounce (`bounce_table`)
     figures/      the sound with its bounces, ratio by bounce, restitution by speed
     details.json  the key, findings, drops and ratios
 """
@@ -30,8 +31,13 @@ from ricochet.models.systems.bouncing_ball.calibration.times_only import (
 )
 from ricochet.models.systems.bouncing_ball.chains import family
 from ricochet.tasks.recordings import audio_files, sessions
-from ricochet.tasks.storage.files import write_arrays, write_json
-from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers, detections, report
+from ricochet.tasks.storage.files import write_arrays, write_bytes, write_json
+from ricochet.tasks.systems.bouncing_ball.calibration import (
+    bounce_table,
+    chain_answers,
+    detections,
+    report,
+)
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     SCHEMA,
@@ -65,8 +71,9 @@ def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[st
     title = "\n".join(filter(None, [target.name, report.assumed_air(ball)]))
     figures = _figures(target, found, title=title)
     figures["recording"] = _recording(found, samples, rate, title=title)
+    notes = _overdriven(samples, rate)
     return _conclude(
-        target, request, found, facts, figures=figures, notes=_overdriven(samples, rate)
+        target, request, found, facts, figures=figures, notes=notes, channels=len(samples)
     )
 
 
@@ -124,8 +131,14 @@ def _conclude(
     *,
     figures: dict[str, Figure],
     notes: Sequence[dict[str, Any]] = (),
+    channels: int | None = None,
 ) -> dict[str, Any]:
-    """Write the files and return the result; notes are findings about the sound."""
+    """Write the files and return the result.
+
+    Args:
+        notes: Findings about the sound.
+        channels: Of a bare recording.
+    """
     from ricochet.tasks.figures import style
 
     at, theta = found.at_first_bounce, _theta(found, seed=request.seed)
@@ -148,7 +161,9 @@ def _conclude(
     }
     write_arrays(target.folder / "samples.npz", {"theta": theta})
     style.write(target.folder / "figures", figures)
-    details = _details(target, request, found)
+    bounces = bounce_table.rows(found.drops, found.drag or 0.0)
+    write_bytes(target.folder / "bounces.csv", bounce_table.text(bounces).encode())
+    details = _details(target, request, found) | {"channels": channels}
     details["findings"] += notes
     write_json(target.folder / "details.json", details)
     return result

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball import contact, flight
 from ricochet.models.systems.bouncing_ball.calibration import drop_times
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Ball, Drop
@@ -69,6 +70,19 @@ def test_a_vertical_flight_is_that_of_the_family(drag):
     # the family's integration is right to 1e-5
     np.testing.assert_allclose(drop_times.duration(speed, k), flown.duration, rtol=3e-5)
     np.testing.assert_allclose(drop_times.impact(speed, k), -flown.impact[:, 2], rtol=3e-5)
+
+
+def test_the_apex_is_where_an_integrated_flight_turns() -> None:
+    """Steps of 10 microseconds; without air it is u^2 / (2 g)."""
+    for speed, drag in ((3.0, 0.13), (1.0, 0.5)):
+        height, up, step = 0.0, speed, 1e-5
+        while up > 0.0:
+            middle = up - 0.5 * step * (GRAVITY + drag * up * up)
+            height, up = height + step * middle, up - step * (GRAVITY + drag * middle * middle)
+        found = float(drop_times.apex(np.array(speed), np.array(drag)))
+        assert found == pytest.approx(height, rel=1e-5)
+    free = float(drop_times.apex(np.array(2.0), np.array(0.0)))
+    assert free == pytest.approx(2.0**2 / (2.0 * GRAVITY), rel=1e-6)
 
 
 def test_the_exit_speed_undoes_the_duration():

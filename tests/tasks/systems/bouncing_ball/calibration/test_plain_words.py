@@ -1,0 +1,29 @@
+"""The answer in words: numbers that agree with one another, and what several channels are asked."""
+
+from ricochet.tasks.systems.bouncing_ball.calibration import plain_words
+
+AT = {"speed": 2.04, "mean": 0.9, "region_90": [0.88, 0.92]}
+
+
+def test_energy_and_height_are_the_square_of_the_speed_kept() -> None:
+    first, second, third = plain_words.lines({"restitution": {"at_first_bounce": AT}})
+    assert "2.0 m/s" in first and "90.0 % of its speed" in first
+    assert "between 88.0 % and 92.0 %, nine times of ten" in first
+    assert second.count("81.0 %") == 2 and "(77.4 % to 84.6 %)" in second
+    assert "bounces.csv" in third
+
+
+def test_the_page_that_explains_is_there() -> None:
+    import pathlib
+
+    file, heading = plain_words.PAGE.split("#")
+    page = pathlib.Path(__file__).parents[5] / file
+    titles = [line[3:] for line in page.read_text().splitlines() if line.startswith("## ")]
+    assert heading in [title.lower().replace(" ", "-") for title in titles]
+
+
+def test_several_channels_are_asked_for_their_places() -> None:
+    assert plain_words.about_places(0) == plain_words.about_places(1) == []
+    assert "one device" in plain_words.about_places(2)[0]
+    question, answer = plain_words.about_places(4)
+    assert "where do the microphones stand?" in question and "ricochet import" in answer
