@@ -16,10 +16,11 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     """Say what a ball keeps at its first bounce, how sure that is, and where it is explained."""
     at = result["restitution"]["at_first_bounce"]
     e, (low, high) = at["mean"], at["region_90"]
+    kept = _percent(e**2)
     return [
         f"  At its first bounce, {at['speed']:.1f} m/s fast, the ball keeps {_percent(e)} of its "
         f"speed; between {_percent(low)} and {_percent(high)}, nine times of ten.",
-        f"  That is {_percent(e**2)} of its energy: without air it rises to {_percent(e**2)} of the "
+        f"  That is {kept} of its energy: without air it rises to {kept} of the "
         f"height from which it fell ({_percent(low**2)} to {_percent(high**2)}).",
         f"  Every bounce is in bounces.csv. What the numbers mean: {PAGE}",
     ]
