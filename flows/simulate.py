@@ -6,6 +6,7 @@ from typing import Any
 from prefect import flow, task
 
 from ricochet.flows.prefect_options import FLOW, ONCE
+from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import simulated_drops
 from ricochet.tasks.systems.bouncing_ball.settings import Simulate
@@ -24,7 +25,8 @@ def simulate(
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
     """
-    return drops(Path(out), catalogue.load_settings(params, overrides)[Simulate], seed)
+    folder = output_folder(Path(out))
+    return drops(folder, catalogue.load_settings(params, overrides)[Simulate], seed)
 
 
 @task(name="simulate drops", **ONCE)
