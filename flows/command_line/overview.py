@@ -1,7 +1,6 @@
 """What bare `ricochet` shows: the verbs, grouped in the order in which a newcomer meets them."""
 
 from collections.abc import Iterable, Sequence
-from importlib import metadata
 
 from ricochet.flows.command_line.verb import Verb
 
@@ -37,6 +36,8 @@ def text(verbs: Sequence[Verb]) -> str:
 
 def version() -> str:
     """Return the version of the distribution that holds this package, whatever its name is."""
+    from importlib import metadata  # only who asks pays for it
+
     names: Iterable[str] = metadata.packages_distributions().get("ricochet", ())
     for name in (*names, "ricochet-lab", "ricochet"):
         try:

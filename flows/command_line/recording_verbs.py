@@ -5,11 +5,19 @@ any server, so that a quick look costs nothing.
 """
 
 import argparse
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, prepare_servers, report_published
+from ricochet.flows.command_line.verb import (
+    COMPUTES,
+    SERVERS,
+    Call,
+    Verb,
+    prepare_servers,
+    report_published,
+)
 from ricochet.tasks.console import table
 from ricochet.tasks.console.progress import announce
 from ricochet.tasks.systems import catalogue
@@ -64,7 +72,9 @@ def _numbers(result: Mapping[str, Any]) -> list[table.Cell]:
         if place is None or name in result.get("unknown", []):
             found += [None, None]
         else:
-            found += [result["mean"][place], result["covariance"][place][place] ** 0.5]
+            deviation = result["covariance"][place][place] ** 0.5
+            digits = max(0, 1 - math.floor(math.log10(max(deviation, 1e-12))))
+            found += [f"{each:.{digits}f}" for each in (result["mean"][place], deviation)]
     return found
 
 
@@ -85,7 +95,7 @@ def capture(call: Call) -> Mapping[str, Any]:
     """Record and seal a session."""
     from ricochet.tasks.general_settings import Capture
 
-    prepare_servers()
+    prepare_servers(announced=SERVERS if call.publish else "starting the rig ...")
     rig, session = call.arguments.rig or call.settings[Capture].rig, call.arguments.session
     if call.publish:
         from ricochet.flows.capture import capture as flow

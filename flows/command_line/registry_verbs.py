@@ -13,6 +13,7 @@ from typing import Any
 from ricochet.flows.command_line.verb import RESULT, Call, Verb, prepare_servers, write_result
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console import table
+from ricochet.tasks.console.progress import announce
 from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.validation.outcomes import SIMULATED
@@ -29,6 +30,7 @@ def promote(call: Call) -> None:
         return
     if given.version is None:
         raise BadInput("VERSION", "none", "the version to promote, or --log")
+    announce(f"promote {given.name} ...")
     catalogue.kind_of(given.name)
     prepare_servers()
     from ricochet.flows import promote as flow
@@ -57,6 +59,7 @@ def validate(call: Call) -> None:
     name, rig = call.arguments.name, call.arguments.rig
     if not call.publish and rig != SIMULATED:
         raise BadInput("--no-publish", f"validate {name} --rig {rig}", DRY_RUN)
+    announce(f"validate {name} ...")
     catalogue.kind_of(name)
     prepare_servers()
     validation = catalogue.validation_of(name)
@@ -104,6 +107,7 @@ def _validated(call: Call) -> dict[str, Any]:
 def rollback(call: Call) -> None:
     """Restore the aliases that there were before the last promotion."""
     name = call.arguments.name
+    announce(f"rollback {name} ...")
     catalogue.kind_of(name)
     prepare_servers()
     from ricochet.flows import promote as flow

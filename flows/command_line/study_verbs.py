@@ -7,7 +7,7 @@ from typing import Any
 
 from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, write_result
 from ricochet.tasks.console import table
-from ricochet.tasks.console.progress import bar
+from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import Study, StudyRequest
 
@@ -16,10 +16,11 @@ def study(found: Study, call: Call) -> Mapping[str, Any]:
     """Make the tables and figures of a study."""
     from ricochet.flows.servers import kill_guard
 
+    announce(f"study {found.name}: loading PyTorch ...")
     kill_guard.guard_children()
     given, out = call.arguments, call.out
     count = None if found.count is None else getattr(given, found.count[0])
-    with bar(f"study {found.name}") as progress:
+    with bar(found.name) as progress:
         request = StudyRequest(call.settings, out, progress, given.quick, call.seed, count)
         result = {**found.run(request), "seed": call.seed}
     write_result(out, result)

@@ -25,6 +25,7 @@ RESULT = Takes.OUT | Takes.JSON
 """Of a verb that writes `result.json`."""
 COMPUTES = RESULT | Takes.SETTINGS | Takes.SEED
 """Of a verb that computes with settings and randomness and publishes nothing."""
+SERVERS = "starting MLflow and Prefect ..."
 ALL = COMPUTES | Takes.NO_PUBLISH
 
 
@@ -79,12 +80,12 @@ class Verb:
     takes: Takes = ALL
 
 
-def prepare_servers() -> None:
+def prepare_servers(announced: str = SERVERS) -> None:
     """Set what Prefect and MLflow read when they are imported, and say that this takes a moment."""
     from ricochet.flows.servers import up
     from ricochet.tasks.console.progress import announce
 
-    announce("starting MLflow and Prefect ...")
+    announce(announced)
     up.prepare_environment()
 
 

@@ -16,7 +16,7 @@ def lines(
     """
     texts = [list(header), *([_text(cell) for cell in row] for row in rows)]
     widths = [max(len(row[place]) for row in texts) for place in range(len(header))]
-    left = [any(isinstance(row[place], str) for row in rows) for place in range(len(header))]
+    left = [not all(_is_number(row[place]) for row in texts[1:]) for place in range(len(header))]
     return [
         (
             indent
@@ -27,6 +27,15 @@ def lines(
         ).rstrip()
         for row in texts
     ]
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a number, or the dash of one that is absent."""
+    try:
+        float(text)
+    except ValueError:
+        return text == "-"
+    return True
 
 
 def _text(cell: Cell) -> str:

@@ -96,6 +96,7 @@ STUDIES = (
         "real balls and rooms: is an answer ever wrong in silence",
         _reality,
         ("sessions", "of each departure"),
+        duration="with --quick about 40 minutes of processor time, shared by all processors",
         headline=Headline(
             "departures",
             {
@@ -127,6 +128,7 @@ STUDIES = (
         "tossed balls met by a paddle",
         _tracking,
         ("tosses", "of each ball"),
+        duration="with --quick some minutes of processor time",
         headline=Headline(
             "mean",
             {
