@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line import recording_verbs, registry_verbs
+from ricochet.flows.command_line import import_verb, recording_verbs, registry_verbs
 from ricochet.flows.command_line.verb import (
     Call,
     Verb,
@@ -192,6 +192,7 @@ def all_verbs() -> tuple[Verb, ...]:
     """Return the verbs of the command line, with the trainings and studies of all systems."""
     return (
         *recording_verbs.VERBS,
+        *import_verb.VERBS,
         *map(_train_verb, catalogue.trainings()),
         Verb(
             ("nightly",),
