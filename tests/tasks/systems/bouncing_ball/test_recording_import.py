@@ -237,7 +237,8 @@ def test_the_verb_seals_without_publishing(tmp_path, asked, monkeypatch, capsys)
 
 
 @pytest.mark.slow
-def test_an_imported_session_has_the_posterior_of_the_captured_one(tmp_path, imported):
+def test_an_imported_session_has_the_posterior_of_the_captured_one(tmp_path, imported, monkeypatch):
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path / "artifacts"))
     recorder = SimulatedRig(RIG, SCENE, draw=np.random.default_rng(4))
     drops = [np.asarray(recorder.record(1.5).samples) for _ in range(3)]
     size = asdict(GOLF)
