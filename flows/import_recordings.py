@@ -9,6 +9,7 @@ from prefect import flow, task
 from ricochet.flows.capture import publish
 from ricochet.flows.prefect_options import FLOW, ONCE
 from ricochet.tasks.general_settings import Capture
+from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems import catalogue
@@ -34,7 +35,8 @@ def import_recordings(
     folder = output_folder(Path(out))
     result = seal(_request(stated), settings, folder)
     digest = publish(Path(result["folder"]), settings[Capture].remote)
-    result = {**result, "published": digest}
+    there = f"{dvc_publish.DATA}/{result['session']}"
+    result |= {"published": digest, "next": result["next"].replace(result["folder"], there)}
     write_json(folder / "result.json", result)
     return result
 

@@ -10,7 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line import import_verb, recording_verbs, registry_verbs
+from ricochet.flows.command_line import (
+    device_verb,
+    import_verb,
+    listing_verbs,
+    recording_verbs,
+    registry_verbs,
+)
 from ricochet.flows.command_line.verb import (
     Call,
     Verb,
@@ -193,6 +199,7 @@ def all_verbs() -> tuple[Verb, ...]:
     return (
         *recording_verbs.VERBS,
         *import_verb.VERBS,
+        *device_verb.VERBS,
         *map(_train_verb, catalogue.trainings()),
         Verb(
             ("nightly",),
@@ -204,6 +211,7 @@ def all_verbs() -> tuple[Verb, ...]:
         ),
         _study_verb(),
         *registry_verbs.verbs(),
+        *listing_verbs.verbs(),
         Verb(
             ("up",),
             "start the MLflow and Prefect servers and a worker, on loopback, until Ctrl-C",

@@ -103,9 +103,9 @@ def is_there(folder: Path, stated: dict[str, Any]) -> bool:
     return True
 
 
-def name_of(plan: Session, stated: dict[str, Any]) -> str:
+def name_of(beginning: str, stated: dict[str, Any]) -> str:
     """Return the name of a session that was given none."""
-    return f"{plan.ball}-{plan.surface}-{digest_of(stated)[:8]}"
+    return f"{beginning}-{digest_of(stated)[:8]}"
 
 
 def write(

@@ -59,6 +59,7 @@ def test_results_go_to_a_folder_named_after_the_verb(words):
     needed = {"study": ["ball-inference"], "capture": ["--session", "a"]}
     needed |= {"promote": ["ball-table", "1"], "rollback": ["ball-table"]}
     needed["validate"] = ["ball-table"]
+    needed["show"] = ["ball-table"]
     needed["import"] = ["takes", "--ball", "a", "--surface", "b", "--microphones", "m.yaml"]
     extra = needed.get(words, [])
     found = cli.build_parser().parse_args([*words.split(), *extra])

@@ -100,7 +100,7 @@ def run(request: ImportRequest, settings: Settings, out: Path) -> dict[str, Any]
     plan = _plan(request, microphones, out)
     _check_plan(plan)
     stated = importing.statement(plan, files, microphones.survey_sd)
-    identity = request.session or importing.name_of(plan, stated)
+    identity = request.session or importing.name_of(package_name(request), stated)
     plan = replace(plan, identity=identity, folder=out / identity)
     _check_plan(plan)
     known = _tolerances(microphones, settings[Calibrate])
