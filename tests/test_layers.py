@@ -20,7 +20,9 @@ NOUNS = re.compile(
 THE_COMMAND_LINES = {
     "flows/calibrate.py",
     "flows/capture.py",
+    "flows/command_line/import_verb.py",
     "flows/command_line/recording_verbs.py",
+    "flows/import_recordings.py",
     "flows/simulate.py",
 }
 FIXED = {"tasks/recordings/sessions.py": {"ball"}}  # a key of ricochet.session/1

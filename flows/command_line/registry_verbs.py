@@ -63,10 +63,12 @@ def validate(call: Call) -> None:
     catalogue.kind_of(name)
     prepare_servers()
     validation = catalogue.validation_of(name)
+    from ricochet.tasks.registry import runs
     from ricochet.tasks.validation import judge
 
     judge.refuse_rig(validation, rig, armed=call.arguments.arm)
     catalogue.refuse_untried(name, validation)
+    catalogue.refuse_unregistered(name, runs.connect())
     result = _validated(call)
     if result["unchanged"]:
         call.report_line(f"{name}: the candidate is the champion already")

@@ -11,7 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line import completion, recording_verbs, registry_verbs, study_verbs
+from ricochet.flows.command_line import (
+    completion,
+    device_verb,
+    import_verb,
+    listing_verbs,
+    recording_verbs,
+    registry_verbs,
+    study_verbs,
+)
 from ricochet.flows.command_line.verb import (
     COMPUTES,
     Call,
@@ -142,6 +150,8 @@ def all_verbs() -> tuple[Verb, ...]:
     """Return the verbs of the command line, with the trainings and studies of all systems."""
     return (
         *recording_verbs.VERBS,
+        *import_verb.VERBS,
+        *device_verb.VERBS,
         *map(_train_verb, catalogue.trainings()),
         Verb(
             ("nightly",),
@@ -153,6 +163,7 @@ def all_verbs() -> tuple[Verb, ...]:
         ),
         *study_verbs.verbs(),
         *registry_verbs.verbs(),
+        *listing_verbs.verbs(),
         Verb(
             ("up",),
             "start the MLflow and Prefect servers and a worker, on loopback, until Ctrl-C",

@@ -127,6 +127,6 @@ def sounddevice() -> Any:
     try:
         import sounddevice as driver
     except (ImportError, OSError) as error:
-        expected = "the extra `capture` and the system library PortAudio (libportaudio2)"
+        expected = "pip install sounddevice (the extra `capture`), and Debian's libportaudio2"
         raise BadInput("sounddevice", str(error), expected) from error
     return driver

@@ -123,11 +123,14 @@ def longest_run(values: ndarray) -> tuple[int, float]:
     return int(lengths[best]), float(values[starts[best]])
 
 
-def encode(samples: Float[ndarray, "channel frame"], *, sample_rate: int, form: str) -> bytes:
-    """Encode samples of full scale 1 in 16 bit, as `flac` or `wav`."""
-    buffer = io.BytesIO()
-    steps = np.clip(np.round(np.asarray(samples, np.float64).T / STEP), -(2**15), 2**15 - 1)
-    soundfile.write(buffer, steps.astype(np.int16), sample_rate, format=form, subtype="PCM_16")
+def encode(
+    samples: Float[ndarray, "channel frame"], *, sample_rate: int, form: str, bits: int = 16
+) -> bytes:
+    """Encode samples of full scale 1 in 16 or 24 bit, as `flac` or `wav`."""
+    buffer, most = io.BytesIO(), 2 ** (bits - 1)
+    steps = np.clip(np.round(np.asarray(samples, np.float64).T * most), -most, most - 1)
+    whole = steps.astype(np.int16) if bits == 16 else steps.astype(np.int32) * 2**8
+    soundfile.write(buffer, whole, sample_rate, format=form, subtype=f"PCM_{bits}")
     return buffer.getvalue()
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 SCHEMA = "ricochet.posterior/1"
 
+Describe = Callable[[Any], Any]
+"""The `quantities.Quantity` of a `packages.Package`, a tuple."""
 Evaluate = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 """Outputs of a package (its arrays) at some inputs, all numpy arrays by name."""
 
@@ -21,12 +23,15 @@ class Reader:
         stem: Name, without ending, of the manifest and of the arrays.
         further: Outputs that some packages have beside, none for the others; a reader that does
             not know them passes over them.
+        describe: The numbers by which a package is known in a list; None takes its `mean` and
+            `covariance` (`quantities.of_package`).
     """
 
     evaluate: Evaluate
     schema: str = SCHEMA
     stem: str = "posterior"
     further: Evaluate | None = None
+    describe: Describe | None = None
 
     @property
     def manifest(self) -> str:

@@ -1,6 +1,7 @@
 """The only list of systems; each is imported when it is asked for."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -65,6 +66,14 @@ def kind_of(name: str) -> PackageKind:
 def refuse_untried(name: str, validation: Any) -> None:
     """Refuse a name that no rig can try, with the `Validation` of its kind."""
     _refuse(name, validation.kind, validation.refuse)
+
+
+def refuse_unregistered(name: str, tracker: Any) -> None:
+    """Refuse a name of which the registry of a `tasks.registry.runs.Tracker` has no candidate."""
+    from ricochet.tasks.validation import contenders
+
+    kind = kind_of(name)
+    _refuse(name, kind, partial(contenders.refuse_unregistered, tracker, kind=kind))
 
 
 def _refuse(name: str, kind: PackageKind, refuse: Callable[[str], None]) -> None:

@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.core.nearest_name import did_you_mean
 from ricochet.tasks.registry import promotion
 from ricochet.tasks.registry import versions as registry
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
@@ -55,14 +54,28 @@ def load(tracker: Tracker, name: str, kind: PackageKind) -> Contenders | None:
     found = {role: registry.resolve(tracker, name, role) for role in (CANDIDATE, CHAMPION)}
     candidate = found[CANDIDATE]
     if candidate is None:
-        near = did_you_mean(name, registry.names(tracker))
-        raise BadInput(name, "no candidate in the registry", f"one; {kind.made_by} makes it{near}")
+        raise _no_candidate(tracker, name, kind)
     if candidate == found[CHAMPION]:
         return None
     promotion.refuse_rolled_back(candidate)
     there = {role: version for role, version in found.items() if version is not None}
     packages = {role: registry.load(tracker, version, kind=kind) for role, version in there.items()}
     return Contenders(name, {role: version.version for role, version in there.items()}, packages)
+
+
+def refuse_unregistered(tracker: Tracker, name: str, *, kind: PackageKind) -> None:
+    """Refuse with BadInput a name that has no candidate."""
+    if registry.resolve(tracker, name, CANDIDATE) is None:
+        raise _no_candidate(tracker, name, kind)
+
+
+def _no_candidate(tracker: Tracker, name: str, kind: PackageKind) -> BadInput:
+    """Name those that there are."""
+    models = tracker.client.search_registered_models()
+    there = sorted(model.name for model in models if kind.matches(model.name))
+    others = f" of {', '.join(there)}" if there else ""
+    expected = f"one{others}, or one that `{kind.made_by}` makes"
+    return BadInput(name, "no candidate in the registry", expected)
 
 
 def unchanged(tracker: Tracker, name: str) -> dict[str, Any]:

@@ -70,6 +70,8 @@ def test_results_go_to_a_folder_named_after_the_verb(words):
     needed = {"completion": ["bash"], "capture": ["--session", "a"]}
     needed |= {"promote": ["ball-table", "1"], "rollback": ["ball-table"]}
     needed["validate"] = ["ball-table"]
+    needed["show"] = ["ball-table"]
+    needed["import"] = ["takes", "--ball", "a", "--surface", "b", "--microphones", "m.yaml"]
     extra = needed.get(words, [])
     found = cli.build_parser().parse_args([*words.split(), *extra])
     assert str(found.out) == "artifacts/" + words.replace(" ", "/")
@@ -208,9 +210,9 @@ def test_every_option_is_explained():
     assert all(action.help for action in actions(cli.build_parser()))
 
 
-@pytest.mark.parametrize("name", ["shooting-foo", "cup-table"])
+@pytest.mark.parametrize("name", ["shooting-foo", "nonsense"])
 def test_a_name_that_no_validation_knows_is_refused_before_anything_starts(name, capsys, tmp_path):
     assert cli.main(["validate", name, "--out", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
-    assert name in said and "expected one of" in said
+    assert name in said and "expected" in said
     assert not any((tmp_path / "out").iterdir())

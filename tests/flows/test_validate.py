@@ -9,6 +9,7 @@ import pytest
 from ricochet.flows import cli, nightly, validate
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import promotion_log
+from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry.promotion import Moved
 from ricochet.tasks.registry.promotion_log import DONE, ROLLBACK, AliasPair, Entry
 from ricochet.tasks.registry.runs import OpenRun
@@ -71,6 +72,12 @@ def done(monkeypatch):
     return found
 
 
+@pytest.fixture
+def tracker(empty_store):
+    """A registry that holds nothing."""
+    return tracking.connect(store=empty_store)
+
+
 def run(monkeypatch, folder, done, check, **steps):
     judged = replace(VALIDATION, judge_evidence=lambda _: (check,), judge_result=lambda *_: ())
     monkeypatch.setattr(catalogue, "validation_of", lambda name: judged)
@@ -99,13 +106,11 @@ def test_a_candidate_that_is_the_champion_already_is_left_as_it_is(tmp_path, don
     assert done.recorded == done.moved == []
 
 
-def test_an_unknown_ball_is_bad_input_before_anything_starts(tmp_path, done):
-    for request in (
-        validate.Request("club-table", catalogue.load_settings(), tmp_path),
-        validate.Request("club-table", catalogue.load_settings(), tmp_path, rig="real", armed=True),
-    ):
-        with pytest.raises(BadInput, match="one of ping-pong-table"):
-            validate.run(request, done.steps)
+def test_a_pair_that_was_never_calibrated_is_bad_input_in_one_line(tmp_path, tracker, done):
+    request = validate.Request("club-table", catalogue.load_settings(), tmp_path)
+    steps = replace(done.steps, load=lambda _, name, kind: contenders.load(tracker, name, kind))
+    with pytest.raises(BadInput, match=r"no candidate.*ricochet calibrate` makes"):
+        validate.run(request, steps)
     assert done.recorded == []
 
 
@@ -132,6 +137,7 @@ def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch
 
 
 def test_a_dry_run_judges_and_neither_records_nor_moves(tmp_path, done, monkeypatch, capsys):
+    monkeypatch.setattr(catalogue, "refuse_unregistered", lambda *_: None)
     dry = replace(done.steps, record=validate.DRY.record, promote=validate.DRY.promote)
     monkeypatch.setattr(validate, "DRY", dry)
     judged = replace(VALIDATION, judge_evidence=lambda _: (PASSED,), judge_result=lambda *_: ())
@@ -160,20 +166,21 @@ def test_a_dry_run_takes_the_same_plain_functions_as_the_tasks():
         ([NAME, "--rig", "reel"], "--rig: found 'reel', expected simulated or real"),
         ([NAME, "--arm"], "--arm: found the simulated rig, expected --rig real"),
         (["ball-density"], "found a package that is not validated, expected <ball>-<surface> or"),
-        (["club-table"], "expected one of ping-pong-table"),
+        (["club-table"], "club-table: found no candidate in the registry, expected one"),
         (["shoting-balanced"], "(all names are <ball>-<surface> or ball-density or shooting-"),
         (["shooting-foo"], "shooting-foo: found no such setting, expected one of shooting-"),
         (["nonsense"], "found an unknown name, expected"),
     ],
 )
 def test_what_no_rig_can_try_is_one_line_before_anything_starts(
-    words, says, tmp_path, monkeypatch, capsys
+    words, says, tmp_path, monkeypatch, capsys, tracker
 ):
     def started(**_):
         raise AssertionError("the flow was started")
 
     monkeypatch.setattr(validate, "validate", started)
     monkeypatch.setattr("ricochet.flows.servers.up.prepare_environment", lambda: None)
+    monkeypatch.setattr(validate.runs, "connect", lambda: tracker)
     assert cli.main(["validate", *words, "--out", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert says in said and said.count("\n") == 1
@@ -182,6 +189,7 @@ def test_what_no_rig_can_try_is_one_line_before_anything_starts(
 def test_the_verb_passes_rig_and_arm_on_and_says_that_no_cup_was_tried(
     monkeypatch, tmp_path, capsys
 ):
+    monkeypatch.setattr(catalogue, "refuse_unregistered", lambda *_: None)
     seen = {}
 
     def flow(**words):

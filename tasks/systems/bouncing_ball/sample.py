@@ -43,6 +43,9 @@ PAIRS = (
     ),
 )
 
+TRUTHS = {pair.name: pair.truth for pair in PAIRS}
+"""The natures that are known, by the name of the pair."""
+
 
 def make(
     folder: Path,

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policy_names import policy_names
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.systems.interface import System
+from ricochet.tasks.validation import contenders
 
 
 @pytest.mark.parametrize("each", ["pattern", "prefix"])
@@ -52,14 +54,14 @@ def test_an_unknown_name_is_refused_with_all_patterns(name):
 
 @pytest.mark.parametrize("name", ["shoting-balanced", "drawer-3", "balls-density"])
 def test_a_name_refused_by_the_kind_that_has_all_others_is_refused_with_all_patterns(
-    monkeypatch, name
+    monkeypatch, tracker, name
 ):
-    validation = catalogue.validation_of(name)
+    refuse = partial(contenders.refuse_unregistered, tracker, kind=POSTERIOR)
     with pytest.raises(BadInput, match=r"found .*, expected .* \(all names are ") as error:
-        catalogue.refuse_untried(name, validation)
-    assert "one of ping-pong-table, tennis-table" in str(error.value)
+        catalogue.refuse_unregistered(name, tracker)
+    assert "no candidate in the registry" in str(error.value)
     assert all(kind.pattern in str(error.value) for kind in catalogue.kinds())
-    closed = replace(POSTERIOR, refuse=validation.refuse)
+    closed = replace(POSTERIOR, refuse=refuse)
     monkeypatch.setattr(catalogue, "kinds", lambda: (closed, POLICY))
     with pytest.raises(BadInput, match=r"<ball>-<surface> or shooting-<setting>\)"):
         catalogue.kind_of(name)

@@ -14,16 +14,7 @@ from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, 
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
-from ricochet.tasks.systems.bouncing_ball import sample
 from ricochet.tasks.systems.bouncing_ball.settings import Drops, Tosses
-
-
-def ball_of(pair: str) -> Ball:
-    """Return what the twin tosses for `<ball>-<surface>`; `BadInput` if it has no such pair."""
-    known = {each.name: each.truth for each in sample.PAIRS}
-    if pair not in known:
-        raise BadInput("ball and surface", repr(pair), "one of " + ", ".join(known))
-    return known[pair]
 
 
 def open_laboratory(

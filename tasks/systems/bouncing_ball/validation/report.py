@@ -11,10 +11,12 @@ from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.systems.bouncing_ball import contact_package
 from ricochet.tasks.systems.bouncing_ball.contact_package import FAMILY
 from ricochet.tasks.systems.bouncing_ball.figures import validation as figures
-from ricochet.tasks.systems.bouncing_ball.validation import results, trials
+from ricochet.tasks.systems.bouncing_ball.validation import results, trials, twin_balls
 from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence
 from ricochet.tasks.systems.bouncing_ball.validation.results import Role, TwinResult
+from ricochet.tasks.systems.bouncing_ball.validation.twin_balls import DRAWN, KNOWN
 from ricochet.tasks.validation.contenders import Contenders
+from ricochet.tasks.validation.outcomes import SIMULATED
 from ricochet.tasks.validation.report import Report
 
 LABELS = {
@@ -40,7 +42,7 @@ def report(contenders: Contenders, _: CalibrationEvidence, result: TwinResult) -
         result=result,
         content=results.to_json(result),
         summary=summary(result),
-        trials=f"{len(result.seeds)} tosses and {len(result.positions)} cups",
+        trials=f"{len(result.seeds)} tosses and {len(result.positions)} cups{_of(result)}",
         stated=posterior_line(packages[CANDIDATE]),
         measured={
             role: _posterior(package) | _trials(result, role) for role, package in packages.items()
@@ -56,6 +58,7 @@ def summary(result: TwinResult) -> dict[str, Any]:
     tracking = result.tracking
     return {
         "rig": result.rig,
+        "truth": _truth(result),
         "success": result.success.shares(),
         "inside_90": result.inside_90.shares(),
         "energy": dict(tracking.energy),
@@ -69,7 +72,19 @@ def line(result: Mapping[str, Any]) -> str:
     """Sum up `result.json` in a line."""
     touched, inside = result["success"][CANDIDATE], result["inside_90"].get(CANDIDATE)
     cups = "no cup tried" if inside is None else f"{inside:.2f} of the cups as predicted"
-    return f"touched {touched:.2f} of the tosses, {cups}"
+    drawn = f"; balls {DRAWN}" if result.get("truth") == DRAWN else ""
+    return f"touched {touched:.2f} of the tosses, {cups}{drawn}"
+
+
+def _truth(result: TwinResult) -> str:
+    """Say where the nature of the balls that were played is from."""
+    if result.rig != SIMULATED:
+        return result.rig
+    return KNOWN if twin_balls.is_known(result.name) else DRAWN
+
+
+def _of(result: TwinResult) -> str:
+    return f" (balls {DRAWN})" if _truth(result) == DRAWN else ""
 
 
 def posterior_line(package: Package) -> str:

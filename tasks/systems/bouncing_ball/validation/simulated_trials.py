@@ -37,12 +37,13 @@ from ricochet.tasks.systems.bouncing_ball.tracking.controllers import (
 )
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import open_laboratory
 from ricochet.tasks.systems.bouncing_ball.tracking.laboratory import workspace as workspace_of
-from ricochet.tasks.systems.bouncing_ball.validation import cups, toss_log, trials
+from ricochet.tasks.systems.bouncing_ball.validation import cups, toss_log, trials, twin_balls
 from ricochet.tasks.systems.bouncing_ball.validation.results import (
     Role,
     TrackingTrials,
     TwinResult,
 )
+from ricochet.tasks.systems.bouncing_ball.validation.twin_balls import BallOf
 from ricochet.tasks.validation.contenders import Contenders
 from ricochet.tasks.validation.outcomes import SIMULATED
 
@@ -62,29 +63,28 @@ class SimulatedToss:
     rig: Rig
 
 
-def run(
-    ball: Ball, settings: Settings, contenders: Contenders, seed: int, folder: Path
-) -> TwinResult:
+def run(settings: Settings, contenders: Contenders, seed: int, folder: Path) -> TwinResult:
     """Let the contenders play tosses and predict cups."""
     sizes, models = settings[Validate], trials.ball_models(contenders)
     seeds = trials.block_seeds(seed, sizes.tosses)
+    ball_of = twin_balls.of_pair(contenders.name, models[CANDIDATE].draws)
     if contenders.champion is None:
         models[STATIONARY] = models[CANDIDATE]
     with bar(f"{contenders.name} rig") as progress:
         tracking = run_tosses(
-            ball, models, settings=settings, seeds=seeds, folder=folder, progress=progress
+            ball_of, models, settings=settings, seeds=seeds, folder=folder, progress=progress
         )
     draws = {role: models[role].draws for role in contenders.packages}
     places = cups.positions(sizes.positions)
     return replace(
         trials.result_of(contenders, SIMULATED, seeds, tracking, folder),
         positions=tuple((float(x), float(y)) for x, y in places),
-        inside_90=trials.paired(cups.predict(ball, draws, places, seed=seed)),
+        inside_90=trials.paired(cups.predict(ball_of, draws, places, seed=seed)),
     )
 
 
 def run_tosses(
-    ball: Ball,
+    ball_of: BallOf,
     models: Mapping[Role, BallModel],
     *,
     settings: Settings,
@@ -92,7 +92,7 @@ def run_tosses(
     folder: Path,
     progress: Progress = no_progress,
 ) -> TrackingTrials:
-    """Toss the ball in the twin, once a seed, and let every role play; none knows its nature."""
+    """Toss a ball in the twin, once a seed, and let every role play; none knows its nature."""
     workspace, place = workspace_of(settings[Tosses]), output_folder(folder)
     runs: dict[Role, list[tuple[Run, bool]]] = {role: [] for role in models}
     first = next(iter(models))
@@ -102,14 +102,15 @@ def run_tosses(
         for log in logs.values():
             stack.callback(log.close)
         for number, seed in enumerate(seeds):
-            toss = _toss(ball, settings, seed)
+            toss = _toss(ball_of(seed), settings, seed)
             for role, model in models.items():
                 done, states = _play(role, model, toss, settings, workspace)
                 kind = outcome_of(done, toss.truth, toss.events, workspace=workspace).kind
                 runs[role].append((done, kind == "success"))
                 toss_log.record(logs[role], PAUSE * number, seed, done, states, kind)
                 if role == first and number < PICTURED:
-                    path, title = place / f"toss-{number + 1}.png", f"{ball.name}: {kind}"
+                    path = place / f"toss-{number + 1}.png"
+                    title = f"{toss.truth.ball.name}: {kind}"
                     toss_log.draw(path, title, toss.truth, states, toss.rig)
             progress(number + 1, len(seeds))
     return trials.tracking_trials(runs)

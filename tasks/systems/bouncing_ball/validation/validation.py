@@ -6,7 +6,7 @@ from ricochet.models.core.progress import Progress
 from ricochet.tasks.console import operator
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
-from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
+from ricochet.tasks.systems.bouncing_ball.tracking import real_rig
 from ricochet.tasks.systems.bouncing_ball.validation import (
     audit,
     gate,
@@ -14,6 +14,7 @@ from ricochet.tasks.systems.bouncing_ball.validation import (
     report,
     results,
     simulated_trials,
+    twin_balls,
 )
 from ricochet.tasks.systems.bouncing_ball.validation.gate import CalibrationEvidence
 from ricochet.tasks.systems.bouncing_ball.validation.results import TwinResult
@@ -21,22 +22,16 @@ from ricochet.tasks.validation.judge import Candidate, RigRequest, RunTrials, Va
 from ricochet.tasks.validation.outcomes import REAL, SIMULATED
 
 
-def refuse(name: str) -> None:
-    """Refuse a ball whose name and radius the twin does not know."""
-    laboratory.ball_of(name)
-
-
 def open_simulated(request: RigRequest) -> RunTrials[TwinResult]:
     """Return what plays the tosses in the twin laboratory."""
-    ball = laboratory.ball_of(request.name)
-    return partial(simulated_trials.run, ball, request.settings)
+    return partial(simulated_trials.run, request.settings)
 
 
 def open_real(request: RigRequest) -> RunTrials[TwinResult]:
     """Find the operator and the rig, without motion; `BadInput` if the rig lacks anything."""
     there = operator.at_terminal()
     rig = real_rig.open_rig(request.settings, armed=request.armed)
-    ball = laboratory.ball_of(request.name)
+    ball = twin_balls.named(request.name)
     return partial(real_trials.run, ball, request.settings, rig, there)
 
 
@@ -52,7 +47,7 @@ def measure(
 
 VALIDATION = Validation(
     kind=POSTERIOR,
-    refuse=refuse,
+    refuse=lambda name: None,
     rigs={SIMULATED: open_simulated, REAL: open_real},
     measure=measure,
     judge_evidence=gate.judge_evidence,

@@ -15,6 +15,7 @@ from ricochet.hardware.microphones import sound_device
 from ricochet.hardware.robots import ur
 from ricochet.models.systems.bouncing_ball import contact_draws, contact_table
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball import sample
 from ricochet.tasks.systems.bouncing_ball.settings import Real
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
 from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel
@@ -56,7 +57,7 @@ def loaded(*overrides):
 
 def tossed(count, *, seed=3):
     """What the microphones record of some tosses."""
-    settings, ball = loaded(), laboratory.ball_of(PAIR)
+    settings, ball = loaded(), sample.TRUTHS[PAIR]
     twin = laboratory.open_laboratory(settings, ball=ball, seed=seed)
     played = [twin.toss() for _ in range(count)]
     return [np.concatenate([b.samples for b in each.buffers()], axis=1) for each in played]
@@ -75,7 +76,7 @@ def setup(fakes, *answers, settings=None, roles=("candidate", "champion")):
     who, shown = scripted(*answers)
     fakes.shown = shown
     rig, models = real_rig.open_rig(settings, armed=True), {role: ball_model() for role in roles}
-    return TrialSetup(laboratory.ball_of(PAIR), models, settings, rig, who)
+    return TrialSetup(sample.TRUTHS[PAIR], models, settings, rig, who)
 
 
 def with_real(settings, **changes):

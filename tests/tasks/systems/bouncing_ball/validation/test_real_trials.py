@@ -14,6 +14,7 @@ from ricochet.hardware.robots import ur
 from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.operator import OperatorAbortError
+from ricochet.tasks.systems.bouncing_ball import sample
 from ricochet.tasks.systems.bouncing_ball.settings import Tosses
 from ricochet.tasks.systems.bouncing_ball.tracking import laboratory, real_rig
 from ricochet.tasks.systems.bouncing_ball.validation import real_trials
@@ -262,7 +263,7 @@ def test_without_a_champion_the_share_of_staying_is_measured_at_the_rig_s_own_ho
         settings = loaded(f"toss.home=[0.0, {z}]", "real.tosses=1")
         rig = SimpleNamespace(workspace=laboratory.workspace(settings[Tosses]))
         alone = Contenders(PAIR, {"candidate": "2"}, {})
-        played = functools.partial(real_trials.run, laboratory.ball_of(PAIR), settings, rig, None)
+        played = functools.partial(real_trials.run, sample.TRUTHS[PAIR], settings, rig, None)
         shares[z] = played(alone, 1, tmp_path).staying
     assert shares[0.1] < shares[0.06] - 0.1
     both = Contenders(PAIR, {"candidate": "2", "champion": "1"}, {})

@@ -10,8 +10,8 @@ from ricochet.models.systems.bouncing_ball import contact_draws
 from ricochet.models.systems.bouncing_ball.balls import REAL_PING_PONG
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.bouncing_ball import contact_package
-from ricochet.tasks.systems.bouncing_ball.tracking import controllers, laboratory
+from ricochet.tasks.systems.bouncing_ball import contact_package, sample
+from ricochet.tasks.systems.bouncing_ball.tracking import controllers
 from ricochet.tasks.systems.bouncing_ball.validation import cups, simulated_trials, trials
 from ricochet.tasks.validation.contenders import Contenders
 from tests.oracles import telemetry_reader
@@ -25,10 +25,10 @@ def _draws(mean: np.ndarray, sd: tuple[float, float] = (3e-4, 0.06)) -> ContactD
 
 
 def test_cups_are_predicted_by_the_truth_and_not_by_another_ball() -> None:
-    ball = laboratory.ball_of("tennis-table")
+    ball = sample.TRUTHS["tennis-table"]
     places = cups.positions(60)
     theta = {"candidate": _draws(TRUTH), "champion": _draws(np.array([0.80, 3.0]))}
-    inside = cups.predict(ball, theta, places, seed=3)
+    inside = cups.predict(lambda seed: ball, theta, places, seed=3)
     # nearly all intervals hold: 60 at 0.9 or more, four standard deviations below is 45
     assert sum(inside["candidate"]) >= 45
     assert sum(inside["champion"]) < sum(inside["candidate"])
@@ -55,11 +55,11 @@ def test_roles_believe_what_their_packages_hold_of_either_kind(package) -> None:
 
 @pytest.mark.slow
 def test_both_roles_meet_the_same_tosses_and_leave_a_record(tmp_path) -> None:
-    ball, loaded = laboratory.ball_of("tennis-table"), catalogue.load_settings()
+    ball, loaded = sample.TRUTHS["tennis-table"], catalogue.load_settings()
     knowledge = controllers.fit_ball_model(_draws(TRUTH))
     known = {"candidate": knowledge, "champion": knowledge, "stay": knowledge}
     tracking = simulated_trials.run_tosses(
-        ball, known, settings=loaded, seeds=(5, 6), folder=tmp_path
+        lambda seed: ball, known, settings=loaded, seeds=(5, 6), folder=tmp_path
     )
     assert tracking.success["candidate"] == tracking.success["champion"]
     assert tracking.energy["candidate"] == pytest.approx(tracking.energy["champion"])

@@ -1,0 +1,151 @@
+"""The verbs that say what is registered: list, show. They need no server and write to no store."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ricochet.flows.command_line.verb import RESULT, Call, Verb, prepare_servers, write_result
+from ricochet.tasks.systems import catalogue
+
+if TYPE_CHECKING:
+    from ricochet.tasks.validation.listing import Detail, Entry, LastValidation
+
+LIST, SHOW = "ricochet.list/1", "ricochet.show/1"
+EMPTY = "the registry is empty: `ricochet calibrate` and `ricochet train` register packages"
+
+
+def list_names(call: Call) -> Mapping[str, Any]:
+    """Print every registered name in a line."""
+    prepare_servers()
+    from ricochet.tasks.console.progress import bar
+    from ricochet.tasks.validation import listing
+
+    tracker, found = listing.tracker(), []
+    if tracker is not None:
+        names = listing.names(tracker)
+        with bar("registry") as progress:
+            for number, name in enumerate(names, start=1):
+                found.append(listing.entry(tracker, name, catalogue.kind_of(name)))
+                progress(number, len(names))
+    result = {"schema": LIST, "names": [_to_json(entry) for entry in found]}
+    write_result(call.out, result)
+    for line in _table(found) if found else [EMPTY]:
+        call.report_line(line)
+    return result
+
+
+def show(call: Call) -> Mapping[str, Any]:
+    """Print all that is known of a registered name."""
+    prepare_servers()
+    from ricochet.models.core.bad_input import BadInput
+    from ricochet.tasks.validation import listing
+
+    name = call.arguments.name
+    kind, tracker = catalogue.kind_of(name), listing.tracker()
+    if tracker is None:
+        raise BadInput(name, "an empty registry", f"one in which `{kind.made_by}` registered it")
+    found = listing.detail(tracker, name, kind)
+    address, note = _address()
+    result = {"schema": SHOW, **_to_json(found.entry), **_rest(found), "kind": kind.pattern}
+    result |= {"made_by": kind.made_by, "address": f"{address}/{found.place}"}
+    write_result(call.out, result)
+    for line in _lines(found, made_by=kind.made_by):
+        call.report_line(line)
+    call.report_line(f"  {'MLflow':18}{result['address']}{note}")
+    return result
+
+
+def _address() -> tuple[str, str]:
+    """Return the address of MLflow, and a note where nothing answers there."""
+    from ricochet.flows.servers.up import defaults, find_running
+    from ricochet.tasks.storage.provenance import artifacts
+
+    running, server = find_running(artifacts()), defaults()
+    if running:
+        return str(running["mlflow"]), ""
+    return f"http://{server['host']}:{server['port']}", "  (once `ricochet up` runs)"
+
+
+def _to_json(entry: "Entry") -> dict[str, Any]:
+    return {**asdict(entry), "age_days": entry.age()}
+
+
+def _rest(found: "Detail") -> dict[str, Any]:
+    rest = asdict(found)
+    return {key: rest[key] for key in ("data", "tracked", "sessions", "used")}
+
+
+def _table(entries: "list[Entry]") -> list[str]:
+    """Return a line a name, in columns as wide as their widest."""
+    rows = [("name", "aliases", "numbers", "last validation", "age, days")]
+    for entry in entries:
+        numbers = ", ".join(f"{each.name} {each.text}" for each in entry.numbers)
+        said = numbers if entry.fault is None else f"unreadable: {entry.fault}"
+        last = _validated(entry.validation)
+        rows.append((entry.name, _aliases(entry), said or "-", last, f"{entry.age():.1f}"))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _lines(found: "Detail", *, made_by: str) -> list[str]:
+    entry = found.entry
+    rows = [("made by", made_by), ("aliases", _aliases(entry))]
+    rows += [("version", f"{entry.version or 'none'}, {_date(entry.registered)}")]
+    rows += [
+        (each.name, f"{each.text}   90 %: {each.low:.6g} to {each.high:.6g}")
+        for each in entry.numbers
+    ]
+    rows += [("fault", entry.fault)] if entry.fault else []
+    rows += [("data digest", found.data or "none")]
+    rows += [("tracked by DVC as", found.tracked)] if found.tracked else []
+    rows += [("sessions", ", ".join(found.sessions) or "none")]
+    rows += [("last validation", _validated(entry.validation))]
+    if entry.validation is not None:
+        compared = ", ".join(f"{role} {n}" for role, n in entry.validation.versions.items())
+        rows += [("", f"{compared}; run {entry.validation.run}")]
+    rows += [("used", line) for line in found.used]
+    return [entry.name, *(f"  {label:18}{text}" for label, text in rows)]
+
+
+def _aliases(entry: "Entry") -> str:
+    return ", ".join(f"{alias} {number}" for alias, number in entry.aliases.items()) or "none"
+
+
+def _validated(last: "LastValidation | None") -> str:
+    return "never" if last is None else f"{last.gate} {_date(last.when)}"
+
+
+def _date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def _show_options(parser: argparse.ArgumentParser) -> None:
+    names = " or ".join(kind.pattern for kind in catalogue.kinds())
+    parser.add_argument("name", metavar="NAME", help=names)
+
+
+def verbs() -> tuple[Verb, ...]:
+    """Return the verbs, with an example of what systems validate."""
+    example = next(each.examples[0] for each in catalogue.validations())
+    return (
+        Verb(
+            ("list",),
+            "list what is registered: aliases, numbers, last validation, age",
+            "ricochet list\n  ricochet list --json",
+            list_names,
+            takes=RESULT,
+        ),
+        Verb(
+            ("show",),
+            "show all that is known of a registered name",
+            f"ricochet show {example}",
+            show,
+            _show_options,
+            takes=RESULT,
+        ),
+    )

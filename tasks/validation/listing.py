@@ -1,0 +1,208 @@
+"""What is registered: names with their aliases, numbers, last validation and age.
+
+The store is read and never written to, with or without a server beside it. What is shown of a name
+is its champion, or its candidate where it has none.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mlflow.entities.model_registry import ModelVersion, RegisteredModel
+from mlflow.exceptions import MlflowException
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import promotion_log, quantities, runs, versions
+from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
+from ricochet.tasks.registry.kinds import PackageKind
+from ricochet.tasks.registry.packages import Package
+from ricochet.tasks.registry.quantities import Quantity
+from ricochet.tasks.registry.runs import TRAINING, Tracker
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.storage.provenance import artifacts
+from ricochet.tasks.validation import record
+
+DAY = 86400.0
+MOST = 100
+"""Validations that are counted."""
+
+
+@dataclass(frozen=True)
+class LastValidation:
+    """The last finished validation of a name: its run, what the gate said, and when, s since 1970.
+
+    Attributes:
+        versions: Of candidate and champion; `none` without a champion.
+    """
+
+    run: str
+    experiment: str
+    gate: str
+    when: float
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered name.
+
+    Attributes:
+        version: The one that is shown; None where no alias points at one.
+        registered: When that was registered, s since 1970.
+        fault: Why its package cannot be read; None if it can.
+    """
+
+    name: str
+    aliases: Mapping[str, str]
+    version: str | None
+    registered: float
+    numbers: tuple[Quantity, ...]
+    validation: LastValidation | None
+    fault: str | None = None
+
+    def age(self, now: float | None = None) -> float:
+        """Return the age of the version that is shown, days."""
+        return ((time.time() if now is None else now) - self.registered) / DAY
+
+
+@dataclass(frozen=True)
+class Detail:
+    """An entry with what its package and its runs say.
+
+    Attributes:
+        data: Digest of the recordings, as the package states it.
+        tracked: Digest by which DVC names all recordings, where the version has it.
+        sessions: Names of the recordings, where the run that made it says so.
+        used: Where it is used, as far as that is recorded, a line each.
+        place: Its page in MLflow, to be put behind the address of a server.
+    """
+
+    entry: Entry
+    data: str
+    tracked: str
+    sessions: tuple[str, ...]
+    used: tuple[str, ...]
+    place: str
+
+
+def tracker() -> Tracker | None:
+    """Open the registry; None where nothing was ever recorded, so that nothing is made."""
+    elsewhere = os.environ.get("MLFLOW_TRACKING_URI")
+    if elsewhere is None and not (artifacts() / "mlflow" / "mlflow.db").is_file():
+        return None
+    return runs.connect()
+
+
+def names(tracker: Tracker) -> tuple[str, ...]:
+    """Return all registered names in their order."""
+    return tuple(sorted(model.name for model in tracker.client.search_registered_models()))
+
+
+def entry(tracker: Tracker, name: str, kind: PackageKind) -> Entry:
+    """Describe a name; BadInput if it is not registered."""
+    return _described(tracker, _model(tracker, name), kind)[0]
+
+
+def detail(tracker: Tracker, name: str, kind: PackageKind) -> Detail:
+    """Describe a name in detail; BadInput if it is not registered."""
+    found, version, package = _described(tracker, _model(tracker, name), kind)
+    return Detail(
+        entry=found,
+        data="" if package is None else package.data_digest,
+        tracked="" if version is None else version.tags.get("data.digest", ""),
+        sessions=() if version is None else _sessions(tracker, version),
+        used=_used(tracker, found),
+        place=f"#/models/{name}/versions/{found.version}?{TRAINING}",
+    )
+
+
+def _model(tracker: Tracker, name: str) -> RegisteredModel:
+    try:
+        return tracker.client.get_registered_model(name)
+    except MlflowException as error:
+        if error.error_code not in versions.ABSENT:
+            raise
+        there = ", ".join(names(tracker)) or "none yet"
+        raise BadInput(name, "no such name in the registry", f"one of {there}") from error
+
+
+def _described(
+    tracker: Tracker, model: RegisteredModel, kind: PackageKind
+) -> tuple[Entry, ModelVersion | None, Package | None]:
+    aliases = {alias: str(number) for alias, number in sorted(model.aliases.items())}
+    number = aliases.get(CHAMPION) or aliases.get(CANDIDATE)
+    version = None if number is None else tracker.client.get_model_version(model.name, number)
+    package, fault = _package(tracker, model.name, number, kind)
+    since = model.creation_timestamp if version is None else version.creation_timestamp
+    describe = kind.load_reader().describe or quantities.of_package
+    numbers = () if package is None else tuple(describe(package))
+    last = _last_validation(tracker, model.name)
+    found = Entry(model.name, aliases, number, since / 1000.0, numbers, last, fault)
+    return found, version, package
+
+
+def _package(
+    tracker: Tracker, name: str, version: str | None, kind: PackageKind
+) -> tuple[Package | None, str | None]:
+    if version is None:
+        return None, "no alias points at a version"
+    try:
+        return versions.load(tracker, Registered(name, version), kind=kind), None
+    except (BadInput, OSError, MlflowException) as error:
+        return None, " ".join(str(error).split())
+
+
+def _last_validation(tracker: Tracker, name: str) -> LastValidation | None:
+    found = _validations(tracker, f"tags.`ricochet.name` = '{name}'", most=1)
+    if not found:
+        return None
+    (run,) = found
+    tags = run.data.tags
+    return LastValidation(
+        run=run.info.run_id,
+        experiment=run.info.experiment_id,
+        gate=tags.get("ricochet.gate", "unknown"),
+        when=run.info.start_time / 1000.0,
+        versions={role: tags.get(f"ricochet.{role}", "none") for role in (CANDIDATE, CHAMPION)},
+    )
+
+
+def _validations(tracker: Tracker, condition: str, *, most: int) -> list[Any]:
+    experiment = tracker.client.get_experiment_by_name(record.EXPERIMENT)
+    if experiment is None:
+        return []
+    return list(
+        tracker.client.search_runs(
+            [experiment.experiment_id],
+            f"{condition} and attributes.status = 'FINISHED'",
+            order_by=["attributes.start_time DESC"],
+            max_results=most,
+        )
+    )
+
+
+def _sessions(tracker: Tracker, version: ModelVersion) -> tuple[str, ...]:
+    """Return the sessions that the run names; packages that are trained have none."""
+    try:
+        named = record.load_json(tracker, str(version.run_id), "result.json")["sessions"]
+    except (MlflowException, OSError, KeyError, ValueError):
+        return ()
+    return tuple(str(name) for name in named)
+
+
+def _used(tracker: Tracker, found: Entry) -> tuple[str, ...]:
+    """Say what resolves the name: validations and promotions are recorded, controllers are not."""
+    done = promotion_log.last_done(promotion_log.read(found.name))
+    lines = [] if done is None else [f"alias champion: {done.line}"]
+    played = [
+        (role, len(_validations(tracker, condition, most=MOST)))
+        for role in (CANDIDATE, CHAMPION)
+        for condition in (
+            f"tags.`ricochet.name` = '{found.name}' and tags.`ricochet.{role}` = '{found.version}'",
+        )
+    ]
+    lines += [f"validations as {role}: {count}" for role, count in played if count]
+    reads = "" if CHAMPION in found.aliases else ", which there is not"
+    return (*lines, f"controllers read the alias champion{reads}; which do is not recorded")

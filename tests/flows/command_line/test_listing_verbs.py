@@ -1,0 +1,116 @@
+"""list and show: what is registered, read without a server and without writing."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ricochet.flows import cli
+from ricochet.flows.servers import up
+from ricochet.tasks.registry import packages, versions
+from ricochet.tasks.registry import runs as tracking
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from ricochet.tasks.validation import record
+from tests import stores
+from tests.tasks.conftest import package  # noqa: F401
+
+NAME = "golf-concrete"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path / "artifacts"))
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setattr(up, "prepare_environment", lambda: None)
+    return tmp_path
+
+
+@pytest.fixture
+def registry(place, migrated_store, package):  # noqa: F811
+    """A registry of one posterior, a candidate that was refused once."""
+    stores.copied(migrated_store, place / "artifacts" / "mlflow")
+    tracker = tracking.connect()
+    moments = {"mean": np.array([0.8, 3.0]), "covariance": np.diag([1e-6, 0.04])}
+    made = replace(package, arrays=package.arrays | moments)
+    packages.write_package(place / "package", made, reader=GRID)
+    run = tracking.open_run(tracker, "calibrate", "key", name=NAME, tags={})
+    tracker.client.log_dict(run.run_id, {"sessions": ["monday", "tuesday"]}, "result.json")
+    tags = {"data.digest": "0" * 32 + ".dir"}
+    versions.register(
+        tracker, NAME, place / "package", kind=POSTERIOR, run_id=run.run_id, tags=tags
+    )
+    tracking.finish(tracker, run.run_id)
+    tags = {"ricochet.name": NAME, "ricochet.candidate": "1", "ricochet.champion": "none"}
+    tags |= {"ricochet.gate": "refused"}
+    run = tracking.open_run(tracker, record.EXPERIMENT, "trial", name="x", tags=tags)
+    tracking.finish(tracker, run.run_id)
+    return run.run_id
+
+
+def said(capsys, *words, status=0):
+    assert cli.main(words) == status
+    return capsys.readouterr()
+
+
+def census(place):
+    return {
+        path: (path.stat().st_mtime_ns, path.read_bytes())
+        for path in (place / "artifacts").rglob("*")
+        if path.is_file() and not path.name.endswith(("-wal", "-shm"))
+    }
+
+
+def test_an_empty_registry_is_one_line_and_stays_absent(place, capsys):
+    out = ["--out", str(place / "out")]
+    assert "the registry is empty" in said(capsys, "list", *out).out
+    assert json.loads(said(capsys, "list", "--json", *out).out)["names"] == []
+    refused = said(capsys, "show", NAME, *out, status=2).err
+    assert "an empty registry" in refused and refused.count("\n") == 1
+    assert not (place / "artifacts").exists()
+
+
+def test_list_and_show_say_what_is_registered_and_change_nothing(place, registry, capsys):
+    out, before = ["--out", str(place / "out")], census(place)
+    header, line = said(capsys, "list", *out).out.splitlines()
+    assert header.split()[:2] == ["name", "aliases"]
+    assert line.startswith("golf-concrete  candidate 1")
+    assert "restitution 0.8000 +- 0.0010, log10_concentration 3.00 +- 0.20" in line
+    assert "refused 20" in line and line.endswith("  0.0")
+    shown = said(capsys, "show", NAME, *out).out
+    for part in (
+        "monday, tuesday",
+        "0123456789abcdef0123456789abcdef.dir",
+        "90 %: 0.798355 to 0.801645",
+        "refused 20",
+        registry,
+        "validations as candidate: 1",
+        "controllers read the alias champion, which there is not",
+        f"/#/models/{NAME}/versions/1",
+        "made by           ricochet calibrate",
+    ):
+        assert part in shown
+    assert census(place) == before
+
+
+def test_json_holds_what_the_lines_say(place, registry, capsys):
+    out = ["--json", "--out", str(place / "out")]
+    (listed,) = json.loads(said(capsys, "list", *out).out)["names"]
+    shown = json.loads(said(capsys, "show", NAME, *out).out)
+    assert shown["schema"] == "ricochet.show/1" and shown["sessions"] == ["monday", "tuesday"]
+    assert shown["validation"]["run"] == registry
+    for key in ("name", "aliases", "version", "numbers", "validation"):
+        assert shown[key] == listed[key]
+
+
+def test_a_name_that_is_not_registered_is_refused_with_those_that_are(place, registry, capsys):
+    refused = said(capsys, "show", "golf-sand", "--out", str(place / "out"), status=2).err
+    assert "expected one of golf-concrete" in refused and refused.count("\n") == 1
+
+
+def test_a_damaged_package_is_listed_with_its_fault(place, registry, capsys):
+    (manifest,) = (place / "artifacts").rglob("posterior.json")
+    manifest.write_text("{}")
+    line = said(capsys, "list", "--out", str(place / "out")).out.splitlines()[1]
+    assert "unreadable: " in line
