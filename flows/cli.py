@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from ricochet.flows.command_line.missing_packages import refusal
 from ricochet.flows.command_line.verb import Call, Verb
 from ricochet.flows.command_line.verbs import all_verbs
 from ricochet.models.core.bad_input import BadInput
@@ -48,6 +49,12 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except ModuleNotFoundError as error:
+        missing = refusal(" ".join(arguments.verb_found.words), error)
+        if missing is None:
+            return _failed(error)
+        report_error(str(missing))
+        return BAD_INPUT
     except Exception as error:
         return _failed(error)
     return DONE
