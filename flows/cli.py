@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ricochet.flows.command_line import parser
+from ricochet.flows.command_line.missing_packages import refusal
 from ricochet.flows.command_line.parser import BAD_INPUT, report_error
 from ricochet.flows.command_line.verb import Call, Takes, Verb
 from ricochet.flows.command_line.verbs import all_verbs
@@ -47,6 +48,12 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except ModuleNotFoundError as error:
+        missing = refusal(" ".join(arguments.verb_found.words), error)
+        if missing is None:
+            return _failed(error)
+        report_error(str(missing))
+        return BAD_INPUT
     except Exception as error:
         return _failed(error)
     return DONE

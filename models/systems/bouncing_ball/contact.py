@@ -6,19 +6,11 @@ With u along the surface and w into it at the impact,
     |v'| times 1 + s n,    n ~ N(0, 1)    what varies from bounce to bounce
     v' / |v'| redrawn from (1 - p) vMF(k) + p vMF(q k) about itself, again until it leaves.
 
-Restitution at the reference speed v0 is e0, and by speed one of
-
-    constant        e(w) = e0                                        Matl et al., Sec. 3.2
-    linear          e(w) = e0 - a (w - v0)
-    viscoelastic    e(w) = E(b w^(1/5)),    b such that e(v0) = e0   Schwager and Poeschel 1998
-
-where E is the compact expression of Mueller and Poeschel (2011, Phys. Rev. E 84, 021302),
-s^2 = b w^(1/5):  E = (1 + c s) / (1 + c s + b2 s^2 + b3 s^3 + b4 s^4 + c s^5). The wide component
+Restitution at the reference speed v0 is e0, and by speed one of `restitution_laws`. The wide part
 is a two-component law and no heavier-tailed one because what widens a redirection, a seam, a grain
 of dust, is there or is not. Spin is left out: l is what friction takes without giving it back.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -27,14 +19,20 @@ from torch import Tensor
 
 from ricochet.models.core.rows import Rows
 from ricochet.models.probability import von_mises_fisher
-from ricochet.models.systems.bouncing_ball import viscoelastic_restitution as sphere
-from ricochet.models.systems.bouncing_ball.viscoelastic_restitution import compact
+from ricochet.models.systems.bouncing_ball.restitution_laws import (
+    HIGHEST,
+    LOWEST,
+    REFERENCE_SPEED,
+    RestitutionLaw,
+    constant,
+    linear,
+    viscoelastic,
+)
 
-REFERENCE_SPEED = sphere.REFERENCE_SPEED
-LOWEST, HIGHEST = sphere.LOWEST, sphere.HIGHEST
-
-RestitutionLaw = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""Restitution by its value at the reference speed, a slope (s/m) and the impact's speed (m/s)."""
+__all__ = [
+    "HIGHEST", "LOWEST", "REFERENCE_SPEED", "Contact", "RestitutionLaw", "bounce", "constant",
+    "linear", "plain", "redirected", "viscoelastic",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,45 +66,6 @@ def plain(restitution: Tensor, concentration: Tensor) -> Contact:
     restitution, concentration = torch.broadcast_tensors(restitution, concentration)
     none = torch.zeros_like(restitution)
     return Contact(restitution, concentration, none, none, none, torch.ones_like(none), none)
-
-
-def constant(restitution: Tensor, slope: Tensor, speed: Tensor) -> Tensor:
-    """Return the restitution itself, whatever the speed.
-
-    >>> float(constant(torch.tensor(0.8), torch.tensor(0.0), torch.tensor(3.0))).__round__(3)
-    0.8
-    """
-    return restitution + 0.0 * speed
-
-
-def linear(restitution: Tensor, slope: Tensor, speed: Tensor) -> Tensor:
-    """Return e0 - a (v - v0), kept between `LOWEST` and `HIGHEST`.
-
-    >>> float(linear(torch.tensor(0.8), torch.tensor(0.02), torch.tensor(3.0))).__round__(3)
-    0.78
-    """
-    return (restitution - slope * (speed - REFERENCE_SPEED)).clamp(LOWEST, HIGHEST)
-
-
-def viscoelastic(restitution: Tensor, slope: Tensor, speed: Tensor) -> Tensor:
-    """Return the restitution of a viscoelastic sphere that has e0 at the reference speed.
-
-    >>> at = torch.tensor([0.02, 0.2, 2.0])
-    >>> viscoelastic(torch.tensor(0.8), torch.tensor(0.0), at).numpy().round(3)
-    array([0.919, 0.873, 0.8  ], dtype=float32)
-    """
-    strength = _dissipation(restitution)
-    return compact(strength * (speed.clamp(min=1e-9) / REFERENCE_SPEED) ** 0.2)
-
-
-def _dissipation(restitution: Tensor) -> Tensor:
-    """Invert the compact expression by Newton's rule on log(1 - e), which is nearly straight."""
-    value = ((1.0 - restitution) / sphere.LEADING).clamp(sphere.SMOOTHEST, sphere.DULLEST)
-    for _ in range(12):
-        found = compact(value)
-        slope = (compact(value * 1.0001) - found) / (1e-4 * value)
-        value = (value - (found - restitution) / slope).clamp(sphere.SMOOTHEST, sphere.DULLEST)
-    return value
 
 
 def bounce(

@@ -37,9 +37,11 @@ from ricochet.models.probability import boxes
 from ricochet.models.probability.boxes import Box
 from ricochet.models.systems.bouncing_ball import simulator
 from ricochet.models.systems.bouncing_ball.features import Features, form_features
+from ricochet.models.systems.bouncing_ball.paper_prior import HIGH, LOW, PARAMETERS
 
-PARAMETERS = ("restitution", "log10_concentration")
-PRIOR = Box(low=(0.55, 1.0), high=(0.95, 5.0))
+__all__ = ["PARAMETERS"]
+
+PRIOR = Box(low=LOW, high=HIGH)
 REFERENCE_HEIGHT = 0.26
 """Height of release above the plane in the paper, to which drops are brought, metres."""
 HORIZONTAL_SD = 0.1

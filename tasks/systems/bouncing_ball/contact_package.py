@@ -21,16 +21,17 @@ paper's model are read: constant restitution without air.
 
 import math
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.bouncing_ball import contact_draws as draws_of_contacts
-from ricochet.models.systems.bouncing_ball.contact import HIGHEST, LOWEST, Contact
-from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
+from ricochet.models.systems.bouncing_ball.restitution_laws import HIGHEST, LOWEST
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.systems.bouncing_ball import family_package
+
+if TYPE_CHECKING:
+    from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 
 KINDS = GRID, FAMILY = "grid", "family"
 """Kinds of packages of a ball on a surface."""
@@ -50,15 +51,15 @@ LAW = "viscoelastic"
 _LEAST = 1e-12  # concentration that has a logarithm
 
 
-def arrays_of(draws: ContactDraws) -> Arrays:
+def arrays_of(draws: "ContactDraws") -> Arrays:
     """Return the arrays of a package that hold draws of a contact."""
-    columns = {field.name: getattr(draws.contact, field.name) for field in fields(Contact)}
+    columns = {field.name: getattr(draws.contact, field.name) for field in fields(draws.contact)}
     columns |= {"drag": draws.drag}
     arrays: Arrays = {PREFIX + name: column.double().numpy() for name, column in columns.items()}
     return arrays | {PREFIX + LAW: draws.viscoelastic.numpy()}
 
 
-def with_contacts(package: Package, draws: ContactDraws) -> Package:
+def with_contacts(package: Package, draws: "ContactDraws") -> Package:
     """Return a package of kind `grid` with draws of a contact beside, as one of kind `family`."""
     own = summary_of(draws)
     paper = {THREE + name: package.arrays[name] for name in own if name in package.arrays}
@@ -70,10 +71,11 @@ def with_contacts(package: Package, draws: ContactDraws) -> Package:
     )
 
 
-def summary_of(draws: ContactDraws) -> Arrays:
+def summary_of(draws: "ContactDraws") -> Arrays:
     """Return `samples`, restitution at the reference speed and log10 concentration, and moments."""
     kappa = draws.contact.concentration.clamp(min=_LEAST).log10()
-    pairs = torch.stack((draws.contact.restitution, kappa), -1).double().numpy()
+    columns = (draws.contact.restitution, kappa)
+    pairs = np.stack([column.double().numpy() for column in columns], -1)
     return {"samples": pairs, "mean": pairs.mean(0), "covariance": np.cov(pairs.T, bias=True)}
 
 
@@ -93,20 +95,27 @@ def of_paper(package: Package) -> Arrays:
     return {name: arrays[THREE * apart + name] for name in names}
 
 
-def contact_draws(package: Package) -> ContactDraws:
+def contact_draws(package: Package) -> "ContactDraws":
     """Return the draws of a contact that a package holds, of kind `family` or `grid`.
 
     Raises:
         BadInput: If an array is missing or has another shape, or numbers that mean nothing.
     """
+    import torch
+
+    from ricochet.models.systems.bouncing_ball import contact_draws as draws_of_contacts
+    from ricochet.models.systems.bouncing_ball.contact import Contact
+
     if package.kind == GRID:
         return draws_of_contacts.of_pairs(torch.from_numpy(_pairs(package.arrays)))
     if package.kind != FAMILY:
         raise BadInput("package", f"kind {package.kind!r}", f"kind {FAMILY!r} or {GRID!r}")
     check(package.arrays)
-    columns = {name: _copied(package.arrays, name) for name in BOUNDS}
-    drag = columns.pop("drag")
-    return ContactDraws(Contact(**columns), _copied(package.arrays, LAW).bool(), drag)
+    columns = {  # copied, as the arrays of a champion may not be written to
+        name: torch.from_numpy(package.arrays[PREFIX + name].copy()) for name in (*BOUNDS, LAW)
+    }
+    drag, viscoelastic = columns.pop("drag"), columns.pop(LAW).bool()
+    return draws_of_contacts.ContactDraws(Contact(**columns), viscoelastic, drag)
 
 
 def check(arrays: Arrays) -> None:
@@ -154,8 +163,3 @@ def _pairs(arrays: Arrays) -> np.ndarray:
         found = f"restitution {low:g} to {high:g}"
         raise BadInput("package: samples", found, f"{LOWEST:g} to {HIGHEST:g}")
     return samples.astype(np.float64)
-
-
-def _copied(arrays: Arrays, name: str) -> torch.Tensor:
-    """Return a column that may be written to: the arrays of a champion may not."""
-    return torch.from_numpy(arrays[PREFIX + name].copy())

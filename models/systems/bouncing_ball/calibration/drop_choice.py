@@ -24,11 +24,11 @@ from ricochet.models.systems.bouncing_ball.calibration.drop_times import Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_criticism import BareFinding
 from ricochet.models.systems.bouncing_ball.calibration.times_posterior import Posterior
 from ricochet.models.systems.bouncing_ball.chains import parameters
-from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.models.systems.bouncing_ball.listening import ball_evidence, bounce_chains
 from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import Chain, interval_ratios
 from ricochet.models.systems.bouncing_ball.listening.interval_law import Law
+from ricochet.models.systems.bouncing_ball.restitution_laws import REFERENCE_SPEED
 
 BARE = Law(scatters=(0.004, 0.016, 0.05), shares=(0.55, 0.3, 0.15))
 """Chains of more scatter are threaded through anything: nothing but times supports them here."""

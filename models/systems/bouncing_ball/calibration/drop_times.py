@@ -28,13 +28,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from numpy import ndarray
-from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
+from ricochet.models.systems.bouncing_ball.restitution_laws import RestitutionLaw
 
 OUTLIERS = 0.03
 """Share p of detections that are late or false."""
@@ -72,11 +70,11 @@ class Ball:
         jitter: j, s.
     """
 
-    restitution: Float[Tensor, "*point"]
-    slope: Float[Tensor, "*point"]
-    drag: Float[Tensor, "*point"]
-    scatter: Float[Tensor, "*point"]
-    jitter: Float[Tensor, "*point"]
+    restitution: Float[ndarray, "*point"]
+    slope: Float[ndarray, "*point"]
+    drag: Float[ndarray, "*point"]
+    scatter: Float[ndarray, "*point"]
+    jitter: Float[ndarray, "*point"]
 
 
 @dataclass(frozen=True)
@@ -205,16 +203,18 @@ def _scene(drop: Drop, ball: Ball, law: RestitutionLaw) -> _Scene:
         parts = 1 + drop.missing.count(index)
         flights += [gap / parts] * parts
         contact.append(len(flights) - 1)
-    drag = ball.drag.numpy()[..., None]
+    drag = np.asarray(ball.drag)[..., None]
     speed = impact(0.5 * GRAVITY * np.array(flights), drag)
-    near = torch.from_numpy(np.stack((speed, speed * (1.0 + _BUMP))))
-    level, beyond = law(ball.restitution[..., None], ball.slope[..., None], near).log().numpy()
+    near = np.stack((speed, speed * (1.0 + _BUMP)))
+    stated_law = np.asarray(ball.restitution)[..., None], np.asarray(ball.slope)[..., None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        level, beyond = np.log(law(*stated_law, near))
     stated = np.square(drop.time_sd).reshape(-1, *[1] * drag.ndim)
     moved = [np.moveaxis(part, -1, 0)[..., None] for part in (np.log(speed), level, beyond)]
     return _Scene(
         drag,
-        ball.scatter.numpy()[..., None],
-        stated + ball.jitter.numpy()[..., None] ** 2,
+        np.asarray(ball.scatter)[..., None],
+        stated + np.asarray(ball.jitter)[..., None] ** 2,
         moved[0],
         moved[1],
         (moved[2] - moved[1]) / _BUMP,

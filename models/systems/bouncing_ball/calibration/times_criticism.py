@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from numpy import ndarray
 from scipy import stats
@@ -106,8 +105,8 @@ def _surprises(posterior: Posterior, drops: Sequence[Drop]) -> tuple[_Surprises,
     return _Surprises(z, g), float(mean.restitution)
 
 
-def _geometric(posterior: Posterior, name: str) -> torch.Tensor:
-    return torch.exp((posterior.weights * getattr(posterior.balls, name).log()).sum())
+def _geometric(posterior: Posterior, name: str) -> np.ndarray:
+    return np.asarray(np.exp(posterior.weights @ np.log(getattr(posterior.balls, name))))
 
 
 def _drops(found: _Surprises) -> tuple[Float[ndarray, " _"], Float[ndarray, " _"]]:

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from numpy import ndarray
 from scipy import special
@@ -37,9 +36,9 @@ from ricochet.models.systems.bouncing_ball.calibration.times_criticism import Ba
 from ricochet.models.systems.bouncing_ball.calibration.times_posterior import Posterior
 from ricochet.models.systems.bouncing_ball.calibration.times_quadrature import RANGE
 from ricochet.models.systems.bouncing_ball.chains import parameters
-from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import interval_ratios
+from ricochet.models.systems.bouncing_ball.restitution_laws import REFERENCE_SPEED
 
 VAGUE = 0.003
 """Standard deviation of restitution above which it is said that air may be meant."""
@@ -101,7 +100,7 @@ def calibrate_recording(
 
     Args:
         alike: Onsets of the same recording that sound alike, one entry a kind of click.
-        drag: Centre and spread of the prior of log drag, 1/m (`family.drag_prior`).
+        drag: Centre and spread of the prior of log drag, 1/m (`parameters.drag_prior`).
 
     Raises:
         NoBallError: If no chain of onsets is a ball's rather than something else's.
@@ -134,7 +133,7 @@ def _answer(
     """Read restitution by speed off the posterior, widened by doubt and by lack of fit."""
     criticism = times_criticism.criticise(posterior, found.drops)
     findings = [*found.findings, *criticism.findings]
-    scatter = float(torch.exp((posterior.weights * posterior.balls.scatter.log()).sum()))
+    scatter = math.exp(float(posterior.weights @ np.log(posterior.balls.scatter)))
     if scatter > IRREGULAR:
         findings.append(_irregular(scatter))
     slowest, fastest, first = _speeds(posterior, found.drops)
@@ -185,7 +184,7 @@ def _vague(sd: float, *, sized: bool) -> BareFinding:
 def _speeds(posterior: Posterior, drops: Sequence[Drop]) -> tuple[float, float, float]:
     """Return the slowest and fastest impact speeds, and that of the first bounce detected."""
     weights = posterior.weights
-    drag = np.array(float((weights * posterior.balls.drag.log()).sum().exp()))
+    drag = np.exp(weights @ np.log(posterior.balls.drag))
     gaps = [gap for drop in drops for gap in _whole(drop)]
     met = [
         float(drop_times.impact(drop_times.exit_speed(gap, drag), drag))
@@ -217,7 +216,7 @@ def _mixed(
     posterior: Posterior, speed: float, *, extra: float, certainty: float
 ) -> tuple[Float[ndarray, " point"], Float[ndarray, " point"]]:
     """Return restitutions at a speed and their weights, widened and mixed with the prior."""
-    values, weights = posterior.restitution(speed).numpy(), posterior.weights.numpy()
+    values, weights = posterior.restitution(speed), posterior.weights
     mean, sd = posterior.moments(speed)
     values = mean + math.hypot(sd, extra) / max(sd, 1e-9) * (values - mean)
     prior = RANGE[0] + np.ptp(RANGE) * (np.arange(_PRIOR_POINTS) + 0.5) / _PRIOR_POINTS
@@ -237,8 +236,8 @@ def _summary(
 def _terminal_speed(posterior: Posterior) -> tuple[float, float, float]:
     """Return the median and the 90 % interval given the constant law."""
     alone = posterior.only("constant")
-    logs = 0.5 * (math.log(GRAVITY) - alone.balls.drag.log()).numpy()
-    low, median, high = quantiles(logs, alone.weights.numpy(), np.array([0.05, 0.5, 0.95]))
+    logs = 0.5 * (math.log(GRAVITY) - np.log(alone.balls.drag))
+    low, median, high = quantiles(logs, alone.weights, np.array([0.05, 0.5, 0.95]))
     return math.exp(median), math.exp(low), math.exp(high)
 
 

@@ -19,21 +19,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from numpy import ndarray
+from scipy import special
 
-from ricochet.models.systems.bouncing_ball import contact
+from ricochet.models.systems.bouncing_ball import restitution_laws as laws
 from ricochet.models.systems.bouncing_ball.calibration import drop_times, times_quadrature
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Ball, Drop
 from ricochet.models.systems.bouncing_ball.calibration.times_quadrature import Problem
 from ricochet.models.systems.bouncing_ball.chains import parameters
-from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
+from ricochet.models.systems.bouncing_ball.restitution_laws import RestitutionLaw
 
 LAWS: Mapping[str, RestitutionLaw] = {
-    "constant": contact.constant,
-    "linear": contact.linear,
-    "viscoelastic": contact.viscoelastic,
+    "constant": laws.constant,
+    "linear": laws.linear,
+    "viscoelastic": laws.viscoelastic,
 }
 """Members of the family, each as probable as any other in advance."""
 _LINEAR = list(LAWS).index("linear")
@@ -51,14 +51,14 @@ class Posterior:
     """
 
     balls: Ball
-    member: Int[Tensor, " point"]
-    weights: Float[Tensor, " point"]
+    member: Int[ndarray, " point"]
+    weights: Float[ndarray, " point"]
     log_evidence: float
 
-    def restitution(self, speed: float) -> Float[Tensor, " point"]:
+    def restitution(self, speed: float) -> Float[ndarray, " point"]:
         """Return every point's restitution at an impact speed, m/s."""
-        found = torch.empty_like(self.weights)
-        at = torch.as_tensor(speed, dtype=torch.float64)
+        found = np.empty_like(self.weights)
+        at = np.asarray(speed, dtype=np.float64)
         for number, law in enumerate(LAWS.values()):
             here = self.member == number
             found[here] = law(self.balls.restitution[here], self.balls.slope[here], at)
@@ -68,7 +68,7 @@ class Posterior:
         """Return mean and standard deviation of restitution at an impact speed, m/s."""
         values = self.restitution(speed)
         mean = (self.weights * values).sum()
-        return float(mean), float((self.weights * (values - mean) ** 2).sum().sqrt())
+        return float(mean), math.sqrt(float((self.weights * (values - mean) ** 2).sum()))
 
     def members(self) -> dict[str, float]:
         """Return the probability of each law."""
@@ -96,32 +96,33 @@ def infer(drops: Sequence[Drop], drag: tuple[float, float] = parameters.UNKNOWN_
             misses a bounce between the first two.
     """
     _check(drops)
-    with torch.inference_mode():
+    with np.errstate(all="ignore"):  # far points overflow, and weigh nothing
         parts = [
             times_quadrature.integrate(Problem(drops, law, sloped=number == _LINEAR, drag=drag))
             for number, law in enumerate(LAWS.values())
         ]
     balls, logs = zip(*parts, strict=True)
-    members = [torch.full(each.shape, number) for number, each in enumerate(logs)]
-    log_weights = torch.cat(logs) - math.log(len(LAWS))
-    log_evidence = torch.logsumexp(log_weights, 0)
+    members = [np.full(each.shape, number) for number, each in enumerate(logs)]
+    log_weights = np.concatenate(logs) - math.log(len(LAWS))
+    log_evidence = special.logsumexp(log_weights)
     columns = zip(*(vars(ball).values() for ball in balls), strict=True)
     return Posterior(
-        Ball(*(torch.cat(column) for column in columns)),
-        torch.cat(members),
-        torch.exp(log_weights - log_evidence),
+        Ball(*(np.concatenate(column) for column in columns)),
+        np.concatenate(members),
+        np.exp(log_weights - log_evidence),
         float(log_evidence),
     )
 
 
 def predictive(drop: Drop, given: Posterior) -> float:
     """Return the log density of another drop's times after the first, s^-1 each."""
-    total = torch.log(given.weights)
+    with np.errstate(divide="ignore"):
+        total = np.log(given.weights)
     for number, law in enumerate(LAWS.values()):
         here = given.member == number
         balls = Ball(*(value[here] for value in vars(given.balls).values()))
-        total[here] += torch.from_numpy(drop_times.log_likelihood(drop, balls, law=law))
-    return float(torch.logsumexp(torch.nan_to_num(total, nan=-math.inf), 0))
+        total[here] += drop_times.log_likelihood(drop, balls, law=law)
+    return float(special.logsumexp(np.nan_to_num(total, nan=-math.inf)))
 
 
 def _check(drops: Sequence[Drop]) -> None:

@@ -17,16 +17,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float
-from scipy import stats
-from torch import Tensor
+from numpy import ndarray
+from scipy import special, stats
 
 from ricochet.models.systems.bouncing_ball.air import LEAST_DRAG, MOST_DRAG
 from ricochet.models.systems.bouncing_ball.calibration import drop_times
 from ricochet.models.systems.bouncing_ball.calibration.drop_times import Ball, Drop
 from ricochet.models.systems.bouncing_ball.chains import parameters
-from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
+from ricochet.models.systems.bouncing_ball.restitution_laws import RestitutionLaw
 
 RANGE = (0.30, 0.998)
 """Restitution at the reference speed, from clay to a steel ball on an anvil."""
@@ -61,25 +60,25 @@ class Problem:
     sloped: bool
     drag: tuple[float, float] = parameters.UNKNOWN_DRAG
 
-    def log_density(self, y: Tensor, log_drag: Tensor) -> Tensor:
+    def log_density(self, y: ndarray, log_drag: ndarray) -> ndarray:
         """Return the log of prior times likelihood, -inf where a number is none."""
         ball = self.ball(y, log_drag)
         rest = y[..., 1:]
         z = (rest - self.centre[1:]) / self.spread[1:]
         share = (ball.restitution - RANGE[0]) / (RANGE[1] - RANGE[0])
-        total = torch.log(share * (1.0 - share)) + (
-            -0.5 * z * z - torch.log(self.spread[1:] * math.sqrt(2.0 * math.pi))
+        total = np.log(share * (1.0 - share)) + (
+            -0.5 * z * z - np.log(self.spread[1:] * math.sqrt(2.0 * math.pi))
         ).sum(-1)
         for drop in self.drops:
-            total = total + torch.from_numpy(drop_times.log_likelihood(drop, ball, law=self.law))
-        return torch.nan_to_num(total, nan=-math.inf)
+            total = total + drop_times.log_likelihood(drop, ball, law=self.law)
+        return np.asarray(np.nan_to_num(total, nan=-math.inf))
 
-    def ball(self, y: Tensor, log_drag: Tensor) -> Ball:
+    def ball(self, y: ndarray, log_drag: ndarray) -> Ball:
         """Bring coordinates to units."""
-        restitution = RANGE[0] + (RANGE[1] - RANGE[0]) * torch.sigmoid(y[..., 0])
-        slope = y[..., 1] if self.sloped else torch.zeros_like(restitution)
-        drag = log_drag.exp().expand(restitution.shape)
-        scatter, jitter = (y[..., index].clamp(*_LOG_NOISE).exp() for index in (-2, -1))
+        restitution = RANGE[0] + (RANGE[1] - RANGE[0]) * special.expit(y[..., 0])
+        slope = y[..., 1] if self.sloped else np.zeros_like(restitution)
+        drag = np.broadcast_to(np.exp(log_drag), restitution.shape)
+        scatter, jitter = (np.exp(y[..., index].clip(*_LOG_NOISE)) for index in (-2, -1))
         return Ball(restitution, slope, drag, scatter, jitter)
 
     @property
@@ -90,59 +89,61 @@ class Problem:
         least, most = math.log(LEAST_DRAG), math.log(MOST_DRAG)
         return max(least, centre - reach), min(most, centre + reach)
 
-    def log_prior_of_drag(self, nodes: Tensor) -> Tensor:
+    def log_prior_of_drag(self, nodes: ndarray) -> ndarray:
         """Return the log of the prior at log drags, normal and cut off where no ball is."""
         law, (low, high) = stats.norm(*self.drag), self.log_drags
         inside = law.cdf(high) - law.cdf(low)
-        return torch.from_numpy(law.logpdf(nodes.numpy()) - math.log(inside))
+        return np.asarray(law.logpdf(nodes) - math.log(inside))
 
     @property
-    def centre(self) -> Tensor:
+    def centre(self) -> ndarray:
         """Prior means; that of the logit is where its density is greatest."""
         slope = [parameters.Prior().centre[2]] if self.sloped else []
-        return torch.tensor([0.0, *slope, math.log(SCATTER), math.log(JITTER)], dtype=torch.float64)
+        return np.array([0.0, *slope, math.log(SCATTER), math.log(JITTER)])
 
     @property
-    def spread(self) -> Tensor:
+    def spread(self) -> ndarray:
         """Prior standard deviations; that of the logit only scales the first steps."""
         slope = [parameters.Prior().spread[2]] if self.sloped else []
-        return torch.tensor([2.0, *slope, SCATTER_SPREAD, JITTER_SPREAD], dtype=torch.float64)
+        return np.array([2.0, *slope, SCATTER_SPREAD, JITTER_SPREAD])
 
 
 @dataclass(frozen=True)
 class _Peaks:
     """Modes at the nodes, the log density there, and factors F of the inverse curvature F F'."""
 
-    mode: Float[Tensor, "node coordinate"]
-    value: Float[Tensor, " node"]
-    factor: Float[Tensor, "node coordinate coordinate"]
+    mode: Float[ndarray, "node coordinate"]
+    value: Float[ndarray, " node"]
+    factor: Float[ndarray, "node coordinate coordinate"]
 
     @property
-    def log_volume(self) -> Tensor:
+    def log_volume(self) -> ndarray:
         """Return the log of Laplace's integral over its integrand's peak."""
         size = self.mode.shape[-1]
-        return torch.linalg.slogdet(self.factor)[1] + 0.5 * size * math.log(2.0 * math.pi)
+        return np.asarray(_log_size(self.factor) + 0.5 * size * math.log(2.0 * math.pi))
 
 
-def integrate(problem: Problem) -> tuple[Ball, Float[Tensor, " point"]]:
+def integrate(problem: Problem) -> tuple[Ball, Float[ndarray, " point"]]:
     """Return points and the logs of their weights, which add up to the evidence."""
-    nodes = torch.linspace(*problem.log_drags, _NODES, dtype=torch.float64)
+    nodes = np.linspace(*problem.log_drags, _NODES)
     peaks = _climb(problem, _start(problem, nodes), nodes)
     for _ in range(_REFINEMENTS):
         log_mass = peaks.value + peaks.log_volume + problem.log_prior_of_drag(nodes)
-        between = torch.logaddexp(log_mass[1:], log_mass[:-1]) + nodes.diff().log()
-        coarse = torch.nonzero(between.softmax(0) > _SHARE).flatten()
+        between = np.logaddexp(log_mass[1:], log_mass[:-1]) + np.log(np.diff(nodes))
+        coarse = np.flatnonzero(special.softmax(between) > _SHARE)
         if not len(coarse):
             break
         added = 0.5 * (nodes[coarse] + nodes[coarse + 1])
         found = _climb(problem, 0.5 * (peaks.mode[coarse] + peaks.mode[coarse + 1]), added)
-        nodes, order = torch.cat((nodes, added)).sort()
+        nodes = np.concatenate((nodes, added))
+        order = np.argsort(nodes)
+        nodes = nodes[order]
         pairs = zip(vars(peaks).values(), vars(found).values(), strict=True)
-        peaks = _Peaks(*(torch.cat(pair)[order] for pair in pairs))
+        peaks = _Peaks(*(np.concatenate(pair)[order] for pair in pairs))
     return _spread_out(problem, nodes, peaks)
 
 
-def _start(problem: Problem, nodes: Tensor) -> Tensor:
+def _start(problem: Problem, nodes: ndarray) -> ndarray:
     """Return the best of a coarse grid of restitution, scatter and jitter at every node."""
     ratios = np.concatenate([drop.times[2:] - drop.times[1:-1] for drop in problem.drops])
     ratios = ratios / np.concatenate([np.diff(drop.times)[:-1] for drop in problem.drops])
@@ -150,64 +151,67 @@ def _start(problem: Problem, nodes: Tensor) -> Tensor:
     shares = (middle + np.array([-0.01, 0.0, 0.003, 0.01, 0.02, 0.04]) - RANGE[0]) / np.ptp(RANGE)
     logits = stats.logistic.ppf(np.clip(shares, 0.01, 0.997))
     axes = [logits, np.log([1e-3, 5e-3, 0.03, 0.12]), np.log([2e-5, 1e-4, 5e-4])]
-    grid = torch.tensor(np.stack(np.meshgrid(*axes), -1).reshape(-1, 3))
+    grid = np.stack(np.meshgrid(*axes), -1).reshape(-1, 3)
     if problem.sloped:
-        slope = torch.full((len(grid), 1), float(problem.centre[1]), dtype=torch.float64)
-        grid = torch.cat((grid[:, :1], slope, grid[:, 1:]), 1)
-    values = problem.log_density(grid[:, None].expand(-1, len(nodes), -1), nodes)
-    return grid[values.argmax(0)]
+        slope = np.full((len(grid), 1), problem.centre[1])
+        grid = np.concatenate((grid[:, :1], slope, grid[:, 1:]), 1)
+    values = problem.log_density(grid[:, None].repeat(len(nodes), 1), nodes)
+    return np.asarray(grid[values.argmax(0)])
 
 
-def _climb(problem: Problem, y: Tensor, log_drag: Tensor) -> _Peaks:
+def _climb(problem: Problem, y: ndarray, log_drag: ndarray) -> _Peaks:
     """Find modes, by Newton's rule inside a radius that is trusted."""
-    frame = torch.diag_embed((0.02 * problem.spread).expand(y.shape))
+    frame = _diagonal(np.broadcast_to(0.02 * problem.spread, y.shape))
     value, gradient, factor = _curvature(problem, y, log_drag, frame)
-    radius = torch.full_like(value, _TRUSTED)
+    radius = np.full_like(value, _TRUSTED)
     for _ in range(_NEWTON):
-        size = torch.linalg.vector_norm(gradient, dim=-1)
+        size = np.linalg.norm(gradient, axis=-1)
         if float(size.max()) ** 2 < 2.0 * _ENOUGH:
             break
-        step = gradient * (radius / torch.maximum(size, radius))[..., None]
+        step = gradient * (radius / np.maximum(size, radius))[..., None]
         there = y + (factor @ step[..., None])[..., 0]
         found = _curvature(problem, there, log_drag, _WIDTH * factor)
         better = found[0] > value
-        y = torch.where(better[:, None], there, y)
-        value = torch.where(better, found[0], value)
-        gradient = torch.where(better[:, None], found[1], gradient)
-        factor = torch.where(better[:, None, None], found[2], factor)
-        radius = torch.where(better, _TRUSTED, 0.25 * radius)
+        y = np.where(better[:, None], there, y)
+        value = np.where(better, found[0], value)
+        gradient = np.where(better[:, None], found[1], gradient)
+        factor = np.where(better[:, None, None], found[2], factor)
+        radius = np.where(better, _TRUSTED, 0.25 * radius)
     return _Peaks(y, value, factor)
 
 
 def _curvature(
-    problem: Problem, y: Tensor, log_drag: Tensor, frame: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
+    problem: Problem, y: ndarray, log_drag: ndarray, frame: ndarray
+) -> tuple[ndarray, ndarray, ndarray]:
     """Return the value, a factor F with F F' the inverse curvature, and between them F' gradient.
 
     Differences are taken along the columns of a frame, which spans the first coordinates.
     """
     size = frame.shape[-1]
-    axes = torch.eye(size, dtype=torch.float64)
+    axes = np.eye(size)
     pairs = [(i, j) for i in range(size) for j in range(i)]
-    moves = torch.stack([*axes, *(-axes), *(axes[i] + axes[j] for i, j in pairs), 0.0 * axes[0]])
+    moves = np.stack([*axes, *(-axes), *(axes[i] + axes[j] for i, j in pairs), 0.0 * axes[0]])
     moved = (frame @ moves[:, None, :, None])[..., 0]
     values = problem.log_density(y + _padded(moved, y), log_drag)
-    up, down, both, here = values.split([size, size, len(pairs), 1])
-    matrix = torch.diag_embed((2.0 * here - up - down).T)
+    up, down, both, here = np.split(values, np.cumsum([size, size, len(pairs)]))
+    matrix = _diagonal((2.0 * here - up - down).T)
     for (i, j), corner in zip(pairs, both, strict=True):
         matrix[:, i, j] = matrix[:, j, i] = up[i] + up[j] - here[0] - corner
-    squared, vectors = torch.linalg.eigh(torch.nan_to_num(matrix))
-    turn = vectors / squared.clamp(min=_LEAST_CURVATURE).sqrt()[:, None]
-    gradient = torch.nan_to_num(0.5 * (up - down).T)
-    return here[0], (turn.mT @ gradient[..., None])[..., 0], frame @ turn
+    squared, vectors = np.linalg.eigh(np.nan_to_num(matrix))
+    largest = np.abs(vectors).argmax(-2, keepdims=True)  # libraries differ in the signs
+    vectors = vectors * np.sign(np.take_along_axis(vectors, largest, -2))
+    turn = vectors / np.sqrt(squared.clip(min=_LEAST_CURVATURE))[:, None]
+    gradient = np.nan_to_num(0.5 * (up - down).T)
+    return here[0], (turn.swapaxes(-1, -2) @ gradient[..., None])[..., 0], frame @ turn
 
 
-def _padded(step: Tensor, y: Tensor) -> Tensor:
+def _padded(step: ndarray, y: ndarray) -> ndarray:
     """Return a step of the first coordinates as one of all."""
-    return torch.nn.functional.pad(step, (0, y.shape[-1] - step.shape[-1]))
+    rest = np.zeros((*step.shape[:-1], y.shape[-1] - step.shape[-1]))
+    return np.concatenate((step, rest), -1)
 
 
-def _spread_out(problem: Problem, nodes: Tensor, peaks: _Peaks) -> tuple[Ball, Tensor]:
+def _spread_out(problem: Problem, nodes: ndarray, peaks: _Peaks) -> tuple[Ball, ndarray]:
     """Weigh points about every node's mode; trapezoids join the nodes.
 
     Where little is known the width of the restitution goes with the scatter and the jitter. So
@@ -217,63 +221,77 @@ def _spread_out(problem: Problem, nodes: Tensor, peaks: _Peaks) -> tuple[Ball, T
     rest = peaks.mode.shape[-1] - 2
     uniform = _lattices(peaks.mode.shape[-1] + 2, len(nodes))
     noise, log_noise = _spread_noise(problem, peaks, uniform[..., rest:])
-    follow = peaks.factor @ peaks.factor.mT
-    follow = follow[:, :rest, rest:] @ torch.linalg.inv(follow[:, rest:, rest:])
-    near = (follow @ (noise - peaks.mode[:, rest:])[..., None])[..., 0].clamp(-3.0, 3.0)
-    begin = torch.cat((peaks.mode[:, :rest] + near, noise), -1).flatten(0, 1)
-    log_drag = nodes.expand(len(uniform), -1).flatten()
-    curvature = torch.linalg.inv(peaks.factor @ peaks.factor.mT)[:, :rest, :rest]
-    frame = _WIDTH * torch.linalg.cholesky(torch.linalg.inv(curvature))
-    frames = frame.expand(len(uniform), -1, -1, -1).flatten(0, 1)
+    follow = peaks.factor @ peaks.factor.swapaxes(-1, -2)
+    follow = follow[:, :rest, rest:] @ np.linalg.inv(follow[:, rest:, rest:])
+    near = (follow @ (noise - peaks.mode[:, rest:])[..., None])[..., 0].clip(-3.0, 3.0)
+    begin = _joined(np.concatenate((peaks.mode[:, :rest] + near, noise), -1))
+    log_drag = np.tile(nodes, len(uniform))
+    curvature = np.linalg.inv(peaks.factor @ peaks.factor.swapaxes(-1, -2))[:, :rest, :rest]
+    frame = _WIDTH * np.linalg.cholesky(np.linalg.inv(curvature))
+    frames = np.tile(frame, (len(uniform), 1, 1))
     _, newton, factor = _curvature(problem, begin, log_drag, frames)
-    offsets, log_offsets = _student(uniform[..., :rest].flatten(0, 1), uniform[..., -1].flatten())
-    newton = newton / torch.linalg.vector_norm(newton, dim=-1, keepdim=True).div(6.0).clamp(min=1.0)
+    offsets, log_offsets = _student(_joined(uniform[..., :rest]), uniform[..., -1].ravel())
+    newton = newton / (np.linalg.norm(newton, axis=-1, keepdims=True) / 6.0).clip(min=1.0)
     y = begin + _padded((factor @ (newton + offsets)[..., None])[..., 0], begin)
-    widths = torch.cat((nodes[:1], nodes, nodes[-1:]))
-    grid = problem.log_prior_of_drag(nodes) + torch.log(0.5 * (widths[2:] - widths[:-2]))
-    log_weights = problem.log_density(y, log_drag) + torch.linalg.slogdet(factor)[1]
-    log_weights += (grid - log_noise).flatten() - log_offsets - math.log(len(uniform))
+    widths = np.concatenate((nodes[:1], nodes, nodes[-1:]))
+    grid = problem.log_prior_of_drag(nodes) + np.log(0.5 * (widths[2:] - widths[:-2]))
+    log_weights = problem.log_density(y, log_drag) + _log_size(factor)
+    log_weights += (grid - log_noise).ravel() - log_offsets - math.log(len(uniform))
     return problem.ball(y, log_drag), log_weights
 
 
-def _spread_noise(problem: Problem, peaks: _Peaks, uniform: Tensor) -> tuple[Tensor, Tensor]:
+def _spread_noise(problem: Problem, peaks: _Peaks, uniform: ndarray) -> tuple[ndarray, ndarray]:
     """Return logs of scatter and jitter, by point and node, and their log density."""
-    covariance = (peaks.factor @ peaks.factor.mT)[:, -2:, -2:]
-    factor, centre = torch.linalg.cholesky(covariance), peaks.mode[:, -2:]
-    wide = torch.arange(len(uniform)) % _OVER_PRIOR == 0
+    covariance = (peaks.factor @ peaks.factor.swapaxes(-1, -2))[:, -2:, -2:]
+    factor, centre = np.linalg.cholesky(covariance), peaks.mode[:, -2:]
+    wide = np.arange(len(uniform)) % _OVER_PRIOR == 0
     offsets, _ = _student(uniform[~wide, :, :2], uniform[~wide, :, 2])
     near = centre + (factor @ offsets[..., None])[..., 0]
-    far = problem.centre[-2:] + problem.spread[-2:] * torch.special.ndtri(uniform[wide, :, :2])
-    noise = torch.cat((near, far))
-    z = torch.linalg.solve_triangular(factor, (noise - centre)[..., None], upper=False)[..., 0]
-    about = _log_student(z) - torch.linalg.slogdet(factor)[1]
-    prior = torch.distributions.Normal(problem.centre[-2:], problem.spread[-2:])
-    share = float(wide.double().mean())
-    over = prior.log_prob(noise).sum(-1)
-    return noise, torch.logaddexp(about + math.log1p(-share), over + math.log(share))
+    far = problem.centre[-2:] + problem.spread[-2:] * special.ndtri(uniform[wide, :, :2])
+    noise = np.concatenate((near, far))
+    z = np.linalg.solve(factor, (noise - centre)[..., None])[..., 0]
+    about = _log_student(z) - _log_size(factor)
+    share = float(wide.mean())
+    over = stats.norm.logpdf(noise, problem.centre[-2:], problem.spread[-2:]).sum(-1)
+    return noise, np.logaddexp(about + math.log1p(-share), over + math.log(share))
 
 
-def _student(uniform: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
+def _student(uniform: ndarray, scale: ndarray) -> tuple[ndarray, ndarray]:
     """Return points of Student's t with a unit matrix from uniform ones, and their log density."""
-    squared = torch.from_numpy(stats.chi2.ppf(scale.numpy(), _FREEDOM) / _FREEDOM)
-    offsets = torch.special.ndtri(uniform) / squared.sqrt()[..., None]
+    squared = stats.chi2.ppf(scale, _FREEDOM) / _FREEDOM
+    offsets = special.ndtri(uniform) / np.sqrt(squared)[..., None]
     return offsets, _log_student(offsets)
 
 
-def _log_student(offsets: Tensor) -> Tensor:
+def _log_student(offsets: ndarray) -> ndarray:
     size = offsets.shape[-1]
     top = math.lgamma(0.5 * (_FREEDOM + size)) - math.lgamma(0.5 * _FREEDOM)
     top -= 0.5 * size * math.log(_FREEDOM * math.pi)
-    return top - 0.5 * (_FREEDOM + size) * torch.log1p((offsets**2).sum(-1) / _FREEDOM)
+    density = top - 0.5 * (_FREEDOM + size) * np.log1p((offsets**2).sum(-1) / _FREEDOM)
+    return np.asarray(density)
 
 
-def _lattices(size: int, count: int) -> Tensor:
+def _lattices(size: int, count: int) -> ndarray:
     """Return the points of Korobov's lattice in the unit cube, shifted anew for each of a number.
 
     Shifts are multiples of square roots of primes, so that no two nodes share their points.
     """
-    generator = torch.tensor([pow(_KOROBOV, power, _POINTS) for power in range(size)])
-    points = torch.outer(torch.arange(_POINTS), generator).double() / _POINTS
-    roots = torch.tensor([2.0, 3.0, 5.0, 7.0, 11.0, 13.0], dtype=torch.float64).sqrt()[:size]
-    shifts = torch.outer(torch.arange(1, count + 1).double(), roots)
-    return ((points[:, None] + shifts) % 1.0).clamp(1e-9, 1.0 - 1e-9)
+    generator = [pow(_KOROBOV, power, _POINTS) for power in range(size)]
+    points = np.outer(np.arange(_POINTS), generator) / _POINTS
+    roots = np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0])[:size]
+    shifts = np.outer(np.arange(1, count + 1), roots)
+    return np.asarray(((points[:, None] + shifts) % 1.0).clip(1e-9, 1.0 - 1e-9))
+
+
+def _diagonal(values: ndarray) -> ndarray:
+    """Return matrices that have the last axis on their diagonals."""
+    return np.asarray(values[..., None] * np.eye(values.shape[-1]))
+
+
+def _log_size(matrix: ndarray) -> ndarray:
+    return np.asarray(np.linalg.slogdet(matrix)[1])
+
+
+def _joined(values: ndarray) -> ndarray:
+    """Return the first two axes as one."""
+    return np.asarray(values.reshape(-1, *values.shape[2:]))

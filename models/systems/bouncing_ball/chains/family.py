@@ -18,9 +18,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.systems.bouncing_ball import air
 from ricochet.models.systems.bouncing_ball import contact as contacts
-from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.chains import parameters, posterior
 from ricochet.models.systems.bouncing_ball.chains.observations import Chains
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
@@ -41,8 +39,8 @@ WITHOUT_LOSS_OR_AIR = WITHOUT_LOSS + " or air"
 PAPER = "constant" + WITHOUT_LOSS_OR_AIR
 """The paper's model, but for wide redirections and scatters."""
 SAMPLES = 4000
+drag_prior = parameters.drag_prior
 _DRAG = NAMES.index("log_drag")
-_DRAG_SD = air.DRAG_COEFFICIENT_SD / air.DRAG_COEFFICIENT
 _LOOSE_SCATTER, _LOOSE_TAKES = np.log(0.02), np.log(0.005)
 
 
@@ -108,13 +106,6 @@ class Family:
             torch.from_numpy(viscoelastic),
             torch.from_numpy(own.drag),
         )
-
-
-def drag_prior(size: Size | None, temperature: float) -> tuple[float, float]:
-    """Return centre and spread of log drag, by the size of the ball if it is known."""
-    if size is None:
-        return parameters.UNKNOWN_DRAG
-    return float(np.log(air.drag(size, temperature))), _DRAG_SD
 
 
 def infer(

@@ -24,9 +24,10 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ricochet.models.systems.bouncing_ball import contact as contacts
-from ricochet.models.systems.bouncing_ball.air import LEAST_DRAG, MOST_DRAG
-from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
+from ricochet.models.systems.bouncing_ball import air
+from ricochet.models.systems.bouncing_ball import restitution_laws as contacts
+from ricochet.models.systems.bouncing_ball.air import LEAST_DRAG, MOST_DRAG, Size
+from ricochet.models.systems.bouncing_ball.restitution_laws import RestitutionLaw
 
 NAMES = (
     "restitution",
@@ -51,6 +52,7 @@ UNKNOWN_DRAG = (
     0.25 * math.log(MOST_DRAG / LEAST_DRAG),
 )
 """Centre and spread of log drag of a ball of unknown size."""
+_DRAG_SD = air.DRAG_COEFFICIENT_SD / air.DRAG_COEFFICIENT
 _SCATTERS = np.log([0.002, 0.001, 0.1])
 _CENTRES = np.array([0.7, 3.0, 0.01, UNKNOWN_DRAG[0], 0.1, -4.0, -3.5, *_SCATTERS, 0.0, 0.0])
 _SPREADS = np.array([0.2, 1.2, 0.03, UNKNOWN_DRAG[1], 0.15, 1.5, 1.0, 1.2, 1.5, 0.5, 0.5, 0.5])
@@ -125,6 +127,13 @@ class Values:
     release_speed: Float[ndarray, " point"]
     time_noise: Float[ndarray, " point"]
     place_noise: Float[ndarray, " point"]
+
+
+def drag_prior(size: Size | None, temperature: float) -> tuple[float, float]:
+    """Return centre and spread of log drag, by the size of the ball if it is known."""
+    if size is None:
+        return UNKNOWN_DRAG
+    return float(np.log(air.drag(size, temperature))), _DRAG_SD
 
 
 def values(theta: Float[ndarray, "point parameter"]) -> Values:

@@ -11,7 +11,7 @@ Nothing of this is registered, since a controller needs both parameters.
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -20,7 +20,7 @@ from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import alike_onsets, onsets
-from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball import paper_prior
 from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.calibration import times_only
 from ricochet.models.systems.bouncing_ball.calibration.drop_choice import NoBallError
@@ -29,22 +29,19 @@ from ricochet.models.systems.bouncing_ball.calibration.times_only import (
     BareCalibration,
     Restitution,
 )
-from ricochet.models.systems.bouncing_ball.chains import family
+from ricochet.models.systems.bouncing_ball.chains import parameters
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.storage.files import write_arrays, write_bytes, write_json
-from ricochet.tasks.systems.bouncing_ball.calibration import (
-    bounce_table,
-    chain_answers,
-    detections,
-    report,
-)
-from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
+from ricochet.tasks.systems.bouncing_ball.calibration import bounce_table, report
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     SCHEMA,
     CalibrationRequest,
     CalibrationTarget,
     details_header,
 )
+
+if TYPE_CHECKING:
+    from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 
 _TEMPERATURE = 20.0  # of the air of a bare recording, degrees Celsius: ten more are 3 % of drag
 
@@ -78,14 +75,16 @@ def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[st
 
 
 def calibrate_sessions(
-    target: CalibrationTarget, request: CalibrationRequest, detected: Detections
+    target: CalibrationTarget, request: CalibrationRequest, detected: "Detections"
 ) -> dict[str, Any]:
     """Calibrate from the times of sessions whose rig tells no places."""
+    from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers, detections
+
     takes = [take.detected for take in detected.takes]
     ball = chain_answers.ball_of(detected.sessions)
     found = times_only.calibrate_drops(
         [Drop(take.times, take.time_sd, take.missing) for take in takes],
-        family.drag_prior(ball.size, ball.temperature),
+        parameters.drag_prior(ball.size, ball.temperature),
     )
     facts = {
         "object": detections.object_of(detected),
@@ -98,7 +97,7 @@ def calibrate_sessions(
 
 
 def _drag(size: Size | None) -> tuple[float, float]:
-    return family.drag_prior(size, _TEMPERATURE)
+    return parameters.drag_prior(size, _TEMPERATURE)
 
 
 def _object(name: str, request: CalibrationRequest) -> dict[str, Any]:
@@ -142,7 +141,7 @@ def _conclude(
     from ricochet.tasks.figures import style
 
     at, theta = found.at_first_bounce, _theta(found, seed=request.seed)
-    names, unknown = problem.PARAMETERS, problem.PARAMETERS[1]
+    names, unknown = paper_prior.PARAMETERS, paper_prior.PARAMETERS[1]
     low, high = np.quantile(theta[:, 1], [0.05, 0.95]).tolist()
     result = {
         "schema": SCHEMA,
@@ -172,7 +171,7 @@ def _conclude(
 def _theta(found: BareCalibration, *, seed: int) -> Float[ndarray, "sample 2"]:
     """Pair restitutions with concentrations spread over their prior, each in an order drawn."""
     draw = np.random.default_rng(seed)
-    low, high = problem.PRIOR.low[1], problem.PRIOR.high[1]
+    low, high = paper_prior.LOW[1], paper_prior.HIGH[1]
     count = len(found.samples)
     spread = low + (high - low) * (np.arange(count) + 0.5) / count
     return np.column_stack([draw.permutation(found.samples), draw.permutation(spread)])

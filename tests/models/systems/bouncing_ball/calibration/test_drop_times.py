@@ -12,36 +12,36 @@ from ricochet.models.systems.bouncing_ball.calibration.drop_times import Ball, D
 
 def ball(restitution=0.85, slope=0.0, drag=0.05, scatter=0.005, jitter=2e-4):
     values = (restitution, slope, drag, scatter, jitter)
-    return Ball(*(torch.tensor([value], dtype=torch.float64) for value in values))
+    return Ball(*(np.array([value]) for value in values))
 
 
 def bounces(of: Ball, count, draw, *, law=contact.constant, speed=3.0):
     """Times of one drop with scatter and jitter, without outliers."""
-    drag, scatter = of.drag.numpy(), float(of.scatter)
+    drag, scatter = of.drag, of.scatter.item()
     w, times = np.array([speed]), [0.0]
     for _ in range(count - 1):
-        at = law(of.restitution, of.slope, torch.from_numpy(w)).numpy()
+        at = law(of.restitution, of.slope, w)
         u = at * w * np.exp(scatter * draw.standard_normal())
         times.append(times[-1] + float(drop_times.duration(u, drag)[0]))
         w = drop_times.impact(u, drag)
-    return np.array(times) + float(of.jitter) * draw.standard_normal(count) + 1.0
+    return np.array(times) + of.jitter.item() * draw.standard_normal(count) + 1.0
 
 
 def brute_force(drop: Drop, of: Ball, draw, *, law, paths=400_000):
     """Average the density of the later times over paths that start at the first two."""
 
     def error(index):
-        narrow = np.hypot(drop.time_sd[index], float(of.jitter))
+        narrow = np.hypot(drop.time_sd[index], of.jitter.item())
         late = draw.uniform(size=paths) < drop_times.OUTLIERS
         return np.where(late, drop_times.WIDE, narrow) * draw.standard_normal(paths)
 
     def density(apart, index):
-        narrow = np.hypot(drop.time_sd[index], float(of.jitter))
+        narrow = np.hypot(drop.time_sd[index], of.jitter.item())
         parts = [(1.0 - drop_times.OUTLIERS, narrow), (drop_times.OUTLIERS, drop_times.WIDE)]
         each = [p / sd * np.exp(-0.5 * (apart / sd) ** 2) for p, sd in parts]
         return sum(each) / np.sqrt(2.0 * np.pi)
 
-    k, scatter = float(of.drag), float(of.scatter)
+    k, scatter = of.drag.item(), of.scatter.item()
     tau = drop.times[1] - error(1)
     x = np.full(paths, np.log(0.5 * 9.80665 * (drop.times[1] - drop.times[0])))
     target = tau - (drop.times[0] - error(0))
@@ -54,7 +54,7 @@ def brute_force(drop: Drop, of: Ball, draw, *, law, paths=400_000):
     for index in range(2, len(drop.times)):
         for _ in range(1 + drop.missing.count(index - 1)):
             w = drop_times.impact(np.exp(x), np.array(k))
-            at = law(of.restitution, of.slope, torch.from_numpy(w)).numpy()
+            at = law(of.restitution, of.slope, w)
             x = np.log(at * w) + scatter * draw.standard_normal(paths)
             tau = tau + drop_times.duration(np.exp(x), np.array(k))
         weight = weight * density(drop.times[index] - tau, index)
@@ -126,9 +126,9 @@ def test_points_are_judged_one_by_one_and_time_has_no_origin():
     draw = np.random.default_rng(1)
     drop = Drop(bounces(ball(), 10, draw), np.full(10, 2e-5))
     many = Ball(
-        *(torch.tensor(row, dtype=torch.float64) for row in ([0.8, 0.85], [0.0, 0.0], [0.01, 0.1])),
-        torch.tensor([0.003, 0.01], dtype=torch.float64),
-        torch.tensor([1e-4, 3e-4], dtype=torch.float64),
+        *(np.array(row) for row in ([0.8, 0.85], [0.0, 0.0], [0.01, 0.1])),
+        np.array([0.003, 0.01]),
+        np.array([1e-4, 3e-4]),
     )
     both = drop_times.log_likelihood(drop, many, law=contact.constant)
     for index in range(2):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from ricochet.models.systems.bouncing_ball import air
 from ricochet.models.systems.bouncing_ball.calibration import (
@@ -30,25 +29,25 @@ def prior_draws(count, draw, drag):
         np.exp(np.log(times_quadrature.SCATTER) + 1.2 * draw.standard_normal(count)),
         np.exp(np.log(times_quadrature.JITTER) + 1.2 * draw.standard_normal(count)),
     )
-    return Ball(*(torch.from_numpy(column) for column in columns))
+    return Ball(*columns)
 
 
 def drop_of(ball, law, draw, *, count, speed, time_sd=2e-5):
     """One drop of a ball of the family, all detections sound."""
-    drag = ball.drag.numpy()
+    drag = ball.drag
     w, times = np.array([speed]), [0.0]
     for _ in range(count - 1):
-        at = law(ball.restitution, ball.slope, torch.from_numpy(w)).numpy()
-        u = at * w * np.exp(float(ball.scatter) * draw.standard_normal())
+        at = law(ball.restitution, ball.slope, w)
+        u = at * w * np.exp(ball.scatter.item() * draw.standard_normal())
         times.append(times[-1] + float(drop_times.duration(u, drag)[0]))
         w = drop_times.impact(u, drag)
-    error = np.hypot(time_sd, float(ball.jitter)) * draw.standard_normal(count)
+    error = np.hypot(time_sd, ball.jitter.item()) * draw.standard_normal(count)
     return Drop(np.array(times) + error, np.full(count, time_sd))
 
 
 def one(restitution=0.8, slope=0.0, drag=0.01, scatter=0.003, jitter=1e-4):
     values = (restitution, slope, drag, scatter, jitter)
-    return Ball(*(torch.tensor([value], dtype=torch.float64) for value in values))
+    return Ball(*(np.array([value]) for value in values))
 
 
 def constant():
@@ -72,7 +71,7 @@ def test_evidence_and_means_equal_those_of_draws_from_the_prior(count, drag):
     error = weights.mean(0).std() / weights.mean() / np.sqrt(weights.shape[1])
     # three standard errors of the draws, and 0.1 nats of the quadrature
     assert abs(found.log_evidence - evidence) < 3.0 * error + 0.1
-    at = torch.tensor(REFERENCE_SPEED, dtype=torch.float64)
+    at = np.array(REFERENCE_SPEED)
     values = np.stack(
         [law(balls.restitution, balls.slope, at) for law in times_posterior.LAWS.values()]
     )
@@ -90,7 +89,7 @@ def test_the_same_times_give_the_same_answer_whatever_the_clock_and_the_order_of
     drops = [drop_of(one(), constant(), draw, count=8, speed=speed) for speed in (2.0, 3.0)]
     found = times_posterior.infer(drops)
     again = times_posterior.infer(drops)
-    torch.testing.assert_close(found.weights, again.weights, rtol=0.0, atol=0.0)
+    np.testing.assert_array_equal(found.weights, again.weights)
     moved = [Drop(drop.times + 7.0, drop.time_sd) for drop in drops[::-1]]
     other = times_posterior.infer(moved)
     assert other.log_evidence == pytest.approx(found.log_evidence, abs=1e-4)
@@ -157,7 +156,7 @@ def test_levels_of_the_truth_are_uniform_over_the_prior():
         if not (np.diff(drop.times) > 2e-3).all():
             continue
         found = times_posterior.infer([drop])
-        truth = float(law(ball.restitution, ball.slope, torch.tensor(1.5, dtype=torch.float64)))
+        truth = law(ball.restitution, ball.slope, np.array(1.5)).item()
         below = found.restitution(1.5) < truth
         levels.append(float(found.weights[below].sum()))
     inside = np.mean([0.05 <= level <= 0.95 for level in levels])

@@ -201,8 +201,8 @@ def test_a_floor_that_scatters_is_told_from_a_table(table: Tracks, floor: Tracks
     for tracks in (table, floor):
         posterior = times_posterior.infer(_drops(tracks, FRAME_RATE), _own_drag(tracks, FRAME_RATE))
         levels = np.array([0.05, 0.95])
-        scatters = posterior.balls.scatter.numpy()
-        ranges.append(times_only.quantiles(scatters, posterior.weights.numpy(), levels))
+        scatters = posterior.balls.scatter
+        ranges.append(times_only.quantiles(scatters, posterior.weights, levels))
     assert ranges[0][1] < ranges[1][0]
 
 
