@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line import judge_verb, recording_verbs, registry_verbs
+from ricochet.flows.command_line import export_verb, judge_verb, recording_verbs, registry_verbs
 from ricochet.flows.command_line.verb import (
     Call,
     Verb,
@@ -203,6 +203,7 @@ def all_verbs() -> tuple[Verb, ...]:
         ),
         _study_verb(),
         *registry_verbs.verbs(),
+        export_verb.verb(),
         judge_verb.VERB,
         Verb(
             ("up",),
