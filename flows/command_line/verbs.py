@@ -10,7 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line import export_verb, judge_verb, recording_verbs, registry_verbs
+from ricochet.flows.command_line import (
+    export_verb,
+    judge_verb,
+    plan_verb,
+    recording_verbs,
+    registry_verbs,
+)
 from ricochet.flows.command_line.verb import (
     Call,
     Verb,
@@ -204,6 +210,7 @@ def all_verbs() -> tuple[Verb, ...]:
         _study_verb(),
         *registry_verbs.verbs(),
         export_verb.verb(),
+        plan_verb.VERB,
         judge_verb.VERB,
         Verb(
             ("up",),

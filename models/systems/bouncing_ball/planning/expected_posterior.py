@@ -1,0 +1,73 @@
+"""What a session that has not been recorded would tell: the expected posterior deviations.
+
+The answer of whole takes is a mixture over members (`chains.family`). About the maximum of each
+member's density the posterior is nearly normal (Laplace), so that a simulated session of the
+design needs a search a member and no draws:
+
+    p(y | takes) ~ sum_m w_m N(y_m, C_m),    w_m from the evidences,    sd^2 = E var + var E.
+
+No asymptotic law in the number of takes is assumed: errors that all takes share, priors of what a
+session cannot tell, and members that rule one another out are in it as in a calibration.
+"""
+
+from collections.abc import Collection
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.systems.bouncing_ball.chains import family, observations, peaks
+from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
+from ricochet.models.systems.bouncing_ball.chains.peaks import Mode
+from ricochet.models.systems.bouncing_ball.planning import planned_sessions
+from ricochet.models.systems.bouncing_ball.planning.planned_sessions import (
+    KnownBall,
+    Rig,
+    Session,
+)
+
+
+def deviations(
+    ball: KnownBall,
+    session: Session,
+    rig: Rig,
+    *,
+    drag: tuple[float, float],
+    members: Collection[str],
+    draw: np.random.Generator,
+) -> Float[ndarray, " 2"]:
+    """Return the posterior deviations of restitution and log10 concentration of one session.
+
+    Args:
+        drag: Centre and spread of the prior of log drag, as the calibration has it.
+        members: Names of the members to weigh; the others are taken to be ruled out.
+
+    Raises:
+        ValueError: If no member is named, or none explains the session.
+    """
+    takes = planned_sessions.simulate(ball, session, rig, draw=draw)
+    chains = observations.grouped(takes)
+    modes = []
+    for name, prior in family.members(drag).items():
+        if name in members:
+            mode = peaks.find(chains, prior, _start(prior, ball.theta))
+            modes += [] if mode is None else [mode]
+    if not modes:
+        raise ValueError(f"members: none of {sorted(members)} explains the session")
+    return _mixed(modes)
+
+
+def _start(prior: Prior, theta: Float[ndarray, " parameter"]) -> Float[ndarray, " parameter"]:
+    start = theta.copy()
+    start[prior.absent] = prior.centre[prior.absent]
+    return start
+
+
+def _mixed(modes: list[Mode]) -> Float[ndarray, " 2"]:
+    logs = np.array([mode.log_evidence for mode in modes])
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    means = np.array([mode.density.point[:2] for mode in modes])
+    within = np.array([np.diag(mode.covariance)[:2] for mode in modes])
+    centre = weights @ means
+    return np.asarray(np.sqrt(weights @ (within + (means - centre) ** 2)))

@@ -1,0 +1,146 @@
+"""Sessions that have not been recorded: chains of bounces as a rig would observe those of a ball.
+
+A ball whose contact is known is let go again and again from one height. Each bounce is observed
+with errors of its own, and the takes of a session share errors f of the release and of the array
+(`chains.observations`, `array_errors`), a place P being located where
+
+    P = P_seen - A(P_seen) f - own error,    own covariance: `multilateration.bound` of arrivals.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.sound import array_errors, multilateration
+from ricochet.models.sound.array_errors import Spread
+from ricochet.models.sound.arrays import Microphones
+from ricochet.models.systems.bouncing_ball import family_simulator
+from ricochet.models.systems.bouncing_ball.chains import parameters
+from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, TILT_SD, Take
+from ricochet.models.systems.bouncing_ball.contact import RestitutionLaw
+from ricochet.models.systems.bouncing_ball.family_simulator import Surroundings
+from ricochet.models.systems.bouncing_ball.simulator import Bounces
+
+ARRIVAL_SD = 2e-6
+"""How well the arrival of a click is known, s, at 28 dB over the background."""
+LEAST_PLACE_SD = 3e-4
+"""What no real contact keeps below, m."""
+_STARTED = 0.2  # s after the recording, at the first bounce
+_ROUNDS = 8
+_FEWEST = 3
+
+
+@dataclass(frozen=True)
+class Rig:
+    """What observes: microphones and how well all is known.
+
+    Attributes:
+        contact_sd: Of the instant of a contact by its click, s.
+        survey_sd: Of each coordinate of a microphone, m.
+        release_sd: Of the height of release, the same in all takes of a session, m.
+        arrival_sd: Of a click's arrival at a microphone, s.
+    """
+
+    microphones: Microphones
+    contact_sd: float = 20e-6
+    survey_sd: float = 1.5e-3
+    release_sd: float = 5e-3
+    arrival_sd: float = ARRIVAL_SD
+
+
+@dataclass(frozen=True)
+class KnownBall:
+    """A ball on a surface whose contact is taken to be known, in coordinates of `parameters`."""
+
+    theta: Float[ndarray, " parameter"]
+    law: RestitutionLaw
+
+
+@dataclass(frozen=True)
+class Session:
+    """How many takes of how many bounces from which height, m."""
+
+    takes: int
+    height: float
+    bounces: int = 6
+
+
+def simulate(
+    ball: KnownBall, session: Session, rig: Rig, *, draw: np.random.Generator
+) -> list[Take]:
+    """Return the takes of a session that such a rig would observe."""
+    channels = len(rig.microphones.positions)
+    spread = Spread()
+    actual = array_errors.errors(channels, replace(spread, place=rig.survey_sd)).sd
+    assumed = array_errors.errors(channels, spread).sd
+    places = 3 * channels
+    shared = np.zeros(len(SHARED) + len(assumed))
+    shared[: len(SHARED)] = draw.standard_normal(len(SHARED))
+    own = draw.standard_normal(places) * actual[:places] / assumed[:places]
+    shared[len(SHARED) : len(SHARED) + places] = own
+    bounces = _dropped(ball, session, rig, shared, draw)
+    values = parameters.values(ball.theta[None])
+    noise = float(values.time_noise[0]), float(values.place_noise[0])
+    rows = zip(bounces.times.numpy(), bounces.positions.numpy()[..., :2], strict=True)
+    return [_observed(*row, session, rig, shared, noise, draw) for row in rows]
+
+
+def _dropped(
+    ball: KnownBall,
+    session: Session,
+    rig: Rig,
+    shared: Float[ndarray, " error"],
+    draw: np.random.Generator,
+) -> Bounces:
+    values = parameters.values(ball.theta[None])
+    numbers = torch.Generator().manual_seed(int(draw.integers(2**62)))
+    count = session.takes
+    units = {name: torch.from_numpy(np.repeat(v, count)) for name, v in vars(values).items()}
+    starts = family_simulator.start_velocities(
+        (count,), horizontal_sd=float(values.release_speed[0]), draw=numbers
+    )
+    return family_simulator.simulate(
+        family_simulator.contact_by_take(units, draw=numbers),
+        starts,
+        drop_height=session.height * float(np.exp(rig.release_sd / session.height * shared[0])),
+        law=ball.law,
+        around=Surroundings(units["drag"], torch.from_numpy(TILT_SD * shared[1:3])),
+        bounces=session.bounces,
+        draw=numbers,
+    )
+
+
+def _observed(
+    times: Float[ndarray, " bounce"],
+    places: Float[ndarray, "bounce 2"],
+    session: Session,
+    rig: Rig,
+    shared: Float[ndarray, " error"],
+    noise: tuple[float, float],
+    draw: np.random.Generator,
+) -> Take:
+    array, count = rig.microphones, len(times)
+    since = times - times[0] + _STARTED
+    arrivals = np.full((count, len(array.positions)), rig.arrival_sd)
+    covariance = multilateration.bound(places, arrivals, microphones=array)[:, :2, :2]
+    place_sd = np.hypot(np.sqrt(np.trace(covariance, axis1=1, axis2=2) / 2.0), LEAST_PLACE_SD)
+    seen = places + noise[1] * place_sd[:, None] * draw.standard_normal(places.shape)
+    true, own = seen, shared[len(SHARED) :]
+    for _ in range(_ROUNDS):  # until true = seen - A(seen) f
+        seen = true + array_errors.distortion(seen, since, microphones=array).places @ own
+    moved = array_errors.distortion(seen, since, microphones=array)
+    none = np.zeros((count, 2, len(SHARED)))
+    return Take(
+        times=since + noise[0] * rig.contact_sd * draw.standard_normal(count),
+        places=seen,
+        time_sd=np.full(count, rig.contact_sd),
+        place_sd=place_sd,
+        height=session.height,
+        height_sd=rig.release_sd,
+        session=0,
+        distortion=np.concatenate((none, moved.places), -1),
+        areas=np.concatenate((none[:, 0], moved.areas), -1),
+    )
