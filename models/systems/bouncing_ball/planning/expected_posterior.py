@@ -17,7 +17,8 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball.chains import family, observations, peaks
-from ricochet.models.systems.bouncing_ball.chains.parameters import Prior
+from ricochet.models.systems.bouncing_ball.chains.log_density import FAR
+from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
 from ricochet.models.systems.bouncing_ball.chains.peaks import Mode
 from ricochet.models.systems.bouncing_ball.planning import planned_sessions
 from ricochet.models.systems.bouncing_ball.planning.planned_sessions import (
@@ -25,6 +26,8 @@ from ricochet.models.systems.bouncing_ball.planning.planned_sessions import (
     Rig,
     Session,
 )
+
+_LOOSE = {"log_scatter": np.log(2e-3), "log_take_scatter": np.log(1e-3)}
 
 
 def deviations(
@@ -50,15 +53,20 @@ def deviations(
     modes = []
     for name, prior in family.members(drag).items():
         if name in members:
-            mode = peaks.find(chains, prior, _start(prior, ball.theta))
-            modes += [] if mode is None else [mode]
+            with np.errstate(all="ignore"):  # a step too far is not taken
+                mode = peaks.find(chains, prior, _start(prior, ball.theta))
+            modes += [mode] if mode is not None and mode.height > FAR else []
     if not modes:
         raise ValueError(f"members: none of {sorted(members)} explains the session")
     return _mixed(modes)
 
 
 def _start(prior: Prior, theta: Float[ndarray, " parameter"]) -> Float[ndarray, " parameter"]:
+    """Start at the truth with wide scatters, from which a search comes down but does not climb."""
     start = theta.copy()
+    for name, loose in _LOOSE.items():
+        number = NAMES.index(name)
+        start[number] = max(start[number], loose)
     start[prior.absent] = prior.centre[prior.absent]
     return start
 

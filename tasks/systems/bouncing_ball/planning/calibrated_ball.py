@@ -1,7 +1,7 @@
 """The ball and the surface that a session is planned for, as a calibration has them.
 
-Of a `result.json` of `ricochet.calibration/2` the most probable member and the middle of what is known of each of its
-parameters; of `ricochet.calibration/1`, and of a weak answer, the paper's model.
+Of a `result.json` of `ricochet.calibration/2` the most probable member and the middle of what is
+known of each of its parameters; of `ricochet.calibration/1`, and of a weak answer, the paper's.
 """
 
 import json

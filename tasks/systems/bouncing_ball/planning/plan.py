@@ -87,18 +87,16 @@ class Plan:
             {
                 "height": row.height,
                 "microphones": [list(place) for place in row.microphones],
-                "sd": {
-                    str(n): pair for n, pair in zip(TRIED, row.deviations.tolist(), strict=True)
-                },
+                "sd": dict(zip(map(str, TRIED), row.deviations.tolist(), strict=True)),
                 "takes": row.takes,
             }
             for row in self.rows
         ]
-        wanted = dict(zip(PARAMETERS, (self.wanted.restitution, self.wanted.concentration)))
+        wanted = (self.wanted.restitution, self.wanted.concentration)
         return {
             "schema": SCHEMA,
             "name": self.planned.name,
-            "wanted_sd": wanted,
+            "wanted_sd": dict(zip(PARAMETERS, wanted, strict=True)),
             "parameters": list(PARAMETERS),
             "rows": rows,
             "recommended": self.rows.index(self.best),
@@ -163,7 +161,7 @@ def make(
     ]
     found = run_all(_deviations, jobs, workers=workers, progress=progress)
     shape = (len(rigs), len(TRIED), sessions, 2)
-    medians = np.nanmedian(np.array(found).reshape(shape), axis=2)
+    medians = _medians(np.array(found).reshape(shape))
     rows = tuple(
         _row(rig, height, table, wanted) for (rig, height), table in zip(rigs, medians, strict=True)
     )
@@ -172,19 +170,23 @@ def make(
 
 def _deviations(job: _Job) -> tuple[float, float]:
     draw = np.random.default_rng([job.seed, job.session.takes])
-    planned = job.planned
+    given = job.planned
     try:
         first, second = expected_posterior.deviations(
-            planned.ball,
-            job.session,
-            job.rig,
-            drag=planned.drag,
-            members=planned.members,
-            draw=draw,
+            given.ball, job.session, job.rig, drag=given.drag, members=given.members, draw=draw
         ).tolist()
     except ValueError:
         return math.nan, math.nan
     return first, second
+
+
+def _medians(
+    deviations: Float[ndarray, "rig size session 2"],
+) -> Float[ndarray, "rig size 2"]:
+    """Return medians over sessions, unknown (NaN) where fewer than half were explained."""
+    known = np.where(np.isnan(deviations), np.inf, deviations)
+    middle = np.median(known, axis=2)
+    return np.where(np.isfinite(middle), middle, np.nan)
 
 
 def _rigs(settings: Settings, height: float | None) -> list[tuple[Rig, float]]:
@@ -193,9 +195,7 @@ def _rigs(settings: Settings, height: float | None) -> list[tuple[Rig, float]]:
     places = np.array(capture.microphones, dtype=np.float64)
     if places.ndim != 2 or len(places) < 3 or places.shape[1:] != (3,):
         found = f"{len(capture.microphones)} microphones"
-        raise BadInput(
-            "capture.microphones", found, "three or more, for concentration needs places"
-        )
+        raise BadInput("capture.microphones", found, "three or more: concentration needs places")
     try:
         arrays.check_layout(places)
     except ValueError as error:
