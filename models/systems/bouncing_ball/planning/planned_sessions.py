@@ -15,7 +15,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.sound import array_errors, multilateration
-from ricochet.models.sound.array_errors import Spread
+from ricochet.models.sound.array_errors import Distortion, Spread
 from ricochet.models.sound.arrays import Microphones
 from ricochet.models.systems.bouncing_ball import family_simulator
 from ricochet.models.systems.bouncing_ball.chains import parameters
@@ -30,7 +30,6 @@ LEAST_PLACE_SD = 3e-4
 """What no real contact keeps below, m."""
 _STARTED = 0.2  # s after the recording, at the first bounce
 _ROUNDS = 8
-_FEWEST = 3
 
 
 @dataclass(frozen=True)
@@ -76,16 +75,69 @@ def simulate(
     spread = Spread()
     actual = array_errors.errors(channels, replace(spread, place=rig.survey_sd)).sd
     assumed = array_errors.errors(channels, spread).sd
-    places = 3 * channels
+    coordinates = 3 * channels
     shared = np.zeros(len(SHARED) + len(assumed))
     shared[: len(SHARED)] = draw.standard_normal(len(SHARED))
-    own = draw.standard_normal(places) * actual[:places] / assumed[:places]
-    shared[len(SHARED) : len(SHARED) + places] = own
+    surveyed = draw.standard_normal(coordinates) * actual[:coordinates] / assumed[:coordinates]
+    shared[len(SHARED) : len(SHARED) + coordinates] = surveyed
     bounces = _dropped(ball, session, rig, shared, draw)
     values = parameters.values(ball.theta[None])
     noise = float(values.time_noise[0]), float(values.place_noise[0])
-    rows = zip(bounces.times.numpy(), bounces.positions.numpy()[..., :2], strict=True)
-    return [_observed(*row, session, rig, shared, noise, draw) for row in rows]
+    times, places = bounces.times.numpy(), bounces.positions.numpy()[..., :2]
+    times = times - times[:, :1] + _STARTED
+    own = shared[len(SHARED) :]
+    away = noise[1] * draw.standard_normal(places.shape)
+    seen, place_sd, moved = _located(times, places, rig, own, away)
+    late = noise[0] * rig.contact_sd * draw.standard_normal(times.shape)
+    none = np.zeros((session.bounces, 2, len(SHARED)))
+    shape = (*times.shape, -1)
+    return [
+        Take(
+            times=when,
+            places=where,
+            time_sd=np.full(len(when), rig.contact_sd),
+            place_sd=sd,
+            height=session.height,
+            height_sd=rig.release_sd,
+            session=0,
+            distortion=np.concatenate((none, by), -1),
+            areas=np.concatenate((none[:, 0], areas), -1),
+        )
+        for when, where, sd, by, areas in zip(
+            times + late,
+            seen,
+            place_sd,
+            moved.places.reshape(*places.shape, -1),
+            moved.areas.reshape(shape),
+            strict=True,
+        )
+    ]
+
+
+def _located(
+    times: Float[ndarray, "take bounce"],
+    places: Float[ndarray, "take bounce 2"],
+    rig: Rig,
+    own: Float[ndarray, " error"],
+    away: Float[ndarray, "take bounce 2"],
+) -> tuple[Float[ndarray, "take bounce 2"], Float[ndarray, "take bounce"], Distortion]:
+    """Return where bounces seem to be, with errors of their own, and what errors of the array do.
+
+    Args:
+        own: Errors of the array, in units of their standard deviations.
+        away: Errors of the bounces, likewise.
+    """
+    array = rig.microphones
+    arrivals = np.full((*times.shape, len(array.positions)), rig.arrival_sd)
+    covariance = multilateration.bound(places, arrivals, microphones=array)[..., :2, :2]
+    variance = np.trace(covariance, axis1=-2, axis2=-1) / 2.0
+    place_sd = np.hypot(np.sqrt(variance), LEAST_PLACE_SD)
+    true = (places + place_sd[..., None] * away).reshape(-1, 2)
+    since, seen = times.reshape(-1), true
+    for _ in range(_ROUNDS):  # until true = seen - A(seen) f
+        seen = true + array_errors.distortion(seen, since, microphones=array).places @ own
+    moved = array_errors.distortion(seen, since, microphones=array)
+    return seen.reshape(places.shape), place_sd, moved
 
 
 def _dropped(
@@ -110,37 +162,4 @@ def _dropped(
         around=Surroundings(units["drag"], torch.from_numpy(TILT_SD * shared[1:3])),
         bounces=session.bounces,
         draw=numbers,
-    )
-
-
-def _observed(
-    times: Float[ndarray, " bounce"],
-    places: Float[ndarray, "bounce 2"],
-    session: Session,
-    rig: Rig,
-    shared: Float[ndarray, " error"],
-    noise: tuple[float, float],
-    draw: np.random.Generator,
-) -> Take:
-    array, count = rig.microphones, len(times)
-    since = times - times[0] + _STARTED
-    arrivals = np.full((count, len(array.positions)), rig.arrival_sd)
-    covariance = multilateration.bound(places, arrivals, microphones=array)[:, :2, :2]
-    place_sd = np.hypot(np.sqrt(np.trace(covariance, axis1=1, axis2=2) / 2.0), LEAST_PLACE_SD)
-    seen = places + noise[1] * place_sd[:, None] * draw.standard_normal(places.shape)
-    true, own = seen, shared[len(SHARED) :]
-    for _ in range(_ROUNDS):  # until true = seen - A(seen) f
-        seen = true + array_errors.distortion(seen, since, microphones=array).places @ own
-    moved = array_errors.distortion(seen, since, microphones=array)
-    none = np.zeros((count, 2, len(SHARED)))
-    return Take(
-        times=since + noise[0] * rig.contact_sd * draw.standard_normal(count),
-        places=seen,
-        time_sd=np.full(count, rig.contact_sd),
-        place_sd=place_sd,
-        height=session.height,
-        height_sd=rig.release_sd,
-        session=0,
-        distortion=np.concatenate((none, moved.places), -1),
-        areas=np.concatenate((none[:, 0], moved.areas), -1),
     )

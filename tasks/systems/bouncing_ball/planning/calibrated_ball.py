@@ -91,7 +91,8 @@ def _planned(result: Mapping[str, Any]) -> Planned:
         members = tuple(name for name in priors if name.startswith("constant"))[::-1]
     prior = priors[members[0]]
     theta = prior.centre.copy()
-    theta[:2] = [float(value) for value in result["mean"]]
+    first, second = result["mean"]
+    theta[:2] = float(first), float(second)
     values = _middles(result["nuisances"]) if whole else {
         name: math.log(value) for name, value in _PAPER.items()
     }  # fmt: skip
