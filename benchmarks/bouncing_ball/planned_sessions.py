@@ -3,9 +3,9 @@
 Run by `python -m benchmarks.bouncing_ball.planned_sessions [--takes N] [--sessions N] [--falling]`.
 
 A ping-pong ball of the paper's model and one whose restitution varies by 0.3 % from take to take
-fall from 0.26 m under the simulated rig. Expected: the median of simulated sessions, by Laplace's
-rule. Reached: the deviations that `whole_chains.infer` states for other sessions, their median and
-least and greatest. With `--falling` only the expected ones are printed, for 5 to 80 takes.
+fall from 0.26 m under the simulated rig. Printed of each session, restitution and log10
+concentration: the deviations that are expected of it, by Laplace's rule, and those that
+`whole_chains.infer` states. With `--falling` only the expected ones are, for 5 to 40 takes.
 """
 
 import argparse
@@ -27,21 +27,17 @@ SCATTERS = (1e-4, 3e-3)
 HEIGHT = 0.26
 
 
-def expected(ball: KnownBall, takes: int, seed: int) -> Float[ndarray, " 2"]:
-    """Return the deviations that are expected of one session."""
+def compared(ball: KnownBall, takes: int, seed: int, *, infer: bool) -> Float[ndarray, "2 2"]:
+    """Return the deviations expected of a session and those its calibration states, rows."""
     draw = np.random.default_rng([seed, takes])
-    session = Session(takes, HEIGHT)
-    return expected_posterior.deviations(ball, session, RIG, drag=DRAG, members=MEMBERS, draw=draw)
-
-
-def reached(ball: KnownBall, takes: int, seed: int) -> Float[ndarray, " 2"]:
-    """Return the deviations that a calibration of another session states."""
-    draw = np.random.default_rng([seed, takes, 1])
     chains = planned_sessions.simulate(ball, Session(takes, HEIGHT), RIG, draw=draw)
+    expected = expected_posterior.of_takes(chains, ball, drag=DRAG, members=MEMBERS)
+    if not infer:
+        return np.array([expected, expected])
     names = [f"take {number}" for number in range(takes)]
     first = ball.theta[:2] + draw.normal(0.0, (0.003, 0.2))
     answer = whole_chains.infer(chains, names, first=first, ball=Ball(), draw=draw)
-    return np.asarray(answer.family.pair.std(0))
+    return np.array([expected, answer.family.pair.std(0)])
 
 
 def main() -> None:
@@ -52,18 +48,21 @@ def main() -> None:
     parser.add_argument("--falling", action="store_true")
     given = parser.parse_args()
     use_one_thread()
-    print("scatter of takes  takes  expected             reached: median    (least to greatest)")
+    print("scatter of takes  takes  session  expected             reached")
     for scatter in SCATTERS:
-        ball, seeds = paper_ball(take_scatter=scatter), range(given.sessions)
-        for takes in (5, 10, 20, 40, 80) if given.falling else (given.takes,):
-            middle = np.median([expected(ball, takes, seed) for seed in seeds], axis=0)
-            line = f"{scatter:16.4f}  {takes:5d}  {middle[0]:.6f}, {middle[1]:.4f}"
-            if not given.falling:
-                found = np.array([reached(ball, takes, seed) for seed in seeds])
-                for column, digits in zip(found.T, (6, 4), strict=True):
-                    ends = f"({column.min():.{digits}f} to {column.max():.{digits}f})"
-                    line += f"   {np.median(column):.{digits}f} {ends}"
-            print(line, flush=True)
+        ball = paper_ball(take_scatter=scatter)
+        for takes in (5, 10, 20, 40) if given.falling else (given.takes,):
+            rows = []
+            for seed in range(given.sessions):
+                found = compared(ball, takes, seed, infer=not given.falling)
+                rows.append(found)
+                print(_line(scatter, takes, str(seed), found), flush=True)
+            print(_line(scatter, takes, "median", np.median(rows, axis=0)), flush=True)
+
+
+def _line(scatter: float, takes: int, session: str, found: Float[ndarray, "2 2"]) -> str:
+    pairs = "    ".join(f"{first:.6f}, {second:.4f}" for first, second in found)
+    return f"{scatter:16.4f}  {takes:5d}  {session:>7}  {pairs}"
 
 
 if __name__ == "__main__":

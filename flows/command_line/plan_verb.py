@@ -72,7 +72,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--concentration-sd", type=_deviation, metavar="SD", help="wanted of log10 concentration"
     )
     parser.add_argument(
-        "--sessions", type=_sessions, default=3, metavar="N", help="simulated of each kind"
+        "--sessions", type=_sessions, default=5, metavar="N", help="simulated of each kind"
     )
 
 

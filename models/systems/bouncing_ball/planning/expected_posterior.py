@@ -10,7 +10,7 @@ No asymptotic law in the number of takes is assumed: errors that all takes share
 session cannot tell, and members that rule one another out are in it as in a calibration.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -18,6 +18,7 @@ from numpy import ndarray
 
 from ricochet.models.systems.bouncing_ball.chains import family, observations, peaks
 from ricochet.models.systems.bouncing_ball.chains.log_density import FAR
+from ricochet.models.systems.bouncing_ball.chains.observations import Take
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES, Prior
 from ricochet.models.systems.bouncing_ball.chains.peaks import Mode
 from ricochet.models.systems.bouncing_ball.planning import planned_sessions
@@ -49,6 +50,21 @@ def deviations(
         ValueError: If no member is named, or none explains the session.
     """
     takes = planned_sessions.simulate(ball, session, rig, draw=draw)
+    return of_takes(takes, ball, drag=drag, members=members)
+
+
+def of_takes(
+    takes: Sequence[Take],
+    ball: KnownBall,
+    *,
+    drag: tuple[float, float],
+    members: Collection[str],
+) -> Float[ndarray, " 2"]:
+    """Return the same of simulated takes.
+
+    Raises:
+        ValueError: If no member is named, or none explains the session.
+    """
     chains = observations.grouped(takes)
     modes = []
     for name, prior in family.members(drag).items():

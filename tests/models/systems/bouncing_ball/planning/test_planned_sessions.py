@@ -90,30 +90,22 @@ def test_one_redirection_tells_the_logarithm_of_the_concentration_to_one():
 
 
 @pytest.mark.slow
-def test_a_calibration_reaches_what_is_expected():
-    """Medians of 3 sessions expected and 2 reached, of 8 takes each.
+def test_a_calibration_reaches_what_is_expected_of_its_session():
+    """Two sessions of 8 takes, each searched here and inferred by the calibration itself.
 
-    Deviations of log10 concentration vary by 6 % between sessions, so that these medians differ by
-    less than a quarter; those of restitution vary by a third: twice 0.33 sqrt(1 / 3 + 1 / 2), in
-    logarithms a factor of 1.8.
+    Its 300 effective draws tell a deviation to 1 / sqrt(600), 4 %, and members that are left out
+    weigh some percent: a quarter for log10 concentration. Restitution has an arm along the drag,
+    which a normal law at the maximum misses: half as much again.
     """
     ball, session = paper_ball(), Session(8, 0.26)
-    expected = np.median(
-        [
-            expected_posterior.deviations(
-                ball, session, RIG, drag=DRAG, members=MEMBERS[:2], draw=np.random.default_rng(seed)
-            )
-            for seed in range(3)
-        ],
-        axis=0,
-    )
-    reached = []
-    for seed in (10, 11):
+    logs = []
+    for seed in (0, 1):
         draw = np.random.default_rng(seed)
         takes = planned_sessions.simulate(ball, session, RIG, draw=draw)
+        expected = expected_posterior.of_takes(takes, ball, drag=DRAG, members=MEMBERS)
         names = [str(number) for number in range(session.takes)]
         answer = whole_chains.infer(takes, names, first=ball.theta[:2], ball=Ball(), draw=draw)
-        reached.append(answer.family.pair.std(0))
-    ratio = expected / np.median(reached, axis=0)
-    assert 0.75 < ratio[1] < 1.25
-    assert 1 / 1.8 < ratio[0] < 1.8
+        logs.append(np.log(expected / answer.family.pair.std(0)))
+    middle = np.abs(np.mean(logs, axis=0))
+    assert middle[1] < np.log(1.25)
+    assert middle[0] < np.log(1.5)
