@@ -77,10 +77,15 @@ def _run(verb: Verb, arguments: argparse.Namespace) -> None:
         if arguments.quiet:
             streams.enter_context(contextlib.redirect_stdout(_Nowhere()))
             streams.enter_context(contextlib.redirect_stderr(_Nowhere()))
-        call = _call(verb, arguments)
-        result = verb.run(call)
+        call, result, ended = _call(verb, arguments), None, None
+        try:
+            result = verb.run(call)
+        except SystemExit as end:  # of what was judged and refused: its result is written
+            ended = end
     if arguments.json:
         print_line(json.dumps(_written(call.out) if result is None else result, indent=2))
+    if ended is not None:
+        raise ended
 
 
 def _written(folder: Path) -> Mapping[str, Any]:

@@ -14,8 +14,11 @@ from typing import Any
 from ricochet.flows.command_line import (
     completion,
     device_verb,
+    export_verb,
     import_verb,
+    judge_verb,
     listing_verbs,
+    plan_verb,
     recording_verbs,
     registry_verbs,
     study_verbs,
@@ -164,6 +167,9 @@ def all_verbs() -> tuple[Verb, ...]:
         *study_verbs.verbs(),
         *registry_verbs.verbs(),
         *listing_verbs.verbs(),
+        export_verb.verb(),
+        plan_verb.VERB,
+        judge_verb.VERB,
         Verb(
             ("up",),
             "start the MLflow and Prefect servers and a worker, on loopback, until Ctrl-C",

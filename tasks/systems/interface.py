@@ -8,12 +8,15 @@ experiments are not named after systems: each kind of run names its own, as word
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ricochet.models.core.progress import Progress
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.training.steps import Training
+
+if TYPE_CHECKING:
+    from ricochet.tasks.registry.packages import Package
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,30 @@ class LateValidation:
     examples: tuple[str, ...]
 
 
+class Exported(Protocol):
+    """What an export wrote."""
+
+    @property
+    def line(self) -> str:
+        """It in a line."""
+
+    def to_json(self) -> Mapping[str, Any]:
+        """Return it as JSON can hold it."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """A form in which packages of a kind go to other programs, `ricochet export NAME --to FORM`.
+
+    Attributes:
+        run: Writes a package, whose name it is given, into a folder.
+    """
+
+    to: str
+    kind: PackageKind
+    run: Callable[["Package", str, Path], Exported]
+
+
 @dataclass(frozen=True)
 class System:
     """A system; all parts but the name may be absent.
@@ -137,3 +164,4 @@ class System:
     trainings: tuple[Training, ...] = ()
     studies: tuple[Study, ...] = ()
     nightly: tuple[NightlyStep, ...] = ()
+    exports: tuple[Export, ...] = ()

@@ -1,14 +1,21 @@
 """Statistical checks that several gates ask for.
 
-Each is exact, and refuses a sound candidate with a chance of at most 0.025:
+Each is exact. A sound candidate is refused with a chance of at most 0.025 by
 
     not_worse         on the same trials as the champion: McNemar 1947, without its normal law
     not_worse_apart   on trials of their own: the interval of the difference of two shares
     promised          at least a promised share of good outcomes: one-sided binomial
+
+and, with a chance that the gate states itself,
+
+    uniform           ranks or levels that are uniform for a right posterior: Kolmogorov
+    covers            regions of a stated mass that hold the truth so often: exact binomial
 """
 
 from collections.abc import Sequence
 
+from jaxtyping import Float
+from numpy import ndarray
 from scipy import stats
 
 from ricochet.models.inference import proportions
@@ -74,3 +81,35 @@ def promised(name: str, good: Sequence[bool], share: float, *, of: str) -> Check
         f"{sum(good)} of {len(good)} {of} (p {chance:.4f})",
         f"p at least {CHANCE} for a share of {share:g}",
     )
+
+
+def uniform(
+    name: str, values: Float[ndarray, " case"], *, chance: float, of: str = "cases"
+) -> Check:
+    """Ask whether numbers in [0, 1] are uniform; right ones fail with a given chance."""
+    found = float(stats.kstest(values, "uniform").pvalue)
+    return Check(
+        name,
+        found >= chance,
+        f"p-value {found:.4f} of {len(values)} {of}",
+        f"at least {chance:.4g}",
+    )
+
+
+def covers(name: str, levels: Float[ndarray, " case"], nominal: float, *, chance: float) -> Check:
+    """Ask whether regions of a mass hold the truth so often, from the masses that just hold it."""
+    held, cases = int((levels < nominal).sum()), len(levels)
+    low, high = share_interval(held, cases, chance=chance)
+    return Check(
+        f"{name} at {100 * nominal:g} %",
+        low <= nominal <= high,
+        f"{held / cases:.3f} of {cases} ({low:.3f} to {high:.3f})",
+        f"{nominal:g} inside that {100 * (1 - chance):.4g} % interval",
+    )
+
+
+def share_interval(held: int, cases: int, *, chance: float) -> tuple[float, float]:
+    """Return the exact interval of a share (Clopper and Pearson 1934)."""
+    low = stats.beta.ppf(0.5 * chance, held, cases - held + 1) if held else 0.0
+    high = stats.beta.isf(0.5 * chance, held + 1, cases - held) if held < cases else 1.0
+    return float(low), float(high)

@@ -1,12 +1,15 @@
 """What the bouncing ball offers."""
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ricochet.tasks.general_settings import Nightly
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY, POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.settings import NightlyDrops
 from ricochet.tasks.systems.interface import (
+    Export,
+    Exported,
     Headline,
     LateValidation,
     Night,
@@ -16,6 +19,9 @@ from ricochet.tasks.systems.interface import (
     System,
 )
 from ricochet.tasks.training.steps import Procedure, Training
+
+if TYPE_CHECKING:
+    from ricochet.tasks.registry.packages import Package
 
 
 def _validation() -> Any:
@@ -60,6 +66,12 @@ def _reality(request: StudyRequest) -> Mapping[str, Any]:
     from ricochet.tasks.systems.bouncing_ball.studies import reality
 
     return reality.run(request)
+
+
+def _to_mujoco(package: "Package", name: str, folder: Path) -> Exported:
+    from ricochet.tasks.systems.bouncing_ball import mujoco_export
+
+    return mujoco_export.export(package, name, folder)
 
 
 def _record(night: Night) -> Mapping[str, Any]:
@@ -167,4 +179,5 @@ SYSTEM = System(
         NightlyStep("record", _record, failed=lambda line: {"state": "failed", "reason": line}),
         NightlyStep("calibrate", _calibrate),
     ),
+    exports=(Export("mujoco", POSTERIOR, _to_mujoco),),
 )

@@ -36,7 +36,6 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy import stats
 
-from ricochet.models.inference import calibration_checks
 from ricochet.models.inference.calibration_checks import LEVELS
 from ricochet.models.systems.bouncing_ball.calibration.family_agreement import Compared
 from ricochet.models.systems.bouncing_ball.calibration.posterior_agreement import Agreement
@@ -44,7 +43,14 @@ from ricochet.models.systems.bouncing_ball.calibration.simulation_checks import 
 from ricochet.models.systems.bouncing_ball.problem import PARAMETERS
 from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems.bouncing_ball.validation.results import TwinResult
-from ricochet.tasks.validation.checks import CHANCE, not_worse, not_worse_apart, promised
+from ricochet.tasks.validation.checks import (
+    CHANCE,
+    covers,
+    not_worse,
+    not_worse_apart,
+    promised,
+    uniform,
+)
 from ricochet.tasks.validation.outcomes import REAL
 
 RANK_CHANCE = 0.0025
@@ -152,7 +158,7 @@ def _beats(won: int, of: int, share: float, what: str) -> Check:
 
 def _package(agreement: Agreement) -> list[Check]:
     held = [
-        _coverage("package's regions", agreement.levels, level, chance=PACKAGE_CHANCE)
+        covers("package's regions", agreement.levels, level, chance=PACKAGE_CHANCE)
         for level in LEVELS
     ]
     columns = {"levels": agreement.sample_levels}
@@ -220,34 +226,19 @@ def _alike(compared: Compared) -> Check:
 def _method(product: ProductChecks) -> list[Check]:
     columns = {"levels": product.levels}
     columns |= dict(zip(PARAMETERS, product.ranks.T, strict=True))
-    uniform = [_uniform(name, values) for name, values in columns.items()]
-    return uniform + [
-        _coverage("product coverage", product.levels, level, chance=COVERAGE_CHANCE)
+    even = [
+        uniform(
+            f"rank statistics, {name}",
+            np.clip(values, 0.0, 1.0),
+            chance=RANK_CHANCE,
+            of="simulated sessions",
+        )
+        for name, values in columns.items()
+    ]
+    return even + [
+        covers("product coverage", product.levels, level, chance=COVERAGE_CHANCE)
         for level in LEVELS
     ]
-
-
-def _uniform(name: str, values: Float[ndarray, " session"]) -> Check:
-    chance = calibration_checks.uniformity(np.clip(values, 0.0, 1.0)).kolmogorov_p_value
-    return Check(
-        f"rank statistics, {name}",
-        bool(chance >= RANK_CHANCE),
-        f"p-value {chance:.4f} of {len(values)} simulated sessions",
-        f"at least {RANK_CHANCE}",
-    )
-
-
-def _coverage(
-    name: str, levels: Float[ndarray, " case"], nominal: float, *, chance: float
-) -> Check:
-    held, cases = int((levels < nominal).sum()), len(levels)
-    interval = stats.binomtest(held, cases).proportion_ci(1.0 - chance, method="exact")
-    return Check(
-        f"{name} at {100 * nominal:g} %",
-        bool(interval.low <= nominal <= interval.high),
-        f"{held / cases:.3f} of {cases} ({interval.low:.3f} to {interval.high:.3f})",
-        f"{nominal:g} inside that {100 * (1 - chance):g} % interval",
-    )
 
 
 def _enough(name: str, count: int, fewest: int) -> Check:

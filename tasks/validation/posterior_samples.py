@@ -1,0 +1,118 @@
+"""SAMPLES.npz: posteriors of simulated cases beside their truths, from anybody's method.
+
+    truth   (case, parameter)          each drawn from the prior, float
+    draws   (case, draw, parameter)    of the posterior given the data of that case, float
+    data    (case, value)              those data; optional, without it the fit is not checked
+    names   (parameter,)               of the parameters, text; optional
+
+`numpy.savez_compressed("samples.npz", truth=.., draws=.., data=.., names=..)` writes it. Other
+arrays are refused, pickled ones are never read, and sizes are bounded before anything is unpacked.
+"""
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.core.bad_input import BadInput, unknown_key
+
+LARGEST = 2**30
+"""Bytes of all arrays, unpacked."""
+FEWEST_CASES, FEWEST_DRAWS = 20, 20
+MOST_PARAMETERS, MOST_VALUES = 50, 100
+LONGEST_NAME = 40
+_NAMES = ("truth", "draws", "data", "names")
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Posteriors of simulated cases.
+
+    Attributes:
+        data: What each posterior was given; None where that was not stored.
+    """
+
+    truth: Float[ndarray, "case parameter"]
+    draws: Float[ndarray, "case draw parameter"]
+    data: Float[ndarray, "case value"] | None
+    names: tuple[str, ...]
+
+
+def read(path: Path) -> Samples:
+    """Read and check a file of samples; `BadInput` says what is wrong with it."""
+    arrays = _arrays(path)
+    for name in ("truth", "draws"):
+        if name not in arrays:
+            raise BadInput(f"{path}: {name}", "no array", "truth and draws")
+    truth, draws = (_numbers(path, arrays, name) for name in ("truth", "draws"))
+    _check_shapes(path, truth, draws)
+    data = _numbers(path, arrays, "data") if "data" in arrays else None
+    if data is not None and (data.ndim != 2 or len(data) != len(truth) or not data.shape[1]):
+        raise BadInput(f"{path}: data", f"shape {data.shape}", f"shape ({len(truth)}, value)")
+    return Samples(truth, draws, data, _names(path, arrays, truth.shape[1]))
+
+
+def _arrays(path: Path) -> dict[str, ndarray]:
+    """Return all arrays, once their number and size are known to be what is expected."""
+    expected = "arrays truth and draws in a file of numpy.savez"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sizes = {each.filename: each.file_size for each in archive.infolist()}
+        for name in sizes:
+            if name.removesuffix(".npy") not in _NAMES:
+                raise unknown_key(str(path), name.removesuffix(".npy"), _NAMES)
+        if sum(sizes.values()) > LARGEST:
+            found = f"{sum(sizes.values()) / 2**20:.0f} MiB"
+            raise BadInput(str(path), found, f"at most {LARGEST / 2**20:.0f} MiB")
+        with np.load(path, allow_pickle=False) as content:
+            return {name: content[name] for name in content.files}
+    except BadInput:
+        raise
+    except OSError as error:
+        raise BadInput(str(path), error.strerror or "nothing that can be read", expected) from error
+    except (ValueError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
+        found = f"a file that cannot be read ({type(error).__name__}: {error})"
+        raise BadInput(str(path), found, expected) from error
+
+
+def _numbers(path: Path, arrays: dict[str, Any], name: str) -> Float[ndarray, "..."]:
+    array = arrays[name]
+    if array.dtype.kind not in "fiu":
+        raise BadInput(f"{path}: {name}", f"values of {array.dtype}", "numbers")
+    values = array.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise BadInput(f"{path}: {name}", "a value that is not finite", "finite numbers")
+    return values
+
+
+def _check_shapes(path: Path, truth: ndarray, draws: ndarray) -> None:
+    if truth.ndim != 2 or not 1 <= truth.shape[1] <= MOST_PARAMETERS:
+        expected = f"shape (case, parameter), at most {MOST_PARAMETERS} parameters"
+        raise BadInput(f"{path}: truth", f"shape {truth.shape}", expected)
+    if draws.ndim != 3 or draws.shape[::2] != truth.shape:
+        expected = f"shape ({len(truth)}, draw, {truth.shape[1]}), as truth has it"
+        raise BadInput(f"{path}: draws", f"shape {draws.shape}", expected)
+    cases, count = draws.shape[:2]
+    if cases < FEWEST_CASES or count < FEWEST_DRAWS:
+        expected = f"{FEWEST_CASES} cases of {FEWEST_DRAWS} draws or more"
+        raise BadInput(f"{path}: draws", f"{cases} cases of {count} draws", expected)
+
+
+def _names(path: Path, arrays: dict[str, Any], count: int) -> tuple[str, ...]:
+    if "names" not in arrays:
+        return tuple(f"parameter {number}" for number in range(count))
+    found = arrays["names"]
+    if found.dtype.kind != "U" or found.shape != (count,):
+        what = f"{found.dtype} of shape {found.shape}"
+        raise BadInput(f"{path}: names", what, f"text of shape ({count},)")
+    names = tuple(str(name) for name in found)
+    if len(set(names)) < count or not all(
+        name.isprintable() and 0 < len(name) <= LONGEST_NAME for name in names
+    ):
+        expected = f"different names of 1 to {LONGEST_NAME} printable characters"
+        raise BadInput(f"{path}: names", repr(names), expected)
+    return names
