@@ -131,6 +131,7 @@ def servers(request: Request) -> Iterator[tuple[dict[str, str], list[Process]]]:
         return children.running(command, log=logs / f"{name}.log", environment=environment)
 
     children.write_ledger(state)
+    _create_store(state)
     with contextlib.ExitStack() as started:
         started.callback((state / children.LEDGER).unlink, missing_ok=True)
         serve = ("server", "start", "--host", host, "--port", str(ports[1]), "--analytics-off")
@@ -147,6 +148,13 @@ def servers(request: Request) -> Iterator[tuple[dict[str, str], list[Process]]]:
         children.write_ledger(state, mlflow=mlflow, prefect=prefect)
         started.callback((state / children.LEDGER).unlink, missing_ok=True)  # before all else ends
         yield {"mlflow": mlflow, "prefect": prefect}, processes
+
+
+def _create_store(state: Path) -> None:
+    """Make MLflow's tables before its server does, which would not wait for another verb."""
+    from ricochet.tasks.registry import runs
+
+    runs.create_store(output_folder(state / "mlflow") / "mlflow.db")
 
 
 def _refuse_a_second(state: Path) -> None:

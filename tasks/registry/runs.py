@@ -5,6 +5,7 @@ tag. A finished run with the key is the result; an unfinished one, left by a cra
 again under the same id. The store is SQLite under `artifacts/mlflow`; it needs no server.
 """
 
+import fcntl
 import logging
 import os
 import time
@@ -80,8 +81,27 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
         uri = f"sqlite:///{place / 'mlflow.db'}"
     files = None
     if uri.startswith("sqlite:///"):
-        files = (Path(uri.removeprefix("sqlite:///")).resolve().parent / "artifacts").as_uri()
+        database = Path(uri.removeprefix("sqlite:///")).resolve()
+        files = (database.parent / "artifacts").as_uri()
+        create_store(database)
     return Tracker(MlflowClient(tracking_uri=uri, registry_uri=uri), uri, files)
+
+
+def create_store(database: Path) -> None:
+    """Make the tables of a local store that is new; of two processes at once the second waits.
+
+    Two first migrations at once end both: each finds tables that the other has begun.
+    """
+    done = database.with_suffix(".ready")
+    if done.exists() and database.exists():
+        return
+    output_folder(database.parent)
+    with database.with_suffix(".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (done.exists() and database.exists()):
+            uri = f"sqlite:///{database}"
+            MlflowClient(tracking_uri=uri, registry_uri=uri).search_experiments(max_results=1)
+            done.touch()
 
 
 def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:

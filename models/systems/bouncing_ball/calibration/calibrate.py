@@ -19,6 +19,7 @@ from torch import Tensor
 
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.core.rows import Rows
+from ricochet.models.core.threads import one_thread
 from ricochet.models.inference.grid_densities import GridDensity
 from ricochet.models.systems.bouncing_ball.calibration import criticism as ball_criticism
 from ricochet.models.systems.bouncing_ball.calibration import posterior, release_height
@@ -93,6 +94,7 @@ class Calibration:
     heights: tuple[SessionHeight, ...]
 
 
+@one_thread()
 def calibrate(
     drops: MeasuredDrops, *, draw: torch.Generator, progress: Progress = no_progress
 ) -> Calibration:

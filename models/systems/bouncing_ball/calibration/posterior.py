@@ -19,6 +19,7 @@ from numpy import ndarray
 from torch import Tensor
 
 from ricochet.models.core.rows import Rows
+from ricochet.models.core.threads import one_thread
 from ricochet.models.inference import grid_densities, window_search
 from ricochet.models.inference.grid_densities import GridDensity, LogDensity, Window
 from ricochet.models.systems.bouncing_ball.calibration import (
@@ -68,6 +69,7 @@ class _Part(Rows):
         return log_likelihood(replace(self.drops, height=height), theta, self.rule, world)
 
 
+@one_thread()
 def posterior(
     features: Features, noise: Noise, release: Release, *, quadrature: Quadrature | None = None
 ) -> GridDensity:

@@ -17,6 +17,7 @@ from numpy import ndarray
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.core.threads import one_thread
 from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.calibration import departures
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
@@ -90,6 +91,7 @@ class ChainAnswer:
     heights: Heights = field(default_factory=dict)
 
 
+@one_thread()
 def infer(
     takes: Sequence[Take],
     names: Sequence[str],

@@ -1,0 +1,60 @@
+"""What a program calls: clips to restitution, packages to draws, the champion of a registry.
+
+Nothing here publishes. numpy, scipy and the base install are enough.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.tasks.registry.champion import DAY, Champion
+from ricochet.tasks.registry.packages import Package, read_package
+from ricochet.tasks.registry.sources import Source
+from ricochet.tasks.systems.bouncing_ball import contact_package, family_package
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+
+
+def calibrate(
+    recording: Path, out: Path, *, ball: str | None = None, seed: int = 0
+) -> dict[str, Any]:
+    """Return the result of a recording or a session folder, as `result.json` in `out` has it.
+
+    Args:
+        ball: Name of the ball of a bare recording, by which its drag is known.
+
+    Raises:
+        BadInput: If the recording cannot be used, or holds no ball.
+    """
+    from ricochet.tasks.systems import catalogue
+    from ricochet.tasks.systems.bouncing_ball.calibration import run, targets
+
+    request = targets.CalibrationRequest(catalogue.load_settings(), out, seed, ball=ball)
+    targets.check_ball([str(recording)], request)
+    (entry,) = run.run([str(recording)], request).values()
+    return dict(entry["result"])
+
+
+def load_posterior(folder: Path) -> Package:
+    """Return the package in a folder, checked; `BadInput` if it is not what it promises."""
+    return read_package(folder, reader=POSTERIOR.load_reader())
+
+
+def champion(name: str, source: Source, kept: Path, *, oldest: float = 30 * DAY) -> Champion:
+    """Return the package in use of a name, looked up once and kept in a folder.
+
+    Args:
+        oldest: Age, s, past which a posterior must not be used.
+    """
+    found = Champion(name, source, kept, kind=POSTERIOR, oldest=oldest)
+    found.refresh()
+    return found
+
+
+def restitution(package: Package, speed: Float[ndarray, " speed"]) -> Float[ndarray, "speed draw"]:
+    """Return a package's draws of restitution at speeds of impact, m/s."""
+    if package.kind == contact_package.FAMILY:
+        return family_package.restitution(package.arrays, speed)
+    return np.tile(package.arrays["samples"][:, 0], (len(speed), 1))
