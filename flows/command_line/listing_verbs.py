@@ -12,6 +12,7 @@ from ricochet.tasks.systems import catalogue
 if TYPE_CHECKING:
     from ricochet.tasks.validation.listing import Detail, Entry, LastValidation
 
+WIDTH = 24  # of the labels of `show`
 LIST, SHOW = "ricochet.list/1", "ricochet.show/1"
 EMPTY = "the registry is empty: `ricochet calibrate` and `ricochet train` register packages"
 
@@ -53,7 +54,7 @@ def show(call: Call) -> Mapping[str, Any]:
     write_result(call.out, result)
     for line in _lines(found, made_by=kind.made_by):
         call.report_line(line)
-    call.report_line(f"  {'MLflow':18}{result['address']}{note}")
+    call.report_line(f"  {'MLflow':{WIDTH}}{result['address']}{note}")
     return result
 
 
@@ -109,7 +110,7 @@ def _lines(found: "Detail", *, made_by: str) -> list[str]:
         compared = ", ".join(f"{role} {n}" for role, n in entry.validation.versions.items())
         rows += [("", f"{compared}; run {entry.validation.run}")]
     rows += [("used", line) for line in found.used]
-    return [entry.name, *(f"  {label:18}{text}" for label, text in rows)]
+    return [entry.name, *(f"  {label:{WIDTH}}{text}" for label, text in rows)]
 
 
 def _aliases(entry: "Entry") -> str:

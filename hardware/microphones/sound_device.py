@@ -127,6 +127,6 @@ def sounddevice() -> Any:
     try:
         import sounddevice as driver
     except (ImportError, OSError) as error:
-        expected = "pip install sounddevice (the extra `capture`), and Debian's libportaudio2"
+        expected = "the extra `capture` (pip install sounddevice) and Debian's libportaudio2"
         raise BadInput("sounddevice", str(error), expected) from error
     return driver

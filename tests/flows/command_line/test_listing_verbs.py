@@ -88,7 +88,7 @@ def test_list_and_show_say_what_is_registered_and_change_nothing(place, registry
         "validations as candidate: 1",
         "controllers read the alias champion, which there is not",
         f"/#/models/{NAME}/versions/1",
-        "made by           ricochet calibrate",
+        "made by                 ricochet calibrate",
     ):
         assert part in shown
     assert census(place) == before

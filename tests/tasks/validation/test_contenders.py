@@ -1,5 +1,7 @@
 """Who is compared is looked up first."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
@@ -11,12 +13,14 @@ from ricochet.tasks.validation.contenders import Contenders
 @pytest.mark.parametrize("candidate", [None, "same"])
 def test_who_is_compared_is_looked_up_first(monkeypatch, candidate):
     found = {"candidate": candidate, "champion": "same"}
+    there = [SimpleNamespace(name=name) for name in ("golf-concrete", "nonsense")]
+    tracker = SimpleNamespace(client=SimpleNamespace(search_registered_models=lambda: there))
     monkeypatch.setattr(contenders.registry, "resolve", lambda tracker, name, role: found[role])
     if candidate is None:
-        with pytest.raises(BadInput, match=r"no candidate in the registry.*ricochet calibrate"):
-            contenders.load(None, "tennis-table", POSTERIOR)
+        with pytest.raises(BadInput, match=r"no candidate .* one of golf-concrete, or .*calibrate"):
+            contenders.load(tracker, "tennis-table", POSTERIOR)
     else:
-        assert contenders.load(None, "tennis-table", POSTERIOR) is None
+        assert contenders.load(tracker, "tennis-table", POSTERIOR) is None
 
 
 def test_a_first_candidate_has_no_champion():
