@@ -108,11 +108,11 @@ class Plan:
         yield f"{self.planned.name}: expected posterior deviation after {sizes} takes"
         yield "  height  microphones  restitution               log10 concentration    takes needed"
         for row in self.rows:
-            first = ", ".join(f"{value:.5f}" for value in row.deviations[:, 0])
-            second = ", ".join(f"{value:.3f}" for value in row.deviations[:, 1])
-            takes = f"more than {MOST}" if row.takes is None else str(row.takes)
+            left = ", ".join(f"{value:.5f}" for value in row.deviations[:, 0])
+            right = ", ".join(f"{value:.3f}" for value in row.deviations[:, 1])
+            needed = f"more than {MOST}" if row.takes is None else str(row.takes)
             count = len(row.microphones)
-            yield f"  {row.height:4.2f} m  {count:11d}  {first:26}{second:23}{takes:>12}"
+            yield f"  {row.height:4.2f} m  {count:11d}  {left:26}{right:23}{needed:>12}"
         takes = self.best.takes or MOST
         first_sd, second_sd = self.best.reached(takes)
         yield (
@@ -159,9 +159,9 @@ def make(
         for takes in TRIED
         for number in range(sessions)
     ]
-    found = run_all(_deviations, jobs, workers=workers, progress=progress)
+    reached = run_all(_deviations, jobs, workers=workers, progress=progress)
     shape = (len(rigs), len(TRIED), sessions, 2)
-    medians = _medians(np.array(found).reshape(shape))
+    medians = _medians(np.array(reached).reshape(shape))
     rows = tuple(
         _row(rig, height, table, wanted) for (rig, height), table in zip(rigs, medians, strict=True)
     )
