@@ -58,7 +58,9 @@ def test_every_verb_has_help_with_a_worked_example_that_its_parser_accepts(words
 def test_results_go_to_a_folder_named_after_the_verb(words):
     needed = {"study": ["ball-inference"], "capture": ["--session", "a"]}
     needed |= {"promote": ["ball-table", "1"], "rollback": ["ball-table"]}
-    needed["validate"] = ["ball-table"]
+    needed |= {"validate": ["ball-table"], "plan": ["ball-table"]}
+    needed["export"] = ["ball-table", "--to", "mujoco"]
+    needed["judge"] = ["samples.npz", "--simulator", "simulator.py"]
     extra = needed.get(words, [])
     found = cli.build_parser().parse_args([*words.split(), *extra])
     assert str(found.out) == "artifacts/" + words.replace(" ", "/")

@@ -32,6 +32,7 @@ TRIED = (5, 10, 20)
 MOST = 200
 HEIGHTS = (0.10, 0.26, 0.50)
 """Of the release, m; the calibrated one takes the place of the nearest."""
+_ALIKE = 1.1  # takes that are about as few
 WEAKEST = 1.5
 """log10 concentration below which whole takes give no answer to rely on."""
 
@@ -224,10 +225,16 @@ def _row(rig: Rig, height: float, table: Float[ndarray, "size 2"], wanted: Wante
 
 
 def _best(rows: tuple[Row, ...], planned: Planned, wanted: Wanted) -> Row:
-    """Return the row of the fewest takes, then the fewest microphones; `BadInput` if none is."""
+    """Return the row of the fewest microphones among those of about the fewest takes.
+
+    Raises:
+        BadInput: If no row reaches what is wanted.
+    """
     able = [row for row in rows if row.takes is not None]
     if able:
-        return min(able, key=lambda row: (row.takes, len(row.microphones)))
+        most = _ALIKE * min(row.takes or MOST for row in able)
+        near = [row for row in able if (row.takes or MOST) <= most]
+        return min(near, key=lambda row: (len(row.microphones), row.takes))
     ends = np.array([row.reached(MOST) for row in rows])
     parts = []
     for name, limit, column in zip(PARAMETERS, wanted.both, ends.T, strict=True):
