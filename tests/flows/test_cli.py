@@ -72,6 +72,9 @@ def test_results_go_to_a_folder_named_after_the_verb(words):
     needed["validate"] = ["ball-table"]
     needed["show"] = ["ball-table"]
     needed["import"] = ["takes", "--ball", "a", "--surface", "b", "--microphones", "m.yaml"]
+    needed |= {"validate": ["ball-table"], "plan": ["ball-table"]}
+    needed["export"] = ["ball-table", "--to", "mujoco"]
+    needed["judge"] = ["samples.npz", "--simulator", "simulator.py"]
     extra = needed.get(words, [])
     found = cli.build_parser().parse_args([*words.split(), *extra])
     assert str(found.out) == "artifacts/" + words.replace(" ", "/")

@@ -32,6 +32,7 @@ TRIED = (5, 10, 20)
 MOST = 200
 HEIGHTS = (0.10, 0.26, 0.50)
 """Of the release, m; the calibrated one takes the place of the nearest."""
+_ALIKE = 1.1  # takes that are about as few
 WEAKEST = 1.5
 """log10 concentration below which whole takes give no answer to rely on."""
 
@@ -108,11 +109,11 @@ class Plan:
         yield f"{self.planned.name}: expected posterior deviation after {sizes} takes"
         yield "  height  microphones  restitution               log10 concentration    takes needed"
         for row in self.rows:
-            first = ", ".join(f"{value:.5f}" for value in row.deviations[:, 0])
-            second = ", ".join(f"{value:.3f}" for value in row.deviations[:, 1])
+            left = ", ".join(f"{value:.5f}" for value in row.deviations[:, 0])
+            right = ", ".join(f"{value:.3f}" for value in row.deviations[:, 1])
             needed = f"more than {MOST}" if row.takes is None else str(row.takes)
             count = len(row.microphones)
-            yield f"  {row.height:4.2f} m  {count:11d}  {first:26}{second:23}{needed:>12}"
+            yield f"  {row.height:4.2f} m  {count:11d}  {left:26}{right:23}{needed:>12}"
         takes = self.best.takes or MOST
         first_sd, second_sd = self.best.reached(takes)
         yield (
@@ -159,9 +160,9 @@ def make(
         for takes in TRIED
         for number in range(sessions)
     ]
-    deviations = run_all(_deviations, jobs, workers=workers, progress=progress)
+    reached = run_all(_deviations, jobs, workers=workers, progress=progress)
     shape = (len(rigs), len(TRIED), sessions, 2)
-    medians = _medians(np.array(deviations).reshape(shape))
+    medians = _medians(np.array(reached).reshape(shape))
     rows = tuple(
         _row(rig, height, table, wanted) for (rig, height), table in zip(rigs, medians, strict=True)
     )
@@ -224,10 +225,16 @@ def _row(rig: Rig, height: float, table: Float[ndarray, "size 2"], wanted: Wante
 
 
 def _best(rows: tuple[Row, ...], planned: Planned, wanted: Wanted) -> Row:
-    """Return the row of the fewest takes, then the fewest microphones; `BadInput` if none is."""
+    """Return the row of the fewest microphones among those of about the fewest takes.
+
+    Raises:
+        BadInput: If no row reaches what is wanted.
+    """
     able = [row for row in rows if row.takes is not None]
     if able:
-        return min(able, key=lambda row: (row.takes, len(row.microphones)))
+        most = _ALIKE * min(row.takes or MOST for row in able)
+        near = [row for row in able if (row.takes or MOST) <= most]
+        return min(near, key=lambda row: (len(row.microphones), row.takes))
     ends = np.array([row.reached(MOST) for row in rows])
     parts = []
     for name, limit, column in zip(PARAMETERS, wanted.both, ends.T, strict=True):
