@@ -82,5 +82,6 @@ def test_what_a_controller_and_a_phone_import_needs_no_lab(tmp_path):
 def test_a_verb_of_the_lab_says_which_extra_it_needs_in_one_line(tmp_path, words):
     done = run(VERB, tmp_path, *words)
     assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+    *announced, line = done.stderr.splitlines()
+    assert all(each.endswith("...") for each in announced)
     assert 'pip install "ricochet-lab[lab]"' in line

@@ -97,7 +97,7 @@ def _sessions(text: str) -> int:
 
 VERB = Verb(
     ("plan",),
-    "say how many takes, from which height and with which microphones, reach a wanted precision",
+    "say how many takes, from which height, with which microphones, are enough",
     "ricochet plan ping-pong-table --restitution-sd 0.001 --concentration-sd 0.05",
     plan,
     _options,

@@ -179,5 +179,6 @@ def test_the_user_sees_why_not_all_is_published(tmp_path, monkeypatch, reason):
     monkeypatch.setattr(verbs, "prepare_servers", lambda: None)
     asked, said = call("nightly", tmp_path)
     verbs.nightly(asked)
-    assert len(said) == (1 if reason is None else 2)
+    assert len(said) == (2 if reason is None else 3)
     assert reason is None or said[1].endswith(reason)
+    assert said[-1].startswith("next: ")

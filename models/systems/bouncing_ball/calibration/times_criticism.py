@@ -91,9 +91,9 @@ def _surprises(posterior: Posterior, drops: Sequence[Drop]) -> tuple[_Surprises,
     members = posterior.members()
     name = max(members, key=lambda each: members[each])
     alone = posterior.only(name)
-    mean = Ball(*((alone.weights * value).sum() for value in vars(alone.balls).values()))
+    mean = Ball(*(np.asarray(alone.weights @ value) for value in vars(alone.balls).values()))
     mean = replace(mean, scatter=_geometric(alone, "scatter"), jitter=_geometric(alone, "jitter"))
-    more = replace(mean, restitution=mean.restitution * (1.0 + _BUMP))
+    more = replace(mean, restitution=np.asarray(mean.restitution * (1.0 + _BUMP)))
     found, moved = (
         [drop_times.forecast(drop, ball, law=LAWS[name]) for drop in drops] for ball in (mean, more)
     )
