@@ -184,7 +184,7 @@ def _vague(sd: float, *, sized: bool) -> BareFinding:
 def _speeds(posterior: Posterior, drops: Sequence[Drop]) -> tuple[float, float, float]:
     """Return the slowest and fastest impact speeds, and that of the first bounce detected."""
     weights = posterior.weights
-    drag = np.exp(weights @ np.log(posterior.balls.drag))
+    drag = np.asarray(np.exp(weights @ np.log(posterior.balls.drag)))
     gaps = [gap for drop in drops for gap in _whole(drop)]
     met = [
         float(drop_times.impact(drop_times.exit_speed(gap, drag), drag))
