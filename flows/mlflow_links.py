@@ -2,15 +2,13 @@
 
 from prefect.artifacts import create_link_artifact
 
-from ricochet.flows.servers.up import defaults, find_running
+from ricochet.flows.servers import addresses
 from ricochet.tasks.registry.runs import TRAINING, OpenRun
-from ricochet.tasks.storage.provenance import artifacts
 from ricochet.tasks.training.steps import Publication
 
 
 def link(run: OpenRun | Publication, text: str, *, key: str) -> None:
     """Leave a link to an MLflow run in the Prefect run, as an artifact with a key."""
-    server, running = defaults(), find_running(artifacts())
-    address = running["mlflow"] if running else f"http://{server['host']}:{server['port']}"
+    address, _ = addresses.mlflow()
     place = f"{address}/#/experiments/{run.experiment_id}/runs/{run.run_id}?{TRAINING}"
     create_link_artifact(link=place, link_text=text, key=key)

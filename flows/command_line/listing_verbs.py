@@ -40,6 +40,7 @@ def list_names(call: Call) -> Mapping[str, Any]:
 def show(call: Call) -> Mapping[str, Any]:
     """Print all that is known of a registered name."""
     prepare_servers()
+    from ricochet.flows.servers import addresses
     from ricochet.models.core.bad_input import BadInput
     from ricochet.tasks.validation import listing
 
@@ -48,7 +49,7 @@ def show(call: Call) -> Mapping[str, Any]:
     if tracker is None:
         raise BadInput(name, "an empty registry", f"one in which `{kind.made_by}` registered it")
     found = listing.detail(tracker, name, kind)
-    address, note = _address()
+    address, note = addresses.mlflow()
     result = {"schema": SHOW, **_to_json(found.entry), **_rest(found), "kind": kind.pattern}
     result |= {"made_by": kind.made_by, "address": f"{address}/{found.place}"}
     write_result(call.out, result)
@@ -56,17 +57,6 @@ def show(call: Call) -> Mapping[str, Any]:
         call.report_line(line)
     call.report_line(f"  {'MLflow':{WIDTH}}{result['address']}{note}")
     return result
-
-
-def _address() -> tuple[str, str]:
-    """Return the address of MLflow, and a note where nothing answers there."""
-    from ricochet.flows.servers.up import defaults, find_running
-    from ricochet.tasks.storage.provenance import artifacts
-
-    running, server = find_running(artifacts()), defaults()
-    if running:
-        return str(running["mlflow"]), ""
-    return f"http://{server['host']}:{server['port']}", "  (once `ricochet up` runs)"
 
 
 def _to_json(entry: "Entry") -> dict[str, Any]:

@@ -5,7 +5,7 @@ checks are in `result.json`, and the exit status is 2.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,7 @@ def validate(call: Call) -> None:
     catalogue.kind_of(name)
     prepare_servers()
     validation = catalogue.validation_of(name)
+    from ricochet.flows.servers import addresses
     from ricochet.tasks.registry import runs
     from ricochet.tasks.validation import judge
 
@@ -81,11 +82,19 @@ def validate(call: Call) -> None:
         call.report_line(line)
     call.report_line(f"{name}: {validation.line(result)}")
     verdict = "promoted to champion" if result["promoted"] else "not promoted"
-    where = f"run {result['run']}" if result["run"] else "not recorded"
-    call.report_line(f"{name} version {result['versions']['candidate']}: {verdict}; {where}")
-    call.report_next(
-        f"ricochet promote {name} --log" if result["promoted"] else "ricochet up   (to see the run)"
-    )
+    number = result["versions"]["candidate"]
+    where = addresses.of_version(name, number) if result["run"] else "not recorded"
+    call.report_line(f"{name} version {number}: {verdict}; {where}")
+    call.report_next(_after(name, result))
+
+
+def _after(name: str, result: Mapping[str, Any]) -> str:
+    """Return the command that may follow a validation."""
+    if result["promoted"]:
+        return f"ricochet promote {name} --log"
+    if result["run"]:
+        return "ricochet up   (to see the run)"
+    return f"ricochet validate {name}   (to record it, and to promote what passes)"
 
 
 def _table(checks: Sequence[Check]) -> list[str]:

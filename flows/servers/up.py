@@ -101,6 +101,8 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
         BadInput: If a port is taken or servers are up already.
         RuntimeError: If a child ends by itself or does not answer.
     """
+    from ricochet.flows.servers.addresses import pages
+
     _refuse_a_second(request.state)
     if left := children.end_orphans(request.state):
         report_line(f"ended {left} processes that an `up` which was killed had left running")
@@ -109,6 +111,8 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
             write_json(request.out / "result.json", {"schema": "ricochet.up/1", **addresses})
         report_line(f"MLflow   {addresses['mlflow']}")
         report_line(f"Prefect  {addresses['prefect']}")
+        for line in pages(addresses):
+            report_line(line)
         report_line("The worker waits for scheduled runs; Ctrl-C ends all.")
         while all(process.poll() is None for process in processes):
             time.sleep(0.5)

@@ -1,0 +1,31 @@
+"""Where people look: addresses of pages of MLflow and Prefect."""
+
+from collections.abc import Mapping
+
+from ricochet.flows.servers.up import defaults, find_running
+from ricochet.tasks.registry.runs import TRAINING
+from ricochet.tasks.storage.provenance import artifacts
+
+
+def mlflow() -> tuple[str, str]:
+    """Return the address of MLflow, and a note where nothing answers there."""
+    running, server = find_running(artifacts()), defaults()
+    if running:
+        return str(running["mlflow"]), ""
+    return f"http://{server['host']}:{server['port']}", "  (once `ricochet up` runs)"
+
+
+def of_version(name: str, version: str) -> str:
+    """Return the address of the page of a registered version, with a note where none answers."""
+    address, note = mlflow()
+    return f"{address}/#/models/{name}/versions/{version}?{TRAINING}{note}"
+
+
+def pages(servers: Mapping[str, str]) -> list[str]:
+    """Return lines that lead to the pages behind the servers' addresses."""
+    return [
+        f"  models            {servers['mlflow']}/#/models?{TRAINING}",
+        f"  runs              {servers['mlflow']}/#/experiments?{TRAINING}",
+        f"  flow runs         {servers['prefect']}/runs",
+        f"  deployments       {servers['prefect']}/deployments",
+    ]
