@@ -29,7 +29,12 @@ def run(program: str, folder: Path, *words: str) -> subprocess.CompletedProcess[
     return subprocess.run(
         [sys.executable, "-c", HOOK + textwrap.dedent(program), *words],
         cwd=folder,
-        env={"PYTHONPATH": python_path(), "HOME": str(folder), "OMP_NUM_THREADS": "1"},
+        env={
+            "PYTHONPATH": python_path(),
+            "HOME": str(folder),
+            "OMP_NUM_THREADS": "1",
+            "RICOCHET_ARTIFACTS": str(folder / "artifacts"),
+        },
         capture_output=True,
         text=True,
     )

@@ -51,6 +51,12 @@ class Done:
     steps: validate.Steps
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    """Stores of the test's own."""
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path / "artifacts"))
+
+
 @pytest.fixture
 def done(monkeypatch):
     """The flow with steps that leave only the order in which they are called."""

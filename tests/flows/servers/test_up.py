@@ -75,7 +75,7 @@ def test_the_configuration_folder_holds_no_code():
 )
 def test_a_second_up_says_that_servers_are_up(tmp_path, capsys, addresses):
     write_ledger(tmp_path, process_ids.name_of(os.getpid()), **addresses)
-    assert cli.main(["up", "--state", str(tmp_path)]) == 2
+    assert cli.main(["up", "--state", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert ("http://a" in said) == bool(addresses) == ("being started" not in said)
 

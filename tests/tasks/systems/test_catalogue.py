@@ -101,7 +101,7 @@ def test_recordings_cannot_take_the_name_of_other_packages(name):
 def test_a_ball_called_like_another_kind_is_not_recorded(
     ball, surface, tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr("ricochet.flows.servers.kill_guard.guard_children", lambda: None)
+    monkeypatch.setattr("ricochet.flows.servers.up.prepare_environment", lambda: None)
     words = ["--set", f"capture.ball={ball}", "--set", f"capture.surface={surface}"]
     place = ["--session", "a", "--no-publish", "--out", str(tmp_path)]
     assert cli.main(["capture", *place, *words]) == 2
