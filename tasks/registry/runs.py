@@ -33,6 +33,8 @@ KEY = "ricochet.key"
 PROCESS = "ricochet.process"
 LARGEST_BATCH = 1000
 """Metrics that MLflow takes at once."""
+DESCRIPTION = "mlflow.note.content"
+"""Tag of a run: Markdown that MLflow shows at the top of its page."""
 TRAINING = "workflowType=machine_learning"
 """In an address, what makes MLflow show its pages for training, not those for language models."""
 

@@ -17,6 +17,7 @@ from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.nearest_name import did_you_mean
+from ricochet.tasks.registry import version_page
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.kinds import PackageKind, Reader
 from ricochet.tasks.registry.packages import Package, read_package
@@ -51,11 +52,13 @@ def register(
     kind: PackageKind,
     run_id: str,
     tags: Mapping[str, str],
+    figure: str | None = None,
 ) -> Registered:
     """Put a package into the registry and, once it came back whole, point `candidate` at it.
 
     Args:
         run_id: The run that made it; it has at most one version of a name.
+        figure: Path of a picture of that run, which the version's page shows.
 
     Raises:
         BadInput: If the package is not whole, before or after the upload.
@@ -66,11 +69,15 @@ def register(
     version = _find_version(tracker, name, run_id)
     if version is None:
         tracker.client.log_artifacts(run_id, str(folder), FOLDER)
-        version = _create_version(tracker, name, run_id, {**tags, DIGEST: digest})
+        version = _create_version(tracker, name, run_id, {**tags, DIGEST: digest}, kind)
     _wait_until_ready(tracker, version)
     registered = Registered(name, str(version.version))
-    if _fetch(tracker, registered, reader)[1] != version.tags.get(DIGEST, digest):
+    package, found = _fetch(tracker, registered, reader)
+    if found != version.tags.get(DIGEST, digest):
         raise BadInput(registered.where, "another package", digest)
+    if not version.description:
+        said = version_page.of_version(package, kind, run_id=run_id, figure=figure)
+        tracker.client.update_model_version(name, registered.version, said)
     _point_candidate(tracker, registered)
     return registered
 
@@ -135,14 +142,14 @@ def _find_version(tracker: Tracker, name: str, run_id: str) -> ModelVersion | No
 
 
 def _create_version(
-    tracker: Tracker, name: str, run_id: str, tags: Mapping[str, str]
+    tracker: Tracker, name: str, run_id: str, tags: Mapping[str, str], kind: PackageKind
 ) -> ModelVersion:
     try:
         tracker.client.get_registered_model(name)
     except MlflowException as error:
         if error.error_code not in ABSENT:
             raise
-        tracker.client.create_registered_model(name)
+        tracker.client.create_registered_model(name, description=version_page.of_name(kind))
     return tracker.client.create_model_version(
         name, source=f"runs:/{run_id}/{FOLDER}", run_id=run_id, tags=dict(tags)
     )

@@ -22,7 +22,7 @@ def publish(
     name, versions = contenders.name, contenders.versions
     tags = {f"ricochet.{role}": version for role, version in versions.items()}
     tags |= {"ricochet.name": name, REASON: reason, "prefect.flow_run_id": flow_run}
-    tags[record.DESCRIPTION] = f"Ended before its time: {reason}"
+    tags[runs.DESCRIPTION] = f"Ended before its time: {reason}"
     key = digest_of([name, versions, reason, time.time_ns()])
     run = runs.open_run(tracker, record.EXPERIMENT, key, name=f"{name} ended", tags=tags)
     if files.is_dir():

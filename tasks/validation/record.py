@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from mlflow.artifacts import download_artifacts
 
-from ricochet.tasks.registry import runs
+from ricochet.tasks.registry import runs, version_page
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.storage.files import digest_of
@@ -25,7 +25,6 @@ from ricochet.tasks.validation.report import Report
 
 EXPERIMENT = "validate"
 TRIALS, CHECKS = "validation.json", "gate.json"
-DESCRIPTION = "mlflow.note.content"
 
 Result = TypeVar("Result")
 
@@ -137,10 +136,12 @@ def _describe(
     tracker: Tracker, run: OpenRun, report: Report, verdict: Verdict, children: Mapping[str, str]
 ) -> None:
     description = page.describe(run, report, verdict, children=children)
-    tracker.client.set_tag(run.run_id, DESCRIPTION, description)
+    tracker.client.set_tag(run.run_id, runs.DESCRIPTION, description)
     result = report.result
-    version = page.describe_version(run, result, verdict, stated=report.stated)
-    tracker.client.update_model_version(result.name, result.candidate, version)
+    said = page.describe_version(run, result, verdict, stated=report.stated)
+    before = tracker.client.get_model_version(result.name, result.candidate).description or ""
+    said = version_page.with_validation(said, before)
+    tracker.client.update_model_version(result.name, result.candidate, said)
 
 
 def _compared(name: str, candidate: str, champion: str | None) -> dict[str, str]:

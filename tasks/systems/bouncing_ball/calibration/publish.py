@@ -28,6 +28,7 @@ from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 
 EXPERIMENT = "calibrate"
+COMPARISON = "figures/comparison.png"
 
 
 def publish_target(
@@ -57,7 +58,13 @@ def publish_target(
         published["withheld"] = reason
     elif package.is_dir():
         version = versions.register(
-            tracker, target.name, package, kind=POSTERIOR, run_id=run.run_id, tags=tags
+            tracker,
+            target.name,
+            package,
+            kind=POSTERIOR,
+            run_id=run.run_id,
+            tags=tags,
+            figure="figures/posterior.png",
         )
         published["registered"] = asdict(version)
     if not run.finished:
@@ -83,7 +90,8 @@ def publish_comparison(
     for target in children:
         with np.load(target.folder / "samples.npz") as arrays:
             samples[target.name] = arrays["theta"]
-    tracker.client.log_figure(run.run_id, calibration.comparison(samples), "figures/comparison.png")
+    tracker.client.log_figure(run.run_id, calibration.comparison(samples), COMPARISON)
+    tracker.client.set_tag(run.run_id, runs.DESCRIPTION, _compared(run, list(children)))
     for child in children.values():
         tracker.client.set_tag(child, "mlflow.parentRunId", run.run_id)
     runs.finish(tracker, run.run_id)
@@ -120,6 +128,19 @@ def data_digest(target: CalibrationTarget) -> str:
         if found is not None:
             return found
     return target.digest[:36]
+
+
+def _compared(run: OpenRun, targets: Sequence[CalibrationTarget]) -> str:
+    """Return table and figure of all targets in Markdown, which stand at the top of the run."""
+    lines = ["| pair | restitution | log10 concentration | takes |", "| --- | --- | --- | --- |"]
+    for target in targets:
+        result = json.loads((target.folder / "result.json").read_text())
+        spread = np.sqrt(np.diag(result["covariance"]))
+        (e, c), (e_sd, c_sd) = result["mean"], spread
+        numbers = f"{e:.5f} +- {e_sd:.5f} | {c:.3f} +- {c_sd:.3f} | {result['takes']['used']}"
+        lines.append(f"| {target.name} | {numbers} |")
+    picture = f"![all pairs](get-artifact?path={COMPARISON}&run_uuid={run.run_id})"
+    return "\n".join(lines) + "\n\n" + picture
 
 
 def _log_target(
