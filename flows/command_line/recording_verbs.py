@@ -25,7 +25,7 @@ from ricochet.tasks.systems import catalogue
 
 def calibrate(call: Call) -> Mapping[str, Any]:
     """Turn recordings into posteriors."""
-    announce("loading PyTorch ...")
+    announce("loading ...")
     from ricochet.tasks.systems.bouncing_ball.calibration import report, run, targets
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 

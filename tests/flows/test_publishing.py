@@ -55,7 +55,7 @@ def test_calibrate_registers_each_pair_once_and_links_runs_both_ways(tmp_path, r
     words = [word for setting in SMALL for word in ("--set", setting)]
     words = ["calibrate", *sessions, "--out", tmp_path / "out", *words]
     first = ricochet(*words)
-    assert first.stderr == ""
+    assert all(line.endswith("...") for line in first.stderr.splitlines())
     assert "registered as tennis-table, version 1, alias candidate" in first.stdout
     tracker = tracking.connect(store=tmp_path / "mlflow")
     runs, versions = census(tracker)
