@@ -26,7 +26,6 @@ import numpy as np
 import pytest
 from jaxtyping import Float
 from numpy import ndarray
-from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball import air
@@ -108,7 +107,7 @@ def _seen(tracks: Tracks, columns: list[Float[ndarray, " _"]]) -> Float[ndarray,
     return np.concatenate([columns[clip][:-1] for clip in _usable(tracks)])
 
 
-def _moments(weights: Tensor, values: Tensor) -> tuple[float, float]:
+def _moments(weights: ndarray, values: ndarray) -> tuple[float, float]:
     mean = float(weights @ values)
     return mean, math.sqrt(float(weights @ (values - mean) ** 2))
 
@@ -167,7 +166,7 @@ def test_times_give_the_restitution_of_the_speeds_and_its_scatter(
     mean, error = posterior.moments(middle)
     bends = (posterior.restitution(fast) - posterior.restitution(slow)) / (fast - slow)
     bend, bend_error = _moments(posterior.weights, bends)
-    scatter, scatter_error = _moments(posterior.weights, posterior.balls.scatter.log())
+    scatter, scatter_error = _moments(posterior.weights, np.log(posterior.balls.scatter))
     LOG.info("%s: %d bounces at %.1f to %.1f m/s", surface, count, slow, fast)
     LOG.info("times %.3f sd %.3f, heights %.3f, near %.3f", mean, error, level, local.mean())
     LOG.info("scatter of times %.4f, of heights %.4f", math.exp(scatter), sd / level)
