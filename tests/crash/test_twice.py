@@ -33,7 +33,7 @@ def start(place, *words, root=ROOT, publish=False):
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_H", "MLFLOW_"))}
     command = [sys.executable, "-m", "ricochet.flows.cli", *map(str, words)]
     return subprocess.Popen(
-        command + ["--no-publish"] * (not publish),
+        command + ["--no-publish"] * (not publish and words[0] != "simulate"),  # which never does
         cwd=place,
         env=inherited | kept,
         stdout=subprocess.PIPE,
