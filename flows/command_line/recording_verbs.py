@@ -162,7 +162,7 @@ def _calibrate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ball",
         metavar="NAME",
-        help="ball of bare recordings, whose size tells its drag: ping-pong, tennis, golf, ...",
+        help="ball of bare recordings, which sets its drag: ping-pong, tennis, golf, ...",
     )
     parser.add_argument(
         "--anyway", action="store_true", help="register even if half of the takes were set aside"
