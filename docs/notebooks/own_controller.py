@@ -1,0 +1,5 @@
+# %% [markdown]
+# # Notebook: own_controller
+
+# %%
+print("hello")

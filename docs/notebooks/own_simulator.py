@@ -1,0 +1,5 @@
+# %% [markdown]
+# # Notebook: own_simulator
+
+# %%
+print("hello")

@@ -1,0 +1,5 @@
+# %% [markdown]
+# # Notebook: phone
+
+# %%
+print("hello")

@@ -1,0 +1,5 @@
+# %% [markdown]
+# # Notebook: three_microphones
+
+# %%
+print("hello")
