@@ -28,7 +28,7 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup packages setup-compare setup-robot setup-media setup-docs wheel pull calibrate fast slow test lint types contracts \
-	check docs benchmark up figures repro format sample
+	check docs screenshots benchmark up figures repro format sample
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -117,6 +117,9 @@ check: lint types contracts test ## what CI runs
 docs: setup-docs ## build the site: tutorials, notebooks, how-to, reference
 	$(VENV)/bin/python -m sphinx -W --keep-going -q -E -b html -d site/doctrees docs site/html
 	@echo "docs: open site/html/index.html; executed notebooks are in site/jupyter_execute"
+
+screenshots: setup ## pictures of MLflow and Prefect, where there is a Chromium, into artifacts/screenshots
+	$(VENV)/bin/python docs/screenshots.py
 
 benchmark: setup ## measured tables of speed and accuracy beside what one would pick instead
 	@for file in benchmarks/*/[a-z]*.py; do echo "== $$file"; \

@@ -14,7 +14,7 @@ extensions = [
     "extensions.generated_pages",
     "extensions.external_loads",
 ]
-exclude_patterns = ["conf.py", "extensions"]
+exclude_patterns = ["conf.py", "extensions", "screenshots.py"]
 
 # A notebook is a plain Python program of marked cells; its outputs are made here.
 nb_custom_formats = {".py": ["jupytext.reads", {"fmt": "py:percent"}]}
@@ -22,6 +22,7 @@ nb_execution_mode = "cache"
 nb_execution_cache_path = "../site/notebook_cache"
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
+nb_output_stderr = "remove"  # progress
 
 myst_heading_anchors = 3
 highlight_language = "none"  # what is indented is a terminal's, not Python

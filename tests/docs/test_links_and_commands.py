@@ -12,7 +12,7 @@ from docs.extensions import verbs_page
 from tests.checkouts import ROOT, tracked
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-COMMAND = re.compile(r"(?:^ {4,}|[`&|] ?)(?:\.venv/bin/)?ricochet( [^`\n|&#()]*)", re.MULTILINE)
+COMMAND = re.compile(r"(?:^ *|[`&|] ?)(?:\.venv/bin/)?ricochet( [^`\n|&#()]*)", re.MULTILINE)
 MODULE = re.compile(r"python -m ((?:benchmarks|ricochet|docs)[\w.]*)")
 PLACEHOLDER = re.compile(r"[A-Z]+$|\.\.$|<.*>$")
 PAGES = [
