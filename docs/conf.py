@@ -23,6 +23,7 @@ nb_execution_cache_path = "../site/notebook_cache"
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_output_stderr = "remove"  # progress
+nb_merge_streams = True
 
 myst_heading_anchors = 3
 highlight_language = "none"  # what is indented is a terminal's, not Python

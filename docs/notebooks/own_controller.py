@@ -60,16 +60,16 @@ def write(mean, sd, concentration=3.5, concentration_sd=0.1):
     write_package(packages / "demo-table", made, reader=POSTERIOR.load_reader())
 
 
+def mean_of(posterior):
+    """Mean restitution at 2 m/s."""
+    return ricochet.restitution(posterior.package, np.array([2.0])).mean().round(3)
+
+
 write(0.85, 0.01)
 lines = []
 held = ricochet.champion("demo-table", ricochet.Folder(packages), kept, report_line=lines.append)
 first = held.current()
-print(
-    "version",
-    first.version,
-    "restitution",
-    ricochet.restitution(first.package, np.array([2.0])).mean().round(3),
-)
+print("version", first.version, "restitution", mean_of(first))
 
 # %% [markdown]
 # ## Another champion
@@ -82,11 +82,7 @@ write(0.80, 0.02)
 print("another?", held.refresh())
 second = held.current()
 for name, posterior in (("first", first), ("second", second)):
-    print(
-        name,
-        posterior.version,
-        ricochet.restitution(posterior.package, np.array([2.0])).mean().round(3),
-    )
+    print(name, posterior.version, mean_of(posterior))
 assert first.digest != second.digest and not held.refresh()
 
 # %% [markdown]

@@ -76,7 +76,7 @@ by_drops = {drops: session(drops) for drops in (1, 3, 10, 30)}
 for drops, posterior in by_drops.items():
     (a, b), (a_sd, b_sd) = posterior.mean, np.sqrt(np.diag(posterior.covariance))
     words = f"restitution {a:.4f} +- {a_sd:.4f}, log10 concentration {b:.2f} +- {b_sd:.2f}"
-    print(f"{drops:2d} drops: {words}")
+    print(f"drops {drops:2d}: {words}")
 sds = [np.sqrt(np.diag(each.covariance)) for each in by_drops.values()]
 assert all((after < before).all() for before, after in itertools.pairwise(sds))
 
@@ -86,14 +86,14 @@ assert all((after < before).all() for before, after in itertools.pairwise(sds))
 # %%
 figure, axes = plt.subplots(figsize=(6, 4.5))
 for number, (drops, posterior) in enumerate(by_drops.items()):
-    points, mass = posterior.points, np.sort(posterior.weights.ravel())[::-1]
-    level = mass[np.searchsorted(mass.cumsum(), 0.9)]
-    axes.contour(
-        points[..., 0], points[..., 1], posterior.weights, levels=[level], colors=f"C{number}"
-    )
-    axes.plot([], [], color=f"C{number}", label=f"{drops} drops, 90 %")
+    a, b = posterior.points[..., 0], posterior.points[..., 1]
+    highest_first = np.argsort(-posterior.log_density, axis=None)
+    held = posterior.weights.ravel()[highest_first].cumsum()
+    level = posterior.log_density.ravel()[highest_first[np.searchsorted(held, 0.9)]]
+    axes.contour(a, b, posterior.log_density, levels=[level], colors=f"C{number}")
+    axes.plot([], [], color=f"C{number}", label=f"drops {drops}, 90 %")
 axes.plot(*TRUTH, "k+", markersize=14, label="hidden truth")
-axes.set(xlabel="restitution", ylabel="log10 concentration")
+axes.set(xlim=(0.842, 0.858), ylim=(2, 5), xlabel="restitution", ylabel="log10 concentration")
 axes.legend()
 plt.show()
 
@@ -108,9 +108,8 @@ plt.show()
 for position_sd in (2e-3, 1e-2, 3e-2):
     posterior = session(10, position_sd=position_sd)
     a_sd, b_sd = np.sqrt(np.diag(posterior.covariance))
-    print(
-        f"{1e3 * position_sd:2.0f} mm: restitution +- {a_sd:.4f}, log10 concentration +- {b_sd:.2f}"
-    )
+    words = f"restitution +- {a_sd:.4f}, log10 concentration +- {b_sd:.2f}"
+    print(f"{1e3 * position_sd:2.0f} mm: {words}")
 
 # %% [markdown]
 # ## Can the intervals be believed?
