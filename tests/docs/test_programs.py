@@ -76,3 +76,14 @@ def test_a_posterior_in_a_folder_is_looked_at(
     write_package(tmp_path / "packages" / "golf-wood", made, reader=GRID)
     (tmp_path / "look.py").write_text(programs("own_controller.md")["look.py"])
     assert "2 m/s: 0.8000 +- 0.0000" in run(tmp_path, "look.py")
+
+
+@pytest.mark.slow
+def test_the_example_of_judging_is_accepted(tmp_path: Path) -> None:
+    page = (DOCS / "judging.md").read_text()
+    samples, simulator = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "samples.py").write_text(samples)
+    (tmp_path / "simulator.py").write_text(simulator)
+    run(tmp_path, "samples.py")
+    judge = ("-m", "ricochet.flows.cli", "judge", "samples.npz", "--simulator", "simulator.py")
+    assert "accepted: 200 cases of 300 draws" in run(tmp_path, *judge)
