@@ -44,7 +44,11 @@ def test_it_puts_nothing_but_ricochet_into_an_environment(wheel):
 def test_it_holds_every_module_and_every_file_that_the_code_reads(wheel):
     data = {f"ricochet/{name}" for name in DATA}
     for layer in LAYERS:
-        files = [path for path in (ROOT / layer).rglob("*") if path.suffix in (".py", ".xml")]
+        files = [
+            path
+            for path in (ROOT / layer).rglob("*")
+            if path.suffix in (".py", ".xml", ".html", ".css", ".js")
+        ]
         data |= {f"ricochet/{path.relative_to(ROOT)}" for path in files}
     assert data <= set(wheel.namelist())
     for name in DATA - {"py.typed"}:

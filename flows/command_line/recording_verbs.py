@@ -40,6 +40,8 @@ def calibrate(call: Call) -> Mapping[str, Any]:
         anyway=call.arguments.anyway,
     )
     targets.check_ball(sessions, request)
+    if call.arguments.page:
+        targets.check_page(sessions)
     catalogue.refuse_foreign(targets.registered_names(sessions, call.out), POSTERIOR.made_by)
     if call.publish and not targets.is_bare(sessions):
         result = _calibrated_and_published(call, sessions, request)
@@ -48,9 +50,20 @@ def calibrate(call: Call) -> Mapping[str, Any]:
         result = run.run(sessions, request) if before is None else before
     for line in (*report.lines(result, call.out), *_table(result)):
         call.report_line(line)
+    if call.arguments.page:
+        _write_pages(sessions, result, call)
     call.report_next(_after(result, call))
     found = {name: entry["result"] for name, entry in result.items()}
     return next(iter(found.values())) if len(found) == 1 else {"results": found}
+
+
+def _write_pages(sessions: list[str], results: Mapping[str, Any], call: Call) -> None:
+    """Write the page of every bare recording beside its results."""
+    from ricochet.tasks.systems.bouncing_ball.page import document
+
+    for recording in map(Path, sessions):
+        written = document.write(recording, Path(results[recording.stem]["folder"]))
+        call.report_line(f"open it in a browser: {written.resolve().as_uri()}")
 
 
 def _table(results: Mapping[str, Any]) -> list[str]:
@@ -165,6 +178,11 @@ def _calibrate_options(parser: argparse.ArgumentParser) -> None:
         help="ball of bare recordings, which sets its drag: ping-pong, tennis, golf, ...",
     )
     parser.add_argument(
+        "--page",
+        action="store_true",
+        help="write page.html of a bare recording: its sound with the bounces, to listen to",
+    )
+    parser.add_argument(
         "--anyway", action="store_true", help="register even if half of the takes were set aside"
     )
 
@@ -178,7 +196,7 @@ VERBS = (
     Verb(
         ("calibrate",),
         "turn recordings into a posterior for each ball-surface pair (the main job)",
-        "ricochet calibrate data/ping-pong-table\n  ricochet calibrate clip.wav --no-publish",
+        "ricochet calibrate data/ping-pong-table\n  ricochet calibrate clip.wav --page",
         calibrate,
         _calibrate_options,
     ),

@@ -105,7 +105,7 @@ def run(
 
 def _clear(folder: Path) -> None:
     """Remove what an earlier run left, the result first."""
-    for name in ("result.json", "details.json", "samples.npz", "bounces.csv"):
+    for name in ("result.json", "details.json", "samples.npz", "bounces.csv", "page.html"):
         (folder / name).unlink(missing_ok=True)
     for name in ("package", "figures"):
         shutil.rmtree(folder / name, ignore_errors=True)
