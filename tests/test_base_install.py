@@ -60,14 +60,8 @@ def clip(path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_clip_is_calibrated(tmp_path):
-    words = (
-        "calibrate",
-        str(clip(tmp_path / "clip.wav")),
-        "--no-publish",
-        "--page",
-        "--out",
-        "answer",
-    )
+    path = str(clip(tmp_path / "clip.wav"))
+    words = ("calibrate", path, "--no-publish", "--page", "--out", "answer")
     done = run(VERB, tmp_path, *words)
     assert done.returncode == 0, done.stderr
     assert "restitution 0.85" in done.stdout
