@@ -26,7 +26,7 @@ from ricochet.tasks.systems import catalogue
 def calibrate(call: Call) -> Mapping[str, Any]:
     """Turn recordings into posteriors."""
     announce("loading ...")
-    from ricochet.tasks.systems.bouncing_ball.calibration import report, run, targets
+    from ricochet.tasks.systems.bouncing_ball.calibration import run, targets
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
     sessions = [str(path) for path in call.arguments.session]
@@ -48,12 +48,21 @@ def calibrate(call: Call) -> Mapping[str, Any]:
     else:
         before = run.unchanged(sessions, request, published=False)
         result = run.run(sessions, request) if before is None else before
-    for line in (*report.lines(result, call.out), *_table(result)):
+    return report_answers(sessions, result, call)
+
+
+def report_answers(
+    sessions: list[str], results: Mapping[str, Any], call: Call
+) -> Mapping[str, Any]:
+    """Report what a calibration found, and return it."""
+    from ricochet.tasks.systems.bouncing_ball.calibration import report
+
+    for line in (*report.lines(results, call.out), *_table(results)):
         call.report_line(line)
     if call.arguments.page:
-        _write_pages(sessions, result, call)
-    call.report_next(_after(result, call))
-    found = {name: entry["result"] for name, entry in result.items()}
+        _write_pages(sessions, results, call)
+    call.report_next(_after(sessions, results, call))
+    found = {name: entry["result"] for name, entry in results.items()}
     return next(iter(found.values())) if len(found) == 1 else {"results": found}
 
 
@@ -91,12 +100,12 @@ def _numbers(result: Mapping[str, Any]) -> list[table.Cell]:
     return found
 
 
-def _after(results: Mapping[str, Any], call: Call) -> str:
+def _after(sessions: list[str], results: Mapping[str, Any], call: Call) -> str:
     """Return the command that may follow a calibration."""
     registered = [name for name, entry in results.items() if entry["result"]["registered"]]
     if registered:
         return f"ricochet validate {registered[0]}"
-    named = " ".join(map(str, call.arguments.session))
+    named = " ".join(sessions)
     if any(entry["result"].get("unknown") for entry in results.values()):
         if call.arguments.ball is None:
             return f"ricochet calibrate {named} --ball NAME --no-publish   (with the air's part)"

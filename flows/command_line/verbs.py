@@ -17,6 +17,7 @@ from ricochet.flows.command_line import (
     export_verb,
     import_verb,
     judge_verb,
+    listen_verb,
     listing_verbs,
     plan_verb,
     recording_verbs,
@@ -155,6 +156,7 @@ def all_verbs() -> tuple[Verb, ...]:
         *recording_verbs.VERBS,
         *import_verb.VERBS,
         *device_verb.VERBS,
+        listen_verb.VERB,
         *map(_train_verb, catalogue.trainings()),
         Verb(
             ("nightly",),
