@@ -72,7 +72,7 @@ def test_the_answer_narrows_and_holds_the_truth(session: tuple[Path, list[str]])
     assert width[-1] < 0.2 * width[0]
     rounding = 0.5e-4  # of the four digits that are printed
     held = np.abs(intervals - RESTITUTION).min(axis=1) <= rounding
-    held |= (intervals[:, 0] < RESTITUTION) & (RESTITUTION < intervals[:, 1])
+    held |= (intervals[:, 0] < RESTITUTION) & (intervals[:, 1] > RESTITUTION)
     assert held.sum() >= len(held) - 1  # each holds it nine times of ten
 
 
