@@ -34,6 +34,7 @@ from ricochet.flows.command_line.verb import (
     write_result,
 )
 from ricochet.tasks.console.progress import announce, bar
+from ricochet.tasks.storage.files import write_json
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.training import steps
 from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest
@@ -54,6 +55,7 @@ def train(training: Training, call: Call) -> Mapping[str, Any]:
         result = flow(name=training.name, **call.parameters())
     elif result is None:
         result = steps.run(procedure, request, lambda step: steps.take(step, bar))
+    write_json(call.out / "metrics.json", steps.metrics(result))
     write_result(call.out, result)
     for line in procedure.lines(result, call.out):
         call.report_line(line)
