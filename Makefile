@@ -27,8 +27,8 @@ export PYTHONDONTWRITEBYTECODE =
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup packages setup-compare setup-robot setup-media wheel pull calibrate fast slow test lint types contracts \
-	check benchmark up figures repro format sample
+.PHONY: help setup packages setup-compare setup-robot setup-media setup-docs wheel pull calibrate fast slow test lint types contracts \
+	check docs screenshots benchmark up figures repro format sample
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,11 @@ setup-robot: setup ## add the driver of a real arm
 
 setup-media: setup ## add the decoder of what phones write: m4a, mp4, mov, amr
 	$(VENV)/bin/python -m pip install -qq -r requirements-media.lock
+
+setup-docs: setup ## add what builds the site (Sphinx)
+	@$(VENV)/bin/python -c 'import furo, jupytext, myst_nb' 2>/dev/null \
+	|| $(VENV)/bin/python -m pip install -qq -r requirements-docs.lock
+	@$(VENV)/bin/python -m pip check
 
 wheel: setup ## build dist/ricochet_lab-*.whl, which pip installs anywhere
 	@rm -rf build  # setuptools would take up what lies there
@@ -107,6 +112,14 @@ contracts: setup ## the one-way rule of imports
 	$(VENV)/bin/lint-imports --no-cache --no-logo
 
 check: lint types contracts test ## what CI runs
+
+# Offline. Warnings are errors, and so is a page that loads something from another host.
+docs: setup-docs ## build the site: tutorials, notebooks, how-to, reference
+	$(VENV)/bin/python -m sphinx -W --keep-going -q -E -b html -d site/doctrees docs site/html
+	@echo "docs: open site/html/index.html; executed notebooks are in site/jupyter_execute"
+
+screenshots: setup ## pictures of MLflow and Prefect, where there is a Chromium, into artifacts/screenshots
+	$(VENV)/bin/python docs/screenshots.py
 
 benchmark: setup ## measured tables of speed and accuracy beside what one would pick instead
 	@for file in benchmarks/*/[a-z]*.py; do echo "== $$file"; \

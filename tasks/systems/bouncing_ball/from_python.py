@@ -3,6 +3,7 @@
 Nothing here publishes. numpy, scipy and the base install are enough.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +43,21 @@ def load_posterior(folder: Path) -> Package:
     return read_package(folder, reader=POSTERIOR.load_reader())
 
 
-def champion(name: str, source: Source, kept: Path, *, oldest: float = 30 * DAY) -> Champion:
+def champion(
+    name: str,
+    source: Source,
+    kept: Path,
+    *,
+    oldest: float = 30 * DAY,
+    report_line: Callable[[str], None] = lambda line: None,
+) -> Champion:
     """Return the package in use of a name, looked up once and kept in a folder.
 
     Args:
         oldest: Age, s, past which a posterior must not be used.
+        report_line: Called with a line for everything that is not as it should be.
     """
-    found = Champion(name, source, kept, kind=POSTERIOR, oldest=oldest)
+    found = Champion(name, source, kept, kind=POSTERIOR, oldest=oldest, report_line=report_line)
     found.refresh()
     return found
 

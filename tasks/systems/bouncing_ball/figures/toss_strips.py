@@ -110,7 +110,7 @@ def _explain(figure: Figure, from_above: Axes, model: mujoco.MjModel, *, drawn: 
     marks = [
         Line2D([], [], ls="", marker="o", color=colour, label=label)
         for label, colour in (
-            ("ball now", "darkorange"),
+            ("the ball now, which no controller sees", "darkorange"),
             ("where it was in the pictures before", PURPLE[:3].tolist()),
             ("paddle", "seagreen"),
             ("microphones, by channel", "black"),
