@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from prefect import flow, task
-from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from ricochet.flows.mlflow_links import link
+from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
+from ricochet.flows.prefect_runs import name_by_sessions
 from ricochet.flows.train import train_and_publish
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.registry import runs
@@ -34,7 +35,7 @@ from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.training.steps import TrainingRequest
 
 
-@flow(name="calibrate", retries=0, persist_result=False, result_serializer="json")
+@flow(name="calibrate", flow_run_name=name_by_sessions, **FLOW)
 def calibrate(
     sessions: list[str] | None = None,
     out: str = "artifacts/calibrate",
@@ -86,14 +87,14 @@ def calibrate(
     return results
 
 
-@task(name="detect and infer", cache_policy=NO_CACHE, retries=0)
+@task(name="detect and infer", task_run_name="infer {target.name}", **ONCE)
 def infer(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any]:
     """Calibrate one target; write all files but `result.json`, whose content is returned."""
     with bar(target.name) as progress:
         return calibration.calibrate_target(target, request, progress=progress)
 
 
-@task(name="record and register", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+@task(name="record and register", task_run_name="register {target.name}", **RETRIED)
 def record(
     tracker: Tracker, target: CalibrationTarget, request: CalibrationRequest, result: dict[str, Any]
 ) -> dict[str, Any]:
@@ -109,7 +110,7 @@ def record(
     return published
 
 
-@task(name="all pairs on one plot", cache_policy=NO_CACHE, retries=2, retry_delay_seconds=5)
+@task(name="all pairs on one plot", task_run_name="compare all pairs", **RETRIED)
 def compare(
     tracker: Tracker, together: list[CalibrationTarget], request: CalibrationRequest
 ) -> None:

@@ -21,7 +21,7 @@ from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 
-@flow(name="capture", **FLOW)
+@flow(name="capture", flow_run_name="capture {session}", **FLOW)
 def capture(
     session: str,
     rig: str | None = None,
@@ -55,13 +55,13 @@ def capture(
     return result
 
 
-@task(name="record and seal", **ONCE)
+@task(name="record and seal", task_run_name="record {session}", **ONCE)
 def record(settings: Settings, folder: Path, rig: str, session: str, seed: int) -> dict[str, Any]:
     """Record and seal a session, or return the one that is there."""
     return capturing.run(settings, folder, rig=rig, session=session, seed=seed)
 
 
-@task(name="publish", **RETRIED)
+@task(name="publish", task_run_name="publish {session.name}", **RETRIED)
 def publish(session: Path, remote: str) -> str:
     """Put a sealed session under `data/` and into the DVC remote; returns its digest."""
     return dvc_publish.publish(session, remote=remote)

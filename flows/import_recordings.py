@@ -17,7 +17,7 @@ from ricochet.tasks.systems.bouncing_ball import recording_import
 from ricochet.tasks.systems.bouncing_ball.recording_import import ImportRequest
 
 
-@flow(name="import", **FLOW)
+@flow(name="import", flow_run_name="import {stated[ball]}-{stated[surface]}", **FLOW)
 def import_recordings(
     stated: dict[str, Any],
     out: str = "artifacts/import",
@@ -41,7 +41,7 @@ def import_recordings(
     return result
 
 
-@task(name="check and seal", **ONCE)
+@task(name="check and seal", task_run_name="seal {request.ball}-{request.surface}", **ONCE)
 def seal(request: ImportRequest, settings: Settings, folder: Path) -> dict[str, Any]:
     """Seal recordings, or return the session that is there."""
     return recording_import.run(request, settings, folder)

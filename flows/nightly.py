@@ -51,7 +51,7 @@ class IncompleteNightError(RuntimeError):
         self.result = result
 
 
-@flow(name="nightly", **FLOW)
+@flow(name="nightly", flow_run_name=lambda: tonight(), **FLOW)
 def nightly(
     session: str | None = None,
     out: str = "artifacts/nightly",

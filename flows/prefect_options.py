@@ -7,7 +7,14 @@ from typing import Any
 
 from prefect.cache_policies import NO_CACHE
 
-FLOW: Any = {"retries": 0, "persist_result": False, "result_serializer": "json"}
+from ricochet.flows.prefect_runs import note_process
+
+FLOW: Any = {
+    "retries": 0,
+    "persist_result": False,
+    "result_serializer": "json",
+    "on_running": [note_process],
+}
 """Of every flow."""
 ONCE: Any = {"cache_policy": NO_CACHE, "retries": 0}
 RETRIED: Any = {"cache_policy": NO_CACHE, "retries": 2, "retry_delay_seconds": 5}

@@ -12,7 +12,7 @@ from ricochet.tasks.systems.bouncing_ball import simulated_drops
 from ricochet.tasks.systems.bouncing_ball.settings import Simulate
 
 
-@flow(name="simulate", **FLOW)
+@flow(name="simulate", flow_run_name="simulate drops", **FLOW)
 def simulate(
     out: str = "artifacts/simulate",
     seed: int = 0,
@@ -29,7 +29,7 @@ def simulate(
     return drops(folder, catalogue.load_settings(params, overrides)[Simulate], seed)
 
 
-@task(name="simulate drops", **ONCE)
+@task(name="draw and save", **ONCE)
 def drops(folder: Path, settings: Simulate, seed: int) -> dict[str, Any]:
     """Simulate all drops in one batch."""
     return simulated_drops.run(settings, folder, seed=seed)

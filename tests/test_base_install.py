@@ -60,11 +60,14 @@ def clip(path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_clip_is_calibrated(tmp_path):
-    words = ("calibrate", str(clip(tmp_path / "clip.wav")), "--no-publish", "--out", "answer")
+    path = str(clip(tmp_path / "clip.wav"))
+    words = ("calibrate", path, "--no-publish", "--page", "--out", "answer")
     done = run(VERB, tmp_path, *words)
     assert done.returncode == 0, done.stderr
     assert "restitution 0.85" in done.stdout
     assert (tmp_path / "answer" / "figures" / "recording.png").is_file()
+    page = (tmp_path / "answer" / "page.html").read_text()
+    assert page.count("<tr><td>") == 9 and "clip.wav" in page
 
 
 def test_what_a_controller_and_a_phone_import_needs_no_lab(tmp_path):

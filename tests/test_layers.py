@@ -21,6 +21,7 @@ THE_COMMAND_LINES = {
     "flows/calibrate.py",
     "flows/capture.py",
     "flows/command_line/import_verb.py",
+    "flows/command_line/listen_verb.py",
     "flows/command_line/recording_verbs.py",
     "flows/import_recordings.py",
     "flows/simulate.py",

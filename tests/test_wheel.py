@@ -12,6 +12,7 @@ import pytest
 from tests.checkouts import copy, tracked
 
 ROOT = Path(__file__).resolve().parents[1]
+SUFFIXES = {".py", ".xml", ".html", ".css", ".js"}
 LAYERS = ("flows", "tasks", "hardware", "models")
 DATA = {"params.yaml", "prefect.yaml", "mlflow/server.yaml", "py.typed"}
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
@@ -44,7 +45,7 @@ def test_it_puts_nothing_but_ricochet_into_an_environment(wheel):
 def test_it_holds_every_module_and_every_file_that_the_code_reads(wheel):
     data = {f"ricochet/{name}" for name in DATA}
     for layer in LAYERS:
-        files = [path for path in (ROOT / layer).rglob("*") if path.suffix in (".py", ".xml")]
+        files = [path for path in (ROOT / layer).rglob("*") if path.suffix in SUFFIXES]
         data |= {f"ricochet/{path.relative_to(ROOT)}" for path in files}
     assert data <= set(wheel.namelist())
     for name in DATA - {"py.typed"}:

@@ -24,15 +24,8 @@ def devices(call: Call) -> Mapping[str, Any]:
         raise BadInput("--seconds", f"{given.seconds:g}", f"0.1 to {LONGEST:g}")
     driver = sound_device.sounddevice()
     found = levels.inputs(driver)
-    if not found:
-        raise BadInput("sound cards", "no input device", "one that records")
-    heard = found[0]
-    if given.device is not None:
-        named = [each for each in found if given.device in (each.name, str(each.number))]
-        if not named:
-            expected = "one of " + ", ".join(f"{each.number} ({each.name})" for each in found)
-            raise BadInput("--device", repr(given.device), expected)
-        heard = named[0]
+    usual = levels.usual(driver, found)
+    heard = usual if given.device is None else levels.named(given.device, found)
     with bar(heard.name) as progress:
         measured = levels.measure(heard, given.seconds, driver=driver, progress=progress)
     result = {
@@ -54,7 +47,7 @@ def devices(call: Call) -> Mapping[str, Any]:
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--device", metavar="NAME", help="name or number (default: the first)")
+    parser.add_argument("--device", metavar="NAME", help="name or number (default: the system's)")
     parser.add_argument(
         "--seconds", type=float, default=3.0, metavar="S", help="to listen for (default 3)"
     )

@@ -88,7 +88,7 @@ def _lines(found: "Detail", *, made_by: str) -> list[str]:
     rows = [("made by", made_by), ("aliases", _aliases(entry))]
     rows += [("version", f"{entry.version or 'none'}, {_date(entry.registered)}")]
     rows += [
-        (each.name, f"{each.text}   90 %: {each.low:.6g} to {each.high:.6g}")
+        (each.name, each.text + (f"   90 %: {each.interval}" if each.interval else ""))
         for each in entry.numbers
     ]
     rows += [("fault", entry.fault)] if entry.fault else []

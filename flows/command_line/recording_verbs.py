@@ -26,7 +26,7 @@ from ricochet.tasks.systems import catalogue
 def calibrate(call: Call) -> Mapping[str, Any]:
     """Turn recordings into posteriors."""
     announce("loading ...")
-    from ricochet.tasks.systems.bouncing_ball.calibration import report, run, targets
+    from ricochet.tasks.systems.bouncing_ball.calibration import run, targets
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
     sessions = [str(path) for path in call.arguments.session]
@@ -40,17 +40,39 @@ def calibrate(call: Call) -> Mapping[str, Any]:
         anyway=call.arguments.anyway,
     )
     targets.check_ball(sessions, request)
+    if call.arguments.page:
+        targets.check_page(sessions)
     catalogue.refuse_foreign(targets.registered_names(sessions, call.out), POSTERIOR.made_by)
     if call.publish and not targets.is_bare(sessions):
         result = _calibrated_and_published(call, sessions, request)
     else:
         before = run.unchanged(sessions, request, published=False)
         result = run.run(sessions, request) if before is None else before
-    for line in (*report.lines(result, call.out), *_table(result)):
+    return report_answers(sessions, result, call)
+
+
+def report_answers(
+    sessions: list[str], results: Mapping[str, Any], call: Call
+) -> Mapping[str, Any]:
+    """Report what a calibration found, and return it."""
+    from ricochet.tasks.systems.bouncing_ball.calibration import report
+
+    for line in (*report.lines(results, call.out), *_table(results)):
         call.report_line(line)
-    call.report_next(_after(result, call))
-    found = {name: entry["result"] for name, entry in result.items()}
+    if call.arguments.page:
+        _write_pages(sessions, results, call)
+    call.report_next(_after(sessions, results, call))
+    found = {name: entry["result"] for name, entry in results.items()}
     return next(iter(found.values())) if len(found) == 1 else {"results": found}
+
+
+def _write_pages(sessions: list[str], results: Mapping[str, Any], call: Call) -> None:
+    """Write the page of every bare recording beside its results."""
+    from ricochet.tasks.systems.bouncing_ball.page import document
+
+    for recording in map(Path, sessions):
+        written = document.write(recording, Path(results[recording.stem]["folder"]))
+        call.report_line(f"open it in a browser: {written.resolve().as_uri()}")
 
 
 def _table(results: Mapping[str, Any]) -> list[str]:
@@ -78,12 +100,12 @@ def _numbers(result: Mapping[str, Any]) -> list[table.Cell]:
     return found
 
 
-def _after(results: Mapping[str, Any], call: Call) -> str:
+def _after(sessions: list[str], results: Mapping[str, Any], call: Call) -> str:
     """Return the command that may follow a calibration."""
     registered = [name for name, entry in results.items() if entry["result"]["registered"]]
     if registered:
         return f"ricochet validate {registered[0]}"
-    named = " ".join(map(str, call.arguments.session))
+    named = " ".join(sessions)
     if any(entry["result"].get("unknown") for entry in results.values()):
         if call.arguments.ball is None:
             return f"ricochet calibrate {named} --ball NAME --no-publish   (with the air's part)"
@@ -165,6 +187,11 @@ def _calibrate_options(parser: argparse.ArgumentParser) -> None:
         help="ball of bare recordings, which sets its drag: ping-pong, tennis, golf, ...",
     )
     parser.add_argument(
+        "--page",
+        action="store_true",
+        help="write page.html of a bare recording: its sound with the bounces, to listen to",
+    )
+    parser.add_argument(
         "--anyway", action="store_true", help="register even if half of the takes were set aside"
     )
 
@@ -178,7 +205,7 @@ VERBS = (
     Verb(
         ("calibrate",),
         "turn recordings into a posterior for each ball-surface pair (the main job)",
-        "ricochet calibrate data/ping-pong-table\n  ricochet calibrate clip.wav --no-publish",
+        "ricochet calibrate data/ping-pong-table\n  ricochet calibrate clip.wav --page",
         calibrate,
         _calibrate_options,
     ),

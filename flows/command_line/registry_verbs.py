@@ -132,6 +132,7 @@ def rollback(call: Call) -> None:
 def doctor(call: Call) -> None:
     """Find what crashes left behind and repair what has one right repair."""
     prepare_servers()
+    from ricochet.flows import prefect_runs
     from ricochet.flows.servers import children
     from ricochet.tasks import doctor as housekeeping
     from ricochet.tasks.doctor import Finding
@@ -143,6 +144,7 @@ def doctor(call: Call) -> None:
         line = f"servers.json: {ended} processes of an `up` that was killed, ended"
         found.append(Finding(line, True))
     found += housekeeping.runs(tracker)
+    found += prefect_runs.settle()
     found += housekeeping.folders(artifacts(), workplace() / "data")
     found += housekeeping.aliases(tracker)
     found += housekeeping.recordings()

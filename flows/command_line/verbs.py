@@ -17,6 +17,7 @@ from ricochet.flows.command_line import (
     export_verb,
     import_verb,
     judge_verb,
+    listen_verb,
     listing_verbs,
     plan_verb,
     recording_verbs,
@@ -33,6 +34,7 @@ from ricochet.flows.command_line.verb import (
     write_result,
 )
 from ricochet.tasks.console.progress import announce, bar
+from ricochet.tasks.storage.files import write_json
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.training import steps
 from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest
@@ -53,6 +55,7 @@ def train(training: Training, call: Call) -> Mapping[str, Any]:
         result = flow(name=training.name, **call.parameters())
     elif result is None:
         result = steps.run(procedure, request, lambda step: steps.take(step, bar))
+    write_json(call.out / "metrics.json", steps.metrics(result))
     write_result(call.out, result)
     for line in procedure.lines(result, call.out):
         call.report_line(line)
@@ -155,6 +158,7 @@ def all_verbs() -> tuple[Verb, ...]:
         *recording_verbs.VERBS,
         *import_verb.VERBS,
         *device_verb.VERBS,
+        listen_verb.VERB,
         *map(_train_verb, catalogue.trainings()),
         Verb(
             ("nightly",),

@@ -5,6 +5,7 @@ A level is the largest sample of a channel over some seconds, in dB of full scal
 """
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy import ndarray
 
 from ricochet.hardware.microphones import sound_device
 from ricochet.hardware.microphones.interface import default_rig
+from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 
 TICK = 0.1  # s between looks at the clock
@@ -43,6 +45,30 @@ def inputs(driver: Any) -> tuple[Device, ...]:
         for number, row in rows
         if (channels := int(row["max_input_channels"])) > 0
     )
+
+
+def named(name: str, found: Sequence[Device]) -> Device:
+    """Return the device of a name or a number; `BadInput` if there is none."""
+    for each in found:
+        if name in (each.name, str(each.number)):
+            return each
+    expected = "one of " + ", ".join(f"{each.number} ({each.name})" for each in found)
+    raise BadInput("--device", repr(name), expected)
+
+
+def usual(driver: Any, found: Sequence[Device]) -> Device:
+    """Return the device that the system records with unless asked otherwise, else the first.
+
+    Raises:
+        BadInput: No device records.
+    """
+    if not found:
+        raise BadInput("sound cards", "no input device", "one that records")
+    try:
+        number = driver.query_devices(kind="input")["index"]
+    except (driver.PortAudioError, ValueError):
+        return found[0]
+    return next((each for each in found if each.number == number), found[0])
 
 
 def measure(

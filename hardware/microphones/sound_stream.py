@@ -30,8 +30,13 @@ class SoundStream:
         device: str | int | None = None,
         driver: Any = None,
         ahead: float = AHEAD,
+        patience: float = SILENCE,
     ) -> None:
         """Choose the device as `SoundCard` does; it is opened when the buffers are asked for.
+
+        Args:
+            ahead: Seconds by which the listener may fall behind.
+            patience: Seconds without sound after which the card is said to have stopped.
 
         Raises:
             BadInput: sounddevice or PortAudio is missing.
@@ -41,7 +46,7 @@ class SoundStream:
         self.gaps: tuple[Gap, ...] = ()
         self._device = device
         self._driver = driver if driver is not None else sound_device.sounddevice()
-        self._ahead = ahead
+        self._ahead, self._patience = ahead, patience
 
     def buffers(self) -> Iterator[Buffer]:
         """Open the card; see `stream.Listener.buffers`.
@@ -66,11 +71,11 @@ class SoundStream:
         with sound_device.open_input(
             self.rig, callback, driver=self._driver, device=self._device, frames=size
         ):
-            while _wait(ring, size, arrived):
+            while _wait(ring, size, arrived, self._patience):
                 samples = ring.take(size)[:, order].T
                 clock, lost = self._tick(ring, clock, size)
                 yield Buffer(clock / self.rig.sample_rate, samples, lost)
-        self.fault = stopped(self.rig, clock / self.rig.sample_rate)
+        self.fault = stopped(self.rig, clock / self.rig.sample_rate, patience=self._patience)
 
     def _tick(self, ring: Ring, clock: int, size: int) -> tuple[int, int]:
         """Advance the clock over a buffer and the gaps in it; return it and their number."""
@@ -84,10 +89,10 @@ class SoundStream:
         return end, count
 
 
-def _wait(ring: Ring, size: int, arrived: threading.Event) -> bool:
+def _wait(ring: Ring, size: int, arrived: threading.Event, patience: float) -> bool:
     """Wait until a buffer is ready; tell whether one came in time."""
     while ring.ready < size:
         arrived.clear()
-        if ring.ready < size and not arrived.wait(SILENCE):
+        if ring.ready < size and not arrived.wait(patience):
             return ring.ready >= size
     return True

@@ -80,9 +80,9 @@ def events(
         yield buffer, found if late == 0.0 else tuple(_moved(event, late) for event in found)
 
 
-def stopped(rig: Rig, seconds: float) -> str:
+def stopped(rig: Rig, seconds: float, *, patience: float = SILENCE) -> str:
     """Say in one line that microphones stopped, after so many seconds of their clock."""
-    return f"{rig.name}: found no sound for {SILENCE} s after {seconds:.3f} s, expected a stream"
+    return f"{rig.name}: found no sound for {patience} s after {seconds:.3f} s, expected a stream"
 
 
 class PlayedSound:

@@ -1,4 +1,4 @@
-"""The numbers by which a package is known in a list: parameters with their uncertainty."""
+"""The numbers by which a package is known in a list: parameters with their uncertainty, scores."""
 
 import math
 from dataclasses import dataclass
@@ -13,18 +13,28 @@ NORMAL_95 = 1.6449
 
 @dataclass(frozen=True)
 class Quantity:
-    """A parameter: mean, standard deviation and central 90 % interval; `1` is no unit."""
+    """A parameter: mean, standard deviation and central 90 % interval; `1` is no unit.
+
+    A score, which was measured once, has a mean alone.
+    """
 
     name: str
     unit: str
     mean: float
-    sd: float
-    low: float
-    high: float
+    sd: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def interval(self) -> str:
+        """The interval in words; nothing of a score."""
+        return "" if self.low is None else f"{self.low:.6g} to {self.high:.6g}"
 
     @property
     def text(self) -> str:
         """The number in words, with two digits of its deviation."""
+        if self.sd is None:
+            return f"{self.mean:.3g}" + ("" if self.unit == "1" else f" {self.unit}")
         digits = max(0, min(8, 1 - math.floor(math.log10(max(self.sd, 1e-12)))))
         unit = "" if self.unit == "1" else f" {self.unit}"
         return f"{self.mean:.{digits}f} +- {self.sd:.{digits}f}{unit}"

@@ -102,6 +102,7 @@ def create_store(database: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (done.exists() and database.exists()):
             uri = f"sqlite:///{database}"
+            logging.getLogger("mlflow.store.db.utils").setLevel(logging.WARNING)
             MlflowClient(tracking_uri=uri, registry_uri=uri).search_experiments(max_results=1)
             done.touch()
 

@@ -28,10 +28,8 @@ def of_name(kind: PackageKind) -> str:
 def of_version(package: Package, kind: PackageKind, *, run_id: str, figure: str | None) -> str:
     """Describe a version by its numbers, its checks and the figure of the run that made it."""
     numbers = (kind.load_reader().describe or quantities.of_package)(package)
-    rows = [
-        f"| {each.name} | {each.text} | {each.low:.6g} to {each.high:.6g} |" for each in numbers
-    ]
-    table = ["| parameter | mean +- sd | 90 % |", "| --- | --- | --- |", *rows] if rows else []
+    rows = [f"| {each.name} | {each.text} | {each.interval} |" for each in numbers]
+    table = ["| number | mean +- sd | 90 % |", "| --- | --- | --- |", *rows] if rows else []
     checks = [f"- {name}: {value}" for name, value in _leaves(package.checks)]
     more = [f"- and {len(checks) - MOST} more"] if len(checks) > MOST else []
     picture = f"![{figure}](get-artifact?path={figure}&run_uuid={run_id})" if figure else ""

@@ -104,3 +104,19 @@ def run(
     for step in procedure.steps(request) if trained else ():
         take(step)
     return procedure.describe(request) | {"trained": trained}
+
+
+def metrics(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the numbers of a result by which trainings are compared: no words, lists or settings.
+
+    >>> metrics({"model": "a/1", "held_out": 2.5, "settings": {"n": 3}, "b": {"c": 1, "d": []}})
+    {'held_out': 2.5, 'b': {'c': 1}}
+    """
+    found: dict[str, Any] = {}
+    for name, value in result.items():
+        if isinstance(value, Mapping):
+            if name != "settings" and (numbers := metrics(value)):
+                found[name] = numbers
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found[name] = value
+    return found

@@ -57,7 +57,7 @@ def tree(folder):
     return {
         str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns)
         for path in folder.rglob("*")
-        if path.is_file() and path.name != "result.json"
+        if path.is_file() and path.name not in ("result.json", "metrics.json")
     }
 
 

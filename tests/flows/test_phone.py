@@ -109,3 +109,9 @@ def test_what_is_no_recording_of_bounces_is_one_line_and_exit_two(tmp_path, cont
     assert str(path) in said and "expected" in said
     assert all(line.endswith("...") for line in announced)
     assert not (tmp_path / "out" / "result.json").exists()
+
+
+def test_a_page_of_a_session_is_refused_before_anything_is_loaded(tmp_path):
+    found = calibrate(tmp_path, "--page", "--out", tmp_path / "out")
+    assert found.returncode == 2
+    assert "--page: found session folders, expected bare recordings alone" in found.stderr

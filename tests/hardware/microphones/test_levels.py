@@ -14,7 +14,9 @@ from tests.hardware.microphones.sound_card import Driver
 class Card(Driver):
     """A computer with a loudspeaker and a microphone array."""
 
-    def query_devices(self):
+    def query_devices(self, kind=None):
+        if kind == "input":
+            raise self.PortAudioError("the system has no default")
         names = {"loudspeaker": 0, "array": self.channels}
         return [
             {"name": name, "max_input_channels": count, "default_samplerate": 48000.0}

@@ -33,7 +33,14 @@ def test_a_package_without_moments_has_no_numbers(package):
         (Quantity("restitution", "1", 0.85, 0.00034, 0, 0), "0.85000 +- 0.00034"),
         (Quantity("drag", "1/m", 0.1234, 0.02, 0, 0), "0.123 +- 0.020 1/m"),
         (Quantity("mass", "kg", 1234.0, 150.0, 0, 0), "1234 +- 150 kg"),
+        (Quantity("held-out log density", "nats", 3.25518), "3.26 nats"),
+        (Quantity("share lost", "1", 0.01234), "0.0123"),
     ],
 )
 def test_a_number_shows_two_digits_of_its_deviation(quantity, text):
     assert quantity.text == text
+
+
+def test_a_score_has_no_interval():
+    assert Quantity("share lost", "1", 0.01).interval == ""
+    assert Quantity("drag", "1/m", 0.12, 0.02, 0.1, 0.15).interval == "0.1 to 0.15"

@@ -36,6 +36,7 @@ from ricochet.tasks.registry.packages import (
     read_package,
     write_package,
 )
+from ricochet.tasks.registry.quantities import Quantity
 from ricochet.tasks.systems.air_hockey.policy_names import PREFIX
 
 SCHEMA = "ricochet.shooting/1"
@@ -164,7 +165,17 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     }
 
 
-READER = Reader(evaluate, SCHEMA, "shooting")
+def describe(package: Package) -> tuple[Quantity, ...]:
+    """Return the scores by which a policy is known: what it loses, and which modes it finds."""
+    names = {"regret_share": "share of the best objective lost", "agreement": "modes that agree"}
+    return tuple(
+        Quantity(words, "1", float(package.checks[name]))
+        for name, words in names.items()
+        if isinstance(package.checks.get(name), int | float)
+    )
+
+
+READER = Reader(evaluate, SCHEMA, "shooting", describe=describe)
 """The reader of this kind."""
 
 

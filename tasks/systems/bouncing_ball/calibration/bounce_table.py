@@ -55,6 +55,19 @@ def text(found: Sequence[Bounce]) -> str:
     return content.getvalue()
 
 
+def read(content: str) -> list[Bounce]:
+    """Return the rows of a text that `text` wrote.
+
+    >>> row = Bounce(1, 2, 0.5, 2.0, None, None, None)
+    >>> read(text([row])) == [row]
+    True
+    """
+    return [
+        Bounce(int(drop), int(bounce), float(time), *(float(v) if v else None for v in rest))
+        for drop, bounce, time, *rest in list(csv.reader(io.StringIO(content)))[1:]
+    ]
+
+
 def _of_drop(number: int, drop: Drop, drag: float) -> Iterator[Bounce]:
     k = np.array(drag)
     away = [

@@ -23,6 +23,7 @@ from ricochet.tasks.registry.packages import (
     read_package,
     write_package,
 )
+from ricochet.tasks.registry.quantities import Quantity
 from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.bouncing_ball.calibration import density as densities
@@ -83,7 +84,15 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     return {"log_density": value.numpy()}
 
 
-READER = Reader(evaluate)
+def describe(package: Package) -> tuple[Quantity, ...]:
+    """Return the score by which a density is known: its mean log density of what it never met."""
+    held_out = package.checks.get("held_out")
+    if not isinstance(held_out, int | float):
+        return ()
+    return (Quantity("held-out log density", "nats", -float(held_out)),)
+
+
+READER = Reader(evaluate, describe=describe)
 """The reader of this kind."""
 
 

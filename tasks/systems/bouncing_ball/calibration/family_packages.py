@@ -45,7 +45,7 @@ def metrics(answer: ChainAnswer | None) -> dict[str, float]:
     columns = {
         "restitution": family.restitution(REFERENCE_SPEED),
         "log10_concentration": family.theta[:, 1],
-        "drag": values.drag,
+        "drag_per_m": values.drag,
         "tangential_loss": values.tangential_loss,
         "take_scatter": values.take_scatter,
     }

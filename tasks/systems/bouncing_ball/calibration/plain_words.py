@@ -7,23 +7,49 @@ and, without air, rises to e^2 of the height from which it fell.
 from collections.abc import Mapping
 from typing import Any
 
+from ricochet.models.systems.bouncing_ball import air
+
 PAGE = "docs/systems/bouncing_ball.md#one-microphone"
 LEAST = 3
 """Microphones that locate a bounce."""
+_COMPARED = air.COMMON_BALLS["ping-pong"]
 
 
 def lines(result: Mapping[str, Any]) -> list[str]:
-    """Say what a ball keeps at its first bounce, how sure that is, and where it is explained."""
+    """Return the lines at the terminal: the sentences, and where they are explained."""
+    explained = f"Every bounce is in bounces.csv. What the numbers mean: {PAGE}"
+    return [f"  {sentence}" for sentence in (*sentences(result), explained)]
+
+
+def sentences(result: Mapping[str, Any]) -> list[str]:
+    """Say what a ball keeps at its first bounce, and how sure that is."""
     at = result["restitution"]["at_first_bounce"]
     e, (low, high) = at["mean"], at["region_90"]
     kept = _percent(e**2)
     return [
-        f"  At its first bounce, {at['speed']:.1f} m/s fast, the ball keeps {_percent(e)} of its "
+        f"At its first bounce, {at['speed']:.1f} m/s fast, the ball keeps {_percent(e)} of its "
         f"speed; between {_percent(low)} and {_percent(high)}, nine times of ten.",
-        f"  That is {kept} of its energy: without air it rises to {kept} of the "
+        f"That is {kept} of its energy: without air it rises to {kept} of the "
         f"height from which it fell ({_percent(low**2)} to {_percent(high**2)}).",
-        f"  Every bounce is in bounces.csv. What the numbers mean: {PAGE}",
     ]
+
+
+def about_drag(result: Mapping[str, Any]) -> str:
+    """Say what the air does to the ball, whose part was stated by its size or is inferred."""
+    ball = result["object"]
+    if "air_temperature" in ball:
+        return (
+            f"What the air takes is known from the ball's size ({1e3 * ball['diameter']:g} mm, "
+            f"{1e3 * ball['mass']:g} g) and is no part of these numbers."
+        )
+    speed = result["restitution"]["terminal_speed_if_constant"]
+    (low, high), known = speed["region_90"], air.terminal_speed(air.drag(_COMPARED))
+    return (
+        "The air slows a ball too, and from the sound alone that looks much like a ball that keeps "
+        "less of a high speed. If it keeps the same share at every speed, it would fall through "
+        f"air at {speed['median']:.1f} m/s at most ({low:.1f} to {high:.1f}, nine times of ten; a "
+        f"ping-pong ball: {known:.1f}). With the ball's name, --ball NAME, the answer is narrower."
+    )
 
 
 def about_places(channels: int) -> list[str]:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from numpy import ndarray
 
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import grid_densities
@@ -166,22 +168,28 @@ def _heights(detected: Detections, found: Calibration) -> list[dict[str, Any]]:
 
 
 def _metrics(answer: Answers, network: Network) -> dict[str, float]:
+    """Return the numbers of a run, those of the answer first: MLflow lists them in this order."""
     found, drops = answer.found, answer.drops
-    metrics = {
+    metrics = _moments("", chain_answers.stated(answer.chains, found)) | {
         "takes_used": float(len(found.used)),
         "takes_rejected": float(len(answer.detected.rejected) + len(found.set_aside)),
         "predictive_p_value": _p_value(answer),
         "three_bounces_predictive_p_value": found.predictive_p_value,
-        "time_sd": float(drops.time_sd.mean()),
-        "position_sd": float(drops.position_sd.mean()),
-        "network_log_density": _network_log_density(network, drops, found),
+        "time_sd_s": float(drops.time_sd.mean()),
+        "position_sd_m": float(drops.position_sd.mean()),
+        "network_log_density_nats": _network_log_density(network, drops, found),
     }
-    theta = chain_answers.stated(answer.chains, found)
-    for prefix, draws in (("", theta), ("three_bounces_", found.samples)):
-        for name, mean, sd in zip(problem.PARAMETERS, draws.mean(0), draws.std(0), strict=True):
-            metrics[f"{prefix}{name}_mean"] = float(mean)
-            metrics[f"{prefix}{name}_sd"] = float(sd)
-    return metrics
+    return metrics | _moments("three_bounces_", found.samples)
+
+
+def _moments(prefix: str, draws: Float[ndarray, "draw 2"]) -> dict[str, float]:
+    """Return mean and standard deviation of each parameter."""
+    named = zip(problem.PARAMETERS, draws.mean(0), draws.std(0), strict=True)
+    return {
+        f"{prefix}{name}_{word}": float(number)
+        for name, mean, sd in named
+        for word, number in (("mean", mean), ("sd", sd))
+    }
 
 
 def _p_value(answer: Answers) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ricochet.models.systems.bouncing_ball import problem
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.runs import OpenRun, Tracker
@@ -29,6 +30,7 @@ from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 
 EXPERIMENT = "calibrate"
 COMPARISON = "figures/comparison.png"
+FIGURE = "figures/posterior.png"
 
 
 def publish_target(
@@ -64,11 +66,13 @@ def publish_target(
             kind=POSTERIOR,
             run_id=run.run_id,
             tags=tags,
-            figure="figures/posterior.png",
+            figure=FIGURE,
         )
         published["registered"] = asdict(version)
     if not run.finished:
         _log_target(tracker, run, target, request, details, digest)
+        described = _described(run, {target.name: published}, FIGURE)
+        tracker.client.set_tag(run.run_id, runs.DESCRIPTION, described)
         tracker.client.log_dict(run.run_id, published, "result.json")
         runs.finish(tracker, run.run_id)
     return published, run
@@ -91,7 +95,11 @@ def publish_comparison(
         with np.load(target.folder / "samples.npz") as arrays:
             samples[target.name] = arrays["theta"]
     tracker.client.log_figure(run.run_id, calibration.comparison(samples), COMPARISON)
-    tracker.client.set_tag(run.run_id, runs.DESCRIPTION, _compared(run, list(children)))
+    results = {
+        target.name: json.loads((target.folder / "result.json").read_text()) for target in children
+    }
+    described = _described(run, results, COMPARISON)
+    tracker.client.set_tag(run.run_id, runs.DESCRIPTION, described)
     for child in children.values():
         tracker.client.set_tag(child, "mlflow.parentRunId", run.run_id)
     runs.finish(tracker, run.run_id)
@@ -130,16 +138,15 @@ def data_digest(target: CalibrationTarget) -> str:
     return target.digest[:36]
 
 
-def _compared(run: OpenRun, targets: Sequence[CalibrationTarget]) -> str:
-    """Return table and figure of all targets in Markdown, which stand at the top of the run."""
+def _described(run: OpenRun, results: Mapping[str, Mapping[str, Any]], figure: str) -> str:
+    """Return table and figure of results in Markdown, which stand at the top of the run."""
     lines = ["| pair | restitution | log10 concentration | takes |", "| --- | --- | --- | --- |"]
-    for target in targets:
-        result = json.loads((target.folder / "result.json").read_text())
+    for name, result in results.items():
         spread = np.sqrt(np.diag(result["covariance"]))
         (e, c), (e_sd, c_sd) = result["mean"], spread
         numbers = f"{e:.5f} +- {e_sd:.5f} | {c:.3f} +- {c_sd:.3f} | {result['takes']['used']}"
-        lines.append(f"| {target.name} | {numbers} |")
-    picture = f"![all pairs](get-artifact?path={COMPARISON}&run_uuid={run.run_id})"
+        lines.append(f"| {name} | {numbers} |")
+    picture = f"![{figure}](get-artifact?path={figure}&run_uuid={run.run_id})"
     return "\n".join(lines) + "\n\n" + picture
 
 
@@ -157,10 +164,6 @@ def _log_target(
         tracker.client.log_artifact(run.run_id, str(picture), "figures")
     for name in ("samples.npz", "details.json"):
         tracker.client.log_artifact(run.run_id, str(target.folder / name))
-    for entry in details["narrowing"]:
-        spread = np.sqrt(np.diag(entry["covariance"]))
-        metrics = {"narrowing_restitution_sd": spread[0], "narrowing_concentration_sd": spread[1]}
-        runs.log_numbers(tracker, run.run_id, parameters={}, metrics=metrics, step=entry["drops"])
     numbers = {f"calibrate.{k}": v for k, v in asdict(request.settings[Calibrate]).items()}
     runs.log_numbers(
         tracker,
@@ -173,3 +176,8 @@ def _log_target(
         },
         metrics=details["metrics"],
     )
+    for entry in details["narrowing"]:
+        spread = np.sqrt(np.diag(entry["covariance"]))
+        names = (f"narrowing_{name}_sd" for name in problem.PARAMETERS)
+        metrics = dict(zip(names, spread, strict=True))
+        runs.log_numbers(tracker, run.run_id, parameters={}, metrics=metrics, step=entry["drops"])

@@ -97,15 +97,42 @@ def run(
         before = _settled(target, request, published)
         result = dict(before or work(target, request))
         if before is None:
+            write_json(target.folder / "metrics.json", metrics(result))
             write_json(target.folder / "result.json", result)
         results[target.name] = _entry(target, result, unchanged=before is not None)
     folders.write_index({target.name: target.folder for target in found}, request.out)
     return results
 
 
+def metrics(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return the few numbers by which results are compared; a parameter that is unknown has none.
+
+    >>> parameters = {"parameters": ["restitution"], "mean": [0.85], "covariance": [[1e-6]]}
+    >>> metrics({**parameters, "takes": {"used": 3, "rejected": []}, "predictive_p_value": None})
+    {'restitution_mean': 0.85, 'restitution_sd': 0.001, 'takes_used': 3.0, 'takes_rejected': 0.0}
+    """
+    found: dict[str, float] = {}
+    for number, name in enumerate(result["parameters"]):
+        if name not in result.get("unknown", ()):
+            found[f"{name}_mean"] = result["mean"][number]
+            found[f"{name}_sd"] = result["covariance"][number][number] ** 0.5
+    found["takes_used"] = float(result["takes"]["used"])
+    found["takes_rejected"] = float(len(result["takes"]["rejected"]))
+    if result.get("predictive_p_value") is not None:
+        found["predictive_p_value"] = result["predictive_p_value"]
+    return found
+
+
 def _clear(folder: Path) -> None:
     """Remove what an earlier run left, the result first."""
-    for name in ("result.json", "details.json", "samples.npz", "bounces.csv"):
+    for name in (
+        "result.json",
+        "details.json",
+        "samples.npz",
+        "bounces.csv",
+        "page.html",
+        "metrics.json",
+    ):
         (folder / name).unlink(missing_ok=True)
     for name in ("package", "figures"):
         shutil.rmtree(folder / name, ignore_errors=True)

@@ -122,6 +122,13 @@ def check_ball(sessions: Sequence[str], request: CalibrationRequest) -> None:
         raise BadInput(f"--ball {request.ball}", "session folders", expected)
 
 
+def check_page(sessions: Sequence[str]) -> None:
+    """Refuse the page of a session: it plays one recording, and MLflow has a session's figures."""
+    if not is_bare(sessions):
+        expected = "bare recordings alone: a session's figures lie beside its result"
+        raise BadInput("--page", "session folders", expected)
+
+
 def registered_names(sessions: Sequence[str], out: Path) -> tuple[str, ...]:
     """Return the names in the registry that the sessions lead to; a bare recording has none."""
     return tuple(target.name for target in targets(sessions, out) if not target.bare)

@@ -77,7 +77,7 @@ def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[st
 def calibrate_sessions(
     target: CalibrationTarget, request: CalibrationRequest, detected: "Detections"
 ) -> dict[str, Any]:
-    """Calibrate from the times of sessions whose rig tells no places."""
+    """Calibrate from the times of sessions whose rig gives no places."""
     from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers, detections
 
     takes = [take.detected for take in detected.takes]
@@ -116,7 +116,7 @@ def _overdriven(samples: Float[ndarray, "channel frame"], rate: int) -> list[dic
         if len(cut):
             sentence = (
                 f"channel {channel} is clipped, {len(cut)} frames at full scale from "
-                f"{cut[0] / rate:.2f} s on: times stand, a lower gain tells them better"
+                f"{cut[0] / rate:.2f} s on: times stand, a lower gain gives better ones"
             )
             notes.append({"name": "clipped", "sentence": sentence, "channel": channel})
     return notes

@@ -170,3 +170,11 @@ def test_a_controller_reads_a_package_without_training_or_registry(written) -> N
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert answer.stdout.strip() == "[]"
+
+
+def test_a_list_shows_the_scores_of_a_policy(written) -> None:
+    found = packages.read_package(written, reader=READER)
+    scored = replace(found, checks={"regret_share": 0.0123, "agreement": 0.96, "other": "x"})
+    said = {each.name: each.text for each in READER.describe(scored)}
+    assert said == {"share of the best objective lost": "0.0123", "modes that agree": "0.96"}
+    assert READER.describe(replace(found, checks={})) == ()

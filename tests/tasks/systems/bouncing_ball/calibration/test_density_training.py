@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -117,3 +118,9 @@ def test_publishing_with_an_incomplete_journal_trains_nothing(asked_for, tmp_pat
 def children(tracker, run):
     runs = tracker.client.search_runs([run.experiment_id])
     return [row for row in runs if row.data.tags.get("mlflow.parentRunId") == run.run_id]
+
+
+def test_a_list_shows_what_a_density_thinks_of_held_out_pairs() -> None:
+    (shown,) = density_packages.describe(SimpleNamespace(checks={"held_out": -3.2552}))
+    assert f"{shown.name} {shown.text}" == "held-out log density 3.26 nats"
+    assert density_packages.describe(SimpleNamespace(checks={})) == ()

@@ -72,7 +72,9 @@ def test_the_numbers_of_a_run_are_those_of_the_draws():
     family = answer.family
     assert found["family_restitution_mean"] == family.restitution(2.0).mean()
     assert found["family_log10_concentration_sd"] == family.theta[:, 1].std()
-    assert found["family_drag_mean"] == np.exp(family.theta[:, NAMES.index("log_drag")]).mean()
+    assert (
+        found["family_drag_per_m_mean"] == np.exp(family.theta[:, NAMES.index("log_drag")]).mean()
+    )
     weights = [found[f"family_weight_{name}"] for name in family_cases.WEIGHTS]
     assert np.isclose(sum(weights), 1.0) and all(np.isfinite(list(found.values())))
     shifted = replace(family, theta=family.theta + np.eye(len(NAMES))[1])

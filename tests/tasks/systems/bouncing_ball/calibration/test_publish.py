@@ -22,7 +22,12 @@ from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from tests.tasks.systems.bouncing_ball.calibration import family_cases
 
-RESULT = {"registered": None, "takes": {"used": 10, "rejected": []}}
+RESULT = {
+    "registered": None,
+    "takes": {"used": 10, "rejected": []},
+    "mean": [0.85, 3.5],
+    "covariance": [[1e-8, 0.0], [0.0, 1e-4]],
+}
 
 
 def calibrated(folder, package, answer):
@@ -51,6 +56,9 @@ def test_the_version_holds_the_kind_and_the_run_its_numbers(tracker, tmp_path, p
     assert versions.load(tracker, registered, kind=POSTERIOR).kind == kind
     found = tracker.client.get_run(run.run_id).data
     assert found.params["package_kind"] == kind
+    description = found.tags["mlflow.note.content"]
+    assert "| ball-felt | 0.85000 +- 0.00010 | 3.500 +- 0.010 | 10 |" in description
+    assert f"get-artifact?path=figures/posterior.png&run_uuid={run.run_id}" in description
     assert ("family_restitution_sd" in found.metrics) == (kind == "family")
     again, _ = publish.publish_target(tracker, target, request, RESULT)
     assert again == result
@@ -60,7 +68,7 @@ def test_what_is_withheld_is_recorded_and_not_registered(tracker, tmp_path, pack
     target = replace(calibrated(tmp_path, package, None), name="felt-felt")
     request = CalibrationRequest(catalogue.load_settings(), tmp_path)
     aside = [{"file": f"{number}", "reason": "loud"} for number in range(10)]
-    found = {"registered": None, "takes": {"used": 10, "rejected": aside}}
+    found = RESULT | {"takes": {"used": 10, "rejected": aside}}
     result, run = publish.publish_target(tracker, target, request, found)
     assert result["registered"] is None and "10 of 20 takes" in result["withheld"]
     assert versions.resolve(tracker, "felt-felt") is None

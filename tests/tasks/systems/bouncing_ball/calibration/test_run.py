@@ -400,3 +400,16 @@ def test_a_session_states_its_own_ball(tmp_path, asked):
             targets.check_ball(sessions_given, request)
         targets.check_ball(sessions_given, asked)
     targets.check_ball(["clip.wav"], request)
+
+
+def test_metrics_are_the_known_numbers():
+    found = run.metrics({**RESULT, "predictive_p_value": 0.4})
+    assert found == {
+        "restitution_mean": 0.85,
+        "restitution_sd": pytest.approx(1e-3),
+        "takes_used": 3.0,
+        "takes_rejected": 0.0,
+        "predictive_p_value": 0.4,
+    }
+    unknown = run.metrics({**RESULT, "unknown": ["restitution"], "predictive_p_value": None})
+    assert unknown == {"takes_used": 3.0, "takes_rejected": 0.0}

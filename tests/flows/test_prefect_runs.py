@@ -1,0 +1,116 @@
+"""Flow runs are named by what they do, and those whose process was killed are closed by doctor."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from tests.checkouts import ROOT, python_path
+
+FLOWS = {
+    "calibrate": "ricochet.flows.calibrate:calibrate",
+    "capture": "ricochet.flows.capture:capture",
+    "import": "ricochet.flows.import_recordings:import_recordings",
+    "nightly": "ricochet.flows.nightly:nightly",
+    "simulate": "ricochet.flows.simulate:simulate",
+    "train": "ricochet.flows.train:train",
+    "validate": "ricochet.flows.validate:validate",
+}
+BUSY = """
+import os, sys, time
+from prefect import flow, task
+from ricochet.flows.prefect_options import FLOW, ONCE
+
+@task(name="wait", task_run_name="wait for {name}", **ONCE)
+def wait(name):
+    print("waiting", flush=True)
+    time.sleep(600)
+
+@flow(name="busy", flow_run_name="busy {name}", **FLOW)
+def busy(name):
+    wait(name)
+
+busy(sys.argv[1])
+"""
+SETTLE = """
+import json
+from prefect.client.orchestration import get_client
+from ricochet.flows import prefect_runs
+first, second = prefect_runs.settle(), prefect_runs.settle()
+with get_client(sync_client=True) as client:
+    flows = {run.name: run.state.type.value for run in client.read_flow_runs()}
+print(json.dumps([[vars(each) for each in first], [vars(each) for each in second], flows]))
+"""
+
+
+def started(program, *words, api, home):
+    settings = {"PREFECT_API_URL": api, "PREFECT_HOME": str(home), "PYTHONPATH": python_path()}
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program), *words],
+        cwd=ROOT,
+        env=os.environ | settings,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+def test_a_run_whose_process_was_killed_is_closed_and_a_living_one_is_left(prefect_api, tmp_path):
+    with (
+        started(BUSY, "dead", api=prefect_api, home=tmp_path) as dead,
+        started(BUSY, "living", api=prefect_api, home=tmp_path) as living,
+    ):
+        try:
+            assert dead.stdout.readline() == living.stdout.readline() == "waiting\n"
+            dead.send_signal(signal.SIGKILL)
+            dead.wait()
+            with started(SETTLE, api=prefect_api, home=tmp_path) as settling:
+                first, second, flows = json.loads(settling.communicate()[0].splitlines()[-1])
+        finally:
+            living.kill()
+            dead.kill()
+    line = "flow run busy dead: left RUNNING by a process that is gone, closed"
+    mine = [each for each in first if "busy" in each["line"]]
+    assert mine == [{"line": line, "mended": True}]
+    assert not [each for each in second if "busy" in each["line"]]
+    assert flows["busy dead"] == "CRASHED" and flows["busy living"] == "RUNNING"
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_every_flow_names_its_runs_and_notes_its_process(name):
+    from prefect.flows import load_flow_from_entrypoint
+
+    from ricochet.flows.prefect_runs import note_process
+
+    module, _, function = FLOWS[name].partition(":")
+    flow = load_flow_from_entrypoint(f"{module}.{function}")
+    assert flow.name == name
+    assert flow.flow_run_name is not None
+    assert note_process in flow.on_running_hooks
+
+
+def test_a_calibration_is_named_by_its_sessions(monkeypatch):
+    from prefect.runtime import flow_run
+
+    from ricochet.flows.prefect_runs import name_by_sessions
+
+    monkeypatch.setattr(flow_run, "flow_name", "calibrate", raising=False)
+    for sessions, expected in (
+        (None, "calibrate all sessions"),
+        (["data/golf-concrete/"], "calibrate golf-concrete"),
+        ([f"data/{each}" for each in "abcde"], "calibrate a, b, c and 2 more"),
+    ):
+        monkeypatch.setattr(flow_run, "parameters", {"sessions": sessions}, raising=False)
+        assert name_by_sessions() == expected
+
+
+def test_without_a_server_or_its_database_there_is_nothing_to_settle(monkeypatch, tmp_path):
+    from ricochet.flows import prefect_runs
+
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    assert prefect_runs.settle() == []
