@@ -4,7 +4,8 @@
     DIR/NAME                    of one of several, or where DIR holds several already
     DIR                         of the only one
 
-A recording whose name another result has lies in NAME-<start of its digest>. The `result.json`
+A recording whose name another result has lies in NAME-<start of its digest>, and moves there when
+a pair of its name is calibrated. The `result.json`
 above several results is their index.
 """
 
@@ -12,7 +13,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from ricochet.tasks.storage.files import write_json
+from ricochet.tasks.storage.files import write_json, writing
 from ricochet.tasks.storage.provenance import artifacts
 
 INDEX = "ricochet.calibration-index/1"
@@ -30,6 +31,19 @@ def of_recording(place: Path, digest: str) -> Path:
     except (OSError, ValueError, LookupError, TypeError):
         return place
     return place if there == digest else place.with_name(f"{place.name}-{digest[:8]}")
+
+
+def make_room(place: Path) -> Path | None:
+    """Move the result of a recording away from where a pair's will lie; return where it is then."""
+    try:
+        details = json.loads((place / "details.json").read_text())
+        moved = place.with_name(f"{place.name}-{details['recordings'][:8]}")
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    if "channels" not in details or moved.exists():
+        return None
+    with writing(moved):
+        return place.rename(moved)
 
 
 def write_index(folders: Mapping[str, Path], out: Path) -> None:

@@ -93,6 +93,8 @@ def run(
     work = do or _alone
     results: dict[str, Any] = {}
     found = targets(sessions, request.out)
+    pairs = [target.folder for target in found if not target.bare and target.folder != request.out]
+    moved = [folder for folder in map(folders.make_room, pairs) if folder is not None]
     for target in found:
         before = _settled(target, request, published)
         result = dict(before or work(target, request))
@@ -100,7 +102,8 @@ def run(
             write_json(target.folder / "metrics.json", metrics(result))
             write_json(target.folder / "result.json", result)
         results[target.name] = _entry(target, result, unchanged=before is not None)
-    folders.write_index({target.name: target.folder for target in found}, request.out)
+    below = {folder.name: folder for folder in moved}
+    folders.write_index(below | {each.name: each.folder for each in found}, request.out)
     return results
 
 

@@ -162,6 +162,33 @@ def test_clips_of_one_name_have_a_folder_each(tmp_path, asked, monkeypatch):
     assert index == {Path(path).name: f"{Path(path).name}/result.json" for path in found}
 
 
+def test_a_pair_of_a_clips_name_leaves_the_clip_its_result(tmp_path, asked, monkeypatch):
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
+    asked = dataclasses.replace(asked, out=tmp_path / "calibrate")
+    clip = tmp_path / "ping-pong-table.wav"
+    clip.write_text("sound")
+
+    def do(target, asked):
+        stand_in([])(target, asked)
+        if target.bare:
+            details = json.loads((target.folder / "details.json").read_text())
+            (target.folder / "details.json").write_text(json.dumps(details | {"channels": 1}))
+            (target.folder / "bounces.csv").write_text("kept")
+        return RESULT
+
+    session = write(tmp_path / "a")
+    for _ in range(2):  # the second time nothing moves
+        run.run([str(clip)], asked, do=do)
+        run.run([session], asked, do=do)
+    digest = run.targets([str(clip)], asked.out)[0].digest
+    moved = asked.out / f"ping-pong-table-{digest[:8]}"
+    assert (moved / "bounces.csv").read_text() == "kept"
+    assert not (asked.out / "ping-pong-table" / "bounces.csv").exists()
+    index = json.loads((asked.out / "result.json").read_text())["pairs"]
+    assert set(index) == {"ping-pong-table", moved.name}
+    assert all((asked.out / path).is_file() for path in index.values())
+
+
 def test_an_index_leaves_out_what_is_gone_or_outside(tmp_path, asked):
     index = {name: f"{name}/result.json" for name in ("gone", "..", "/etc/passwd")}
     index["odd"] = "../odd/result.json"
