@@ -52,10 +52,12 @@ def test_two_settings_are_two_experiments_whose_numbers_compare(checkout: Path) 
     for epochs in (1, 3):
         words = ["-q", "-n", f"epochs-{epochs}", *given, "-S", f"density.epochs={epochs}"]
         dvc(checkout, "exp", "run", *words, "density")
-        found[epochs] = json.loads((checkout / "metrics" / "density.json").read_text())["held_out"]
+        found[epochs] = json.loads((checkout / "metrics" / "density.json").read_text())[
+            "held_out_nats"
+        ]
     assert found[1] != found[3]
     changed = json.loads(dvc(checkout, "metrics", "diff", "--json", "epochs-1", "epochs-3"))
-    row = changed["metrics/density.json"]["held_out"]
+    row = changed["metrics/density.json"]["held_out_nats"]
     assert (row["old"], row["new"]) == (found[1], found[3])
     shown = dvc(checkout, "exp", "show", "--csv", "--only-changed")
     assert "epochs-1" in shown and "epochs-3" in shown and str(found[1]) in shown

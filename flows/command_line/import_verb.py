@@ -47,7 +47,6 @@ def import_recordings(call: Call) -> Mapping[str, Any]:
     for line in importing.lines(result):
         call.report_line(line)
     report_published(call, result["published"])
-    call.report_next("ricochet calibrate")
     return result
 
 

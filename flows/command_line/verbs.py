@@ -55,7 +55,7 @@ def train(training: Training, call: Call) -> Mapping[str, Any]:
         result = flow(name=training.name, **call.parameters())
     elif result is None:
         result = steps.run(procedure, request, lambda step: steps.take(step, bar))
-    write_json(call.out / "metrics.json", steps.metrics(result))
+    write_json(call.out / "metrics.json", procedure.metrics(result))
     write_result(call.out, result)
     for line in procedure.lines(result, call.out):
         call.report_line(line)

@@ -61,6 +61,7 @@ class Procedure:
         publish: Records and registers a completed training; it is given the Prefect flow run's id.
             Publishing again adds nothing.
         lines: The result, whose files are in a folder, in a few lines for the terminal.
+        metrics: The few numbers by which results are compared.
     """
 
     is_complete: Callable[[TrainingRequest], bool]
@@ -69,6 +70,7 @@ class Procedure:
     packages: Callable[[TrainingRequest], Mapping[str, Path]]
     publish: Callable[[TrainingRequest, str], Publication]
     lines: Callable[[Mapping[str, Any], Path], Sequence[str]]
+    metrics: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -104,19 +106,3 @@ def run(
     for step in procedure.steps(request) if trained else ():
         take(step)
     return procedure.describe(request) | {"trained": trained}
-
-
-def metrics(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the numbers of a result by which trainings are compared: no words, lists or settings.
-
-    >>> metrics({"model": "a/1", "held_out": 2.5, "settings": {"n": 3}, "b": {"c": 1, "d": []}})
-    {'held_out': 2.5, 'b': {'c': 1}}
-    """
-    found: dict[str, Any] = {}
-    for name, value in result.items():
-        if isinstance(value, Mapping):
-            if name != "settings" and (numbers := metrics(value)):
-                found[name] = numbers
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            found[name] = value
-    return found

@@ -33,6 +33,7 @@ def _energy() -> Procedure:
         packages=train.folders,
         publish=publish.publish,
         lines=train.lines,
+        metrics=train.metrics,
     )
 
 

@@ -41,6 +41,7 @@ def _density() -> Procedure:
         packages=lambda request: {DENSITY.pattern: training.package_folder(request)},
         publish=density_publish.publish,
         lines=training.lines,
+        metrics=training.metrics,
     )
 
 

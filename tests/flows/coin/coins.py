@@ -100,6 +100,7 @@ PROCEDURE = Procedure(
     packages=lambda request: {NAME: request.out / NAME},
     publish=publish,
     lines=lambda result, out: (f"heads {result['heads']:.2f}",),
+    metrics=lambda result: {"heads": result["heads"]},
 )
 
 

@@ -111,6 +111,14 @@ def lines(result: Mapping[str, Any], out: Path) -> tuple[str, ...]:
     )
 
 
+def metrics(result: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return the numbers by which policies are compared, by name."""
+    return {
+        name: {key: row[key] for key in ("regret_share", "agreement")}
+        for name, row in result["energies"].items()
+    }
+
+
 def _policy(request: TrainingRequest, name: str | None, progress: Progress) -> None:
     """Train a policy, or search what to train all with."""
     from ricochet.tasks.systems.air_hockey.policies import policy  # torch takes seconds to import

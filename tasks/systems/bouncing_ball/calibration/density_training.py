@@ -83,3 +83,8 @@ def _chosen(request: TrainingRequest, progress: Progress) -> Density:
     from ricochet.tasks.systems.bouncing_ball.calibration import density_search  # Optuna: a second
 
     return density_search.search(settings, request.out, seed=request.seed, progress=progress)
+
+
+def metrics(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return the number by which densities are compared, nats: less is better."""
+    return {"held_out_nats": result["held_out"]}
