@@ -96,6 +96,13 @@ def write_result(folder: Path, result: Mapping[str, Any]) -> None:
     write_json(folder / "result.json", result)
 
 
+def write_metrics(folder: Path, metrics: Mapping[str, Any]) -> None:
+    """Write `metrics.json`, the few numbers by which results are compared."""
+    from ricochet.tasks.storage.files import write_json
+
+    write_json(folder / "metrics.json", metrics)
+
+
 def report_published(call: Call, digest: str | None) -> None:
     """Report under which digest recordings were published, if they were."""
     if digest is None:

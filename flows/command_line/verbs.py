@@ -31,10 +31,10 @@ from ricochet.flows.command_line.verb import (
     Verb,
     prepare_servers,
     report_published,
+    write_metrics,
     write_result,
 )
 from ricochet.tasks.console.progress import announce, bar
-from ricochet.tasks.storage.files import write_json
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.training import steps
 from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest
@@ -55,7 +55,7 @@ def train(training: Training, call: Call) -> Mapping[str, Any]:
         result = flow(name=training.name, **call.parameters())
     elif result is None:
         result = steps.run(procedure, request, lambda step: steps.take(step, bar))
-    write_json(call.out / "metrics.json", procedure.metrics(result))
+    write_metrics(call.out, procedure.metrics(result))
     write_result(call.out, result)
     for line in procedure.lines(result, call.out):
         call.report_line(line)
