@@ -93,3 +93,22 @@ def test_a_verb_of_the_lab_says_which_extra_it_needs_in_one_line(tmp_path, words
     *announced, line = done.stderr.splitlines()
     assert all(each.endswith("...") for each in announced)
     assert 'pip install "ricochet-lab[lab]"' in line
+
+
+def test_help_lists_what_is_there_and_a_name_of_the_lab_says_what_it_needs(tmp_path):
+    done = run(
+        """
+        import importlib.util
+        importlib.util.find_spec = lambda name: None  # as for what is not installed
+        import ricochet
+        help(ricochet)
+        try:
+            from ricochet import simulate
+        except ModuleNotFoundError as error:
+            print(error)
+        """,
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "calibrate(" in done.stdout and "class Champion" in done.stdout
+    assert 'ricochet.simulate needs torch: pip install "ricochet-lab[lab]"' in done.stdout

@@ -35,6 +35,7 @@ def listen(call: Call) -> Mapping[str, Any]:
     given = call.arguments
     path = _recording(call.out, given.name)
     request = CalibrationRequest(call.settings, path.parent, call.seed, ball=given.ball)
+    size = request.size
     if not 1.0 <= given.seconds <= LONGEST:
         raise BadInput("--seconds", f"{given.seconds:g}", f"1 to {LONGEST:g}")
     driver = sound_device.sounddevice()
@@ -44,7 +45,7 @@ def listen(call: Call) -> Mapping[str, Any]:
     places = [(0.0, 0.0, 0.0)] * min(device.channels, MOST_CHANNELS)
     rig = default_rig(device.name, sample_rate=device.sample_rate, places=places)
     stream = SoundStream(rig, device=device.number, driver=driver, ahead=AHEAD, patience=PATIENCE)
-    live = LiveCalibration(rig.sample_rate, request.size)
+    live = LiveCalibration(rig.sample_rate, size)
     call.report_line(
         f"{device.name}, {device.sample_rate} Hz: let the ball fall. Ends when it lies "
         f"still, after {given.seconds:g} s, or with Ctrl-C"

@@ -9,6 +9,7 @@
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ _PLACES = {
     "features": (f"models.{_BALL}.features", "form_features"),
     "simulate": (f"models.{_BALL}.problem", "simulate_drops"),
 }
+_LAB = ("exact_posterior", "features", "simulate")
 
 
 def __getattr__(name: str) -> Any:
@@ -67,8 +69,14 @@ def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module 'ricochet' has no attribute {name!r}")
     module, attribute = _PLACES[name]
-    return getattr(import_module(f"ricochet.{module}"), attribute)
+    try:
+        return getattr(import_module(f"ricochet.{module}"), attribute)
+    except ModuleNotFoundError as error:
+        needed = f'ricochet.{name} needs {error.name}: pip install "ricochet-lab[lab]"'
+        raise ModuleNotFoundError(needed, name=error.name) from error
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "flows", "hardware", "models", "tasks"]
+    """Return what can be imported here: `help` imports all of it."""
+    absent = _LAB if find_spec("torch") is None else ()
+    return [name for name in __all__ if name not in absent]

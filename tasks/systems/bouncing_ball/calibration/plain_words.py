@@ -17,7 +17,7 @@ _COMPARED = air.COMMON_BALLS["ping-pong"]
 
 def lines(result: Mapping[str, Any]) -> list[str]:
     """Return the lines at the terminal: the sentences, and where they are explained."""
-    explained = f"Every bounce is in bounces.csv. What the numbers mean: {PAGE}"
+    explained = f"Every bounce is in bounces.csv. What the numbers mean: --page shows it, or {PAGE}"
     return [f"  {sentence}" for sentence in (*sentences(result), explained)]
 
 
