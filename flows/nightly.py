@@ -229,7 +229,7 @@ def fetched() -> list[str]:
     return []
 
 
-@task(name="fetch recordings", **RETRIED)
+@task(name="fetch recordings", task_run_name="fetch recordings", **RETRIED)
 def fetch() -> None:
     """Fetch all recordings that `data.dvc` names, not tonight's alone."""
     dvc_publish.pull()

@@ -29,7 +29,7 @@ def simulate(
     return drops(folder, catalogue.load_settings(params, overrides)[Simulate], seed)
 
 
-@task(name="draw and save", **ONCE)
+@task(name="draw and save", task_run_name="draw and save", **ONCE)
 def drops(folder: Path, settings: Simulate, seed: int) -> dict[str, Any]:
     """Simulate all drops in one batch."""
     return simulated_drops.run(settings, folder, seed=seed)

@@ -55,7 +55,9 @@ def train_and_publish(training: Training, request: TrainingRequest) -> dict[str,
     """Take all steps and register the packages, as tasks of the flow that runs."""
     procedure = training.load()
     result = steps.run(
-        procedure, request, take=lambda step: take.with_options(name=step.label)(step)
+        procedure,
+        request,
+        take=lambda step: take.with_options(name=step.label, task_run_name=step.label)(step),
     )
     return result | dict(register(training, request).result)
 

@@ -195,11 +195,21 @@ def _nothing(*_: object, **__: object) -> None:
 
 
 TASKS = Steps(
-    load=task(name="load as a controller would", **RETRIED)(contenders.load),
-    measure=task(name="measure again", **ONCE)(judge.measure),
-    run_trials=task(name="try on the rig", **ONCE)(judge.run_trials),
-    record=task(name="record", **RETRIED)(record),
-    promote=task(name="move the aliases", **ONCE)(promotion.promote),
-    record_abort=task(name="record the abort", **RETRIED)(record_abort),
+    load=task(name="load as a controller would", task_run_name="load {name}", **RETRIED)(
+        contenders.load
+    ),
+    measure=task(name="measure again", task_run_name="measure {registered.name} again", **ONCE)(
+        judge.measure
+    ),
+    run_trials=task(
+        name="try on the rig", task_run_name="try {contenders.name} on the rig", **ONCE
+    )(judge.run_trials),
+    record=task(name="record", task_run_name="record {report.result.name}", **RETRIED)(record),
+    promote=task(
+        name="move the aliases", task_run_name="move the aliases of {registered.name}", **ONCE
+    )(promotion.promote),
+    record_abort=task(
+        name="record the abort", task_run_name="record the abort of {found.name}", **RETRIED
+    )(record_abort),
 )
 DRY = Steps(contenders.load, judge.measure, judge.run_trials, _nothing, _nothing, _nothing)

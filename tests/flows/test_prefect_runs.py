@@ -1,11 +1,15 @@
 """Flow runs are named by what they do, and those whose process was killed are closed by doctor."""
 
+import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import textwrap
+from string import Formatter
+from types import SimpleNamespace
 
 import pytest
 
@@ -114,3 +118,25 @@ def test_without_a_server_or_its_database_there_is_nothing_to_settle(monkeypatch
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     assert prefect_runs.settle() == []
+
+
+def all_tasks():
+    import importlib
+
+    from prefect import Task
+
+    for entrypoint in FLOWS.values():
+        module = importlib.import_module(entrypoint.partition(":")[0])
+        found = [each for each in vars(module).values() if isinstance(each, Task)]
+        yield from [*found, *vars(getattr(module, "TASKS", SimpleNamespace())).values()]
+
+
+def test_every_task_names_its_runs_by_what_it_is_given():
+    names = {}
+    for each in all_tasks():
+        given = set(inspect.signature(each.fn).parameters)
+        names[each.name] = template = each.task_run_name
+        fields = [field for _, field, _, _ in Formatter().parse(template or "") if field]
+        assert {re.split(r"[.\[]", field)[0] for field in fields} <= given, each.name
+    assert names.pop("take") is None  # named by its step where it is called
+    assert len(names) >= 12 and all(names.values())
