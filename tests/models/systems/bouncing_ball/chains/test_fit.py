@@ -34,8 +34,8 @@ def test_takes_of_the_model_fit_and_agree() -> None:
 @pytest.mark.slow
 def test_takes_of_two_surfaces_disagree_about_concentration() -> None:
     """Where no redirection is wide: wide ones would explain half of the takes."""
-    rough = session(Case(5, 6, units={"concentration": 10**2.2}), 5)
-    smooth = session(Case(5, 6, units={"concentration": 10**4.7}), 6)
+    rough = session(Case(4, 6, units={"concentration": 10**2.2}), 5)
+    smooth = session(Case(4, 6, units={"concentration": 10**4.7}), 6)
     narrow, share = Prior(), NAMES.index("logit_tail_share")
     narrow.centre[share], narrow.spread[share] = -8.0, 0.05
     assert fit.disagreement(member(rough + smooth, narrow))[1] > 1.5
