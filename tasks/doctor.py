@@ -99,7 +99,11 @@ def _against_log(tracker: Tracker, name: str) -> list[Finding]:
     done = promotion_log.last_done(promotion_log.read(name))
     logged = vars(AliasPair(None, None) if done is None else done.after)
     return [
-        Finding(f"{name}: {alias} is {there or 'none'}, the log says {said or 'none'}", False)
+        Finding(
+            f"{name}: {alias} is {there or 'none'}, the log of promotions says {said or 'none'}; "
+            f"`ricochet promote {name} VERSION` asks the gate",
+            False,
+        )
         for alias, there in vars(promotion.present(tracker, name)).items()
         if there != (said := logged[alias])
     ]

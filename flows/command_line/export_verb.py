@@ -59,7 +59,7 @@ def _in_folder(folder: Path, form: str) -> tuple[str, "Package"]:
 def _registered(call: Call, name: str, form: str) -> "Package":
     """Return the champion of a name, or its candidate where there is no champion."""
     kind = _named(form, name).kind
-    prepare_servers()
+    prepare_servers(announced="reading the registry ...")
     from ricochet.tasks.registry import runs, versions
     from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 

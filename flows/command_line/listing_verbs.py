@@ -19,7 +19,7 @@ EMPTY = "the registry is empty: `ricochet calibrate` and `ricochet train` regist
 
 def list_names(call: Call) -> Mapping[str, Any]:
     """Print every registered name in a line."""
-    prepare_servers()
+    prepare_servers(announced="reading the registry ...")
     from ricochet.tasks.console.progress import bar
     from ricochet.tasks.validation import listing
 
@@ -39,7 +39,7 @@ def list_names(call: Call) -> Mapping[str, Any]:
 
 def show(call: Call) -> Mapping[str, Any]:
     """Print all that is known of a registered name."""
-    prepare_servers()
+    prepare_servers(announced="reading the registry ...")
     from ricochet.flows.servers import addresses
     from ricochet.models.core.bad_input import BadInput
     from ricochet.tasks.validation import listing

@@ -51,7 +51,7 @@ def _result(name: str) -> dict[str, Any]:
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
     catalogue.refuse_foreign([name], POSTERIOR.made_by)
-    prepare_servers()
+    prepare_servers(announced="reading the registry ...")
     from ricochet.tasks.registry import runs, versions
     from ricochet.tasks.validation import record
 

@@ -6,6 +6,7 @@ any server, so that a quick look costs nothing.
 
 import argparse
 import math
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,7 @@ def _after(sessions: list[str], results: Mapping[str, Any], call: Call) -> str:
     registered = [name for name, entry in results.items() if entry["result"]["registered"]]
     if registered:
         return f"ricochet validate {registered[0]}"
-    named = " ".join(sessions)
+    named = shlex.join(sessions)
     if any(entry["result"].get("unknown") for entry in results.values()):
         if call.arguments.ball is None:
             return f"ricochet calibrate {named} --ball NAME --no-publish   (with the air's part)"

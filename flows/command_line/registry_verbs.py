@@ -19,6 +19,8 @@ from ricochet.tasks.systems import catalogue
 from ricochet.tasks.validation.outcomes import SIMULATED
 
 DRY_RUN = "the simulated rig: what is tried on another is recorded"
+LEFT = 1
+"""Exit status of `doctor` where something is left to do by hand."""
 PROMOTION, ROLLBACK, DOCTOR = "ricochet.promotion/1", "ricochet.rollback/1", "ricochet.doctor/1"
 
 
@@ -130,8 +132,11 @@ def rollback(call: Call) -> None:
 
 
 def doctor(call: Call) -> None:
-    """Find what crashes left behind and repair what has one right repair."""
-    prepare_servers()
+    """Find what crashes left behind and repair what has one right repair.
+
+    Exit status 1 if something is left to do by hand.
+    """
+    prepare_servers(announced="looking for what crashes left ...")
     from ricochet.flows import prefect_runs
     from ricochet.flows.servers import children
     from ricochet.tasks import doctor as housekeeping
@@ -155,10 +160,12 @@ def doctor(call: Call) -> None:
     write_result(call.out, {"schema": DOCTOR, "findings": [asdict(finding) for finding in found]})
     call.report_line(
         f"{repaired} repaired, {len(found) - repaired} to be repaired by hand; "
-        f"{len(entries)} lines of log"
+        f"the log of promotions has {len(entries)} lines"
     )
     if not found:
         call.report_next("ricochet up   (to look at the runs)")
+    if repaired < len(found):
+        raise SystemExit(LEFT)
 
 
 def _show_log(call: Call, name: str) -> None:

@@ -33,7 +33,7 @@ from ricochet.tasks.systems.bouncing_ball import family_package
 if TYPE_CHECKING:
     from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 
-KINDS = GRID, FAMILY = "grid", "family"
+KINDS = GRID, FAMILY = "grid", family_package.FAMILY
 """Kinds of packages of a ball on a surface."""
 PREFIX, THREE = "contact.", "three_bounces."
 BOUNDS = {

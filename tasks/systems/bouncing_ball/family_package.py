@@ -22,6 +22,8 @@ from ricochet.models.systems.bouncing_ball.viscoelastic_restitution import (
 )
 from ricochet.tasks.registry.packages import Arrays
 
+FAMILY = "family"
+"""The kind's name."""
 SPEEDS = np.array([0.5, 1.0, 2.0, 4.0])
 """At which restitution is a part of the self-test, m/s."""
 QUANTILES = np.array([0.05, 0.5, 0.95])

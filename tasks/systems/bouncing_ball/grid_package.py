@@ -7,13 +7,16 @@ spaced points over its own interval of a; between the points both the intervals 
 are read by linear interpolation.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ricochet.tasks.registry import quantities
 from ricochet.tasks.registry.kinds import Reader
-from ricochet.tasks.registry.packages import Arrays
+from ricochet.tasks.registry.packages import Arrays, Package
+from ricochet.tasks.registry.quantities import Quantity
 from ricochet.tasks.systems.bouncing_ball import family_package
 
 
@@ -44,5 +47,16 @@ def _cell(place: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
     return index, inside - index
 
 
-GRID = Reader(grid_log_density, further=family_package.family_outputs)
+def describe(package: Package) -> tuple[Quantity, ...]:
+    """Return the parameters; the draws of a family are of a further take, with its own scatter."""
+    names = (
+        {"restitution": "restitution of a further take"}
+        if package.kind == family_package.FAMILY
+        else {}
+    )
+    found = quantities.of_package(package)
+    return tuple(replace(each, name=names.get(each.name, each.name)) for each in found)
+
+
+GRID = Reader(grid_log_density, further=family_package.family_outputs, describe=describe)
 """The reader of the kinds `grid` and `family`."""

@@ -85,11 +85,11 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
 
 
 def describe(package: Package) -> tuple[Quantity, ...]:
-    """Return the score by which a density is known: its mean log density of what it never met."""
+    """Return the score by which a density is known, on pairs that it never met: less is better."""
     held_out = package.checks.get("held_out")
     if not isinstance(held_out, int | float):
         return ()
-    return (Quantity("held-out log density", "nats", -float(held_out)),)
+    return (Quantity("held-out negative log density", "nats", float(held_out)),)
 
 
 READER = Reader(evaluate, describe=describe)

@@ -12,6 +12,8 @@ from ricochet.models.systems.bouncing_ball import air
 PAGE = "docs/systems/bouncing_ball.md#one-microphone"
 LEAST = 3
 """Microphones that locate a bounce."""
+UNKNOWN = 5.0
+"""Ratio of the ends of an interval from which a speed counts as unknown."""
 _COMPARED = air.COMMON_BALLS["ping-pong"]
 
 
@@ -44,6 +46,11 @@ def about_drag(result: Mapping[str, Any]) -> str:
         )
     speed = result["restitution"]["terminal_speed_if_constant"]
     (low, high), known = speed["region_90"], air.terminal_speed(air.drag(_COMPARED))
+    if high > UNKNOWN * low:
+        return (
+            "The air slows a ball too; these bounces are too few or too slow to show by how much. "
+            "With the ball's name, --ball NAME, the answer is narrower."
+        )
     return (
         "The air slows a ball too, and from the sound alone that looks much like a ball that keeps "
         "less of a high speed. If it keeps the same share at every speed, it would fall through "

@@ -53,11 +53,24 @@ def assumed_air(ball: Mapping[str, Any]) -> str | None:
     )
 
 
+def doubt(details: Mapping[str, Any]) -> list[str]:
+    """Say before the number of a clip that may be no ball's how much of it is the prior."""
+    doubts = [each["p_value"] for each in details.get("findings", []) if each.get("name") == "weak"]
+    if not doubts or doubts[0] < DOUBTFUL:
+        return []
+    ratio = float(np.median(np.concatenate(details["ratios"])))
+    return [
+        f"this is no ball with a chance of {100 * doubts[0]:.0f} %, and by that share the number "
+        "is what was assumed beforehand;",
+        f"successive intervals shrink by the factor {ratio:.3f} (median)",
+    ]
+
+
 def _target(
     name: str, result: Mapping[str, Any], details: Mapping[str, Any], *, unchanged: bool
 ) -> list[str]:
     said = [f"{name}:{' unchanged, skipped' if unchanged else ''}"]
-    said += _doubt(details)
+    said += [f"  {line}" for line in doubt(details)]
     said += plain_words.lines(result) if "channels" in details else []
     said += _parameters(result, result["parameters"], result.get("unknown", []))
     said += _whole_takes(result) if "nuisances" in result else _by_speed(result.get("restitution"))
@@ -97,19 +110,6 @@ def _parameters(
             f"   90 %: {low:.{digits}f} to {high:.{digits}f}"
         )
     return said
-
-
-def _doubt(details: Mapping[str, Any]) -> list[str]:
-    """Say before the number of a clip that may be no ball's how much of it is the prior."""
-    doubts = [each["p_value"] for each in details.get("findings", []) if each.get("name") == "weak"]
-    if not doubts or doubts[0] < DOUBTFUL:
-        return []
-    ratio = float(np.median(np.concatenate(details["ratios"])))
-    return [
-        f"  this is no ball with a chance of {100 * doubts[0]:.0f} %, and by that share the number "
-        "is what was assumed beforehand;",
-        f"  successive intervals shrink by the factor {ratio:.3f} (median)",
-    ]
 
 
 def _holding(kind: str) -> str:

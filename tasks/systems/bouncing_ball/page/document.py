@@ -18,7 +18,7 @@ from typing import Any
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.storage.files import read_bytes, write_bytes
-from ricochet.tasks.systems.bouncing_ball.calibration import bounce_table, plain_words
+from ricochet.tasks.systems.bouncing_ball.calibration import bounce_table, plain_words, report
 from ricochet.tasks.systems.bouncing_ball.calibration.bounce_table import Bounce
 from ricochet.tasks.systems.bouncing_ball.page import plots, sound
 from ricochet.tasks.systems.bouncing_ball.page.sound import Excerpt
@@ -68,6 +68,7 @@ def document(
         low=f"{at['region_90'][0]:.3f}",
         high=f"{at['region_90'][1]:.3f}",
         sentences="\n".join(f"<p>{escape(each)}</p>" for each in sentences),
+        doubt="".join(f'<p class="finding">{escape(each)}</p>' for each in _doubt(details)),
         findings="\n".join(_findings(details)),
         audio=sound.to_data_url(part),
         excerpt=escape(_excerpt(part, bounces)),
@@ -85,6 +86,12 @@ def _policy(script: str) -> str:
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
         "media-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def _doubt(details: Mapping[str, Any]) -> list[str]:
+    """Return the sentence that stands before the number of what may be no ball."""
+    said = " ".join(report.doubt(details))
+    return [f"{said[0].upper()}{said[1:]}."] if said else []
 
 
 def _findings(details: Mapping[str, Any]) -> Iterator[str]:

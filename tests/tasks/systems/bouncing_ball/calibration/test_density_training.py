@@ -122,5 +122,5 @@ def children(tracker, run):
 
 def test_a_list_shows_what_a_density_thinks_of_held_out_pairs() -> None:
     (shown,) = density_packages.describe(SimpleNamespace(checks={"held_out": -3.2552}))
-    assert f"{shown.name} {shown.text}" == "held-out log density 3.26 nats"
+    assert f"{shown.name} {shown.text}" == "held-out negative log density -3.26 nats"
     assert density_packages.describe(SimpleNamespace(checks={})) == ()

@@ -27,3 +27,15 @@ def test_several_channels_are_asked_for_their_places() -> None:
     assert "one device" in plain_words.about_places(2)[0]
     question, answer = plain_words.about_places(4)
     assert "where do the microphones stand?" in question and "ricochet import" in answer
+
+
+def test_what_air_does_is_said_as_far_as_it_is_known() -> None:
+    def said(low: float, high: float, **ball: float) -> str:
+        speed = {"median": 8.0, "region_90": [low, high]}
+        restitution = {"terminal_speed_if_constant": speed}
+        return plain_words.about_drag({"object": ball, "restitution": restitution})
+
+    assert "8.0 m/s at most (6.0 to 20.0, nine times of ten; a ping-pong ball: 8.6)" in said(6, 20)
+    assert "to show by how much" in said(10, 177)
+    sized = said(6, 20, air_temperature=20.0, diameter=0.04, mass=0.0027)
+    assert "known from the ball's size (40 mm, 2.7 g)" in sized

@@ -121,6 +121,16 @@ def test_a_name_stays_text(tmp_path: Path) -> None:
     assert "&lt;img src=x" in written
 
 
+def test_a_doubt_stands_before_the_number(tmp_path: Path) -> None:
+    part = sound.excerpt(np.ones((1, 4 * RATE)), RATE, first=0.5, last=3.0)
+    weak = {"findings": [{"name": "weak", "p_value": 0.98, "sentence": "."}], "ratios": [[0.8]]}
+    page = document.document("clip.wav", RESULT, weak, BOUNCES, part)
+    doubt = page.index("This is no ball with a chance of 98 %")
+    assert doubt < page.index("<strong>0.800</strong>")
+    sure = document.document("clip.wav", RESULT, FINDING, BOUNCES, part)
+    assert "This is no ball" not in sure
+
+
 def test_a_finding_is_text_with_code(page: str) -> None:
     assert "State <code>--ball NAME</code>, &lt;b&gt;not&lt;/b&gt; less." in page
 
