@@ -63,6 +63,15 @@ def test_two_settings_are_two_experiments_whose_numbers_compare(checkout: Path) 
     assert "epochs-1" in shown and "epochs-3" in shown and str(found[1]) in shown
 
 
+@pytest.mark.slow
+def test_an_experiment_in_a_copy_leaves_the_checkout_as_it_is(checkout: Path) -> None:
+    given = [word for setting in SMALL for word in ("-S", setting)]
+    dvc(checkout, "exp", "run", "-q", "--temp", "-n", "aside", *given, "density")
+    assert run(checkout, "git", "status", "--short") == ""
+    changed = json.loads(dvc(checkout, "metrics", "diff", "--json", "HEAD", "aside"))
+    assert "held_out_nats" in changed["metrics/density.json"]
+
+
 def test_every_stage_has_numbers_in_git() -> None:
     """Metrics that lie elsewhere are lost to whoever clones."""
     import yaml
@@ -79,3 +88,4 @@ def test_every_stage_has_numbers_in_git() -> None:
             items = stages["vars"][0]["sample"] if "foreach" in stage else [""]
             expected |= {path.replace("${item}", item) for item in items}
     assert names == expected
+    assert all(json.loads((ROOT / name).read_text()) for name in names)

@@ -42,3 +42,16 @@ def test_a_batch_of_points_equals_its_members(package):
         for t in theta
     ]
     np.testing.assert_array_equal(together, alone)
+
+
+def test_a_family_is_listed_by_what_a_further_take_has(package):
+    from dataclasses import replace
+
+    from ricochet.tasks.systems.bouncing_ball.grid_package import describe
+
+    moments = {"mean": np.array([0.8, 3.0]), "covariance": np.diag([1e-4, 0.04])}
+    grid = replace(package, kind="grid", arrays=moments)
+    assert [each.name for each in describe(grid)] == ["restitution", "log10_concentration"]
+    family = replace(grid, kind="family")
+    assert describe(family)[0].name == "restitution of a further take"
+    assert describe(family)[0].sd == describe(grid)[0].sd
