@@ -178,7 +178,10 @@ def _show_log(call: Call, name: str) -> None:
         call.out, {"schema": PROMOTION, "name": name, "log": [asdict(entry) for entry in entries]}
     )
     if not entries:
-        call.report_line(f"{name}: never promoted")
+        call.report_line(
+            f"{name}: no promotion by this command; `ricochet show {name}` prints its aliases, "
+            "those moved by hand as well"
+        )
 
 
 def _promote_options(parser: argparse.ArgumentParser) -> None:

@@ -34,7 +34,7 @@ PROCESS = "ricochet.process"
 LARGEST_BATCH = 1000
 """Metrics that MLflow takes at once."""
 DESCRIPTION = "mlflow.note.content"
-"""Tag of a run: Markdown that MLflow shows at the top of its page."""
+"""Tag of a run or experiment: Markdown that MLflow shows at the top of its page."""
 TRAINING = "workflowType=machine_learning"
 """In an address, what makes MLflow show its pages for training, not those for language models."""
 
@@ -180,6 +180,11 @@ def log_recordings(tracker: Tracker, run_id: str, *, name: str, digest: str, sou
     data = Dataset(name=name, digest=digest[:36], source_type="dvc", source=source)
     context = [InputTag("mlflow.data.context", "calibration")]
     tracker.client.log_inputs(run_id, datasets=[DatasetInput(data, context)])
+
+
+def describe_experiment(tracker: Tracker, run: OpenRun, text: str) -> None:
+    """Say in Markdown, at the top of an experiment's page, what its runs are."""
+    tracker.client.set_experiment_tag(run.experiment_id, DESCRIPTION, text)
 
 
 def finish(tracker: Tracker, run_id: str) -> None:

@@ -24,6 +24,11 @@ from ricochet.tasks.validation.outcomes import versions_by_role
 from ricochet.tasks.validation.report import Report
 
 EXPERIMENT = "validate"
+PURPOSE = (
+    "Trials of a candidate beside its champion on the rig (`ricochet validate`): a run a "
+    "validation, whose name ends in what the gate said; below it one run each for candidate and "
+    "champion."
+)
 TRIALS, CHECKS = "validation.json", "gate.json"
 
 Result = TypeVar("Result")
@@ -48,6 +53,7 @@ def publish(
             "prefect.flow_run_id": flow_run,
         },
     )
+    runs.describe_experiment(tracker, run, PURPOSE)
     if run.finished:
         return run
     tracker.client.log_figure(run.run_id, report.draw(), page.FIGURE)

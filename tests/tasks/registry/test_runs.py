@@ -61,3 +61,11 @@ def test_a_process_number_used_again_by_another_process_counts_as_gone(tracker):
     host, number, _ = tracker.client.get_run(run_id).data.tags[tracking.PROCESS].split()
     tracker.client.set_tag(run_id, tracking.PROCESS, f"{host} {number} 1")
     assert run_id in tracking.close_abandoned(tracker)
+
+
+def test_an_experiment_says_what_its_runs_are(tracker):
+    run = begin(tracker, "described")
+    for text in ("once", "again"):
+        tracking.describe_experiment(tracker, run, text)
+        found = tracker.client.get_experiment(run.experiment_id)
+        assert found.tags[tracking.DESCRIPTION] == text

@@ -17,6 +17,11 @@ from ricochet.tasks.systems.air_hockey.policy_names import policy_names
 from ricochet.tasks.training.steps import Publication, TrainingRequest
 
 EXPERIMENT = "energy"
+PURPOSE = (
+    "Policies that shoot a puck, learnt from simulated episodes (`ricochet train energy`): a run a "
+    "setting, below the run of the training that they share. `regret` is the chance of a goal that "
+    "the policy gives away to a search over all angles: lower is better."
+)
 
 
 def publish(request: TrainingRequest, flow_run: str) -> Publication:
@@ -37,6 +42,7 @@ def publish_energies(
     digests = {name: sha256(place / READER.manifest) for name, place in places.items()}
     tags = {"prefect.flow_run_id": flow_run}
     shared = runs.open_run(tracker, EXPERIMENT, digest_of(digests), name="all settings", tags=tags)
+    runs.describe_experiment(tracker, shared, PURPOSE)
     below = {**tags, "mlflow.parentRunId": shared.run_id}
     versions = {
         name: _publish_one(tracker, name, place, key=digests[name], tags=below)

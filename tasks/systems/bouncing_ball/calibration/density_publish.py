@@ -22,6 +22,11 @@ from ricochet.tasks.systems.bouncing_ball.settings import Density
 from ricochet.tasks.training.steps import Publication, TrainingRequest
 
 EXPERIMENT = "density"
+PURPOSE = (
+    "Densities of the parameters given one drop, trained on simulated drops (`ricochet train "
+    "density`). `held_out_nats` is the mean negative log density of drops that were not trained "
+    "on: lower is better. Trials of a search are below the run that they led to."
+)
 
 
 def publish(request: TrainingRequest, flow_run: str) -> Publication:
@@ -42,16 +47,17 @@ def publish_density(
     name, key = DENSITY.pattern, sha256(folder / "package" / MANIFEST)
     tags = {"prefect.flow_run_id": flow_run, "ricochet.settings": package.data_digest}
     run = runs.open_run(tracker, EXPERIMENT, key, name=name, tags=tags)
+    runs.describe_experiment(tracker, run, PURPOSE)
     if not run.finished:
         _log_search(tracker, run, folder, package.settings)
-        runs.log_curve(tracker, run.run_id, "held_out_history", package.checks["history"])
+        runs.log_curve(tracker, run.run_id, "held_out_nats_by_look", package.checks["history"])
         _log_checks(tracker, run, package.checks)
         asked = {name: value for name, value in package.settings.items() if name != "chosen"}
         runs.log_numbers(
             tracker,
             run.run_id,
             parameters=asked | package.settings["chosen"],
-            metrics={"held_out": package.checks["held_out"]},
+            metrics={"held_out_nats": package.checks["held_out"]},
         )
     version = versions.register(
         tracker, name, folder / "package", kind=DENSITY, run_id=run.run_id, tags=tags
@@ -100,6 +106,6 @@ def _log_search(tracker: Tracker, run: OpenRun, folder: Path, settings: Mapping[
                 tracker,
                 child.run_id,
                 parameters={**asked, "trials": 0, **trial.chosen},
-                metrics={"held_out": trial.value},
+                metrics={"held_out_nats": trial.value},
             )
             runs.finish(tracker, child.run_id)

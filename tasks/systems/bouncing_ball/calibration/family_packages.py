@@ -11,7 +11,6 @@ import numpy as np
 
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import ChainAnswer
 from ricochet.models.systems.bouncing_ball.chains import parameters
-from ricochet.models.systems.bouncing_ball.contact import REFERENCE_SPEED
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.systems.bouncing_ball import contact_package
@@ -38,27 +37,26 @@ def packaged(package: Package, answer: ChainAnswer | None, *, seed: int) -> Pack
 
 
 def metrics(answer: ChainAnswer | None) -> dict[str, float]:
-    """Return the numbers of a family for its run; none without an answer."""
+    """Return the further numbers of a family for its run; none without an answer."""
     if answer is None:
         return {}
     family, values = answer.family, parameters.values(answer.family.theta)
     columns = {
-        "restitution": family.restitution(REFERENCE_SPEED),
-        "log10_concentration": family.theta[:, 1],
         "drag_per_m": values.drag,
         "tangential_loss": values.tangential_loss,
         "take_scatter": values.take_scatter,
     }
     found = {
-        f"family_{name}_{word}": float(number)
+        f"whole_takes_{name}_{word}": float(number)
         for name, draws in columns.items()
         for word, number in (("mean", draws.mean()), ("sd", draws.std()))
     }
     found |= {
-        f"family_weight_{name.replace(' ', '_')}": weight for name, weight in family.weights.items()
+        f"whole_takes_weight_{name.replace(' ', '_')}": weight
+        for name, weight in family.weights.items()
     }
     return found | {
-        "family_effective_draws": family.effective,
-        "family_p_value": answer.fit.p_value,
-        "family_takes": float(answer.kept.sum()),
+        "whole_takes_effective_draws": family.effective,
+        "whole_takes_p_value": answer.fit.p_value,
+        "whole_takes_used": float(answer.kept.sum()),
     }

@@ -29,6 +29,12 @@ from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 
 EXPERIMENT = "calibrate"
+PURPOSE = (
+    "Posteriors of ball and surface from recordings (`ricochet calibrate`), a run a pair and set "
+    "of recordings. The answer is `restitution_mean` and `log10_concentration_mean` with their "
+    "deviations `_sd`; `three_bounces_` begins what the paper's model gives, `whole_takes_` the "
+    "further parameters. A run `all pairs` compares the pairs below it."
+)
 COMPARISON = "figures/comparison.png"
 FIGURE = "figures/posterior.png"
 
@@ -54,6 +60,7 @@ def publish_target(
         "prefect.flow_run_id": flow_run,
     }
     run = runs.open_run(tracker, EXPERIMENT, details["key"], name=target.name, tags=tags)
+    runs.describe_experiment(tracker, run, PURPOSE)
     published, package = dict(result), target.folder / "package"
     reason = steps.withheld(result, request)
     if package.is_dir() and reason is not None:

@@ -95,7 +95,7 @@ def test_trials_are_runs_below_that_of_the_density_which_states_the_best(asked_f
     assert len(below) == TRIALS
     for trial in completed(asked_for):
         (row,) = [one for one in below if one.info.run_name == f"trial {trial.number}"]
-        assert row.data.metrics["held_out"] == trial.value
+        assert row.data.metrics["held_out_nats"] == trial.value
         assert {k: float(row.data.params[k]) for k in trial.chosen} == trial.chosen
 
 

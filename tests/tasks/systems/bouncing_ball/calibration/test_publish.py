@@ -59,7 +59,9 @@ def test_the_version_holds_the_kind_and_the_run_its_numbers(tracker, tmp_path, p
     description = found.tags["mlflow.note.content"]
     assert "| ball-felt | 0.85000 +- 0.00010 | 3.500 +- 0.010 | 10 |" in description
     assert f"get-artifact?path=figures/posterior.png&run_uuid={run.run_id}" in description
-    assert ("family_restitution_sd" in found.metrics) == (kind == "family")
+    assert ("whole_takes_drag_per_m_sd" in found.metrics) == (kind == "family")
+    experiment = tracker.client.get_experiment(run.experiment_id)
+    assert experiment.tags["mlflow.note.content"] == publish.PURPOSE
     again, _ = publish.publish_target(tracker, target, request, RESULT)
     assert again == result
 
