@@ -7,10 +7,11 @@ any server, so that a quick look costs nothing.
 import argparse
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ricochet.flows.command_line.parser import report_error
 from ricochet.flows.command_line.verb import (
     COMPUTES,
     SERVERS,
@@ -19,15 +20,20 @@ from ricochet.flows.command_line.verb import (
     prepare_servers,
     report_published,
 )
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console import table
 from ricochet.tasks.console.progress import announce
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.bouncing_ball.calibration.folders import PAGE
+
+if TYPE_CHECKING:
+    from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
 
 
 def calibrate(call: Call) -> Mapping[str, Any]:
     """Turn recordings into posteriors."""
     announce("loading ...")
-    from ricochet.tasks.systems.bouncing_ball.calibration import run, targets
+    from ricochet.tasks.systems.bouncing_ball.calibration import targets
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
     sessions = [str(path) for path in call.arguments.session]
@@ -46,33 +52,58 @@ def calibrate(call: Call) -> Mapping[str, Any]:
     catalogue.refuse_foreign(targets.registered_names(sessions, call.out), POSTERIOR.made_by)
     if call.publish and not targets.is_bare(sessions):
         result = _calibrated_and_published(call, sessions, request)
-    else:
-        before = run.unchanged(sessions, request, published=False)
-        result = run.run(sessions, request) if before is None else before
-    return report_answers(sessions, result, call)
+        return report_answers(sessions, result, call)
+    return _calibrated_alone(call, sessions, request)
+
+
+def _calibrated_alone(
+    call: Call, sessions: list[str], request: "CalibrationRequest"
+) -> Mapping[str, Any]:
+    """Calibrate and report without publishing; a bad recording among others is said at the end."""
+    from ricochet.tasks.systems.bouncing_ball.calibration import run, targets
+
+    earlier = [each.folder / PAGE for each in targets.targets(sessions, call.out)]
+    renewed = [page for page in earlier if page.is_file()]
+    refused: list[BadInput] = []
+    before = run.unchanged(sessions, request, published=False)
+    results = before or run.run(sessions, request, refused=refused)
+    answers = report_answers(sessions, results, call, renewed=renewed) if results else {}
+    for error in refused[:-1]:
+        report_error(str(error))
+    if refused:
+        raise refused[-1]
+    return answers
 
 
 def report_answers(
-    sessions: list[str], results: Mapping[str, Any], call: Call
+    sessions: list[str], results: Mapping[str, Any], call: Call, *, renewed: Sequence[Path] = ()
 ) -> Mapping[str, Any]:
-    """Report what a calibration found, and return it."""
+    """Report what a calibration found, and return it.
+
+    Args:
+        renewed: Pages that were there before, and are written anew.
+    """
     from ricochet.tasks.systems.bouncing_ball.calibration import report
 
     for line in (*report.lines(results, call.out), *_table(results)):
         call.report_line(line)
-    if call.arguments.page:
-        _write_pages(sessions, results, call)
+    _write_pages(sessions, results, call, renewed)
     call.report_next(_after(sessions, results, call))
     found = {name: entry["result"] for name, entry in results.items()}
     return next(iter(found.values())) if len(found) == 1 else {"results": found}
 
 
-def _write_pages(sessions: list[str], results: Mapping[str, Any], call: Call) -> None:
-    """Write the page of every bare recording beside its results."""
-    from ricochet.tasks.systems.bouncing_ball.page import document
-
+def _write_pages(
+    sessions: list[str], results: Mapping[str, Any], call: Call, renewed: Sequence[Path]
+) -> None:
+    """Write the page of each bare recording beside its results, if asked for or there before."""
     for recording in map(Path, sessions):
-        written = document.write(recording, Path(results[recording.stem]["folder"]))
+        entry = results.get(recording.stem)
+        if entry is None or not (call.arguments.page or Path(entry["folder"]) / PAGE in renewed):
+            continue
+        from ricochet.tasks.systems.bouncing_ball.page import document
+
+        written = document.write(recording, Path(entry["folder"]))
         call.report_line(f"open it in a browser: {written.resolve().as_uri()}")
 
 
@@ -109,7 +140,10 @@ def _after(sessions: list[str], results: Mapping[str, Any], call: Call) -> str:
     named = shlex.join(sessions)
     if any(entry["result"].get("unknown") for entry in results.values()):
         if call.arguments.ball is None:
-            return f"ricochet calibrate {named} --ball NAME --no-publish   (with the air's part)"
+            return f"ricochet calibrate {named} --ball NAME   (with the air's part)"
+        if not call.arguments.page:
+            asked = f"ricochet calibrate {named} --ball {call.arguments.ball} --page"
+            return f"{asked}   (every bounce to look at and hear)"
         return "ricochet capture --help   (three microphones give the concentration too)"
     return f"ricochet calibrate {named}   (to register it)"
 

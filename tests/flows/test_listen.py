@@ -57,7 +57,7 @@ def test_a_ball_is_heard_and_calibrated_as_its_recording_is(laptop, tmp_path, ca
     [
         (("--device", "usb"), "--device: found 'usb', expected one of 1 (built-in)"),
         (("--seconds", "0"), "--seconds: found 0, expected 1 to 600"),
-        (("--ball", "marble"), "--ball: found 'marble', expected one of"),
+        (("--ball", "marble"), "ball: found 'marble', expected one of"),
         (("--name", "../a"), "--name: found '../a', expected letters"),
     ],
 )

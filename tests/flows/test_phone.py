@@ -67,7 +67,7 @@ def test_a_mono_recording_gives_restitution_and_starts_no_server(tmp_path):
         assert arrays["theta"].shape == (4000, 2)
         assert arrays["theta"].dtype == np.float64
         assert arrays["theta"][:, 0].mean() == pytest.approx(result["mean"][0], abs=1e-3)
-    assert (tmp_path / "out" / "figures" / "ratio-by-bounce.png").exists()
+    assert (tmp_path / "out" / "figures" / "recording.png").exists()
 
 
 @pytest.mark.slow

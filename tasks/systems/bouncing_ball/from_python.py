@@ -19,12 +19,17 @@ from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 
 def calibrate(
-    recording: Path, out: Path, *, ball: str | None = None, seed: int = 0
+    recording: Path | str, out: Path | str, *, ball: str | None = None, seed: int = 0
 ) -> dict[str, Any]:
     """Return the result of a recording or a session folder, as `result.json` in `out` has it.
 
+    `mean` and `covariance` are in the order of `parameters`, `region_90` has the central 90 %
+    intervals by name, and `unknown` names what the recording does not show. All fields:
+    docs/reference/formats.md.
+
     Args:
-        ball: Name of the ball of a bare recording, by which its drag is known.
+        ball: Name of the ball of a bare recording, by which its drag is known: ping-pong, tennis,
+            golf, squash, basketball or steel.
 
     Raises:
         BadInput: If the recording cannot be used, or holds no ball.
@@ -32,21 +37,21 @@ def calibrate(
     from ricochet.tasks.systems import catalogue
     from ricochet.tasks.systems.bouncing_ball.calibration import run, targets
 
-    request = targets.CalibrationRequest(catalogue.load_settings(), out, seed, ball=ball)
+    request = targets.CalibrationRequest(catalogue.load_settings(), Path(out), seed, ball=ball)
     targets.check_ball([str(recording)], request)
     (entry,) = run.run([str(recording)], request).values()
     return dict(entry["result"])
 
 
-def load_posterior(folder: Path) -> Package:
+def load_posterior(folder: Path | str) -> Package:
     """Return the package in a folder, checked; `BadInput` if it is not what it promises."""
-    return read_package(folder, reader=POSTERIOR.load_reader())
+    return read_package(Path(folder), reader=POSTERIOR.load_reader())
 
 
 def champion(
     name: str,
     source: Source,
-    kept: Path,
+    kept: Path | str,
     *,
     oldest: float = 30 * DAY,
     report_line: Callable[[str], None] = lambda line: None,
@@ -57,7 +62,9 @@ def champion(
         oldest: Age, s, past which a posterior must not be used.
         report_line: Called with a line for everything that is not as it should be.
     """
-    found = Champion(name, source, kept, kind=POSTERIOR, oldest=oldest, report_line=report_line)
+    found = Champion(
+        name, source, Path(kept), kind=POSTERIOR, oldest=oldest, report_line=report_line
+    )
     found.refresh()
     return found
 

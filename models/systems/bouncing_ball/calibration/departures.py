@@ -103,7 +103,7 @@ def _air(restitution: Float[ndarray, " draw"]) -> list[Finding]:
     if sd < _VAGUE:
         return []
     sentence = (
-        f"restitution is known to {sd:.3f} alone: air, and a restitution that falls with speed, "
+        f"restitution is known only to {sd:.3f}: air, and a restitution that falls with speed, "
         "explain the bounces alike: state the ball's diameter and mass"
     )
     return [Finding("air", sentence, 1.0)]

@@ -162,7 +162,7 @@ def _weakness(chain: Chain, evidence: Evidence) -> BareFinding | None:
     if not (few or unsure):
         return None
     why = [f"{len(chain.times)} bounces"] * few
-    why += [f"{evidence.likeliest} instead, {chance:.1%}"] * unsure
+    why += [f"{chance:.1%} for {evidence.likeliest}"] * unsure
     sentence = (
         f"The evidence is weak ({'; '.join(why)}): record the ball again, alone, from its first "
         "bounce to its last."

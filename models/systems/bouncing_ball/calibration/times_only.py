@@ -42,6 +42,8 @@ from ricochet.models.systems.bouncing_ball.restitution_laws import REFERENCE_SPE
 
 VAGUE = 0.003
 """Standard deviation of restitution above which it is said that air may be meant."""
+MOST = 0.98
+"""Share of its speed above which no ball is known to keep it at a bounce."""
 IRREGULAR = 0.04
 """Scatter from bounce to bounce above which no ball's contact is, whatever the collision noise."""
 SAMPLES = 4000
@@ -138,8 +140,6 @@ def _answer(
         findings.append(_irregular(scatter))
     slowest, fastest, first = _speeds(posterior, found.drops)
     _, sd = posterior.moments(first)
-    if sd > VAGUE and not any(finding.name == "weak" for finding in findings):
-        findings.append(_vague(sd, sized=sized))
 
     def points(speed: float) -> tuple[ndarray, ndarray]:
         return _mixed(posterior, speed, extra=criticism.extra, certainty=certainty)
@@ -147,6 +147,8 @@ def _answer(
     def at(speed: float) -> Restitution:
         return _summary(speed, *points(speed))
 
+    if not any(finding.name == "weak" for finding in findings):  # which says what to do
+        findings += _doubts(points(first), sd, found.drops, sized=sized)
     return BareCalibration(
         at_first_bounce=at(first),
         at_reference=at(REFERENCE_SPEED),
@@ -171,14 +173,45 @@ def _irregular(scatter: float) -> BareFinding:
     return BareFinding("irregular", sentence, 0.0, ())
 
 
-def _vague(sd: float, *, sized: bool) -> BareFinding:
+def _doubts(
+    points: tuple[ndarray, ndarray], sd: float, drops: Sequence[Drop], *, sized: bool
+) -> list[BareFinding]:
+    """Return what is to be said of restitution at the first bounce, its points and deviation."""
+    values, weights = points
+    if float(weights @ values) > MOST:
+        return [_lossless(values, weights)]
+    return [_vague(sd, drops, sized=sized)] if sd > VAGUE else []
+
+
+def _vague(sd: float, drops: Sequence[Drop], *, sized: bool) -> BareFinding:
     fall = "et the ball fall from lower, and record it until it lies still."
     state = "State the ball's size (`--ball NAME`; in a session object.diameter and object.mass), "
     sentence = (
-        f"Restitution at the first bounce is known to {sd:.3f} alone: air, and a restitution that "
-        f"depends on speed, explain the times alike. {'L' if sized else state + 'or l'}{fall}"
+        f"Restitution at the first bounce is known only to {sd:.3f}: air, and a restitution that "
+        f"depends on speed, explain the times alike{_gaps(drops)}. "
+        f"{'L' if sized else state + 'or l'}{fall}"
     )
     return BareFinding("air", sentence, 1.0, ())
+
+
+def _gaps(drops: Sequence[Drop]) -> str:
+    """Say between which bounces one was missed; nothing if none was."""
+    found = [
+        f"{drop.times[gap]:.2f} and {drop.times[gap + 1]:.2f} s"
+        for drop in drops
+        for gap in drop.missing
+    ]
+    return f", and a bounce is missing or cut out between {', '.join(found)}" if found else ""
+
+
+def _lossless(values: Float[ndarray, " point"], weights: Float[ndarray, " point"]) -> BareFinding:
+    """Say that the ball seems to keep more of its speed than any ball does."""
+    sentence = (
+        f"The ball seems to lose next to nothing; none is known to keep more than {MOST:.0%} of "
+        "its speed. Is another ball meant (`--ball`)? Was the clip slowed down, or its sampling "
+        "rate changed?"
+    )
+    return BareFinding("lossless", sentence, float(weights[values <= MOST].sum()), ())
 
 
 def _speeds(posterior: Posterior, drops: Sequence[Drop]) -> tuple[float, float, float]:

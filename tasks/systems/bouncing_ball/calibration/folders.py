@@ -2,7 +2,7 @@
 
     artifacts/calibrate/NAME    of a ball-surface pair or a recording
     DIR/NAME                    of one of several, or where DIR holds several already
-    DIR                         of the only one
+    DIR                         of the only one, unless another one's lie there
 
 A recording whose name another result has lies in NAME-<start of its digest>, and moves there when
 a pair of its name is calibrated. The `result.json`
@@ -10,18 +10,55 @@ above several results is their index.
 """
 
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage.files import write_json, writing
 from ricochet.tasks.storage.provenance import artifacts
 
+PAGE = "page.html"
 INDEX = "ricochet.calibration-index/1"
+DEFAULT = ("artifacts", "calibrate")
+"""The last two parts of the folder where results lie side by side from the first one on."""
+FILES = (
+    "result.json",
+    "details.json",
+    "samples.npz",
+    "bounces.csv",
+    PAGE,
+    "metrics.json",
+)
+"""Of one result, that by which it counts as there first."""
 
 
 def holds_several(out: Path) -> bool:
     """Tell whether results lie side by side below a folder: in the default one they always do."""
-    return out.resolve() == artifacts() / "calibrate" or _read(out / "result.json") is not None
+    place = out.resolve()
+    if place == artifacts() / "calibrate" or place.parts[-2:] == DEFAULT:
+        return True
+    return _read(out / "result.json") is not None
+
+
+def refuse_another(out: Path, names: Collection[str]) -> None:
+    """Refuse a folder that itself holds the result of something else; `BadInput`.
+
+    Args:
+        names: Of the pairs, and of the files of the recordings, whose results would lie there.
+    """
+    there = _occupant(out)
+    if there is not None and list(names) != [there]:
+        expected = f"no other result than that of {' or '.join(names)}: name another --out"
+        raise BadInput(str(out / "result.json"), f"the result of {there}", expected)
+
+
+def clear(folder: Path) -> None:
+    """Remove what an earlier run left of a result, `result.json` first."""
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    for name in ("package", "figures"):
+        shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def of_recording(place: Path, digest: str) -> Path:
@@ -55,6 +92,18 @@ def write_index(folders: Mapping[str, Path], out: Path) -> None:
     found = {name: path for name, path in index.items() if (out / path).is_file()}
     found |= {folder.name: f"{folder.name}/result.json" for folder in below.values()}
     write_json(out / "result.json", {"schema": INDEX, "pairs": dict(sorted(found.items()))})
+
+
+def _occupant(out: Path) -> str | None:
+    """Return the pair, or the file of the recording, whose result lies in a folder itself."""
+    try:
+        details = json.loads((out / "details.json").read_text())
+        result = json.loads((out / "result.json").read_text())
+        if details.get("channels") is not None:
+            return str(result["sessions"][0])
+        return f"{result['object']['ball']}-{result['object']['surface']}"
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
 
 
 def _read(path: Path) -> dict[str, str] | None:

@@ -30,7 +30,7 @@ def sentences(result: Mapping[str, Any]) -> list[str]:
     kept = _percent(e**2)
     return [
         f"At its first bounce, {at['speed']:.1f} m/s fast, the ball keeps {_percent(e)} of its "
-        f"speed; between {_percent(low)} and {_percent(high)}, nine times of ten.",
+        f"speed; between {_percent(low)} and {_percent(high)}, nine times out of ten.",
         f"That is {kept} of its energy: without air it rises to {kept} of the "
         f"height from which it fell ({_percent(low**2)} to {_percent(high**2)}).",
     ]
@@ -41,8 +41,9 @@ def about_drag(result: Mapping[str, Any]) -> str:
     ball = result["object"]
     if "air_temperature" in ball:
         return (
-            f"What the air takes is known from the ball's size ({1e3 * ball['diameter']:g} mm, "
-            f"{1e3 * ball['mass']:g} g) and is no part of these numbers."
+            f"What the air takes from a {ball['ball']} ball is known from its size "
+            f"({1e3 * ball['diameter']:g} mm, {1e3 * ball['mass']:g} g) at "
+            f"{ball['air_temperature']:g} degrees and is no part of these numbers."
         )
     speed = result["restitution"]["terminal_speed_if_constant"]
     (low, high), known = speed["region_90"], air.terminal_speed(air.drag(_COMPARED))
@@ -54,8 +55,9 @@ def about_drag(result: Mapping[str, Any]) -> str:
     return (
         "The air slows a ball too, and from the sound alone that looks much like a ball that keeps "
         "less of a high speed. If it keeps the same share at every speed, it would fall through "
-        f"air at {speed['median']:.1f} m/s at most ({low:.1f} to {high:.1f}, nine times of ten; a "
-        f"ping-pong ball: {known:.1f}). With the ball's name, --ball NAME, the answer is narrower."
+        f"air at {speed['median']:.1f} m/s at most ({low:.1f} to {high:.1f}, nine times out of "
+        f"ten; a ping-pong ball: {known:.1f}). With the ball's name, --ball NAME, the answer is "
+        "narrower."
     )
 
 

@@ -14,6 +14,8 @@ from ricochet.tasks.systems.bouncing_ball.figures import member_weights
 WIDTH = 40
 DOUBTFUL = 0.01
 """Chance that a clip has no ball from which that is said before the number."""
+UNLIKELY = 0.5
+"""Such a chance from which the number is the prior's rather than the bounces'."""
 SHOWN = 3
 """Rejected takes that are named; the rest is counted."""
 
@@ -24,23 +26,34 @@ def lines(results: Mapping[str, Mapping[str, Any]], out: Path) -> list[str]:
     for name, entry in results.items():
         details = json.loads((Path(entry["folder"]) / "details.json").read_text())
         said += _target(name, entry["result"], details, unchanged=bool(entry["unchanged"]))
+        if "replaces" in entry:
+            said.append(f"  replaces the earlier answer ({entry['replaces']})")
     place = out if len(results) > 1 else next(iter(results.values()))["folder"]
     return [*said, f"results and figures in {place}"]
 
 
-def bars(ratios: Sequence[float], *, most: int = 24) -> list[str]:
-    """Draw ratios of successive intervals with characters, a line a bounce; count those left."""
-    values = np.asarray(ratios, dtype=np.float64)
-    if values.size == 0:
+def bars(drop: Mapping[str, Any], *, most: int = 24) -> list[str]:
+    """Draw the ratio of the intervals after and before each bounce of a drop, a line a bounce.
+
+    Args:
+        drop: `times`, s, and `missing`, as in `details.json`.
+    """
+    gaps, missing = np.diff(drop["times"]), set(drop["missing"])
+    known = [n for n in range(1, len(gaps)) if not {n - 1, n} & missing]
+    ratios = {n: gaps[n] / gaps[n - 1] for n in known}
+    if not ratios:
         return []
-    low, high = float(values.min()), float(values.max())
-    step = max(high - low, 1e-9)
+    low, high = min(ratios.values()), max(ratios.values())
     said = [f"  bounce  ratio   {low:.3f} {'-' * (WIDTH - 12)} {high:.3f}"]
-    for number, value in enumerate(values[:most], start=1):
-        place = round((value - low) / step * (WIDTH - 1))
-        said.append(f"  {number:6d}  {value:.4f}  {' ' * place}*")
-    left = len(values) - most
-    return [*said, f"  and {left} more in ratio-by-bounce.png"] if left > 0 else said
+    for n in range(1, min(len(gaps), most + 1)):
+        if n in ratios:
+            place = round((ratios[n] - low) / max(high - low, 1e-9) * (WIDTH - 1))
+            said.append(f"  {n + 1:6d}  {ratios[n]:.4f}  {' ' * place}*")
+        elif n in missing:
+            begin, end = drop["times"][n : n + 2]
+            said.append(f"          a bounce is missing between {begin:.2f} and {end:.2f} s")
+    left = len([n for n in known if n > most])
+    return [*said, f"  and {left} more in bounces.csv"] if left else said
 
 
 def assumed_air(ball: Mapping[str, Any]) -> str | None:
@@ -55,15 +68,21 @@ def assumed_air(ball: Mapping[str, Any]) -> str | None:
 
 def doubt(details: Mapping[str, Any]) -> list[str]:
     """Say before the number of a clip that may be no ball's how much of it is the prior."""
-    doubts = [each["p_value"] for each in details.get("findings", []) if each.get("name") == "weak"]
-    if not doubts or doubts[0] < DOUBTFUL:
+    chance = chance_of_no_ball(details)
+    if chance < DOUBTFUL:
         return []
     ratio = float(np.median(np.concatenate(details["ratios"])))
     return [
-        f"this is no ball with a chance of {100 * doubts[0]:.0f} %, and by that share the number "
+        f"this is no ball with a chance of {100 * chance:.0f} %, and by that share the number "
         "is what was assumed beforehand;",
         f"successive intervals shrink by the factor {ratio:.3f} (median)",
     ]
+
+
+def chance_of_no_ball(details: Mapping[str, Any]) -> float:
+    """Return the chance, by the finding `weak`, that what was taken for bounces is none."""
+    found = [each["p_value"] for each in details.get("findings", []) if each.get("name") == "weak"]
+    return float(max(found, default=0.0))
 
 
 def _target(
@@ -71,7 +90,8 @@ def _target(
 ) -> list[str]:
     said = [f"{name}:{' unchanged, skipped' if unchanged else ''}"]
     said += [f"  {line}" for line in doubt(details)]
-    said += plain_words.lines(result) if "channels" in details else []
+    if "channels" in details and chance_of_no_ball(details) < UNLIKELY:
+        said += plain_words.lines(result)
     said += _parameters(result, result["parameters"], result.get("unknown", []))
     said += _whole_takes(result) if "nuisances" in result else _by_speed(result.get("restitution"))
     if air := assumed_air(result.get("object", {})):
@@ -80,7 +100,7 @@ def _target(
     said += [_height(entry, len(released)) for entry in released]
     said += _takes(result["takes"])
     said += [f"  ! {finding['sentence']}" for finding in details.get("findings", [])]
-    said += [line for chain in details.get("ratios", []) for line in bars(chain)]
+    said += [line for drop in details.get("drops", []) for line in bars(drop)]
     if result["registered"] is not None:
         said.append(
             f"  registered as {result['registered']['name']}, version "

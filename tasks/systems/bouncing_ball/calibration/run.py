@@ -7,11 +7,11 @@ is. `result.json` comes last.
 """
 
 import json
-import shutil
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.storage.files import output_folder, write_json
@@ -37,13 +37,21 @@ def cached_result(target: CalibrationTarget, request: CalibrationRequest) -> dic
 def calibrate_target(
     target: CalibrationTarget, request: CalibrationRequest, *, progress: Progress = no_progress
 ) -> dict[str, Any]:
-    """Calibrate one target; write all files but `result.json`, whose content is returned."""
+    """Calibrate one target; write all files but `result.json`, whose content is returned.
+
+    What a bare recording had before stays until there is an answer in its place.
+    """
     output_folder(target.folder)
-    _clear(target.folder)
     if target.bare:
         from ricochet.tasks.systems.bouncing_ball.calibration import times_only
 
-        return times_only.calibrate(target, request)
+        try:
+            return times_only.calibrate(target, request)
+        except BadInput:
+            with suppress(OSError):  # it holds something
+                target.folder.rmdir()
+            raise
+    folders.clear(target.folder)
     from ricochet.tasks.systems.bouncing_ball.calibration import posterior
 
     return posterior.calibrate(target, request, progress=progress)
@@ -83,12 +91,19 @@ def run(
     *,
     do: Callable[[CalibrationTarget, CalibrationRequest], Mapping[str, Any]] | None = None,
     published: bool = False,
+    refused: list[BadInput] | None = None,
 ) -> dict[str, Any]:
     """Calibrate every target and write every `result.json`.
 
-    Returns by name: `result`, `folder`, and whether it was there `unchanged`. `do` does one
-    target and returns its result; by default nothing is published. Where results are to be
-    published, an earlier one counts only if it is registered.
+    Args:
+        do: Does one target and returns its result; by default nothing is published.
+        published: Whether results are to be published: an earlier one counts if it is registered.
+        refused: Takes up why bare recordings could not be used, so that the others are; where it
+            is not given, the first one ends all.
+
+    Returns:
+        By name `result`, `folder`, whether it was there `unchanged`, and, of a bare recording
+        that had another answer, the ball of the one that it `replaces`.
     """
     work = do or _alone
     results: dict[str, Any] = {}
@@ -96,12 +111,21 @@ def run(
     pairs = [target.folder for target in found if not target.bare and target.folder != request.out]
     moved = [folder for folder in map(folders.make_room, pairs) if folder is not None]
     for target in found:
-        before = _settled(target, request, published)
-        result = dict(before or work(target, request))
+        before, replaces = _settled(target, request, published), _earlier_ball(target)
+        try:
+            result = dict(before or work(target, request))
+        except BadInput as error:
+            if refused is None or not target.bare:
+                raise
+            refused.append(error)
+            continue
         if before is None:
             write_json(target.folder / "metrics.json", metrics(result))
             write_json(target.folder / "result.json", result)
         results[target.name] = _entry(target, result, unchanged=before is not None)
+        if before is None and replaces is not None:
+            results[target.name]["replaces"] = replaces
+    found = tuple(target for target in found if target.name in results)
     below = {folder.name: folder for folder in moved}
     folders.write_index(below | {each.name: each.folder for each in found}, request.out)
     return results
@@ -126,19 +150,15 @@ def metrics(result: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def _clear(folder: Path) -> None:
-    """Remove what an earlier run left, the result first."""
-    for name in (
-        "result.json",
-        "details.json",
-        "samples.npz",
-        "bounces.csv",
-        "page.html",
-        "metrics.json",
-    ):
-        (folder / name).unlink(missing_ok=True)
-    for name in ("package", "figures"):
-        shutil.rmtree(folder / name, ignore_errors=True)
+def _earlier_ball(target: CalibrationTarget) -> str | None:
+    """Return the ball that an earlier answer to the same bare recording was for, if it is there."""
+    try:
+        result = json.loads((target.folder / "result.json").read_text())
+        ball = result["object"]
+        named = str(ball["ball"]) if "air_temperature" in ball else "no ball named"
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return named if target.bare else None
 
 
 def _alone(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any]:

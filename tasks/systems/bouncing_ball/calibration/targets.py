@@ -4,6 +4,7 @@ A target is a ball on a surface, whose sessions are taken together, or a bare re
 decides its result is digested to a key.
 """
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -51,8 +52,9 @@ class CalibrationRequest:
         if self.ball is None:
             return None
         if self.ball not in COMMON_BALLS:
-            expected = "one of " + ", ".join(COMMON_BALLS)
-            raise BadInput("--ball", repr(self.ball), expected)
+            near = difflib.get_close_matches(self.ball.lower(), COMMON_BALLS, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise BadInput("ball", repr(self.ball), f"one of {', '.join(COMMON_BALLS)}{hint}")
         return COMMON_BALLS[self.ball]
 
 
@@ -86,8 +88,8 @@ def targets(sessions: Sequence[str], out: Path) -> tuple[CalibrationTarget, ...]
         sessions: Session folders and bare recordings; nothing means all sessions under `data/`.
 
     Raises:
-        BadInput: If there is no session, one cannot be read or is named twice, or a recording has
-            the name of another result.
+        BadInput: If there is no session, one cannot be read or is named twice, a recording has
+            the name of another result, or `out` itself is that of something else.
     """
     found: dict[str, list[tuple[Path, str]]] = {}
     bare = []
@@ -103,6 +105,7 @@ def targets(sessions: Sequence[str], out: Path) -> tuple[CalibrationTarget, ...]
     for path in bare:
         if names.count(path.stem) > 1:
             raise BadInput(str(path), f"two results named {path.stem!r}", "names that differ")
+    folders.refuse_another(out, [*found, *(path.name for path in bare)])
     several = len(names) > 1 or folders.holds_several(out)
     place = (lambda name: out / name) if several else (lambda name: out)
     grouped = [

@@ -5,7 +5,7 @@ Nothing of this is registered, since a controller needs both parameters.
 
     samples.npz   theta, shape (4000, 2), float64, of the restitution at the first bounce
     bounces.csv   time, speeds, height and energy kept of every bounce (`bounce_table`)
-    figures/      the sound with its bounces, ratio by bounce, restitution by speed
+    figures/      the sound with its bounces, or ratio by bounce; restitution by speed
     details.json  the key, findings, drops and ratios
 """
 
@@ -32,7 +32,7 @@ from ricochet.models.systems.bouncing_ball.calibration.times_only import (
 from ricochet.models.systems.bouncing_ball.chains import parameters
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.storage.files import write_arrays, write_bytes, write_json
-from ricochet.tasks.systems.bouncing_ball.calibration import bounce_table, report
+from ricochet.tasks.systems.bouncing_ball.calibration import bounce_table, folders, report
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     SCHEMA,
     CalibrationRequest,
@@ -66,7 +66,7 @@ def calibrate(target: CalibrationTarget, request: CalibrationRequest) -> dict[st
         "takes": {"used": len(found.drops), "rejected": []},
     }
     title = "\n".join(filter(None, [target.name, report.assumed_air(ball)]))
-    figures = _figures(target, found, title=title)
+    figures = _by_speed_figure(found, title=title)
     figures["recording"] = _recording(found, samples, rate, title=title)
     notes = _overdriven(samples, rate)
     return _conclude(
@@ -91,9 +91,9 @@ def calibrate_sessions(
         "sessions": [session.identity for session in detected.sessions],
         "takes": {"used": len(takes), "rejected": [asdict(each) for each in detected.rejected]},
     }
-    return _conclude(
-        target, request, found, facts, figures=_figures(target, found, title=target.name)
-    )
+    figures = _by_speed_figure(found, title=target.name)
+    figures["ratio-by-bounce"] = _ratios(target, found)
+    return _conclude(target, request, found, facts, figures=figures)
 
 
 def _drag(size: Size | None) -> tuple[float, float]:
@@ -158,6 +158,7 @@ def _conclude(
         "registered": None,
         "unknown": [unknown],
     }
+    folders.clear(target.folder)
     write_arrays(target.folder / "samples.npz", {"theta": theta})
     style.write(target.folder / "figures", figures)
     bounces = bounce_table.rows(found.drops, found.drag or 0.0)
@@ -210,23 +211,25 @@ def _details(
             "restitution_sd": found.at_first_bounce.sd,
         },
         "narrowing": [],
-        "drops": [{"times": drop.times.tolist()} for drop in found.drops],
+        "drops": [
+            {"times": drop.times.tolist(), "missing": list(drop.missing)} for drop in found.drops
+        ],
         "evidence": [asdict(each) for each in found.evidence],
         "ratios": [ratios.tolist() for ratios in found.ratios],
         "truth": None,
     }
 
 
-def _figures(target: CalibrationTarget, found: BareCalibration, *, title: str) -> dict[str, Figure]:
-    from ricochet.tasks.systems.bouncing_ball.figures import bare_recording, calibration
+def _by_speed_figure(found: BareCalibration, *, title: str) -> dict[str, Figure]:
+    from ricochet.tasks.systems.bouncing_ball.figures import bare_recording
 
-    region = found.at_first_bounce.region_90
-    return {
-        "ratio-by-bounce": calibration.ratio_by_bounce(
-            found.ratios, title=target.name, interval=region
-        ),
-        "restitution-by-speed": bare_recording.restitution_by_speed(found, title=title),
-    }
+    return {"restitution-by-speed": bare_recording.restitution_by_speed(found, title=title)}
+
+
+def _ratios(target: CalibrationTarget, found: BareCalibration) -> Figure:
+    from ricochet.tasks.systems.bouncing_ball.figures import calibration
+
+    return calibration.ratio_by_bounce(found.ratios, title=target.name)
 
 
 def _recording(

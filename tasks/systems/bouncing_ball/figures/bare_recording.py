@@ -34,7 +34,7 @@ def overview(
     above, middle, below = figure.subplots(3, 1, height_ratios=(1.2, 1.0, 1.0))
     _sound(above, found, samples, sample_rate)
     for number, ratios in enumerate(found.ratios):
-        middle.plot(np.arange(1, len(ratios) + 1), ratios, ".-", color=_colour(number), lw=0.6)
+        middle.plot(np.arange(2, len(ratios) + 2), ratios, ".-", color=_colour(number), lw=0.6)
     middle.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     label_axes(middle, "bounce", "ratio of intervals")
     _by_speed(below, found)

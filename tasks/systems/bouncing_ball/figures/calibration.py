@@ -168,7 +168,7 @@ def ratio_by_bounce(
         axes.legend(frameon=False)
     for number, chain in enumerate(ratios):
         colour = COLOURS[number % len(COLOURS)]
-        axes.plot(np.arange(1, len(chain) + 1), chain, ".-", color=colour, linewidth=0.6)
+        axes.plot(np.arange(2, len(chain) + 2), chain, ".-", color=colour, linewidth=0.6)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     label_axes(axes, "bounce", "ratio of successive intervals")
     figure.suptitle(f"{title}: ratio by bounce")

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -18,12 +19,16 @@ from typing import Any
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.storage.files import read_bytes, write_bytes
-from ricochet.tasks.systems.bouncing_ball.calibration import bounce_table, plain_words, report
+from ricochet.tasks.systems.bouncing_ball.calibration import (
+    bounce_table,
+    folders,
+    plain_words,
+    report,
+)
 from ricochet.tasks.systems.bouncing_ball.calibration.bounce_table import Bounce
 from ricochet.tasks.systems.bouncing_ball.page import plots, sound
 from ricochet.tasks.systems.bouncing_ball.page.sound import Excerpt
 
-NAME = "page.html"
 _NOT_KNOWN = "&ndash;"
 
 
@@ -44,8 +49,10 @@ def write(recording: Path, folder: Path) -> Path:
     samples, rate = sessions.load_clip(recording)
     times = [row.time_s for row in bounces]
     part = sound.excerpt(samples, rate, first=min(times), last=max(times))
-    write_bytes(folder / NAME, document(recording.name, result, details, bounces, part).encode())
-    return folder / NAME
+    write_bytes(
+        folder / folders.PAGE, document(recording.name, result, details, bounces, part).encode()
+    )
+    return folder / folders.PAGE
 
 
 def document(
@@ -57,14 +64,19 @@ def document(
 ) -> str:
     """Return the page's HTML."""
     at = result["restitution"]["at_first_bounce"]
-    sentences = [*plain_words.sentences(result), plain_words.about_drag(result)]
+    believed = report.chance_of_no_ball(details) < report.UNLIKELY
+    sentences = [
+        *(plain_words.sentences(result) if believed else []),
+        plain_words.about_drag(result),
+    ]
     script = _file("page.js")
     return string.Template(_file("page.html")).substitute(
         policy=_policy(script),
         style=_file("page.css"),
         script=script,
         name=escape(name),
-        restitution=f"{at['mean']:.3f}",
+        command=escape(_command(name, result)),
+        restitution=f"{at['mean']:.3f}" if believed else "?",
         low=f"{at['region_90'][0]:.3f}",
         high=f"{at['region_90'][1]:.3f}",
         sentences="\n".join(f"<p>{escape(each)}</p>" for each in sentences),
@@ -77,6 +89,13 @@ def document(
         by_speed=plots.by_speed(result["restitution"], bounces),
         rows="\n".join(_row(row, part) for row in bounces),
     )
+
+
+def _command(name: str, result: Mapping[str, Any]) -> str:
+    """Return the command that gives this page again."""
+    ball = result["object"]
+    named = ["--ball", str(ball["ball"])] if "air_temperature" in ball else []
+    return shlex.join(["ricochet", "calibrate", name, *named, "--page"])
 
 
 def _policy(script: str) -> str:

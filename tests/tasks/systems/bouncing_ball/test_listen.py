@@ -73,7 +73,7 @@ def test_the_answer_narrows_and_holds_the_truth(session: tuple[Path, list[str]])
     rounding = 0.5e-4  # of the four digits that are printed
     held = np.abs(intervals - RESTITUTION).min(axis=1) <= rounding
     held |= (intervals[:, 0] < RESTITUTION) & (intervals[:, 1] > RESTITUTION)
-    assert held.sum() >= len(held) - 1  # each holds it nine times of ten
+    assert held.sum() >= len(held) - 1  # each holds it nine times out of ten
 
 
 def test_the_file_is_the_sound_until_the_ball_lies_still(session: tuple[Path, list[str]]) -> None:

@@ -235,6 +235,32 @@ def test_what_is_said_of_air_depends_on_whether_the_size_is_known():
     assert known.at_first_bounce.sd < unknown.at_first_bounce.sd
 
 
+def test_a_bounce_that_is_missing_is_named_where_the_answer_is_vague():
+    whole = chain(0.84)
+    kept = np.delete(np.arange(6), 2)
+    drop = Drop(whole.times[kept], whole.time_sd[kept], (1,))
+    (said,) = [
+        finding.sentence
+        for finding in times_only.calibrate_drops([drop]).findings
+        if finding.name == "air"
+    ]
+    begin, end = drop.times[1:3]
+    assert f"a bounce is missing or cut out between {begin:.2f} and {end:.2f} s" in said
+
+
+def test_a_clip_that_was_slowed_down_is_not_believed():
+    """Its ball would keep more of its speed than any ball does, in the air of a ping-pong ball."""
+    slow = chain(0.93)
+    times, sd = 4.0 * (slow.times - slow.times[0]), 4.0 * slow.time_sd
+    drag = family.drag_prior(air.COMMON_BALLS["ping-pong"], 20.0)
+    found = times_only.calibrate_drops([Drop(times, sd)], drag)
+    assert found.at_first_bounce.mean > times_only.MOST
+    (said,) = [finding for finding in found.findings if finding.name == "lossless"]
+    assert "slowed down" in said.sentence and said.p_value < 0.5
+    kept = times_only.calibrate_drops([slow], drag)
+    assert "lossless" not in [finding.name for finding in kept.findings]
+
+
 def _real_clip():
     root = Path(__file__).parents[5]
     folder = Path(os.environ.get("RICOCHET_REAL_DATA", root.parent / "shared" / "data"))

@@ -8,7 +8,7 @@ AT = {"speed": 2.04, "mean": 0.9, "region_90": [0.88, 0.92]}
 def test_energy_and_height_are_the_square_of_the_speed_kept() -> None:
     first, second, third = plain_words.lines({"restitution": {"at_first_bounce": AT}})
     assert "2.0 m/s" in first and "90.0 % of its speed" in first
-    assert "between 88.0 % and 92.0 %, nine times of ten" in first
+    assert "between 88.0 % and 92.0 %, nine times out of ten" in first
     assert second.count("81.0 %") == 2 and "(77.4 % to 84.6 %)" in second
     assert "bounces.csv" in third
 
@@ -30,12 +30,14 @@ def test_several_channels_are_asked_for_their_places() -> None:
 
 
 def test_what_air_does_is_said_as_far_as_it_is_known() -> None:
-    def said(low: float, high: float, **ball: float) -> str:
+    def said(low: float, high: float, **ball: float | str) -> str:
         speed = {"median": 8.0, "region_90": [low, high]}
         restitution = {"terminal_speed_if_constant": speed}
         return plain_words.about_drag({"object": ball, "restitution": restitution})
 
-    assert "8.0 m/s at most (6.0 to 20.0, nine times of ten; a ping-pong ball: 8.6)" in said(6, 20)
+    assert "8.0 m/s at most (6.0 to 20.0, nine times out of ten; a ping-pong ball: 8.6)" in said(
+        6, 20
+    )
     assert "to show by how much" in said(10, 177)
-    sized = said(6, 20, air_temperature=20.0, diameter=0.04, mass=0.0027)
-    assert "known from the ball's size (40 mm, 2.7 g)" in sized
+    sized = said(6, 20, ball="ping-pong", air_temperature=20.0, diameter=0.04, mass=0.0027)
+    assert "from a ping-pong ball is known from its size (40 mm, 2.7 g) at 20 degrees" in sized

@@ -273,7 +273,9 @@ def test_a_recording_that_is_not_there_is_bad_input(tmp_path):
 def test_the_report_names_what_was_set_aside_and_draws_ratios(tmp_path):
     rejected = [{"file": f"take-{n}.wav", "reason": "silent"} for n in range(5)]
     result = RESULT | {"takes": {"used": 1, "rejected": rejected}}
-    details = {"ratios": [[0.9, 0.95, 0.93]], "findings": [{"sentence": "it drifts"}]}
+    times = np.cumsum([1.0, 0.5, 0.45, 0.42, 0.39]).tolist()
+    drops = [{"times": times, "missing": []}]
+    details = {"drops": drops, "findings": [{"sentence": "it drifts"}]}
     (tmp_path / "details.json").write_text(json.dumps(details))
     entry = {"result": result, "unchanged": False, "folder": str(tmp_path)}
     said = "\n".join(report.lines({"clip": entry}, Path("out")))
@@ -415,7 +417,7 @@ def test_the_ball_of_a_clip_is_part_of_its_key(tmp_path, asked):
 
 
 def test_an_unknown_ball_is_refused_with_those_that_are_known(asked):
-    with pytest.raises(BadInput, match=r"--ball: found 'moon', expected one of tennis, ping-pong"):
+    with pytest.raises(BadInput, match=r"ball: found 'moon', expected one of tennis, ping-pong"):
         targets.check_ball(["clip.wav"], dataclasses.replace(asked, ball="moon"))
 
 
@@ -440,3 +442,98 @@ def test_metrics_are_the_known_numbers():
     }
     unknown = run.metrics({**RESULT, "unknown": ["restitution"], "predictive_p_value": None})
     assert unknown == {"takes_used": 3.0, "takes_rejected": 0.0}
+
+
+def test_ratios_belong_to_the_bounce_between_their_intervals_and_gaps_are_named():
+    """The third of six intervals has a missed bounce: neither side of it has a ratio."""
+    times = np.cumsum([0.0, 0.5, 0.4, 0.6, 0.3, 0.24, 0.18]).tolist()
+    _, *said = report.bars({"times": times, "missing": [2]})
+    assert [line.split()[:2] for line in said if "*" in line] == [
+        ["2", "0.8000"],
+        ["5", "0.8000"],
+        ["6", "0.7500"],
+    ]
+    assert said[1] == "          a bounce is missing between 0.90 and 1.50 s"
+    assert report.bars({"times": times[:2], "missing": []}) == []
+    assert report.bars({"times": times, "missing": []}, most=2)[-1] == "  and 3 more in bounces.csv"
+
+
+def sound_file(folder, name, content=b"sound"):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_bytes(content)
+    return str(folder / name)
+
+
+def one_clip(calls):
+    """Leave what decides whose result lies in a folder."""
+    work = stand_in(calls)
+
+    def do(target, request):
+        if target.sources[0].read_bytes() == b"speech":
+            raise BadInput(target.name, "no ball", "one")
+        work(target, request)
+        details = json.loads((target.folder / "details.json").read_text()) | {"channels": 1}
+        (target.folder / "details.json").write_text(json.dumps(details))
+        air = {} if request.ball is None else {"air_temperature": 20.0}
+        ball = {"ball": request.ball or target.name, "surface": "unknown"} | air
+        return RESULT | {"sessions": [target.sources[0].name], "object": ball}
+
+    return do
+
+
+def test_the_first_clip_in_a_folder_of_results_anywhere_has_a_folder_of_its_own(tmp_path):
+    out = tmp_path / "elsewhere" / "artifacts" / "calibrate"
+    for name in ("one.wav", "two.wav"):
+        (target,) = targets.targets([sound_file(tmp_path, name)], out)
+        assert target.folder == out / target.name
+
+
+def test_a_folder_that_is_anothers_result_is_refused_and_its_own_is_done_again(tmp_path, asked):
+    one, two = (sound_file(tmp_path, name) for name in ("one.wav", "two.wav"))
+    calls: list[str] = []
+    run.run([one], asked, do=one_clip(calls))
+    before = (asked.out / "result.json").read_bytes()
+    for given in ([two], [one, two]):
+        with pytest.raises(BadInput, match=r"found the result of one\.wav.*another --out"):
+            run.run(given, asked, do=one_clip(calls))
+    assert (asked.out / "result.json").read_bytes() == before
+    sound_file(tmp_path, "one.wav", b"recorded again")
+    run.run([one], asked, do=one_clip(calls))
+    assert calls == ["one", "one"]
+
+
+def test_a_bad_clip_keeps_no_other_from_its_answer(tmp_path, asked):
+    """The index then names those that have one; without a list the first one ends all."""
+    clips = [sound_file(tmp_path, "bad.wav", b"speech"), sound_file(tmp_path, "good.wav")]
+    refused: list[BadInput] = []
+    results = run.run(clips, asked, do=one_clip([]), refused=refused)
+    assert list(results) == ["good"] and ["bad" in str(each) for each in refused] == [True]
+    index = json.loads((asked.out / "result.json").read_text())
+    assert index["pairs"] == {"good": "good/result.json"}
+    with pytest.raises(BadInput, match="no ball"):
+        run.run(clips, asked, do=one_clip([]))
+
+
+def test_what_an_answer_replaces_is_said(tmp_path, asked):
+    clip, replaced = sound_file(tmp_path, "clip.wav"), []
+    for ball in (None, "golf", "golf", "tennis"):
+        request = dataclasses.replace(asked, ball=ball)
+        replaced += [run.run([clip], request, do=one_clip([]))["clip"].get("replaces")]
+    assert replaced == [None, "no ball named", None, "golf"]
+    (tmp_path / "details.json").write_text("{}")
+    entry = {"result": RESULT, "unchanged": False, "folder": str(tmp_path), "replaces": "golf"}
+    said = report.lines({"clip": entry}, asked.out)
+    assert "  replaces the earlier answer (golf)" in said
+
+
+def test_what_a_clip_had_stays_where_it_cannot_be_used_and_no_folder_is_left(tmp_path, asked):
+    clip = sound_file(tmp_path, "text.wav", b"no sound")
+    (target,) = targets.targets([clip], asked.out)
+    with pytest.raises(BadInput, match="expected"):
+        run.calibrate_target(target, asked)
+    assert not target.folder.exists()
+    target.folder.mkdir(parents=True)
+    (target.folder / "result.json").write_text("{}")
+    with pytest.raises(BadInput, match="expected"):
+        run.calibrate_target(target, asked)
+    assert (target.folder / "result.json").exists()

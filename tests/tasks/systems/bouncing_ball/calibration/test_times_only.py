@@ -106,7 +106,7 @@ def test_a_clip_s_answer_depends_on_the_ball_that_is_named_and_not_on_the_seed(t
     slowest, fastest = result["restitution"]["terminal_speed_if_constant"]["region_90"]
     assert slowest < 8.6 < fastest < 1.4 * slowest
     drawn = {path.name for path in (target.folder / "figures").iterdir()}
-    assert drawn == {"recording.png", "ratio-by-bounce.png", "restitution-by-speed.png"}
+    assert drawn == {"recording.png", "restitution-by-speed.png"}
 
 
 def test_clicks_of_a_clock_are_refused_in_one_line(tmp_path):

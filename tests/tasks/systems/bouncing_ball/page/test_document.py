@@ -126,7 +126,10 @@ def test_a_doubt_stands_before_the_number(tmp_path: Path) -> None:
     weak = {"findings": [{"name": "weak", "p_value": 0.98, "sentence": "."}], "ratios": [[0.8]]}
     page = document.document("clip.wav", RESULT, weak, BOUNCES, part)
     doubt = page.index("This is no ball with a chance of 98 %")
-    assert doubt < page.index("<strong>0.800</strong>")
+    assert doubt < page.index("<strong>?</strong>") and "<strong>0.8" not in page
+    weak["findings"][0]["p_value"] = 0.2
+    less = document.document("clip.wav", RESULT, weak, BOUNCES, part)
+    assert less.index("with a chance of 20 %") < less.index("<strong>0.800</strong>")
     sure = document.document("clip.wav", RESULT, FINDING, BOUNCES, part)
     assert "This is no ball" not in sure
 
@@ -155,3 +158,11 @@ def test_its_own_program_runs_under_its_policy(page: str, tmp_path: Path) -> Non
     bounces = [a for _, a in Elements(done.stdout).found if a.get("class") == "bounce"]
     assert len(bounces) == 2 * len(BOUNCES)
     assert all(attributes.get("tabindex") == "0" for attributes in bounces)
+
+
+def test_the_page_says_which_command_made_it() -> None:
+    part = sound.excerpt(np.ones((1, 4 * RATE)), RATE, first=0.5, last=3.0)
+    named = {"ball": "golf", "diameter": 0.0427, "mass": 0.0459, "air_temperature": 20.0}
+    for ball, options in ((RESULT["object"], ""), (named, " --ball golf")):
+        page = document.document("my clip.wav", RESULT | {"object": ball}, FINDING, BOUNCES, part)
+        assert f"ricochet calibrate &#x27;my clip.wav&#x27;{options} --page</code>" in page
