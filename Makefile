@@ -70,9 +70,11 @@ setup-docs: setup ## add what builds the site (Sphinx)
 	|| $(VENV)/bin/python -m pip install -qq -r requirements-docs.lock
 	@$(VENV)/bin/python -m pip check
 
-wheel: setup ## build dist/ricochet_lab-*.whl, which pip installs anywhere
+wheel: ## build dist/ricochet_lab-*.whl, which pip installs anywhere
 	@rm -rf build  # setuptools would take up what lies there
-	$(VENV)/bin/python -m pip wheel -qq --no-deps --no-build-isolation --wheel-dir dist .
+	@if [ -x $(VENV)/bin/pip ]; \
+	then $(VENV)/bin/python -m pip wheel -qq --no-deps --no-build-isolation --wheel-dir dist .; \
+	else $(PYTHON) -m pip wheel -qq --no-deps --wheel-dir dist .; fi
 	@ls dist/*.whl
 
 pull: setup ## fetch the recordings that data.dvc names

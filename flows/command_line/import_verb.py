@@ -55,7 +55,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "recording",
         nargs="+",
         type=Path,
-        help="WAV, FLAC, AIFF, OGG or MP3 (m4a, mp4 ... after `make setup-media`), or folders",
+        help="WAV, FLAC, AIFF, OGG or MP3 (m4a, mp4 ... with PyAV), or folders",
     )
     parser.add_argument("--ball", required=True, metavar="NAME", help="such as golf")
     parser.add_argument("--surface", required=True, metavar="NAME", help="such as concrete")

@@ -26,8 +26,8 @@ SPREAD = 2 * STEP  # over which a dithered conversion spreads the extreme
 BELOW = 0.01  # of the extreme, beneath which frames of sound that fits are spread evenly
 STUCK_SHARE = 0.5  # of a take in one unchanged value
 READ = (
-    "WAV, FLAC, AIFF, OGG or MP3; m4a, mp4, mov, 3gp or amr after `make setup-media`; "
-    "`ffmpeg -i IN OUT.wav` converts the rest"
+    "WAV, FLAC, AIFF, OGG or MP3; m4a, mp4, mov, 3gp or amr with PyAV (`pip install av`; in a "
+    "checkout `make setup-media`); `ffmpeg -i IN OUT.wav` converts the rest"
 )
 SUBTYPES = ("PCM_16", "PCM_24", "FLOAT")
 UNKNOWN_LENGTH = (0, 0xFFFFFFFF)  # what a recorder writes that could not go back to its header

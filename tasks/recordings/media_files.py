@@ -15,7 +15,10 @@ from ricochet.tasks.recordings import audio_files
 from ricochet.tasks.recordings.audio_files import Audio
 
 SUFFIXES = (".m4a", ".mp4", ".mov", ".3gp", ".amr", ".aac", ".webm")
-NEEDED = "WAV, FLAC, MP3 or OGG (`ffmpeg -i IN OUT.wav`), or the extra `media` (`make setup-media`)"
+NEEDED = (
+    "WAV, FLAC, MP3 or OGG (`ffmpeg -i IN OUT.wav`), or PyAV (`pip install av`; in a checkout "
+    "`make setup-media`)"
+)
 
 
 def read(path: Path) -> Audio:

@@ -64,5 +64,5 @@ def test_without_the_library_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     path = tmp_path / "clip.m4a"
     path.write_bytes(b"some bytes")
-    with pytest.raises(BadInput, match=r"no PyAV, expected WAV, FLAC, MP3 .*`make setup-media`"):
+    with pytest.raises(BadInput, match=r"no PyAV, expected WAV, FLAC, MP3 .*`pip install av`"):
         media_files.read(path)

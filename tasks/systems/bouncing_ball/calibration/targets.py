@@ -97,6 +97,7 @@ def targets(sessions: Sequence[str], out: Path) -> tuple[CalibrationTarget, ...]
         if _looks_bare(path):
             bare.append(path)
         else:
+            _refuse_clips(path)
             name, digest = _identity(path)
             if any(digest == other for _, other in found.get(name, ())):
                 raise BadInput(str(path), "a session named already", "each session once")
@@ -172,6 +173,19 @@ def _sources(sessions: Sequence[str]) -> list[Path]:
 
 def _looks_bare(path: Path) -> bool:
     return path.is_file() or (not path.is_dir() and path.suffix.lower() in SOUNDS)
+
+
+def _refuse_clips(folder: Path) -> None:
+    """Refuse a folder that is no session but holds sound, and say how to name what it holds."""
+    if not folder.is_dir() or (folder / recordings.MANIFEST).exists():
+        return
+    sounds = [path for path in folder.iterdir() if path.suffix.lower() in SOUNDS]
+    if sounds:
+        expected = (
+            f"a session; the clips of a phone are named: ricochet calibrate {folder}/*"
+            f"{sounds[0].suffix}, and takes of several microphones are imported: ricochet import"
+        )
+        raise BadInput(str(folder), f"no {recordings.MANIFEST}", expected)
 
 
 def _bare_target(path: Path, folder: Path, *, several: bool) -> CalibrationTarget:

@@ -537,3 +537,9 @@ def test_what_a_clip_had_stays_where_it_cannot_be_used_and_no_folder_is_left(tmp
     with pytest.raises(BadInput, match="expected"):
         run.calibrate_target(target, asked)
     assert (target.folder / "result.json").exists()
+
+
+def test_a_folder_of_clips_is_refused_with_how_they_are_named(tmp_path):
+    sound_file(tmp_path / "clips", "a.m4a")
+    with pytest.raises(BadInput, match=r"ricochet calibrate .*clips/\*\.m4a.*ricochet import"):
+        targets.targets([str(tmp_path / "clips")], tmp_path / "out")
