@@ -65,11 +65,12 @@ def test_two_settings_are_two_experiments_whose_numbers_compare(checkout: Path) 
 
 @pytest.mark.slow
 def test_an_experiment_in_a_copy_leaves_the_checkout_as_it_is(checkout: Path) -> None:
-    given = [word for setting in SMALL for word in ("-S", setting)]
+    """One epoch of a small network is far from the network of HEAD, if its settings are used."""
+    given = [word for setting in (*SMALL, "density.epochs=1") for word in ("-S", setting)]
     dvc(checkout, "exp", "run", "-q", "--temp", "-n", "aside", *given, "density")
     assert run(checkout, "git", "status", "--short") == ""
     changed = json.loads(dvc(checkout, "metrics", "diff", "--json", "HEAD", "aside"))
-    assert "held_out_nats" in changed["metrics/density.json"]
+    assert changed["metrics/density.json"]["held_out_nats"]["diff"] > 0.5
 
 
 def test_every_stage_has_numbers_in_git() -> None:
