@@ -74,7 +74,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--seconds", type=float, default=60.0, metavar="S", help="longest recording (default 60)"
     )
     parser.add_argument(
-        "--ball", metavar="NAME", help="which sets its drag: ping-pong, tennis, golf, ..."
+        "--ball", metavar="NAME", help="as of `ricochet calibrate`, which sets its drag"
     )
     parser.add_argument("--name", metavar="ID", help="of the recording (default: date and time)")
     parser.add_argument(

@@ -219,7 +219,8 @@ def _calibrate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ball",
         metavar="NAME",
-        help="ball of bare recordings, which sets its drag: ping-pong, tennis, golf, ...",
+        help="ball of bare recordings, which sets its drag: ping-pong, tennis, golf, squash, "
+        "basketball, steel, or DIAMETER,MASS in m and kg (a marble: 0.016,0.0053)",
     )
     parser.add_argument(
         "--page",

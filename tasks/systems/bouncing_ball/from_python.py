@@ -29,7 +29,7 @@ def calibrate(
 
     Args:
         ball: Name of the ball of a bare recording, by which its drag is known: ping-pong, tennis,
-            golf, squash, basketball or steel.
+            golf, squash, basketball, steel, or `DIAMETER,MASS` in m and kg.
 
     Raises:
         BadInput: If the recording cannot be used, or holds no ball.

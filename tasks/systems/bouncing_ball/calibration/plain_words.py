@@ -41,8 +41,7 @@ def about_drag(result: Mapping[str, Any]) -> str:
     ball = result["object"]
     if "air_temperature" in ball:
         return (
-            f"What the air takes from a {ball['ball']} ball is known from its size "
-            f"({1e3 * ball['diameter']:g} mm, {1e3 * ball['mass']:g} g) at "
+            f"What the air takes from {sized(ball)} is known at "
             f"{ball['air_temperature']:g} degrees and is no part of these numbers."
         )
     speed = result["restitution"]["terminal_speed_if_constant"]
@@ -59,6 +58,12 @@ def about_drag(result: Mapping[str, Any]) -> str:
         f"ten; a ping-pong ball: {known:.1f}). With the ball's name, --ball NAME, the answer is "
         "narrower."
     )
+
+
+def sized(ball: Mapping[str, Any]) -> str:
+    """Name a ball of known size, by its name or by its size alone."""
+    named = "a ball" if "," in ball["ball"] else f"a {ball['ball']} ball"
+    return f"{named} of {1e3 * ball['diameter']:g} mm and {1e3 * ball['mass']:g} g"
 
 
 def about_places(channels: int) -> list[str]:

@@ -60,10 +60,7 @@ def assumed_air(ball: Mapping[str, Any]) -> str | None:
     """Say whose air a clip's answer assumes, from `object` of its result; None if no one's."""
     if "air_temperature" not in ball:
         return None
-    return (
-        f"air of a {ball['ball']} ball, {1e3 * ball['diameter']:g} mm, {1e3 * ball['mass']:g} g, "
-        f"at {ball['air_temperature']:g} degrees"
-    )
+    return f"air of {plain_words.sized(ball)}, at {ball['air_temperature']:g} degrees"
 
 
 def doubt(details: Mapping[str, Any]) -> list[str]:

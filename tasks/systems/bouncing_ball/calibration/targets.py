@@ -34,7 +34,8 @@ class CalibrationRequest:
     Attributes:
         density: Package of the density network; None finds or trains one under `artifacts/`.
         model: Name of that package in `result.json`; None names it by its digest.
-        ball: Name of the ball of bare recordings in `air.COMMON_BALLS`; None if it is not known.
+        ball: Of bare recordings: a name in `air.COMMON_BALLS`, or `DIAMETER,MASS` in m and kg;
+            None if it is not known.
         anyway: Whether to register what rests on half of its takes or fewer.
     """
 
@@ -51,11 +52,7 @@ class CalibrationRequest:
         """Return the size of the ball that is named; `BadInput` if there is no such ball."""
         if self.ball is None:
             return None
-        if self.ball not in COMMON_BALLS:
-            near = difflib.get_close_matches(self.ball.lower(), COMMON_BALLS, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise BadInput("ball", repr(self.ball), f"one of {', '.join(COMMON_BALLS)}{hint}")
-        return COMMON_BALLS[self.ball]
+        return COMMON_BALLS.get(self.ball) or _stated_size(self.ball)
 
 
 @dataclass(frozen=True)
@@ -74,6 +71,20 @@ class CalibrationTarget:
     folder: Path
     digest: str
     bare: bool = False
+
+
+def _stated_size(words: str) -> Size:
+    """Read `DIAMETER,MASS`; `BadInput` if it is neither that nor a ball's."""
+    near = difflib.get_close_matches(words.lower(), COMMON_BALLS, n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    known = f"one of {', '.join(COMMON_BALLS)}{hint}, or DIAMETER,MASS in m and kg"
+    try:
+        diameter, mass = map(float, words.split(","))
+        size = Size(diameter, mass)
+    except ValueError as error:
+        raise BadInput("ball", repr(words), known) from error
+    recordings.check_density(diameter, mass, f"ball {words}")
+    return size
 
 
 def is_bare(sessions: Sequence[str]) -> bool:

@@ -40,4 +40,4 @@ def test_what_air_does_is_said_as_far_as_it_is_known() -> None:
     )
     assert "to show by how much" in said(10, 177)
     sized = said(6, 20, ball="ping-pong", air_temperature=20.0, diameter=0.04, mass=0.0027)
-    assert "from a ping-pong ball is known from its size (40 mm, 2.7 g) at 20 degrees" in sized
+    assert "takes from a ping-pong ball of 40 mm and 2.7 g is known at 20 degrees" in sized

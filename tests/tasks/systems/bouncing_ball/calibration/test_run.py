@@ -10,6 +10,7 @@ import pytest
 
 from ricochet.hardware.microphones import interface
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.systems import catalogue
@@ -291,7 +292,7 @@ def test_the_report_of_a_clip_says_whose_air_was_assumed(tmp_path):
     ball = {"ball": "ping-pong", "diameter": 0.04, "mass": 0.0027, "air_temperature": 20.0}
     entry = {"result": RESULT | {"object": ball}, "unchanged": False, "folder": str(tmp_path)}
     said = report.lines({"clip": entry}, Path("out"))
-    assert "  air of a ping-pong ball, 40 mm, 2.7 g, at 20 degrees" in said
+    assert "  air of a ping-pong ball of 40 mm and 2.7 g, at 20 degrees" in said
     assert report.assumed_air({"ball": "clip"}) is None
 
 
@@ -416,9 +417,28 @@ def test_the_ball_of_a_clip_is_part_of_its_key(tmp_path, asked):
     assert calls == ["clip", "clip"]
 
 
+UNKNOWN_BALLS = {
+    "moon": r"ball: found 'moon', expected one of tennis, ping-pong.*DIAMETER,MASS in m and kg",
+    "Pingpong": r"did you mean 'ping-pong'\?",
+    "0.016": "DIAMETER,MASS",
+    "0.016,-1": "DIAMETER,MASS",
+    "0.016,nan": "DIAMETER,MASS",
+    "16,5.3": r"found 0.00247 kg/m\^3, expected a ball of",
+    "1,2,3": "DIAMETER,MASS",
+}
+
+
 def test_an_unknown_ball_is_refused_with_those_that_are_known(asked):
-    with pytest.raises(BadInput, match=r"ball: found 'moon', expected one of tennis, ping-pong"):
-        targets.check_ball(["clip.wav"], dataclasses.replace(asked, ball="moon"))
+    for ball, words in UNKNOWN_BALLS.items():
+        with pytest.raises(BadInput, match=words):
+            targets.check_ball(["clip.wav"], dataclasses.replace(asked, ball=ball))
+
+
+def test_a_ball_of_another_size_is_stated_by_it(asked):
+    request = dataclasses.replace(asked, ball="0.016,0.0053")
+    assert request.size == Size(0.016, 0.0053)
+    stated = {"ball": "0.016,0.0053", "diameter": 0.016, "mass": 0.0053, "air_temperature": 20.0}
+    assert report.assumed_air(stated) == "air of a ball of 16 mm and 5.3 g, at 20 degrees"
 
 
 def test_a_session_states_its_own_ball(tmp_path, asked):
