@@ -68,11 +68,11 @@ def _sound(
     clock = np.arange(len(level)) * step / sample_rate
     axes.fill_between(clock, _DEEPEST, level, color=COLOURS[6], alpha=0.5, linewidth=0.0)
     for number, drop in enumerate(found.drops):
-        axes.vlines(drop.times, _DEEPEST, 2.0, color=_colour(number), linewidth=0.8)
+        axes.vlines(drop.times, 1.5, 5.5, color=_colour(number), linewidth=0.8)  # above each click
         label = f"drop {number + 1}: {len(drop.times)} bounces"
-        axes.annotate(label, (float(drop.times[0]), 3.0), color=_colour(number), fontsize=9)
+        axes.annotate(label, (float(drop.times[0]), 6.5), color=_colour(number), fontsize=9)
     axes.set_xlim(0.0, len(samples) / sample_rate)
-    axes.set_ylim(_DEEPEST, 12.0)
+    axes.set_ylim(_DEEPEST, 14.0)
     label_axes(axes, "time, s", "peak, dB")
 
 

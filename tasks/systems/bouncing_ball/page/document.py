@@ -141,7 +141,7 @@ def _row(row: Bounce, part: Excerpt) -> str:
         f"{row.drop}",
         f"{row.bounce}",
         time,
-        _number(height, 1),
+        _number(height, 2),
         _number(row.speed_before_m_per_s, 2),
         _number(row.speed_after_m_per_s, 2),
         _number(kept, 1),
