@@ -115,3 +115,20 @@ def test_a_page_of_a_session_is_refused_before_anything_is_loaded(tmp_path):
     found = calibrate(tmp_path, "--page", "--out", tmp_path / "out")
     assert found.returncode == 2
     assert "--page: found session folders, expected bare recordings alone" in found.stderr
+
+
+@pytest.mark.slow
+def test_one_bad_clip_among_others_is_said_after_their_answers_and_a_page_is_renewed(tmp_path):
+    place, good, bad = tmp_path / "out", tmp_path / "good.wav", tmp_path / "bad.wav"
+    clip(good, restitution=0.87)
+    bad.write_text("no sound")
+    found = calibrate(good, bad, "--page", "--out", place)
+    assert found.returncode == 2
+    assert "good:" in found.stdout and "restitution 0.8" in found.stdout
+    assert str(bad) in found.stderr.splitlines()[-1] and "expected" in found.stderr
+    assert not (place / "bad").exists()
+    first = (place / "good" / "page.html").read_text()
+    again = calibrate(good, "--ball", "golf", "--out", place)
+    assert again.returncode == 0, again.stderr
+    assert "replaces the earlier answer (no ball named)" in again.stdout
+    assert "--ball golf --page" in (place / "good" / "page.html").read_text() != first
