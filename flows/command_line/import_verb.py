@@ -13,11 +13,13 @@ from ricochet.flows.command_line.verb import (
     prepare_servers,
     report_published,
 )
+from ricochet.tasks.console.progress import announce
 from ricochet.tasks.systems import catalogue
 
 
 def import_recordings(call: Call) -> Mapping[str, Any]:
     """Seal existing recordings as a session."""
+    announce("loading ...")
     from ricochet.tasks.systems.bouncing_ball import recording_import as importing
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ricochet.flows.command_line.verb import RESULT, Call, Takes, Verb, write_result
+from ricochet.tasks.console.progress import announce
 
 if TYPE_CHECKING:
     from ricochet.tasks.validation.posterior_judgement import Judgement
@@ -25,6 +26,7 @@ Exit status: 0 accepted, 1 refused by a check, 2 a file that cannot be used.
 
 def judge(call: Call) -> None:
     """Judge a posterior by its samples and a simulator."""
+    announce("loading ...")
     import numpy as np
 
     from ricochet.tasks.console.progress import bar

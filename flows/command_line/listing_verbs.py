@@ -100,7 +100,8 @@ def _lines(found: "Detail", *, made_by: str) -> list[str]:
         compared = ", ".join(f"{role} {n}" for role, n in entry.validation.versions.items())
         rows += [("", f"{compared}; run {entry.validation.run}")]
     rows += [("used", line) for line in found.used]
-    return [entry.name, *(f"  {label:{WIDTH}}{text}" for label, text in rows)]
+    width = max([WIDTH, *(len(label) + 2 for label, _ in rows)])
+    return [entry.name, *(f"  {label:{width}}{text}" for label, text in rows)]
 
 
 def _aliases(entry: "Entry") -> str:

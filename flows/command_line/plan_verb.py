@@ -8,6 +8,7 @@ from typing import Any
 
 from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, prepare_servers, write_result
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console.progress import announce
 from ricochet.tasks.systems import catalogue
 
 PLANS = Path("artifacts", "plan")
@@ -15,6 +16,7 @@ PLANS = Path("artifacts", "plan")
 
 def plan(call: Call) -> Mapping[str, Any]:
     """Plan sessions of what was calibrated once."""
+    announce("loading ...")
     from ricochet.tasks.console.progress import bar
     from ricochet.tasks.storage.files import output_folder
     from ricochet.tasks.systems.bouncing_ball.planning import calibrated_ball

@@ -74,12 +74,18 @@ def new_data(
     draw: np.random.Generator,
     progress: Progress = no_progress,
 ) -> tuple[Float[ndarray, "case replicate value"], Float[ndarray, "case value"]]:
-    """Simulate data at some draws of each case, evenly chosen, and at its truth."""
+    """Simulate data at some draws of each case, evenly chosen, and at its truth.
+
+    `BadInput` if they have another number of values than the data that the posteriors were given.
+    """
     cases, count = samples.draws.shape[:2]
     chosen = np.linspace(0, count - 1, min(replicates, count)).round().astype(int)
     at_draws, at_truth = [], []
     for number in range(cases):
         at_truth.append(simulate(samples.truth[number], draw))
+        given = len(at_truth[0]) if samples.data is None else samples.data.shape[1]
+        if len(at_truth[0]) != given:
+            raise BadInput(FUNCTION, f"{len(at_truth[0])} values", f"{given}, as data has")
         at_draws.append([simulate(theta, draw) for theta in samples.draws[number, chosen]])
         progress(number + 1, cases)
     return np.array(at_draws), np.array(at_truth)

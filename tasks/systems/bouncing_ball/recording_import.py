@@ -9,7 +9,7 @@ takes) is refused before anything is there.
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,13 +33,15 @@ from ricochet.tasks.recordings import importing, microphones_file, recorder, ses
 from ricochet.tasks.recordings.microphones_file import StatedMicrophones
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.storage.files import whole_folder, write_json
+from ricochet.tasks.storage.files import sha256, whole_folder, write_json
 from ricochet.tasks.systems.bouncing_ball.calibration import detections
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import DATA
 from ricochet.tasks.systems.bouncing_ball.figures import calibration as figures
 from ricochet.tasks.systems.bouncing_ball.settings import HIGHEST, LOWEST, Calibrate
 
+WIDEST = 10.0
+"""Largest distance between two microphones that hear a drop, m."""
 QUIET = 0.01
 """Largest sample of a channel, full scale 1, below which its gain is said to be low."""
 OPTIONS = {
@@ -96,7 +98,9 @@ def run(request: ImportRequest, settings: Settings, out: Path) -> dict[str, Any]
             are not what is stated, or another session has the name. Nothing is then there.
     """
     files = importing.find(request.files)
+    _refuse_copies(files)
     microphones = microphones_file.read(request.microphones)
+    _check_span(microphones, request.microphones)
     plan = _plan(request, microphones, out)
     _check_plan(plan)
     stated = importing.statement(plan, files, microphones.survey_sd)
@@ -120,6 +124,24 @@ def run(request: ImportRequest, settings: Settings, out: Path) -> dict[str, Any]
     result |= {"next": _next(folder, microphones, settings[Calibrate])}
     write_json(out / "result.json", result)
     return result
+
+
+def _refuse_copies(files: Sequence[Path]) -> None:
+    """Refuse a recording that is there twice under two names: it would count twice."""
+    found: dict[str, Path] = {}
+    for path in files:
+        other = found.setdefault(sha256(path), path)
+        if other is not path:
+            raise BadInput(str(path), f"the same sound as {other.name}", "each recording once")
+
+
+def _check_span(stated: StatedMicrophones, path: Path) -> None:
+    """Refuse an array wider than any that hears a drop: its places are no metres."""
+    for (a, one), (b, other) in itertools.combinations(enumerate(stated.microphones), 2):
+        apart = math.dist(one.position, other.position)
+        if apart > WIDEST:
+            expected = f"at most {WIDEST:g} m: metres, not centimetres?"
+            raise BadInput(f"{path}: microphones", f"{apart:.3g} m between {a} and {b}", expected)
 
 
 def package_name(request: ImportRequest) -> str:

@@ -76,11 +76,15 @@ def test_in_a_pipe_something_is_said_before_anything_slow_is_imported(tmp_path):
         "from ricochet.tasks.console import progress\n"
         "from ricochet.flows.command_line import recording_verbs, verbs\n"
         "from ricochet.flows.command_line import registry_verbs, study_verbs\n"
+        "from ricochet.flows.command_line import import_verb, judge_verb, listen_verb, plan_verb\n"
+        "from ricochet.flows.command_line import verb\n"
+        "modules = [progress, recording_verbs, registry_verbs, study_verbs, verbs, verb]\n"
+        "modules += [import_verb, judge_verb, listen_verb, plan_verb]\n"
         "heavy = {'torch', 'prefect', 'mlflow', 'numba', 'matplotlib'}\n"
         "def said(line, **_):\n"
         "    print(sorted(heavy & set(sys.modules)))\n"
         "    raise KeyboardInterrupt\n"
-        "for module in (progress, recording_verbs, registry_verbs, study_verbs, verbs):\n"
+        "for module in modules:\n"
         "    module.announce = said\n"
         "from ricochet.flows import cli\n"
         "from ricochet.flows.servers import kill_guard\n"
@@ -91,6 +95,19 @@ def test_in_a_pipe_something_is_said_before_anything_slow_is_imported(tmp_path):
     lines = ("calibrate x.wav", "simulate", "train density", "train energy", "nightly", "doctor")
     lines += ("study cup", "up", "validate shooting-balanced", "promote ball-table 1")
     lines += ("rollback ball-table", "capture --session a", "calibrate x.wav --no-publish")
+    lines += (
+        "import x --ball a --surface b --microphones m.yaml",
+        "listen",
+        "list",
+        "show ball-table",
+    )
+    lines += (
+        "plan x --restitution-sd 1",
+        "judge x.npz --simulator f.py",
+        "export ball-table --to mujoco",
+    )
+    named = {line.split()[0] for line in lines} | {"devices", "completion"}  # which ask at once
+    assert named == {verb.words[0] for verb in verbs.all_verbs()}
     command = [sys.executable, "-c", code, *lines]
     found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert found.stdout == "[]\n" * len(lines), found.stderr

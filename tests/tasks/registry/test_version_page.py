@@ -1,11 +1,17 @@
 """Pages of names and versions say numbers, checks and the gate, and a validation comes on top."""
 
+from dataclasses import replace
+
+import numpy as np
+
 from ricochet.tasks.registry import packages, runs, version_page, versions
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 
 def test_a_version_is_described_from_its_registration_on(tracker, tmp_path, package) -> None:
+    moments = {"mean": np.array([0.8, 3.0]), "covariance": np.diag([1e-4, 0.04])}
+    package = replace(package, arrays=package.arrays | moments)
     packages.write_package(tmp_path / "package", package, reader=GRID)
     run_id = runs.open_run(tracker, "registry", "page", name="page", tags={}).run_id
     found = versions.register(
@@ -20,8 +26,8 @@ def test_a_version_is_described_from_its_registration_on(tracker, tmp_path, pack
     said = tracker.client.get_model_version(found.name, found.version).description
     assert f"get-artifact?path=figures/posterior.png&run_uuid={run_id}" in said
     assert "Checks when it was made" in said
-    for parameter in package.parameters if "mean" in package.arrays else ():
-        assert f"| {parameter.name} | " in said
+    assert "| restitution | 0.800 +- 0.010" in said
+    assert "| log10_concentration | 3.00 +- 0.20" in said
     about = tracker.client.get_registered_model("ball-page").description
     assert "by-passes the gate" in about and POSTERIOR.made_by in about
 

@@ -123,6 +123,14 @@ def test_simulators_that_cannot_be_used_are_refused_with_exit_2(
     assert said in capsys.readouterr().err
 
 
+def test_a_simulator_gives_as_many_values_as_the_data_have(tmp_path, capsys) -> None:
+    given = arrays(7)
+    given["data"] = np.zeros((len(given["truth"]), 2))
+    text = "def simulate(theta, draw):\n    return theta[:1]\n"
+    assert cli.main(files(tmp_path, given, text)) == 2
+    assert "simulate: found 1 values, expected 2, as data has" in capsys.readouterr().err
+
+
 def test_new_data_are_simulated_at_the_truth_and_at_draws(tmp_path) -> None:
     files(tmp_path, arrays(8), "def simulate(theta, draw):\n    return theta\n")
     samples = posterior_samples.read(tmp_path / "samples.npz")

@@ -19,6 +19,8 @@ from ricochet.models.systems.bouncing_ball.planning.planned_sessions import Know
 
 SCHEMAS = ("ricochet.calibration/1", "ricochet.calibration/2")
 _LARGEST = 2**24
+NORMAL_90 = 1.645
+"""Half the width of a central 90 % interval, in standard deviations."""
 _LEAST_WEIGHT, _MOST_MEMBERS = 0.02, 3
 _TEMPERATURE = 20.0
 _PAPER = {"log_scatter": 3e-4, "log_take_scatter": 1e-4, "log_release_speed": 0.1}
@@ -70,6 +72,10 @@ def of_result(result: Mapping[str, Any], where: str) -> Planned:
     """Return what a result says; `BadInput` if it is none of one ball on one surface."""
     if result.get("schema") not in SCHEMAS:
         raise BadInput(where, f"schema {result.get('schema')!r}", " or ".join(SCHEMAS))
+    if result.get("unknown"):
+        unknown = ", ".join(map(str, result["unknown"]))
+        expected = "the calibration of a session whose microphones gave places"
+        raise BadInput(where, f"a result in which {unknown} is unknown", expected)
     try:
         return _planned(result)
     except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -79,11 +85,9 @@ def of_result(result: Mapping[str, Any], where: str) -> Planned:
 
 def _planned(result: Mapping[str, Any]) -> Planned:
     thing = result["object"]
-    diameter, mass = thing.get("diameter"), thing.get("mass")
-    size = None if diameter is None or mass is None else Size(float(diameter), float(mass))
-    drag = family.drag_prior(size, _TEMPERATURE)
-    priors = family.members(drag)
     whole = result["schema"] == SCHEMAS[1] and result.get("stated") == "whole_takes"
+    drag = _drag(result, whole=whole)
+    priors = family.members(drag)
     weights = {name: float(result["members"][name]) for name in priors} if whole else {}
     ranked = sorted(weights, key=lambda name: -weights[name])[:_MOST_MEMBERS]
     members = tuple(name for name in ranked if weights[name] >= _LEAST_WEIGHT)
@@ -103,6 +107,21 @@ def _planned(result: Mapping[str, Any]) -> Planned:
     name = f"{thing['ball']}-{thing['surface']}"
     ball = KnownBall(theta, prior.law)
     return Planned(name, ball, members, drag, None if height is None else float(height))
+
+
+def _drag(result: Mapping[str, Any], *, whole: bool) -> tuple[float, float]:
+    """Return centre and spread of the prior of log drag: by the ball's size, else by the result.
+
+    Where a size was known and is not stated in the result, no law has a member without air, and the
+    interval of the drag is as narrow as the size made it.
+    """
+    diameter, mass = (result["object"].get(name) for name in ("diameter", "mass"))
+    if diameter is not None and mass is not None:
+        return family.drag_prior(Size(float(diameter), float(mass)), _TEMPERATURE)
+    if not whole or any(name.endswith(family.WITHOUT_LOSS_OR_AIR) for name in result["members"]):
+        return family.drag_prior(None, _TEMPERATURE)
+    low, high = (math.log(float(end)) for end in result["nuisances"]["drag"]["region_90"])
+    return 0.5 * (low + high), (high - low) / (2.0 * NORMAL_90)
 
 
 def _middles(known: Mapping[str, Any]) -> dict[str, float]:

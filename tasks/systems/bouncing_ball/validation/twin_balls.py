@@ -1,10 +1,11 @@
 """The ball that the twin tosses for a pair, and what it is taken from.
 
-The nature of the sample's pairs is known: they were simulated with it. That of any other pair is
-known to nobody, so every toss and every cup has one of its own, drawn from the candidate's
-posterior. Such a validation shows that a controller of these beliefs meets balls of which they are
-true, and that the predictions keep what they promise there; it cannot show that the beliefs are
-true of the real ball, nor that they are truer than the champion's.
+The nature of the sample's pairs is known: they were simulated with it. That of any other pair, and
+of one of the same name with real recordings under `data/`, is known to nobody, so every toss and
+every cup has one of its own, drawn from the candidate's posterior. Such a validation shows that a
+controller of these beliefs meets balls of which they are true, and that the predictions keep what
+they promise there; it cannot show that the beliefs are true of the real ball, nor that they are
+truer than the champion's.
 
 How a hand tosses follows the restitution, as it does for the balls of `balls.BALLS`: let go from
 h = 0.32 m - 0.67 m (e - 0.72) at the speed with which it crosses the robot's plane, 0.57 m away, at
@@ -17,7 +18,7 @@ the touch by a paddle depends on it.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import numpy as np
@@ -28,6 +29,7 @@ from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS
 from ricochet.models.systems.bouncing_ball.balls import Ball, Hand
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.tasks.recordings import sessions
+from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.systems.bouncing_ball import sample
 from ricochet.tasks.systems.bouncing_ball.calibration import targets
 from ricochet.tasks.systems.bouncing_ball.capture import UNKNOWN_RADIUS
@@ -60,24 +62,31 @@ def of_pair(name: str, draws: ContactDraws) -> BallOf:
 
 
 def is_known(name: str) -> bool:
-    """Tell whether the nature of a pair is known, as the sample's is."""
-    return name in sample.TRUTHS
+    """Tell whether the nature of a pair is known: that of the sample's, if none of it is real."""
+    return name in sample.TRUTHS and all(each.truth is not None for each in _sessions(name))
 
 
 def named(name: str) -> Ball:
     """Return a ball of the name and radius of a pair: a real rig knows nothing else of it."""
-    return sample.TRUTHS.get(name) or Ball(name, 1.0, 0.0, radius_of(name))
+    return sample.TRUTHS[name] if is_known(name) else Ball(name, 1.0, 0.0, radius_of(name))
 
 
 def radius_of(name: str) -> float:
     """Return the radius of a pair's ball, m."""
+    for session in _sessions(name):
+        if session.diameter is not None:
+            return 0.5 * session.diameter
+    ruled = [ball for ball in COMMON_BALLS if name.startswith(f"{ball}-")]
+    return 0.5 * COMMON_BALLS[ruled[0]].diameter if ruled else UNKNOWN_RADIUS
+
+
+def _sessions(name: str) -> Iterator[Session]:
+    """Yield the sessions of a pair under `data/` that can be read."""
     for path in sorted(targets.DATA.glob(f"[!.]*/{sessions.MANIFEST}")):
         with suppress(BadInput):
             session, _ = sessions.read_manifest(path)
-            if f"{session.ball}-{session.surface}" == name and session.diameter is not None:
-                return 0.5 * session.diameter
-    ruled = [ball for ball in COMMON_BALLS if name.startswith(f"{ball}-")]
-    return 0.5 * COMMON_BALLS[ruled[0]].diameter if ruled else UNKNOWN_RADIUS
+            if f"{session.ball}-{session.surface}" == name:
+                yield session
 
 
 def hand_of(restitution: float) -> Hand:

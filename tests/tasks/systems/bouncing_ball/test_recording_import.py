@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+import yaml
 
 from ricochet.flows import cli
 from ricochet.hardware.microphones.interface import default_rig
@@ -214,6 +215,24 @@ def test_a_kill_leaves_no_session(tmp_path, asked, imported, monkeypatch):
 def test_what_is_stated_is_checked_for_meaning_by_its_option(asked, imported, changes, fault):
     with pytest.raises(BadInput, match=f"^({fault}): found"):
         imported(replace(asked, **changes))
+
+
+def test_centimetres_are_no_metres(asked, imported):
+    stated = yaml.safe_load(MICROPHONES)
+    stated["microphones"] = [[1e2 * x for x in place] for place in stated["microphones"]]
+    stated["microphones"] = [[min(x, 49.0) for x in place] for place in stated["microphones"]]
+    asked.microphones.write_text(yaml.safe_dump(stated))
+    with pytest.raises(
+        BadInput, match=r"m between \d and \d, expected at most 10 m: .*centimetres"
+    ):
+        imported(asked)
+
+
+def test_a_copy_of_a_recording_would_count_twice(asked, imported):
+    (first, *_) = sorted(asked.files[0].glob("*.wav"))
+    shutil.copy(first, first.with_name("copy of it.wav"))
+    with pytest.raises(BadInput, match=r"found the same sound as .*, expected each"):
+        imported(asked)
 
 
 def test_a_survey_that_is_not_that_of_the_settings_is_handed_on(asked, imported):

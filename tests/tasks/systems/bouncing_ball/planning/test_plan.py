@@ -78,6 +78,18 @@ def test_whole_takes_say_which_members_and_how_much_air():
     assert found.drag[1] < 0.2  # the ball's size was stated
 
 
+def test_the_drag_of_a_size_that_the_result_does_not_state_is_that_of_its_interval():
+    """A ball of the sports' rules: its size was known, and its result names no diameter."""
+    found = calibrated_ball.of_result(whole() | {"object": PAPER["object"]}, "here")
+    assert found.drag == pytest.approx((np.log(0.1), np.log(2.0) / 1.645))
+    unknown = whole() | {"object": PAPER["object"]}
+    unknown["members"] |= dict.fromkeys(
+        (f"{law} without loss or air" for law in ("linear", "constant", "viscoelastic")), 0.0
+    )
+    found = calibrated_ball.of_result(unknown, "here")
+    assert found.drag == parameters.UNKNOWN_DRAG
+
+
 @pytest.mark.parametrize(
     "change, said",
     [
@@ -85,6 +97,7 @@ def test_whole_takes_say_which_members_and_how_much_air():
         ({"mean": [0.8]}, "cannot be read"),
         ({"nuisances": {}}, "cannot be read"),
         ({"object": {}}, "cannot be read"),
+        ({"unknown": ["log10_concentration"]}, "log10_concentration is unknown"),
     ],
 )
 def test_results_that_are_none_are_refused(change, said):

@@ -56,10 +56,8 @@ def test_a_draw_of_the_family_keeps_all_of_its_nature():
     assert not ball.plain
 
 
-def test_the_radius_is_that_of_a_session_then_of_the_rules_then_a_guess(tmp_path):
-    assert twin_balls.radius_of(PAIR) == COMMON_BALLS["golf"].diameter / 2
-    assert twin_balls.radius_of("marble-glass") == 0.02
-    stated = {
+def session(ball, surface, **stated):
+    return {
         "schema": "ricochet.session/1",
         "id": "a",
         "started_at": "2026-11-20T20:13:00Z",
@@ -69,9 +67,26 @@ def test_the_radius_is_that_of_a_session_then_of_the_rules_then_a_guess(tmp_path
             "temperature": 20.0,
             "microphones": [{"channel": 0, "position": [0, 0, 1]}],
         },
-        "object": {"ball": "golf", "surface": "concrete", "diameter": 0.05, "mass": 0.05},
+        "object": {"ball": ball, "surface": surface, **stated},
         "takes": [],
     }
+
+
+def test_real_recordings_of_a_sample_pairs_name_are_not_taken_for_the_samples_ball(tmp_path):
+    (tmp_path / "a").mkdir()
+    place, name = tmp_path / "a" / "session.json", "tennis-table"
+    simulated = session("tennis", "table") | {"truth": {"restitution": 0.72}}
+    for content, known in ((simulated, True), (session("tennis", "table"), False)):
+        place.write_text(json.dumps(content))
+        assert twin_balls.is_known(name) == known
+        assert (twin_balls.of_pair(name, draws())(0) is sample.TRUTHS[name]) == known
+    assert twin_balls.is_known("ping-pong-table")
+
+
+def test_the_radius_is_that_of_a_session_then_of_the_rules_then_a_guess(tmp_path):
+    assert twin_balls.radius_of(PAIR) == COMMON_BALLS["golf"].diameter / 2
+    assert twin_balls.radius_of("marble-glass") == 0.02
+    stated = session("golf", "concrete", diameter=0.05, mass=0.05)
     for name in ("a", "broken"):
         (tmp_path / name).mkdir()
     (tmp_path / "broken" / "session.json").write_text("{")
