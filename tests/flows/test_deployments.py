@@ -1,6 +1,7 @@
 """The deployments of prefect.yaml: each loads, takes its parameters, and runs where nothing is yet.
 
-Those of `nightly`, `capture` and `calibrate` run in test_nightly_twice, in a checkout with DVC.
+The flows of `nightly`, `capture` and `calibrate` run in test_nightly_twice, by the verb; that of
+`train-energy`, minutes long, is run by hand.
 """
 
 import json
