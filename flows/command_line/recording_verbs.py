@@ -24,7 +24,6 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console import table
 from ricochet.tasks.console.progress import announce
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.bouncing_ball.calibration.folders import PAGE
 
 if TYPE_CHECKING:
     from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
@@ -60,9 +59,9 @@ def _calibrated_alone(
     call: Call, sessions: list[str], request: "CalibrationRequest"
 ) -> Mapping[str, Any]:
     """Calibrate and report without publishing; a bad recording among others is said at the end."""
-    from ricochet.tasks.systems.bouncing_ball.calibration import run, targets
+    from ricochet.tasks.systems.bouncing_ball.calibration import folders, run, targets
 
-    earlier = [each.folder / PAGE for each in targets.targets(sessions, call.out)]
+    earlier = [each.folder / folders.PAGE for each in targets.targets(sessions, call.out)]
     renewed = [page for page in earlier if page.is_file()]
     refused: list[BadInput] = []
     before = run.unchanged(sessions, request, published=False)
@@ -97,9 +96,13 @@ def _write_pages(
     sessions: list[str], results: Mapping[str, Any], call: Call, renewed: Sequence[Path]
 ) -> None:
     """Write the page of each bare recording beside its results, if asked for or there before."""
+    from ricochet.tasks.systems.bouncing_ball.calibration import folders
+
     for recording in map(Path, sessions):
         entry = results.get(recording.stem)
-        if entry is None or not (call.arguments.page or Path(entry["folder"]) / PAGE in renewed):
+        if entry is None or not (
+            call.arguments.page or Path(entry["folder"]) / folders.PAGE in renewed
+        ):
             continue
         from ricochet.tasks.systems.bouncing_ball.page import document
 

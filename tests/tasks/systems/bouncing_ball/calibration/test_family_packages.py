@@ -70,15 +70,14 @@ def test_the_numbers_of_a_run_are_those_of_the_draws():
     answer = family_cases.answer(2)
     found = family_packages.metrics(answer)
     family = answer.family
-    assert found["family_restitution_mean"] == family.restitution(2.0).mean()
-    assert found["family_log10_concentration_sd"] == family.theta[:, 1].std()
-    assert (
-        found["family_drag_per_m_mean"] == np.exp(family.theta[:, NAMES.index("log_drag")]).mean()
-    )
-    weights = [found[f"family_weight_{name}"] for name in family_cases.WEIGHTS]
+    drag = np.exp(family.theta[:, NAMES.index("log_drag")])
+    assert found["whole_takes_drag_per_m_mean"] == drag.mean()
+    assert found["whole_takes_drag_per_m_sd"] == drag.std()
+    weights = [found[f"whole_takes_weight_{name}"] for name in family_cases.WEIGHTS]
     assert np.isclose(sum(weights), 1.0) and all(np.isfinite(list(found.values())))
-    shifted = replace(family, theta=family.theta + np.eye(len(NAMES))[1])
-    moved = family_packages.metrics(replace(answer, family=shifted))
-    assert np.isclose(
-        moved["family_log10_concentration_mean"] - 1.0, found["family_log10_concentration_mean"]
+    step = np.eye(len(NAMES))[NAMES.index("log_drag")]
+    moved = family_packages.metrics(
+        replace(answer, family=replace(family, theta=family.theta + step))
     )
+    expected = np.e * found["whole_takes_drag_per_m_mean"]
+    assert np.isclose(moved["whole_takes_drag_per_m_mean"], expected)
