@@ -16,7 +16,7 @@ the impacts do not tell add nothing to any evidence, and so nothing to what is r
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -74,6 +74,11 @@ class _Likelihood:
     target: Float[ndarray, " error"]
 
 
+def everyday(place_sd: float) -> Spread:
+    """Return the errors of an array in order whose places are stated to be known so well, m."""
+    return replace(EVERYDAY, place=max(EVERYDAY.place, place_sd))
+
+
 def findings(
     mean: Float[ndarray, " error"],
     covariance: Float[ndarray, "error error"],
@@ -81,7 +86,7 @@ def findings(
     channels: int,
     sample_rate: float,
     spread: Spread | None = None,
-    everyday: Spread = EVERYDAY,
+    usual: Spread = EVERYDAY,
 ) -> tuple[Finding, ...]:
     """Name the errors of an array that stand out, the surest first; none where all is in order.
 
@@ -96,7 +101,7 @@ def findings(
             their prior standard deviations.
         sample_rate: Hz.
         spread: Of the errors before the impacts, as it was given to `array_errors`.
-        everyday: Of an array on which nothing happened.
+        usual: Of an array on which nothing happened.
 
     Raises:
         ValueError: If mean and covariance are not of that many errors.
@@ -104,8 +109,8 @@ def findings(
     sizes = array_errors.errors(channels, spread).sd
     if mean.shape != sizes.shape or covariance.shape != (len(sizes), len(sizes)):
         raise ValueError(f"mean must have shape {sizes.shape}, not {mean.shape}")
-    usual = array_errors.errors(channels, everyday).sd
-    prior = np.diag(np.divide(usual, sizes, out=np.zeros_like(sizes), where=sizes > 0.0) ** 2)
+    least = array_errors.errors(channels, usual).sd
+    prior = np.diag(np.divide(least, sizes, out=np.zeros_like(sizes), where=sizes > 0.0) ** 2)
     seen = _likelihood(mean, covariance)
     mishaps = _mishaps(channels, sample_rate, sizes)
     found: list[Finding] = []

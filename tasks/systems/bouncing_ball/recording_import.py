@@ -34,6 +34,7 @@ from ricochet.tasks.recordings.microphones_file import StatedMicrophones
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import sha256, whole_folder, write_json
+from ricochet.tasks.systems.bouncing_ball import import_notes
 from ricochet.tasks.systems.bouncing_ball.calibration import detections
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import DATA
@@ -97,12 +98,7 @@ def run(request: ImportRequest, settings: Settings, out: Path) -> dict[str, Any]
         BadInput: A recording, the file of microphones or what is stated cannot be used, channels
             are not what is stated, or another session has the name. Nothing is then there.
     """
-    files = importing.find(request.files)
-    _refuse_copies(files)
-    microphones = microphones_file.read(request.microphones)
-    _check_span(microphones, request.microphones)
-    plan = _plan(request, microphones, out)
-    _check_plan(plan)
+    files, microphones, plan = check(request, out)
     stated = importing.statement(plan, files, microphones.survey_sd)
     identity = request.session or importing.name_of(package_name(request), stated)
     plan = replace(plan, identity=identity, folder=out / identity)
@@ -121,9 +117,21 @@ def run(request: ImportRequest, settings: Settings, out: Path) -> dict[str, Any]
     folder, state = (plan.folder, "imported") if there is None else (there, "unchanged")
     picture = _draw(found, folder, out)
     result = {**_result(folder, found, state), "picture": str(picture), "published": None}
+    result |= {"notes": import_notes.notes(found, settings[Calibrate])}
     result |= {"next": _next(folder, microphones, settings[Calibrate])}
     write_json(out / "result.json", result)
     return result
+
+
+def check(request: ImportRequest, out: Path) -> tuple[tuple[Path, ...], StatedMicrophones, Session]:
+    """Return recordings, microphones and the session without takes; `BadInput` if they are none."""
+    files = importing.find(request.files)
+    _refuse_copies(files)
+    microphones = microphones_file.read(request.microphones)
+    _check_span(microphones, request.microphones)
+    plan = _plan(request, microphones, out)
+    _check_plan(plan)
+    return files, microphones, plan
 
 
 def _refuse_copies(files: Sequence[Path]) -> None:
@@ -186,6 +194,7 @@ def lines(result: Mapping[str, Any]) -> list[str]:
         said.append(f"  channel {channel}: peak {peak:.1f} dB, mean {rms:.1f} dB{low}")
     said.append(f"  usable {result['used']}, set aside {len(result['rejected'])}")
     said += [f"    {each['recording']}: {each['reason']}" for each in result["rejected"]]
+    said += [f"  note: {sentence}" for sentence in result["notes"]]
     return [*said, f"  picture of one take: {result['picture']}", f"next: {result['next']}"]
 
 

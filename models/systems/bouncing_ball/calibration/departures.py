@@ -42,7 +42,7 @@ def found(
 
     Args:
         shared: Mean and covariance of the errors of each session.
-        heights: Stated, m, with the relative deviation of the error, by the session's number.
+        heights: As supposed, m, with the relative deviation of the error, by the session's number.
         drag: Centre and spread of log drag as size and mass state it; None where they are unknown.
     """
     said = [*_shared(shared, heights), *_scatters(family.theta), *_misfit(fit)]
@@ -63,7 +63,7 @@ def _shared(
         z = mean[0] / max(float(sd[0]), 1e-9)
         if abs(z) > SURE and abs(off) > _HEIGHT:
             fell = height * np.exp(off)
-            sentence = f"the takes fell from {fell:.3f} m, not from the {height:.3f} m stated"
+            sentence = f"the takes fell from {fell:.3f} m, not from {height:.3f} m"
             findings.append(Finding("height", sentence, _chance(z)))
         tilt, tilt_sd = TILT_SD * np.hypot(*mean[1:3]), TILT_SD * float(sd[1:3].max())
         if tilt > _TILT and tilt > SURE * tilt_sd:

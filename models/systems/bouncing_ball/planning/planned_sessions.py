@@ -15,7 +15,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.sound import array_errors, multilateration
-from ricochet.models.sound.array_errors import Distortion, Spread
+from ricochet.models.sound.array_errors import Distortion
 from ricochet.models.sound.arrays import Microphones
 from ricochet.models.systems.bouncing_ball import family_simulator
 from ricochet.models.systems.bouncing_ball.chains import parameters
@@ -72,7 +72,7 @@ def simulate(
 ) -> list[Take]:
     """Return the takes of a session that such a rig would observe."""
     channels = len(rig.microphones.positions)
-    spread = Spread()
+    spread = array_errors.surveyed(rig.survey_sd)
     actual = array_errors.errors(channels, replace(spread, place=rig.survey_sd)).sd
     assumed = array_errors.errors(channels, spread).sd
     coordinates = 3 * channels
@@ -134,9 +134,11 @@ def _located(
     place_sd = np.hypot(np.sqrt(variance), LEAST_PLACE_SD)
     true = (places + place_sd[..., None] * away).reshape(-1, 2)
     since, seen = times.reshape(-1), true
+    spread = array_errors.surveyed(rig.survey_sd)
+    moved = array_errors.distortion(seen, since, microphones=array, spread=spread)
     for _ in range(_ROUNDS):  # until true = seen - A(seen) f
-        seen = true + array_errors.distortion(seen, since, microphones=array).places @ own
-    moved = array_errors.distortion(seen, since, microphones=array)
+        seen = true + moved.places @ own
+        moved = array_errors.distortion(seen, since, microphones=array, spread=spread)
     return seen.reshape(places.shape), place_sd, moved
 
 

@@ -33,6 +33,7 @@ from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.calibration import whole_chains
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
+from ricochet.models.systems.bouncing_ball.calibration.release_height import SessionHeight
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball, ChainAnswer
 from ricochet.models.systems.bouncing_ball.chains import missed_bounces, parameters
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED, TILT_SD, Take
@@ -126,7 +127,7 @@ def takes_of(
             chain = moved or chain
         if chain is None:
             raise ValueError(f"chosen: {each.file} is no chain")
-        height, height_sd = _height(detected.sessions[place], found, place, rules.release_sd)
+        height, height_sd = _height(found.heights[place], rules.release_sd)
         less = most - chain.areas.shape[-1]
         chain = replace(
             chain,
@@ -146,12 +147,11 @@ def _errors(array: Microphones) -> int:
     return shared_errors.LEADING + len(array_errors.errors(len(array.positions)).names)
 
 
-def _height(
-    session: Session, found: Calibration, place: int, release_sd: float
-) -> tuple[float, float]:
-    if session.drop_height is not None:
-        return session.drop_height, release_sd
-    return found.heights[place].height, found.heights[place].height_sd
+def _height(found: SessionHeight, release_sd: float) -> tuple[float, float]:
+    """Return the stated height, which whole takes judge anew, unless it is far from the takes'."""
+    if found.stated is None or found.far:
+        return found.height, found.height_sd
+    return found.stated, release_sd
 
 
 def _chain(
@@ -165,7 +165,13 @@ def _chain(
     if detected.positions is None or len(detected.times) < SHORTEST:
         return None
     own = shared_errors.own_errors(detected, array, place_sd=rules.survey_sd)
-    located = shared_errors.linearised(detected, array, about=about, place_sd=rules.survey_sd)
+    located = shared_errors.linearised(
+        detected,
+        array,
+        about=about,
+        place_sd=rules.survey_sd,
+        spread=array_errors.surveyed(rules.survey_sd),
+    )
     places = located.places.copy()
     unused = detected.outliers | ~np.isfinite(own.place_sd + places.sum(1))
     if len(places) - unused.sum() < FEWEST_PLACES:
@@ -250,7 +256,7 @@ def findings(answer: ChainAnswer, detected: Detections, found: Calibration) -> l
 
 def _array(answer: ChainAnswer, detected: Detections) -> list[Finding]:
     """Say what is wrong with the arrays of the sessions."""
-    said = []
+    said, surveyed = [], detected.tolerances.place_sd
     for number in sorted(answer.heights):
         session = detected.sessions[number]
         channels = len(session.rig.microphones)
@@ -261,6 +267,8 @@ def _array(answer: ChainAnswer, detected: Detections) -> list[Finding]:
             answer.shared_covariance[number, own, own][:count, :count],
             channels=channels,
             sample_rate=session.rig.sample_rate,
+            spread=array_errors.surveyed(surveyed),
+            usual=array_findings.everyday(surveyed),
         ):
             chance = float(2.0 * stats.norm.sf(abs(each.deviations)))
             said.append(Finding("array", f"{session.identity}: {each.text}", chance))
@@ -330,10 +338,10 @@ def _shared(answer: ChainAnswer, detected: Detections) -> list[dict[str, Any]]:
     The height, relative to what is stated, tilts, rad, and the errors of the array by name: places,
     m, the speed of sound, relative, delays, s, and drifts, relative, against channel 0.
     """
-    rows = []
+    rows, spread = [], array_errors.surveyed(detected.tolerances.place_sd)
     for number, (_, relative) in sorted(answer.heights.items()):
         session, mean = detected.sessions[number], answer.shared[number]
-        array = array_errors.errors(len(session.rig.microphones))
+        array = array_errors.errors(len(session.rig.microphones), spread)
         names = (*SHARED, *array.names)
         units = np.concatenate(([relative, TILT_SD, TILT_SD], array.sd))
         sd = np.sqrt(np.diag(answer.shared_covariance[number]))

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.sound import array_findings, array_misfit, channel_order
+from ricochet.models.sound import array_errors, array_findings, array_misfit, channel_order
 from ricochet.models.systems.bouncing_ball.listening import shared_errors
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 from ricochet.tasks.recordings.sessions import Session
@@ -37,8 +37,13 @@ def check_order(session: Session, takes: Sequence[DetectedTake]) -> None:
         raise BadInput(where, channel_order.sentence(order), "each microphone on its channel")
 
 
-def check_misfit(session: Session, takes: Sequence[DetectedTake], usable: int) -> None:
+def check_misfit(
+    session: Session, takes: Sequence[DetectedTake], usable: int, survey_sd: float
+) -> None:
     """Refuse a session most of whose takes no place explains if errors of its array do.
+
+    Args:
+        survey_sd: By which each coordinate of a microphone may be off, m.
 
     Raises:
         BadInput: Fewer than half of the takes are usable, and the misfit of the arrivals at four
@@ -49,9 +54,15 @@ def check_misfit(session: Session, takes: Sequence[DetectedTake], usable: int) -
     if channels < 4 or usable > FAULTY * len(takes):
         return
     taken = shared_errors.impacts(takes, microphones)
-    errors = array_misfit.infer(taken.arrivals, taken.sd, microphones=microphones)
+    spread = array_errors.surveyed(survey_sd)
+    errors = array_misfit.infer(taken.arrivals, taken.sd, microphones=microphones, spread=spread)
     found = array_findings.findings(
-        errors.mean, errors.covariance, channels=channels, sample_rate=microphones.sample_rate
+        errors.mean,
+        errors.covariance,
+        channels=channels,
+        sample_rate=microphones.sample_rate,
+        spread=spread,
+        usual=array_findings.everyday(survey_sd),
     )
     if found:
         text = "; ".join(finding.text for finding in found)

@@ -47,13 +47,15 @@ class NamedTake:
 class Detections:
     """All takes of the sessions of a target; `placed` if their rigs tell where a bounce was.
 
-    The rejected takes are those that cannot be used, those of sessions left out among them.
+    The rejected takes are those that cannot be used, those of sessions left out among them. The
+    tolerances are those with which the takes were detected.
     """
 
     sessions: tuple[Session, ...]
     takes: tuple[NamedTake, ...]
     rejected: tuple[Rejected, ...]
     placed: bool
+    tolerances: Tolerances
 
 
 def detect(
@@ -74,6 +76,7 @@ def detect(
     for session in named:
         _check_height(session)
     sessions, left_out = _best(named)
+    tolerances = tolerances or Tolerances()
     placed = _tells_places(sessions[0])
     total = sum(len(session.takes) for session in sessions)
     takes: list[NamedTake] = []
@@ -100,8 +103,8 @@ def detect(
         if placed:
             usable = sum(take.path.parent == session.folder for take in takes)
             channel_checks.check_order(session, detected)
-            channel_checks.check_misfit(session, detected, usable)
-    return Detections(sessions, tuple(takes), tuple(rejected), placed)
+            channel_checks.check_misfit(session, detected, usable, tolerances.place_sd)
+    return Detections(sessions, tuple(takes), tuple(rejected), placed, tolerances)
 
 
 def measured(detected: Detections, *, release_sd: float) -> MeasuredDrops:

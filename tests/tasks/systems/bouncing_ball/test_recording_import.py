@@ -11,6 +11,7 @@ import soundfile
 import yaml
 
 from ricochet.flows import cli
+from ricochet.flows.command_line import import_verb
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
 from ricochet.models.core.bad_input import BadInput
@@ -18,7 +19,7 @@ from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.storage import files
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.bouncing_ball import recording_import
+from ricochet.tasks.systems.bouncing_ball import import_notes, recording_import
 from ricochet.tasks.systems.bouncing_ball.calibration import run
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
 from ricochet.tasks.systems.bouncing_ball.recording_import import ImportRequest
@@ -233,6 +234,41 @@ def test_a_copy_of_a_recording_would_count_twice(asked, imported):
     shutil.copy(first, first.with_name("copy of it.wav"))
     with pytest.raises(BadInput, match=r"found the same sound as .*, expected each"):
         imported(asked)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"release_height": 2.6}, "--release-height 2.6: the bounces tell 0.26 m; metres"),
+        ({"release_height": None}, "no --release-height"),
+        ({"ball": "marble"}, "the size of a ball 'marble' is not known"),
+    ],
+)
+def test_what_a_calibration_would_say_late_is_said_at_once(asked, imported, changes, expected):
+    [few] = imported(asked)["notes"]
+    assert few.startswith("2 usable takes: a calibration needs 3")
+    result = imported(replace(asked, session="other", **changes))
+    [said] = [sentence for sentence in result["notes"] if sentence != few]
+    assert said.startswith(expected)
+    assert f"  note: {said}" in recording_import.lines(result)
+
+
+def test_a_microphone_below_the_surface_is_named(tmp_path):
+    lower = [replace(RIG.microphones[1], position=(0.25, -0.3, -0.08))]
+    rig = replace(RIG, microphones=(RIG.microphones[0], *lower, RIG.microphones[2]))
+    assert import_notes._below(small_sessions.plan(tmp_path, rig=RIG)) == ""
+    said = import_notes._below(small_sessions.plan(tmp_path, rig=rig))
+    assert said.startswith("channel 1 stands below the surface")
+
+
+def test_what_cannot_be_imported_is_refused_before_a_server_is_started(asked, monkeypatch, capsys):
+    def started():
+        raise AssertionError("servers were started for nothing")
+
+    monkeypatch.setattr(import_verb, "prepare_servers", started)
+    words = ["import", "nosuch.wav", "--ball", "golf", "--surface", "concrete"]
+    assert cli.main([*words, "--microphones", str(asked.microphones)]) == 2
+    assert "nosuch.wav: found nothing, expected a recording" in capsys.readouterr().err
 
 
 def test_a_survey_that_is_not_that_of_the_settings_is_handed_on(asked, imported):

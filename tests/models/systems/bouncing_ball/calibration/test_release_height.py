@@ -82,6 +82,14 @@ def test_a_stated_height_that_the_takes_refute_gives_way_to_theirs(factor: float
     assert float(release.height[0]) == found.height
 
 
+@pytest.mark.parametrize(
+    ("stated", "far"), [(0.26, False), (0.3, False), (2.6, True), (0.03, True)]
+)
+def test_only_a_height_out_of_reach_of_the_takes_is_far(stated: float, far: bool) -> None:
+    _, (found,) = _settle(session(PING_PONG, 8, 0, height=0.26, stated=stated))
+    assert found.far is far
+
+
 @pytest.mark.slow
 def test_right_heights_are_refuted_as_rarely_as_said() -> None:
     draw, refuted = np.random.default_rng(5), 0

@@ -86,7 +86,7 @@ def test_a_height_that_is_stated_wrong_is_said_with_the_right_one() -> None:
     takes = session(Case(6, 6, stated=0.31), 15)
     answer = answered(takes)
     [finding] = [each for each in answer.findings if each.name == "height"]
-    assert "not from the 0.310 m stated" in finding.sentence
+    assert "not from 0.310 m" in finding.sentence
     fell = float(finding.sentence.split("fell from ")[1].split(" m")[0])
     assert fell == pytest.approx(0.26, abs=0.01)
     assert (off(answer) < 3.3).all()

@@ -13,6 +13,7 @@ from ricochet.hardware.microphones.interface import default_rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import array_errors
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration
+from ricochet.models.systems.bouncing_ball.calibration.release_height import SessionHeight
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import ChainAnswer
 from ricochet.models.systems.bouncing_ball.chains import family
 from ricochet.models.systems.bouncing_ball.chains.observations import SHARED
@@ -107,7 +108,20 @@ def two_sessions(first: int, second: int) -> Detections:
         for owner, count in counts
         for number in range(count)
     ]
-    return cast(Detections, SimpleNamespace(sessions=owners, takes=takes))
+    tolerances = SimpleNamespace(place_sd=RULES.survey_sd)
+    return cast(Detections, SimpleNamespace(sessions=owners, takes=takes, tolerances=tolerances))
+
+
+def heights(stated: float | None, told: float) -> Calibration:
+    """The answer of three bounces, of which only the heights of two sessions are looked at."""
+    refuted = 0.0 if stated is not None and abs(stated - told) > 0.02 else 1.0
+    one = SessionHeight(
+        stated, told if refuted == 0.0 else stated or told, 2e-3, told, 2e-3, refuted, 1.0
+    )
+    return cast(Calibration, SimpleNamespace(heights=(one, one)))
+
+
+STATED = heights(0.26, 0.26)
 
 
 def test_takes_come_from_all_sessions_and_stay_the_same_about_any_errors(monkeypatch) -> None:
@@ -115,7 +129,7 @@ def test_takes_come_from_all_sessions_and_stay_the_same_about_any_errors(monkeyp
     chosen = chain_answers._usable(several, RULES)
     assert [each.file[0] for each in chosen] == ["a"] * 7 + ["b"] * 3
     assert len(chain_answers._usable(two_sessions(12, 30), RULES)) == RULES.whole_takes
-    takes = chain_answers.takes_of(chosen, several, None, RULES)
+    takes = chain_answers.takes_of(chosen, several, STATED, RULES)
     assert [take.session for take in takes] == [0] * 7 + [1] * 3
     usual = chain_answers._chain
 
@@ -123,9 +137,54 @@ def test_takes_come_from_all_sessions_and_stay_the_same_about_any_errors(monkeyp
         return None if about.any() else usual(take, array, rules, about=about)
 
     monkeypatch.setattr(chain_answers, "_chain", lost)
-    again = chain_answers.takes_of(chosen, several, None, RULES, about=np.ones((1, 17)))
+    again = chain_answers.takes_of(chosen, several, STATED, RULES, about=np.ones((1, 17)))
     for one, other in zip(takes, again, strict=True):
         np.testing.assert_array_equal(one.places, other.places)
+
+
+@pytest.mark.parametrize(
+    ("stated", "told", "used"),
+    [
+        (0.26, 0.26, 0.26),
+        (0.26, 0.29, 0.26),
+        (2.6, 0.26, 0.26),
+        (0.026, 0.26, 0.26),
+        (None, 0.3, 0.3),
+    ],
+)
+def test_a_stated_height_is_used_unless_it_is_far_from_the_takes(stated, told, used) -> None:
+    """A factor of 1.1 is for whole takes to judge; a factor of 10 is no start for their search."""
+    several = two_sessions(1, 0)
+    [take] = chain_answers.takes_of(several.takes, several, heights(stated, told), RULES)
+    assert take.height == used
+    assert take.height_sd == (RULES.release_sd if used == stated else 2e-3)
+
+
+def test_a_worse_survey_than_five_millimetres_reaches_the_stated_answer() -> None:
+    usual, wide = (
+        chain_of(detected(6), replace(RULES, survey_sd=sd)).distortion for sd in (1.5e-3, 15e-3)
+    )
+    array = array_errors.errors(3).names
+    places = slice(len(SHARED), len(SHARED) + sum("microphone" in name for name in array))
+    np.testing.assert_allclose(wide[..., places], 3.0 * usual[..., places], rtol=1e-6)
+    np.testing.assert_allclose(wide[..., places.stop :], usual[..., places.stop :], rtol=1e-6)
+    better = chain_of(detected(6), replace(RULES, survey_sd=0.2e-3)).distortion
+    np.testing.assert_allclose(better, usual, rtol=1e-6)
+
+
+def test_what_takes_share_is_stated_in_metres_of_the_survey() -> None:
+    answer = replace(
+        family_cases.answer(1),
+        shared=np.ones((1, 17)),
+        shared_covariance=0.25 * np.eye(17)[None],
+        heights={0: (0.26, 0.02)},
+    )
+    for survey, expected in ((0.2e-3, 5e-3), (15e-3, 15e-3)):
+        several = two_sessions(1, 0)
+        several.tolerances.place_sd = survey
+        [row] = chain_answers._shared(answer, several)
+        assert row["microphone 1 z"]["mean"] == pytest.approx(expected)
+        assert row["speed of sound"]["mean"] == pytest.approx(0.02)
 
 
 def test_a_session_without_takes_that_are_explained_is_not_described() -> None:
