@@ -4,12 +4,14 @@ Restitution e is the share of its speed that a ball keeps at a bounce; it keeps 
 and, without air, rises to e^2 of the height from which it fell.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from ricochet.models.systems.bouncing_ball import air
 
 PAGE = "docs/systems/bouncing_ball.md#one-microphone"
+MOST_DIGITS = 6
 LEAST = 3
 """Microphones that locate a bounce."""
 UNKNOWN = 5.0
@@ -27,13 +29,29 @@ def sentences(result: Mapping[str, Any]) -> list[str]:
     """Say what a ball keeps at its first bounce, and how sure that is."""
     at = result["restitution"]["at_first_bounce"]
     e, (low, high) = at["mean"], at["region_90"]
-    kept = _percent(e**2)
+    speed, least, most = _percents(e, low, high)
+    energy, lowest, highest = _percents(e**2, low**2, high**2)
     return [
-        f"At its first bounce, {at['speed']:.1f} m/s fast, the ball keeps {_percent(e)} of its "
-        f"speed; between {_percent(low)} and {_percent(high)}, nine times out of ten.",
-        f"That is {kept} of its energy: without air it rises to {kept} of the "
-        f"height from which it fell ({_percent(low**2)} to {_percent(high**2)}).",
+        f"At its first bounce, {at['speed']:.1f} m/s fast, the ball keeps {speed} of its "
+        f"speed; between {least} and {most}, nine times out of ten.",
+        f"That is {energy} of its energy: without air it rises to {energy} of the "
+        f"height from which it fell ({lowest} to {highest}).",
     ]
+
+
+def digits(width: float, least: int) -> int:
+    """Return the digits behind the point that show an interval of such a width, `least` or more.
+
+    >>> digits(0.008, 3), digits(0.0004, 3)
+    (3, 4)
+    """
+    return max(least, min(MOST_DIGITS, math.ceil(-math.log10(max(width, 1e-12) / 3.0))))
+
+
+def shares(summary: Mapping[str, Any]) -> list[str]:
+    """Return mean, low and high end of a restitution, to the digits that tell the ends apart."""
+    low, high = summary["region_90"]
+    return [f"{value:.{digits(high - low, 3)}f}" for value in (summary["mean"], low, high)]
 
 
 def about_drag(result: Mapping[str, Any]) -> str:
@@ -80,5 +98,7 @@ def about_places(channels: int) -> list[str]:
     ]
 
 
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.1f} %"
+def _percents(mean: float, low: float, high: float) -> list[str]:
+    """Return shares in percent, to the digits that tell the ends of the interval apart."""
+    count = digits(100.0 * (high - low), 1)
+    return [f"{100.0 * share:.{count}f} %" for share in (mean, low, high)]

@@ -191,7 +191,9 @@ def _height(entry: Mapping[str, Any], sessions: int) -> str:
 
 def _takes(takes: Mapping[str, Any]) -> list[str]:
     rejected = takes["rejected"]
-    said = [f"  takes used {takes['used']}, set aside {len(rejected)}"]
+    whole = takes.get("whole_takes")
+    wholly = f" ({whole['used']} as wholes)" if whole else ""
+    said = [f"  takes used {takes['used']}{wholly}, set aside {len(rejected)}"]
     said += [f"    {entry['file']}: {entry['reason']}" for entry in rejected[:SHOWN]]
     if len(rejected) > SHOWN:
         said.append(f"    and {len(rejected) - SHOWN} more in result.json")

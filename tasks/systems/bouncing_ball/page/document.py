@@ -70,15 +70,16 @@ def document(
         plain_words.about_drag(result),
     ]
     script = _file("page.js")
+    mean, low, high = plain_words.shares(at)
     return string.Template(_file("page.html")).substitute(
         policy=_policy(script),
         style=_file("page.css"),
         script=script,
         name=escape(name),
         command=escape(_command(name, result)),
-        restitution=f"{at['mean']:.3f}" if believed else "?",
-        low=f"{at['region_90'][0]:.3f}",
-        high=f"{at['region_90'][1]:.3f}",
+        restitution=mean if believed else "?",
+        low=low,
+        high=high,
         sentences="\n".join(f"<p>{escape(each)}</p>" for each in sentences),
         doubt="".join(f'<p class="finding">{escape(each)}</p>' for each in _doubt(details)),
         findings="\n".join(_findings(details)),

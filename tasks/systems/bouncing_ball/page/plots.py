@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ricochet.tasks.systems.bouncing_ball.calibration import plain_words
 from ricochet.tasks.systems.bouncing_ball.calibration.bounce_table import Bounce
 from ricochet.tasks.systems.bouncing_ball.page import svg
 from ricochet.tasks.systems.bouncing_ball.page.sound import Excerpt
@@ -60,7 +61,7 @@ def by_speed(restitution: Mapping[str, Any], bounces: Sequence[Bounce]) -> str:
     at = restitution["at_first_bounce"]
     low, high = at["region_90"]
     parts.append(svg.polyline(axes, [(at["speed"], low), (at["speed"], high)], "first"))
-    title = f"at the first bounce {at['mean']:.3f}, {low:.3f} to {high:.3f}"
+    title = "at the first bounce {}, {} to {}".format(*plain_words.shares(at))
     parts.append(svg.dot(axes, (at["speed"], at["mean"]), "first", title=title, radius=5))
     return svg.drawing(
         axes, parts, label="restitution by speed", below="impact speed, m/s", left="speed kept"

@@ -13,6 +13,15 @@ def test_energy_and_height_are_the_square_of_the_speed_kept() -> None:
     assert "bounces.csv" in third
 
 
+def test_the_ends_of_a_narrow_interval_are_told_apart() -> None:
+    narrow = AT | {"mean": 0.79983, "region_90": [0.79961, 0.80004]}
+    first, second, _ = plain_words.lines({"restitution": {"at_first_bounce": narrow}})
+    assert "keeps 79.98 % of its speed; between 79.96 % and 80.00 %" in first
+    assert "(63.94 % to 64.01 %)" in second
+    assert plain_words.shares(narrow) == ["0.7998", "0.7996", "0.8000"]
+    assert plain_words.shares(AT) == ["0.900", "0.880", "0.920"]
+
+
 def test_the_page_that_explains_is_there() -> None:
     import pathlib
 
