@@ -72,6 +72,7 @@ def print_line(line: str) -> None:
 def _run(verb: Verb, arguments: argparse.Namespace) -> None:
     """Run a verb; print its result after it where JSON is asked for."""
     with contextlib.ExitStack() as streams:
+        streams.callback(_remove_empty, _missing(arguments.out))
         if arguments.json:
             streams.enter_context(contextlib.redirect_stdout(sys.stderr))
         if arguments.quiet:
@@ -86,6 +87,20 @@ def _run(verb: Verb, arguments: argparse.Namespace) -> None:
         print_line(json.dumps(_written(call.out) if result is None else result, indent=2))
     if ended is not None:
         raise ended
+
+
+def _missing(folder: Path | None) -> list[Path]:
+    """Return the folders that have to be made for a folder, the innermost first."""
+    if folder is None:
+        return []
+    return [each for each in (folder, *folder.parents) if not each.exists()]
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders that a verb made and left empty: it refused its input, or only read."""
+    with contextlib.suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 def _written(folder: Path) -> Mapping[str, Any]:

@@ -6,11 +6,15 @@ The script is made by shtab from the parser itself, so that it never lacks a ver
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from ricochet.flows.command_line.verb import Call, Takes, Verb
 from ricochet.tasks.systems import catalogue
 
+CALIBRATED = "artifacts/calibrate"
+FILES = ("recording", "session")
+"""Arguments that name files, though they are read as text."""
 SHELLS = ("bash", "zsh", "fish")
 INSTALLED = """to install it:
   bash   eval "$(ricochet completion bash)"          in ~/.bashrc
@@ -25,12 +29,21 @@ def completion(call: Call) -> None:
     import shtab
 
     from ricochet.flows import cli
+    from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS
 
     parser = cli.build_parser()
-    settings = _complete_settings(setting_names())
+    known = {
+        "overrides": _complete_words("settings", [f"{name}=" for name in setting_names()]),
+        "ball": _complete_words("balls", sorted(COMMON_BALLS)),
+        "name": _complete_pairs(),
+        "out": shtab.DIRECTORY,
+        "density": shtab.DIRECTORY,
+    }
     for action in _actions(parser):
-        if action.dest == "overrides":
-            action.complete = settings  # type: ignore[attr-defined]  # what shtab looks for
+        files = shtab.FILE if action.type is Path or action.dest in FILES else None
+        how = known.get(action.dest, files)
+        if how is not None and action.choices is None:
+            action.complete = how  # type: ignore[attr-defined]  # what shtab looks for
     call.report_line(shtab.complete(parser, shell=call.arguments.shell))
 
 
@@ -52,15 +65,23 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
                 yield from _actions(below)
 
 
-def _complete_settings(names: Sequence[str]) -> dict[str, Any]:
-    """Return how each shell completes `section.key=`."""
-    words = " ".join(f"{name}=" for name in names)
-    function = f'_ricochet_settings() {{ compgen -W "{words}" -- "$1"; }}'
+def _complete_words(what: str, words: Sequence[str]) -> dict[str, Any]:
+    """Return how each shell completes one of some words."""
+    joined, name = " ".join(words), f"_ricochet_{what}"
+    function = f'{name}() {{ compgen -W "{joined}" -- "$1"; }}'
+    return {"bash": name, "zsh": f"({joined})", "fish": joined, "preamble": {"bash": function}}
+
+
+def _complete_pairs() -> dict[str, Any]:
+    """Return how each shell completes a pair calibrated here, without asking a server."""
+    listed = f"ls {CALIBRATED} 2>/dev/null"
+    bash = f'_ricochet_pairs() {{ compgen -W "$({listed})" -- "$1"; }}'
+    zsh = f'_ricochet_pairs() {{ compadd -- ${{(f)"$({listed})"}} }}'
     return {
-        "bash": "_ricochet_settings",
-        "zsh": f"({words})",
-        "fish": words,
-        "preamble": {"bash": function},
+        "bash": "_ricochet_pairs",
+        "zsh": "_ricochet_pairs",
+        "fish": f"({listed})",
+        "preamble": {"bash": bash, "zsh": zsh},
     }
 
 

@@ -43,6 +43,22 @@ def verb(monkeypatch):
     return install
 
 
+def test_a_folder_that_a_verb_made_and_left_empty_goes_again(verb, tmp_path):
+    (tmp_path / "there").mkdir()
+
+    def refuse(call):
+        assert call.out.is_dir()
+        raise BadInput("input", "nothing", "something")
+
+    verb(refuse)
+    for out in (tmp_path / "a" / "b", tmp_path / "there"):
+        assert cli.main(["calibrate", "--out", str(out)]) == 2
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "there"]
+    verb(lambda call: (call.out / "kept").touch())
+    assert cli.main(["calibrate", "--out", str(tmp_path / "c")]) == 0
+    assert (tmp_path / "c" / "kept").is_file()
+
+
 def test_the_verbs_of_the_contract_are_there():
     promised = {"calibrate", "capture", "simulate", "train density", "nightly", "study cup", "up"}
     assert promised | {"validate", "promote", "rollback", "doctor"} <= set(WORDS)
@@ -218,4 +234,4 @@ def test_a_name_that_no_validation_knows_is_refused_before_anything_starts(name,
     assert cli.main(["validate", name, "--out", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert name in said and "expected" in said
-    assert not any((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()

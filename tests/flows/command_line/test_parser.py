@@ -111,11 +111,19 @@ def test_completion_knows_verbs_names_options_and_settings(shell, capsys):
         ("study ball-reality --sess", "--sessions"),
         ("simulate --set simulate.t", "simulate.time_sd="),
         ("rollback ping-pong-table --no", ""),
+        ("show golf-w", "golf-wood"),
+        ("calibrate clip.wav --ball te", "tennis"),
+        ("calibrate cli", "clip.wav"),
+        ("import clip.wav --microphones mi", "mics.yaml"),
     ],
 )
-def test_bash_completes_a_word_that_was_begun(typed, offered, capsys, tmp_path):
+def test_bash_completes_a_word_that_was_begun(typed, offered, capsys, tmp_path, monkeypatch):
     if shutil.which("bash") is None:
         pytest.skip("no bash")
+    monkeypatch.chdir(tmp_path)
+    for name in ("clip.wav", "mics.yaml"):
+        (tmp_path / name).touch()
+    (tmp_path / "artifacts" / "calibrate" / "golf-wood").mkdir(parents=True)
     cli.main(["completion", "bash"])
     script = tmp_path / "complete.bash"
     script.write_text(
