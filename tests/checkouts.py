@@ -14,6 +14,16 @@ def python_path(root: Path = ROOT) -> str:
     return os.pathsep.join([str(root / "src"), str(root)])
 
 
+DEPLOYED = """
+import json, sys
+from prefect.flows import load_flow_from_entrypoint
+entrypoint, parameters = sys.argv[1], json.loads(sys.argv[2])
+result = load_flow_from_entrypoint(entrypoint)(**parameters)
+print(json.dumps(result))
+"""
+"""Runs a flow as a worker does, by its entry point and the parameters of its deployment."""
+
+
 def copy_program(root: Path) -> None:
     """Copy what runs the verbs and its bytecode, without recordings and results."""
     for name in COPIED:

@@ -1,34 +1,40 @@
 """The deployments of prefect.yaml: each loads, takes its parameters, and runs where nothing is yet.
 
-The flows of `nightly`, `capture` and `calibrate` run in test_nightly_twice, by the verb; that of
-`train-energy`, minutes long, is run by hand.
+Those of `nightly`, by its verb, and of `capture` and `calibrate` run in test_nightly_twice, where
+there are recordings.
 """
 
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.checkouts import ROOT, copy_program, python_path
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.policies import training_data
+from ricochet.tasks.training.steps import TrainingRequest
+from tests.checkouts import DEPLOYED, ROOT, copy_program, python_path
 from tests.stores import copied
+from tests.tasks.systems.air_hockey import shooters
 
 FOUND = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
 ASKED = {"capture": {"session"}}
 """What a person is asked for when starting a run by hand."""
 QUICK = {
     "simulate": ["simulate.drops=20"],
+    "train-energy": [
+        "energy.states=60",
+        "energy.candidates=20",
+        "energy.epochs=2",
+        "energy.held_out=20",
+        "energy.hidden=8",
+        "hockey.episodes=20",
+    ],
     "train-density": ["density.simulations=1500", "density.epochs=3", "density.hidden=16"],
 }
-PROGRAM = """
-import json, sys
-from prefect.flows import load_flow_from_entrypoint
-entrypoint, parameters = sys.argv[1], json.loads(sys.argv[2])
-result = load_flow_from_entrypoint(entrypoint)(**parameters)
-print(json.dumps(result["schema"]))
-"""
 
 
 @pytest.mark.parametrize("deployment", FOUND, ids=lambda each: each["name"])
@@ -47,6 +53,14 @@ def test_names_differ_and_all_run_in_the_pool_that_up_starts() -> None:
     assert {each["work_pool"]["name"] for each in FOUND} == {"ricochet"}
 
 
+def place_strokes(root: Path) -> None:
+    """Put there what the arm can do, which takes a minute and has tests of its own."""
+    place = root / "artifacts" / "train" / "energy"
+    request = TrainingRequest(catalogue.load_settings(), place, seed=0)
+    key, made = training_data.strokes_key(request), shooters.strokes().to_arrays()
+    training_data._cached(request, "strokes", key, lambda: made)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_deployment_runs_where_there_are_no_results_yet(
@@ -55,17 +69,18 @@ def test_a_deployment_runs_where_there_are_no_results_yet(
     root = tmp_path / "checkout"
     copy_program(root)
     copied(migrated_store, root / "artifacts" / "mlflow")
+    place_strokes(root)
     (deployment,) = (each for each in FOUND if each["name"] == name)
     parameters = deployment.get("parameters", {}) | {"overrides": QUICK[name]}
     kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": python_path(root)}
     kept |= {"PREFECT_API_URL": prefect_api, "OMP_NUM_THREADS": "1"}
     found = subprocess.run(
-        [sys.executable, "-c", PROGRAM, deployment["entrypoint"], json.dumps(parameters)],
+        [sys.executable, "-c", DEPLOYED, deployment["entrypoint"], json.dumps(parameters)],
         cwd=root,
         env={**os.environ, **kept},
         capture_output=True,
         text=True,
     )
     assert found.returncode == 0, found.stderr
-    assert json.loads(found.stdout.splitlines()[-1]).startswith("ricochet.")
+    assert json.loads(found.stdout.splitlines()[-1])["schema"].startswith("ricochet.")
     assert [path.name for path in (root / "artifacts").rglob("result.json")] == ["result.json"]

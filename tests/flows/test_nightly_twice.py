@@ -1,4 +1,7 @@
-"""A night run twice, through the command line: nothing is recorded or registered again."""
+"""A night run twice, through the command line: nothing is recorded or registered again.
+
+The deployments of capture and calibrate run in the same checkout.
+"""
 
 import json
 import os
@@ -6,10 +9,11 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.registry import runs
-from tests.checkouts import copy_program, python_path
+from tests.checkouts import DEPLOYED, ROOT, copy_program, python_path
 from tests.stores import copied
 
 SETTINGS = [
@@ -104,6 +108,27 @@ def test_a_second_run_of_a_night_adds_no_run_no_version_and_no_session(checkout)
     result = json.loads((checkout / "artifacts" / "nightly" / "result.json").read_text())
     assert result["pairs"] == {"ping-pong-table": True}
     assert census(checkout) == before
+
+
+@pytest.mark.slow
+def test_what_a_person_deploys_by_hand_records_publishes_and_registers(checkout):
+    settings = [each for each in SETTINGS if not each.startswith("nightly")]
+    given = {
+        "capture": {"session": "by-hand", "overrides": [*settings, "capture.drops=3"]},
+        "calibrate": {"sessions": ["data/by-hand"], "overrides": settings},
+    }
+    deployments = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
+    said = {}
+    for name, own in given.items():
+        (found,) = (each for each in deployments if each["name"] == name)
+        words = json.dumps(found.get("parameters", {}) | own)
+        shown = run(checkout, sys.executable, "-c", DEPLOYED, found["entrypoint"], words)
+        said[name] = json.loads(shown.splitlines()[-1])
+    assert said["capture"]["schema"] == "ricochet.capture/1"
+    assert list(said["calibrate"]) == ["ping-pong-table"]
+    assert {path.parts[0] for path in _files(checkout / "data")} == {"sample", "by-hand"}
+    _, versions, _ = census(checkout)
+    assert versions == {"ball-density": 1, "ping-pong-table": 1}
 
 
 def _files(folder):
