@@ -4,6 +4,7 @@ What is mistyped is answered with the nearest name there is.
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -34,6 +35,16 @@ class Parser(argparse.ArgumentParser):
             near = did_you_mean(word, self._option_string_actions)
             self.error(f"found {word}, which it does not take{near}")
         return found, unknown
+
+    def _get_value(self, action: argparse.Action, text: str) -> Any:
+        if action.type is not float:
+            return super()._get_value(action, text)
+        try:
+            return float(text)
+        except ValueError:
+            meant = text.replace(",", ".") if re.fullmatch(r"-?\d+,\d+", text) else ""
+            near = f"; did you mean {meant}?" if meant else ", expected a number"
+            raise argparse.ArgumentError(action, f"found {text!r}{near}") from None
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:

@@ -64,6 +64,8 @@ def find(paths: Sequence[Path]) -> tuple[Path, ...]:
     """
     found = [file for path in paths for file in (_inside(path) if path.is_dir() else [path])]
     for file in found:
+        if not file.exists():
+            raise BadInput(str(file), "nothing there", "a recording, or a folder of them")
         if file.suffix.lower() not in SUFFIXES:
             raise BadInput(str(file), f"a name that ends in {file.suffix!r}", ", ".join(SUFFIXES))
         if not file.is_file():

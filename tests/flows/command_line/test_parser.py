@@ -59,6 +59,7 @@ def test_without_a_distribution_the_version_is_said_to_be_unknown(monkeypatch):
         ("study ball-reality --session 5 --quik", "--quick"),
         ("--verson", "--version"),
         ("completion bsh", "bash"),
+        ("devices --seconds 2,5", "2.5"),
     ],
 )
 def test_what_is_mistyped_is_answered_with_what_was_meant(line, meant, capsys):

@@ -266,9 +266,9 @@ def test_what_cannot_be_imported_is_refused_before_a_server_is_started(asked, mo
         raise AssertionError("servers were started for nothing")
 
     monkeypatch.setattr(import_verb, "prepare_servers", started)
-    words = ["import", "nosuch.wav", "--ball", "golf", "--surface", "concrete"]
+    words = ["import", "nosuch", "--ball", "golf", "--surface", "concrete"]
     assert cli.main([*words, "--microphones", str(asked.microphones)]) == 2
-    assert "nosuch.wav: found nothing, expected a recording" in capsys.readouterr().err
+    assert "nosuch: found nothing there, expected a recording" in capsys.readouterr().err
 
 
 def test_a_survey_that_is_not_that_of_the_settings_is_handed_on(asked, imported):
