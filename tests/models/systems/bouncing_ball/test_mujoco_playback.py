@@ -214,21 +214,16 @@ def features(rows: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def compare(drops: int) -> None:
+def compare(rows: np.ndarray, draws: ContactDraws) -> None:
     """Two-sample Kolmogorov tests: all together refuse a right player at one seed in a thousand."""
-    draws = posterior(500)
-    found, expected = features(played(draws, drops)), features(simulated(draws, 4 * drops))
+    found, expected = features(rows), features(simulated(draws, 4 * len(rows)))
     chances = {name: stats.ks_2samp(found[name], expected[name]).pvalue for name in found}
     assert min(chances.values()) > 1e-3 / len(chances), chances
 
 
 def test_a_few_dozen_balls_bounce_as_in_our_simulator():
-    compare(60)
-
-
-@pytest.mark.slow
-def test_a_thousand_balls_give_the_posterior_predictive_back():
-    compare(1000)
+    draws = posterior(500)
+    compare(played(draws, 60), draws)
 
 
 @pytest.mark.slow

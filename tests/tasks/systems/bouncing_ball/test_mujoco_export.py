@@ -12,6 +12,7 @@ from ricochet.flows import cli
 from ricochet.tasks.registry.packages import write_package
 from ricochet.tasks.systems.bouncing_ball import contact_package, mujoco_export
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from tests.models.systems.bouncing_ball import test_mujoco_playback
 from tests.tasks.systems.bouncing_ball.test_contact_package import draws
 
 SCRIPT = """
@@ -23,6 +24,24 @@ player = Player(model, data, Draws.load("draws.npz").sample(generator), draw=gen
 while not (bounce := player.step()):
     pass
 print(bounce.time)
+"""
+
+THOUSAND = """
+import mujoco, numpy as np
+from contact_player import Draws, Player
+model = mujoco.MjModel.from_xml_path("scene.xml")
+data, generator, rows = mujoco.MjData(model), np.random.default_rng(6), []
+draws = Draws.load("draws.npz")
+player = Player(model, data, draws.sample(generator), draw=generator)
+for _ in range(1000):
+    mujoco.mj_resetData(model, data)
+    data.qvel[:2] = 0.1 * generator.standard_normal(2)
+    player.contact, bounces = draws.sample(generator), []
+    while len(bounces) < 3:
+        if bounce := player.step():
+            bounces.append([bounce.time, *bounce.place, *bounce.velocity])
+    rows.append(bounces)
+np.save("rows.npy", rows)
 """
 
 
@@ -44,6 +63,16 @@ def test_the_exported_files_play_alone(folder, tmp_path):
     )
     # 0.26 m in air of at most 0.01 / m: k h / 6 = 0.05 % late
     assert float(done.stdout) == pytest.approx(np.sqrt(2.0 * 0.26 / 9.81), rel=1e-3)
+
+
+@pytest.mark.slow
+def test_a_thousand_balls_of_the_files_give_the_posterior_predictive_back(package, tmp_path):
+    """In a process of their own, which sees nothing but the exported folder."""
+    draws = test_mujoco_playback.posterior(500)
+    family = contact_package.with_contacts(package, draws)
+    mujoco_export.export(family, "marble-glass", tmp_path)
+    subprocess.run([sys.executable, "-c", THOUSAND], cwd=tmp_path, check=True)
+    test_mujoco_playback.compare(np.load(tmp_path / "rows.npy"), draws)
 
 
 def test_the_draws_are_those_of_the_package(folder, tmp_path):
