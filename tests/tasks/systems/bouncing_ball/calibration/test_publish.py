@@ -17,6 +17,7 @@ from ricochet.tasks.systems.bouncing_ball.calibration import family_packages, pu
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     CalibrationRequest,
     CalibrationTarget,
+    key,
 )
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
@@ -64,6 +65,45 @@ def test_the_version_holds_the_kind_and_the_run_its_numbers(tracker, tmp_path, p
     assert experiment.tags["mlflow.note.content"] == publish.PURPOSE
     again, _ = publish.publish_target(tracker, target, request, RESULT)
     assert again == result
+
+
+def pair(name, folder, package, request, number):
+    """A calibrated pair of the name, whose results name their key as a calibration does."""
+    place = folder / name
+    place.mkdir()
+    target = replace(calibrated(place, package, None), name=name, digest=f"{number}" * 32)
+    details = json.loads((place / "details.json").read_text())
+    (place / "details.json").write_text(json.dumps(details | {"key": key(target, request)}))
+    mean = {"mean": [0.8 + 0.01 * number, 3.0 + number]}
+    (place / "result.json").write_text(json.dumps(RESULT | mean))
+    return target
+
+
+def test_pairs_are_compared_in_one_run_with_table_and_figure_above_theirs(
+    tracker, tmp_path, package
+):
+    request = CalibrationRequest(catalogue.load_settings(), tmp_path)
+    targets = [
+        pair(name, tmp_path, package, request, k) for k, name in enumerate(("a-felt", "b-felt"))
+    ]
+    for target in targets:
+        result = json.loads((target.folder / "result.json").read_text())
+        publish.publish_target(tracker, target, request, result)
+        if target is targets[0]:
+            assert publish.publish_comparison(tracker, targets, request) is None
+    run = publish.publish_comparison(tracker, targets, request)
+    found = tracker.client.get_run(run.run_id)
+    assert found.info.run_name == "all pairs" and found.info.status == "FINISHED"
+    table, figure = found.data.tags["mlflow.note.content"].split("\n\n")
+    assert [row.split("|")[1].strip() for row in table.splitlines()[2:]] == ["a-felt", "b-felt"]
+    assert "| b-felt | 0.81000 +- 0.00010 | 4.000 +- 0.010 | 10 |" in table
+    assert f"get-artifact?path={publish.COMPARISON}&run_uuid={run.run_id}" in figure
+    kept = tracker.client.list_artifacts(run.run_id, "figures")
+    assert [each.path for each in kept] == [publish.COMPARISON]
+    below = f"tags.`mlflow.parentRunId` = '{run.run_id}'"
+    children = tracker.client.search_runs([run.experiment_id], below)
+    assert {child.info.run_name for child in children} == {"a-felt", "b-felt"}
+    assert publish.publish_comparison(tracker, targets, request).run_id == run.run_id
 
 
 def test_what_is_withheld_is_recorded_and_not_registered(tracker, tmp_path, package):
