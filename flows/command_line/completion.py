@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.verb import Call, Takes, Verb
+from ricochet.flows.command_line.verb import Call, Takes, Verb, words_of
 from ricochet.tasks.systems import catalogue
 
 CALIBRATED = "artifacts/calibrate"
@@ -29,19 +29,18 @@ def completion(call: Call) -> None:
     import shtab
 
     from ricochet.flows import cli
-    from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS
 
     parser = cli.build_parser()
     known = {
-        "overrides": _complete_words("settings", [f"{name}=" for name in setting_names()]),
-        "ball": _complete_words("balls", sorted(COMMON_BALLS)),
+        "overrides": _complete_words("overrides", [f"{name}=" for name in setting_names()]),
         "name": _complete_pairs(),
         "out": shtab.DIRECTORY,
         "density": shtab.DIRECTORY,
     }
     for action in _actions(parser):
         files = shtab.FILE if action.type is Path or action.dest in FILES else None
-        how = known.get(action.dest, files)
+        words = words_of(action)
+        how = _complete_words(action.dest, words()) if words else known.get(action.dest, files)
         if how is not None and action.choices is None:
             action.complete = how  # type: ignore[attr-defined]  # what shtab looks for
     call.report_line(shtab.complete(parser, shell=call.arguments.shell))

@@ -43,6 +43,7 @@ def devices(call: Call) -> Mapping[str, Any]:
     for channel, level in enumerate(measured):
         note = "  clipped" if level > CLIPPED else "  quiet" if level < QUIET else ""
         call.report_line(f"  channel {channel:2d}  {levels.bar(level)}  {level:6.1f}{note}")
+    call.report_next(f"ricochet listen --device {heard.number}")
     return result
 
 

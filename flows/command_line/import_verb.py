@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ricochet.flows.command_line.recording_verbs import known_balls
 from ricochet.flows.command_line.verb import (
     RESULT,
     Call,
     Takes,
     Verb,
+    complete_by,
     prepare_servers,
     report_published,
 )
@@ -60,7 +62,8 @@ def _options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="WAV, FLAC, AIFF, OGG or MP3 (m4a, mp4 ... with PyAV), or folders",
     )
-    parser.add_argument("--ball", required=True, metavar="NAME", help="such as golf")
+    ball = parser.add_argument("--ball", required=True, metavar="NAME", help="such as golf")
+    complete_by(ball, known_balls)
     parser.add_argument("--surface", required=True, metavar="NAME", help="such as concrete")
     parser.add_argument(
         "--microphones",

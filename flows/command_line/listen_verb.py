@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.recording_verbs import report_answers
-from ricochet.flows.command_line.verb import COMPUTES, Call, Verb
+from ricochet.flows.command_line.recording_verbs import known_balls, report_answers
+from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, complete_by
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import announce
 
@@ -73,9 +73,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=float, default=60.0, metavar="S", help="longest recording (default 60)"
     )
-    parser.add_argument(
+    ball = parser.add_argument(
         "--ball", metavar="NAME", help="as of `ricochet calibrate`, which sets its drag"
     )
+    complete_by(ball, known_balls)
     parser.add_argument("--name", metavar="ID", help="of the recording (default: date and time)")
     parser.add_argument(
         "--page", action="store_true", help="write page.html: its sound with the bounces"

@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ricochet.flows.command_line.verb import RESULT, Call, Verb, prepare_servers, write_result
+from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.systems import catalogue
 
 if TYPE_CHECKING:
+    from ricochet.tasks.registry.kinds import PackageKind
     from ricochet.tasks.validation.listing import Detail, Entry, LastValidation
 
 WIDTH = 24  # of the labels of `show`
@@ -34,6 +36,8 @@ def list_names(call: Call) -> Mapping[str, Any]:
     write_result(call.out, result)
     for line in _table(found) if found else [EMPTY]:
         call.report_line(line)
+    if found:
+        call.report_next(f"ricochet show {found[0].name}")
     return result
 
 
@@ -56,7 +60,15 @@ def show(call: Call) -> Mapping[str, Any]:
     for line in _lines(found, made_by=kind.made_by):
         call.report_line(line)
     call.report_line(f"  {'MLflow':{WIDTH}}{result['address']}{note}")
+    call.report_next(_after(found.entry, kind))
     return result
+
+
+def _after(entry: "Entry", kind: "PackageKind") -> str:
+    """Return what makes a candidate a champion, where there is a gate, or else the other names."""
+    validated = any(each.kind is kind for each in catalogue.validations())
+    waiting = validated and CHAMPION not in entry.aliases
+    return f"ricochet validate {entry.name}" if waiting else "ricochet list"
 
 
 def _to_json(entry: "Entry") -> dict[str, Any]:

@@ -41,6 +41,7 @@ def plan(call: Call) -> Mapping[str, Any]:
     out = call.out if given.out != PLANS else output_folder(call.out / planned.name)
     result = found.to_json()
     write_result(out, result)
+    call.report_next("ricochet import FOLDER ...   (once the takes are recorded)")
     return result
 
 

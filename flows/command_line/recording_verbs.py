@@ -17,6 +17,7 @@ from ricochet.flows.command_line.verb import (
     SERVERS,
     Call,
     Verb,
+    complete_by,
     prepare_servers,
     report_published,
 )
@@ -212,6 +213,13 @@ def _calibrated_and_published(call: Call, sessions: list[str], request: Any) -> 
     )
 
 
+def known_balls() -> list[str]:
+    """Return the balls whose size is known."""
+    from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS
+
+    return sorted(COMMON_BALLS)
+
+
 def _calibrate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "session", nargs="*", help="session folders or bare recordings (default: all under data/)"
@@ -219,12 +227,13 @@ def _calibrate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--density", type=Path, metavar="DIR", help="package of the density network to use"
     )
-    parser.add_argument(
+    ball = parser.add_argument(
         "--ball",
         metavar="NAME",
         help="ball of bare recordings, which sets its drag: ping-pong, tennis, golf, squash, "
         "basketball, steel, or DIAMETER,MASS in m and kg (a marble: 0.016,0.0053)",
     )
+    complete_by(ball, known_balls)
     parser.add_argument(
         "--page",
         action="store_true",

@@ -2,7 +2,7 @@
 
 import argparse
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,19 @@ class Call:
     def report_next(self, command: str) -> None:
         """Say which command a user may want after this one."""
         self.report_line(f"next: {command}")
+
+
+Words = Callable[[], Sequence[str]]
+
+
+def complete_by(action: argparse.Action, words: Words) -> None:
+    """Let a shell complete an argument by some words, asked for when its script is made."""
+    action.words = words  # type: ignore[attr-defined]
+
+
+def words_of(action: argparse.Action) -> Words | None:
+    """Return what `complete_by` left at an argument."""
+    return getattr(action, "words", None)
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,8 @@ def test_an_empty_registry_is_one_line_and_stays_absent(place, capsys):
 
 def test_list_and_show_say_what_is_registered_and_change_nothing(place, registry, capsys):
     out, before = ["--out", str(place / "out")], census(place)
-    header, line = said(capsys, "list", *out).out.splitlines()
+    header, line, after = said(capsys, "list", *out).out.splitlines()
+    assert after == "next: ricochet show golf-concrete"
     assert header.split()[:2] == ["name", "aliases"]
     assert line.startswith("golf-concrete  candidate 1")
     assert "restitution 0.8000 +- 0.0010, log10_concentration 3.00 +- 0.20" in line
