@@ -75,7 +75,11 @@ class _Likelihood:
 
 
 def everyday(place_sd: float) -> Spread:
-    """Return the errors of an array in order whose places are stated to be known so well, m."""
+    """Return the errors of an array in order whose places are stated to be known so well, m.
+
+    >>> everyday(2e-4) == EVERYDAY, everyday(0.01).place
+    (True, 0.01)
+    """
     return replace(EVERYDAY, place=max(EVERYDAY.place, place_sd))
 
 
