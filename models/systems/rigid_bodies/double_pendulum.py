@@ -1,0 +1,278 @@
+r"""A double pendulum in a vertical plane: two bodies on joints, and how its motion varies.
+
+Angles are of link 1 from straight down and of link 2 from link 1. Body i has the mass m_i, the
+moment I_i about its centre of mass (x_i, y_i), x along the link, and the friction d_i of its joint;
+joint 2 is l away from joint 1. The motion depends on nine combinations alone,
+
+    a = I_1 + m_1 (x_1^2 + y_1^2) + m_2 l^2,     b = I_2 + m_2 (x_2^2 + y_2^2),
+    u = m_1 x_1 + m_2 l,  v = m_1 y_1,  p = m_2 x_2,  q = m_2 y_2,  l,  d_1,  d_2,
+
+and not on a common factor of all but l, which leaves eight. With the angles A and B, their rates
+A' and B', h = l (p cos B - q sin B), k = dh/dB and G = g (p sin(A + B) + q cos(A + B)),
+
+    (a + b + 2 h) A'' + (b + h) B'' = -k B' (2 A' + B') - g (u sin A + v cos A) - G - d_1 A',
+          (b + h) A''   +   b B''   =  k A'^2 - G - d_2 B'.
+
+Parameters and limits: Heiden et al., Fig. 7a; steps: Eq. 12.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ricochet.models.core.constants import GRAVITY
+
+PARAMETERS = (
+    "mass_1", "inertia_1", "centre_x_1", "centre_y_1", "friction_1", "length",
+    "mass_2", "inertia_2", "centre_x_2", "centre_y_2", "friction_2",
+)  # fmt: skip
+"""kg, kg m^2, m, m, N m s/rad, m, and so on."""
+LOW = np.array((0.05, 0.002, -0.2, -0.2, 0.0, 0.08, 0.05, 0.002, -0.2, -0.2, 0.0))
+HIGH = np.array((0.5, 1.0, 0.2, 0.2, 0.5, 0.3, 0.5, 1.0, 0.2, 0.2, 0.5))
+STATES = 4
+"""Both angles, rad, then both rates, rad/s."""
+COMBINATIONS = 9
+_VARIED = STATES + COMBINATIONS
+
+
+@dataclass(frozen=True)
+class Jacobian:
+    """Derivatives of the states of motions by where they start and by the parameters."""
+
+    by_start: Float[Tensor, "*batch step 4 4"]
+    by_parameter: Float[Tensor, "*batch step 4 11"]
+
+
+def combinations(theta: Float[Tensor, "*batch 11"]) -> Float[Tensor, "9 ..."]:
+    """Return what the motion depends on: a, b, u, v, p, q, l, d_1, d_2.
+
+    >>> rods = torch.tensor([1.0, 0.0, 0.5, 0.0, 0.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.1])
+    >>> combinations(rods.double())
+    tensor([12.2500,  0.0000,  6.5000,  0.0000,  0.0000,  0.0000,  2.0000,  0.0000,
+             0.1000], dtype=torch.float64)
+    """
+    m1, i1, x1, y1, d1, length, m2, i2, x2, y2, d2 = theta.unbind(-1)
+    return torch.stack(
+        (
+            i1 + m1 * (x1**2 + y1**2) + m2 * length**2,
+            i2 + m2 * (x2**2 + y2**2),
+            m1 * x1 + m2 * length,
+            m1 * y1,
+            m2 * x2,
+            m2 * y2,
+            length,
+            d1,
+            d2,
+        )
+    )
+
+
+def combinations_by_parameter(theta: Float[Tensor, "*batch 11"]) -> Float[Tensor, "*batch 9 11"]:
+    """Return the derivatives of the combinations by the parameters."""
+    m1, _, x1, y1, _, length, m2, _, x2, y2, _ = theta.unbind(-1)
+    found = theta.new_zeros(*theta.shape[:-1], COMBINATIONS, len(PARAMETERS))
+    entries: dict[tuple[int, int], Tensor | float] = {
+        (0, 0): x1**2 + y1**2, (0, 1): 1.0, (0, 2): 2.0 * m1 * x1, (0, 3): 2.0 * m1 * y1,
+        (0, 5): 2.0 * m2 * length, (0, 6): length**2,
+        (1, 6): x2**2 + y2**2, (1, 7): 1.0, (1, 8): 2.0 * m2 * x2, (1, 9): 2.0 * m2 * y2,
+        (2, 0): x1, (2, 2): m1, (2, 5): m2, (2, 6): length,
+        (3, 0): y1, (3, 3): m1, (4, 6): x2, (4, 8): m2, (5, 6): y2, (5, 9): m2,
+        (6, 5): 1.0, (7, 4): 1.0, (8, 10): 1.0,
+    }  # fmt: skip
+    for (row, column), value in entries.items():
+        found[..., row, column] = value
+    return found
+
+
+def roll_out(
+    theta: Float[Tensor, "*#batch 11"],
+    starts: Float[Tensor, "*#batch 4"],
+    *,
+    steps: int,
+    duration: float,
+    substeps: int = 1,
+    gravity: float = GRAVITY,
+) -> Float[Tensor, "*batch {steps} 4"]:
+    """Return the states after each step of a duration in s, by semi-implicit Euler (Eq. 12).
+
+    Args:
+        substeps: Into which each step is divided.
+    """
+    own, short = combinations(theta), duration / substeps
+    angles, rates = starts[..., :2].movedim(-1, 0), starts[..., 2:].movedim(-1, 0)
+    found = []
+    for _ in range(steps):
+        for _ in range(substeps):
+            rates = rates + short * _System(own, angles, rates, gravity).accelerations()
+            angles = angles + short * rates
+        found.append(torch.cat((angles, rates)))
+    return torch.stack(found).movedim((0, 1), (-2, -1))
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Motions, and what their derivatives are made of.
+
+    Attributes:
+        states: After each step.
+    """
+
+    states: Float[Tensor, "*batch step 4"]
+    _theta: Float[Tensor, "*#batch 11"]
+    _derivatives: Float[Tensor, "2 13 substep *batch"]
+    _short: float
+    _substeps: int
+
+    def gradient(
+        self, weights: Float[Tensor, "*batch step 4"]
+    ) -> tuple[Float[Tensor, "*batch 4"], Float[Tensor, "*batch 11"]]:
+        """Return the gradient of sum(weights * states) by starts and parameters, backwards."""
+        given = weights.movedim((-2, -1), (0, 1))
+        turning, speeding = torch.zeros_like(given[0, :2]), torch.zeros_like(given[0, :2])
+        pulls = given.new_empty(2, *self._derivatives.shape[2:])
+        for number in reversed(range(pulls.shape[1])):
+            step, last = divmod(number + 1, self._substeps)
+            if last == 0:
+                turning, speeding = turning + given[step - 1, :2], speeding + given[step - 1, 2:]
+            speeding = speeding + self._short * turning
+            pulls[:, number] = pull = self._short * speeding
+            by = (self._derivatives[:, :STATES, number] * pull[:, None]).sum(0)
+            turning, speeding = turning + by[:2], speeding + by[2:]
+        own = (self._derivatives[:, STATES:] * pulls[:, None]).sum((0, 2)).movedim(0, -1)
+        chained = own[..., None, :] @ combinations_by_parameter(self._theta)
+        return torch.cat((turning, speeding)).movedim(0, -1), chained[..., 0, :]
+
+    def jacobian(self) -> Jacobian:
+        """Return all derivatives, forwards."""
+        _, _, count, *batch = self._derivatives.shape
+        varied = self._theta.new_zeros(STATES, _VARIED, *batch)
+        varied[range(STATES), range(STATES)] = 1.0
+        turned, sped = varied[:2], varied[2:]
+        steps = self.states.shape[-2]
+        found = varied.new_empty(steps, STATES, _VARIED, *batch)
+        for number in range(count):
+            by = self._derivatives[:, :, number]
+            changed = by[:, 0, None] * turned[0] + by[:, 1, None] * turned[1]
+            changed += by[:, 2, None] * sped[0] + by[:, 3, None] * sped[1]
+            changed[:, STATES:] += by[:, STATES:]
+            sped = sped + self._short * changed
+            turned = turned + self._short * sped
+            step, last = divmod(number + 1, self._substeps)
+            if last == 0:
+                found[step - 1, :2], found[step - 1, 2:] = turned, sped
+        by_state = found.movedim((0, 1, 2), (-3, -2, -1))
+        by_start, by_combination = by_state.split((STATES, COMBINATIONS), -1)
+        return Jacobian(by_start, _chained(by_combination, self._theta))
+
+
+def _chained(
+    by_combination: Float[Tensor, "*batch step 4 9"], theta: Float[Tensor, "*#batch 11"]
+) -> Float[Tensor, "*batch step 4 11"]:
+    """Pass on to the parameters, in one product for all that share them."""
+    chain = combinations_by_parameter(theta)
+    if theta.ndim == by_combination.ndim - 2 and theta.ndim > 1 and theta.shape[-2] == 1:
+        rows = by_combination.flatten(-4, -2) @ chain[..., 0, :, :]
+        return rows.unflatten(-2, by_combination.shape[-4:-1])
+    return by_combination @ chain[..., None, :, :]
+
+
+def move(
+    theta: Float[Tensor, "*#batch 11"],
+    starts: Float[Tensor, "*#batch 4"],
+    *,
+    steps: int,
+    duration: float,
+    substeps: int = 1,
+    gravity: float = GRAVITY,
+) -> Motion:
+    """Return what `roll_out` does, with what its derivatives need."""
+    own, short = combinations(theta), duration / substeps
+    batch = torch.broadcast_shapes(theta.shape[:-1], starts.shape[:-1])
+    state = starts.movedim(-1, 0).expand(STATES, *batch)
+    passed = state.new_empty(STATES, steps * substeps + 1, *batch)
+    passed[:, 0], angles, rates = state, state[:2], state[2:]
+    for number in range(steps * substeps):
+        rates = rates + short * _System(own, angles, rates, gravity).accelerations()
+        angles = angles + short * rates
+        passed[:2, number + 1], passed[2:, number + 1] = angles, rates
+    system = _System(own, passed[:2, :-1], passed[2:, :-1], gravity)
+    derivatives = system.derivatives(system.accelerations())
+    states = passed[:, substeps::substeps].movedim((0, 1), (-1, -2))
+    return Motion(states, theta, derivatives, short, substeps)
+
+
+class _System:
+    """The equations of motion at some states: a matrix M and a right side."""
+
+    def __init__(
+        self,
+        own: Float[Tensor, "9 ..."],
+        angles: Float[Tensor, "2 ..."],
+        rates: Float[Tensor, "2 ..."],
+        gravity: float,
+    ) -> None:
+        """Evaluate what accelerations and derivatives share."""
+        self.own, self.rates, self.gravity = own, rates, gravity
+        a, b, u, v, p, q, length, d1, d2 = own
+        (first, second), (w1, w2) = angles, rates
+        self.sine1, self.cosine1 = gravity * first.sin(), gravity * first.cos()
+        self.sine2, self.cosine2 = length * second.sin(), length * second.cos()
+        both = first + second
+        self.sine12, self.cosine12 = gravity * both.sin(), gravity * both.cos()
+        self.h = p * self.cosine2 - q * self.sine2
+        self.k = -p * self.sine2 - q * self.cosine2
+        self.m11, self.m12, self.m22 = a + b + 2.0 * self.h, b + self.h, b
+        self.inverse = 1.0 / (self.m11 * self.m22 - self.m12**2)
+        self.swirl = w2 * (2.0 * w1 + w2)
+        pull = p * self.sine12 + q * self.cosine12
+        self.right1 = -self.k * self.swirl - u * self.sine1 - v * self.cosine1 - pull - d1 * w1
+        self.right2 = self.k * w1**2 - pull - d2 * w2
+
+    def accelerations(self) -> Float[Tensor, "2 ..."]:
+        """Return both, rad/s^2."""
+        return self._solved(self.right1, self.right2)
+
+    def _solved(self, right1: Tensor, right2: Tensor) -> Tensor:
+        first = self.inverse * (self.m22 * right1 - self.m12 * right2)
+        second = self.inverse * (self.m11 * right2 - self.m12 * right1)
+        return torch.stack(torch.broadcast_tensors(first, second))
+
+    def derivatives(self, found: Float[Tensor, "2 ..."]) -> Float[Tensor, "2 13 ..."]:
+        """Return those of the accelerations by the four states and the nine combinations.
+
+        M A = R gives M dA = dR - dM A, a pair of right sides for each variable.
+        """
+        _, _, u, v, p, q, length, d1, d2 = self.own
+        (w1, w2), (f1, f2) = self.rates, found
+        h, k, swirl, square = self.h, self.k, self.swirl, self.rates[0] ** 2
+        pull = p * self.cosine12 - q * self.sine12
+        zero = torch.zeros_like(f1)
+
+        def of_h(dh: Tensor, dk: Tensor) -> tuple[Tensor, Tensor]:
+            return -dk * swirl - dh * (2.0 * f1 + f2), dk * square - dh * f1
+
+        by_second, by_p = of_h(k, -h), of_h(self.cosine2, -self.sine2)
+        by_q, by_length = of_h(-self.sine2, -self.cosine2), of_h(h / length, k / length)
+        rights = (
+            (v * self.sine1 - u * self.cosine1 - pull, -pull),
+            (by_second[0] - pull, by_second[1] - pull),
+            (-2.0 * k * w2 - d1, 2.0 * k * w1),
+            (-2.0 * k * (w1 + w2), -d2),
+            (-f1, zero),
+            (-f1 - f2, -f1 - f2),
+            (-self.sine1, zero),
+            (-self.cosine1, zero),
+            (by_p[0] - self.sine12, by_p[1] - self.sine12),
+            (by_q[0] - self.cosine12, by_q[1] - self.cosine12),
+            by_length,
+            (-w1, zero),
+            (zero, -w2),
+        )
+        first, second = (
+            torch.stack([side.expand(f1.shape) for side in sides])
+            for sides in zip(*rights, strict=True)
+        )
+        return self._solved(first, second)
