@@ -16,7 +16,9 @@ A' and B', h = l (p cos B - q sin B), k = dh/dB and G = g (p sin(A + B) + q cos(
 Parameters and limits: Heiden et al., Fig. 7a; steps: Eq. 12.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -122,7 +124,7 @@ class Motion:
 
     states: Float[Tensor, "*batch step 4"]
     _theta: Float[Tensor, "*#batch 11"]
-    _derivatives: Float[Tensor, "2 13 substep *batch"]
+    _system: "_System"
     _short: float
     _substeps: int
 
@@ -132,32 +134,34 @@ class Motion:
         """Return the gradient of sum(weights * states) by starts and parameters, backwards."""
         given = weights.movedim((-2, -1), (0, 1))
         turning, speeding = torch.zeros_like(given[0, :2]), torch.zeros_like(given[0, :2])
-        pulls = given.new_empty(2, *self._derivatives.shape[2:])
+        by_states = self._system.by_states()
+        pulls = torch.empty_like(by_states[:, 0])
         for number in reversed(range(pulls.shape[1])):
             step, last = divmod(number + 1, self._substeps)
             if last == 0:
                 turning, speeding = turning + given[step - 1, :2], speeding + given[step - 1, 2:]
             speeding = speeding + self._short * turning
             pulls[:, number] = pull = self._short * speeding
-            by = (self._derivatives[:, :STATES, number] * pull[:, None]).sum(0)
+            by = (by_states[:, :, number] * pull[:, None]).sum(0)
             turning, speeding = turning + by[:2], speeding + by[2:]
-        own = (self._derivatives[:, STATES:] * pulls[:, None]).sum((0, 2)).movedim(0, -1)
+        own = self._system.pulled_back(pulls).movedim(0, -1)
         chained = own[..., None, :] @ combinations_by_parameter(self._theta)
         return torch.cat((turning, speeding)).movedim(0, -1), chained[..., 0, :]
 
     def jacobian(self) -> Jacobian:
         """Return all derivatives, forwards."""
-        _, _, count, *batch = self._derivatives.shape
+        by_states, by_combinations = self._system.by_states(), self._system.by_combinations()
+        _, _, count, *batch = by_states.shape
         varied = self._theta.new_zeros(STATES, _VARIED, *batch)
         varied[range(STATES), range(STATES)] = 1.0
         turned, sped = varied[:2], varied[2:]
         steps = self.states.shape[-2]
         found = varied.new_empty(steps, STATES, _VARIED, *batch)
         for number in range(count):
-            by = self._derivatives[:, :, number]
+            by = by_states[:, :, number]
             changed = by[:, 0, None] * turned[0] + by[:, 1, None] * turned[1]
             changed += by[:, 2, None] * sped[0] + by[:, 3, None] * sped[1]
-            changed[:, STATES:] += by[:, STATES:]
+            changed[:, STATES:] += by_combinations[:, :, number]
             sped = sped + self._short * changed
             turned = turned + self._short * sped
             step, last = divmod(number + 1, self._substeps)
@@ -198,10 +202,9 @@ def move(
         rates = rates + short * _System(own, angles, rates, gravity).accelerations()
         angles = angles + short * rates
         passed[:2, number + 1], passed[2:, number + 1] = angles, rates
-    system = _System(own, passed[:2, :-1], passed[2:, :-1], gravity)
-    derivatives = system.derivatives(system.accelerations())
     states = passed[:, substeps::substeps].movedim((0, 1), (-1, -2))
-    return Motion(states, theta, derivatives, short, substeps)
+    system = _System(own, passed[:2, :-1], passed[2:, :-1], gravity)
+    return Motion(states, theta, system, short, substeps)
 
 
 class _System:
@@ -233,46 +236,75 @@ class _System:
 
     def accelerations(self) -> Float[Tensor, "2 ..."]:
         """Return both, rad/s^2."""
+        return torch.stack(self.found)
+
+    @cached_property
+    def found(self) -> tuple[Tensor, Tensor]:
+        """Both accelerations, apart."""
         return self._solved(self.right1, self.right2)
 
-    def _solved(self, right1: Tensor, right2: Tensor) -> Tensor:
-        first = self.inverse * (self.m22 * right1 - self.m12 * right2)
-        second = self.inverse * (self.m11 * right2 - self.m12 * right1)
-        return torch.stack(torch.broadcast_tensors(first, second))
-
-    def derivatives(self, found: Float[Tensor, "2 ..."]) -> Float[Tensor, "2 13 ..."]:
-        """Return those of the accelerations by the four states and the nine combinations.
+    def by_states(self) -> Float[Tensor, "2 4 ..."]:
+        """Return the derivatives of the accelerations by angles and rates.
 
         M A = R gives M dA = dR - dM A, a pair of right sides for each variable.
         """
-        _, _, u, v, p, q, length, d1, d2 = self.own
-        (w1, w2), (f1, f2) = self.rates, found
-        h, k, swirl, square = self.h, self.k, self.swirl, self.rates[0] ** 2
+        _, _, u, v, p, q, _, d1, d2 = self.own
+        w1, w2 = self.rates
+        by_second = self._by_h(self.k, -self.h)
         pull = p * self.cosine12 - q * self.sine12
-        zero = torch.zeros_like(f1)
+        return self._solved_all(
+            (
+                (v * self.sine1 - u * self.cosine1 - pull, -pull),
+                (by_second[0] - pull, by_second[1] - pull),
+                (-2.0 * self.k * w2 - d1, 2.0 * self.k * w1),
+                (-2.0 * self.k * (w1 + w2), (-d2).expand(w2.shape)),
+            )
+        )
 
-        def of_h(dh: Tensor, dk: Tensor) -> tuple[Tensor, Tensor]:
-            return -dk * swirl - dh * (2.0 * f1 + f2), dk * square - dh * f1
+    def by_combinations(self) -> Float[Tensor, "2 9 ..."]:
+        """Return the derivatives of the accelerations by what they depend on."""
+        return self._solved_all(self._rights())
 
-        by_second, by_p = of_h(k, -h), of_h(self.cosine2, -self.sine2)
-        by_q, by_length = of_h(-self.sine2, -self.cosine2), of_h(h / length, k / length)
-        rights = (
-            (v * self.sine1 - u * self.cosine1 - pull, -pull),
-            (by_second[0] - pull, by_second[1] - pull),
-            (-2.0 * k * w2 - d1, 2.0 * k * w1),
-            (-2.0 * k * (w1 + w2), -d2),
+    def pulled_back(self, pulls: Float[Tensor, "2 substep ..."]) -> Float[Tensor, "9 ..."]:
+        """Return the derivatives of sum(pulls * accelerations) over the substeps."""
+        first, second = self._solved(*pulls)  # M is symmetric
+        return torch.stack([(first * r1 + second * r2).sum(0) for r1, r2 in self._rights()])
+
+    def _rights(self) -> list[tuple[Tensor, Tensor]]:
+        """Return the right sides for the nine combinations."""
+        f1, f2 = self.found
+        w1, w2 = self.rates
+        length, zero = self.own[6], torch.zeros_like(f1)
+        by_p, by_q = self._by_h(self.cosine2, -self.sine2), self._by_h(-self.sine2, -self.cosine2)
+        return [
             (-f1, zero),
             (-f1 - f2, -f1 - f2),
             (-self.sine1, zero),
             (-self.cosine1, zero),
             (by_p[0] - self.sine12, by_p[1] - self.sine12),
             (by_q[0] - self.cosine12, by_q[1] - self.cosine12),
-            by_length,
+            self._by_h(self.h / length, self.k / length),
             (-w1, zero),
             (zero, -w2),
+        ]
+
+    def _by_h(self, dh: Tensor, dk: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the right sides for what changes h and k."""
+        f1, f2 = self.found
+        return (
+            -dk * self.swirl - dh * (2.0 * f1 + f2),
+            dk * self.rates[0] ** 2 - dh * f1,
         )
-        first, second = (
-            torch.stack([side.expand(f1.shape) for side in sides])
-            for sides in zip(*rights, strict=True)
+
+    def _solved(self, right1: Tensor, right2: Tensor) -> tuple[Tensor, Tensor]:
+        return (
+            self.inverse * (self.m22 * right1 - self.m12 * right2),
+            self.inverse * (self.m11 * right2 - self.m12 * right1),
         )
-        return self._solved(first, second)
+
+    def _solved_all(self, rights: Sequence[tuple[Tensor, Tensor]]) -> Float[Tensor, "2 row ..."]:
+        """Return the solutions for some pairs of right sides."""
+        found = self.right1.new_empty(2, len(rights), *self.right1.shape)
+        for number, (right1, right2) in enumerate(rights):
+            found[0, number], found[1, number] = self._solved(right1, right2)
+        return found
