@@ -66,7 +66,7 @@ def installed(wheel: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) 
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
     command = [str(environment / "bin" / "pip"), "install", "-q", "--no-compile", wheel.filename]
     found = subprocess.run(command, capture_output=True, text=True)
-    if "No matching distribution" in found.stderr or "ConnectionError" in found.stderr:
+    if "Failed to establish a new connection" in found.stderr:
         pytest.skip("no package index can be reached")
     assert found.returncode == 0, found.stderr
     return environment

@@ -32,18 +32,24 @@ def completion(call: Call) -> None:
 
     parser = cli.build_parser()
     known = {
-        "overrides": _complete_words("overrides", [f"{name}=" for name in setting_names()]),
+        "--set": _complete_words("overrides", [f"{name}=" for name in setting_names()]),
         "name": _complete_pairs(),
-        "out": shtab.DIRECTORY,
-        "density": shtab.DIRECTORY,
+        "--out": shtab.DIRECTORY,
+        "--density": shtab.DIRECTORY,
     }
     for action in _actions(parser):
-        files = shtab.FILE if action.type is Path or action.dest in FILES else None
         words = words_of(action)
-        how = _complete_words(action.dest, words()) if words else known.get(action.dest, files)
+        how = _complete_words(action.dest, words()) if words else known.get(_key(action))
+        if how is None and (action.type is Path or _key(action) in FILES):
+            how = shtab.FILE
         if how is not None and action.choices is None:
             action.complete = how  # type: ignore[attr-defined]  # what shtab looks for
     call.report_line(shtab.complete(parser, shell=call.arguments.shell))
+
+
+def _key(action: argparse.Action) -> str:
+    """Return the option, or the name of a positional argument."""
+    return action.option_strings[0] if action.option_strings else action.dest
 
 
 def setting_names() -> list[str]:
@@ -73,7 +79,7 @@ def _complete_words(what: str, words: Sequence[str]) -> dict[str, Any]:
 
 def _complete_pairs() -> dict[str, Any]:
     """Return how each shell completes a pair calibrated here, without asking a server."""
-    listed = f"ls {CALIBRATED} 2>/dev/null"
+    listed = f"cd {CALIBRATED} 2>/dev/null && ls -d */package 2>/dev/null | cut -d/ -f1"
     bash = f'_ricochet_pairs() {{ compgen -W "$({listed})" -- "$1"; }}'
     zsh = f'_ricochet_pairs() {{ compadd -- ${{(f)"$({listed})"}} }}'
     return {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ricochet.flows.command_line.verb import RESULT, Call, Verb, prepare_servers, write_result
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console.progress import announce
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import Export
 
@@ -18,6 +19,7 @@ PACKAGE, EXPORTS = "package", Path("artifacts", "export")
 
 def export(call: Call) -> Mapping[str, Any]:
     """Write a package for another program."""
+    announce("loading ...")
     from ricochet.tasks.storage.files import output_folder
 
     form, given = call.arguments.to, call.arguments.name

@@ -52,6 +52,7 @@ def import_recordings(call: Call) -> Mapping[str, Any]:
     for line in importing.lines(result):
         call.report_line(line)
     report_published(call, result["published"])
+    call.report_next(result["next"])
     return result
 
 

@@ -37,7 +37,8 @@ def list_names(call: Call) -> Mapping[str, Any]:
     for line in _table(found) if found else [EMPTY]:
         call.report_line(line)
     if found:
-        call.report_next(f"ricochet show {found[0].name}")
+        latest = max(found, key=lambda entry: entry.registered)
+        call.report_next(f"ricochet show {latest.name}")
     return result
 
 

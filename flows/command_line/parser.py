@@ -37,14 +37,14 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _get_value(self, action: argparse.Action, text: str) -> Any:
-        if action.type is not float:
-            return super()._get_value(action, text)
         try:
-            return float(text)
-        except ValueError:
+            return float(text) if action.type is float else super()._get_value(action, text)
+        except (ValueError, argparse.ArgumentError) as error:
             meant = text.replace(",", ".") if re.fullmatch(r"-?\d+,\d+", text) else ""
+            if action.type is not float and not meant:
+                raise
             near = f"; did you mean {meant}?" if meant else ", expected a number"
-            raise argparse.ArgumentError(action, f"found {text!r}{near}") from None
+            raise argparse.ArgumentError(action, f"found {text!r}{near}") from error
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:

@@ -41,7 +41,7 @@ def plan(call: Call) -> Mapping[str, Any]:
     out = call.out if given.out != PLANS else output_folder(call.out / planned.name)
     result = found.to_json()
     write_result(out, result)
-    call.report_next("ricochet import FOLDER ...   (once the takes are recorded)")
+    call.report_next("ricochet import --help   (once the takes are recorded)")
     return result
 
 
@@ -78,7 +78,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--concentration-sd", type=_deviation, metavar="SD", help="wanted of log10 concentration"
     )
     parser.add_argument(
-        "--sessions", type=_sessions, default=5, metavar="N", help="simulated of each kind"
+        "--sessions",
+        type=_sessions,
+        default=5,
+        metavar="N",
+        help="simulated of each kind (default 5)",
     )
 
 
@@ -88,7 +92,7 @@ def _deviation(text: str) -> float:
     except ValueError:
         found = math.nan
     if not 0.0 < found < 10.0:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a positive number below 10")
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a positive number below 10")
     return found
 
 

@@ -139,8 +139,9 @@ def _numbers(result: Mapping[str, Any]) -> list[table.Cell]:
 def _after(sessions: list[str], results: Mapping[str, Any], call: Call) -> str:
     """Return the command that may follow a calibration."""
     registered = [name for name, entry in results.items() if entry["result"]["registered"]]
+    stated = call.stated_settings()
     if registered:
-        return f"ricochet validate {registered[0]}"
+        return f"ricochet validate {registered[0]}{stated}"
     named = shlex.join(sessions)
     if any(entry["result"].get("unknown") for entry in results.values()):
         if call.arguments.ball is None:
@@ -149,7 +150,9 @@ def _after(sessions: list[str], results: Mapping[str, Any], call: Call) -> str:
             asked = f"ricochet calibrate {named} --ball {call.arguments.ball} --page"
             return f"{asked}   (every bounce to look at and hear)"
         return "ricochet capture --help   (three microphones give the concentration too)"
-    return f"ricochet calibrate {named}   (to register it)"
+    if any(entry["result"].get("withheld") for entry in results.values()):
+        return f"ricochet calibrate {named}{stated} --anyway   (if it is to be registered)"
+    return f"ricochet calibrate {named}{stated}   (to register it)"
 
 
 def capture(call: Call) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 import argparse
 import enum
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,13 @@ class Call:
             "params": None if params is None else str(params.resolve()),
             "overrides": list(self.arguments.overrides),
         }
+
+    def stated_settings(self) -> str:
+        """Return the words that lay settings over params.yaml, for a command that follows."""
+        given = self.arguments
+        words = [] if given.params is None else ["--params", str(given.params)]
+        words += [word for each in given.overrides for word in ("--set", each)]
+        return f" {shlex.join(words)}" if words else ""
 
     def report_next(self, command: str) -> None:
         """Say which command a user may want after this one."""

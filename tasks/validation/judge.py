@@ -195,6 +195,8 @@ def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:
     folders = [workplace() / DATA / Path(str(name)).name for name in named]
     for folder in folders:
         if not folder.is_dir():
-            expected = f"a recording of {registered.where}; `make pull`"
+            expected = (
+                f"a recording of {registered.where}: `make pull`, or its folder copied to {DATA}/"
+            )
             raise BadInput(str(folder), "nothing", expected)
     return folders

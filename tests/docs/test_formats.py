@@ -91,6 +91,7 @@ def session_result() -> dict[str, Any]:
         predictive_p_value=0.5,
         used=range(10),
         set_aside=[("take-0003.wav", "clipped")],
+        heights=test_chain_answers.STATED.heights[: len(detected.sessions)],
     )
     before = posterior._result(detected, cast(Any, found), cast(Any, SimpleNamespace(name="n/1")))
     counts = {"names": tuple("abcdefghij"), "heights": {0: (0.26, 0.02)}}

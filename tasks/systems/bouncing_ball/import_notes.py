@@ -32,16 +32,16 @@ def _height(found: Detections, rules: Calibrate) -> str:
     if not height.far:
         return ""
     return (
-        f"--release-height {session.drop_height:g}: the bounces tell {height.from_takes:.2g} m; "
-        "metres, from the surface to the ball's lowest point?"
+        f"--release-height {session.drop_height:g}: the bounces tell {height.from_takes:.2g} m "
+        "(in metres, from the surface to the ball's lowest point)"
     )
 
 
 def _takes(usable: int, fewest: int) -> str:
     if usable < fewest:
-        return f"{usable} usable takes: a calibration needs {fewest} (calibrate.fewest_takes)"
+        return f"usable takes: {usable}; a calibration needs {fewest} (calibrate.fewest_takes)"
     if usable < FEWEST:
-        return f"{usable} usable takes: air and speed are told apart from {FEWEST} on"
+        return f"usable takes: {usable}; from {FEWEST} on air and speed are told apart"
     return ""
 
 
@@ -58,4 +58,5 @@ def _below(session: Session) -> str:
     below = [each.channel for each in session.rig.microphones if each.position[2] < 0.0]
     if not below:
         return ""
-    return f"channel {below[0]} stands below the surface, which is z = 0: is its z upwards?"
+    named = ", ".join(map(str, below))
+    return f"microphones below the surface, which is z = 0: channel {named}; does z point up?"

@@ -186,7 +186,8 @@ def cut(
 def lines(result: Mapping[str, Any]) -> list[str]:
     """Describe an import at the terminal."""
     size = result["size"]
-    said = [f"{result['session']}: {result['takes']} takes, {result['state']}"]
+    takes = f"{result['takes']} take{'' if result['takes'] == 1 else 's'}"
+    said = [f"{result['session']}: {takes}, {result['state']}"]
     said += [f"  ball of {1e3 * size[0]:g} mm and {1e3 * size[1]:g} g"] if size else []
     for channel, level in enumerate(result["levels"]):
         peak, rms = (_decibels(level[name]) for name in ("peak", "rms"))
@@ -195,7 +196,7 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     said.append(f"  usable {result['used']}, set aside {len(result['rejected'])}")
     said += [f"    {each['recording']}: {each['reason']}" for each in result["rejected"]]
     said += [f"  note: {sentence}" for sentence in result["notes"]]
-    return [*said, f"  picture of one take: {result['picture']}", f"next: {result['next']}"]
+    return [*said, f"  picture of one take: {result['picture']}"]
 
 
 def _plan(request: ImportRequest, stated: StatedMicrophones, out: Path) -> Session:

@@ -60,6 +60,7 @@ def test_without_a_distribution_the_version_is_said_to_be_unknown(monkeypatch):
         ("--verson", "--version"),
         ("completion bsh", "bash"),
         ("devices --seconds 2,5", "2.5"),
+        ("plan golf-wood --restitution-sd 0,001", "0.001"),
     ],
 )
 def test_what_is_mistyped_is_answered_with_what_was_meant(line, meant, capsys):
@@ -112,7 +113,9 @@ def test_completion_knows_verbs_names_options_and_settings(shell, capsys):
         ("study ball-reality --sess", "--sessions"),
         ("simulate --set simulate.t", "simulate.time_sd="),
         ("rollback ping-pong-table --no", ""),
-        ("show golf-w", "golf-wood"),
+        ("show golf-", "golf-wood"),
+        ("capture --session cli", ""),
+        ("listen --name golf-", ""),
         ("calibrate clip.wav --ball te", "tennis"),
         ("calibrate cli", "clip.wav"),
         ("import clip.wav --microphones mi", "mics.yaml"),
@@ -124,7 +127,8 @@ def test_bash_completes_a_word_that_was_begun(typed, offered, capsys, tmp_path, 
     monkeypatch.chdir(tmp_path)
     for name in ("clip.wav", "mics.yaml"):
         (tmp_path / name).touch()
-    (tmp_path / "artifacts" / "calibrate" / "golf-wood").mkdir(parents=True)
+    (tmp_path / "artifacts" / "calibrate" / "golf-wood" / "package").mkdir(parents=True)
+    (tmp_path / "artifacts" / "calibrate" / "golf-clip").mkdir()  # of a recording, not registered
     cli.main(["completion", "bash"])
     script = tmp_path / "complete.bash"
     script.write_text(

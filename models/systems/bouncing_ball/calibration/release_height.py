@@ -26,8 +26,8 @@ from ricochet.models.systems.bouncing_ball.problem import Noise, Release
 
 ALARM = 0.0025
 """Chance at which a stated height is refuted: the size of the other checks of a session."""
-REACH = 1.5
-"""Factor between takes and a stated height from which the latter is no start for any search."""
+REACH = 1.1
+"""Factor by which a height may be off through air that the paper's model lacks."""
 _FAR = 3.0  # errors from the median beyond which a take's height is not that of the others
 _FAR_SHARE = 0.03  # of sound takes: the square of the start speed has an exponential tail
 _MEDIAN = 1.2533  # standard error of a median over that of a mean
@@ -64,11 +64,10 @@ class SessionHeight:
 
     @property
     def far(self) -> bool:
-        """Whether nothing is or can be stated near the height that the takes tell."""
-        if self.stated is None:
-            return True
-        ratio = self.stated / self.from_takes
-        return self.refuted and not 1.0 / REACH < ratio < REACH
+        """Whether a height is stated that the takes refute, and by more than air explains."""
+        if self.stated is None or not self.refuted:
+            return False
+        return not 1.0 / REACH < self.stated / self.from_takes < REACH
 
     @property
     def source(self) -> str:

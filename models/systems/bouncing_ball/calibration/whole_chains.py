@@ -40,13 +40,14 @@ FEWEST = 5
 """Takes below which the family has too little to go by."""
 ROUGHEST = 1.5
 """log10 concentration below which no path is near to normal."""
+GUESS = 0.3
+"""Relative error of a height that is not to be believed."""
 _FEWEST_DRAWS = 50.0
 _LARGEST_SHARE = 1.0 / 3.0
 _FAR, _LEAST_SPREAD = 6.0, 0.005  # in deviations of the takes' log ratios, and their least one
 _RELOCATIONS, _STAYS = 12, 0.05
 _FARTHEST = 8.0  # of errors without which takes are located, prior deviations
 _REFUTED = 3.0  # deviations by which takes contradict a stated height
-_GUESS = 0.3  # relative error of a height that is not to be believed
 _TAKE_CHANCE = 0.01  # that a sound session loses any take
 Heights = dict[int, tuple[float, float]]
 Relocation = Callable[[Float[ndarray, "session error"]], list[Take]]
@@ -230,7 +231,7 @@ def _relocated(
 
 def _unsure(take: Take) -> Take:
     """Take the stated height for a guess."""
-    return replace(take, height_sd=_GUESS * take.height)
+    return replace(take, height_sd=GUESS * take.height)
 
 
 def _weak(found: Family) -> str:

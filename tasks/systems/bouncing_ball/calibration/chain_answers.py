@@ -148,8 +148,14 @@ def _errors(array: Microphones) -> int:
 
 
 def _height(found: SessionHeight, release_sd: float) -> tuple[float, float]:
-    """Return the stated height, which whole takes judge anew, unless it is far from the takes'."""
-    if found.stated is None or found.far:
+    """Return the height of release and its error; of one that the takes refute nothing is kept.
+
+    Whole takes tell the height to a part in a thousand where air and all bounces are reckoned with,
+    so that a guess about that of the first bounces costs nothing.
+    """
+    if found.refuted:
+        return found.height, whole_chains.GUESS * found.height
+    if found.stated is None:
         return found.height, found.height_sd
     return found.stated, release_sd
 

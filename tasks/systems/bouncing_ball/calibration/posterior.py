@@ -133,6 +133,7 @@ def _result(detected: Detections, found: Calibration, network: Network) -> dict[
         "region_90": dict(zip(names, found.region_90.tolist(), strict=True)),
         "samples": "samples.npz",
         "predictive_p_value": found.predictive_p_value,
+        "release": _heights(detected, found),
         "model": {"density": network.name},
         "registered": None,
     }

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.chains import family, parameters
@@ -103,10 +105,17 @@ def _planned(result: Mapping[str, Any]) -> Planned:
     for name, value in values.items():
         theta[NAMES.index(name)] = value
     theta[prior.absent] = prior.centre[prior.absent]
-    height = thing.get("drop_height")
     name = f"{thing['ball']}-{thing['surface']}"
     ball = KnownBall(theta, prior.law)
-    return Planned(name, ball, members, drag, None if height is None else float(height))
+    return Planned(name, ball, members, drag, _height(result))
+
+
+def _height(result: Mapping[str, Any]) -> float | None:
+    """Return the height that the balls fell from, which need not be the stated one; or None."""
+    if "release" in result:
+        return float(np.median([row["height"] for row in result["release"]]))
+    stated = result["object"].get("drop_height")
+    return None if stated is None else float(stated)
 
 
 def _drag(result: Mapping[str, Any], *, whole: bool) -> tuple[float, float]:

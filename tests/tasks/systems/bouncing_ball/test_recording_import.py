@@ -239,14 +239,14 @@ def test_a_copy_of_a_recording_would_count_twice(asked, imported):
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"release_height": 2.6}, "--release-height 2.6: the bounces tell 0.26 m; metres"),
+        ({"release_height": 2.6}, "--release-height 2.6: the bounces tell 0.26 m (in metres"),
         ({"release_height": None}, "no --release-height"),
         ({"ball": "marble"}, "the size of a ball 'marble' is not known"),
     ],
 )
 def test_what_a_calibration_would_say_late_is_said_at_once(asked, imported, changes, expected):
     [few] = imported(asked)["notes"]
-    assert few.startswith("2 usable takes: a calibration needs 3")
+    assert few.startswith("usable takes: 2; a calibration needs 3")
     result = imported(replace(asked, session="other", **changes))
     [said] = [sentence for sentence in result["notes"] if sentence != few]
     assert said.startswith(expected)
@@ -258,7 +258,7 @@ def test_a_microphone_below_the_surface_is_named(tmp_path):
     rig = replace(RIG, microphones=(RIG.microphones[0], *lower, RIG.microphones[2]))
     assert import_notes._below(small_sessions.plan(tmp_path, rig=RIG)) == ""
     said = import_notes._below(small_sessions.plan(tmp_path, rig=rig))
-    assert said.startswith("channel 1 stands below the surface")
+    assert "below the surface, which is z = 0: channel 1;" in said
 
 
 def test_what_cannot_be_imported_is_refused_before_a_server_is_started(asked, monkeypatch, capsys):

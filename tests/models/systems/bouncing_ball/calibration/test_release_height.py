@@ -83,7 +83,7 @@ def test_a_stated_height_that_the_takes_refute_gives_way_to_theirs(factor: float
 
 
 @pytest.mark.parametrize(
-    ("stated", "far"), [(0.26, False), (0.3, False), (2.6, True), (0.03, True)]
+    ("stated", "far"), [(0.26, False), (0.27, False), (0.3, True), (2.6, True), (0.03, True)]
 )
 def test_only_a_height_out_of_reach_of_the_takes_is_far(stated: float, far: bool) -> None:
     _, (found,) = _settle(session(PING_PONG, 8, 0, height=0.26, stated=stated))

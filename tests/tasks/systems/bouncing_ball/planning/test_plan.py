@@ -43,6 +43,12 @@ def whole() -> dict:
     }
 
 
+def test_a_plan_starts_from_the_height_that_was_used_not_from_one_that_the_takes_refuted() -> None:
+    assert calibrated_ball.of_result(PAPER, "here").height == 0.3
+    release = [{"session": "a", "stated": 0.3, "height": 0.6, "source": "takes"}]
+    assert calibrated_ball.of_result(PAPER | {"release": release}, "here").height == 0.6
+
+
 def falling(job) -> tuple[float, float]:
     """Deviations that fall with the root, smaller from higher; a fourth microphone halves them."""
     root = 1.0 / np.sqrt(job.session.takes)
