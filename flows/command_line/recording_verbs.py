@@ -29,6 +29,8 @@ from ricochet.tasks.systems import catalogue
 if TYPE_CHECKING:
     from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
 
+DATA = "data"
+
 
 def calibrate(call: Call) -> Mapping[str, Any]:
     """Turn recordings into posteriors."""
@@ -139,10 +141,11 @@ def _numbers(result: Mapping[str, Any]) -> list[table.Cell]:
 def _after(sessions: list[str], results: Mapping[str, Any], call: Call) -> str:
     """Return the command that may follow a calibration."""
     registered = [name for name, entry in results.items() if entry["result"]["registered"]]
-    stated = call.stated_settings()
+    stated, named = call.stated_settings(), shlex.join(sessions)
     if registered:
-        return f"ricochet validate {registered[0]}{stated}"
-    named = shlex.join(sessions)
+        outside = _outside_data(sessions)
+        copied = f"cp -r {shlex.join(outside)} {DATA}/ && " if outside else ""
+        return f"{copied}ricochet validate {registered[0]}{stated}"
     if any(entry["result"].get("unknown") for entry in results.values()):
         if call.arguments.ball is None:
             return f"ricochet calibrate {named} --ball NAME   (with the air's part)"
@@ -153,6 +156,14 @@ def _after(sessions: list[str], results: Mapping[str, Any], call: Call) -> str:
     if any(entry["result"].get("withheld") for entry in results.values()):
         return f"ricochet calibrate {named}{stated} --anyway   (if it is to be registered)"
     return f"ricochet calibrate {named}{stated}   (to register it)"
+
+
+def _outside_data(sessions: Sequence[str]) -> list[str]:
+    """Return the sessions that a validation would not find."""
+    from ricochet.tasks.storage.provenance import workplace
+
+    place = (workplace() / DATA).resolve()
+    return [each for each in sessions if Path(each).resolve().parent != place]
 
 
 def capture(call: Call) -> Mapping[str, Any]:

@@ -1,0 +1,47 @@
+"""What follows a calibration: a command that can be run, with the settings that were stated."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from ricochet.flows.command_line import recording_verbs
+from ricochet.flows.command_line.verb import Call
+from ricochet.tasks.storage.provenance import workplace
+
+INSIDE = str(workplace() / "data" / "golf-1")
+
+
+def call(*overrides: str, ball: str | None = None, page: bool = False) -> Call:
+    given = SimpleNamespace(params=None, overrides=list(overrides), ball=ball, page=page)
+    return cast(Call, Call(cast(Any, given), cast(Any, {}), Path(), 0, True, print))
+
+
+def after(sessions: list[str], result: dict[str, Any], made: Call) -> str:
+    entry = {"result": {"registered": None} | result}
+    return recording_verbs._after(sessions, {"golf-wood": entry}, made)
+
+
+REGISTERED = {"registered": {"name": "golf-wood", "version": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("session", "result", "expected"),
+    [
+        (INSIDE, REGISTERED, "ricochet validate golf-wood"),
+        ("o1/golf 1", REGISTERED, "cp -r 'o1/golf 1' data/ && ricochet validate golf-wood"),
+        ("o1/g", {}, "ricochet calibrate o1/g   (to register it)"),
+        ("o1/g", {"withheld": "half"}, "ricochet calibrate o1/g --anyway   (if it is to be"),
+        ("a.wav", {"unknown": ["c"]}, "ricochet calibrate a.wav --ball NAME"),
+    ],
+)
+def test_what_follows_can_be_run(session: str, result: dict[str, Any], expected: str) -> None:
+    assert after([session], result, call()).startswith(expected)
+
+
+def test_settings_that_were_stated_are_kept() -> None:
+    stated = call("calibrate.survey_sd=0.02")
+    option = "--set calibrate.survey_sd=0.02"
+    assert after([INSIDE], REGISTERED, stated) == f"ricochet validate golf-wood {option}"
+    assert f"golf-1 {option}   (to register it)" in after([INSIDE], {}, stated)
