@@ -17,13 +17,14 @@ Source: Heiden et al., Eqs. 2 to 6; scales: their appendix I-C.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 
+@runtime_checkable
 class Derivatives(Protocol):
     """Derivatives of the states of motions."""
 
@@ -36,6 +37,7 @@ class Derivatives(Protocol):
         """By the parameters."""
 
 
+@runtime_checkable
 class Motion(Protocol):
     """Simulated motions that know their derivatives."""
 
@@ -52,6 +54,7 @@ class Motion(Protocol):
         """Return all derivatives."""
 
 
+@runtime_checkable
 class Simulator(Protocol):
     """Moves from starts by parameters: theta (P, 1, d), starts (P, W, s) -> motions (P, W, ..)."""
 

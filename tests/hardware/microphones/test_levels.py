@@ -58,9 +58,10 @@ def test_the_verb_draws_a_bar_for_each_channel(card, tmp_path, capsys):
     assert cli.main(words) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "  1  array: 3 channels, 48000 Hz"
-    assert [line.split()[:2] for line in said[2:]] == [["channel", str(n)] for n in range(3)]
+    assert [line.split()[:2] for line in said[2:-1]] == [["channel", str(n)] for n in range(3)]
+    assert said[-1] == "next: ricochet listen --device 1"
     # noise of at most 0.1, -20 dB
-    assert all(-21.0 < float(line.split()[-1]) <= -20.0 for line in said[2:])
+    assert all(-21.0 < float(line.split()[-1]) <= -20.0 for line in said[2:-1])
     assert cli.main([*words, "--json", "--device", "array"]) == 0
     assert json.loads(capsys.readouterr().out)["measured"] == 1
 
