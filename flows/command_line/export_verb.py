@@ -1,6 +1,7 @@
 """`ricochet export`: a package as files that other programs use."""
 
 import argparse
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from ricochet.tasks.systems.interface import Export
 if TYPE_CHECKING:
     from ricochet.tasks.registry.packages import Package
 
-PACKAGE, EXPORTS = "package", Path("artifacts", "export")
+PACKAGE, EXPORTS, README = "package", Path("artifacts", "export"), "README.txt"
 
 
 def export(call: Call) -> Mapping[str, Any]:
@@ -33,6 +34,8 @@ def export(call: Call) -> Mapping[str, Any]:
     result = done.to_json()
     write_result(out, result)
     call.report_line(done.line)
+    if (out / README).is_file():
+        call.report_next(f"cat {shlex.quote(str(out / README))}")
     return result
 
 

@@ -58,9 +58,8 @@ def show(call: Call) -> Mapping[str, Any]:
     result = {"schema": SHOW, **_to_json(found.entry), **_rest(found), "kind": kind.pattern}
     result |= {"made_by": kind.made_by, "address": f"{address}/{found.place}"}
     write_result(call.out, result)
-    for line in _lines(found, made_by=kind.made_by):
+    for line in _lines(found, kind.made_by, f"{result['address']}{note}"):
         call.report_line(line)
-    call.report_line(f"  {'MLflow':{WIDTH}}{result['address']}{note}")
     call.report_next(_after(found.entry, kind))
     return result
 
@@ -96,7 +95,7 @@ def _table(entries: "list[Entry]") -> list[str]:
     ]
 
 
-def _lines(found: "Detail", *, made_by: str) -> list[str]:
+def _lines(found: "Detail", made_by: str, address: str) -> list[str]:
     entry = found.entry
     rows = [("made by", made_by), ("aliases", _aliases(entry))]
     rows += [("version", f"{entry.version or 'none'}, {_date(entry.registered)}")]
@@ -113,6 +112,7 @@ def _lines(found: "Detail", *, made_by: str) -> list[str]:
         compared = ", ".join(f"{role} {n}" for role, n in entry.validation.versions.items())
         rows += [("", f"{compared}; run {entry.validation.run}")]
     rows += [("used", line) for line in found.used]
+    rows += [("MLflow", address)]
     width = max([WIDTH, *(len(label) + 2 for label, _ in rows)])
     return [entry.name, *(f"  {label:{width}}{text}" for label, text in rows)]
 

@@ -3,6 +3,9 @@
 None of it is an error: a calibration copes, or says so much later.
 """
 
+import difflib
+
+from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS
 from ricochet.models.systems.bouncing_ball.calibration import release_height
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import FEWEST
 from ricochet.tasks.recordings.sessions import Session
@@ -48,8 +51,10 @@ def _takes(usable: int, fewest: int) -> str:
 def _size(session: Session) -> str:
     if session.diameter is not None:
         return ""
+    near = difflib.get_close_matches(session.ball.lower(), COMMON_BALLS, n=1)
+    meant = f"did you mean {near[0]}? Else " if near else ""
     return (
-        f"the size of a ball {session.ball!r} is not known: state --diameter and --mass, "
+        f"the size of a ball {session.ball!r} is not known: {meant}state --diameter and --mass, "
         "or air makes the answer wide"
     )
 

@@ -53,10 +53,11 @@ def folder(package, tmp_path):
     return place
 
 
-def test_the_exported_files_play_alone(folder, tmp_path):
+def test_the_exported_files_play_alone(folder, tmp_path, capsys):
     out = tmp_path / "out"
     words = ["export", str(folder), "--to", "mujoco", "--out", str(out)]
     assert cli.main(words) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"next: cat {out}/README.txt"
     assert json.loads((out / "result.json").read_text())["files"] == list(mujoco_export.FILES)
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=out, capture_output=True, text=True, check=True

@@ -241,7 +241,8 @@ def test_a_copy_of_a_recording_would_count_twice(asked, imported):
     [
         ({"release_height": 2.6}, "--release-height 2.6: the bounces tell 0.26 m (in metres"),
         ({"release_height": None}, "no --release-height"),
-        ({"ball": "marble"}, "the size of a ball 'marble' is not known"),
+        ({"ball": "marble"}, "the size of a ball 'marble' is not known: state --diameter"),
+        ({"ball": "Golf"}, "the size of a ball 'Golf' is not known: did you mean golf?"),
     ],
 )
 def test_what_a_calibration_would_say_late_is_said_at_once(asked, imported, changes, expected):
