@@ -96,7 +96,7 @@ def _done(
             for each in as_completed(places):
                 yield places[each], each.result()
         finally:  # after a failure nothing that has not begun is begun
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)
 
 
 def _dumped(value: Any) -> str:

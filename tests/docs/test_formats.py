@@ -104,7 +104,7 @@ def session_result() -> dict[str, Any]:
 def test_a_result_of_whole_takes_has_the_fields_of_the_page() -> None:
     content = json.loads(json.dumps(session_result()))
     content["registered"] = {"name": "ping-pong-table", "version": "1"}
-    fields = stated("result.json", {"both", "`/2`", "`/2`, clips"})
+    fields = stated("result.json", {"both", "sessions", "`/2`", "`/2`, clips"})
     assert unstated(content, fields) == set()
     assert absent(content, fields) == {"withheld"}
 
