@@ -27,7 +27,7 @@ export PYTHONDONTWRITEBYTECODE =
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup packages setup-compare setup-robot setup-media setup-docs wheel pull calibrate fast slow test lint types contracts \
+.PHONY: help setup packages setup-compare setup-robot setup-media setup-docs wheel pull calibrate fast slow proofs test lint types contracts \
 	check docs screenshots benchmark up figures repro format sample
 
 help: ## list the targets
@@ -91,13 +91,16 @@ calibrate: pull ## recordings to a registered posterior for every ball-surface p
 	$(VENV)/bin/ricochet calibrate data/*/
 
 # A file's tests run on one worker, so that what they share is made once.
-fast: setup ## tests that take less than two minutes together
+fast: setup ## tests of a second or two each
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile --jaxtyping-packages="$(TYPED)"
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m slow
 
-test: fast slow ## all tests
+test: fast slow ## all tests but the proofs
+
+proofs: setup ## long recoveries and coverages, by hand: half an hour
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m proof
 
 lint: setup ## style and format
 	$(VENV)/bin/ruff check .

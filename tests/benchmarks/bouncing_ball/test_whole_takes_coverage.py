@@ -53,7 +53,7 @@ def test_rows_say_how_many_intervals_hold_the_truth() -> None:
     assert whole_takes_coverage.lines([]) == []
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_session_is_inferred_and_ranked() -> None:
     found = whole_takes_coverage.outcome(Job(seed=9, takes=5, bounces=4))
     assert all(0.0 <= rank <= 1.0 for rank in found.ranks)

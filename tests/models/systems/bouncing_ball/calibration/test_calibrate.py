@@ -146,7 +146,7 @@ def test_drifting_ratios_are_reported() -> None:
     assert "flight" in {each.name for each in found.findings}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_clean_sessions_are_left_in_peace() -> None:
     alarmed = 0
     for seed in range(8):

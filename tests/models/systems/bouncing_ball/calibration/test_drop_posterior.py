@@ -57,7 +57,7 @@ def general() -> ConditionalDensity:
     return drop_posterior.train_general(draw=torch.Generator().manual_seed(0)).density
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "time_sd, position_sd, anchor",
     [

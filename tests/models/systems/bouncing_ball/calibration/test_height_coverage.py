@@ -24,7 +24,7 @@ def found(stated: float | None) -> list[Outcome]:
     return [outcome(case, 40 + seed) for seed, case in enumerate(cases)]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("stated", [1.0, None], ids=["stated", "inferred"])
 def test_sessions_from_any_height_hold_the_truth_as_often_as_they_say(stated: float | None) -> None:
     outcomes = found(stated)

@@ -213,7 +213,7 @@ def test_one_drop_has_the_moments_of_a_plain_dense_grid(
     np.testing.assert_allclose(_sd(density), sd, rtol=0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_drop_that_two_restitutions_explain_has_both_in_its_posterior() -> None:
     """A search for one interval of restitution found the higher one alone; 0.62 was the truth."""
     values = (0.8526, 0.4242, 0.1709, 0.446)
@@ -248,7 +248,7 @@ def _levels_and_ranks(cases: int, drops: int, seed: int) -> tuple[np.ndarray, np
     return np.array(levels), np.array(ranks)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("drops, cases", [(1, 30), (10, 20)])
 def test_ranks_and_levels_are_uniform_over_the_prior(drops: int, cases: int) -> None:
     """`ricochet study ball-inference` counts the coverage of 1000 drops and 500 products."""

@@ -68,7 +68,7 @@ def test_false_detections_are_named_and_left_out_of_the_answer() -> None:
     np.testing.assert_array_equal(group.chains.times, [take.times for take in sound])
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_tilted_table_is_found_and_does_no_harm() -> None:
     answer = answered(session(Case(6, 6, tilt=(0.03, 0.0)), 14))
     [finding] = [each for each in answer.findings if each.name == "tilt"]
@@ -81,7 +81,7 @@ def test_a_tilted_table_is_found_and_does_no_harm() -> None:
     assert (off(answer) < 3.3).all()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_height_that_is_stated_wrong_is_said_with_the_right_one() -> None:
     takes = session(Case(6, 6, stated=0.31), 15)
     answer = answered(takes)

@@ -32,7 +32,7 @@ def off(draws: np.ndarray, truth: float) -> float:
     return float(abs(draws.mean() - truth) / draws.std())
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_ball_in_air_has_its_restitution_and_its_drag() -> None:
     """The paper's model is off by more than a hundred deviations here."""
     k = air.drag(PING_PONG)
@@ -44,7 +44,7 @@ def test_a_ball_in_air_has_its_restitution_and_its_drag() -> None:
     assert found.restitution(2.0).std() < 0.02
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_law_that_made_the_takes_has_the_weight_and_the_band() -> None:
     case = Case(6, 7, law=contact.linear, units={"slope": 0.04})
     found = inferred(session(case, 4))
@@ -53,7 +53,7 @@ def test_the_law_that_made_the_takes_has_the_weight_and_the_band() -> None:
         assert off(found.restitution(speed), 0.85 - 0.04 * (speed - 2.0)) < 3.3
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_ball_that_feels_no_air_and_loses_nothing_is_the_papers() -> None:
     """The prior of the drag of an unknown ball alone would draw its restitution up."""
     found = inferred(session(Case(6, 6), 5))

@@ -31,7 +31,7 @@ def test_takes_of_the_model_fit_and_agree() -> None:
     np.testing.assert_array_equal(fit.disagreement(armed), judged.factors)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_takes_of_two_surfaces_disagree_about_concentration() -> None:
     """Where no redirection is wide: wide ones would explain half of the takes."""
     rough = session(Case(4, 6, units={"concentration": 10**2.2}), 5)

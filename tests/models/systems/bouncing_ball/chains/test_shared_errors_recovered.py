@@ -32,7 +32,7 @@ def _error_over_sd(seed: int, *, areas: float = 1.0) -> np.ndarray:
     return (found.shared[0, 0] - session.shared) / np.sqrt(np.diag(covariance))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_speed_of_sound_is_not_drawn_to_where_places_are_squeezed() -> None:
     """Without the areas it is."""
     names = (*SHARED, *array_errors.errors(len(prior_chains.ARRAY.positions)).names)

@@ -89,7 +89,7 @@ def test_one_redirection_tells_the_logarithm_of_the_concentration_to_one():
     assert least * 0.9 < found[1] < 1.6 * least
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_calibration_reaches_what_is_expected_of_its_session():
     """Two sessions of 8 takes, each searched here and inferred by the calibration itself.
 

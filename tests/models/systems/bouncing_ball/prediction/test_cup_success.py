@@ -101,7 +101,7 @@ def test_a_real_ball_is_predicted_by_its_nature_and_not_by_a_pair() -> None:
     assert held[0] >= 24 and held[0] > held[1] + 3
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_intervals_hold_the_truth_s_count_as_often_as_they_say() -> None:
     """200 truths and their posteriors' draws, exchangeable by construction; one place each."""
     draw, torch_draw = np.random.default_rng(6), _draw(7)

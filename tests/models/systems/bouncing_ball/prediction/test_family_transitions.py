@@ -181,7 +181,7 @@ def test_after_a_wrong_detection_samples_are_finite_all_the_same() -> None:
     assert (found.time > 0.0).all()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("ball", ["ping-pong", "moon ball"])
 def test_the_trained_density_of_pairs_is_this_one(ball: str) -> None:
     """2000 next bounces of a posterior as a poor rig leaves it: the network's log density is the

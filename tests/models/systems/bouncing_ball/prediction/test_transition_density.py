@@ -205,7 +205,7 @@ def worst_share(levels: np.ndarray) -> float:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("ball", BALLS)
 @pytest.mark.parametrize("sd", [POSTERIOR_SD, SHARP_SD], ids=["poor", "sharp"])
 def test_regions_and_intervals_hold_the_next_bounce_as_often_as_they_say(

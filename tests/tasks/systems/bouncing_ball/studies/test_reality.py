@@ -107,7 +107,7 @@ def test_a_dead_channel_is_refused_by_name() -> None:
     assert "channel 1 is dead" in said and said.startswith("session")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_swapped_channels_are_refused_by_name_or_do_no_harm() -> None:
     """Three microphones tell them from the flights between places alone: in 18 of 30 sessions."""
     outcomes = [

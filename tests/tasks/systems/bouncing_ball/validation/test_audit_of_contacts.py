@@ -120,7 +120,7 @@ RELIED_ON = 50.0
 """Effective draws of an answer that is not weak (`whole_chains`)."""
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_two_inferences_of_the_same_takes_agree(package, monkeypatch):
     """From takes as detected, with seeds of their own; a weak answer is not packaged."""
     drag = families.drag_prior(None, 20.0)
