@@ -1,10 +1,11 @@
 r"""Likelihoods of motions by single and multiple shooting, with all that methods derive from them.
 
 A trajectory of T steps is divided into windows of h steps. Each is simulated from a start of its
-own, the first from the observed one, and told from the observed states x and from the next start:
+own and compared with the observed states x and with the next start:
 
-    r_t = (x_t - simulated_t) / scale            residuals of every step
+    r_t = (x_t - simulated_t) / scale                residuals of every step
     d_w = (start_{w+1} - end of window w) / scale    defects between windows
+    o = (x_0 - start_0) / scale                      offset of the first start, 0 where it is known
 
 With one window there are no defects: single shooting. Of a trajectory
 
@@ -97,29 +98,23 @@ class Shooting:
         return (self.observed.shape[1] - 1) // self.windows
 
     @property
-    def free_starts(self) -> Float[Tensor, "trajectory window state"]:
-        """Observed states where windows but the first start: what methods begin with."""
-        return self.observed[:, :-1][:, self.steps :: self.steps]
+    def starts(self) -> Float[Tensor, "trajectory window state"]:
+        """Observed states where windows start: what methods begin with."""
+        return self.observed[:, : -1 : self.steps]
 
     def at(
         self,
         theta: Float[Tensor, "particle parameter"],
         starts: Float[Tensor, "particle trajectory window state"],
     ) -> "Shot":
-        """Simulate all windows of all particles.
-
-        Args:
-            starts: Of the windows but the first, as `free_starts` has them.
-        """
-        particles, (runs, _, states) = len(theta), self.observed.shape
-        first = self.observed[:, None, 0].expand(particles, runs, 1, states)
-        begun = torch.cat((first, starts), 2)
-        motion = self.simulate(theta[:, None], begun.flatten(1, 2), steps=self.steps)
-        simulated = motion.states.unflatten(1, (runs, self.windows))
+        """Simulate all windows of all particles."""
+        motion = self.simulate(theta[:, None], starts.flatten(1, 2), steps=self.steps)
+        simulated = motion.states.unflatten(1, starts.shape[1:3])
         expected = self.observed[:, 1:].unflatten(1, (self.windows, self.steps))
         residuals = (expected - simulated) / self.scale
-        defects = (starts - simulated[:, :, :-1, -1]) / self.scale
-        return Shot(residuals, defects, motion, self.scale)
+        defects = (starts[:, :, 1:] - simulated[:, :, :-1, -1]) / self.scale
+        offsets = (self.observed[:, 0] - starts[:, :, 0]) / self.scale
+        return Shot(residuals, defects, offsets, motion, self.scale)
 
 
 @dataclass(frozen=True)
@@ -129,10 +124,12 @@ class Shot:
     Attributes:
         residuals: Observed less simulated, over the scale.
         defects: Starts less the ends of the windows before them, over the scale.
+        offsets: Observed first states less the first starts, over the scale.
     """
 
     residuals: Float[Tensor, "particle trajectory window step state"]
     defects: Float[Tensor, "particle trajectory gap state"]
+    offsets: Float[Tensor, "particle trajectory state"]
     motion: Motion
     scale: Float[Tensor, " state"]
 
@@ -140,13 +137,16 @@ class Shot:
         self,
         by_residuals: Float[Tensor, "particle trajectory window step state"],
         by_defects: Float[Tensor, "particle trajectory gap state"],
-    ) -> tuple[Float[Tensor, "particle parameter"], Float[Tensor, "particle trajectory gap state"]]:
+    ) -> tuple[
+        Float[Tensor, "particle parameter"], Float[Tensor, "particle trajectory window state"]
+    ]:
         """Return the gradient, by parameters and starts, of sums of both with these weights."""
         weights = -by_residuals / self.scale
         weights[:, :, :-1, -1] -= by_defects / self.scale
         by_start, by_parameter = self.motion.gradient(weights.flatten(1, 2))
-        own = by_start.unflatten(1, weights.shape[1:3])[:, :, 1:]
-        return by_parameter.sum(1), own + by_defects / self.scale
+        own = by_start.unflatten(1, weights.shape[1:3]).clone()
+        own[:, :, 1:] += by_defects / self.scale
+        return by_parameter.sum(1), own
 
     def jacobian(self) -> tuple[Tensor, Tensor]:
         """Return minus the derivatives of the residuals by the parameters and by their start.

@@ -1,42 +1,32 @@
 r"""A double pendulum in a vertical plane: two bodies on joints, and how its motion varies.
 
-Angles are of link 1 from straight down and of link 2 from link 1. Body i has the mass m_i, the
-moment I_i about its centre of mass (x_i, y_i), x along the link, and the friction d_i of its joint;
-joint 2 is l away from joint 1. The motion depends on nine combinations alone,
-
-    a = I_1 + m_1 (x_1^2 + y_1^2) + m_2 l^2,     b = I_2 + m_2 (x_2^2 + y_2^2),
-    u = m_1 x_1 + m_2 l,  v = m_1 y_1,  p = m_2 x_2,  q = m_2 y_2,  l,  d_1,  d_2,
-
-and not on a common factor of all but l, which leaves eight. With the angles A and B, their rates
-A' and B', h = l (p cos B - q sin B), k = dh/dB and G = g (p sin(A + B) + q cos(A + B)),
+Angles are of link 1 from straight down and of link 2 from link 1. The bodies enter by a, b, u, v,
+p, q, l, d_1 and d_2 of `pendulum_parameters`. With the angles A and B, their rates A' and B',
+h = l (p cos B - q sin B), k = dh/dB and G = g (p sin(A + B) + q cos(A + B)),
 
     (a + b + 2 h) A'' + (b + h) B'' = -k B' (2 A' + B') - g (u sin A + v cos A) - G - d_1 A',
           (b + h) A''   +   b B''   =  k A'^2 - G - d_2 B'.
 
-Parameters and limits: Heiden et al., Fig. 7a; steps: Eq. 12.
+Steps: Heiden et al., Eq. 12.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.core.constants import GRAVITY
+from ricochet.models.systems.rigid_bodies.pendulum_parameters import (
+    COMBINATIONS,
+    combinations,
+    combinations_by_parameter,
+)
 
-PARAMETERS = (
-    "mass_1", "inertia_1", "centre_x_1", "centre_y_1", "friction_1", "length",
-    "mass_2", "inertia_2", "centre_x_2", "centre_y_2", "friction_2",
-)  # fmt: skip
-"""kg, kg m^2, m, m, N m s/rad, m, and so on."""
-LOW = np.array((0.05, 0.002, -0.2, -0.2, 0.0, 0.08, 0.05, 0.002, -0.2, -0.2, 0.0))
-HIGH = np.array((0.5, 1.0, 0.2, 0.2, 0.5, 0.3, 0.5, 1.0, 0.2, 0.2, 0.5))
 STATES = 4
 """Both angles, rad, then both rates, rad/s."""
-COMBINATIONS = 9
 _VARIED = STATES + COMBINATIONS
 
 
@@ -46,47 +36,6 @@ class Jacobian:
 
     by_start: Float[Tensor, "*batch step 4 4"]
     by_parameter: Float[Tensor, "*batch step 4 11"]
-
-
-def combinations(theta: Float[Tensor, "*batch 11"]) -> Float[Tensor, "9 ..."]:
-    """Return what the motion depends on: a, b, u, v, p, q, l, d_1, d_2.
-
-    >>> rods = torch.tensor([1.0, 0.0, 0.5, 0.0, 0.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.1])
-    >>> combinations(rods.double())
-    tensor([12.2500,  0.0000,  6.5000,  0.0000,  0.0000,  0.0000,  2.0000,  0.0000,
-             0.1000], dtype=torch.float64)
-    """
-    m1, i1, x1, y1, d1, length, m2, i2, x2, y2, d2 = theta.unbind(-1)
-    return torch.stack(
-        (
-            i1 + m1 * (x1**2 + y1**2) + m2 * length**2,
-            i2 + m2 * (x2**2 + y2**2),
-            m1 * x1 + m2 * length,
-            m1 * y1,
-            m2 * x2,
-            m2 * y2,
-            length,
-            d1,
-            d2,
-        )
-    )
-
-
-def combinations_by_parameter(theta: Float[Tensor, "*batch 11"]) -> Float[Tensor, "*batch 9 11"]:
-    """Return the derivatives of the combinations by the parameters."""
-    m1, _, x1, y1, _, length, m2, _, x2, y2, _ = theta.unbind(-1)
-    found = theta.new_zeros(*theta.shape[:-1], COMBINATIONS, len(PARAMETERS))
-    entries: dict[tuple[int, int], Tensor | float] = {
-        (0, 0): x1**2 + y1**2, (0, 1): 1.0, (0, 2): 2.0 * m1 * x1, (0, 3): 2.0 * m1 * y1,
-        (0, 5): 2.0 * m2 * length, (0, 6): length**2,
-        (1, 6): x2**2 + y2**2, (1, 7): 1.0, (1, 8): 2.0 * m2 * x2, (1, 9): 2.0 * m2 * y2,
-        (2, 0): x1, (2, 2): m1, (2, 5): m2, (2, 6): length,
-        (3, 0): y1, (3, 3): m1, (4, 6): x2, (4, 8): m2, (5, 6): y2, (5, 9): m2,
-        (6, 5): 1.0, (7, 4): 1.0, (8, 10): 1.0,
-    }  # fmt: skip
-    for (row, column), value in entries.items():
-        found[..., row, column] = value
-    return found
 
 
 def roll_out(

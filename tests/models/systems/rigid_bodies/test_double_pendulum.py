@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from ricochet.models.systems.rigid_bodies import articulated_bodies, double_pendulum
+from ricochet.models.systems.rigid_bodies import (
+    articulated_bodies,
+    double_pendulum,
+    pendulum_parameters,
+)
 from ricochet.models.systems.rigid_bodies.articulated_bodies import Chain
-from ricochet.models.systems.rigid_bodies.double_pendulum import HIGH, LOW, PARAMETERS
+from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS
 
 STEP: dict[str, Any] = {"steps": 40, "duration": 2.5e-3}
 
@@ -110,6 +114,19 @@ def test_eight_combinations_of_the_eleven_parameters_can_be_told() -> None:
     columns = found.by_parameter.reshape(-1, 11) * torch.from_numpy(HIGH - LOW)
     sizes = torch.linalg.svdvals(columns)
     assert float(sizes[7] / sizes[0]) > 1e-6 and float(sizes[8] / sizes[0]) < 1e-12
+
+
+def test_what_is_identified_spans_what_the_motion_depends_on() -> None:
+    """Changes that leave the eight as they are leave the motion; the eight are independent."""
+    theta, states = some_parameters(1), some_states(60)
+    moves = double_pendulum.move(theta, states, **STEP).jacobian().by_parameter.reshape(-1, 11)
+    _, by_parameter = pendulum_parameters.identified(theta[0])
+    _, sizes, rows = torch.linalg.svd(by_parameter * torch.from_numpy(HIGH - LOW))
+    assert float(sizes[-1]) > 1e-4 * float(sizes[0])
+    left = (rows[8:] * torch.from_numpy(HIGH - LOW)).mT
+    assert float((moves @ left).abs().max()) < 1e-10 * float(moves.abs().max())
+    rates = torch.func.jacrev(lambda each: pendulum_parameters.identified(each)[0])(theta[0])
+    torch.testing.assert_close(by_parameter, rates)
 
 
 def test_mirrored_it_moves_mirrored() -> None:

@@ -1,0 +1,156 @@
+r"""Parameters within limits, all equally likely before anything is seen, and coordinates of them.
+
+Of the limits' range a parameter has the share s. `Shares` takes s itself: densities keep their
+shape, and there is nothing beyond the limits. `Logistic` takes x, of any size, with
+s = 1 / (1 + exp(-x)): steps cannot leave the limits; where the order of magnitude of a parameter is
+unknown, s is the share of the range of its logarithm. The prior density is
+
+    log p(x) = log |d theta / dx| + constant.
+
+Source: Heiden et al., section IV-D and appendix I-C (the limits of their Fig. 7a); coordinates:
+ours.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where parameters may lie."""
+
+    low: Float[Tensor, " parameter"]
+    high: Float[Tensor, " parameter"]
+
+    def __post_init__(self) -> None:
+        """Refuse limits that leave nothing between them."""
+        if not bool(torch.isfinite(self.high - self.low).all()):
+            raise ValueError("limits must be finite")
+        if not bool((self.low < self.high).all()):
+            raise ValueError("low limits must be below high ones")
+
+
+@runtime_checkable
+class Coordinates(Protocol):
+    """What stands for the parameters."""
+
+    @property
+    def precision(self) -> float:
+        """That of a normal law about as wide as the prior."""
+
+    def parameters(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+        """Return the parameters at coordinates."""
+
+    def of(self, theta: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+        """Return the coordinates of parameters within the limits."""
+
+    def slopes(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+        """Return the derivatives of the parameters by their coordinates."""
+
+    def log_prior(
+        self, x: Float[Tensor, "*batch parameter"]
+    ) -> tuple[Float[Tensor, "*batch"], Float[Tensor, "*batch parameter"]]:
+        """Return log p(x) and its gradient."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of the limits' range.
+
+    >>> Shares(Limits(torch.tensor([1.0]), torch.tensor([4.0]))).parameters(torch.tensor([0.5]))
+    tensor([2.5000])
+    """
+
+    limits: Limits
+
+    precision = 12.0
+
+    def parameters(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+        """Return the parameters."""
+        return self.limits.low + x * self._range
+
+    def of(self, theta: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+        """Return the shares."""
+        return (theta - self.limits.low) / self._range
+
+    def slopes(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+        """Return the range, for each."""
+        return self._range.expand_as(x)
+
+    def log_prior(
+        self, x: Float[Tensor, "*batch parameter"]
+    ) -> tuple[Float[Tensor, "*batch"], Float[Tensor, "*batch parameter"]]:
+        """Return 0, minus infinity beyond the limits, and no slope."""
+        inside = ((x > 0.0) & (x < 1.0)).all(-1)
+        return torch.where(inside, 0.0, -torch.inf).to(x), torch.zeros_like(x)
+
+    @property
+    def _range(self) -> Float[Tensor, " parameter"]:
+        return self.limits.high - self.limits.low
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Numbers of any size.
+
+    >>> limits = Limits(torch.tensor([1.0, 1.0]), torch.tensor([4.0, 4.0]))
+    >>> Logistic(limits, torch.tensor([False, True])).parameters(torch.zeros(2))
+    tensor([2.5000, 2.0000])
+
+    Attributes:
+        logarithmic: Whose order of magnitude is unknown.
+    """
+
+    limits: Limits
+    logarithmic: Bool[Tensor, " parameter"]
+
+    precision = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse logarithms of what may be nothing."""
+        if bool((self.limits.low[self.logarithmic] <= 0.0).any()):
+            raise ValueError("limits of parameters of unknown magnitude must be positive")
+
+    def parameters(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+        """Return the parameters."""
+        share, low, high = torch.sigmoid(x), self.limits.low, self.limits.high
+        grown = self._low * torch.exp(share * self._magnitude)
+        return torch.where(self.logarithmic, grown, low + share * (high - low))
+
+    def of(self, theta: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+        """Return the coordinates."""
+        low, high = self.limits.low, self.limits.high
+        grown = torch.log(theta.abs() / self._low) / self._magnitude
+        return torch.logit(torch.where(self.logarithmic, grown, (theta - low) / (high - low)))
+
+    def slopes(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+        """Return the derivatives of the parameters."""
+        share, limits = torch.sigmoid(x), self.limits
+        grown = self._magnitude * self.parameters(x)
+        by_share = torch.where(self.logarithmic, grown, limits.high - limits.low)
+        return by_share * share * (1.0 - share)
+
+    def log_prior(
+        self, x: Float[Tensor, "*batch parameter"]
+    ) -> tuple[Float[Tensor, "*batch"], Float[Tensor, "*batch parameter"]]:
+        """Return log |d theta / dx| and its gradient."""
+        share = torch.sigmoid(x)
+        growth = torch.where(self.logarithmic, self._magnitude, 0.0)
+        value = (logsigmoid(x) + logsigmoid(-x) + growth * share).sum(-1)
+        return value, 1.0 - 2.0 * share + growth * share * (1.0 - share)
+
+    @cached_property
+    def _low(self) -> Float[Tensor, " parameter"]:
+        return torch.where(self.logarithmic, self.limits.low, 1.0)
+
+    @cached_property
+    def _magnitude(self) -> Float[Tensor, " parameter"]:
+        """log(high / low), and 1 for those whose logarithm is not taken."""
+        ratio = torch.where(self.logarithmic, self.limits.high, torch.e) / self._low
+        return torch.log(ratio)

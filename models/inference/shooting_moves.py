@@ -1,0 +1,162 @@
+r"""Moves that leave the posterior density of motions as it is, for many particles at once.
+
+With the gradient g and the metric A of the log density at u, each particle is tried at
+
+    u' ~ N(u + h^2/2 A^{-1} g, h^2 A^{-1})
+
+and stays there with the probability of Metropolis and Hastings: A differs from place to place, so
+long thin bent ridges are followed. Between these moves sigma and delta are drawn given the motions:
+their precisions have gamma laws, under the priors d sigma / sigma and d delta / delta down to a
+least delta.
+
+Sources: Girolami and Calderhead 2011 (simplified manifold Langevin); the density: ours.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy import special
+from torch import Tensor
+
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.inference.multiple_shooting import Shot
+from ricochet.models.inference.shooting_density import (
+    Expansion,
+    Noise,
+    ShootingDensity,
+    Unknowns,
+)
+
+ACCEPTED = 0.57
+"""Share at which such moves go furthest (Roberts and Rosenthal 1998)."""
+
+
+_FAR = 1e-200
+MOVES = 5
+"""Of each round."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Particles on their way.
+
+    Attributes:
+        length: h of the next move.
+        accepted: Share of the particles that the last move displaced.
+    """
+
+    unknowns: Unknowns
+    noise: Noise
+    length: float
+    accepted: float = 0.0
+
+
+def noise_of(
+    density: ShootingDensity,
+    shot: Shot,
+    least: Float[Tensor, " state"],
+    generator: np.random.Generator,
+) -> Noise:
+    """Draw sigma and delta given motions.
+
+    Args:
+        least: Below which no delta is.
+    """
+    seen, gaps = density.counts
+    offsets = 0.0 if density.known_starts else shot.offsets.square().sum(1)
+    sigma = _deviation(shot.residuals.square().sum((1, 2, 3)) + offsets, seen, None, generator)
+    delta = _deviation(shot.defects.square().sum((1, 2)), gaps, least, generator)
+    return Noise(sigma, delta)
+
+
+def _deviation(
+    squares: Float[Tensor, "particle state"],
+    count: int,
+    least: Float[Tensor, " state"] | None,
+    generator: np.random.Generator,
+) -> Float[Tensor, "particle state"]:
+    """Draw 1 / sqrt(precision), the precision of a gamma law below 1 / least^2.
+
+    Where that is far below what the squares allow, the law is the power count / 2 - 1 alone.
+    """
+    if least is None:
+        most, whole = np.inf, 1.0
+    else:
+        most = 1.0 / least.numpy() ** 2
+        whole = special.gammainc(0.5 * count, 0.5 * squares.numpy() * most) if count else 0.0
+    share = generator.uniform(size=squares.shape)
+    far = np.broadcast_to(whole, share.shape) < _FAR
+    rate = np.where(far, 1.0, 0.5 * squares.numpy())
+    found = special.gammaincinv(0.5 * count + far, share * whole) / rate
+    edge = most * share ** (2.0 / count) if count else most
+    return squares.new_tensor(np.where(far, edge, np.minimum(found, most)) ** -0.5)
+
+
+def moved(
+    density: ShootingDensity,
+    chain: Chain,
+    rounds: int,
+    generator: np.random.Generator,
+    *,
+    least: Float[Tensor, " state"] | None = None,
+    adapt: bool = False,
+    progress: Progress = no_progress,
+) -> Chain:
+    """Make rounds of moves.
+
+    Args:
+        rounds: Of `MOVES` moves, each after the noise was drawn.
+        least: Of delta, where the noise is inferred too.
+        adapt: Whether h is changed after each move so that about `ACCEPTED` of them succeed; what
+            is kept of a chain comes after.
+    """
+    unknowns, noise, length, share = chain.unknowns, chain.noise, chain.length, chain.accepted
+    for number in range(rounds):
+        if least is not None:
+            noise = noise_of(density, density.at(unknowns), least, generator)
+        here = density.expanded(unknowns, density.at(unknowns), noise)
+        for _ in range(MOVES):
+            tried = _proposed(unknowns, here, length, generator)
+            there = density.expanded(tried, density.at(tried), noise)
+            chance = there.value - here.value + _log_ratio(unknowns, here, tried, there, length)
+            luck = torch.log(chance.new_tensor(generator.uniform(size=len(chance))))
+            places = (luck < chance).nonzero()[:, 0]
+            unknowns, here = unknowns.put(places, tried[places]), here.put(places, there[places])
+            share = len(places) / len(chance)
+            if adapt:
+                length = float(np.clip(length * np.exp(0.3 * (share - ACCEPTED)), 1e-4, 2.0))
+        progress(number + 1, rounds)
+    return Chain(unknowns, noise, length, share)
+
+
+def _proposed(
+    at: Unknowns, here: Expansion, length: float, generator: np.random.Generator
+) -> Unknowns:
+    white = (at.x.new_tensor(generator.normal(size=each.shape)) for each in (here.by_x, here.by_z))
+    drift = here.metric.whiten(here.by_x, here.by_z)
+    steps = (length * (0.5 * length * g + w) for g, w in zip(drift, white, strict=True))
+    return at.moved(*here.metric.unwhiten(*steps))
+
+
+def _log_ratio(
+    at: Unknowns, here: Expansion, tried: Unknowns, there: Expansion, length: float
+) -> Float[Tensor, " particle"]:
+    """Return the logarithm of the chance of the way back over that of the way there."""
+    dx, dz = tried.x - at.x, (tried.z - at.z).flatten(2)
+    there_and_back = _log_chance(there, -dx, -dz, length) - _log_chance(here, dx, dz, length)
+    return there_and_back.nan_to_num(-torch.inf, posinf=-torch.inf)
+
+
+def _log_chance(
+    begun: Expansion,
+    dx: Float[Tensor, "particle parameter"],
+    dz: Float[Tensor, "particle trajectory own"],
+    length: float,
+) -> Float[Tensor, " particle"]:
+    """Return the log density of a step, less what all have in common."""
+    drift_x, drift_z = begun.metric.solve(begun.by_x, begun.by_z)
+    half = 0.5 * length**2
+    left = begun.metric.length_squared(dx - half * drift_x, dz - half * drift_z)
+    return 0.5 * begun.metric.log_determinant() - 0.5 * left / length**2
