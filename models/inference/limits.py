@@ -41,6 +41,10 @@ class Coordinates(Protocol):
     """What stands for the parameters."""
 
     @property
+    def limits(self) -> Limits:
+        """Of the parameters."""
+
+    @property
     def precision(self) -> float:
         """That of a normal law about as wide as the prior."""
 

@@ -24,9 +24,8 @@ from torch import Tensor
 
 from ricochet.models.inference.arrow_matrices import Arrow
 from ricochet.models.inference.limits import Coordinates
-from ricochet.models.inference.ridge_moves import Identified
 from ricochet.models.inference.multiple_shooting import Shooting, Shot
-
+from ricochet.models.inference.ridge_moves import Identified
 
 STIFF = 1e8
 """Added to the metric along what data do not tell."""
@@ -54,7 +53,9 @@ class Unknowns:
 
     def put(self, places: Tensor, others: "Unknowns") -> "Unknowns":
         """Return them with those at some places replaced."""
-        return Unknowns(self.x.index_copy(0, places, others.x), self.z.index_copy(0, places, others.z))
+        return Unknowns(
+            self.x.index_copy(0, places, others.x), self.z.index_copy(0, places, others.z)
+        )
 
     def __getitem__(self, places: Tensor) -> "Unknowns":
         """Return some particles."""
@@ -103,7 +104,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class ShootingDensity:
-    """Observed motions and what stands for the parameters: what the density of the unknowns is made of.
+    """Observed motions and coordinates of the parameters: what makes the density of the unknowns.
 
     Attributes:
         known_starts: Whether motions begin exactly where they were first observed, as the paper

@@ -81,13 +81,13 @@ def _deviation(
 
     Where that is far below what the squares allow, the law is the power count / 2 - 1 alone.
     """
-    if least is None:
-        most, whole = np.inf, 1.0
-    else:
-        most = 1.0 / least.numpy() ** 2
-        whole = special.gammainc(0.5 * count, 0.5 * squares.numpy() * most) if count else 0.0
     share = generator.uniform(size=squares.shape)
-    far = np.broadcast_to(whole, share.shape) < _FAR
+    most = np.full(share.shape, np.inf if least is None else 1.0 / least.numpy() ** 2)
+    whole = np.ones(share.shape)
+    if least is not None:
+        reach = 0.5 * squares.numpy() * most
+        whole = special.gammainc(0.5 * count, reach) if count else np.zeros(share.shape)
+    far = whole < _FAR
     rate = np.where(far, 1.0, 0.5 * squares.numpy())
     found = special.gammaincinv(0.5 * count + far, share * whole) / rate
     edge = most * share ** (2.0 / count) if count else most

@@ -10,7 +10,7 @@ Sources: Heiden et al., Algorithm 1 and appendix I-A (particles, windows, Sobol 
 kernel's repulsion leaves open which law a few particles have; the moves take its place.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -43,7 +43,7 @@ class Settings:
     """
 
     particles: int = 100
-    schedule: Schedule = Schedule()
+    schedule: Schedule = field(default_factory=Schedule)
     near: float = 1.1
     settling: int = 40
     rounds: int = 20

@@ -10,8 +10,8 @@ E k(p, p') + E k(q, q') - 2 E k(p, q) over pairs of different samples: without b
 be below zero. The energy score of forecasts X of what was y is E|X - y| - 1/2 E|X - X'|: proper, in
 the units of y, and |X - y| for a single forecast.
 
-Sources: Heiden et al., Eq. 11 (as in Wang, Kulkarni and Verdu 2009, Eq. 5) and section IV-F; Gretton
-et al. 2012, Eq. 3; Gneiting and Raftery 2007, Eq. 21.
+Sources: Heiden et al., Eq. 11 (as in Wang, Kulkarni and Verdu 2009, Eq. 5) and section IV-F;
+Gretton et al. 2012, Eq. 3; Gneiting and Raftery 2007, Eq. 21.
 """
 
 import numpy as np
@@ -65,7 +65,8 @@ def mean_discrepancy(
 
 
 def energy_score(
-    forecasts: Float[ndarray, "forecast event dimension"], observed: Float[ndarray, "event dimension"]
+    forecasts: Float[ndarray, "forecast event dimension"],
+    observed: Float[ndarray, "event dimension"],
 ) -> Float[ndarray, " event"]:
     """Return the energy score of each event.
 

@@ -46,9 +46,7 @@ def test_on_a_circle_every_direction_is_as_likely() -> None:
     generator = np.random.default_rng(2)
     angles = torch.from_numpy(generator.uniform(0.0, 0.5, 1000))
     x = 0.5 + 0.3 * torch.stack((angles.cos(), angles.sin()), 1)
-    x, length = ridge_moves.moved(
-        Ridge(Shares(SQUARE), radius), x, 100, 0.3, generator, adapt=True
-    )
+    x, length = ridge_moves.moved(Ridge(Shares(SQUARE), radius), x, 100, 0.3, generator, adapt=True)
     x, _ = ridge_moves.moved(Ridge(Shares(SQUARE), radius), x, 100, length, generator)
     found = torch.atan2(*(x - 0.5).T).numpy() / (2.0 * np.pi) + 0.5
     assert stats.kstest(found, "uniform").pvalue > 1e-3
