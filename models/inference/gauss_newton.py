@@ -18,6 +18,7 @@ from torch import Tensor
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
 
+_ROUNDS, _STEPS = 3, 6
 _NIL = 1e-2
 """Gain of a log density that is none."""
 LONGEST = 2.0
@@ -76,6 +77,20 @@ def fit(
         progress(count - len(left), count)
         if len(left) == 0:
             break
+    return found
+
+
+def refined(density: ShootingDensity, found: Unknowns, tightness: float) -> Unknowns:
+    """Go on with each state's sigma as its residuals have it, until the two agree.
+
+    Args:
+        tightness: Delta over sigma.
+    """
+    share = found.x.new_full((len(found.x),), 1e-2)
+    for _ in range(_ROUNDS):
+        sigma = density.at(found).residuals.square().mean((1, 2, 3)).sqrt()
+        for _ in range(_STEPS):
+            found, share = improved(density, found, Noise(sigma, tightness * sigma), share)
     return found
 
 

@@ -45,8 +45,12 @@ class Coordinates(Protocol):
         """Of the parameters."""
 
     @property
-    def precision(self) -> float:
+    def precision(self) -> Float[Tensor, " parameter"]:
         """That of a normal law about as wide as the prior."""
+
+    @property
+    def free(self) -> Float[Tensor, " parameter"]:
+        """How far the prior reaches in coordinates that no motion depends on; 0 in all others."""
 
     def parameters(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
         """Return the parameters at coordinates."""
@@ -54,8 +58,10 @@ class Coordinates(Protocol):
     def of(self, theta: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
         """Return the coordinates of parameters within the limits."""
 
-    def slopes(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
-        """Return the derivatives of the parameters by their coordinates."""
+    def slopes(
+        self, x: Float[Tensor, "*batch parameter"]
+    ) -> Float[Tensor, "*batch parameter parameter"]:
+        """Return the derivatives of the parameters by the coordinates."""
 
     def log_prior(
         self, x: Float[Tensor, "*batch parameter"]
@@ -73,7 +79,15 @@ class Shares:
 
     limits: Limits
 
-    precision = 12.0
+    @property
+    def precision(self) -> Float[Tensor, " parameter"]:
+        """Of a uniform law."""
+        return torch.full_like(self.limits.low, 12.0)
+
+    @property
+    def free(self) -> Float[Tensor, " parameter"]:
+        """None is."""
+        return torch.zeros_like(self.limits.low)
 
     def parameters(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
         """Return the parameters."""
@@ -83,9 +97,11 @@ class Shares:
         """Return the shares."""
         return (theta - self.limits.low) / self._range
 
-    def slopes(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
-        """Return the range, for each."""
-        return self._range.expand_as(x)
+    def slopes(
+        self, x: Float[Tensor, "*batch parameter"]
+    ) -> Float[Tensor, "*batch parameter parameter"]:
+        """Return the range of each."""
+        return torch.diag_embed(self._range.expand_as(x))
 
     def log_prior(
         self, x: Float[Tensor, "*batch parameter"]
@@ -114,7 +130,15 @@ class Logistic:
     limits: Limits
     logarithmic: Bool[Tensor, " parameter"]
 
-    precision = 0.5
+    @property
+    def precision(self) -> Float[Tensor, " parameter"]:
+        """Of a logistic law, at its middle."""
+        return torch.full_like(self.limits.low, 0.5)
+
+    @property
+    def free(self) -> Float[Tensor, " parameter"]:
+        """None is."""
+        return torch.zeros_like(self.limits.low)
 
     def __post_init__(self) -> None:
         """Refuse logarithms of what may be nothing."""
@@ -133,12 +157,14 @@ class Logistic:
         grown = torch.log(theta.abs() / self._low) / self._magnitude
         return torch.logit(torch.where(self.logarithmic, grown, (theta - low) / (high - low)))
 
-    def slopes(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+    def slopes(
+        self, x: Float[Tensor, "*batch parameter"]
+    ) -> Float[Tensor, "*batch parameter parameter"]:
         """Return the derivatives of the parameters."""
         share, limits = torch.sigmoid(x), self.limits
         grown = self._magnitude * self.parameters(x)
         by_share = torch.where(self.logarithmic, grown, limits.high - limits.low)
-        return by_share * share * (1.0 - share)
+        return torch.diag_embed(by_share * share * (1.0 - share))
 
     def log_prior(
         self, x: Float[Tensor, "*batch parameter"]

@@ -25,10 +25,7 @@ from torch import Tensor
 from ricochet.models.inference.arrow_matrices import Arrow
 from ricochet.models.inference.limits import Coordinates
 from ricochet.models.inference.multiple_shooting import Shooting, Shot
-from ricochet.models.inference.ridge_moves import Identified
 
-STIFF = 1e8
-"""Added to the metric along what data do not tell."""
 KNOWN = 1e-6
 """Deviation of a first start that is known, over the scale of the states."""
 
@@ -109,14 +106,11 @@ class ShootingDensity:
     Attributes:
         known_starts: Whether motions begin exactly where they were first observed, as the paper
             has it; a first observation else errs as all others do.
-        identified: What data tell of the parameters, if not all: the metric is then stiff along the
-            rest, for which there are `ridge_moves`.
     """
 
     shooting: Shooting
     coordinates: Coordinates
     known_starts: bool = False
-    identified: Identified | None = None
 
     def at(self, unknowns: Unknowns) -> Shot:
         """Simulate all windows of all particles."""
@@ -154,20 +148,11 @@ class ShootingDensity:
         across = gram[..., :count, count:-1].clone()
         across[:, :, 1:] -= (ends[..., :count] * tight[..., None]).mT
         shared = gram[..., :count, :count].sum((1, 2))
-        shared = shared + self._prior(unknowns.x)
+        shared = shared + torch.diag(self.coordinates.precision)
         before = -ends[..., count:-1] * tight[..., None]
         own = _blocks(gram[..., count:-1, count:-1], before, (loose.square(), tight.square()))
         metric = Arrow(shared, across.movedim(-2, 2).flatten(3), own)
         return Expansion(self.value(unknowns, shot, noise), by_x, by_z.flatten(2), metric)
-
-    def _prior(self, x: Float[Tensor, "particle parameter"]) -> Tensor:
-        """Return what the metric has without any data."""
-        one = torch.eye(x.shape[1], dtype=x.dtype).expand(len(x), -1, -1)
-        if self.identified is None:
-            return self.coordinates.precision * one
-        _, by_theta = self.identified(self.coordinates.parameters(x))
-        known = torch.linalg.qr((by_theta * self.coordinates.slopes(x)[:, None]).mT)[0]
-        return self.coordinates.precision * one + STIFF * (one - known @ known.mT)
 
     def _first(self, noise: Noise) -> Float[Tensor, "particle 1 state"]:
         """Return the deviation of first starts from what was observed."""
@@ -180,7 +165,7 @@ class ShootingDensity:
         of all windows but the last are returned again.
         """
         by_parameter, by_start = shot.jacobian()
-        by_x = by_parameter * self.coordinates.slopes(unknowns.x)[:, None, None, None, None]
+        by_x = by_parameter @ self.coordinates.slopes(unknowns.x)[:, None, None, None]
         columns = torch.cat((by_x, by_start * self.shooting.scale, shot.residuals[..., None]), -1)
         last = columns[:, :, :, -1].clone()
         last[:, :, :-1, :, -1] = shot.defects

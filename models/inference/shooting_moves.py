@@ -21,6 +21,7 @@ from scipy import special
 from torch import Tensor
 
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.inference.limits import Coordinates
 from ricochet.models.inference.multiple_shooting import Shot
 from ricochet.models.inference.shooting_density import (
     Expansion,
@@ -34,6 +35,8 @@ ACCEPTED = 0.57
 
 
 _FAR = 1e-200
+FREELY = 0.33
+"""The same of moves that know no gradient."""
 MOVES = 5
 """Of each round."""
 
@@ -58,15 +61,20 @@ def noise_of(
     shot: Shot,
     least: Float[Tensor, " state"],
     generator: np.random.Generator,
+    *,
+    exact: bool = False,
 ) -> Noise:
     """Draw sigma and delta given motions.
 
     Args:
         least: Below which no delta is.
+        exact: Whether delta is the least: motions are those of the equations.
     """
     seen, gaps = density.counts
     offsets = 0.0 if density.known_starts else shot.offsets.square().sum(1)
     sigma = _deviation(shot.residuals.square().sum((1, 2, 3)) + offsets, seen, None, generator)
+    if exact:
+        return Noise(sigma, least.expand_as(sigma).clone())
     delta = _deviation(shot.defects.square().sum((1, 2)), gaps, least, generator)
     return Noise(sigma, delta)
 
@@ -101,6 +109,7 @@ def moved(
     generator: np.random.Generator,
     *,
     least: Float[Tensor, " state"] | None = None,
+    exact: bool = False,
     adapt: bool = False,
     progress: Progress = no_progress,
 ) -> Chain:
@@ -109,13 +118,14 @@ def moved(
     Args:
         rounds: Of `MOVES` moves, each after the noise was drawn.
         least: Of delta, where the noise is inferred too.
+        exact: Whether delta is the least.
         adapt: Whether h is changed after each move so that about `ACCEPTED` of them succeed; what
             is kept of a chain comes after.
     """
     unknowns, noise, length, share = chain.unknowns, chain.noise, chain.length, chain.accepted
     for number in range(rounds):
         if least is not None:
-            noise = noise_of(density, density.at(unknowns), least, generator)
+            noise = noise_of(density, density.at(unknowns), least, generator, exact=exact)
         here = density.expanded(unknowns, density.at(unknowns), noise)
         for _ in range(MOVES):
             tried = _proposed(unknowns, here, length, generator)
@@ -129,6 +139,57 @@ def moved(
                 length = float(np.clip(length * np.exp(0.3 * (share - ACCEPTED)), 1e-4, 2.0))
         progress(number + 1, rounds)
     return Chain(unknowns, noise, length, share)
+
+
+def scattered(
+    density: ShootingDensity, modes: Unknowns, noise: Noise, generator: np.random.Generator
+) -> Unknowns:
+    """Draw about modes from the normal law of the metric, where that has a density: to begin with.
+
+    Particles whose draws fall, three times, where there is none stay.
+    """
+    here, found = density.expanded(modes, density.at(modes), noise), modes
+    left = torch.arange(len(modes.x))
+    for _ in range(3):
+        part = here[left]
+        white = (
+            modes.x.new_tensor(generator.normal(size=each.shape)) for each in (part.by_x, part.by_z)
+        )
+        tried = modes[left].moved(*part.metric.unwhiten(*white))
+        good = torch.isfinite(density.value(tried, density.at(tried), noise[left]))
+        found = found.put(left[good], tried[good.nonzero()[:, 0]])
+        left = left[~good]
+    return found
+
+
+def moved_freely(
+    coordinates: Coordinates,
+    x: Float[Tensor, "particle parameter"],
+    steps: int,
+    length: float,
+    generator: np.random.Generator,
+    *,
+    adapt: bool = False,
+) -> tuple[Float[Tensor, "particle parameter"], float]:
+    """Move particles along what no motion depends on, by the prior alone.
+
+    Args:
+        length: Of the moves, over what the prior reaches.
+        adapt: Whether it is changed so that about a third of the moves succeed.
+
+    Returns:
+        Where they are, and the length for the next moves.
+    """
+    value = coordinates.log_prior(x)[0]
+    for _ in range(steps):
+        tried = x + length * coordinates.free * x.new_tensor(generator.normal(size=x.shape))
+        there = coordinates.log_prior(tried)[0]
+        taken = torch.log(x.new_tensor(generator.uniform(size=len(x)))) < there - value
+        x, value = torch.where(taken[:, None], tried, x), torch.where(taken, there, value)
+        if adapt:
+            share = float(taken.double().mean())
+            length = float(np.clip(length * np.exp(0.2 * (share - FREELY)), 1e-4, 10.0))
+    return x, length
 
 
 def _proposed(

@@ -3,8 +3,10 @@ r"""Posteriors of parameters from motions: particles that Newton's steps bring w
 1. Particles begin on a Sobol sequence within the limits; those without a motion are passed over.
 2. Each goes to a best fit of its own, defects tightened on the way (`gauss_newton`).
 3. Those near the best of all stay, and are drawn again until their number is full.
-4. Moves that keep the posterior density (`shooting_moves`, `ridge_moves`) spread them by its law,
-   noise and defects inferred beside. Whether they mix is said by the ratio of Gelman and Rubin.
+4. If the residuals of the best fit are white, the equations hold: defects stay next to nothing.
+   Else how far states depart from them, from window to window, is inferred with the rest.
+5. Moves that keep the posterior density (`shooting_moves`) spread the particles by its law. Whether
+   they mix is said by the ratio of Gelman and Rubin.
 
 Sources: Heiden et al., Algorithm 1 and appendix I-A (particles, windows, Sobol starts). Their
 kernel's repulsion leaves open which law a few particles have; the moves take its place.
@@ -15,19 +17,23 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import torch
 from jaxtyping import Float
+from numpy import ndarray
+from scipy import stats
 from torch import Tensor
 
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.inference import gauss_newton, ridge_moves, shooting_moves
+from ricochet.models.inference import gauss_newton, shooting_moves
 from ricochet.models.inference.gauss_newton import Schedule
-from ricochet.models.inference.limits import Logistic, Shares
+from ricochet.models.inference.limits import Coordinates, Logistic, Shares
 from ricochet.models.inference.multiple_shooting import Shooting
-from ricochet.models.inference.ridge_moves import Identified, Ridge
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
 from ricochet.models.inference.shooting_moves import Chain
 
-LEAST = 0.05
-"""Least delta over sigma: windows do not tell such defects from none."""
+LEAST = {True: 1e-3, False: 0.05}
+"""Delta over sigma where the equations hold, and its least value where they do not."""
+WHITE = 1e-3
+"""Chance of residuals as they are below which they are not white."""
+_LAGS = 5
 _CANDIDATES = 8
 
 
@@ -39,7 +45,7 @@ class Settings:
         near: A fit stays if its residuals are at most this many times those of the best.
         settling: Rounds of moves before any is kept.
         rounds: Rounds whose particles are kept.
-        along: Moves along what data do not tell, in each round.
+        freely: Moves along what no motion depends on, in each round.
     """
 
     particles: int = 100
@@ -47,7 +53,7 @@ class Settings:
     near: float = 1.1
     settling: int = 40
     rounds: int = 20
-    along: int = 20
+    freely: int = 20
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,8 @@ class Posterior:
         sigma: Deviations of the observations, in their units.
         delta: Deviations of states from window to window, in their units.
         fits: Root mean square of the residuals of each particle's best fit, over the scale.
-        mixing: Gelman and Rubin's ratio of all that data tell; 1 where particles mix.
+        white: Chance, if the equations hold, of residuals correlated as those of the best fit are.
+        mixing: Gelman and Rubin's ratio of each coordinate that is not free; 1 where particles mix.
         accepted: Share of the last moves that were accepted.
     """
 
@@ -69,7 +76,8 @@ class Posterior:
     sigma: Float[Tensor, "round particle state"]
     delta: Float[Tensor, "round particle state"]
     fits: Float[Tensor, " particle"]
-    mixing: Float[Tensor, " function"]
+    white: float
+    mixing: Float[Tensor, " coordinate"]
     accepted: float
 
 
@@ -79,7 +87,7 @@ def infer(
     generator: np.random.Generator,
     *,
     settings: Settings,
-    identified: Identified | None = None,
+    spread_in: Coordinates | None = None,
     known_starts: bool = False,
     progress: Progress = no_progress,
 ) -> Posterior:
@@ -87,7 +95,8 @@ def infer(
 
     Args:
         coordinates: Of the fits: the limits, and whose magnitude is unknown.
-        identified: What data tell of the parameters, if not all.
+        spread_in: Coordinates of the moves: the better the density is like a normal one in them,
+            the further they go. Shares of the limits' range when absent.
         known_starts: Whether motions begin exactly where they were first observed.
 
     Raises:
@@ -102,12 +111,15 @@ def infer(
         progress=lambda done, count: progress(done * whole, 2 * count * whole),
     )
     fits = residuals(fitting, found)
-    near = (fits <= settings.near * fits.min()).nonzero()[:, 0]
-    drawn = torch.from_numpy(generator.integers(len(near), size=settings.particles))
-    shares = Shares(coordinates.limits)
-    density = ShootingDensity(shooting, shares, known_starts, identified)
-    inside = shares.of(coordinates.parameters(found.x)).clamp(1e-9, 1.0 - 1e-9)
-    chosen = Unknowns(inside, found.z)[near[drawn]]
+    near = gauss_newton.refined(
+        fitting, found[(fits <= settings.near * fits.min()).nonzero()[:, 0]], LEAST[True]
+    )
+    drawn = torch.from_numpy(generator.integers(len(near.x), size=settings.particles))
+    moving = spread_in or Shares(coordinates.limits)
+    density = ShootingDensity(shooting, moving, known_starts)
+    inside = Shares(coordinates.limits)
+    theta = inside.of(coordinates.parameters(near.x)).clamp(1e-9, 1.0 - 1e-9)
+    chosen = Unknowns(moving.of(inside.parameters(theta)), near.z)[drawn]
     return _spread(
         density,
         chosen,
@@ -158,50 +170,70 @@ def _spread(
     """Move particles until they have the law of the posterior, then keep some rounds of them."""
     shot = density.at(chosen)
     sigma = shot.residuals.square().mean((1, 2, 3)).sqrt()
-    least, length = LEAST * sigma.mean(0), 0.1
-    chain = Chain(chosen, Noise(sigma, least.expand_as(sigma)), 0.2)
+    chance = whiteness(shot.residuals[0].flatten(1, 2).numpy())
+    exact = chance >= WHITE
+    least, length = LEAST[exact] * sigma.mean(0), 0.1
+    noise = Noise(sigma, least.expand_as(sigma))
+    chain = Chain(shooting_moves.scattered(density, chosen, noise, generator), noise, 0.5)
     kept: list[Chain] = []
+    freely = settings.freely if bool((density.coordinates.free > 0.0).any()) else 0
     whole = settings.settling + settings.rounds
     for number in range(whole):
         settling = number < settings.settling
-        if density.identified is not None:
-            ridge = Ridge(density.coordinates, density.identified)
-            x, length = ridge_moves.moved(
-                ridge, chain.unknowns.x, settings.along, length, generator, adapt=settling
-            )
-            chain = replace(chain, unknowns=Unknowns(x, chain.unknowns.z))
-        chain = shooting_moves.moved(density, chain, 1, generator, least=least, adapt=settling)
+        x, length = shooting_moves.moved_freely(
+            density.coordinates, chain.unknowns.x, freely, length, generator, adapt=settling
+        )
+        chain = replace(chain, unknowns=Unknowns(x, chain.unknowns.z))
+        chain = shooting_moves.moved(
+            density, chain, 1, generator, least=least, exact=exact, adapt=settling
+        )
         if settling:
-            least = torch.minimum(least, LEAST * chain.noise.sigma.median(0).values)
+            least = torch.minimum(least, LEAST[exact] * chain.noise.sigma.median(0).values)
         else:
             kept.append(chain)
         progress(number + 1, whole)
-    return _posterior(density, kept, fits)
+    return _posterior(density, kept, fits, chance)
 
 
 def _posterior(
-    density: ShootingDensity, kept: list[Chain], fits: Float[Tensor, " particle"]
+    density: ShootingDensity, kept: list[Chain], fits: Float[Tensor, " particle"], white: float
 ) -> Posterior:
     """Gather what was kept."""
     scale = density.shooting.scale
-    theta = torch.stack([density.coordinates.parameters(each.unknowns.x) for each in kept])
-    functions = theta
-    if density.identified is not None:
-        functions = density.identified(theta.flatten(0, 1))[0].unflatten(0, theta.shape[:2])
+    x = torch.stack([each.unknowns.x for each in kept])
     return Posterior(
-        theta,
+        density.coordinates.parameters(x),
         kept[-1].unknowns.z * scale,
         torch.stack([each.noise.sigma for each in kept]) * scale,
         torch.stack([each.noise.delta for each in kept]) * scale,
         fits,
-        gelman_rubin(functions),
+        white,
+        gelman_rubin(x[..., density.coordinates.free == 0.0]),
         float(np.mean([each.accepted for each in kept])),
     )
 
 
+def whiteness(residuals: Float[ndarray, "trajectory step state"]) -> float:
+    """Return the chance of correlations from step to step as great as these, if there are none.
+
+    >>> draw = np.random.default_rng(0)
+    >>> noise = draw.normal(size=(1, 400, 2))
+    >>> whiteness(noise) > 0.01, whiteness(noise.cumsum(1)) < 1e-9
+    (True, True)
+
+    Source: Ljung and Box 1978.
+    """
+    count = residuals.shape[1]
+    lags = np.arange(1, min(_LAGS, count - 1) + 1)
+    powers = np.square(residuals).sum(1)
+    along = [(residuals[:, lag:] * residuals[:, :-lag]).sum(1) / powers for lag in lags]
+    statistic = count * (count + 2.0) * np.square(along) / (count - lags)[:, None, None]
+    return float(stats.chi2.sf(statistic.sum(), statistic.size))
+
+
 def gelman_rubin(
-    draws: Float[Tensor, "round particle function"],
-) -> Float[Tensor, " function"]:
+    draws: Float[Tensor, "round particle coordinate"],
+) -> Float[Tensor, " coordinate"]:
     """Return the square root of the variance of all draws over that within particles.
 
     >>> rounds = torch.tensor([[[0.0], [0.0]], [[1.0], [1.0]]])

@@ -30,7 +30,7 @@ def test_coordinates_lead_back_to_the_parameters(coordinates) -> None:
 def test_slopes_and_the_gradient_of_the_prior_are_those_that_torch_finds(coordinates) -> None:
     x = coordinates.of(some_parameters(20)).requires_grad_()
     (slopes,) = torch.autograd.grad(coordinates.parameters(x).sum(), x)
-    torch.testing.assert_close(coordinates.slopes(x).detach(), slopes)
+    torch.testing.assert_close(coordinates.slopes(x).detach(), torch.diag_embed(slopes))
     value, found = coordinates.log_prior(x)
     expected = slopes.log().sum(-1)
     torch.testing.assert_close((value - value[0]).detach(), expected - expected[0])

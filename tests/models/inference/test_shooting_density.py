@@ -78,32 +78,12 @@ def test_of_linear_motions_the_metric_is_minus_the_second_derivative(windows: in
     hessian = -torch.autograd.functional.hessian(whole, flat)
     for particle in range(PARTICLES):
         each = hessian[particle, :, particle]
-        prior = SHARES.precision * torch.eye(2, dtype=torch.float64)
+        prior = torch.diag(SHARES.precision)
         torch.testing.assert_close(found.shared[particle] - prior, each[:2, :2])
         torch.testing.assert_close(found.across[particle].movedim(0, 1).flatten(1), each[:2, 2:])
         own = torch.block_diag(*found.own[particle])
         assert own.shape == (size, size)
         torch.testing.assert_close(own, each[2:, 2:])
-
-
-def test_what_data_do_not_tell_is_stiff() -> None:
-    def sums(theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return theta.sum(-1, keepdim=True), torch.ones_like(theta)[:, None]
-
-    shooting = throws.shooting(windows=3)
-    unknowns = some_unknowns(ShootingDensity(shooting, SHARES))
-    plain, stiff = (
-        density.expanded(unknowns, density.at(unknowns), some_noise()).metric.shared
-        for density in (
-            ShootingDensity(shooting, SHARES),
-            ShootingDensity(shooting, SHARES, identified=sums),
-        )
-    )
-    ranges = LIMITS.high - LIMITS.low
-    along = torch.stack((1.0 / ranges[0], -1.0 / ranges[1]))
-    along = along / along.norm()
-    expected = 1e8 * torch.outer(along, along).expand_as(plain)
-    torch.testing.assert_close(stiff - plain, expected)
 
 
 def test_motions_that_are_none_have_no_density() -> None:

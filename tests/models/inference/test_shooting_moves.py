@@ -51,7 +51,7 @@ def test_the_posterior_of_linear_motions_is_the_normal_law_that_it_is(windows: i
     start, law = begun(density, 1000, (-2.0, 0.5)), noise(1000, 0.05, 0.02)
     centre = start[torch.tensor([0])]
     here = density.expanded(centre, density.at(centre), law[torch.tensor([0])])
-    prior = SHARES.precision * torch.eye(2, dtype=torch.float64)
+    prior = torch.diag(SHARES.precision)
     exact = type(here.metric)(here.metric.shared - prior, here.metric.across, here.metric.own)
     dx, _ = exact.solve(here.by_x, here.by_z)
     found = run(density, Chain(start, law, 0.8), 8)
@@ -86,7 +86,7 @@ def test_noise_that_is_inferred_widens_the_law_as_the_integral_over_it_does() ->
     for sigma in np.array(np.meshgrid(each, each)).reshape(2, -1).T:
         law = Noise(torch.from_numpy(sigma)[None], torch.ones(1, 2).double())
         here = density.expanded(centre, density.at(centre), law)
-        shared = here.metric.shared - SHARES.precision * torch.eye(2, dtype=torch.float64)
+        shared = here.metric.shared - torch.diag(SHARES.precision)
         exact = type(here.metric)(shared, here.metric.across, here.metric.own)
         dx, dz = exact.solve(here.by_x, here.by_z)
         best = centre.moved(dx, dz)

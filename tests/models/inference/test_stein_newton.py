@@ -1,8 +1,11 @@
 """Posteriors from motions, begun anywhere: laws known otherwise, and what is said beside."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
 from ricochet.models.inference import stein_newton
 from ricochet.models.inference.limits import Limits, Logistic
@@ -47,6 +50,34 @@ def test_other_random_numbers_give_the_same_law() -> None:
 def test_four_times_the_noise_makes_the_posterior_four_times_as_wide() -> None:
     narrow, wide = (inferred(1, noise=noise).theta.flatten(0, 1).std(0) for noise in (0.02, 0.08))
     assert bool((torch.log(wide / narrow / 4.0).abs() < 0.7).all())
+
+
+@pytest.mark.slow
+def test_where_the_equations_hold_it_is_as_wide_as_theirs_and_else_wider() -> None:
+    """A stiffness that drifts along the motion: the residuals are no noise, and it is said."""
+    problem = shooting(20, runs=1, steps=120, noise=0.02)
+    held, broken = (
+        stein_newton.infer(each, OSCILLATOR, np.random.default_rng(1), settings=QUICK)
+        for each in (problem, replace(problem, observed=drifting(problem.observed)))
+    )
+    assert held.white > stein_newton.WHITE and float(held.delta.max()) < 1e-3
+    assert broken.white < 1e-6
+    assert float(broken.theta[..., 0].std() / held.theta[..., 0].std()) > 3.0
+
+
+def drifting(observed: torch.Tensor) -> torch.Tensor:
+    """The same motion on a clock that runs ever faster, with the noise that it had."""
+    steps = torch.arange(observed.shape[1], dtype=torch.float64)
+    places = (steps + 0.0006 * steps**2).clamp_max(steps[-1])
+    below = places.long().clamp_max(len(steps) - 2)
+    part = (places - below)[:, None]
+    return observed[:, below] * (1.0 - part) + observed[:, below + 1] * part
+
+
+def test_white_residuals_are_white_as_often_as_the_chance_says() -> None:
+    draw = np.random.default_rng(0)
+    found = [stein_newton.whiteness(draw.normal(size=(2, 300, 4))) for _ in range(300)]
+    assert stats.kstest(found, "uniform").pvalue > 1e-3
 
 
 def test_particles_that_have_no_motion_are_passed_over() -> None:

@@ -1,0 +1,72 @@
+"""Angles and rates of a double pendulum from the places of three markers on it.
+
+A polynomial is fitted to the angles about each frame (Savitzky and Golay): its value and slope are
+the angle and the rate. Lengths have no unit of their own: a film's pixels serve.
+
+Source: Heiden et al., section V-B and appendix II-B (rates by differences there); the film: Asseman
+et al. 2018.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import signal
+
+WINDOW, ORDER = 11, 4
+STEADY = 0.03
+"""Deviation of a link's length over its mean, beyond which its markers are not on one body."""
+FASTEST = 1.0
+"""Turn between two frames, rad, beyond which the way round is open."""
+
+
+def angles(
+    pivot: Float[ndarray, "frame 2"],
+    elbow: Float[ndarray, "frame 2"],
+    tip: Float[ndarray, "frame 2"],
+) -> Float[ndarray, "frame 2"]:
+    """Return the angle of link 1 from straight down and of link 2 from link 1, rad, unwrapped.
+
+    >>> straight = angles(np.zeros((1, 2)), np.array([[1.0, 0.0]]), np.array([[2.0, 0.0]]))
+    >>> straight.tolist()  # down is along the first column
+    [[0.0, 0.0]]
+
+    Args:
+        pivot: Places, gravity along the first column, in any one unit.
+
+    Raises:
+        ValueError: If a link's length is not steady, or it turns too far between two frames.
+    """
+    links = elbow - pivot, tip - elbow
+    for name, link in zip(("pivot to elbow", "elbow to tip"), links, strict=True):
+        lengths = np.linalg.norm(link, axis=1)
+        if not lengths.std() <= STEADY * lengths.mean():
+            raise ValueError(
+                f"the length from {name} varies by {lengths.std() / lengths.mean():.0%}, "
+                f"expected at most {STEADY:.0%}: markers or columns may be swapped"
+            )
+    first, second = (np.unwrap(np.arctan2(link[:, 1], link[:, 0])) for link in links)
+    found = np.stack((first, second - first), 1)
+    steps = np.abs(np.diff(found, axis=0)).max(initial=0.0)
+    if not steps <= FASTEST:
+        raise ValueError(
+            f"an angle changes by {steps:.2f} rad between two frames, expected at most {FASTEST}"
+        )
+    return found
+
+
+def states(angles: Float[ndarray, "frame 2"], rate: float) -> Float[ndarray, "frame 4"]:
+    """Return angles and their rates, rad and rad/s, of frames at a rate in Hz.
+
+    >>> states(0.1 * np.arange(11.0)[:, None] * (1.0, -2.0), rate=400.0)[0].round(6)
+    array([  0.,   0.,  40., -80.])
+
+    Raises:
+        ValueError: If there are fewer frames than the fit takes.
+    """
+    if len(angles) < WINDOW:
+        raise ValueError(f"{len(angles)} frames, expected at least {WINDOW}")
+    smooth, slopes = (
+        signal.savgol_filter(angles, WINDOW, ORDER, deriv=order, delta=1.0 / rate, axis=0)
+        for order in (0, 1)
+    )
+    return np.concatenate((smooth, slopes), 1)
