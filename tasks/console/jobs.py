@@ -7,9 +7,11 @@ Finished jobs may be noted in a journal: a run that was stopped then goes on whe
 import json
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from multiprocessing import connection
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -89,7 +91,7 @@ def _done(
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(
-        workers or os.cpu_count(), mp_context=context, initializer=use_one_thread
+        workers or os.cpu_count(), mp_context=context, initializer=_begin_worker
     ) as pool:
         places = {pool.submit(work, job): place for place, job in enumerate(jobs)}
         try:
@@ -97,6 +99,19 @@ def _done(
                 yield places[each], each.result()
         finally:  # after a failure nothing that has not begun is begun
             pool.shutdown(cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    """Compute on one thread, and end when the process that has the jobs does, however it ends."""
+    use_one_thread()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 def _dumped(value: Any) -> str:

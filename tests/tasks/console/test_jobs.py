@@ -1,6 +1,8 @@
 """Jobs side by side: in order, each once, on one thread, and taken up again from a journal."""
 
 import os
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +12,9 @@ import torch
 
 from ricochet.tasks.console.jobs import Journal, run_all
 from ricochet.tasks.console.threads import use_one_thread
+from ricochet.tasks.storage import process_ids
+
+ROOT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,13 @@ def slow_square(job: Job) -> float:
     if job.number >= 0:
         time.sleep(0.02)
     return square(job)
+
+
+def long_job(job: Job) -> None:
+    file = Path(job.folder) / f"{os.getpid()}.pid"
+    file.with_suffix(".part").write_text(process_ids.name_of(os.getpid()))
+    file.with_suffix(".part").rename(file)
+    time.sleep(120.0)
 
 
 def threads(job: Job) -> tuple[int, int]:
@@ -98,6 +110,30 @@ def test_every_process_computes_on_one_thread(monkeypatch) -> None:
     found = run_all(threads, [Job(number, "") for number in range(4)], workers=2)
     assert {count for _, count in found} == {1}
     assert os.getpid() not in {process for process, _ in found}
+
+
+@pytest.mark.slow
+def test_processes_end_with_the_one_that_has_the_jobs_even_if_it_is_killed(tmp_path) -> None:
+    program = f"""
+from tests.tasks.console import test_jobs
+from ricochet.tasks.console.jobs import run_all
+if __name__ == "__main__":
+    jobs = [test_jobs.Job(number, {str(tmp_path)!r}) for number in range(4)]
+    run_all(test_jobs.long_job, jobs, workers=2)
+"""
+    (tmp_path / "program.py").write_text(program)
+    command = [sys.executable, str(tmp_path / "program.py")]
+    with subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)}) as parent:
+        until = time.monotonic() + 60.0
+        while len(list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        parent.kill()
+    workers = [path.read_text() for path in tmp_path.glob("*.pid")]
+    assert len(workers) == 2
+    until = time.monotonic() + 20.0
+    while not all(map(process_ids.is_gone, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert all(map(process_ids.is_gone, workers))
 
 
 def test_one_thread_holds_for_what_is_imported_and_for_what_is_not(monkeypatch) -> None:
