@@ -61,7 +61,11 @@ def of_posterior(
 
 
 def at_limits(shares: Float[ndarray, "draw parameter"], names: Sequence[str]) -> list[str]:
-    """Return parameters of which a fifth of the draws lies in the hundredth next to a limit."""
+    """Return parameters of which a fifth of the draws lies in the hundredth next to a limit.
+
+    >>> at_limits(np.array([[0.999, 0.5], [0.998, 0.6]]), ("mass", "length"))
+    ['mass high']
+    """
     ends = {"low": (shares < _AT).mean(0), "high": (shares > 1.0 - _AT).mean(0)}
     return [
         f"{name} {end}"

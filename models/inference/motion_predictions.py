@@ -28,6 +28,13 @@ def predicted(
 ) -> Float[Tensor, "particle trajectory step state"]:
     """Return the states after each step, of one future of each particle and motion.
 
+    >>> from ricochet.models.inference import throws
+    >>> density, begun, noise = throws.example(5)
+    >>> theta, limits = density.coordinates.parameters(begun.x), density.coordinates.limits
+    >>> draw = np.random.default_rng(0)
+    >>> predicted(density.shooting, limits, theta, noise, 2, draw).shape
+    torch.Size([5, 2, 8, 2])
+
     Args:
         watched: In windows as long as those in which the posterior was inferred.
         noise: Of the particles, over the scale of `watched`.

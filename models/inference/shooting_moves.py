@@ -66,6 +66,12 @@ def noise_of(
 ) -> Noise:
     """Draw sigma and delta given motions.
 
+    >>> from ricochet.models.inference import throws
+    >>> density, begun, _ = throws.example(3)
+    >>> least, draw = torch.full((2,), 1e-3).double(), np.random.default_rng(0)
+    >>> noise_of(density, density.at(begun), least, draw).sigma.shape
+    torch.Size([3, 2])
+
     Args:
         least: Below which no delta is.
         exact: Whether delta is the least: motions are those of the equations.
@@ -115,6 +121,13 @@ def moved(
 ) -> Chain:
     """Make rounds of moves.
 
+    >>> from ricochet.models.inference import throws
+    >>> density, begun, noise = throws.example(20)
+    >>> draw = np.random.default_rng(0)
+    >>> chain = moved(density, Chain(begun, noise, 0.5), 3, draw, adapt=True)
+    >>> 0.0 < chain.accepted < 1.0
+    True
+
     Args:
         rounds: Of `MOVES` moves, each after the noise was drawn.
         least: Of delta, where the noise is inferred too.
@@ -146,6 +159,11 @@ def scattered(
 ) -> Unknowns:
     """Draw about modes from the normal law of the metric, where that has a density: to begin with.
 
+    >>> from ricochet.models.inference import throws
+    >>> density, begun, noise = throws.example(4)
+    >>> scattered(density, begun, noise, np.random.default_rng(0)).x.shape
+    torch.Size([4, 2])
+
     Particles whose draws fall, three times, where there is none stay.
     """
     here, found = density.expanded(modes, density.at(modes), noise), modes
@@ -172,6 +190,11 @@ def moved_freely(
     adapt: bool = False,
 ) -> tuple[Float[Tensor, "particle parameter"], float]:
     """Move particles along what no motion depends on, by the prior alone.
+
+    >>> from ricochet.models.inference import throws
+    >>> coordinates, draw = throws.example(1)[0].coordinates, np.random.default_rng(0)
+    >>> moved_freely(coordinates, torch.zeros(1, 2), 5, 1.0, draw)  # every motion depends on both
+    (tensor([[0., 0.]], dtype=torch.float64), 1.0)
 
     Args:
         length: Of the moves, over what the prior reaches.

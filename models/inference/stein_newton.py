@@ -93,6 +93,14 @@ def infer(
 ) -> Posterior:
     """Return the posterior of the parameters of some motions.
 
+    >>> from ricochet.models.inference import throws
+    >>> density, _, _ = throws.example(1)  # by a pull of -2 m/s^2 and a wind of 0.5 m/s
+    >>> settings = Settings(particles=20, settling=10, rounds=5)
+    >>> draw = np.random.default_rng(0)
+    >>> found = infer(density.shooting, density.coordinates, draw, settings=settings)
+    >>> found.theta.shape, bool(found.theta.mean((0, 1))[1] > 0.0)
+    (torch.Size([5, 20, 2]), True)
+
     Args:
         coordinates: Of the fits: the limits, and whose magnitude is unknown.
         spread_in: Coordinates of the moves: the better the density is like a normal one in them,
@@ -133,6 +141,10 @@ def infer(
 def begun(density: ShootingDensity, count: int, generator: np.random.Generator) -> Unknowns:
     """Return particles on a Sobol sequence that have a motion, windows where they were observed.
 
+    >>> from ricochet.models.inference import throws
+    >>> begun(throws.example(1)[0], 4, np.random.default_rng(0)).x.shape
+    torch.Size([4, 2])
+
     Raises:
         ValueError: If fewer than one in eight has.
     """
@@ -154,7 +166,13 @@ def begun(density: ShootingDensity, count: int, generator: np.random.Generator) 
 
 
 def residuals(density: ShootingDensity, unknowns: Unknowns) -> Float[Tensor, " particle"]:
-    """Return the root mean squares of the residuals; infinity for what is no motion."""
+    """Return the root mean squares of the residuals; infinity for what is no motion.
+
+    >>> from ricochet.models.inference import throws
+    >>> density, begun, _ = throws.example(2)
+    >>> residuals(density, begun).shape
+    torch.Size([2])
+    """
     found = density.at(unknowns).residuals.square().mean((1, 2, 3, 4)).sqrt()
     return found.nan_to_num(torch.inf)
 

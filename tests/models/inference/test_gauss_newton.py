@@ -3,11 +3,10 @@
 import numpy as np
 import torch
 
-from ricochet.models.inference import gauss_newton
+from ricochet.models.inference import gauss_newton, throws
 from ricochet.models.inference.gauss_newton import Schedule
 from ricochet.models.inference.limits import Limits, Logistic, Shares
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
-from tests.models.inference import throws
 from tests.models.inference.test_multiple_shooting import Swing, shooting
 
 WIDE = Limits(torch.full((2,), -20.0).double(), torch.full((2,), 20.0).double())
@@ -19,7 +18,7 @@ def begun(density: ShootingDensity, x: torch.Tensor) -> Unknowns:
 
 
 def test_linear_motions_are_fitted_at_once() -> None:
-    density = ShootingDensity(throws.shooting(windows=3), Shares(WIDE))
+    density = ShootingDensity(throws.observed(np.random.default_rng(1), windows=3), Shares(WIDE))
     start = begun(density, torch.tensor([[0.3, 0.7], [0.5, 0.5]], dtype=torch.float64))
     noise = Noise(torch.full((2, 2), 0.05).double(), torch.full((2, 2), 1e-5).double())
     found, _ = gauss_newton.improved(density, start, noise, torch.zeros(2, dtype=torch.float64))

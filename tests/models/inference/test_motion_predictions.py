@@ -3,10 +3,9 @@
 import numpy as np
 import torch
 
-from ricochet.models.inference import motion_predictions
+from ricochet.models.inference import motion_predictions, throws
 from ricochet.models.inference.limits import Limits
 from ricochet.models.inference.shooting_density import Noise
-from tests.models.inference import throws
 from tests.models.inference.test_shooting_moves import agrees
 
 LIMITS = Limits(torch.full((2,), -20.0).double(), torch.full((2,), 20.0).double())
@@ -14,8 +13,8 @@ SIGMA, DELTA = (0.05, 0.08), (0.03, 0.02)
 
 
 def futures(particles: int, windows: int, sigma: tuple = SIGMA, delta: tuple = DELTA):
-    watched = throws.shooting(windows=2, runs=1, steps=8)
-    theta = throws.TRUTH.expand(particles, 2)
+    watched = throws.observed(np.random.default_rng(1), windows=2, runs=1, steps=8)
+    theta = torch.tensor([throws.TRUTH] * particles).double()
     noise = Noise(*(torch.tensor(each).double().expand(particles, 2) for each in (sigma, delta)))
     generator = np.random.default_rng(3)
     found = motion_predictions.predicted(watched, LIMITS, theta, noise, windows, generator)
@@ -25,7 +24,7 @@ def futures(particles: int, windows: int, sigma: tuple = SIGMA, delta: tuple = D
 def flow(steps: int) -> tuple[np.ndarray, np.ndarray]:
     """The state some steps later: F state + g."""
     time = steps * throws.STEP
-    pull, wind = throws.TRUTH.numpy()
+    pull, wind = throws.TRUTH
     return np.array([[1.0, time], [0.0, 1.0]]), np.array(
         [wind * time + 0.5 * pull * time**2, pull * time]
     )

@@ -1,13 +1,16 @@
 """The density of parameters and starts: normal laws, torch's derivatives, and the exact metric."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from torch.distributions import Normal
 
+from ricochet.models.inference import throws
 from ricochet.models.inference.limits import Limits, Logistic, Shares
+from ricochet.models.inference.multiple_shooting import Shooting
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
-from tests.models.inference import throws
 
 LIMITS = Limits(
     torch.tensor([-6.0, -1.0], dtype=torch.float64), torch.tensor([1.0, 2.0], dtype=torch.float64)
@@ -15,6 +18,11 @@ LIMITS = Limits(
 SHARES = Shares(LIMITS)
 LOGISTIC = Logistic(LIMITS, torch.tensor([False, False]))
 PARTICLES = 3
+
+
+def thrown(**options: Any) -> Shooting:
+    """Two throws."""
+    return throws.observed(np.random.default_rng(1), **options)
 
 
 def some_unknowns(density: ShootingDensity, seed: int = 5) -> Unknowns:
@@ -37,7 +45,7 @@ def value(density: ShootingDensity, x: torch.Tensor, z: torch.Tensor) -> torch.T
 
 @pytest.mark.parametrize("known", [False, True])
 def test_the_value_is_the_product_of_normal_densities(known: bool) -> None:
-    density = ShootingDensity(throws.shooting(windows=3), SHARES, known_starts=known)
+    density = ShootingDensity(thrown(windows=3), SHARES, known_starts=known)
     unknowns, noise = some_unknowns(density), some_noise()
     if known:
         begun = (density.shooting.observed[:, 0] / density.shooting.scale).expand(PARTICLES, 2, 2)
@@ -55,7 +63,7 @@ def test_the_value_is_the_product_of_normal_densities(known: bool) -> None:
 @pytest.mark.parametrize("coordinates", [SHARES, LOGISTIC])
 @pytest.mark.parametrize("windows", [1, 4])
 def test_the_gradient_is_that_which_torch_finds(coordinates, windows: int) -> None:
-    density = ShootingDensity(throws.shooting(windows=windows), coordinates)
+    density = ShootingDensity(thrown(windows=windows), coordinates)
     unknowns = some_unknowns(density)
     found = density.expanded(unknowns, density.at(unknowns), some_noise())
     x, z = unknowns.x.clone().requires_grad_(), unknowns.z.clone().requires_grad_()
@@ -66,7 +74,7 @@ def test_the_gradient_is_that_which_torch_finds(coordinates, windows: int) -> No
 
 @pytest.mark.parametrize("windows", [1, 4])
 def test_of_linear_motions_the_metric_is_minus_the_second_derivative(windows: int) -> None:
-    density = ShootingDensity(throws.shooting(windows=windows), SHARES)
+    density = ShootingDensity(thrown(windows=windows), SHARES)
     unknowns = some_unknowns(density)
     found = density.expanded(unknowns, density.at(unknowns), some_noise()).metric
     size = unknowns.z[0].numel()
@@ -87,7 +95,7 @@ def test_of_linear_motions_the_metric_is_minus_the_second_derivative(windows: in
 
 
 def test_motions_that_are_none_have_no_density() -> None:
-    density = ShootingDensity(throws.shooting(windows=3), SHARES)
+    density = ShootingDensity(thrown(windows=3), SHARES)
     unknowns = some_unknowns(density)
     unknowns.z[1, 0, 0, 0] = torch.nan
     found = density.value(unknowns, density.at(unknowns), some_noise())

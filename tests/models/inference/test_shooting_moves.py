@@ -7,14 +7,19 @@ import pytest
 import torch
 from scipy import stats
 
-from ricochet.models.inference import shooting_moves
+from ricochet.models.inference import shooting_moves, throws
 from ricochet.models.inference.limits import Limits, Shares
+from ricochet.models.inference.multiple_shooting import Shooting
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
 from ricochet.models.inference.shooting_moves import Chain
-from tests.models.inference import throws
 from tests.models.inference.test_multiple_shooting import shooting
 
 SHARES = Shares(Limits(torch.full((2,), -20.0).double(), torch.full((2,), 20.0).double()))
+
+
+def thrown(**options: Any) -> Shooting:
+    """Two throws."""
+    return throws.observed(np.random.default_rng(1), **options)
 
 
 def begun(density: ShootingDensity, particles: int, centre: tuple[float, float]) -> Unknowns:
@@ -47,7 +52,7 @@ def agrees(draws: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> None:
 
 @pytest.mark.parametrize("windows", [1, 4])
 def test_the_posterior_of_linear_motions_is_the_normal_law_that_it_is(windows: int) -> None:
-    density = ShootingDensity(throws.shooting(windows=windows), SHARES)
+    density = ShootingDensity(thrown(windows=windows), SHARES)
     start, law = begun(density, 1000, (-2.0, 0.5)), noise(1000, 0.05, 0.02)
     centre = start[torch.tensor([0])]
     here = density.expanded(centre, density.at(centre), law[torch.tensor([0])])
@@ -79,7 +84,7 @@ def test_an_oscillator_has_the_posterior_of_a_grid() -> None:
 
 
 def test_noise_that_is_inferred_widens_the_law_as_the_integral_over_it_does() -> None:
-    density = ShootingDensity(throws.shooting(windows=1, runs=1, steps=6), SHARES)
+    density = ShootingDensity(thrown(windows=1, runs=1, steps=6), SHARES)
     centre = begun(density, 1, (-2.0, 0.5))
     each = np.exp(np.linspace(np.log(0.01), np.log(0.6), 60))
     means, covariances, logs = [], [], []
@@ -105,7 +110,7 @@ def test_noise_that_is_inferred_widens_the_law_as_the_integral_over_it_does() ->
 
 
 def test_noise_given_motions_has_gamma_laws_and_no_defect_is_below_the_least() -> None:
-    density = ShootingDensity(throws.shooting(windows=4), SHARES)
+    density = ShootingDensity(thrown(windows=4), SHARES)
     one = begun(density, 1, (-2.0, 0.5))
     many = one[torch.zeros(4000, dtype=torch.long)]
     shot, least = density.at(many), torch.tensor([0.2, 0.02]).double()
@@ -124,7 +129,7 @@ def test_noise_given_motions_has_gamma_laws_and_no_defect_is_below_the_least() -
 
 def test_of_defects_that_vanish_the_deviation_is_about_the_least() -> None:
     """Precisions up to 1 / least^2 have a density of the power 3 - 1 then, for six defects."""
-    density = ShootingDensity(throws.shooting(windows=4), SHARES)
+    density = ShootingDensity(thrown(windows=4), SHARES)
     many = begun(density, 1, (-2.0, 0.5))[torch.zeros(4000, dtype=torch.long)]
     shot = density.at(many)
     shot.defects[:] = 0.0
@@ -136,7 +141,7 @@ def test_of_defects_that_vanish_the_deviation_is_about_the_least() -> None:
 
 
 def test_one_window_has_no_defects_whose_deviation_could_be_drawn() -> None:
-    density = ShootingDensity(throws.shooting(windows=1), SHARES)
+    density = ShootingDensity(thrown(windows=1), SHARES)
     one = begun(density, 1, (-2.0, 0.5))
     least = torch.tensor([0.2, 0.02]).double()
     drawn = shooting_moves.noise_of(density, density.at(one), least, np.random.default_rng(4))

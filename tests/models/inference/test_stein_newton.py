@@ -7,11 +7,10 @@ import pytest
 import torch
 from scipy import stats
 
-from ricochet.models.inference import stein_newton
+from ricochet.models.inference import stein_newton, throws
 from ricochet.models.inference.limits import Limits, Logistic
 from ricochet.models.inference.shooting_density import ShootingDensity
 from ricochet.models.inference.stein_newton import Posterior, Settings
-from tests.models.inference import throws
 from tests.models.inference.test_multiple_shooting import shooting
 
 LIMITS = Limits(torch.tensor([0.5, 0.0]).double(), torch.tensor([80.0, 3.0]).double())
@@ -81,7 +80,7 @@ def test_white_residuals_are_white_as_often_as_the_chance_says() -> None:
 
 
 def test_particles_that_have_no_motion_are_passed_over() -> None:
-    problem = throws.shooting(windows=3)
+    problem = throws.observed(np.random.default_rng(1), windows=3)
     simulate = problem.simulate
 
     def breaking(theta, starts, *, steps):
@@ -98,7 +97,7 @@ def test_particles_that_have_no_motion_are_passed_over() -> None:
 
 
 def test_limits_within_which_nothing_moves_are_refused() -> None:
-    problem = throws.shooting(windows=3)
+    problem = throws.observed(np.random.default_rng(1), windows=3)
 
     def nothing(theta, starts, *, steps):
         return throws.Throw(theta * torch.nan, starts, steps)
