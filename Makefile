@@ -56,7 +56,7 @@ $(PROJECT):
 	@rm -f $(VENV)/.project-* && touch $@
 	@echo "setup: done, the command is $(VENV)/bin/ricochet"
 
-setup-compare: setup ## add the peers that studies are compared with (sbi)
+setup-compare: setup ## add the peers that studies are compared with (sbi, emcee, nutpie)
 	$(VENV)/bin/python -m pip install -qq -r requirements-compare.lock
 
 setup-robot: setup ## add the driver of a real arm

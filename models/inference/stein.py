@@ -8,10 +8,64 @@ Source: Heiden et al., Eq. 1; Liu and Wang 2016, with their bandwidth.
 """
 
 import math
+from collections.abc import Iterator
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+from ricochet.models.inference.ascent import Adam
+from ricochet.models.inference.fixed_noise_density import FixedNoiseDensity
+
+
+def descended(
+    density: FixedNoiseDensity,
+    u: Float[Tensor, "particle unknown"],
+    budget: Iterator[float],
+    *,
+    rate: float,
+) -> Float[Tensor, "particle unknown"]:
+    """Return where particles end: the law of few of them is only about that of the density.
+
+    >>> from ricochet.models.inference import budgets, throws
+    >>> density, u = throws.flat_example(5)
+    >>> found = descended(density, u, budgets.steps(50), rate=0.05)
+    >>> bool((density.value(found) > density.value(u)).all())
+    True
+
+    Args:
+        budget: Shares of what may be done (`budgets`).
+        rate: Of Adam's first step; it falls by the cosine to nothing in the end.
+    """
+    adam = Adam(u)
+    for share in budget:
+        _, gradients = density.expanded(u)
+        u = u + adam.step(direction(u, gradients), fallen(rate, share))
+        u = within_limits(density, u)
+    return u
+
+
+def fallen(rate: float, share: float) -> float:
+    """Return the rate when a share is done.
+
+    >>> round(fallen(1.0, 0.0), 3), round(fallen(1.0, 0.5), 3)
+    (1.0, 0.5)
+    """
+    return 0.5 * rate * (1.0 + math.cos(math.pi * share))
+
+
+def within_limits(
+    density: FixedNoiseDensity, u: Float[Tensor, "particle unknown"]
+) -> Float[Tensor, "particle unknown"]:
+    """Return vectors whose parameters that left the limits are put on them.
+
+    >>> from ricochet.models.inference import throws
+    >>> density, u = throws.flat_example(1)
+    >>> within_limits(density, u - 9.0)[0, :2]
+    tensor([1.0000e-06, 1.0000e-06], dtype=torch.float64)
+    """
+    count = density.parameters
+    return torch.cat((u[:, :count].clamp(1e-6, 1.0 - 1e-6), u[:, count:]), 1)
 
 
 def direction(

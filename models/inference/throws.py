@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ricochet.models.inference.limits import Limits, Logistic
+from ricochet.models.inference.fixed_noise_density import FixedNoiseDensity
+from ricochet.models.inference.limits import Limits, Logistic, Shares
 from ricochet.models.inference.multiple_shooting import Shooting
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
 
@@ -116,3 +117,20 @@ def example(particles: int) -> tuple[ShootingDensity, Unknowns, Noise]:
     unknowns = Unknowns(torch.from_numpy(generator.uniform(-2.0, 2.0, (particles, 2))), z)
     each = unit.expand(particles, 2)
     return ShootingDensity(shooting, coordinates), unknowns, Noise(0.05 * each, 0.02 * each)
+
+
+def flat_example(
+    particles: int, *, windows: int = 3
+) -> tuple[FixedNoiseDensity, Float[Tensor, "particle unknown"]]:
+    """Return the density of two throws under given noise, and vectors all over the limits.
+
+    >>> density, u = flat_example(4)
+    >>> u.shape, density.size  # pull and wind, and four starts of two states
+    (torch.Size([4, 10]), 10)
+    """
+    generator, unit = np.random.default_rng(0), torch.ones(2, dtype=torch.float64)
+    shares = Shares(Limits(-9.0 * unit, 9.0 * unit))
+    shooting = observed(generator, windows=windows)
+    density = FixedNoiseDensity(shooting, shares, sigma=0.05, delta=0.02)
+    x = torch.from_numpy(generator.uniform(0.1, 0.9, (particles, 2)))
+    return density, density.begun(x, generator)
