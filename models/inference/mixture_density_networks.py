@@ -46,7 +46,9 @@ class Training:
 
     Attributes:
         components: Gaussians of one member's mixture.
-        hidden: Width of each of the two hidden layers.
+        hidden: Width of each hidden layer.
+        layers: How many those are; with none the mixture is linear in the inputs but for its
+            constraints, as with Fourier features.
         members: Networks averaged.
         rate, decay: Highest step size and weight decay of AdamW.
         held_out: Share of the pairs kept for choosing the weights.
@@ -55,6 +57,7 @@ class Training:
 
     components: int = 6
     hidden: int = 64
+    layers: int = 2
     members: int = 2
     steps: int = 3000
     batch: int = 256
@@ -192,7 +195,8 @@ def _start(
 ) -> ConditionalDensity:
     """Draw the first weights; components start spread over the targets' quantiles."""
     n, hidden, first = y.shape[-1], training.hidden, training.components
-    sizes = [values.shape[-1], hidden, hidden, training.components * _size(n)]
+    inner = [hidden] * training.layers
+    sizes = [values.shape[-1], *inner, training.components * _size(n)]
     layers = feed_forward.init(sizes, members=training.members, draw=draw)
     spread = torch.randn((training.members, 1, training.components * n), generator=draw)
     layers.biases[-1][..., first : first + training.components * n] = spread
