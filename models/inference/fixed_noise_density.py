@@ -6,12 +6,15 @@ first, over the scale of the states; first states are known. With one window the
     log p = log sum_i p(x_i) or sum_i log p(x_i), of trajectories i, + log prior,
     log p(x) = log N(r; 0, sigma^2) + log N(d; 0, delta^2),
 
-residuals r and defects d as in `multiple_shooting`. Beyond the limits, and where there is no
-motion, the density is nothing.
+residuals r and defects d as in `multiple_shooting`. Where densities are added, parameters explain
+one trajectory, and the starts of all others have no law: here the one that observing them with
+sigma gives, which multiplies each of the densities added but that trajectory's. Beyond the limits,
+and where there is no motion, the density is nothing.
 
-Source: Heiden et al., Eqs. 2 to 6, 9 and 10, section IV-D.
+Source: Heiden et al., Eqs. 2 to 6, 9 and 10, section IV-D; the starts of others: ours.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,6 +89,9 @@ class FixedNoiseDensity:
         by_defects = -shares[:, :, None, None] * shot.defects / self.delta**2
         gradient = self.pulled_back(u, shot, by_residuals, by_defects)
         gradient[:, : self.parameters] += self.coordinates.log_prior(u[:, : self.parameters])[1]
+        if self.mixture:
+            others = (1.0 - shares)[:, :, None, None] * self._away(u)
+            gradient[:, self.parameters :] -= (others / self.sigma**2).flatten(1)
         return value, _where_dense(value, gradient)
 
     def observed(
@@ -117,12 +123,30 @@ class FixedNoiseDensity:
     ) -> tuple[Float[Tensor, " particle"], Float[Tensor, "particle trajectory"]]:
         """Return the log density, and its derivatives by those of each trajectory."""
         each = multiple_shooting.log_likelihoods(shot.residuals, self.sigma)
-        gaps = shot.defects[0, 0].numel()
-        width = gaps * float(np.log(2.0 * np.pi * self.delta**2))
-        each = each - 0.5 * ((shot.defects / self.delta).square().sum((2, 3)) + width)
-        value, shares = multiple_shooting.of_all(each, mixture=self.mixture)
+        each = each + _log_normal(shot.defects, self.delta)
+        if self.mixture:
+            unseen = _log_normal(self._away(u), self.sigma)
+            value, shares = multiple_shooting.of_all(each - unseen, mixture=True)
+            value = value + unseen.sum(1)
+        else:
+            value, shares = multiple_shooting.of_all(each, mixture=False)
         value = value + self.coordinates.log_prior(u[:, : self.parameters])[0]
         return torch.where(torch.isfinite(value), value, -torch.inf), shares
+
+    def _away(
+        self, u: Float[Tensor, "particle unknown"]
+    ) -> Float[Tensor, "particle trajectory gap state"]:
+        """Return the starts less those observed, over the scale."""
+        seen = (self.shooting.starts / self.shooting.scale)[:, 1:]
+        return u[:, self.parameters :].reshape(len(u), *seen.shape) - seen
+
+
+def _log_normal(
+    away: Float[Tensor, "particle trajectory gap state"], deviation: float
+) -> Float[Tensor, "particle trajectory"]:
+    """Return the log density of independent normal laws about 0, of each trajectory."""
+    width = away[0, 0].numel() * math.log(2.0 * math.pi * deviation**2)
+    return -0.5 * ((away / deviation).square().sum((2, 3)) + width)
 
 
 def _where_dense(

@@ -77,9 +77,52 @@ def test_equal_trajectories_weigh_alike_and_order_does_not_matter() -> None:
         other = torch.cat((u[:, :2], starts), 1)
         flipped = replace(density, shooting=turned, mixture=mixture).value(other)
         torch.testing.assert_close(flipped, value)
+
+
+def test_a_mixture_of_two_equal_trajectories_is_one_of_them_twice() -> None:
+    """Log 2 more, and the law of the starts of the one that is not explained."""
+    density, u = throws.flat_example(3)
+    both, half = density.shooting.observed, u[:, :6]
     one = replace(density, shooting=replace(density.shooting, observed=both[:1]))
     two = replace(density.shooting, observed=both[:1].expand(2, -1, -1))
-    half = torch.cat((u[:, :2], u[:, 2 : 2 + 4]), 1)
-    twice = torch.cat((half, half[:, 2:]), 1)
-    mixed = replace(density, shooting=two, mixture=True).value(twice)
-    torch.testing.assert_close(mixed, one.value(half) + float(np.log(2.0)))
+    mixed = replace(density, shooting=two, mixture=True).value(torch.cat((half, half[:, 2:]), 1))
+    seen = (one.shooting.starts / one.shooting.scale)[:, 1:].flatten()
+    unseen = torch.distributions.Normal(seen, density.sigma).log_prob(half[:, 2:]).sum(1)
+    torch.testing.assert_close(mixed, one.value(half) + unseen + float(np.log(2.0)))
+
+
+def test_of_a_mixture_the_law_of_parameters_is_the_sum_of_each_trajectorys() -> None:
+    """Starts integrated out by their normal law, which is exact for throws."""
+    density, _ = throws.flat_example(1)
+    density = replace(density, sigma=0.4, delta=0.3, mixture=True)
+    x = torch.tensor([[0.4, 0.5], [0.45, 0.52], [0.3, 0.55]], dtype=torch.float64)
+    parts = [
+        marginal(replace(density, shooting=replace(density.shooting, observed=run[None])), x)
+        for run in density.shooting.observed
+    ]
+    expected = torch.logsumexp(torch.stack(parts), 0)
+    draws = 400_000
+    generator = np.random.default_rng(0)
+    seen = (density.shooting.starts / density.shooting.scale)[:, 1:].flatten()
+    noise = torch.from_numpy(generator.normal(size=(draws, len(seen)))) * density.sigma
+    for place, value in zip(x, expected, strict=True):
+        u = torch.cat((place.expand(draws, 2), seen + noise), 1)
+        law = torch.distributions.Normal(0.0, density.sigma).log_prob(noise).sum(1)
+        found = torch.logsumexp(density.value(u) - law, 0) - np.log(draws)
+        assert abs(float(found - value)) < 0.1
+
+
+def marginal(density: FixedNoiseDensity, x: torch.Tensor) -> torch.Tensor:
+    """Log of the integral over the starts, of a normal density: its peak and its Hessian."""
+    size = density.size - 2
+    found = []
+    for place in x:
+        u = torch.cat((place, torch.zeros(size, dtype=torch.float64)))[None]
+        at = density.expanded(u)[1][0, 2:]
+        moved = u + torch.cat((torch.zeros(size, 2), torch.eye(size)), 1)
+        hessian = density.expanded(moved)[1][:, 2:] - at
+        u[:, 2:] -= torch.linalg.solve(hessian, at)
+        peak = density.value(u)[0]
+        width = 0.5 * (size * np.log(2.0 * np.pi) - torch.linalg.slogdet(-hessian)[1])
+        found.append(peak + width)
+    return torch.stack(found)
