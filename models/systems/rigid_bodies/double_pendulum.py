@@ -144,7 +144,7 @@ def move(
     """Return what `roll_out` does, with what its derivatives need."""
     own, short = combinations(theta), duration / substeps
     batch = torch.broadcast_shapes(theta.shape[:-1], starts.shape[:-1])
-    state = starts.movedim(-1, 0).expand(STATES, *batch)
+    state = starts.expand(*batch, STATES).movedim(-1, 0)
     passed = state.new_empty(STATES, steps * substeps + 1, *batch)
     passed[:, 0], angles, rates = state, state[:2], state[2:]
     for number in range(steps * substeps):
