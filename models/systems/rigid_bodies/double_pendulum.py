@@ -53,7 +53,8 @@ def roll_out(
         substeps: Into which each step is divided.
     """
     own, short = combinations(theta), duration / substeps
-    angles, rates = starts[..., :2].movedim(-1, 0), starts[..., 2:].movedim(-1, 0)
+    state = starts.expand(*own.shape[1:], STATES) if starts.ndim < own.ndim else starts
+    angles, rates = state[..., :2].movedim(-1, 0), state[..., 2:].movedim(-1, 0)
     found = []
     for _ in range(steps):
         for _ in range(substeps):

@@ -53,6 +53,20 @@ def by_bodies(theta: torch.Tensor, states: torch.Tensor, steps: int, duration: f
     return torch.stack(found, -2)
 
 
+@pytest.mark.parametrize("shape", [(4,), (1, 4), (5, 1, 4), (1, 3, 4), (5, 3, 4)])
+def test_parameters_and_starts_broadcast(shape: tuple[int, ...]) -> None:
+    theta, starts = some_parameters(5)[:, None], torch.ones(shape, dtype=torch.float64)
+    every = starts.expand(5, 3, 4)
+    expected = double_pendulum.roll_out(theta.expand(5, 3, 11), every, **STEP)
+    narrow = shape[-2:] != (3, 4) and shape != (1, 3, 4)
+    expected = expected[:, :1] if narrow else expected
+    for found in (
+        double_pendulum.roll_out(theta, starts, **STEP),
+        double_pendulum.move(theta, starts, **STEP).states,
+    ):
+        torch.testing.assert_close(found, expected)
+
+
 def test_it_moves_as_the_chain_of_two_bodies() -> None:
     theta, states = some_parameters(50), some_states(50)
     found = double_pendulum.roll_out(theta, states, **STEP)
