@@ -14,7 +14,7 @@ from ricochet.tasks.training.steps import Training
 
 T = TypeVar("T")
 
-SYSTEMS = ("bouncing_ball", "air_hockey")
+SYSTEMS = ("bouncing_ball", "air_hockey", "rigid_bodies")
 
 
 def systems() -> tuple[System, ...]:

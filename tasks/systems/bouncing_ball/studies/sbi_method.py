@@ -26,7 +26,7 @@ _SAMPLES = 2000
 def absent() -> str | None:
     """Return why the package cannot be used here, or None when it can."""
     if importlib.util.find_spec("sbi") is None:
-        return "the sbi package is not installed; pip install 'ricochet[compare]' adds it"
+        return "the sbi package is not installed; pip install 'ricochet-lab[compare]' adds it"
     return None
 
 

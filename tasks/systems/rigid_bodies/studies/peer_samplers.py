@@ -7,6 +7,7 @@ Sources: Goodman and Weare 2010 (stretch moves; Foreman-Mackey et al. 2013), Hof
 """
 
 import contextlib
+import importlib.util
 import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -26,11 +27,22 @@ _LOOK = 0.05
 """Between two looks whether the time is over, s."""
 
 
+def absent() -> dict[str, str]:
+    """Return why samplers are missing, by their names in tables; nothing where both are there."""
+    return {
+        row: f"{package} is not installed; pip install 'ricochet-lab[compare]' adds it"
+        for row, package in (("emcee", "emcee"), ("nuts", "nutpie"))
+        if importlib.util.find_spec(package) is None
+    }
+
+
 def ensemble(
     density: FixedNoiseDensity,
     u: Float[Tensor, "walker unknown"],
     budget: Iterator[float],
     generator: np.random.Generator,
+    *,
+    stretch: float = 2.0,
 ) -> Float[Tensor, "walker unknown"]:
     """Return where the walkers of `emcee` are in the end.
 
@@ -38,6 +50,7 @@ def ensemble(
         density: In `Shares`.
         u: Where walkers begin: an even number, at least twice as many as unknowns.
         budget: Shares of what may be done (`budgets`), a sweep each.
+        stretch: Scale of the stretch moves.
 
     Raises:
         ModuleNotFoundError: If the extra is not installed.
@@ -47,7 +60,9 @@ def ensemble(
     def values(places: ndarray) -> ndarray:
         return density.value(torch.from_numpy(places)).numpy()
 
-    sampler = emcee.EnsembleSampler(len(u), u.shape[1], values, vectorize=True)
+    sampler = emcee.EnsembleSampler(
+        len(u), u.shape[1], values, vectorize=True, moves=emcee.moves.StretchMove(a=stretch)
+    )
     sampler._random = np.random.RandomState(generator.integers(2**31))
     found = u
     sweeps = sampler.sample(u.numpy(), iterations=2**31, store=False)
@@ -64,6 +79,7 @@ def no_u_turn(
     *,
     tune: int = 300,
     draws: int = 100_000,
+    accepted: float = 0.8,
 ) -> Float[Tensor, "draw unknown"]:
     """Return what a chain of `nutpie` has drawn when the time is over.
 
@@ -72,8 +88,9 @@ def no_u_turn(
         u: Where the chain begins.
         budget: Shares of what may be done (`budgets`), looked at twenty times a second.
         tune: Draws to adapt by. They are left out; of a chain that ended before them, the later
-            half is all there is.
+            half is all there is, or where it began if there is none.
         draws: After as many more the chain ends too.
+        accepted: Share of the moves that steps are adapted to.
 
     Raises:
         ModuleNotFoundError: If the extra is not installed.
@@ -103,8 +120,10 @@ def no_u_turn(
         progress_bar=False,
         blocking=False,
         save_warmup=True,
+        target_accept=accepted,
     )
-    return torch.from_numpy(_drawn(sampler, budget))
+    found = torch.from_numpy(_drawn(sampler, budget))
+    return found if len(found) else u
 
 
 def _log_density(density: FixedNoiseDensity) -> Callable[..., tuple[float, ndarray]]:

@@ -54,3 +54,10 @@ def test_a_chain_that_is_stopped_keeps_what_it_has(tune: int) -> None:
     found = peer_samplers.no_u_turn(curved, begun, budgets.steps(10), draw, tune=tune)
     assert 1 < len(found) < 50_000
     assert bool(torch.isfinite(found).all())
+
+
+def test_a_chain_without_time_is_where_it_began() -> None:
+    pytest.importorskip("nutpie", reason="of the extra `compare`")
+    density, u = example(1)
+    found = peer_samplers.no_u_turn(density, u[:1], iter(()), np.random.default_rng(0))
+    torch.testing.assert_close(found[:1], u[:1])
