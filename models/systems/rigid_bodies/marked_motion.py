@@ -14,7 +14,8 @@ from scipy import signal
 
 WINDOW, ORDER = 11, 4
 STEADY = 0.03
-"""Deviation of a link's length over its mean, beyond which its markers are not on one body."""
+"""Deviation of a link's length, or of the pivot's place, over the length: beyond it markers are not
+those of a pendulum on a fixed pivot."""
 FASTEST = 1.0
 """Turn between two frames, rad, beyond which the way round is open."""
 
@@ -34,9 +35,16 @@ def angles(
         pivot: Places, gravity along the first column, in any one unit.
 
     Raises:
-        ValueError: If a link's length is not steady, or it turns too far between two frames.
+        ValueError: If a link's length or the pivot is not steady, or a link turns too far between
+            two frames.
     """
     links = elbow - pivot, tip - elbow
+    shift = float(pivot.std(0).max() / np.linalg.norm(links[0], axis=1).mean())
+    if not shift <= STEADY:
+        raise ValueError(
+            f"the pivot moves by {shift:.0%} of link 1, expected at most {STEADY:.0%}: markers or "
+            "columns may be swapped"
+        )
     for name, link in zip(("pivot to elbow", "elbow to tip"), links, strict=True):
         lengths = np.linalg.norm(link, axis=1)
         if not lengths.std() <= STEADY * lengths.mean():
