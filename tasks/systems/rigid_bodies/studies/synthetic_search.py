@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--row", choices=tuple(SETTINGS), action="append")
-    parser.add_argument("--trials", type=int, default=10)
+    parser.add_argument("--trials", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=20.0)
     given = parser.parse_args(arguments)
     use_one_thread()
