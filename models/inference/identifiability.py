@@ -18,6 +18,7 @@ PRIOR = 12.0
 """Precision of a share that is uniform."""
 _AT = 0.01
 _OFTEN = 0.2
+_CUT = 2.0
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,21 @@ def of_posterior(
 
 
 def at_limits(shares: Float[ndarray, "draw parameter"], names: Sequence[str]) -> list[str]:
-    """Return parameters of which a fifth of the draws lies in the hundredth next to a limit.
+    """Return parameters whose law a limit cuts off.
+
+    A fifth of the draws then lies in the hundredth next to the limit, and their mean is less than
+    two deviations away from it: near a limit alone a parameter may be known well.
 
     >>> at_limits(np.array([[0.999, 0.5], [0.998, 0.6]]), ("mass", "length"))
     ['mass high']
     """
-    ends = {"low": (shares < _AT).mean(0), "high": (shares > 1.0 - _AT).mean(0)}
+    ends = {"low": shares, "high": 1.0 - shares}
     return [
         f"{name} {end}"
         for number, name in enumerate(names)
-        for end, often in ends.items()
-        if often[number] > _OFTEN
+        for end, away in ends.items()
+        if (away[:, number] < _AT).mean() > _OFTEN
+        and away[:, number].mean() < _CUT * away[:, number].std()
     ]
 
 

@@ -36,6 +36,14 @@ def test_parameters_that_crowd_at_a_limit_are_named_and_uniform_ones_are_not() -
     assert identifiability.at_limits(draws, NAMES) == []
 
 
+def test_a_parameter_that_is_known_well_next_to_a_limit_is_not_at_it() -> None:
+    draws = shares()
+    draws[:, 2] = 0.002 + 1e-4 * draws[:, 2]
+    assert identifiability.at_limits(draws, NAMES) == []
+    draws[:, 2] -= 0.002
+    assert identifiability.at_limits(draws, NAMES) == ["c low"]
+
+
 def test_more_data_tell_no_less() -> None:
     generator = np.random.default_rng(1)
     rows = generator.normal(size=(5, 3)) * (1.0, 3.0, 30.0)

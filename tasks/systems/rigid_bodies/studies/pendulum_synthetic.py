@@ -37,6 +37,7 @@ from ricochet.tasks.systems.rigid_bodies.studies import (
 from ricochet.tasks.systems.rigid_bodies.studies import (
     synthetic_pictures as pictures,
 )
+from ricochet.tasks.systems.rigid_bodies.studies.synthetic_lengths import Data
 from ricochet.tasks.systems.rigid_bodies.studies.synthetic_rows import (
     EXACT,
     POPULATION,
@@ -125,7 +126,7 @@ def _draw(
 ) -> None:
     """Write all figures, of the first set of data."""
     seed = plan.seeds[0]
-    data = synthetic_rows.known(seed).data
+    data = synthetic_rows.data_of(seed)
     law = (synthetic_lengths.MEAN, synthetic_lengths.COVARIANCE)
     moving = [row for row in (EXACT, "svgd-ss", "cem-ss", "mdn-downsampled") if row in first]
     drawn = {
@@ -166,14 +167,12 @@ class Judge:
     """What particles are compared with.
 
     Attributes:
-        tests: Lengths of further pendulums.
-        trajectories: Of these, over the scale.
+        trajectories: Of the further pendulums, over the scale.
         apart: Median distance of two of them: the width of the kernel.
     """
 
-    seed: int
+    data: Data
     sigma: float
-    tests: Float[ndarray, "test 2"]
     trajectories: Float[ndarray, "test input"]
     apart: float
 
@@ -181,19 +180,18 @@ class Judge:
     def of(cls, seed: int) -> "Judge":
         """Return that of a set of data."""
         at = synthetic_rows.known(seed)
-        tests = at.data.test_lengths
-        trajectories = _trajectories(tests, at.data.scale.numpy())
-        return cls(seed, at.sigma, tests, trajectories, float(np.median(pdist(trajectories))))
+        trajectories = _trajectories(at.data.test_lengths, at.data.scale.numpy())
+        return cls(at.data, at.sigma, trajectories, float(np.median(pdist(trajectories))))
 
     def numbers(self, found: Inferred) -> dict[str, float | None]:
         """Compare particles; None is an infinite divergence: some of them are the same."""
-        lengths, data = found.lengths, synthetic_rows.known(self.seed).data
-        rolled = _trajectories(lengths, data.scale.numpy())
+        lengths, tests = found.lengths, self.data.test_lengths
+        rolled = _trajectories(lengths, self.data.scale.numpy())
         spread = np.sqrt(np.linalg.det(np.cov(lengths.T)))
         law = np.sqrt(np.linalg.det(synthetic_lengths.COVARIANCE))
         return {
-            "kl_real_sim": _divergence(self.tests, lengths),
-            "kl_sim_real": _divergence(lengths, self.tests),
+            "kl_real_sim": _divergence(tests, lengths),
+            "kl_sim_real": _divergence(lengths, tests),
             "mmd2": sample_distances.mean_discrepancy(self.trajectories, rolled, self.apart),
             "log_p_obs": self._log_p_obs(rolled),
             "width": float(np.sqrt(spread / law)),
@@ -201,8 +199,7 @@ class Judge:
         }
 
     def _log_p_obs(self, rolled: Float[ndarray, "particle input"]) -> float:
-        data = synthetic_rows.known(self.seed).data
-        seen = (data.observed[:, 1:] / data.scale).flatten(1)
+        seen = (self.data.observed[:, 1:] / self.data.scale).flatten(1)
         residuals = (torch.from_numpy(rolled)[:, None] - seen)[:, :, None, :, None]
         each = multiple_shooting.log_likelihoods(residuals, self.sigma)
         return float(multiple_shooting.of_all(each, mixture=True)[0].mean())

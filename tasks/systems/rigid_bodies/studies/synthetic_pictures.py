@@ -42,7 +42,7 @@ class Landscape:
 
 def landscapes(seed: int) -> dict[str, Landscape]:
     """Return those of the first trajectory by single and multiple shooting (Fig. 2)."""
-    data = synthetic_rows.known(seed).data
+    data = synthetic_rows.data_of(seed)
     axis, centres = _plane()
     one = Data(data.lengths[:1], data.observed[:1], data.test_lengths)
     found = {}
@@ -82,7 +82,7 @@ def sum_and_product(seconds: float) -> dict[str, Landscape]:
 
 def inputs(seed: int) -> dict[str, Float[ndarray, " input"]]:
     """Return what likelihood-free methods see of the first trajectory (Fig. 11)."""
-    data = synthetic_rows.known(seed).data
+    data = synthetic_rows.data_of(seed)
     states = data.observed[:1] / data.scale
     return {
         name: likelihood_free.numbers(name, states)[0].numpy()

@@ -121,11 +121,15 @@ def _rolled() -> Rolled:
     return synthetic_lengths.rolled()
 
 
+def data_of(seed: int) -> Data:
+    """Return a set of data."""
+    return synthetic_lengths.drawn(np.random.default_rng([_SEED, seed]))
+
+
 @lru_cache(maxsize=1)
 def known(seed: int) -> Known:
     """Return a set of data and its exact answer."""
-    generator = np.random.default_rng([_SEED, seed])
-    data = synthetic_lengths.drawn(generator)
+    data, generator = data_of(seed), np.random.default_rng([_SEED, seed, 1])
     grid = _rolled().compared(data)
     return Known(data, grid, grid.bandwidth(generator))
 
@@ -180,7 +184,7 @@ def _learnt(job: Job) -> list[Inferred]:
     density = likelihood_free.learn(simulated, box, model=model, statistic=statistic, draw=draw)
     spent, found = time.process_time() - begun, []
     for seed in job.seeds:
-        observed = known(seed).data.observed
+        observed = data_of(seed).observed
         count = PARTICLES // len(observed)
         draws = torch.cat([density.draws(run, count, draw) for run in observed])
         found.append(Inferred(draws.tolist(), spent))
