@@ -67,7 +67,8 @@ def at_limits(shares: Float[ndarray, "draw parameter"], names: Sequence[str]) ->
     A fifth of the draws then lies in the hundredth next to the limit, and their mean is less than
     two deviations away from it: near a limit alone a parameter may be known well.
 
-    >>> at_limits(np.array([[0.999, 0.5], [0.998, 0.6]]), ("mass", "length"))
+    >>> even = np.linspace(0.0, 1.0, 9)
+    >>> at_limits(np.stack((1.0 - 0.005 * even, even), 1), ("mass", "length"))
     ['mass high']
     """
     ends = {"low": shares, "high": 1.0 - shares}
