@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from ricochet.flows.command_line.verb import Verb
 
 GROUPS = {
-    "start here": ("calibrate", "listen", "study", "simulate"),
+    "start here": ("calibrate", "listen", "infer", "study", "simulate"),
     "record": ("devices", "capture", "import"),
     "use an answer": ("list", "show", "validate", "promote", "rollback", "export"),
     "plan and judge": ("plan", "judge", "train"),

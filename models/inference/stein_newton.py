@@ -4,7 +4,8 @@ r"""Posteriors of parameters from motions: particles that Newton's steps bring w
 2. Each goes to a best fit of its own, defects tightened on the way (`gauss_newton`).
 3. Those near the best of all stay, and are drawn again until their number is full.
 4. If the residuals of the best fit are white, the equations hold: defects stay next to nothing.
-   Else how far states depart from them, from window to window, is inferred with the rest.
+   Else how far states depart from them, from window to window, is inferred with the rest; so it is
+   where observations were smoothed, whose errors are not independent.
 5. Moves that keep the posterior density (`shooting_moves`) spread the particles by its law. Whether
    they mix is said by the ratio of Gelman and Rubin.
 
@@ -93,6 +94,7 @@ def infer(
     settings: Settings,
     spread_in: Coordinates | None = None,
     known_starts: bool = False,
+    apart: int = 1,
     progress: Progress = no_progress,
 ) -> Posterior:
     """Return the posterior of the parameters of some motions.
@@ -110,6 +112,8 @@ def infer(
         spread_in: Coordinates of the moves: the better the density is like a normal one in them,
             the further they go. Shares of the limits' range when absent.
         known_starts: Whether motions begin exactly where they were first observed.
+        apart: Steps from which on errors of observations are independent: 1 of those that were not
+            smoothed, the window's width of those that were.
 
     Raises:
         ValueError: If too few places within the limits have motions at all.
@@ -136,6 +140,7 @@ def infer(
         density,
         chosen,
         fits,
+        apart,
         settings,
         generator,
         lambda done, count: progress(count + done, 2 * count),
@@ -185,6 +190,7 @@ def _spread(
     density: ShootingDensity,
     chosen: Unknowns,
     fits: Float[Tensor, " particle"],
+    apart: int,
     settings: Settings,
     generator: np.random.Generator,
     progress: Progress,
@@ -192,8 +198,8 @@ def _spread(
     """Move particles until they have the law of the posterior, then keep some rounds of them."""
     shot = density.at(chosen)
     sigma = shot.residuals.square().mean((1, 2, 3)).sqrt()
-    chance = whiteness(shot.residuals[0].flatten(1, 2).numpy())
-    exact = chance >= WHITE
+    chance = whiteness(shot.residuals[0].flatten(1, 2).numpy(), apart)
+    exact = apart == 1 and chance >= WHITE
     least, length = LEAST[exact] * sigma.mean(0), 0.1
     noise = Noise(sigma, least.expand_as(sigma))
     chain = Chain(shooting_moves.scattered(density, chosen, noise, generator), noise, 0.5)
@@ -235,16 +241,25 @@ def _posterior(
     )
 
 
-def whiteness(residuals: Float[ndarray, "trajectory step state"]) -> float:
-    """Return the chance of correlations from step to step as great as these, if there are none.
+def whiteness(residuals: Float[ndarray, "trajectory step state"], apart: int = 1) -> float:
+    """Return the chance of correlations as great as these, if errors are independent.
 
     >>> draw = np.random.default_rng(0)
     >>> noise = draw.normal(size=(1, 400, 2))
     >>> whiteness(noise) > 0.01, whiteness(noise.cumsum(1)) < 1e-9
     (True, True)
 
+    Args:
+        apart: Steps from which on they are: each series of steps that far apart is tested, and the
+            least chance counts, as many times as there are series.
+
     Source: Ljung and Box 1978.
     """
+    found = [_ljung_box(residuals[:, first::apart]) for first in range(apart)]
+    return min(1.0, apart * min(found))
+
+
+def _ljung_box(residuals: Float[ndarray, "trajectory step state"]) -> float:
     count = residuals.shape[1]
     lags = np.arange(1, min(_LAGS, count - 1) + 1)
     powers = np.square(residuals).sum(1)

@@ -9,7 +9,14 @@ from typing import Any, TypeVar, cast
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks import settings
 from ricochet.tasks.registry.kinds import PackageKind
-from ricochet.tasks.systems.interface import Export, LateValidation, NightlyStep, Study, System
+from ricochet.tasks.systems.interface import (
+    Export,
+    Inference,
+    LateValidation,
+    NightlyStep,
+    Study,
+    System,
+)
 from ricochet.tasks.training.steps import Training
 
 T = TypeVar("T")
@@ -148,6 +155,11 @@ def studies() -> tuple[Study, ...]:
 def study(name: str) -> Study:
     """Return a study by its name; BadInput if there is none."""
     return _named(name, {each.name: each for each in studies()}, "study")
+
+
+def inferences() -> tuple[Inference, ...]:
+    """Return the inferences of all systems."""
+    return tuple(each for system in systems() for each in system.inferences)
 
 
 def exports() -> tuple[Export, ...]:

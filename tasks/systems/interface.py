@@ -148,6 +148,43 @@ class Export:
 
 
 @dataclass(frozen=True)
+class InferenceRequest:
+    """What is asked of an inference.
+
+    Attributes:
+        files: Recorded motions to learn from.
+        rate: Frames a second, for files that do not say.
+        predicted: Further motions, to be predicted.
+        out: Folder for arrays and figures, which is there; `result.json` is not the inference's.
+    """
+
+    files: tuple[Path, ...]
+    rate: float | None
+    predicted: tuple[Path, ...]
+    settings: Settings
+    out: Path
+    seed: int
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Parameters of a simulator from recorded motion, `ricochet infer NAME FILE ..`.
+
+    Attributes:
+        run: Infers, writes arrays and figures, and returns the result.
+        lines: What of a result is shown at the terminal.
+        details: More for the help, in whole lines.
+    """
+
+    name: str
+    summary: str
+    run: Callable[[InferenceRequest], Mapping[str, Any]]
+    lines: Callable[[Mapping[str, Any]], Sequence[str]]
+    details: str = ""
+
+
+@dataclass(frozen=True)
 class System:
     """A system; all parts but the name may be absent.
 
@@ -163,5 +200,6 @@ class System:
     validations: tuple[LateValidation, ...] = ()
     trainings: tuple[Training, ...] = ()
     studies: tuple[Study, ...] = ()
+    inferences: tuple[Inference, ...] = ()
     nightly: tuple[NightlyStep, ...] = ()
     exports: tuple[Export, ...] = ()

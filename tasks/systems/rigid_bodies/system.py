@@ -1,9 +1,16 @@
 """What rigid bodies, seen to move, offer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ricochet.tasks.systems.interface import Headline, Study, StudyRequest, System
+from ricochet.tasks.systems.interface import (
+    Headline,
+    Inference,
+    InferenceRequest,
+    Study,
+    StudyRequest,
+    System,
+)
 
 
 def _synthetic(request: StudyRequest) -> Mapping[str, Any]:
@@ -12,8 +19,31 @@ def _synthetic(request: StudyRequest) -> Mapping[str, Any]:
     return pendulum_synthetic.run(request)
 
 
+def _infer(request: InferenceRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.rigid_bodies import infer_pendulum
+
+    return infer_pendulum.run(request)
+
+
+def _lines(result: Mapping[str, Any]) -> Sequence[str]:
+    from ricochet.tasks.systems.rigid_bodies import infer_pendulum
+
+    return infer_pendulum.lines(result)
+
+
 SYSTEM = System(
     "rigid_bodies",
+    inferences=(
+        Inference(
+            "double-pendulum",
+            "the parameters of a double pendulum, from markers or angles in a file",
+            _infer,
+            _lines,
+            details="a file: rows of pivot_x,pivot_y,elbow_x,elbow_y,tip_x,tip_y, gravity along x,"
+            " in any unit,\nor of angle_1,angle_2 in rad (link 2 from link 1); a first column time,"
+            " in s, replaces --rate",
+        ),
+    ),
     studies=(
         Study(
             "pendulum-synthetic",

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from scipy import stats
+from scipy import signal, stats
 
 from ricochet.models.inference import stein_newton, throws
 from ricochet.models.inference.limits import Limits, Logistic
@@ -77,6 +77,18 @@ def test_white_residuals_are_white_as_often_as_the_chance_says() -> None:
     draw = np.random.default_rng(0)
     found = [stein_newton.whiteness(draw.normal(size=(2, 300, 4))) for _ in range(300)]
     assert stats.kstest(found, "uniform").pvalue > 1e-3
+
+
+def test_smoothed_noise_is_not_taken_for_a_misfit_and_one_is_found_in_it() -> None:
+    """Savitzky and Golay's filter of 11: never more often than the chance says, yet not blind."""
+    draw, found, drifting = np.random.default_rng(1), [], []
+    slow = np.sin(np.arange(400) / 20.0)[:, None]
+    for _ in range(200):
+        noise = signal.savgol_filter(draw.normal(size=(1, 400, 2)), 11, 4, axis=1)
+        found.append(stein_newton.whiteness(noise, 11))
+        drifting.append(stein_newton.whiteness(noise + 1.5 * slow, 11))
+    assert np.mean(np.array(found) < 0.05) < 0.05 + 4.0 * np.sqrt(0.05 * 0.95 / 200)
+    assert np.mean(np.array(drifting) < stein_newton.WHITE) > 0.95
 
 
 def test_particles_that_have_no_motion_are_passed_over() -> None:

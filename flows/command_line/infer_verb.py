@@ -1,0 +1,83 @@
+"""The verbs `infer NAME`: parameters of a simulator from files of recorded motion."""
+
+import argparse
+import math
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, write_result
+from ricochet.tasks.console.progress import announce, bar
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.interface import Inference, InferenceRequest
+
+
+def infer(found: Inference, call: Call) -> Mapping[str, Any]:
+    """Infer the parameters and report them."""
+    announce(f"infer {found.name}: loading PyTorch ...")
+    from ricochet.tasks.storage.files import output_folder
+
+    given, out = call.arguments, output_folder(call.out)
+    with bar("particles") as progress:
+        request = InferenceRequest(
+            tuple(given.files),
+            given.rate,
+            tuple(given.predict or ()),
+            call.settings,
+            out,
+            call.seed,
+            progress,
+        )
+        result = {**found.run(request), "seed": call.seed}
+    write_result(out, result)
+    for line in found.lines(result):
+        call.report_line(line)
+    call.report_line(f"infer {found.name}: all numbers in {out / 'result.json'}, figures beside it")
+    if not given.predict:
+        files = " ".join(map(str, given.files))
+        call.report_next(
+            f"ricochet infer {found.name} {files} --predict FILE   (another recording)"
+        )
+    return result
+
+
+def verbs() -> tuple[Verb, ...]:
+    """Return a verb for each inference of all systems."""
+    return tuple(map(_verb, catalogue.inferences()))
+
+
+def _verb(found: Inference) -> Verb:
+    return Verb(
+        ("infer", found.name),
+        found.summary,
+        f"ricochet infer {found.name} run.csv --rate 400",
+        partial(infer, found),
+        _options,
+        details=f"{found.details}\n\n" if found.details else "",
+        takes=COMPUTES,
+    )
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a recorded motion")
+    parser.add_argument(
+        "--rate", type=_rate, metavar="HZ", help="frames a second, where a file has no time"
+    )
+    parser.add_argument(
+        "--predict",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="a further motion, to be watched and predicted",
+    )
+
+
+def _rate(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0.0 < found < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a positive number of frames a second")
+    return found

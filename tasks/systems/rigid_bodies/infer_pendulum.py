@@ -1,0 +1,89 @@
+"""What `ricochet infer double-pendulum` does: recordings in, posterior and predictions out.
+
+All files are read, and refused where they must be, before anything is computed.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ricochet.tasks.console.progress import part
+from ricochet.tasks.figures import style
+from ricochet.tasks.storage.files import write_arrays
+from ricochet.tasks.systems.interface import InferenceRequest
+from ricochet.tasks.systems.rigid_bodies import (
+    motion_files,
+    pendulum_inference,
+    pendulum_predictions,
+)
+from ricochet.tasks.systems.rigid_bodies.figures import pendulum_inference as figures
+from ricochet.tasks.systems.rigid_bodies.motion_files import Recorded
+from ricochet.tasks.systems.rigid_bodies.pendulum_inference import Inferred
+from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
+
+
+def run(request: InferenceRequest) -> dict[str, Any]:
+    """Infer, predict, and write `samples.npz` and figures."""
+    settings = request.settings[Pendulum]
+    learnt, others = (_read(files, request.rate) for files in (request.files, request.predicted))
+    generator = np.random.default_rng(request.seed)
+    inferred = pendulum_inference.infer(
+        learnt,
+        generator,
+        span=settings.span,
+        particles=settings.particles,
+        progress=part(request.progress, 0, 2),
+    )
+    found = pendulum_predictions.predict(inferred, others, generator)
+    request.progress(2, 2)
+    _write(request.out, inferred)
+    return {
+        "schema": "ricochet.motion-posterior/1",
+        "files": {name: len(run.states) for name, run in learnt.items()},
+        "rate": inferred.rate,
+        "span": inferred.shooting.windows * inferred.shooting.steps / inferred.rate,
+        "particles": settings.particles,
+        **inferred.to_json(),
+        "prediction": {name: each.to_json() for name, each in found.items()},
+        "not_predicted": [name for name in others if name not in found],
+    }
+
+
+def lines(result: Mapping[str, Any]) -> list[str]:
+    """Return what is shown at the terminal."""
+    deviations = np.sqrt(np.diag(result["covariance"]))
+    table = zip(result["parameters"], result["mean"], deviations, strict=True)
+    found = [f"  {name:14}{mean:12.4g} +- {sd:.2g}" for name, mean, sd in table]
+    untold = len(result["parameters"]) - result["rank"]
+    found.append(
+        f"the motion tells {result['rank']} of {len(result['parameters'])} directions; of the"
+        f" other {untold} only the limits are known"
+    )
+    found += [f"at a limit: {', '.join(result['at_limits'])}"] if result["at_limits"] else []
+    found += [f"note: {line}" for line in result["misfit"]]
+    for name, each in result["prediction"].items():
+        parts = (f"{off:.1f} degrees after {t} s" for t, off in each["angle_deg"].items())
+        held = ", ".join(f"{share:.2f}" for share in each["coverage_90"].values())
+        found.append(f"{Path(name).name}: off by {', '.join(parts)}; 90 % intervals hold {held}")
+    found += [f"note: {name} is too short to predict" for name in result["not_predicted"]]
+    return found
+
+
+def _read(files: Sequence[Path], rate: float | None) -> dict[str, Recorded]:
+    runs = [motion_files.read(file, rate) for file in files]
+    return pendulum_inference.of_files([str(file) for file in files], runs)
+
+
+def _write(out: Path, inferred: Inferred) -> None:
+    posterior = inferred.posterior
+    write_arrays(
+        out / "samples.npz",
+        {
+            "theta": inferred.theta.numpy(),
+            "observation": posterior.sigma.flatten(0, 1).numpy(),
+            "departure": posterior.delta.flatten(0, 1).numpy(),
+        },
+    )
+    style.write(out, {"posterior": figures.posterior(inferred), "fit": figures.fit(inferred)})

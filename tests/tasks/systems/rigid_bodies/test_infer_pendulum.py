@@ -1,0 +1,147 @@
+"""Recordings to posteriors: simulated ones come back, broken ones are named, files are read."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import no_progress
+from ricochet.models.systems.rigid_bodies import double_pendulum, pendulum_parameters
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.interface import InferenceRequest
+from ricochet.tasks.systems.rigid_bodies import (
+    infer_pendulum,
+    motion_files,
+    pendulum_inference,
+    pendulum_predictions,
+)
+from ricochet.tasks.systems.rigid_bodies.motion_files import Recorded
+from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
+
+TRUTH = (0.35, 1e-3, 0.1, 0.002, 1e-4, 0.145, 0.35, 7e-4, 0.028, 0.0, 2e-4)
+RATE = 400.0
+PIXELS = 4000.0
+NOISE = 5e-4
+
+
+def angles(seed: int, seconds: float = 0.8, truth: tuple[float, ...] = TRUTH) -> np.ndarray:
+    """Of a motion that begins somewhere, seen with errors of half a milliradian."""
+    draw = np.random.default_rng(seed)
+    start = torch.tensor([draw.uniform(-2.0, 2.0), draw.uniform(-2.0, 2.0), 2.0, -5.0]).double()
+    theta, steps = torch.tensor(truth).double(), round(seconds * RATE)
+    move = partial(double_pendulum.roll_out, steps=steps, duration=1.0 / RATE, substeps=4)
+    whole = torch.cat((start[None], move(theta, start))).numpy()[:, :2]
+    return whole + NOISE * draw.normal(size=whole.shape)
+
+
+def markers(found: np.ndarray) -> np.ndarray:
+    """Places in pixels of a film, gravity along the first of each pair."""
+    one, two = found[:, 0], found.sum(1)
+    elbow = 800.0 + 0.145 * PIXELS * np.stack((np.cos(one), np.sin(one)), 1)
+    tip = elbow + 0.11 * PIXELS * np.stack((np.cos(two), np.sin(two)), 1)
+    return np.hstack((np.full_like(elbow, 800.0), elbow, tip))
+
+
+def written(file: Path, rows: np.ndarray, names: tuple[str, ...]) -> Path:
+    lines = [",".join(names), *(",".join(f"{x:.9g}" for x in row) for row in rows)]
+    file.write_text("\n".join(lines))
+    return file
+
+
+def result_of(out: Path, files: list[Path], predicted: list[Path] | None = None) -> dict[str, Any]:
+    settings = catalogue.load_settings().changed(Pendulum, particles=16)
+    given = tuple(predicted or ())
+    return infer_pendulum.run(
+        InferenceRequest(tuple(files), RATE, given, settings, out, 0, no_progress)
+    )
+
+
+@pytest.mark.slow
+def test_a_simulated_pendulum_comes_back_and_its_future_too(tmp_path: Path) -> None:
+    learnt = written(tmp_path / "a.csv", markers(angles(0)), motion_files.MARKERS)
+    later = written(tmp_path / "b.csv", angles(1), motion_files.ANGLES)
+    short = written(tmp_path / "c.csv", angles(2, 0.3), motion_files.ANGLES)
+    result = result_of(tmp_path, [learnt], [later, short])
+    assert json.loads(json.dumps(result)) == result
+    assert result["rank"] == 8
+    assert result["starts_at_best"] >= 0.8
+    assert not [line for line in result["misfit"] if "mixed" not in line]
+    with np.load(tmp_path / "samples.npz") as arrays:
+        draws = torch.from_numpy(arrays["theta"])
+    told = pendulum_parameters.identified(draws)[0]
+    truth = pendulum_parameters.identified(torch.tensor(TRUTH).double())[0]
+    assert float(((told.mean(0) - truth) / told.std(0)).abs().max()) < 4.0
+    np.testing.assert_allclose(result["mean"], draws.mean(0), rtol=1e-9)
+    ahead = result["prediction"][str(later)]
+    assert ahead["angle_deg"]["0.25"] < 2.0
+    assert result["not_predicted"] == [str(short)]
+    assert all((tmp_path / f"{name}.png").is_file() for name in ("posterior", "fit"))
+    lines = infer_pendulum.lines(result)
+    assert any(line.strip().startswith("mass_1") for line in lines)
+    assert "the motion tells 8 of 11 directions; of the other 3 only the limits are known" in lines
+    assert lines[-1] == f"note: {short} is too short to predict"
+
+
+BROKEN: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "gravity along the other axis": lambda found: found + np.array((np.pi / 2.0, 0.0)),
+    "angles of link 2 from straight down": lambda found: np.stack((found[:, 0], found.sum(1)), 1),
+    "a hand pulls it half-way": lambda found: (
+        found + 0.3 * np.clip(np.linspace(-1.0, 1.0, len(found)), 0.0, None)[:, None] ** 2
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN)
+def test_what_the_equations_do_not_hold_for_is_said(tmp_path: Path, change) -> None:
+    file = written(tmp_path / "a.csv", change(angles(0)), motion_files.ANGLES)
+    misfit = result_of(tmp_path, [file])["misfit"]
+    assert any("do not hold" in line or "misses by" in line for line in misfit)
+
+
+def recorded(seconds: float, rate: float = RATE) -> Recorded:
+    states = np.random.default_rng(0).normal(size=(round(seconds * rate) + 1, 4))
+    return Recorded(states, rate)
+
+
+def test_windows_are_of_the_shortest_recording_and_cover_the_span() -> None:
+    runs = {"a": recorded(3.0), "b": recorded(0.62)}
+    shooting, rate = pendulum_inference.windows_of(runs, 1.0)
+    assert (shooting.windows, shooting.steps, rate) == (12, 20, RATE)
+    assert shooting.observed.shape == (2, 241, 4)
+    shooting, _ = pendulum_inference.windows_of({"a": runs["a"]}, 1.0)
+    assert shooting.windows == 20
+
+
+def test_recordings_that_do_not_go_together_are_refused() -> None:
+    two = {"a.csv": recorded(1.0), "b.csv": recorded(1.0, 200.0)}
+    with pytest.raises(BadInput, match=r"b\.csv: found a rate of 200 Hz, expected the 400 Hz of a"):
+        pendulum_inference.windows_of(two, 1.0)
+    with pytest.raises(BadInput, match="found 33 frames at 400 Hz, expected at least 41"):
+        pendulum_inference.windows_of({"a.csv": recorded(0.08)}, 1.0)
+    still = Recorded(np.zeros((401, 4)), RATE)
+    with pytest.raises(BadInput, match="nothing that moves in 1 s"):
+        pendulum_inference.windows_of({"a.csv": still}, 1.0)
+    with pytest.raises(BadInput, match="the file named twice"):
+        pendulum_inference.of_files(["a", "a"], [still, still])
+
+
+def test_files_are_read_before_anything_is_computed(tmp_path: Path) -> None:
+    good = written(tmp_path / "a.csv", angles(0), motion_files.ANGLES)
+    with pytest.raises(BadInput, match=r"none\.csv: found No such file"):
+        result_of(tmp_path, [good], [tmp_path / "none.csv"])
+
+
+def test_predictions_of_all_places_are_counted_together() -> None:
+    one = pendulum_predictions.Prediction(np.full((2, 2, 2), 0.1), np.ones((2, 2, 2)))
+    two = pendulum_predictions.Prediction(np.full((1, 2, 2), 0.3), np.zeros((1, 2, 2)))
+    said = pendulum_predictions.together([one, two]).to_json()
+    assert said["places"] == 3
+    assert said["angle_deg"]["0.25"] == pytest.approx(np.degrees(0.1))
+    assert said["coverage_90"]["0.5"] == pytest.approx(2.0 / 3.0)
