@@ -16,9 +16,7 @@ from ricochet.tasks.systems.interface import Inference, InferenceRequest
 def infer(found: Inference, call: Call) -> Mapping[str, Any]:
     """Infer the parameters and report them."""
     announce(f"infer {found.name}: loading PyTorch ...")
-    from ricochet.tasks.storage.files import output_folder
-
-    given, out = call.arguments, output_folder(call.out)
+    given, out = call.arguments, call.out
     with bar("particles") as progress:
         request = InferenceRequest(
             tuple(given.files),

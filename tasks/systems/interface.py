@@ -155,7 +155,8 @@ class InferenceRequest:
         files: Recorded motions to learn from.
         rate: Frames a second, for files that do not say.
         predicted: Further motions, to be predicted.
-        out: Folder for arrays and figures, which is there; `result.json` is not the inference's.
+        out: Folder for arrays and figures, made once the files are good; `result.json` is not the
+            inference's.
     """
 
     files: tuple[Path, ...]

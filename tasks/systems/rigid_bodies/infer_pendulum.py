@@ -11,7 +11,7 @@ import numpy as np
 
 from ricochet.tasks.console.progress import part
 from ricochet.tasks.figures import style
-from ricochet.tasks.storage.files import write_arrays
+from ricochet.tasks.storage.files import output_folder, write_arrays
 from ricochet.tasks.systems.interface import InferenceRequest
 from ricochet.tasks.systems.rigid_bodies import (
     motion_files,
@@ -77,13 +77,13 @@ def _read(files: Sequence[Path], rate: float | None) -> dict[str, Recorded]:
 
 
 def _write(out: Path, inferred: Inferred) -> None:
-    posterior = inferred.posterior
+    posterior, folder = inferred.posterior, output_folder(out)
     write_arrays(
-        out / "samples.npz",
+        folder / "samples.npz",
         {
             "theta": inferred.theta.numpy(),
             "observation": posterior.sigma.flatten(0, 1).numpy(),
             "departure": posterior.delta.flatten(0, 1).numpy(),
         },
     )
-    style.write(out, {"posterior": figures.posterior(inferred), "fit": figures.fit(inferred)})
+    style.write(folder, {"posterior": figures.posterior(inferred), "fit": figures.fit(inferred)})

@@ -76,10 +76,11 @@ def test_in_a_pipe_something_is_said_before_anything_slow_is_imported(tmp_path):
         "from ricochet.tasks.console import progress\n"
         "from ricochet.flows.command_line import recording_verbs, verbs\n"
         "from ricochet.flows.command_line import registry_verbs, study_verbs\n"
-        "from ricochet.flows.command_line import import_verb, judge_verb, listen_verb, plan_verb\n"
+        "from ricochet.flows.command_line import import_verb, infer_verb, judge_verb\n"
+        "from ricochet.flows.command_line import listen_verb, plan_verb\n"
         "from ricochet.flows.command_line import verb\n"
         "modules = [progress, recording_verbs, registry_verbs, study_verbs, verbs, verb]\n"
-        "modules += [import_verb, judge_verb, listen_verb, plan_verb]\n"
+        "modules += [import_verb, infer_verb, judge_verb, listen_verb, plan_verb]\n"
         "heavy = {'torch', 'prefect', 'mlflow', 'numba', 'matplotlib'}\n"
         "def said(line, **_):\n"
         "    print(sorted(heavy & set(sys.modules)))\n"
@@ -93,7 +94,13 @@ def test_in_a_pipe_something_is_said_before_anything_slow_is_imported(tmp_path):
         "    cli.main([*line.split(), '--out', 'out'])\n"
     )
     lines = ("calibrate x.wav", "simulate", "train density", "train energy", "nightly", "doctor")
-    lines += ("study cup", "up", "validate shooting-balanced", "promote ball-table 1")
+    lines += (
+        "study cup",
+        "infer double-pendulum a",
+        "up",
+        "validate shooting-balanced",
+        "promote ball-table 1",
+    )
     lines += ("rollback ball-table", "capture --session a", "calibrate x.wav --no-publish")
     lines += (
         "import x --ball a --surface b --microphones m.yaml",

@@ -135,7 +135,8 @@ def test_recordings_that_do_not_go_together_are_refused() -> None:
 def test_files_are_read_before_anything_is_computed(tmp_path: Path) -> None:
     good = written(tmp_path / "a.csv", angles(0), motion_files.ANGLES)
     with pytest.raises(BadInput, match=r"none\.csv: found No such file"):
-        result_of(tmp_path, [good], [tmp_path / "none.csv"])
+        result_of(tmp_path / "out", [good], [tmp_path / "none.csv"])
+    assert not (tmp_path / "out").exists()
 
 
 def test_predictions_of_all_places_are_counted_together() -> None:
