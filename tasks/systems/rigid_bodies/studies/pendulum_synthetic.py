@@ -102,7 +102,8 @@ def run(request: StudyRequest) -> dict[str, Any]:
     table = {row: _averaged(numbers) for row, numbers in each.items()}
     first = {row: inferred[0].lengths for row, inferred in by_row.items()}
     on_the_way = _on_the_way(plan, of_job, judges[plan.seeds[0]], each)
-    _draw(out, plan, first, on_the_way, {row: table[row] for row in (EXACT, TRUTH, POPULATION)})
+    bounds = {row: each[row][0] for row in (EXACT, TRUTH, POPULATION)}
+    _draw(out, plan, first, on_the_way, bounds)
     journal.file.unlink()
     request.progress(1, 1)
     return {
