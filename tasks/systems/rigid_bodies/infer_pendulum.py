@@ -47,6 +47,9 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         "particles": settings.particles,
         **inferred.to_json(),
         "prediction": {name: each.to_json() for name, each in found.items()},
+        "prediction_together": pendulum_predictions.together(list(found.values())).to_json()
+        if found
+        else None,
         "not_predicted": [name for name in others if name not in found],
     }
 
@@ -63,12 +66,17 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     )
     found += [f"at a limit: {', '.join(result['at_limits'])}"] if result["at_limits"] else []
     found += [f"note: {line}" for line in result["misfit"]]
-    for name, each in result["prediction"].items():
-        parts = (f"{off:.1f} degrees after {t} s" for t, off in each["angle_deg"].items())
-        held = ", ".join(f"{share:.2f}" for share in each["coverage_90"].values())
-        found.append(f"{Path(name).name}: off by {', '.join(parts)}; 90 % intervals hold {held}")
+    found += [_predicted(Path(name).name, each) for name, each in result["prediction"].items()]
+    if len(result["prediction"]) > 1:
+        found.append(_predicted("all of them", result["prediction_together"]))
     found += [f"note: {name} is too short to predict" for name in result["not_predicted"]]
     return found
+
+
+def _predicted(name: str, each: Mapping[str, Any]) -> str:
+    parts = (f"{off:.1f} degrees after {t} s" for t, off in each["angle_deg"].items())
+    held = ", ".join(f"{share:.2f}" for share in each["coverage_90"].values())
+    return f"{name}: off by {', '.join(parts)}; 90 % intervals hold {held}"
 
 
 def _read(files: Sequence[Path], rate: float | None) -> dict[str, Recorded]:

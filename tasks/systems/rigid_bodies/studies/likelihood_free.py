@@ -8,7 +8,7 @@ Sources: Ramos, Possas and Fox 2019; Heiden et al., appendix II-D.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -28,7 +28,6 @@ from ricochet.models.probability import boxes, truncated_mixtures
 from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.probability.boxes import Box
 
-SIMULATIONS = 10_000
 STATISTICS: Mapping[str, Callable[[Tensor], Tensor]] = {
     "downsampled": statistics.downsampled,
     "difference": statistics.differences,
@@ -91,7 +90,7 @@ def learn(
     values = numbers(statistic, simulated.states / scale)
     features = None
     if model != "mdn":
-        training = Training(**{**vars(training), "layers": 0})
+        training = replace(training, layers=0)
         features = fourier_features.drawn(
             values, count=FREQUENCIES, smooth=model == "mdrff-rbf", draw=draw, length=LENGTH
         )

@@ -32,7 +32,6 @@ STEPS, DURATION = 400, 0.01
 START = (math.pi / 2.0, 0.0, 0.0, 0.0)
 CELL = 0.0225
 """Width of the grid's cells, m."""
-PARTICLES = 100
 BANDWIDTHS = tuple(float(each) for each in np.geomspace(0.5, 20.0, 16))
 """Values of sigma that are tried, over the states' deviations."""
 _AT_ONCE, _PAIRED = 4000, 300
