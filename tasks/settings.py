@@ -193,6 +193,11 @@ def _plain(kind: Any) -> Any:
 
 def _expected(kind: Any, fault: str) -> str:
     """Say what a value of a type had to be."""
+    plain = _plain(kind)
+    if get_origin(plain) is list and plain is not kind:
+        length, (each,) = get_args(kind)[1], get_args(plain)
+        span = f"{length.min_length} to {length.max_length}"
+        return f"a list of {span}, each {_expected(each, 'greater_than')}"
     if _required(kind) is not kind:
         return f"{_expected(_required(kind), fault)}, or null"
     if get_origin(kind) is Literal:

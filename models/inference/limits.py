@@ -1,9 +1,9 @@
 r"""Parameters within limits, all equally likely before anything is seen, and coordinates of them.
 
-Of the limits' range a parameter has the share s. `Shares` takes s itself: densities keep their
-shape, and there is nothing beyond the limits. `Logistic` takes x, of any size, with
-s = 1 / (1 + exp(-x)): steps cannot leave the limits; where the order of magnitude of a parameter is
-unknown, s is the share of the range of its logarithm. The prior density is
+Of the limits' range a parameter has the share s; where its order of magnitude is unknown, s is
+the share of the range of its logarithm. `Shares` takes s itself: there is nothing beyond the
+limits. `Logistic` takes x, of any size, with s = 1 / (1 + exp(-x)): steps cannot leave the limits.
+The prior density is
 
     log p(x) = log |d theta / dx| + constant.
 
@@ -19,6 +19,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import logsigmoid
+
+_NIL = 1e-15
+"""Nearest that a share comes to a limit."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,23 @@ class Coordinates(Protocol):
 class Shares:
     """Shares of the limits' range.
 
-    >>> Shares(Limits(torch.tensor([1.0]), torch.tensor([4.0]))).parameters(torch.tensor([0.5]))
-    tensor([2.5000])
+    >>> limits = Limits(torch.tensor([1.0, 1.0]), torch.tensor([4.0, 4.0]))
+    >>> Shares(limits).parameters(torch.tensor([0.5, 0.5]))
+    tensor([2.5000, 2.5000])
+    >>> Shares(limits, torch.tensor([False, True])).parameters(torch.tensor([0.5, 0.5]))
+    tensor([2.5000, 2.0000])
+
+    Attributes:
+        logarithmic: Whose order of magnitude is unknown; none's when absent.
     """
 
     limits: Limits
+    logarithmic: Bool[Tensor, " parameter"] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse logarithms of what may be nothing."""
+        if bool((self.limits.low[self._logarithmic] <= 0.0).any()):
+            raise ValueError("limits of parameters of unknown magnitude must be positive")
 
     @property
     def precision(self) -> Float[Tensor, " parameter"]:
@@ -91,28 +106,50 @@ class Shares:
 
     def parameters(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
         """Return the parameters."""
-        return self.limits.low + x * self._range
+        grown = self._low * torch.exp(x * self._magnitude)
+        return torch.where(self._logarithmic, grown, self.limits.low + x * self._range)
 
     def of(self, theta: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
         """Return the shares."""
-        return (theta - self.limits.low) / self._range
+        grown = torch.log(theta.abs() / self._low) / self._magnitude
+        return torch.where(self._logarithmic, grown, (theta - self.limits.low) / self._range)
 
     def slopes(
         self, x: Float[Tensor, "*batch parameter"]
     ) -> Float[Tensor, "*batch parameter parameter"]:
-        """Return the range of each."""
-        return torch.diag_embed(self._range.expand_as(x))
+        """Return the range of each, and of one whose logarithm is taken that times itself."""
+        return torch.diag_embed(self._slope(x))
 
     def log_prior(
         self, x: Float[Tensor, "*batch parameter"]
     ) -> tuple[Float[Tensor, "*batch"], Float[Tensor, "*batch parameter"]]:
-        """Return 0, minus infinity beyond the limits, and no slope."""
+        """Return log |d theta / dx|, minus infinity beyond the limits, and its gradient."""
         inside = ((x > 0.0) & (x < 1.0)).all(-1)
-        return torch.where(inside, 0.0, -torch.inf).to(x), torch.zeros_like(x)
+        growth = torch.where(self._logarithmic, self._magnitude, 0.0)
+        return torch.where(inside, (growth * x).sum(-1), -torch.inf), growth.expand_as(x)
 
-    @property
+    def _slope(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
+        grown = self._magnitude * self.parameters(x)
+        return torch.where(self._logarithmic, grown, self._range)
+
+    @cached_property
+    def _logarithmic(self) -> Bool[Tensor, " parameter"]:
+        none = torch.zeros_like(self.limits.low, dtype=torch.bool)
+        return none if self.logarithmic is None else self.logarithmic
+
+    @cached_property
     def _range(self) -> Float[Tensor, " parameter"]:
         return self.limits.high - self.limits.low
+
+    @cached_property
+    def _low(self) -> Float[Tensor, " parameter"]:
+        return torch.where(self._logarithmic, self.limits.low, 1.0)
+
+    @cached_property
+    def _magnitude(self) -> Float[Tensor, " parameter"]:
+        """log(high / low), and 1 for those whose logarithm is not taken."""
+        ratio = torch.where(self._logarithmic, self.limits.high, torch.e) / self._low
+        return torch.log(ratio)
 
 
 @dataclass(frozen=True)
@@ -124,11 +161,20 @@ class Logistic:
     tensor([2.5000, 2.0000])
 
     Attributes:
-        logarithmic: Whose order of magnitude is unknown.
+        logarithmic: Whose order of magnitude is unknown; none's when absent.
     """
 
     limits: Limits
-    logarithmic: Bool[Tensor, " parameter"]
+    logarithmic: Bool[Tensor, " parameter"] | None = None
+
+    @cached_property
+    def shares(self) -> Shares:
+        """Of the limits' range."""
+        return Shares(self.limits, self.logarithmic)
+
+    def __post_init__(self) -> None:
+        """Refuse logarithms of what may be nothing."""
+        Shares(self.limits, self.logarithmic)
 
     @property
     def precision(self) -> Float[Tensor, " parameter"]:
@@ -140,47 +186,26 @@ class Logistic:
         """None is."""
         return torch.zeros_like(self.limits.low)
 
-    def __post_init__(self) -> None:
-        """Refuse logarithms of what may be nothing."""
-        if bool((self.limits.low[self.logarithmic] <= 0.0).any()):
-            raise ValueError("limits of parameters of unknown magnitude must be positive")
-
     def parameters(self, x: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
         """Return the parameters."""
-        share, low, high = torch.sigmoid(x), self.limits.low, self.limits.high
-        grown = self._low * torch.exp(share * self._magnitude)
-        return torch.where(self.logarithmic, grown, low + share * (high - low))
+        return self.shares.parameters(torch.sigmoid(x))
 
     def of(self, theta: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch parameter"]:
         """Return the coordinates."""
-        low, high = self.limits.low, self.limits.high
-        grown = torch.log(theta.abs() / self._low) / self._magnitude
-        return torch.logit(torch.where(self.logarithmic, grown, (theta - low) / (high - low)))
+        return torch.logit(self.shares.of(theta))
 
     def slopes(
         self, x: Float[Tensor, "*batch parameter"]
     ) -> Float[Tensor, "*batch parameter parameter"]:
         """Return the derivatives of the parameters."""
-        share, limits = torch.sigmoid(x), self.limits
-        grown = self._magnitude * self.parameters(x)
-        by_share = torch.where(self.logarithmic, grown, limits.high - limits.low)
-        return torch.diag_embed(by_share * share * (1.0 - share))
+        share = torch.sigmoid(x)
+        return self.shares.slopes(share) * (share * (1.0 - share))[..., None]
 
     def log_prior(
         self, x: Float[Tensor, "*batch parameter"]
     ) -> tuple[Float[Tensor, "*batch"], Float[Tensor, "*batch parameter"]]:
         """Return log |d theta / dx| and its gradient."""
         share = torch.sigmoid(x)
-        growth = torch.where(self.logarithmic, self._magnitude, 0.0)
-        value = (logsigmoid(x) + logsigmoid(-x) + growth * share).sum(-1)
+        value, growth = self.shares.log_prior(share.clamp(_NIL, 1.0 - _NIL))
+        value = value + (logsigmoid(x) + logsigmoid(-x)).sum(-1)
         return value, 1.0 - 2.0 * share + growth * share * (1.0 - share)
-
-    @cached_property
-    def _low(self) -> Float[Tensor, " parameter"]:
-        return torch.where(self.logarithmic, self.limits.low, 1.0)
-
-    @cached_property
-    def _magnitude(self) -> Float[Tensor, " parameter"]:
-        """log(high / low), and 1 for those whose logarithm is not taken."""
-        ratio = torch.where(self.logarithmic, self.limits.high, torch.e) / self._low
-        return torch.log(ratio)

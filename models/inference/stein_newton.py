@@ -1,8 +1,9 @@
 r"""Posteriors of parameters from motions: particles that Newton's steps bring where the density is.
 
 1. Particles begin on a Sobol sequence within the limits; those without a motion are passed over.
-2. Each goes to a best fit of its own, defects tightened on the way (`gauss_newton`).
-3. Those near the best of all stay, and are drawn again until their number is full.
+2. Each goes to a best fit of its own to the first motion, defects tightened on the way
+   (`gauss_newton`), and those near the best of all from there to one of all motions.
+3. Those near the best again stay, and are drawn again until their number is full.
 4. If the residuals of the best fit are white, the equations hold: defects stay next to nothing.
    Else how far states depart from them, from window to window, is inferred with the rest; so it is
    where observations were smoothed, whose errors are not independent.
@@ -119,14 +120,9 @@ def infer(
         ValueError: If too few places within the limits have motions at all.
     """
     fitting = ShootingDensity(shooting, coordinates, known_starts)
-    whole = settings.settling + settings.rounds
-    found = gauss_newton.fit(
-        fitting,
-        begun(fitting, settings.particles, generator),
-        settings.schedule,
-        progress=lambda done, count: progress(done * whole, 2 * count * whole),
+    found, fits = _fitted(
+        fitting, settings, generator, lambda done, count: progress(done, 2 * count)
     )
-    fits = residuals(fitting, found)
     near = gauss_newton.refined(
         fitting, found[(fits <= settings.near * fits.min()).nonzero()[:, 0]], LEAST[True]
     )
@@ -145,6 +141,35 @@ def infer(
         generator,
         lambda done, count: progress(count + done, 2 * count),
     )
+
+
+def _fitted(
+    density: ShootingDensity,
+    settings: Settings,
+    generator: np.random.Generator,
+    progress: Progress,
+) -> tuple[Unknowns, Float[Tensor, " particle"]]:
+    """Return fits and what they miss by: infinity where the first motion was missed already."""
+    shooting = density.shooting
+    first = replace(density, shooting=replace(shooting, observed=shooting.observed[:1]))
+    start = begun(first, settings.particles, generator)
+    alone = gauss_newton.fit(
+        first, start, settings.schedule, progress=lambda done, count: progress(done, 2 * count)
+    )
+    fits = residuals(first, alone)
+    if len(shooting.observed) == 1:
+        return alone, fits
+    near = (fits <= settings.near * fits.min()).nonzero()[:, 0]
+    others = (shooting.starts / shooting.scale)[1:].expand(len(fits), -1, -1, -1)
+    found = Unknowns(alone.x, torch.cat((alone.z, others), 1))
+    refitted = gauss_newton.fit(
+        density,
+        found[near],
+        settings.schedule,
+        progress=lambda done, count: progress(count + done, 2 * count),
+    )
+    missed = torch.full_like(fits, torch.inf)
+    return found.put(near, refitted), missed.index_copy(0, near, residuals(density, refitted))
 
 
 def begun(density: ShootingDensity, count: int, generator: np.random.Generator) -> Unknowns:

@@ -66,6 +66,8 @@ def test_sections_cannot_be_changed():
         ("capture: {format: mp3}", "one of flac, wav"),
         ("capture: {restitution: 1.2}", "from 0.01 to 1"),
         ("capture: {mass: 0}", "a number above 0 and up to 20, kg, or null"),
+        ("pendulum: {instants: []}", "a list of 1 to 20, each a number from 0 to 100000"),
+        ("pendulum: {instants: [0, -1]}", "a list of 1 to 20, each a number from 0 to 100000"),
         ("capture: {drops: [", "YAML"),
         ("3: {drops: 1}", "known one"),
     ],

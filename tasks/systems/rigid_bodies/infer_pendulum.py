@@ -33,6 +33,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         learnt,
         generator,
         span=settings.span,
+        instants=settings.instants,
         particles=settings.particles,
         progress=part(request.progress, 0, 2),
     )
@@ -43,6 +44,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         "schema": "ricochet.motion-posterior/1",
         "files": {name: len(run.states) for name, run in learnt.items()},
         "rate": inferred.rate,
+        "pieces": len(inferred.shooting.observed),
         "span": inferred.shooting.windows * inferred.shooting.steps / inferred.rate,
         "particles": settings.particles,
         **inferred.to_json(),

@@ -1,6 +1,7 @@
 """The posterior of a double pendulum from recordings of its motion, and what is to be said of it.
 
-Of each recording the first second or so is learnt from, in windows of a twentieth of a second.
+Of each recording a second or so from some instants on is learnt from, in windows of a twentieth of
+a second: pieces that are far apart are of different energies, and tell more than one that is long.
 What the posterior is, which directions of the parameters the motion does not tell, which parameters
 crowd at their limits and how the equations fail are stated together.
 """
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
 
@@ -85,32 +86,44 @@ class Inferred:
 def limits() -> Limits:
     """Return those of the paper, moments of inertia from 1e-5 kg m^2 on."""
     low = torch.from_numpy(LOW.copy())
-    low[_inertias()] = INERTIA_LOW
+    low[inertias()] = INERTIA_LOW
     return Limits(low, torch.from_numpy(HIGH.copy()))
 
 
-def windows_of(runs: Mapping[str, Recorded], span: float) -> tuple[Shooting, float]:
+def windows_of(
+    runs: Mapping[str, Recorded], span: float, instants: Sequence[float] = (0.0,)
+) -> tuple[Shooting, float]:
     """Return what is learnt from some recordings, by file, and their rate in Hz.
 
     Args:
-        span: Seconds of each, from its start.
+        span: Seconds of each piece.
+        instants: Seconds from each recording's start at which pieces begin; those that it does not
+            hold whole are left out.
 
     Raises:
-        BadInput: If rates differ, or a recording is shorter than two windows.
+        BadInput: If rates differ, or a recording ends before two windows from the first instant on.
     """
     rates = {file: run.rate for file, run in runs.items()}
     file, rate = next(iter(rates.items()))
     for other, found in rates.items():
         if abs(found / rate - 1.0) > 1e-3:
             raise BadInput(other, f"a rate of {found:g} Hz", f"the {rate:g} Hz of {file}")
-    steps = max(1, round(WINDOW * rate))
+    steps, begins = max(1, round(WINDOW * rate)), [round(each * rate) for each in sorted(instants)]
     short = min(runs, key=lambda name: len(runs[name].states))
-    count = min(len(runs[short].states) - 1, round(span * rate)) // steps
+    count = min(len(runs[short].states) - 1 - begins[0], round(span * rate)) // steps
     if count < 2:
-        found, least = len(runs[short].states), 2 * steps + 1
+        found, least = len(runs[short].states), begins[0] + 2 * steps + 1
         raise BadInput(short, f"{found} frames at {rate:g} Hz", f"at least {least}")
-    cut = [run.states[: count * steps + 1] for run in runs.values()]
-    seen = torch.from_numpy(np.stack(cut))
+    seen = torch.from_numpy(
+        np.stack(
+            [
+                run.states[begin : begin + count * steps + 1]
+                for run in runs.values()
+                for begin in begins
+                if begin + count * steps < len(run.states)
+            ]
+        )
+    )
     scale = seen.flatten(0, 1).std(0)
     if not bool((scale > 0.0).all()):
         raise BadInput(file, f"nothing that moves in {count * WINDOW:g} s", "a pendulum's motion")
@@ -131,15 +144,16 @@ def infer(
     generator: np.random.Generator,
     *,
     span: float,
+    instants: Sequence[float],
     particles: int,
     progress: Progress = no_progress,
 ) -> Inferred:
     """Return the posterior of the pendulum of some recordings, by file."""
-    shooting, rate = windows_of(runs, span)
+    shooting, rate = windows_of(runs, span, instants)
     inside = limits()
     posterior = stein_newton.infer(
         shooting,
-        Logistic(inside, _inertias()),
+        Logistic(inside, inertias()),
         generator,
         settings=Settings(particles=particles),
         spread_in=PendulumCoordinates(inside),
@@ -207,5 +221,6 @@ def of_files(names: Sequence[str], runs: Sequence[Recorded]) -> dict[str, Record
     return found
 
 
-def _inertias() -> Tensor:
+def inertias() -> Bool[Tensor, " 11"]:
+    """Return which parameters are moments of inertia: their order of magnitude is unknown."""
     return torch.tensor(["inertia" in name for name in PARAMETERS])

@@ -19,6 +19,12 @@ def _synthetic(request: StudyRequest) -> Mapping[str, Any]:
     return pendulum_synthetic.run(request)
 
 
+def _real(request: StudyRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.rigid_bodies.studies import pendulum_real
+
+    return pendulum_real.run(request)
+
+
 def _infer(request: InferenceRequest) -> Mapping[str, Any]:
     from ricochet.tasks.systems.rigid_bodies import infer_pendulum
 
@@ -59,6 +65,25 @@ SYSTEM = System(
                     "MMD^2": "mmd2",
                     "log p_obs, nats": "log_p_obs",
                     "width, share": "width",
+                    "processor time, s": "cpu_s",
+                },
+            ),
+        ),
+        Study(
+            "pendulum-real",
+            "a filmed pendulum's parameters by all methods, and what they predict of other films",
+            _real,
+            ("repeats", "of every method"),
+            duration="two hours of two cores; with --quick 3 minutes",
+            headline=Headline(
+                "rows",
+                {
+                    "KL(real|sim), nats": "kl_real_sim",
+                    "KL(sim|real), nats": "kl_sim_real",
+                    "MMD^2": "mmd2",
+                    "energy score": "energy_score",
+                    "best fit": "fit_rmse",
+                    "at it, share": "starts_at_best",
                     "processor time, s": "cpu_s",
                 },
             ),

@@ -13,7 +13,8 @@ LOW = torch.tensor([-0.2, 1e-5, 0.0], dtype=torch.float64)
 HIGH = torch.tensor([0.2, 1.0, 0.5], dtype=torch.float64)
 LIMITS = Limits(LOW, HIGH)
 LOGISTIC = Logistic(LIMITS, torch.tensor([False, True, False]))
-EACH = pytest.mark.parametrize("coordinates", [LOGISTIC, Shares(LIMITS)])
+GROWING = Shares(LIMITS, torch.tensor([False, True, False]))
+EACH = pytest.mark.parametrize("coordinates", [LOGISTIC, Shares(LIMITS), GROWING])
 
 
 def some_parameters(count: int) -> torch.Tensor:
@@ -34,9 +35,8 @@ def test_slopes_and_the_gradient_of_the_prior_are_those_that_torch_finds(coordin
     value, found = coordinates.log_prior(x)
     expected = slopes.log().sum(-1)
     torch.testing.assert_close((value - value[0]).detach(), expected - expected[0])
-    if isinstance(coordinates, Logistic):
-        (gradient,) = torch.autograd.grad(value.sum(), x)
-        torch.testing.assert_close(found.detach(), gradient)
+    gradient = torch.autograd.grad(value.sum(), x)[0] if value.requires_grad else 0.0 * x
+    torch.testing.assert_close(found.detach(), gradient.detach())
 
 
 def test_no_coordinate_of_a_logistic_one_leaves_the_limits() -> None:
@@ -67,5 +67,6 @@ def test_limits_that_leave_nothing_are_refused() -> None:
         Limits(LOW, LOW)
     with pytest.raises(ValueError, match="finite"):
         Limits(LOW, LOW + math.inf)
-    with pytest.raises(ValueError, match="magnitude must be positive"):
-        Logistic(LIMITS, torch.tensor([True, True, False]))
+    for kind in (Logistic, Shares):
+        with pytest.raises(ValueError, match="magnitude must be positive"):
+            kind(LIMITS, torch.tensor([True, True, False]))

@@ -35,6 +35,8 @@ STATISTICS: Mapping[str, Callable[[Tensor], Tensor]] = {
     "signature": partial(statistics.signature, depth=3),
 }
 MODELS = ("mdn", "mdrff-rbf", "mdrff-matern")
+NAMES = tuple(f"{model}-{statistic}" for model in MODELS for statistic in STATISTICS)
+"""Of rows."""
 FREQUENCIES, LENGTH = 200, 1.0
 """Of the Fourier features, and the kernel's over the root of the number of inputs."""
 NETWORK = Training(components=5, hidden=24, members=1, steps=4000)

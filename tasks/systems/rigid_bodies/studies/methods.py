@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ricochet.models.inference import constrained_stein, langevin, stein
 from ricochet.models.inference.fixed_noise_density import FixedNoiseDensity
-from ricochet.models.inference.limits import Limits, Logistic, Shares
+from ricochet.models.inference.limits import Logistic, Shares
 from ricochet.models.inference.multiple_shooting import Shooting
 from ricochet.tasks.systems.rigid_bodies.studies import cross_entropy, peer_samplers
 
@@ -30,13 +30,13 @@ class Problem:
 
     Attributes:
         shooting: With one window or several.
-        limits: All parameters between them are equally likely.
+        coordinates: Of the parameters; all between the limits are equally likely.
         sigma: Deviation of an observation, over the states' deviations.
         mixture: Whether densities of trajectories are added.
     """
 
     shooting: Shooting
-    limits: Limits
+    coordinates: Shares
     sigma: float
     delta: float = 0.1
     mixture: bool = False
@@ -44,14 +44,20 @@ class Problem:
     @property
     def density(self) -> FixedNoiseDensity:
         """The density of shares of the limits' range, and of starts."""
-        coordinates = Shares(self.limits)
-        return FixedNoiseDensity(self.shooting, coordinates, self.sigma, self.delta, self.mixture)
+        return FixedNoiseDensity(
+            self.shooting, self.coordinates, self.sigma, self.delta, self.mixture
+        )
+
+    @property
+    def parameters(self) -> int:
+        """How many there are."""
+        return len(self.coordinates.limits.low)
 
     def begun(self, count: int, generator: np.random.Generator) -> Float[Tensor, "particle _"]:
         """Return particles on a Sobol sequence all over the limits."""
-        size, seed = len(self.limits.low), int(generator.integers(2**31))
-        places = torch.quasirandom.SobolEngine(size, scramble=True, seed=seed)
-        share = places.draw(count, dtype=self.limits.low.dtype).clamp(0.01, 0.99)
+        seed = int(generator.integers(2**31))
+        places = torch.quasirandom.SobolEngine(self.parameters, scramble=True, seed=seed)
+        share = places.draw(count, dtype=self.coordinates.limits.low.dtype).clamp(0.01, 0.99)
         return self.density.begun(share, generator)
 
 
@@ -86,9 +92,9 @@ def infer(
         chosen: Its settings, a value in each of its ranges.
     """
     found = METHODS[name].run(problem, budget, generator, chosen)
-    share = found[:, : len(problem.limits.low)].clamp(0.0, 1.0)
+    share = found[:, : problem.parameters].clamp(0.0, 1.0)
     last = np.linspace(0, len(share) - 1, PARTICLES).round().astype(int)
-    return Shares(problem.limits).parameters(share[last])
+    return problem.coordinates.parameters(share[last])
 
 
 def _svgd(
@@ -135,8 +141,8 @@ def _nuts(
     problem: Problem, budget: Iterator[float], generator: np.random.Generator, chosen: Chosen
 ) -> Tensor:
     """One chain in coordinates without limits."""
-    none = torch.zeros(len(problem.limits.low), dtype=torch.bool)
-    curved = replace(problem.density, coordinates=Logistic(problem.limits, none))
+    shares = problem.coordinates
+    curved = replace(problem.density, coordinates=Logistic(shares.limits, shares.logarithmic))
     begun = problem.begun(1, generator)
     count = curved.parameters
     begun[:, :count] = torch.logit(begun[:, :count])

@@ -66,8 +66,9 @@ def ensemble(
     sampler._random = np.random.RandomState(generator.integers(2**31))
     found = u
     sweeps = sampler.sample(u.numpy(), iterations=2**31, store=False)
-    for _, state in zip(budget, sweeps, strict=False):
-        found = torch.from_numpy(state.coords.copy())
+    with np.errstate(invalid="ignore"):  # walkers without a density beside others without one
+        for _, state in zip(budget, sweeps, strict=False):
+            found = torch.from_numpy(state.coords.copy())
     return found
 
 

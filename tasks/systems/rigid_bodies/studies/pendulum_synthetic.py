@@ -30,9 +30,11 @@ from ricochet.tasks.systems.interface import StudyRequest
 from ricochet.tasks.systems.rigid_bodies.figures import pendulum_synthetic as figures
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
 from ricochet.tasks.systems.rigid_bodies.studies import (
+    likelihood_free,
     peer_samplers,
     synthetic_lengths,
     synthetic_rows,
+    tables,
 )
 from ricochet.tasks.systems.rigid_bodies.studies import (
     synthetic_pictures as pictures,
@@ -99,7 +101,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
         row: [judges[seed].numbers(one) for seed, one in zip(plan.seeds, inferred, strict=True)]
         for row, inferred in by_row.items()
     }
-    table = {row: _averaged(numbers) for row, numbers in each.items()}
+    table = {row: tables.averaged(numbers, NUMBERS) for row, numbers in each.items()}
     first = {row: inferred[0].lengths for row, inferred in by_row.items()}
     on_the_way = _on_the_way(plan, of_job, judges[plan.seeds[0]], each)
     bounds = {row: each[row][0] for row in (EXACT, TRUTH, POPULATION)}
@@ -208,29 +210,29 @@ class Judge:
 
 def claims(table: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Answer what the paper says of its Figs. 3 and 4, and what ours is meant to do."""
-    svgd = min(_kinds(table, "svgd"), key=lambda row: table[row]["kl_real_sim"])
-    others = [row for name in ("emcee", "cem", "sgld", "nuts") for row in _kinds(table, name)]
+    svgd = min(tables.kinds(table, "svgd"), key=lambda row: table[row]["kl_real_sim"])
+    others = [row for name in ("emcee", "cem", "sgld", "nuts") for row in tables.kinds(table, name)]
     metrics = ("kl_real_sim", "kl_sim_real", "mmd2")
     ahead = {
-        metric: [row for row in others if _less(table[row][metric], table[svgd][metric])]
+        metric: [row for row in others if tables.less(table[row][metric], table[svgd][metric])]
         for metric in metrics
     }
     widths = {row: table[row]["width"] for row in (svgd, *others)}
-    cem = [widths[row] for row in _kinds(table, "cem")]
+    cem = [widths[row] for row in tables.kinds(table, "cem")]
     gap = {
         metric: abs(table[svgd][metric] - table[EXACT][metric])
         for metric in ("kl_real_sim", "kl_sim_real")
     }
     ours = {metric: table[POPULATION][metric] for metric in ("kl_real_sim", "kl_sim_real")}
     return [
-        _claim(
+        tables.claim(
             "SVGD outperforms the other methods in all metrics except log likelihood",
             not any(ahead.values()),
             {"svgd": svgd, "ahead_of_it": ahead},
         ),
-        _claim("CEM collapses to a single estimate", max(cem) < 0.25, {"width": cem}),
-        _claim("SVGD is within 0.15 of the exact density", max(gap.values()) <= 0.15, gap),
-        _claim(
+        tables.claim("CEM collapses to a single estimate", max(cem) < 0.25, {"width": cem}),
+        tables.claim("SVGD is within 0.15 of the exact density", max(gap.values()) <= 0.15, gap),
+        tables.claim(
             "mean and covariance of the lengths predict better than any bumps: 0.35 and 0.20",
             ours["kl_real_sim"] <= 0.35 and ours["kl_sim_real"] <= 0.20,
             ours,
@@ -238,22 +240,9 @@ def claims(table: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _claim(sentence: str, holds: bool, figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {"sentence": sentence, "holds": bool(holds), "figures": dict(figures)}
-
-
-def _kinds(table: Mapping[str, Any], name: str) -> list[str]:
-    return [row for row in (f"{name}-ss", f"{name}-ms") if row in table]
-
-
-def _less(one: float | None, other: float | None) -> bool:
-    """Compare divergences, None being infinite."""
-    return one is not None and (other is None or one < other)
-
-
 def _plan(request: StudyRequest) -> Plan:
     settings = request.settings[Pendulum]
-    learnt = synthetic_rows.learnt_names()
+    learnt = likelihood_free.NAMES
     if request.quick:
         count = request.count or 1
         seeds = tuple(range(request.seed, request.seed + count))
@@ -287,18 +276,6 @@ def _on_the_way(
         ]
         for row in present()
     }
-
-
-def _averaged(numbers: Sequence[Mapping[str, float | None]]) -> dict[str, Any]:
-    """Return means over the sets of data, their deviations, and how often one is infinite."""
-    mean: dict[str, Any] = {}
-    spread, infinite = {}, 0
-    for name in NUMBERS:
-        finite = np.array([one[name] for one in numbers if one[name] is not None], dtype=float)
-        infinite += len(numbers) - len(finite)
-        mean[name] = float(finite.mean()) if len(finite) == len(numbers) else None
-        spread[name] = float(finite.std(ddof=1)) if len(finite) > 1 else None
-    return {**mean, "sd": spread, "infinite": infinite}
 
 
 def _divergence(p: ndarray, q: ndarray) -> float | None:

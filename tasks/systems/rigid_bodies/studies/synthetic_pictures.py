@@ -8,6 +8,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.inference import budgets
+from ricochet.models.inference.limits import Shares
 from ricochet.tasks.systems.rigid_bodies.studies import (
     likelihood_free,
     methods,
@@ -47,7 +48,7 @@ def landscapes(seed: int) -> dict[str, Landscape]:
     one = Data(data.lengths[:1], data.observed[:1], data.test_lengths)
     found = {}
     for kind, windows in synthetic_rows.WINDOWS.items():
-        problem = Problem(one.shooting(windows), synthetic_lengths.limits(), _SHARP)
+        problem = Problem(one.shooting(windows), Shares(synthetic_lengths.limits()), _SHARP)
         density = problem.density
         seen = (problem.shooting.starts / problem.shooting.scale)[:, 1:].flatten()
         share = density.coordinates.of(centres)
@@ -69,9 +70,8 @@ def sum_and_product(seconds: float) -> dict[str, Landscape]:
     grid, found = rolled.compared(data), {}
     for name, mixture in (("product", False), ("sum", True)):
         shooting = data.shooting(synthetic_rows.WINDOWS["ms"])
-        problem = Problem(
-            shooting, synthetic_lengths.limits(), _BOTH_SIGMA, delta=_BOTH_SIGMA, mixture=mixture
-        )
+        coordinates = Shares(synthetic_lengths.limits())
+        problem = Problem(shooting, coordinates, _BOTH_SIGMA, delta=_BOTH_SIGMA, mixture=mixture)
         chosen = synthetic_rows.SETTINGS["csvgd-ms"]
         budget = budgets.processor_time(seconds)
         particles = methods.infer("csvgd", problem, budget, generator, chosen).numpy()

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.inference import budgets, stein_newton
-from ricochet.models.inference.limits import Logistic
+from ricochet.models.inference.limits import Logistic, Shares
 from ricochet.models.inference.stein_newton import Settings
 from ricochet.models.probability.boxes import Box
 from ricochet.tasks.systems.rigid_bodies.studies import (
@@ -102,18 +102,13 @@ class Known:
     def problem(self, windows: int) -> Problem:
         """Return what the methods are given."""
         shooting = self.data.shooting(windows)
-        limits = synthetic_lengths.limits()
-        return Problem(shooting, limits, self.sigma, mixture=True)
+        coordinates = Shares(synthetic_lengths.limits())
+        return Problem(shooting, coordinates, self.sigma, mixture=True)
 
 
 def names() -> tuple[str, ...]:
     """Return the rows of methods that are given a density."""
     return tuple(f"{name}-{kind}" for name in methods.METHODS for kind in WINDOWS)
-
-
-def learnt_names() -> tuple[str, ...]:
-    """Return the rows of methods that learn from simulations."""
-    return tuple(f"{m}-{s}" for m in likelihood_free.MODELS for s in likelihood_free.STATISTICS)
 
 
 @lru_cache(maxsize=1)
@@ -136,7 +131,7 @@ def known(seed: int) -> Known:
 
 def work(job: Job) -> list[Inferred]:
     """Do a job."""
-    if job.row in learnt_names():
+    if job.row in likelihood_free.NAMES:
         return _learnt(job)
     return [_inferred(job, seed) for seed in job.seeds]
 
@@ -161,7 +156,7 @@ def _inferred(job: Job, seed: int) -> Inferred:
 def _each(data: Data, generator: np.random.Generator) -> Float[ndarray, "draw trajectory 2"]:
     """Draw the lengths of each pendulum from the posterior of its own motion."""
     limits = synthetic_lengths.limits()
-    coordinates = Logistic(limits, torch.zeros(2, dtype=torch.bool))
+    coordinates = Logistic(limits)
     found = []
     for run in data.observed:
         shooting = Data(data.lengths[:1], run[None], data.test_lengths).shooting(_FITTED_WINDOWS)

@@ -119,6 +119,16 @@ def test_windows_are_of_the_shortest_recording_and_cover_the_span() -> None:
     assert shooting.windows == 20
 
 
+def test_pieces_begin_at_the_instants_that_a_recording_holds() -> None:
+    runs = {"a": recorded(3.0), "b": recorded(1.2)}
+    shooting, _ = pendulum_inference.windows_of(runs, 1.0, (2.0, 0.1))
+    begins = [(runs["a"], 40), (runs["a"], 800), (runs["b"], 40)]
+    expected = np.stack([run.states[begin : begin + 401] for run, begin in begins])
+    np.testing.assert_array_equal(shooting.observed.numpy(), expected)
+    with pytest.raises(BadInput, match="found 481 frames at 400 Hz, expected at least 641"):
+        pendulum_inference.windows_of(runs, 1.0, (1.5,))
+
+
 def test_recordings_that_do_not_go_together_are_refused() -> None:
     two = {"a.csv": recorded(1.0), "b.csv": recorded(1.0, 200.0)}
     with pytest.raises(BadInput, match=r"b\.csv: found a rate of 200 Hz, expected the 400 Hz of a"):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from ricochet.models.inference import budgets, throws
-from ricochet.models.inference.limits import Limits
+from ricochet.models.inference.limits import Limits, Shares
 from ricochet.tasks.systems.rigid_bodies.studies import (
     methods,
     peer_samplers,
@@ -23,7 +23,7 @@ def test_a_hundred_parameters_come_back_nearer_to_the_truth(name: str, windows: 
     if name in peer_samplers.absent():
         pytest.skip(peer_samplers.absent()[name])
     shooting = throws.observed(np.random.default_rng(0), windows=windows)
-    problem = Problem(shooting, Limits(-WIDE, WIDE), sigma=1.0, delta=1.0)
+    problem = Problem(shooting, Shares(Limits(-WIDE, WIDE)), sigma=1.0, delta=1.0)
     generator = np.random.default_rng(1)
     chosen = synthetic_rows.SETTINGS[f"{name}-{'ss' if windows == 1 else 'ms'}"]
     found = methods.infer(name, problem, budgets.steps(300), generator, chosen)

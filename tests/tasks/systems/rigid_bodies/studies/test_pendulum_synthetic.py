@@ -11,7 +11,7 @@ from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import StudyRequest
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
 from ricochet.tasks.systems.rigid_bodies.studies import pendulum_synthetic as study
-from ricochet.tasks.systems.rigid_bodies.studies import synthetic_rows
+from ricochet.tasks.systems.rigid_bodies.studies import synthetic_rows, tables
 
 PICTURES = ("inputs", "landscape", "motions", "on_the_way", "posteriors", "sum_and_product")
 
@@ -45,7 +45,7 @@ def test_particles_that_are_the_same_have_no_divergence_and_are_ahead_of_none() 
     numbers = study.Judge.of(0).numbers(same)
     assert numbers["kl_sim_real"] is None
     assert numbers["width"] == 0.0
-    averaged = study._averaged([numbers, {**numbers, "kl_sim_real": 1.0}])
+    averaged = tables.averaged([numbers, {**numbers, "kl_sim_real": 1.0}], study.NUMBERS)
     assert averaged["kl_sim_real"] is None
     assert averaged["infinite"] >= 1
     none = {**row(0.1), "kl_sim_real": None}

@@ -8,6 +8,7 @@ import pytest
 import torch
 from scipy import stats
 
+from ricochet.models.inference.limits import Shares
 from ricochet.tasks.systems.rigid_bodies.studies import synthetic_lengths
 from ricochet.tasks.systems.rigid_bodies.studies.methods import Problem
 from ricochet.tasks.systems.rigid_bodies.studies.synthetic_lengths import Data, Rolled
@@ -44,7 +45,7 @@ def test_the_grid_is_the_density_that_methods_are_given(
 ) -> None:
     """Differences between cells, so that what normalises either does not matter."""
     sigma = 4.0
-    problem = Problem(data.shooting(1), synthetic_lengths.limits(), sigma, mixture=mixture)
+    problem = Problem(data.shooting(1), Shares(synthetic_lengths.limits()), sigma, mixture=mixture)
     density, cells = problem.density, torch.arange(0, len(coarse.centres), 17)
     value = density.value(density.coordinates.of(coarse.centres[cells]))
     found = coarse.compared(data).log_density(sigma, mixture=mixture)[cells]

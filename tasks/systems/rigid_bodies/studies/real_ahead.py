@@ -1,0 +1,111 @@
+"""What ours predicts of recordings that it has not learnt from, and what may pass the pendulum.
+
+Posteriors of recording 0, and of 0 to 4 together, are those of `ricochet infer double-pendulum`.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.core.progress import Progress
+from ricochet.tasks.console.jobs import Journal, run_all
+from ricochet.tasks.systems.rigid_bodies import pendulum_inference, pendulum_predictions
+from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
+from ricochet.tasks.systems.rigid_bodies.studies import filmed_pendulum
+
+ALONE, SEVERAL = (0,), (0, 1, 2, 3, 4)
+"""Recordings that are learnt from."""
+TESTED = {ALONE: tuple(range(1, 11)), SEVERAL: tuple(range(5, 11))}
+QUICK_PARTICLES = 12
+_SEED = 72_000
+
+
+@dataclass(frozen=True)
+class Job:
+    """A posterior, and what it predicts.
+
+    Attributes:
+        learnt: Numbers of recordings.
+        span: Seconds of each piece.
+        instants: At which pieces begin, s.
+    """
+
+    folder: str
+    learnt: tuple[int, ...]
+    tested: tuple[int, ...]
+    span: float
+    instants: tuple[float, ...]
+    particles: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Predictions by what was learnt from, and crossings by the last of these.
+
+    Attributes:
+        theta: Draws of the posterior of recording 0.
+    """
+
+    held_out: Mapping[str, Any]
+    crossing: Mapping[str, Any]
+    theta: Float[ndarray, "draw 11"]
+
+
+def run(
+    folder: Path, settings: Pendulum, out: Path, seed: int, *, quick: bool, progress: Progress
+) -> Ahead:
+    """Infer, predict and cross; `quick` learns from recording 0 alone."""
+    particles = min(QUICK_PARTICLES, settings.particles) if quick else settings.particles
+    instants = tuple(settings.instants)
+    jobs = [
+        Job(str(folder), learnt, TESTED[learnt], settings.span, instants, particles, seed)
+        for learnt in ((ALONE,) if quick else (ALONE, SEVERAL))
+    ]
+    digest = hashlib.sha256(str(jobs).encode()).hexdigest()[:8]
+    journal: Journal[dict[str, Any]] = Journal(out / f"ahead-{digest}.journal", dict, dict)
+    found = run_all(work, jobs, workers=os.cpu_count(), journal=journal, progress=progress)
+    held_out = {
+        "-".join(str(number) for number in sorted({job.learnt[0], job.learnt[-1]})): {
+            key: one[key] for key in ("together", "each", "fit_rmse", "at_limits", "rank")
+        }
+        for job, one in zip(jobs, found, strict=True)
+    }
+    journal.file.unlink()
+    return Ahead(
+        {name: {**one.pop("together"), **one} for name, one in held_out.items()},
+        {},
+        np.array(found[0]["theta"]),
+    )
+
+
+def work(job: Job) -> dict[str, Any]:
+    """Infer and predict."""
+    generator = np.random.default_rng([_SEED, job.seed, *job.learnt])
+    folder = Path(job.folder)
+    inferred = pendulum_inference.infer(
+        filmed_pendulum.recordings(folder, job.learnt),
+        generator,
+        span=job.span,
+        instants=job.instants,
+        particles=job.particles,
+    )
+    others = filmed_pendulum.recordings(folder, job.tested)
+    predictions = pendulum_predictions.predict(inferred, others, generator)
+    posterior = inferred.posterior
+    said = inferred.to_json()
+    return {
+        "together": pendulum_predictions.together(list(predictions.values())).to_json(),
+        "each": {number: each.to_json() for number, each in predictions.items()},
+        **{name: said[name] for name in ("fit_rmse", "at_limits", "rank")},
+        "theta": inferred.theta.tolist(),
+        "observation": posterior.sigma.flatten(0, 1).tolist(),
+        "departure": posterior.delta.flatten(0, 1).tolist(),
+    }
