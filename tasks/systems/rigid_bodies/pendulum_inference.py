@@ -172,14 +172,28 @@ def precision(
     shooting: Shooting, inside: Limits, posterior: Posterior
 ) -> Float[ndarray, "parameter parameter"]:
     """Return what the motions alone tell of shares of the limits' range, at the last particles."""
-    shares, scale = Shares(inside), shooting.scale
-    density = ShootingDensity(shooting, shares)
-    last = Unknowns(shares.of(posterior.theta[-1]), posterior.starts / scale)
-    noise = Noise(posterior.sigma[-1] / scale, posterior.delta[-1] / scale)
+    density, last, noise = _last(shooting, inside, posterior)
     middle = torch.argsort(density.value(last, density.at(last), noise))[len(last.x) // 2]
     at, its = last[middle[None]], noise[middle[None]]
     found = density.expanded(at, density.at(at), its).metric.marginal()[0]
-    return (found - torch.diag(shares.precision)).numpy()
+    return (found - torch.diag(density.coordinates.precision)).numpy()
+
+
+def best(inferred: Inferred) -> Float[ndarray, " parameter"]:
+    """Return the parameters of the highest density among the last particles."""
+    density, last, noise = _last(inferred.shooting, inferred.limits, inferred.posterior)
+    place = int(density.value(last, density.at(last), noise).argmax())
+    return inferred.posterior.theta[-1, place].numpy()
+
+
+def _last(
+    shooting: Shooting, inside: Limits, posterior: Posterior
+) -> tuple[ShootingDensity, Unknowns, Noise]:
+    """Return the density in shares, and the last particles."""
+    shares, scale = Shares(inside), shooting.scale
+    unknowns = Unknowns(shares.of(posterior.theta[-1]), posterior.starts / scale)
+    noise = Noise(posterior.sigma[-1] / scale, posterior.delta[-1] / scale)
+    return ShootingDensity(shooting, shares), unknowns, noise
 
 
 def misfits(posterior: Posterior) -> list[str]:

@@ -6,7 +6,7 @@ Posteriors of recording 0, and of 0 to 4 together, are those of `ricochet infer 
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,19 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.progress import Progress
+from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
 from ricochet.tasks.console.jobs import Journal, run_all
+from ricochet.tasks.console.progress import part
 from ricochet.tasks.systems.rigid_bodies import pendulum_inference, pendulum_predictions
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
-from ricochet.tasks.systems.rigid_bodies.studies import filmed_pendulum
+from ricochet.tasks.systems.rigid_bodies.studies import filmed_pendulum, real_crossing
 
 ALONE, SEVERAL = (0,), (0, 1, 2, 3, 4)
 """Recordings that are learnt from."""
 TESTED = {ALONE: tuple(range(1, 11)), SEVERAL: tuple(range(5, 11))}
 QUICK_PARTICLES = 12
+FUTURES = 200
+"""Of a decision."""
 _SEED = 72_000
 
 
@@ -71,19 +75,44 @@ def run(
     ]
     digest = hashlib.sha256(str(jobs).encode()).hexdigest()[:8]
     journal: Journal[dict[str, Any]] = Journal(out / f"ahead-{digest}.journal", dict, dict)
-    found = run_all(work, jobs, workers=os.cpu_count(), journal=journal, progress=progress)
-    held_out = {
-        "-".join(str(number) for number in sorted({job.learnt[0], job.learnt[-1]})): {
-            key: one[key] for key in ("together", "each", "fit_rmse", "at_limits", "rank")
-        }
-        for job, one in zip(jobs, found, strict=True)
-    }
+    found = run_all(
+        work, jobs, workers=os.cpu_count(), journal=journal, progress=part(progress, 0, 2)
+    )
+    crossing = _crossing(folder, found[-1], seed, part(progress, 1, 2))
     journal.file.unlink()
     return Ahead(
-        {name: {**one.pop("together"), **one} for name, one in held_out.items()},
-        {},
+        {_named(job): one["held_out"] for job, one in zip(jobs, found, strict=True)},
+        crossing,
         np.array(found[0]["theta"]),
     )
+
+
+def _named(job: Job) -> str:
+    first, last = job.learnt[0], job.learnt[-1]
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _crossing(
+    folder: Path, found: Mapping[str, Any], seed: int, progress: Progress
+) -> dict[str, Any]:
+    """Let the controller decide by some draws of a posterior."""
+    generator = np.random.default_rng([_SEED, seed])
+    theta, observation, departure = (
+        np.array(found[name]) for name in ("theta", "observation", "departure")
+    )
+    draws = Draws(
+        theta,
+        observation,
+        departure,
+        rate=filmed_pendulum.RATE,
+        window=round(pendulum_inference.WINDOW * filmed_pendulum.RATE),
+        substeps=round(1.0 / (filmed_pendulum.RATE * pendulum_inference.STEP)),
+    )
+    best = replace(draws[:1], theta=np.array([found["best"]]))
+    some = generator.permutation(len(theta))[:FUTURES]
+    tested = filmed_pendulum.recordings(folder, TESTED[SEVERAL])
+    states = [run.states for run in tested.values()]
+    return real_crossing.evaluate(draws[some], best, states, generator, progress=progress)
 
 
 def work(job: Job) -> dict[str, Any]:
@@ -102,9 +131,12 @@ def work(job: Job) -> dict[str, Any]:
     posterior = inferred.posterior
     said = inferred.to_json()
     return {
-        "together": pendulum_predictions.together(list(predictions.values())).to_json(),
-        "each": {number: each.to_json() for number, each in predictions.items()},
-        **{name: said[name] for name in ("fit_rmse", "at_limits", "rank")},
+        "held_out": {
+            **pendulum_predictions.together(list(predictions.values())).to_json(),
+            "each": {number: each.to_json() for number, each in predictions.items()},
+            **{name: said[name] for name in ("fit_rmse", "starts_at_best", "at_limits", "rank")},
+        },
+        "best": pendulum_inference.best(inferred).tolist(),
         "theta": inferred.theta.tolist(),
         "observation": posterior.sigma.flatten(0, 1).tolist(),
         "departure": posterior.delta.flatten(0, 1).tolist(),

@@ -75,7 +75,7 @@ def test_no_film_is_refused_before_anything_is_written(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_study_has_its_rows_and_pictures(tmp_path: Path, folder: Path, monkeypatch) -> None:
-    monkeypatch.setattr(study, "QUICK_PARTICLES", 4)
+    monkeypatch.setattr(study, "QUICK_PARTICLES", 6)
     monkeypatch.setattr(study, "QUICK_SIMULATIONS", 300)
     changed = {"films": str(folder), "particles": 8, "instants": [0.0], "span": 0.5}
     settings = catalogue.load_settings().changed(Pendulum, **changed)
@@ -86,5 +86,9 @@ def test_the_study_has_its_rows_and_pictures(tmp_path: Path, folder: Path, monke
     assert rows[OURS]["energy_score"] < 0.5 * rows[PRIOR]["energy_score"]
     assert rows[OURS]["starts_at_best"] >= 0.5
     assert found["held_out"]["0"]["angle_deg"]["0.25"] < 5.0
+    assert set(found["crossing"]) == {"short", "long"}
+    passed = found["crossing"]["short"]
+    assert passed["oracle"]["contacts"] == 0
+    assert passed["oracle"]["of_oracle"] in (1.0, None)
     assert all((tmp_path / f"{name}.png").is_file() for name in ("motions", "motions_learnt"))
     assert not list(tmp_path.glob("*.journal"))
