@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, write_result
+from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, prepare_servers, write_result
 from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import Inference, InferenceRequest
@@ -15,6 +15,24 @@ from ricochet.tasks.systems.interface import Inference, InferenceRequest
 
 def infer(found: Inference, call: Call) -> Mapping[str, Any]:
     """Infer the parameters and report them."""
+    given, out = call.arguments, call.out
+    result = _computed(found, call) if given.register is None else _registered(found, call)
+    for line in found.lines(result):
+        call.report_line(line)
+    call.report_line(f"infer {found.name}: all numbers in {out / 'result.json'}, figures beside it")
+    if result["registered"] is not None:
+        version = "{name} version {version}".format(**result["registered"])
+        call.report_line(f"registered as {version}")
+    if not given.predict:
+        files = " ".join(map(str, given.files))
+        call.report_next(
+            f"ricochet infer {found.name} {files} --predict FILE   (another recording)"
+        )
+    return result
+
+
+def _computed(found: Inference, call: Call) -> dict[str, Any]:
+    """Infer, and touch neither server nor registry."""
     announce(f"infer {found.name}: loading PyTorch ...")
     given, out = call.arguments, call.out
     with bar("particles") as progress:
@@ -27,17 +45,20 @@ def infer(found: Inference, call: Call) -> Mapping[str, Any]:
             call.seed,
             progress,
         )
-        result = {**found.run(request), "seed": call.seed}
+        result = {**found.run(request), "seed": call.seed, "registered": None}
     write_result(out, result)
-    for line in found.lines(result):
-        call.report_line(line)
-    call.report_line(f"infer {found.name}: all numbers in {out / 'result.json'}, figures beside it")
-    if not given.predict:
-        files = " ".join(map(str, given.files))
-        call.report_next(
-            f"ricochet infer {found.name} {files} --predict FILE   (another recording)"
-        )
     return result
+
+
+def _registered(found: Inference, call: Call) -> dict[str, Any]:
+    """Run the flow, which registers."""
+    given = call.arguments
+    found.kind.refuse(found.kind.prefix + given.register)
+    prepare_servers()
+    from ricochet.flows import infer as flows
+
+    files, others = ([str(file) for file in each or ()] for each in (given.files, given.predict))
+    return flows.infer(found.name, files, given.register, given.rate, others, **call.parameters())
 
 
 def verbs() -> tuple[Verb, ...]:
@@ -69,6 +90,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a further motion, to be watched and predicted",
     )
+    parser.add_argument("--register", metavar="NAME", help="register the posterior under this name")
 
 
 def _rate(text: str) -> float:

@@ -1,5 +1,6 @@
 """What bare `ricochet` shows: the verbs, grouped in the order in which a newcomer meets them."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from ricochet.flows.command_line.verb import Verb
@@ -56,4 +57,7 @@ def _row(word: str, verbs: Sequence[Verb]) -> str:
     if verbs[0].words == (word,):
         return f"  {word:12}{verbs[0].summary.partition(';')[0]}"
     names = ", ".join(verb.words[-1] for verb in verbs)
-    return f"  {word:12}one of {names}"
+    return textwrap.fill(
+        f"one of {names}", 100, initial_indent=f"  {word:12}", subsequent_indent=" " * 14,
+        break_on_hyphens=False,
+    )  # fmt: skip

@@ -162,6 +162,11 @@ def inferences() -> tuple[Inference, ...]:
     return tuple(each for system in systems() for each in system.inferences)
 
 
+def inference(name: str) -> Inference:
+    """Return an inference by its name; BadInput if there is none."""
+    return _named(name, {each.name: each for each in inferences()}, "inference")
+
+
 def exports() -> tuple[Export, ...]:
     """Return the exports of all systems."""
     return tuple(export for system in systems() for export in system.exports)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ricochet.models.core.progress import Progress
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.training.steps import Training
+from ricochet.tasks.training.steps import Publication, Training
 
 if TYPE_CHECKING:
     from ricochet.tasks.registry.packages import Package
@@ -175,6 +175,9 @@ class Inference:
     Attributes:
         run: Infers, writes arrays and figures, and returns the result.
         lines: What of a result is shown at the terminal.
+        kind: Of the package that it writes.
+        publish: Records a result in MLflow and registers the package: takes its name, the folder of
+            the request, the result and the id of a flow run.
         details: More for the help, in whole lines.
     """
 
@@ -182,6 +185,8 @@ class Inference:
     summary: str
     run: Callable[[InferenceRequest], Mapping[str, Any]]
     lines: Callable[[Mapping[str, Any]], Sequence[str]]
+    kind: PackageKind
+    publish: Callable[[str, Path, Mapping[str, Any], str], Publication]
     details: str = ""
 
 

@@ -22,7 +22,10 @@ PARAMETERS = (
     "mass_1", "inertia_1", "centre_x_1", "centre_y_1", "friction_1", "length",
     "mass_2", "inertia_2", "centre_x_2", "centre_y_2", "friction_2",
 )  # fmt: skip
-"""kg, kg m^2, m, m, N m s/rad, m, and so on."""
+UNITS = (
+    "kg", "kg m^2", "m", "m", "N m s/rad", "m",
+    "kg", "kg m^2", "m", "m", "N m s/rad",
+)  # fmt: skip
 LOW = np.array((0.05, 0.002, -0.2, -0.2, 0.0, 0.08, 0.05, 0.002, -0.2, -0.2, 0.0))
 HIGH = np.array((0.5, 1.0, 0.2, 0.2, 0.5, 0.3, 0.5, 1.0, 0.2, 0.2, 0.5))
 COMBINATIONS = 9

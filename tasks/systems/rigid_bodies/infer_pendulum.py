@@ -4,17 +4,23 @@ All files are read, and refused where they must be, before anything is computed.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ricochet.models.systems.rigid_bodies.pendulum_parameters import PARAMETERS, UNITS
 from ricochet.tasks.console.progress import part
 from ricochet.tasks.figures import style
-from ricochet.tasks.storage.files import output_folder, write_arrays
+from ricochet.tasks.registry import packages
+from ricochet.tasks.registry.packages import Package, Parameter
+from ricochet.tasks.storage.files import digest_of, output_folder, sha256, write_arrays
+from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.interface import InferenceRequest
 from ricochet.tasks.systems.rigid_bodies import (
     motion_files,
+    particle_packages,
     pendulum_inference,
     pendulum_predictions,
 )
@@ -23,9 +29,20 @@ from ricochet.tasks.systems.rigid_bodies.motion_files import Recorded
 from ricochet.tasks.systems.rigid_bodies.pendulum_inference import Inferred
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
 
+CHECKS = (
+    "fit_rmse",
+    "starts_at_best",
+    "mixing",
+    "rank",
+    "at_limits",
+    "misfit",
+    "prediction_together",
+)
+"""Entries of the result that its package keeps."""
+
 
 def run(request: InferenceRequest) -> dict[str, Any]:
-    """Infer, predict, and write `samples.npz` and figures."""
+    """Infer, predict, and write `samples.npz`, `package` and figures."""
     settings = request.settings[Pendulum]
     learnt, others = (_read(files, request.rate) for files in (request.files, request.predicted))
     generator = np.random.default_rng(request.seed)
@@ -39,8 +56,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
     )
     found = pendulum_predictions.predict(inferred, others, generator)
     request.progress(2, 2)
-    _write(request.out, inferred)
-    return {
+    result = {
         "schema": "ricochet.motion-posterior/1",
         "files": {name: len(run.states) for name, run in learnt.items()},
         "rate": inferred.rate,
@@ -54,6 +70,8 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         else None,
         "not_predicted": [name for name in others if name not in found],
     }
+    _write(request, inferred, result)
+    return result
 
 
 def lines(result: Mapping[str, Any]) -> list[str]:
@@ -86,8 +104,8 @@ def _read(files: Sequence[Path], rate: float | None) -> dict[str, Recorded]:
     return pendulum_inference.of_files([str(file) for file in files], runs)
 
 
-def _write(out: Path, inferred: Inferred) -> None:
-    posterior, folder = inferred.posterior, output_folder(out)
+def _write(request: InferenceRequest, inferred: Inferred, result: Mapping[str, Any]) -> None:
+    posterior, folder = inferred.posterior, output_folder(request.out)
     write_arrays(
         folder / "samples.npz",
         {
@@ -96,4 +114,21 @@ def _write(out: Path, inferred: Inferred) -> None:
             "departure": posterior.delta.flatten(0, 1).numpy(),
         },
     )
+    draws, settings = inferred.draws, request.settings[Pendulum]
+    package = Package(
+        kind=particle_packages.KIND,
+        parameters=tuple(
+            Parameter(name, unit, float(low), float(high))
+            for name, unit, low, high in zip(
+                PARAMETERS, UNITS, inferred.limits.low, inferred.limits.high, strict=True
+            )
+        ),
+        arrays=particle_packages.arrays_of(draws),
+        inputs=particle_packages.watched(draws),
+        checks={name: result[name] for name in CHECKS},
+        data_digest=digest_of([sha256(file) for file in request.files]),
+        git_commit=git_commit(),
+        settings={"pendulum": asdict(settings), "seed": request.seed, "rate": inferred.rate},
+    )
+    packages.write_package(folder / "package", package, reader=particle_packages.READER)
     style.write(folder, {"posterior": figures.posterior(inferred), "fit": figures.fit(inferred)})

@@ -29,6 +29,7 @@ from ricochet.models.inference.stein_newton import Posterior, Settings
 from ricochet.models.systems.rigid_bodies import double_pendulum, marked_motion
 from ricochet.models.systems.rigid_bodies.pendulum_coordinates import PendulumCoordinates
 from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS
+from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
 from ricochet.tasks.systems.rigid_bodies.motion_files import Recorded
 
 WINDOW = 0.05
@@ -60,6 +61,19 @@ class Inferred:
     def theta(self) -> Float[Tensor, "draw 11"]:
         """All draws that were kept."""
         return self.posterior.theta.flatten(0, 1)
+
+    @property
+    def draws(self) -> Draws:
+        """All draws, for a controller."""
+        posterior, shooting = self.posterior, self.shooting
+        return Draws(
+            self.theta.numpy(),
+            posterior.sigma.flatten(0, 1).numpy(),
+            posterior.delta.flatten(0, 1).numpy(),
+            rate=self.rate,
+            window=shooting.steps,
+            substeps=substeps_of(self.rate),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return what `result.json` says of it."""
@@ -134,9 +148,14 @@ def shooting_of(
     seen: Float[Tensor, "run instant 4"], rate: float, windows: int, scale: Float[Tensor, " 4"]
 ) -> Shooting:
     """Return motions in windows, simulated in steps that are short enough."""
-    substeps = max(1, math.ceil(1.0 / (rate * STEP) - 1e-6))
+    substeps = substeps_of(rate)
     simulate = partial(double_pendulum.move, duration=1.0 / rate, substeps=substeps)
     return Shooting(simulate, seen, windows, scale)
+
+
+def substeps_of(rate: float) -> int:
+    """Return into how many steps a frame is divided."""
+    return max(1, math.ceil(1.0 / (rate * STEP) - 1e-6))
 
 
 def infer(

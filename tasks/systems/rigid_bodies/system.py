@@ -1,6 +1,7 @@
 """What rigid bodies, seen to move, offer."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ricochet.tasks.systems.interface import (
@@ -11,6 +12,8 @@ from ricochet.tasks.systems.interface import (
     StudyRequest,
     System,
 )
+from ricochet.tasks.systems.rigid_bodies.kinds import PENDULUM
+from ricochet.tasks.training.steps import Publication
 
 
 def _synthetic(request: StudyRequest) -> Mapping[str, Any]:
@@ -31,6 +34,12 @@ def _infer(request: InferenceRequest) -> Mapping[str, Any]:
     return infer_pendulum.run(request)
 
 
+def _publish(name: str, out: Path, result: Mapping[str, Any], flow_run: str) -> Publication:
+    from ricochet.tasks.systems.rigid_bodies import publish
+
+    return publish.publish(name, out, result, flow_run)
+
+
 def _lines(result: Mapping[str, Any]) -> Sequence[str]:
     from ricochet.tasks.systems.rigid_bodies import infer_pendulum
 
@@ -39,12 +48,15 @@ def _lines(result: Mapping[str, Any]) -> Sequence[str]:
 
 SYSTEM = System(
     "rigid_bodies",
+    kinds=(PENDULUM,),
     inferences=(
         Inference(
             "double-pendulum",
             "the parameters of a double pendulum, from markers or angles in a file",
             _infer,
             _lines,
+            PENDULUM,
+            _publish,
             details="a file: rows of pivot_x,pivot_y,elbow_x,elbow_y,tip_x,tip_y, gravity along x,"
             " in any unit,\nor of angle_1,angle_2 in rad (link 2 from link 1); a first column time,"
             " in s, replaces --rate",
@@ -71,7 +83,7 @@ SYSTEM = System(
         ),
         Study(
             "pendulum-real",
-            "a filmed pendulum's parameters by all methods, and what they predict of other films",
+            "a filmed pendulum by all methods, and what they predict of other films",
             _real,
             ("repeats", "of every method"),
             duration="two hours of two cores; with --quick 3 minutes",

@@ -106,7 +106,7 @@ def _crossing(
         departure,
         rate=filmed_pendulum.RATE,
         window=round(pendulum_inference.WINDOW * filmed_pendulum.RATE),
-        substeps=round(1.0 / (filmed_pendulum.RATE * pendulum_inference.STEP)),
+        substeps=pendulum_inference.substeps_of(filmed_pendulum.RATE),
     )
     best = replace(draws[:1], theta=np.array([found["best"]]))
     some = generator.permutation(len(theta))[:FUTURES]

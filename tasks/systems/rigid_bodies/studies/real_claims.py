@@ -188,8 +188,8 @@ def _clock(theta: Float[ndarray, "draw 11"]) -> dict[str, Any]:
     )
 
 
-def _both(table: Table, name: str, metric: str) -> tuple[float | None, float | None]:
-    return table[f"{name}-ss"][metric], table[f"{name}-ms"][metric]
+def _both(table: Table, name: str, metric: str) -> list[float | None]:
+    return [table[f"{name}-{kind}"][metric] for kind in ("ss", "ms")]
 
 
 def _or_infinite(value: float | None) -> float:

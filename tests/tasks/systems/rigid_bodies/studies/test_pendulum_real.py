@@ -77,6 +77,7 @@ def test_no_film_is_refused_before_anything_is_written(tmp_path: Path) -> None:
 def test_the_study_has_its_rows_and_pictures(tmp_path: Path, folder: Path, monkeypatch) -> None:
     monkeypatch.setattr(study, "QUICK_PARTICLES", 6)
     monkeypatch.setattr(study, "QUICK_SIMULATIONS", 300)
+    monkeypatch.setattr(study, "QUICK_SECONDS", 0.5)
     changed = {"films": str(folder), "particles": 8, "instants": [0.0], "span": 0.5}
     settings = catalogue.load_settings().changed(Pendulum, **changed)
     found = study.run(StudyRequest(settings, tmp_path, no_progress, quick=True))

@@ -1,0 +1,142 @@
+"""Posteriors of a double pendulum as packages of kind `particles`; numpy alone reads them.
+
+    samples      (draw, 11)  parameters, in the order of the manifest
+    observation  (draw, 4)   deviations of states as they are observed, rad and rad/s
+    departure    (draw, 4)   those by which states depart from the equations at a window's start
+    clock        (3,)        frames a second, frames of a window, steps of the simulation a frame
+    mean (11,), covariance (11, 11)   of the samples
+
+all in double precision. The self-test watches a motion and goes on from there by the first draws,
+as a controller does.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.rigid_bodies import pendulum_tracking
+from ricochet.models.systems.rigid_bodies.pendulum_steps import Bodies
+from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
+from ricochet.tasks.registry import packages
+from ricochet.tasks.registry.kinds import Reader
+from ricochet.tasks.registry.packages import Arrays, Package
+
+KIND = "particles"
+COUNT = 11
+FEWEST, MOST = 8, 100_000
+"""Draws."""
+CLOCK = {"rate": (1.0, 1e5), "window": (1.0, 1e4), "substeps": (1.0, 100.0)}
+"""Bounds of the numbers of `clock`."""
+ROUNDING = 1e-9
+_TESTED, _AHEAD = 5, 20
+_STATES = 4
+
+
+def arrays_of(draws: Draws) -> Arrays:
+    """Return draws as the arrays of a package."""
+    return {
+        "samples": draws.theta,
+        "observation": draws.observation,
+        "departure": draws.departure,
+        "clock": np.array((draws.rate, draws.window, draws.substeps), dtype=float),
+        "mean": draws.theta.mean(0),
+        "covariance": np.cov(draws.theta.T),
+    }
+
+
+def draws_of(package: Package) -> Draws:
+    """Return the draws of a package, for `disc_crossing.Crossing`.
+
+    Raises:
+        BadInput: If they are not those of a pendulum within the limits of the manifest.
+    """
+    if package.kind != KIND:
+        raise BadInput("package", f"kind {package.kind!r}", f"kind {KIND!r}")
+    try:
+        draws = _draws(package.arrays)
+    except (KeyError, ValueError) as error:
+        raise BadInput("package", str(error), f"the arrays of kind {KIND!r}") from error
+    low, high = (
+        np.array([getattr(each, end) for each in package.parameters], dtype=float)
+        for end in ("low", "high")
+    )
+    slack = ROUNDING * (high - low) if len(low) == COUNT else 0.0
+    if len(low) != COUNT or not _within(draws.theta, low - slack, high + slack):
+        raise BadInput("package: samples", "draws outside the limits", "those of the manifest")
+    return draws
+
+
+def read(folder: Path) -> Draws:
+    """Read the draws of a package in a folder; `BadInput` if it is not whole or means nothing."""
+    return draws_of(packages.read_package(folder, reader=READER))
+
+
+def watched(draws: Draws) -> Arrays:
+    """Return the inputs of the self-test: a motion that is seen for three windows at most."""
+    steps = min(30, 3 * draws.window)
+    start = np.array(((1.0, 0.5, 0.0, 0.0),))
+    moved = draws.moved(Bodies.of(draws.theta[:1]), start, steps)[:, 0]
+    return {"watched": np.concatenate((start, moved))}
+
+
+def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
+    """Return what the first draws believe of the motion seen, and where it goes on to.
+
+    Raises:
+        ValueError: If arrays are not as they must be.
+    """
+    draws = _draws(arrays)[:_TESTED]
+    seen = inputs["watched"]
+    if seen.ndim != 2 or seen.shape[1] != _STATES or not 2 <= len(seen) <= 1000:
+        raise ValueError(f"watched of shape {seen.shape}")
+    belief = pendulum_tracking.track(draws, seen)
+    ahead = draws.moved(Bodies.of(draws.theta), belief.mean, _AHEAD)[-1]
+    return {"mean": arrays["samples"].mean(0), "state": belief.mean, "ahead": ahead}
+
+
+READER = Reader(evaluate)
+
+
+def _draws(arrays: Mapping[str, Any]) -> Draws:
+    """Return draws whose shapes, types and ranges were checked; ValueError names what is not so."""
+    samples = arrays["samples"]
+    count = len(samples) if samples.ndim == 2 else 0
+    if not FEWEST <= count <= MOST:
+        raise ValueError(f"samples of shape {samples.shape}")
+    shapes = {"samples": COUNT, "observation": _STATES, "departure": _STATES}
+    for name, width in shapes.items():
+        _check(name, arrays[name], (count, width))
+    _check("clock", arrays["clock"], (len(CLOCK),))
+    for name in ("observation", "departure"):
+        if not _within(arrays[name], 1e-12, 1e6):
+            raise ValueError(f"{name} that is not positive, or beyond all measure")
+    for (name, (low, high)), value in zip(CLOCK.items(), arrays["clock"], strict=True):
+        if not low <= value <= high or (name != "rate" and value != round(value)):
+            raise ValueError(f"clock: {name} {value:g}")
+    rate, window, substeps = arrays["clock"]
+    _check_moments(arrays, samples)
+    rest = arrays["observation"], arrays["departure"]
+    return Draws(samples, *rest, rate=float(rate), window=int(window), substeps=int(substeps))
+
+
+def _check(name: str, values: Any, shape: tuple[int, ...]) -> None:
+    if values.shape != shape:
+        raise ValueError(f"{name} of shape {values.shape}")
+    if values.dtype != np.float64 or not np.isfinite(values).all():
+        raise ValueError(f"{name} that is not of finite numbers of double precision")
+
+
+def _check_moments(arrays: Mapping[str, Any], samples: Any) -> None:
+    """Refuse a mean and a covariance that are not those of the samples."""
+    expected = {"mean": samples.mean(0), "covariance": np.cov(samples.T)}
+    for name, values in expected.items():
+        _check(name, arrays[name], values.shape)
+        if not np.allclose(arrays[name], values, rtol=1e-6, atol=1e-12):
+            raise ValueError(f"{name} that is not that of the samples")
+
+
+def _within(values: Any, low: Any, high: Any) -> bool:
+    return bool(((values >= low) & (values <= high)).all())
