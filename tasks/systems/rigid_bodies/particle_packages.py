@@ -20,9 +20,10 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies import pendulum_tracking
 from ricochet.models.systems.rigid_bodies.pendulum_steps import Bodies
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
-from ricochet.tasks.registry import packages
+from ricochet.tasks.registry import packages, quantities
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package
+from ricochet.tasks.registry.quantities import Quantity
 
 KIND = "particles"
 COUNT = 11
@@ -97,7 +98,18 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     return {"mean": arrays["samples"].mean(0), "state": belief.mean, "ahead": ahead}
 
 
-READER = Reader(evaluate)
+def describe(package: Package) -> tuple[Quantity, ...]:
+    """Return the length of link 1, the one parameter that is told by itself, and the fit.
+
+    Of all others the motion tells ratios (`pendulum_parameters`).
+    """
+    every = {each.name: each for each in quantities.of_package(package)}
+    fit = package.checks.get("fit_rmse")
+    scores = (Quantity("fit_rmse", "1", fit),) if isinstance(fit, float) else ()
+    return ((every["length"],) if "length" in every else ()) + scores
+
+
+READER = Reader(evaluate, describe=describe)
 
 
 def _draws(arrays: Mapping[str, Any]) -> Draws:

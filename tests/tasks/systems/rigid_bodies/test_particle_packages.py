@@ -11,7 +11,7 @@ import pytest
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies.disc_crossing import Crossing
 from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS, UNITS
-from ricochet.tasks.registry import packages, quantities
+from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.packages import Package, Parameter
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.rigid_bodies import particle_packages, publish
@@ -57,8 +57,6 @@ def test_draws_come_back_as_they_were_and_the_controller_decides_alike(tmp_path:
     angles = np.linspace((1.0, 0.5), (1.2, 0.4), 41)
     one, other = (Crossing(each).decide(angles, np.random.default_rng(0)) for each in (made, found))
     assert one == other
-    numbers = quantities.of_package(package())
-    assert [each.name for each in numbers] == list(PARAMETERS)
 
 
 def changed(name: str, place: tuple, value: float) -> dict[str, np.ndarray]:
@@ -107,6 +105,14 @@ def test_draws_beyond_the_limits_of_the_manifest_and_other_kinds_are_refused() -
         particle_packages.draws_of(replace(made, kind="grid"))
 
 
+def test_a_list_shows_the_length_and_the_fit() -> None:
+    made = package()
+    length, fit = particle_packages.describe(replace(made, checks={"fit_rmse": 0.02}))
+    assert (length.name, length.unit, fit.mean) == ("length", "m", 0.02)
+    assert length.mean == pytest.approx(made.arrays["samples"][:, 5].mean())
+    assert particle_packages.describe(made) == (length,)
+
+
 def test_names_are_of_this_kind_alone_and_bad_ones_are_refused() -> None:
     assert catalogue.kind_of("pendulum-lab") is PENDULUM
     for name in ("pendulum-", "pendulum-A", "pendulum-a/b", "pendulum-" + "a" * 60, "pendulum--"):
@@ -141,4 +147,4 @@ def test_a_posterior_is_registered_once_and_comes_back(tracker, tmp_path: Path) 
     assert run.data.metrics["angle_deg_0.25"] == 1.0
     assert run.data.params["pieces"] == "3"
     said = tracker.client.get_model_version("pendulum-lab", "1").description
-    assert "mass_1" in said
+    assert "length" in said
