@@ -138,7 +138,9 @@ def windows_of(
             ]
         )
     )
-    scale = seen.flatten(0, 1).std(0)
+    scale = (
+        (seen - seen.mean(1, keepdim=True)).flatten(0, 1).std(0)
+    )  # turns before a piece are none
     if not bool((scale > 0.0).all()):
         raise BadInput(file, f"nothing that moves in {count * WINDOW:g} s", "a pendulum's motion")
     return shooting_of(seen, rate, count, scale), rate

@@ -107,7 +107,7 @@ class Judge:
             departures: Deviations by which states depart from the equations (`rolled`).
         """
         moved = rolled(theta, self.starts, departures)
-        dense = np.isfinite(moved).all((1, 2, 3))
+        dense = (np.abs(moved / self.scale) < FARTHEST).all((1, 2, 3))
         sure = _flat(moved[dense] / self.scale)
         every, root = sure.reshape(-1, self.came.shape[1]), np.sqrt(self.came.shape[1])
         if len(sure) <= sample_distances.NEIGHBOURS:
@@ -123,6 +123,8 @@ class Judge:
         }
 
 
+FARTHEST = 1e6
+"""Deviations of a state beyond which there is no motion: nothing is left of a distance's digits."""
 METRICS = ("kl_real_sim", "kl_sim_real", "mmd2", "energy_score")
 
 

@@ -125,6 +125,12 @@ def test_pieces_begin_at_the_instants_that_a_recording_holds() -> None:
     begins = [(runs["a"], 40), (runs["a"], 800), (runs["b"], 40)]
     expected = np.stack([run.states[begin : begin + 401] for run, begin in begins])
     np.testing.assert_array_equal(shooting.observed.numpy(), expected)
+    turned = {
+        **runs,
+        "a": Recorded(runs["a"].states + np.linspace(0.0, 900.0, 1201)[:, None], RATE),
+    }
+    far, _ = pendulum_inference.windows_of(turned, 1.0, (2.0, 0.1))
+    assert float(far.scale.max()) < 0.5 * 900.0 / 3.0  # not the turns between the pieces
     with pytest.raises(BadInput, match="found 481 frames at 400 Hz, expected at least 641"):
         pendulum_inference.windows_of(runs, 1.0, (1.5,))
 

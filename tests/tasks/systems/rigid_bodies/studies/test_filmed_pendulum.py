@@ -70,6 +70,10 @@ def test_particles_without_a_motion_are_left_out_and_counted(film: Film) -> None
     assert film.judge.numbers(broken)["unstable"] == pytest.approx(0.3)
     kept = film.judge.numbers(broken[:7])
     assert film.judge.numbers(broken)["energy_score"] == pytest.approx(kept["energy_score"])
+    broken[7:] = RODS
+    broken[7:, 4] = -60.0  # friction that drives: finite, and far beyond all measure
+    assert film.judge.numbers(broken)["unstable"] == pytest.approx(0.3)
+    assert film.judge.numbers(broken)["energy_score"] == pytest.approx(kept["energy_score"])
     none = film.judge.numbers(np.full((10, 11), np.nan))
     assert none["unstable"] == 1.0
     assert none["energy_score"] is None
