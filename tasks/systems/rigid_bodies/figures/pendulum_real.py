@@ -39,7 +39,12 @@ def _motions(film: Film, particles: Mapping[str, Found]) -> Figure:
         axes.set_title(row, fontsize=9)
     for axes in table[len(particles) :]:
         axes.set_visible(False)
-    figure.legend(*table[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    shown = figure.legend(
+        *table[0].get_legend_handles_labels(), loc="outside upper center", ncols=4
+    )
+    for handle in shown.legend_handles:
+        if handle is not None:
+            handle.set(alpha=1.0, linewidth=1.6)
     figure.supxlabel("time / s", fontsize=9)
     figure.supylabel("angle / rad", fontsize=9)
     return figure
@@ -70,8 +75,6 @@ def metrics(numbers: Mapping[str, Sequence[Mapping[str, float | None]]]) -> Figu
             axes.plot(values, [place] * len(values), "o", color=style.COLOURS[0], ms=4, alpha=0.7)
         style.label_axes(axes, label, "")
         axes.grid(axis="y", color="0.9")
-        if metric == "kl_sim_real":
-            axes.set_xscale("log")
     panels[0].set_yticks(range(len(numbers)), list(numbers), fontsize=8)
     panels[0].invert_yaxis()
     return figure
