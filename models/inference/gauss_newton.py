@@ -16,7 +16,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
+from ricochet.models.inference.shooting_density import (
+    Noise,
+    ShootingDensity,
+    Unknowns,
+    in_all_states,
+)
 
 _ROUNDS, _STEPS = 3, 6
 _NIL = 1e-2
@@ -69,7 +74,7 @@ def fit(
     share, delta = begun.x.new_full((count,), 1e-2), begun.x.new_full((count,), schedule.widest)
     left = torch.arange(count)
     for _ in range(schedule.steps):
-        part, noise = found[left], _noise(found[left], schedule.sigma, delta[left])
+        part, noise = found[left], _noise(density, schedule.sigma, delta[left])
         before = density.value(part, density.at(part), noise)
         part, share[left] = improved(density, part, noise, share[left])
         gain = density.value(part, density.at(part), noise) - before
@@ -101,7 +106,8 @@ def refined(density: ShootingDensity, found: Unknowns, tightness: float) -> Unkn
     for _ in range(_ROUNDS):
         sigma = density.at(found).residuals.square().mean((1, 2, 3)).sqrt()
         for _ in range(_STEPS):
-            found, share = improved(density, found, Noise(sigma, tightness * sigma), share)
+            noise = Noise(sigma, tightness * in_all_states(sigma, found.z.shape[-1]))
+            found, share = improved(density, found, noise, share)
     return found
 
 
@@ -135,6 +141,7 @@ def improved(
     return moved, share
 
 
-def _noise(unknowns: Unknowns, sigma: float, delta: Float[Tensor, " particle"]) -> Noise:
-    states = unknowns.z[:, 0, 0]
-    return Noise(torch.full_like(states, sigma), delta[:, None].expand_as(states))
+def _noise(density: ShootingDensity, sigma: float, delta: Float[Tensor, " particle"]) -> Noise:
+    shooting = density.shooting
+    seen = delta.new_full((len(delta), shooting.observable), sigma)
+    return Noise(seen, delta[:, None].expand(-1, len(shooting.scale)))

@@ -7,7 +7,8 @@ own and compared with the observed states x and with the next start:
     d_w = (start_{w+1} - end of window w) / scale    defects between windows
     o = (x_0 - start_0) / scale                      offset of the first start, 0 where it is known
 
-With one window there are no defects: single shooting. Of a trajectory
+With one window there are no defects: single shooting. Of states that are not observed, such as rates
+of joints whose angles are seen, there are defects alone. Of a trajectory
 
     log p = -1/2 sum_t |r_t|^2 / sigma^2 - n log sigma,    log p_def = -1/2 sum_w |d_w|^2 / delta^2.
 
@@ -77,12 +78,15 @@ class Shooting:
         observed: From the known first state on.
         windows: Of each trajectory; its steps must be a multiple.
         scale: Of each state, by which residuals and defects are divided.
+        seen: How many states, the first ones, are observed; values of others are where methods
+            begin and no more. All are when absent.
     """
 
     simulate: Simulator
     observed: Float[Tensor, "trajectory instant state"]
     windows: int
     scale: Float[Tensor, " state"]
+    seen: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse windows that leave steps over, and numbers that are none."""
@@ -91,6 +95,13 @@ class Shooting:
             raise ValueError(f"windows must divide the {steps} steps, not be {self.windows}")
         if not bool(torch.isfinite(self.observed).all()) or not bool((self.scale > 0.0).all()):
             raise ValueError("observed must be finite, and scale positive")
+        if self.seen is not None and not 1 <= self.seen <= len(self.scale):
+            raise ValueError(f"seen must be 1 to {len(self.scale)} states, not {self.seen}")
+
+    @property
+    def observable(self) -> int:
+        """How many states are observed."""
+        return len(self.scale) if self.seen is None else self.seen
 
     @property
     def steps(self) -> int:
@@ -111,9 +122,10 @@ class Shooting:
         motion = self.simulate(theta[:, None], starts.flatten(1, 2), steps=self.steps)
         simulated = motion.states.unflatten(1, starts.shape[1:3])
         expected = self.observed[:, 1:].unflatten(1, (self.windows, self.steps))
-        residuals = (expected - simulated) / self.scale
+        seen, own = slice(self.observable), self.scale[: self.observable]
+        residuals = (expected[..., seen] - simulated[..., seen]) / own
         defects = (starts[:, :, 1:] - simulated[:, :, :-1, -1]) / self.scale
-        offsets = (self.observed[:, 0] - starts[:, :, 0]) / self.scale
+        offsets = (self.observed[:, 0, seen] - starts[:, :, 0, seen]) / own
         return Shot(residuals, defects, offsets, motion, self.scale)
 
 
@@ -127,21 +139,23 @@ class Shot:
         offsets: Observed first states less the first starts, over the scale.
     """
 
-    residuals: Float[Tensor, "particle trajectory window step state"]
+    residuals: Float[Tensor, "particle trajectory window step seen"]
     defects: Float[Tensor, "particle trajectory gap state"]
-    offsets: Float[Tensor, "particle trajectory state"]
+    offsets: Float[Tensor, "particle trajectory seen"]
     motion: Motion
     scale: Float[Tensor, " state"]
 
     def pulled_back(
         self,
-        by_residuals: Float[Tensor, "particle trajectory window step state"],
+        by_residuals: Float[Tensor, "particle trajectory window step seen"],
         by_defects: Float[Tensor, "particle trajectory gap state"],
     ) -> tuple[
         Float[Tensor, "particle parameter"], Float[Tensor, "particle trajectory window state"]
     ]:
         """Return the gradient, by parameters and starts, of sums of both with these weights."""
-        weights = -by_residuals / self.scale
+        seen = by_residuals.shape[-1]
+        weights = by_residuals.new_zeros((*by_residuals.shape[:-1], len(self.scale)))
+        weights[..., :seen] = -by_residuals / self.scale[:seen]
         weights[:, :, :-1, -1] -= by_defects / self.scale
         by_start, by_parameter = self.motion.gradient(weights.flatten(1, 2))
         own = by_start.unflatten(1, weights.shape[1:3]).clone()
@@ -151,7 +165,7 @@ class Shot:
     def jacobian(self) -> tuple[Tensor, Tensor]:
         """Return minus the derivatives of the residuals by the parameters and by their start.
 
-        Shapes (particle, trajectory, window, step, state, parameter) and (.., start); those of a
+        Those of states that are not observed are in their places too. Shapes (particle, trajectory, window, step, state, parameter) and (.., start); those of a
         window's last step are also minus the derivatives of the defect behind it.
         """
         found, shape = self.motion.jacobian(), self.residuals.shape[1:3]
@@ -163,7 +177,7 @@ class Shot:
 
 
 def log_likelihoods(
-    residuals: Float[Tensor, "particle trajectory window step state"], sigma: float
+    residuals: Float[Tensor, "particle trajectory window step seen"], sigma: float
 ) -> Float[Tensor, "particle trajectory"]:
     """Return log p of each trajectory (Eq. 2), constants of the normal law included.
 

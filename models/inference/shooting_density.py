@@ -63,7 +63,7 @@ class Unknowns:
 class Noise:
     """Deviations of observations and of starts, over the scale of the states."""
 
-    sigma: Float[Tensor, "particle state"]
+    sigma: Float[Tensor, "particle seen"]
     delta: Float[Tensor, "particle state"]
 
     def __getitem__(self, places: Tensor) -> "Noise":
@@ -143,18 +143,19 @@ class ShootingDensity:
         tight, loose = 1.0 / noise.delta[:, None, None], 1.0 / self._first(noise)
         by_z = gram[..., count:-1, -1].clone()
         by_z[:, :, 1:] -= shot.defects * tight.square()
-        by_z[:, :, 0] += shot.offsets * loose.square()
+        by_z[:, :, 0, : shot.offsets.shape[-1]] += shot.offsets * loose.square()
         by_x = gram[..., :count, -1].sum((1, 2)) + self.coordinates.log_prior(unknowns.x)[1]
         across = gram[..., :count, count:-1].clone()
         across[:, :, 1:] -= (ends[..., :count] * tight[..., None]).mT
         shared = gram[..., :count, :count].sum((1, 2))
         shared = shared + torch.diag(self.coordinates.precision)
         before = -ends[..., count:-1] * tight[..., None]
-        own = _blocks(gram[..., count:-1, count:-1], before, (loose.square(), tight.square()))
+        precisions = _padded(loose.square(), unknowns.z.shape[-1]), tight.square()
+        own = _blocks(gram[..., count:-1, count:-1], before, precisions)
         metric = Arrow(shared, across.movedim(-2, 2).flatten(3), own)
         return Expansion(self.value(unknowns, shot, noise), by_x, by_z.flatten(2), metric)
 
-    def _first(self, noise: Noise) -> Float[Tensor, "particle 1 state"]:
+    def _first(self, noise: Noise) -> Float[Tensor, "particle 1 seen"]:
         """Return the deviation of first starts from what was observed."""
         return (torch.full_like(noise.sigma, KNOWN) if self.known_starts else noise.sigma)[:, None]
 
@@ -166,13 +167,30 @@ class ShootingDensity:
         """
         by_parameter, by_start = shot.jacobian()
         by_x = by_parameter @ self.coordinates.slopes(unknowns.x)[:, None, None, None]
-        columns = torch.cat((by_x, by_start * self.shooting.scale, shot.residuals[..., None]), -1)
-        last = columns[:, :, :, -1].clone()
-        last[:, :, :-1, :, -1] = shot.defects
+        slopes, seen = torch.cat((by_x, by_start * self.shooting.scale), -1), shot.residuals.shape[-1]
+        gaps = torch.nn.functional.pad(shot.defects, (0, 0, 0, 1))[..., None]
+        last = torch.cat((slopes[:, :, :, -1], gaps), -1)
         last[:, :, -1] = 0.0
         last = last / noise.delta[:, None, None, :, None]
+        columns = torch.cat((slopes[..., :seen, :], shot.residuals[..., None]), -1)
         columns = columns / noise.sigma[:, None, None, None, :, None]
         return torch.cat((columns.flatten(3, 4), last), 3), last[:, :, :-1]
+
+
+def in_all_states(
+    sigma: Float[Tensor, "particle seen"], states: int
+) -> Float[Tensor, "particle {states}"]:
+    """Return deviations, over the scale, as long as states are: of those not seen the mean.
+
+    >>> in_all_states(torch.tensor([[1.0, 3.0]]), 3)
+    tensor([[1., 3., 2.]])
+    """
+    rest = sigma.mean(1, keepdim=True).expand(-1, states - sigma.shape[1])
+    return torch.cat((sigma, rest), 1)
+
+
+def _padded(values: Float[Tensor, "*batch seen"], states: int) -> Float[Tensor, "*batch {states}"]:
+    return torch.nn.functional.pad(values, (0, states - values.shape[-1]))
 
 
 def _blocks(

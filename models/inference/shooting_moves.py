@@ -80,7 +80,7 @@ def noise_of(
     offsets = 0.0 if density.known_starts else shot.offsets.square().sum(1)
     sigma = _deviation(shot.residuals.square().sum((1, 2, 3)) + offsets, seen, None, generator)
     if exact:
-        return Noise(sigma, least.expand_as(sigma).clone())
+        return Noise(sigma, least.expand(len(sigma), -1).clone())
     delta = _deviation(shot.defects.square().sum((1, 2)), gaps, least, generator)
     return Noise(sigma, delta)
 

@@ -28,7 +28,12 @@ from ricochet.models.inference import gauss_newton, shooting_moves
 from ricochet.models.inference.gauss_newton import Schedule
 from ricochet.models.inference.limits import Coordinates, Logistic, Shares
 from ricochet.models.inference.multiple_shooting import Shooting
-from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
+from ricochet.models.inference.shooting_density import (
+    Noise,
+    ShootingDensity,
+    Unknowns,
+    in_all_states,
+)
 from ricochet.models.inference.shooting_moves import Chain
 
 LEAST = {True: 1e-2, False: 0.05}
@@ -69,7 +74,7 @@ class Posterior:
     Attributes:
         theta: Parameters.
         starts: Of all windows, after the last round.
-        sigma: Deviations of the observations, in their units.
+        sigma: Deviations of the observations of states that are seen, in their units.
         delta: Deviations of states from window to window, in their units.
         fits: Root mean square of the residuals of each particle's best fit, over the scale.
         white: Chance, if the equations hold, of residuals correlated as those of the best fit are.
@@ -79,7 +84,7 @@ class Posterior:
 
     theta: Float[Tensor, "round particle parameter"]
     starts: Float[Tensor, "particle trajectory window state"]
-    sigma: Float[Tensor, "round particle state"]
+    sigma: Float[Tensor, "round particle seen"]
     delta: Float[Tensor, "round particle state"]
     fits: Float[Tensor, " particle"]
     white: float
@@ -225,8 +230,9 @@ def _spread(
     sigma = shot.residuals.square().mean((1, 2, 3)).sqrt()
     chance = whiteness(shot.residuals[0].flatten(1, 2).numpy(), apart)
     exact = apart == 1 and chance >= WHITE
-    least, length = LEAST[exact] * sigma.mean(0), 0.1
-    noise = Noise(sigma, least.expand_as(sigma))
+    states = len(density.shooting.scale)
+    least, length = LEAST[exact] * in_all_states(sigma, states).mean(0), 0.1
+    noise = Noise(sigma, least.expand(len(sigma), -1))
     chain = Chain(shooting_moves.scattered(density, chosen, noise, generator), noise, 0.5)
     kept: list[Chain] = []
     freely = settings.freely if bool((density.coordinates.free > 0.0).any()) else 0
@@ -241,7 +247,8 @@ def _spread(
             density, chain, 1, generator, least=least, exact=exact, adapt=settling
         )
         if settling:
-            least = torch.minimum(least, LEAST[exact] * chain.noise.sigma.median(0).values)
+            usual = in_all_states(chain.noise.sigma, states).median(0).values
+            least = torch.minimum(least, LEAST[exact] * usual)
         else:
             kept.append(chain)
         progress(number + 1, whole)
@@ -257,7 +264,7 @@ def _posterior(
     return Posterior(
         density.coordinates.parameters(x),
         kept[-1].unknowns.z * scale,
-        torch.stack([each.noise.sigma for each in kept]) * scale,
+        torch.stack([each.noise.sigma for each in kept]) * scale[: density.shooting.observable],
         torch.stack([each.noise.delta for each in kept]) * scale,
         fits,
         white,
