@@ -48,6 +48,10 @@ class Coordinates(Protocol):
         """Of the parameters."""
 
     @property
+    def shares(self) -> "Shares":
+        """Of the limits' range, over which starts are spread evenly."""
+
+    @property
     def precision(self) -> Float[Tensor, " parameter"]:
         """That of a normal law about as wide as the prior."""
 
@@ -93,6 +97,11 @@ class Shares:
         """Refuse logarithms of what may be nothing."""
         if bool((self.limits.low[self._logarithmic] <= 0.0).any()):
             raise ValueError("limits of parameters of unknown magnitude must be positive")
+
+    @property
+    def shares(self) -> "Shares":
+        """Themselves."""
+        return self
 
     @property
     def precision(self) -> Float[Tensor, " parameter"]:

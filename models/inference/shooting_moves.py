@@ -177,6 +177,8 @@ def scattered(
         good = torch.isfinite(density.value(tried, density.at(tried), noise[left]))
         found = found.put(left[good], tried[good.nonzero()[:, 0]])
         left = left[~good]
+        if len(left) == 0:
+            break
     return found
 
 

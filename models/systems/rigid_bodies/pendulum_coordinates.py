@@ -35,6 +35,11 @@ class PendulumCoordinates:
 
     limits: Limits
 
+    @property
+    def shares(self) -> Shares:
+        """Of the limits' range."""
+        return Shares(self.limits)
+
     @cached_property
     def precision(self) -> Float[Tensor, " parameter"]:
         """By the quartiles of the prior, of what can be identified; the rest is held where it is.
