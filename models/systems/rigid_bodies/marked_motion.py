@@ -62,8 +62,10 @@ def angles(
     return found
 
 
-def states(angles: Float[ndarray, "frame 2"], rate: float) -> Float[ndarray, "frame 4"]:
-    """Return angles and their rates, rad and rad/s, of frames at a rate in Hz.
+def states(
+    positions: Float[ndarray, "frame position"], rate: float
+) -> Float[ndarray, "frame state"]:
+    """Return positions such as angles and their rates, rad and rad/s, of frames at a rate in Hz.
 
     >>> states(0.1 * np.arange(11.0)[:, None] * (1.0, -2.0), rate=400.0)[0].round(6)
     array([  0.,   0.,  40., -80.])
@@ -71,10 +73,10 @@ def states(angles: Float[ndarray, "frame 2"], rate: float) -> Float[ndarray, "fr
     Raises:
         ValueError: If there are fewer frames than the fit takes.
     """
-    if len(angles) < WINDOW:
-        raise ValueError(f"{len(angles)} frames, expected at least {WINDOW}")
+    if len(positions) < WINDOW:
+        raise ValueError(f"{len(positions)} frames, expected at least {WINDOW}")
     smooth, slopes = (
-        signal.savgol_filter(angles, WINDOW, ORDER, deriv=order, delta=1.0 / rate, axis=0)
+        signal.savgol_filter(positions, WINDOW, ORDER, deriv=order, delta=1.0 / rate, axis=0)
         for order in (0, 1)
     )
     return np.concatenate((smooth, slopes), 1)

@@ -20,13 +20,15 @@ from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.interface import InferenceRequest
 from ricochet.tasks.systems.rigid_bodies import (
     motion_files,
+    motion_inference,
     particle_packages,
     pendulum_inference,
     pendulum_predictions,
+    predicted_motions,
 )
-from ricochet.tasks.systems.rigid_bodies.figures import pendulum_inference as figures
-from ricochet.tasks.systems.rigid_bodies.motion_files import Recorded
-from ricochet.tasks.systems.rigid_bodies.pendulum_inference import Inferred
+from ricochet.tasks.systems.rigid_bodies.figures import motion_inference as figures
+from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
+from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
 
 CHECKS = (
@@ -54,7 +56,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         particles=settings.particles,
         progress=part(request.progress, 0, 2),
     )
-    found = pendulum_predictions.predict(inferred, others, generator)
+    found = predicted_motions.predict(inferred, others, generator)
     request.progress(2, 2)
     result = {
         "schema": "ricochet.motion-posterior/1",
@@ -64,10 +66,8 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         "span": inferred.shooting.windows * inferred.shooting.steps / inferred.rate,
         "particles": settings.particles,
         **inferred.to_json(),
-        "prediction": {name: each.to_json() for name, each in found.items()},
-        "prediction_together": pendulum_predictions.together(list(found.values())).to_json()
-        if found
-        else None,
+        "prediction": {name: pendulum_predictions.to_json(each) for name, each in found.items()},
+        "prediction_together": pendulum_predictions.together(list(found.values())),
         "not_predicted": [name for name in others if name not in found],
     }
     _write(request, inferred, result)
@@ -101,7 +101,7 @@ def _predicted(name: str, each: Mapping[str, Any]) -> str:
 
 def _read(files: Sequence[Path], rate: float | None) -> dict[str, Recorded]:
     runs = [motion_files.read(file, rate) for file in files]
-    return pendulum_inference.of_files([str(file) for file in files], runs)
+    return motion_inference.of_files([str(file) for file in files], runs)
 
 
 def _write(request: InferenceRequest, inferred: Inferred, result: Mapping[str, Any]) -> None:
@@ -114,7 +114,7 @@ def _write(request: InferenceRequest, inferred: Inferred, result: Mapping[str, A
             "departure": posterior.delta.flatten(0, 1).numpy(),
         },
     )
-    draws, settings = inferred.draws, request.settings[Pendulum]
+    draws, settings = pendulum_inference.draws_of(inferred), request.settings[Pendulum]
     package = Package(
         kind=particle_packages.KIND,
         parameters=tuple(
