@@ -86,7 +86,8 @@ def read(file: Path, model: mujoco.MjModel) -> Unknown:
     _check_places(file, entries)
     parts = list(entries.values())
     low, high = (
-        torch.tensor([getattr(each, end) for each in parts]).double() for end in ("low", "high")
+        torch.tensor([getattr(each, end) for each in parts], dtype=torch.float64)
+        for end in ("low", "high")
     )
     return Unknown(
         tuple(entries),

@@ -178,10 +178,10 @@ def windows_of(
     scale = (
         (seen - seen.mean(1, keepdim=True)).flatten(0, 1).std(0)
     )  # turns before a piece are none
-    if not bool((scale > 0.0).all()):
-        raise BadInput(
-            next(iter(runs)), f"nothing that moves in {count * problem.window:g} s", "a motion"
-        )
+    still = [name for name, size in zip(problem.states, scale, strict=True) if not size > 0.0]
+    if still:
+        what = "nothing that moves" if len(still) == len(scale) else f"{still[0]} that is constant"
+        raise BadInput(next(iter(runs)), f"{what} in {count * problem.window:g} s", "a motion")
     simulate = problem.simulator(rate, inputs_of(pieces, windows=count, steps=steps))
     return Shooting(simulate, seen, count, scale), rate
 

@@ -13,7 +13,7 @@ ROD = """<mujoco><option timestep="0.001" integrator="{integrator}"/><worldbody>
 <inertial pos="0 0 -0.3" mass="0.8" diaginertia="0.01 0.01 0.001"/>
 <site name="tip" pos="0 0 -0.5"/></body></worldbody></mujoco>"""
 
-CART = """<mujoco><option timestep="0.0025"/><worldbody><body name="cart">
+CART = """<mujoco><option timestep="0.005"/><worldbody><body name="cart">
 <joint name="slide" type="slide" axis="1 0 0" damping="0.8" stiffness="40"/>
 <geom name="box" type="box" size="0.1 0.05 0.05" mass="1.2"/><site name="front" pos="0.1 0 0"/>
 <body name="bob"><joint name="hinge" axis="0 1 0" damping="0.01" frictionloss="0.0"/>

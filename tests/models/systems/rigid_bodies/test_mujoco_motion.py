@@ -15,7 +15,7 @@ from tests.models.systems.rigid_bodies import swings
 
 
 def stepped_by_hand(theta: np.ndarray, start: np.ndarray, controls: np.ndarray) -> np.ndarray:
-    """MuJoCo's own steps of one cart, four to a frame."""
+    """MuJoCo's own steps of one cart, two to a frame."""
     model = swings.cart()
     data = mujoco.MjData(model)
     places = [mujoco_parameters.find(model, each) for each in swings.OF_CART]
@@ -24,7 +24,7 @@ def stepped_by_hand(theta: np.ndarray, start: np.ndarray, controls: np.ndarray) 
     found = []
     for control in controls:
         data.ctrl[:] = control
-        for _ in range(4):
+        for _ in range(2):
             mujoco.mj_step(model, data)
         found.append(np.concatenate((data.qpos, data.qvel)))
     return np.array(found)
@@ -80,7 +80,7 @@ def test_derivatives_are_those_of_a_model_that_varies_by_other_steps() -> None:
 
 def test_one_step_has_the_derivatives_that_mujoco_finds() -> None:
     theta, starts, controls = swings.some(1, 1)
-    found = swings.simulator(controls, rate=400.0)(theta, starts, steps=1).jacobian()
+    found = swings.simulator(controls, rate=200.0)(theta, starts, steps=1).jacobian()
     model = swings.cart()
     data = mujoco.MjData(model)
     places = [mujoco_parameters.find(model, each) for each in swings.OF_CART]
@@ -98,7 +98,7 @@ def test_near_a_limit_differences_stay_within_it() -> None:
     places = (mujoco_parameters.find(model, "joint hinge damping"),)
     limits = Limits(torch.zeros(1).double(), torch.ones(1).double())
     none = torch.zeros(1, 3, 1).double()
-    simulate = MujocoSimulator(model, places, Shares(limits), 4, none)
+    simulate = MujocoSimulator(model, places, Shares(limits), 2, none)
     start = torch.tensor([[[0.0, 0.5, 0.0, 1.0]]]).double()
     at, beside = (
         simulate(torch.full((1, 1, 1), value).double(), start, steps=3).jacobian().by_parameter
@@ -160,9 +160,9 @@ def test_what_is_beyond_all_measure_is_no_number_and_no_file(
 
 def test_steps_divide_a_frame() -> None:
     model, substeps = mujoco_motion.stepped(swings.cart(), 100.0)
-    assert (substeps, model.opt.timestep) == (4, pytest.approx(0.0025))
+    assert (substeps, model.opt.timestep) == (2, pytest.approx(0.005))
     model, substeps = mujoco_motion.stepped(swings.cart(), 99.98)
-    assert (substeps, substeps * model.opt.timestep) == (4, pytest.approx(1.0 / 99.98))
+    assert (substeps, substeps * model.opt.timestep) == (2, pytest.approx(1.0 / 99.98))
     model, substeps = mujoco_motion.stepped(swings.cart(), 1000.0)
     assert (substeps, model.opt.timestep) == (1, pytest.approx(1e-3))
 
