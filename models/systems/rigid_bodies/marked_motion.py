@@ -63,20 +63,23 @@ def angles(
 
 
 def states(
-    positions: Float[ndarray, "frame position"], rate: float
+    positions: Float[ndarray, "frame position"], rate: float, *, width: int = WINDOW
 ) -> Float[ndarray, "frame state"]:
     """Return positions such as angles and their rates, rad and rad/s, of frames at a rate in Hz.
 
     >>> states(0.1 * np.arange(11.0)[:, None] * (1.0, -2.0), rate=400.0)[0].round(6)
     array([  0.,   0.,  40., -80.])
 
+    Args:
+        width: Frames to which each polynomial is fitted, an odd number.
+
     Raises:
         ValueError: If there are fewer frames than the fit takes.
     """
-    if len(positions) < WINDOW:
-        raise ValueError(f"{len(positions)} frames, expected at least {WINDOW}")
+    if len(positions) < width:
+        raise ValueError(f"{len(positions)} frames, expected at least {width}")
     smooth, slopes = (
-        signal.savgol_filter(positions, WINDOW, ORDER, deriv=order, delta=1.0 / rate, axis=0)
+        signal.savgol_filter(positions, width, ORDER, deriv=order, delta=1.0 / rate, axis=0)
         for order in (0, 1)
     )
     return np.concatenate((smooth, slopes), 1)

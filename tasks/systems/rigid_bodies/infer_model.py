@@ -47,7 +47,7 @@ class _Read:
 def run(request: InferenceRequest) -> dict[str, Any]:
     """Infer, predict, and write `samples.npz`, `package` and figures."""
     settings, read = request.settings[Model], _read(request)
-    problem = model_inference.problem(read.model, read.unknown, settings.window)
+    problem = model_inference.problem(read.model, read.unknown, settings.window, settings.smoothing)
     generator = np.random.default_rng(request.seed)
     inferred = _inferred(request, read, problem, generator)
     found = predicted_motions.predict(inferred, read.others, generator)
@@ -101,10 +101,11 @@ def _read(request: InferenceRequest) -> _Read:
     model = model_files.read(file)
     named = request.given.get("parameters") or model_parameters.beside(file)
     unknown = model_parameters.read(named, model)
+    width = request.settings[Model].smoothing
     learnt, others = (
         motion_inference.of_files(
             [str(each) for each in files],
-            [model_recordings.read(each, model, request.rate) for each in files],
+            [model_recordings.read(each, model, request.rate, width=width) for each in files],
         )
         for files in (request.files, request.predicted)
     )

@@ -15,12 +15,13 @@ from ricochet.models.systems.rigid_bodies.mujoco_motion import SLIDE, MujocoSimu
 from ricochet.models.systems.rigid_bodies.mujoco_parameters import names
 from ricochet.tasks.systems.rigid_bodies import predicted_motions
 from ricochet.tasks.systems.rigid_bodies.model_parameters import Unknown
+from ricochet.tasks.systems.rigid_bodies.model_recordings import WIDTH
 from ricochet.tasks.systems.rigid_bodies.motion_inference import Inputs, Problem
 from ricochet.tasks.systems.rigid_bodies.predicted_motions import AHEAD, Prediction
 
 _DOUBT = (
     "signs or zeros of columns may be others than the model's, the rate wrong, limits too narrow,"
-    " or the model moves otherwise"
+    " a motion too fast for `model.smoothing`, or the model moves otherwise"
 )
 
 
@@ -50,11 +51,12 @@ class Making:
         )
 
 
-def problem(model: mujoco.MjModel, unknown: Unknown, window: float) -> Problem:
+def problem(model: mujoco.MjModel, unknown: Unknown, window: float, width: int = WIDTH) -> Problem:
     """Return what moves.
 
     Args:
         window: Of the trajectory, s.
+        width: Frames of the polynomials that made the states.
     """
     return Problem(
         unknown.names,
@@ -66,6 +68,7 @@ def problem(model: mujoco.MjModel, unknown: Unknown, window: float) -> Problem:
         _DOUBT,
         spread_in=Shares(unknown.limits, unknown.logarithmic),
         window=window,
+        width=width,
     )
 
 

@@ -7,6 +7,7 @@ then, where there are some, columns named after actuators, their controls, held 
 the next; an actuator without a column has the control 0. `motion_tables` has what is general.
 """
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,14 +24,19 @@ from ricochet.models.systems.rigid_bodies.mujoco_parameters import AXES, names
 from ricochet.tasks.systems.rigid_bodies import motion_tables
 from ricochet.tasks.systems.rigid_bodies.motion_tables import TIME, Recorded, Table
 
+WIDTH = 7
+"""Frames."""
 MISSED = 0.05
 """What sites may miss, of their deviation."""
 
 
-def read(file: Path, model: mujoco.MjModel, rate: float | None = None) -> Recorded:
+def read(
+    file: Path, model: mujoco.MjModel, rate: float | None = None, *, width: int = WIDTH
+) -> Recorded:
     """Read a motion.
 
     Args:
+        width: Frames of the polynomials whose values and slopes the states are.
         rate: Frames a second; needed where the file has no time.
 
     Raises:
@@ -45,7 +51,7 @@ def read(file: Path, model: mujoco.MjModel, rate: float | None = None) -> Record
     table = motion_tables.table(rows, columns, rate)
     positions = _of_sites(file, table, model, sites) if sites else _of_joints(file, table, model)
     try:
-        states = marked_motion.states(positions, table.rate)
+        states = marked_motion.states(positions, table.rate, width=width)
     except ValueError as error:
         found, _, expected = str(error).partition(", expected ")
         raise BadInput(str(file), found, expected) from error
@@ -53,8 +59,9 @@ def read(file: Path, model: mujoco.MjModel, rate: float | None = None) -> Record
 
 
 def uncontrolled(file: Path, model: mujoco.MjModel) -> list[str]:
-    """Return the actuators of which a file has no column."""
-    columns = motion_tables.read(file, _expected(model)).names
+    """Return the actuators of which a file that was read has no column."""
+    with file.open(encoding="utf-8-sig") as lines:
+        columns = [name.strip() for name in next(csv.reader(lines))]
     return [name for name in names(model, "actuator") if name not in columns]
 
 

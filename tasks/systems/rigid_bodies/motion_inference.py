@@ -49,6 +49,8 @@ class Problem:
         doubt: What a poor fit may come from.
         spread_in: Coordinates of the moves; shares of the limits' range when absent.
         window: Seconds of a window.
+        width: Frames of the polynomials that made the states: errors of frames that are further
+            apart are independent.
     """
 
     names: tuple[str, ...]
@@ -60,6 +62,7 @@ class Problem:
     doubt: str
     spread_in: Coordinates | None = None
     window: float = WINDOW
+    width: int = marked_motion.WINDOW
 
     def frames(self, rate: float) -> int:
         """Return the frames of a window."""
@@ -211,7 +214,7 @@ def infer(
         generator,
         settings=Settings(particles=amount.particles),
         spread_in=problem.spread_in,
-        apart=marked_motion.WINDOW,
+        apart=problem.width,
         progress=progress,
     )
     known = identifiability.of_posterior(

@@ -98,7 +98,7 @@ def lines(result: Mapping[str, Any]) -> list[str]:
         f"the motion tells {rank} of {count} directions; of the other {count - rank} only the"
         " limits are known"
         if rank < count
-        else f"the motion tells all {count} directions"
+        else "the motion tells all parameters"
     )
     found += [f"at a limit: {', '.join(result['at_limits'])}"] if result["at_limits"] else []
     found += [f"note: {line}" for line in result["misfit"]]

@@ -63,7 +63,7 @@ def test_a_simulated_cart_comes_back_and_its_future_too(tmp_path: Path, capsys) 
     made = packages.read_package(tmp_path / "out" / "package", reader=model_packages.READER)
     assert (made.kind, [each.name for each in made.parameters]) == ("draws", list(carts.TRUTH))
     assert all((tmp_path / "out" / f"{name}.png").is_file() for name in ("posterior", "fit"))
-    assert "the motion tells all 3 directions" in shown
+    assert "the motion tells all parameters" in shown
     assert "b.csv: off by slide" in shown
     assert f"note: {short} is too short to predict" in shown
 

@@ -12,6 +12,9 @@ import torch
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import no_progress
+from ricochet.models.inference.identifiability import Identifiability
+from ricochet.models.inference.multiple_shooting import Shooting
+from ricochet.models.inference.stein_newton import Posterior
 from ricochet.models.systems.rigid_bodies import double_pendulum, pendulum_parameters
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import InferenceRequest
@@ -166,3 +169,24 @@ def test_predictions_of_all_places_are_counted_together() -> None:
     assert said["places"] == 3
     assert said["angle_deg"]["0.25"] == pytest.approx(np.degrees(0.1))
     assert said["coverage_90"]["0.5"] == pytest.approx(2.0 / 3.0)
+
+
+@pytest.mark.parametrize("rate", [30.0, 50.0, 120.0, 400.0])
+def test_motions_of_any_rate_are_predicted_to_their_last_frame(rate: float) -> None:
+    """A posterior of the truth alone, and a motion that is as long as it must be, or too short."""
+    theta = torch.tensor(TRUTH).double().expand(2, 4, 11)
+    small = torch.full((2, 4, 4), 1e-4).double()
+    posterior = Posterior(theta, small[0], small, small, small[0, :, 0], 1.0, small[0, 0], 0.5)
+    frames = predicted_motions.WATCHED * PENDULUM.frames(rate) + round(0.5 * rate) + 1
+    start = torch.tensor([1.0, 0.5, 0.0, 0.0]).double()
+    substeps = pendulum_inference.substeps_of(rate)
+    move = partial(double_pendulum.roll_out, duration=1.0 / rate, substeps=substeps)
+    states = torch.cat((start[None], move(theta[0, 0], start, steps=frames - 1)))
+    none = torch.empty(1, 1, 0).double()
+    shooting = Shooting(PENDULUM.simulator(rate, none), states[None], 1, torch.ones(4).double())
+    known = Identifiability(8, [], [])
+    inferred = motion_inference.Inferred(PENDULUM, posterior, shooting, known, rate)
+    runs = {"a": Recorded(states.numpy(), rate), "b": Recorded(states[:-1].numpy(), rate)}
+    found = predicted_motions.predict(inferred, runs, np.random.default_rng(0))
+    assert list(found) == ["a"]
+    assert found["a"].errors.max() < 1e-2
