@@ -7,6 +7,8 @@ Source: Heiden et al., section V-B and appendix II-B (rates by differences there
 et al. 2018.
 """
 
+import math
+
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
@@ -63,7 +65,11 @@ def angles(
 
 
 def states(
-    positions: Float[ndarray, "frame position"], rate: float, *, width: int = WINDOW
+    positions: Float[ndarray, "frame position"],
+    rate: float,
+    *,
+    width: int = WINDOW,
+    lag: float = 0.0,
 ) -> Float[ndarray, "frame state"]:
     """Return positions such as angles and their rates, rad and rad/s, of frames at a rate in Hz.
 
@@ -72,14 +78,16 @@ def states(
 
     Args:
         width: Frames to which each polynomial is fitted, an odd number.
+        lag: Seconds before a frame of which its rates are.
 
     Raises:
         ValueError: If there are fewer frames than the fit takes.
     """
     if len(positions) < width:
         raise ValueError(f"{len(positions)} frames, expected at least {width}")
-    smooth, slopes = (
+    smooth, *slopes = (
         signal.savgol_filter(positions, width, ORDER, deriv=order, delta=1.0 / rate, axis=0)
-        for order in (0, 1)
+        for order in (range(ORDER + 1) if lag else (0, 1))
     )
-    return np.concatenate((smooth, slopes), 1)
+    parts = ((-lag) ** order / math.factorial(order) * each for order, each in enumerate(slopes))
+    return np.concatenate((smooth, sum(parts)), 1)

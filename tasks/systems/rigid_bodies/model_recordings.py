@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.nearest_name import did_you_mean
-from ricochet.models.systems.rigid_bodies import marked_motion, mujoco_sites
+from ricochet.models.systems.rigid_bodies import marked_motion, mujoco_motion, mujoco_sites
 from ricochet.models.systems.rigid_bodies.mujoco_motion import HINGE
 from ricochet.models.systems.rigid_bodies.mujoco_parameters import AXES, names
 from ricochet.tasks.systems.rigid_bodies import motion_tables
@@ -51,7 +51,9 @@ def read(
     table = motion_tables.table(rows, columns, rate)
     positions = _of_sites(file, table, model, sites) if sites else _of_joints(file, table, model)
     try:
-        states = marked_motion.states(positions, table.rate, width=width)
+        stepped, _ = mujoco_motion.stepped(model, table.rate)
+        lag = mujoco_motion.lag(stepped)
+        states = marked_motion.states(positions, table.rate, width=width, lag=lag)
     except ValueError as error:
         found, _, expected = str(error).partition(", expected ")
         raise BadInput(str(file), found, expected) from error
