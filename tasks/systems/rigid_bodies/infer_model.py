@@ -102,6 +102,8 @@ def _read(request: InferenceRequest) -> _Read:
     named = request.given.get("parameters") or model_parameters.beside(file)
     unknown = model_parameters.read(named, model)
     width = request.settings[Model].smoothing
+    if width % 2 == 0:
+        raise BadInput("model.smoothing", str(width), "an odd number of frames")
     learnt, others = (
         motion_inference.of_files(
             [str(each) for each in files],

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from annotated_types import Interval, Len
 
@@ -31,7 +31,7 @@ class Model:
     """How much of the motion of a MuJoCo model is learnt from, and how much is computed."""
 
     window: Annotated[float, Interval(ge=0.001, le=10.0)]
-    smoothing: Literal[5, 7, 9, 11, 13, 15, 17, 19, 21, 31, 51]
+    smoothing: Annotated[int, Interval(ge=5, le=101)]
     span: Span
     instants: Instants
     particles: Particles

@@ -96,6 +96,7 @@ def test_faults_end_in_a_line_and_leave_nothing(tmp_path: Path, capsys) -> None:
         (str(good), "--rate", "50"): "expected the 50 Hz that are stated",
         (str(good), "--parameters", str(bad)): "found str, expected names",
         (str(good), "--set", "model.window=0"): "model.window",
+        (str(good), "--set", "model.smoothing=8"): "model.smoothing: found 8, expected an odd",
         (str(tmp_path / "none.csv"),): "No such file",
     }
     for words, expected in faults.items():
