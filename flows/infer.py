@@ -28,6 +28,7 @@ def infer(
     register_as: str,
     rate: float | None = None,
     predict: list[str] | None = None,
+    given: dict[str, str] | None = None,
     out: str | None = None,
     seed: int = 0,
     params: str | None = None,
@@ -41,6 +42,7 @@ def infer(
         register_as: The package's name without its prefix.
         rate: Frames a second, for files that do not say.
         predict: Further motions.
+        given: Files of the inference's own options, by name, such as `model`.
         out: Folder of the results; None takes `artifacts/infer/<name>`.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
@@ -58,6 +60,7 @@ def infer(
             folder,
             seed,
             progress,
+            {option: Path(file) for option, file in (given or {}).items()},
         )
         result = {**compute(found, request), "seed": seed}
     result |= record(found, package, folder, result).result

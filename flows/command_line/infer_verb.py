@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import shlex
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -24,10 +25,11 @@ def infer(found: Inference, call: Call) -> Mapping[str, Any]:
         version = "{name} version {version}".format(**result["registered"])
         call.report_line(f"registered as {version}")
     if not given.predict:
-        files = " ".join(map(str, given.files))
-        call.report_next(
-            f"ricochet infer {found.name} {files} --predict FILE   (another recording)"
-        )
+        own = _own(found, call).items()
+        words = [str(word) for name, file in own for word in (f"--{name}", file)]
+        files = map(str, given.files)
+        command = shlex.join(("ricochet", "infer", *(words or [found.name]), *files))
+        call.report_next(f"{command} --predict FILE   (another recording)")
     return result
 
 
@@ -44,6 +46,7 @@ def _computed(found: Inference, call: Call) -> dict[str, Any]:
             out,
             call.seed,
             progress,
+            _own(found, call),
         )
         result = {**found.run(request), "seed": call.seed, "registered": None}
     write_result(out, result)
@@ -58,7 +61,16 @@ def _registered(found: Inference, call: Call) -> dict[str, Any]:
     from ricochet.flows import infer as flows
 
     files, others = ([str(file) for file in each or ()] for each in (given.files, given.predict))
-    return flows.infer(found.name, files, given.register, given.rate, others, **call.parameters())
+    own = {name: str(file) for name, file in _own(found, call).items()}
+    return flows.infer(
+        found.name, files, given.register, given.rate, others, own, **call.parameters()
+    )
+
+
+def _own(found: Inference, call: Call) -> dict[str, Path]:
+    """Return the files of the inference's own options."""
+    given = {each.name: getattr(call.arguments, each.name) for each in found.options}
+    return {name: file for name, file in given.items() if file is not None}
 
 
 def verbs() -> tuple[Verb, ...]:
@@ -70,15 +82,30 @@ def _verb(found: Inference) -> Verb:
     return Verb(
         ("infer", found.name),
         found.summary,
-        f"ricochet infer {found.name} run.csv --rate 400",
+        f"ricochet infer {_words(found)} run.csv --rate 400",
         partial(infer, found),
-        _options,
+        partial(_options, found),
         details=f"{found.details}\n\n" if found.details else "",
         takes=COMPUTES,
+        instead=next((f"--{each.name}" for each in found.options if each.required), ""),
     )
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
+def _words(found: Inference) -> str:
+    """Return the words after `infer` that name an inference."""
+    needed = [f"--{each.name} {each.metavar}" for each in found.options if each.required]
+    return " ".join(needed) or found.name
+
+
+def _options(found: Inference, parser: argparse.ArgumentParser) -> None:
+    for each in found.options:
+        parser.add_argument(
+            f"--{each.name}",
+            type=Path,
+            metavar=each.metavar,
+            help=each.help,
+            required=each.required,
+        )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a recorded motion")
     parser.add_argument(
         "--rate", type=_rate, metavar="HZ", help="frames a second, where a file has no time"

@@ -6,7 +6,7 @@ What is mistyped is answered with the nearest name there is.
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,7 +20,15 @@ LAYOUT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line with the nearest name."""
+    """A parser whose errors are one line with the nearest name.
+
+    Attributes:
+        names: Words of which one is to come first.
+        instead: Options that stand for one of them.
+    """
+
+    names: Sequence[str] = ()
+    instead: Mapping[str, str] = {}
 
     def error(self, message: str) -> NoReturn:
         """Refuse a command line."""
@@ -29,12 +37,18 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse the words; refuse here what this verb does not know, not at the top."""
-        found, unknown = super().parse_known_args(args, namespace)
+        found, unknown = super().parse_known_args(self._named(args), namespace)
         if unknown:
             word = unknown[0].partition("=")[0]
             near = did_you_mean(word, self._option_string_actions)
             self.error(f"found {word}, which it does not take{near}")
         return found, unknown
+
+    def _named(self, args: Any) -> Any:
+        """Put the name for which an option stands before words that begin with none."""
+        words = [word.partition("=")[0] for word in args or ()]
+        meant = [name for option, name in self.instead.items() if option in words]
+        return [*meant[:1], *args] if meant and words[0] not in self.names else args
 
     def _get_value(self, action: argparse.Action, text: str) -> Any:
         try:
@@ -90,13 +104,17 @@ class _Version(argparse.Action):
 def _group(add: Callable[..., Any], group: str, verbs: Iterable[Verb]) -> Callable[..., Any]:
     """Add the verb that several names follow; its help lists them."""
     members = [verb for verb in verbs if " ".join(verb.words[:-1]) == group]
+    own = [verb for verb in members if verb.instead]
+    examples = "\n  ".join(verb.example for verb in dict.fromkeys((members[0], *own)))
     parser = add(
         group,
         help=f"one of {', '.join(verb.words[-1] for verb in members)}",
         usage=f"ricochet {group} NAME [options]",
-        epilog=f"options of each: ricochet {group} NAME --help\n\nexample:\n  {members[0].example}",
+        epilog=f"options of each: ricochet {group} NAME --help\n\nexample:\n  {examples}",
         formatter_class=LAYOUT,
     )
+    parser.names = [verb.words[-1] for verb in members]
+    parser.instead = {verb.instead: verb.words[-1] for verb in own}
     names = parser.add_subparsers(
         title="names", metavar="NAME", prog=f"ricochet {group}", required=True
     )

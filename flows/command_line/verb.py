@@ -90,6 +90,7 @@ class Verb:
         run: Does it; returns what `--json` prints, None standing for `result.json` in its folder.
         details: More for the help, in whole lines.
         takes: The shared options that it offers.
+        instead: An option of its own that may stand for the last of its words.
     """
 
     words: tuple[str, ...]
@@ -99,6 +100,7 @@ class Verb:
     add_options: Callable[[argparse.ArgumentParser], object] = lambda parser: None
     details: str = ""
     takes: Takes = ALL
+    instead: str = ""
 
 
 def prepare_servers(announced: str = SERVERS) -> None:

@@ -6,13 +6,15 @@ Newton's steps, and one draw taken. From the end of the last watched window the 
 displaced by a draw of delta wherever a window begins, as the posterior has it.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.inference.limits import Limits, Shares
-from ricochet.models.inference.multiple_shooting import Shooting
+from ricochet.models.inference.multiple_shooting import Shooting, Simulator
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
 
 _STEPS = 5
@@ -23,7 +25,7 @@ def predicted(
     limits: Limits,
     theta: Float[Tensor, "particle parameter"],
     noise: Noise,
-    windows: int,
+    ahead: Sequence[Simulator],
     generator: np.random.Generator,
 ) -> Float[Tensor, "particle trajectory step state"]:
     """Return the states after each step, of one future of each particle and motion.
@@ -31,22 +33,22 @@ def predicted(
     >>> from ricochet.models.inference import throws
     >>> density, begun, noise = throws.example(5)
     >>> theta, limits = density.coordinates.parameters(begun.x), density.coordinates.limits
-    >>> draw = np.random.default_rng(0)
-    >>> predicted(density.shooting, limits, theta, noise, 2, draw).shape
+    >>> draw, ahead = np.random.default_rng(0), [density.shooting.simulate] * 2
+    >>> predicted(density.shooting, limits, theta, noise, ahead, draw).shape
     torch.Size([5, 2, 8, 2])
 
     Args:
         watched: In windows as long as those in which the posterior was inferred.
         noise: Of the particles, over the scale of `watched`.
-        windows: To come.
+        ahead: Simulators of the windows to come, each of all motions.
     """
     density = ShootingDensity(watched, Shares(limits))
     state = _ends(density, density.coordinates.of(theta), noise, generator)
     found = []
-    for _ in range(windows):
+    for simulate in ahead:
         away = state.new_tensor(generator.normal(size=state.shape))
         state = state + away * (noise.delta * watched.scale)[:, None]
-        states = watched.simulate(theta[:, None], state, steps=watched.steps).states
+        states = simulate(theta[:, None], state, steps=watched.steps).states
         found.append(states)
         state = states[:, :, -1]
     return torch.cat(found, 2)

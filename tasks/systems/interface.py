@@ -6,7 +6,7 @@ experiments are not named after systems: each kind of run names its own, as word
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -157,6 +157,7 @@ class InferenceRequest:
         predicted: Further motions, to be predicted.
         out: Folder for arrays and figures, made once the files are good; `result.json` is not the
             inference's.
+        given: Files of the inference's own options, by name.
     """
 
     files: tuple[Path, ...]
@@ -166,6 +167,21 @@ class InferenceRequest:
     out: Path
     seed: int
     progress: Progress
+    given: Mapping[str, Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FileOption:
+    """A file that an inference takes beside recordings, `--NAME FILE`.
+
+    Attributes:
+        required: Then the option alone, without the inference's name, says which one is meant.
+    """
+
+    name: str
+    metavar: str
+    help: str
+    required: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,6 +195,7 @@ class Inference:
         publish: Records a result in MLflow and registers the package: takes its name, the folder of
             the request, the result and the id of a flow run.
         details: More for the help, in whole lines.
+        options: Files that it takes beside recordings.
     """
 
     name: str
@@ -188,6 +205,7 @@ class Inference:
     kind: PackageKind
     publish: Callable[[str, Path, Mapping[str, Any], str], Publication]
     details: str = ""
+    options: tuple[FileOption, ...] = ()
 
 
 @dataclass(frozen=True)

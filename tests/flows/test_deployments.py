@@ -21,7 +21,11 @@ from tests.stores import copied
 from tests.tasks.systems.air_hockey import shooters
 
 FOUND = yaml.safe_load((ROOT / "prefect.yaml").read_text())["deployments"]
-ASKED = {"capture": {"session"}, "infer-pendulum": {"files", "register_as"}}
+ASKED = {
+    "capture": {"session"},
+    "infer-pendulum": {"files", "register_as"},
+    "infer-model": {"files", "register_as"},
+}
 """What a person is asked for when starting a run by hand."""
 QUICK = {
     "simulate": ["simulate.drops=20"],

@@ -7,6 +7,8 @@ Source: Heiden et al., section V-B and appendix II-B (rates by differences there
 et al. 2018.
 """
 
+import math
+
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
@@ -62,19 +64,30 @@ def angles(
     return found
 
 
-def states(angles: Float[ndarray, "frame 2"], rate: float) -> Float[ndarray, "frame 4"]:
-    """Return angles and their rates, rad and rad/s, of frames at a rate in Hz.
+def states(
+    positions: Float[ndarray, "frame position"],
+    rate: float,
+    *,
+    width: int = WINDOW,
+    lag: float = 0.0,
+) -> Float[ndarray, "frame state"]:
+    """Return positions such as angles and their rates, rad and rad/s, of frames at a rate in Hz.
 
     >>> states(0.1 * np.arange(11.0)[:, None] * (1.0, -2.0), rate=400.0)[0].round(6)
     array([  0.,   0.,  40., -80.])
 
+    Args:
+        width: Frames to which each polynomial is fitted, an odd number.
+        lag: Seconds before a frame of which its rates are.
+
     Raises:
         ValueError: If there are fewer frames than the fit takes.
     """
-    if len(angles) < WINDOW:
-        raise ValueError(f"{len(angles)} frames, expected at least {WINDOW}")
-    smooth, slopes = (
-        signal.savgol_filter(angles, WINDOW, ORDER, deriv=order, delta=1.0 / rate, axis=0)
-        for order in (0, 1)
+    if len(positions) < width:
+        raise ValueError(f"{len(positions)} frames, expected at least {width}")
+    smooth, *slopes = (
+        signal.savgol_filter(positions, width, ORDER, deriv=order, delta=1.0 / rate, axis=0)
+        for order in (range(ORDER + 1) if lag else (0, 1))
     )
-    return np.concatenate((smooth, slopes), 1)
+    parts = ((-lag) ** order / math.factorial(order) * each for order, each in enumerate(slopes))
+    return np.concatenate((smooth, sum(parts)), 1)

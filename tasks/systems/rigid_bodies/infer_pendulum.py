@@ -10,35 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import PARAMETERS, UNITS
 from ricochet.tasks.console.progress import part
-from ricochet.tasks.figures import style
-from ricochet.tasks.registry import packages
-from ricochet.tasks.registry.packages import Package, Parameter
-from ricochet.tasks.storage.files import digest_of, output_folder, sha256, write_arrays
-from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.interface import InferenceRequest
 from ricochet.tasks.systems.rigid_bodies import (
     motion_files,
+    motion_inference,
+    motion_results,
     particle_packages,
     pendulum_inference,
     pendulum_predictions,
+    predicted_motions,
 )
-from ricochet.tasks.systems.rigid_bodies.figures import pendulum_inference as figures
-from ricochet.tasks.systems.rigid_bodies.motion_files import Recorded
-from ricochet.tasks.systems.rigid_bodies.pendulum_inference import Inferred
+from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
+from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
-
-CHECKS = (
-    "fit_rmse",
-    "starts_at_best",
-    "mixing",
-    "rank",
-    "at_limits",
-    "misfit",
-    "prediction_together",
-)
-"""Entries of the result that its package keeps."""
 
 
 def run(request: InferenceRequest) -> dict[str, Any]:
@@ -54,20 +39,13 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         particles=settings.particles,
         progress=part(request.progress, 0, 2),
     )
-    found = pendulum_predictions.predict(inferred, others, generator)
+    found = predicted_motions.predict(inferred, others, generator)
     request.progress(2, 2)
     result = {
         "schema": "ricochet.motion-posterior/1",
-        "files": {name: len(run.states) for name, run in learnt.items()},
-        "rate": inferred.rate,
-        "pieces": len(inferred.shooting.observed),
-        "span": inferred.shooting.windows * inferred.shooting.steps / inferred.rate,
-        "particles": settings.particles,
-        **inferred.to_json(),
-        "prediction": {name: each.to_json() for name, each in found.items()},
-        "prediction_together": pendulum_predictions.together(list(found.values())).to_json()
-        if found
-        else None,
+        **motion_results.content(inferred, learnt, settings.particles),
+        "prediction": {name: pendulum_predictions.to_json(each) for name, each in found.items()},
+        "prediction_together": pendulum_predictions.together(list(found.values())),
         "not_predicted": [name for name in others if name not in found],
     }
     _write(request, inferred, result)
@@ -76,16 +54,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
 
 def lines(result: Mapping[str, Any]) -> list[str]:
     """Return what is shown at the terminal."""
-    deviations = np.sqrt(np.diag(result["covariance"]))
-    table = zip(result["parameters"], result["mean"], deviations, strict=True)
-    found = [f"  {name:14}{mean:12.4g} +- {sd:.2g}" for name, mean, sd in table]
-    untold = len(result["parameters"]) - result["rank"]
-    found.append(
-        f"the motion tells {result['rank']} of {len(result['parameters'])} directions; of the"
-        f" other {untold} only the limits are known"
-    )
-    found += [f"at a limit: {', '.join(result['at_limits'])}"] if result["at_limits"] else []
-    found += [f"note: {line}" for line in result["misfit"]]
+    found = motion_results.lines(result)
     found += [_predicted(Path(name).name, each) for name, each in result["prediction"].items()]
     if len(result["prediction"]) > 1:
         found.append(_predicted("all of them", result["prediction_together"]))
@@ -101,34 +70,18 @@ def _predicted(name: str, each: Mapping[str, Any]) -> str:
 
 def _read(files: Sequence[Path], rate: float | None) -> dict[str, Recorded]:
     runs = [motion_files.read(file, rate) for file in files]
-    return pendulum_inference.of_files([str(file) for file in files], runs)
+    return motion_inference.of_files([str(file) for file in files], runs)
 
 
 def _write(request: InferenceRequest, inferred: Inferred, result: Mapping[str, Any]) -> None:
-    posterior, folder = inferred.posterior, output_folder(request.out)
-    write_arrays(
-        folder / "samples.npz",
-        {
-            "theta": inferred.theta.numpy(),
-            "observation": posterior.sigma.flatten(0, 1).numpy(),
-            "departure": posterior.delta.flatten(0, 1).numpy(),
-        },
-    )
-    draws, settings = inferred.draws, request.settings[Pendulum]
-    package = Package(
+    draws = pendulum_inference.draws_of(inferred)
+    made = motion_results.package(
+        request,
+        inferred,
+        result,
         kind=particle_packages.KIND,
-        parameters=tuple(
-            Parameter(name, unit, float(low), float(high))
-            for name, unit, low, high in zip(
-                PARAMETERS, UNITS, inferred.limits.low, inferred.limits.high, strict=True
-            )
-        ),
         arrays=particle_packages.arrays_of(draws),
         inputs=particle_packages.watched(draws),
-        checks={name: result[name] for name in CHECKS},
-        data_digest=digest_of([sha256(file) for file in request.files]),
-        git_commit=git_commit(),
-        settings={"pendulum": asdict(settings), "seed": request.seed, "rate": inferred.rate},
+        settings={"pendulum": asdict(request.settings[Pendulum])},
     )
-    packages.write_package(folder / "package", package, reader=particle_packages.READER)
-    style.write(folder, {"posterior": figures.posterior(inferred), "fit": figures.fit(inferred)})
+    motion_results.write(request, inferred, made, particle_packages.READER)

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ricochet.tasks.registry import runs, versions
+from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import sha256
-from ricochet.tasks.systems.rigid_bodies.kinds import PENDULUM
-from ricochet.tasks.systems.rigid_bodies.particle_packages import READER
 from ricochet.tasks.training.steps import Publication
 
 EXPERIMENT = "infer"
@@ -25,13 +24,21 @@ PURPOSE = (
 _NUMBERS = ("fit_rmse", "starts_at_best", "mixing", "rank")
 
 
-def publish(name: str, out: Path, result: Mapping[str, Any], flow_run: str) -> Publication:
+def publish(
+    kind: PackageKind, name: str, out: Path, result: Mapping[str, Any], flow_run: str
+) -> Publication:
     """Record a result and register its package in the store of this process."""
-    return publish_posterior(runs.connect(), name, out, result, flow_run=flow_run)
+    return publish_posterior(runs.connect(), name, out, result, kind=kind, flow_run=flow_run)
 
 
 def publish_posterior(
-    tracker: Tracker, name: str, out: Path, result: Mapping[str, Any], *, flow_run: str = ""
+    tracker: Tracker,
+    name: str,
+    out: Path,
+    result: Mapping[str, Any],
+    *,
+    kind: PackageKind,
+    flow_run: str = "",
 ) -> Publication:
     """Record and register what `ricochet infer` left in a folder.
 
@@ -40,7 +47,7 @@ def publish_posterior(
     """
     folder = out / PACKAGE
     tags = {"prefect.flow_run_id": flow_run, "ricochet.files": ", ".join(result["files"])[:5000]}
-    key = sha256(folder / READER.manifest)
+    key = sha256(folder / kind.load_reader().manifest)
     run = runs.open_run(tracker, EXPERIMENT, key, name=name, tags=tags)
     runs.describe_experiment(tracker, run, PURPOSE)
     if not run.finished:
@@ -50,7 +57,7 @@ def publish_posterior(
         for picture in sorted(out.glob("*.png")):
             tracker.client.log_artifact(run.run_id, str(picture), "figures")
     version = versions.register(
-        tracker, name, folder, kind=PENDULUM, run_id=run.run_id, tags=tags,
+        tracker, name, folder, kind=kind, run_id=run.run_id, tags=tags,
         figure="figures/posterior.png",
     )  # fmt: skip
     if not run.finished:
@@ -61,9 +68,9 @@ def publish_posterior(
 
 def _ahead(result: Mapping[str, Any]) -> dict[str, float]:
     """Return what further recordings said, if there were some."""
-    together = result["prediction_together"] or {"angle_deg": {}, "coverage_90": {}}
+    together = result["prediction_together"] or {}
     return {
         f"{metric}_{time}": value
         for metric in ("angle_deg", "coverage_90")
-        for time, value in together[metric].items()
+        for time, value in together.get(metric, {}).items()
     }

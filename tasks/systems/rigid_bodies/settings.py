@@ -8,6 +8,10 @@ from annotated_types import Interval, Len
 
 from ricochet.tasks.general_settings import Count, Size
 
+Span = Annotated[float, Interval(ge=0.1, le=60.0)]
+Instants = Annotated[list[Annotated[float, Interval(ge=0.0, le=1e5)]], Len(1, 20)]
+Particles = Annotated[int, Interval(ge=8, le=10_000)]
+
 
 @dataclass(frozen=True)
 class Pendulum:
@@ -17,9 +21,20 @@ class Pendulum:
     repeats: Count
     films: str
     seconds: Size
-    span: Annotated[float, Interval(ge=0.1, le=60.0)]
-    instants: Annotated[list[Annotated[float, Interval(ge=0.0, le=1e5)]], Len(1, 20)]
-    particles: Annotated[int, Interval(ge=8, le=10_000)]
+    span: Span
+    instants: Instants
+    particles: Particles
 
 
-SECTIONS: Mapping[str, type] = {"pendulum": Pendulum}
+@dataclass(frozen=True)
+class Model:
+    """How much of the motion of a MuJoCo model is learnt from, and how much is computed."""
+
+    window: Annotated[float, Interval(ge=0.001, le=10.0)]
+    smoothing: Annotated[int, Interval(ge=5, le=101)]
+    span: Span
+    instants: Instants
+    particles: Particles
+
+
+SECTIONS: Mapping[str, type] = {"pendulum": Pendulum, "model": Model}

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ricochet.tasks.systems.interface import (
+    FileOption,
     Headline,
     Inference,
     InferenceRequest,
@@ -12,7 +13,7 @@ from ricochet.tasks.systems.interface import (
     StudyRequest,
     System,
 )
-from ricochet.tasks.systems.rigid_bodies.kinds import PENDULUM
+from ricochet.tasks.systems.rigid_bodies.kinds import MODEL, PENDULUM
 from ricochet.tasks.training.steps import Publication
 
 
@@ -37,7 +38,7 @@ def _infer(request: InferenceRequest) -> Mapping[str, Any]:
 def _publish(name: str, out: Path, result: Mapping[str, Any], flow_run: str) -> Publication:
     from ricochet.tasks.systems.rigid_bodies import publish
 
-    return publish.publish(name, out, result, flow_run)
+    return publish.publish(PENDULUM, name, out, result, flow_run)
 
 
 def _lines(result: Mapping[str, Any]) -> Sequence[str]:
@@ -46,9 +47,27 @@ def _lines(result: Mapping[str, Any]) -> Sequence[str]:
     return infer_pendulum.lines(result)
 
 
+def _infer_model(request: InferenceRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.rigid_bodies import infer_model
+
+    return infer_model.run(request)
+
+
+def _publish_model(name: str, out: Path, result: Mapping[str, Any], flow_run: str) -> Publication:
+    from ricochet.tasks.systems.rigid_bodies import publish
+
+    return publish.publish(MODEL, name, out, result, flow_run)
+
+
+def _model_lines(result: Mapping[str, Any]) -> Sequence[str]:
+    from ricochet.tasks.systems.rigid_bodies import infer_model
+
+    return infer_model.lines(result)
+
+
 SYSTEM = System(
     "rigid_bodies",
-    kinds=(PENDULUM,),
+    kinds=(PENDULUM, MODEL),
     inferences=(
         Inference(
             "double-pendulum",
@@ -60,6 +79,24 @@ SYSTEM = System(
             details="a file: rows of pivot_x,pivot_y,elbow_x,elbow_y,tip_x,tip_y, gravity along x,"
             " in any unit,\nor of angle_1,angle_2 in rad (link 2 from link 1); a first column time,"
             " in s, replaces --rate",
+        ),
+        Inference(
+            "model",
+            "named numbers of a MuJoCo file, from recordings of its joints or sites",
+            _infer_model,
+            _model_lines,
+            MODEL,
+            _publish_model,
+            details="a recording: columns named after all joints (rad, m), or SITE_x,SITE_y,SITE_z"
+            " of sites (m),\nthen after actuators, their controls; a first column time, in s,"
+            " replaces --rate\nparameters, in YAML:  damping: {of: joint hinge damping, low: 1e-4,"
+            " high: 1, unit: N m s, logarithmic: true}",
+            options=(
+                FileOption("model", "FILE.xml", "the MuJoCo file", required=True),
+                FileOption(
+                    "parameters", "FILE.yaml", "what is unknown (default: the model's stem)"
+                ),
+            ),
         ),
     ),
     studies=(

@@ -97,6 +97,46 @@ def test_a_study_has_a_help_of_its_own(found, capsys):
     assert "time: " in shown
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "infer --model arm.xml run.csv --rate 100",
+        "infer --model=arm.xml run.csv --rate 100",
+        "infer run.csv --rate 100 --model arm.xml",
+        "infer model run.csv --model arm.xml --rate 100",
+    ],
+)
+def test_an_option_that_one_verb_needs_stands_for_its_name(line):
+    found = cli.build_parser().parse_args(line.split())
+    assert found.verb_found.words == ("infer", "model")
+    assert (str(found.model), [str(file) for file in found.files]) == ("arm.xml", ["run.csv"])
+
+
+def test_the_help_of_a_group_shows_what_such_an_option_does(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["infer", "--help"])
+    assert "ricochet infer --model FILE.xml run.csv" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("infer run.csv", "found 'run.csv'; expected one of double-pendulum, model"),
+        ("infer double-pendulum run.csv --model a.xml", "found --model, which it does not take"),
+        ("infer --model a.xml", "the following arguments are required: FILE"),
+        ("infer model run.csv", "the following arguments are required: --model"),
+        ("infer --modl a.xml run.csv", "expected one of double-pendulum, model"),
+    ],
+)
+def test_what_is_left_out_is_said(line, words, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(line.split())
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_verbs_names_options_and_settings(shell, capsys):
     assert cli.main(["completion", shell]) == 0

@@ -97,6 +97,7 @@ def test_in_a_pipe_something_is_said_before_anything_slow_is_imported(tmp_path):
     lines += (
         "study cup",
         "infer double-pendulum a",
+        "infer --model a.xml a",
         "up",
         "validate shooting-balanced",
         "promote ball-table 1",

@@ -17,7 +17,8 @@ def futures(particles: int, windows: int, sigma: tuple = SIGMA, delta: tuple = D
     theta = torch.tensor([throws.TRUTH] * particles).double()
     noise = Noise(*(torch.tensor(each).double().expand(particles, 2) for each in (sigma, delta)))
     generator = np.random.default_rng(3)
-    found = motion_predictions.predicted(watched, LIMITS, theta, noise, windows, generator)
+    ahead = [watched.simulate] * windows
+    found = motion_predictions.predicted(watched, LIMITS, theta, noise, ahead, generator)
     return watched, found
 
 

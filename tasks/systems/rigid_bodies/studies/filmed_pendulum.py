@@ -26,7 +26,7 @@ from ricochet.models.inference.multiple_shooting import Shooting
 from ricochet.models.probability import sample_distances
 from ricochet.models.systems.rigid_bodies import double_pendulum
 from ricochet.tasks.systems.rigid_bodies import motion_files, pendulum_inference
-from ricochet.tasks.systems.rigid_bodies.motion_files import Recorded
+from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
 
 RATE = 400.0
 """As it is documented, Hz."""

@@ -18,7 +18,12 @@ from ricochet.models.core.progress import Progress
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
 from ricochet.tasks.console.jobs import Journal, run_all
 from ricochet.tasks.console.progress import part
-from ricochet.tasks.systems.rigid_bodies import pendulum_inference, pendulum_predictions
+from ricochet.tasks.systems.rigid_bodies import (
+    motion_inference,
+    pendulum_inference,
+    pendulum_predictions,
+    predicted_motions,
+)
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
 from ricochet.tasks.systems.rigid_bodies.studies import filmed_pendulum, real_crossing
 
@@ -105,7 +110,7 @@ def _crossing(
         observation,
         departure,
         rate=filmed_pendulum.RATE,
-        window=round(pendulum_inference.WINDOW * filmed_pendulum.RATE),
+        window=round(motion_inference.WINDOW * filmed_pendulum.RATE),
         substeps=pendulum_inference.substeps_of(filmed_pendulum.RATE),
     )
     best = replace(draws[:1], theta=np.array([found["best"]]))
@@ -127,16 +132,18 @@ def work(job: Job) -> dict[str, Any]:
         particles=job.particles,
     )
     others = filmed_pendulum.recordings(folder, job.tested)
-    predictions = pendulum_predictions.predict(inferred, others, generator)
+    predictions = predicted_motions.predict(inferred, others, generator)
     posterior = inferred.posterior
     said = inferred.to_json()
     return {
         "held_out": {
-            **pendulum_predictions.together(list(predictions.values())).to_json(),
-            "each": {number: each.to_json() for number, each in predictions.items()},
+            **(pendulum_predictions.together(list(predictions.values())) or {}),
+            "each": {
+                number: pendulum_predictions.to_json(each) for number, each in predictions.items()
+            },
             **{name: said[name] for name in ("fit_rmse", "starts_at_best", "at_limits", "rank")},
         },
-        "best": pendulum_inference.best(inferred).tolist(),
+        "best": motion_inference.best(inferred).tolist(),
         "theta": inferred.theta.tolist(),
         "observation": posterior.sigma.flatten(0, 1).tolist(),
         "departure": posterior.delta.flatten(0, 1).tolist(),

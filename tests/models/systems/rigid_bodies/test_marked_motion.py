@@ -54,3 +54,9 @@ def test_swapped_markers_missing_frames_and_slow_films_are_refused() -> None:
         marked_motion.angles(*markers(np.stack((1.5 * np.arange(9.0), np.zeros(9)), 1)))
     with pytest.raises(ValueError, match="5 frames, expected at least 11"):
         marked_motion.states(ANGLES[:5], RATE)
+
+
+def test_rates_of_earlier_instants_are_the_polynomials_slopes_there() -> None:
+    time = np.arange(40) / 100.0
+    found = marked_motion.states((time**4 - time)[:, None], 100.0, width=7, lag=0.004)
+    np.testing.assert_allclose(found[:, 1], 4.0 * (time - 0.004) ** 3 - 1.0, atol=1e-9)

@@ -12,22 +12,28 @@ import torch
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import no_progress
+from ricochet.models.inference.identifiability import Identifiability
+from ricochet.models.inference.multiple_shooting import Shooting
+from ricochet.models.inference.stein_newton import Posterior
 from ricochet.models.systems.rigid_bodies import double_pendulum, pendulum_parameters
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import InferenceRequest
 from ricochet.tasks.systems.rigid_bodies import (
     infer_pendulum,
     motion_files,
+    motion_inference,
     pendulum_inference,
     pendulum_predictions,
+    predicted_motions,
 )
-from ricochet.tasks.systems.rigid_bodies.motion_files import Recorded
+from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
 
 TRUTH = (0.35, 1e-3, 0.1, 0.002, 1e-4, 0.145, 0.35, 7e-4, 0.028, 0.0, 2e-4)
 RATE = 400.0
 PIXELS = 4000.0
 NOISE = 5e-4
+PENDULUM = pendulum_inference.problem()
 
 
 def angles(seed: int, seconds: float = 0.8, truth: tuple[float, ...] = TRUTH) -> np.ndarray:
@@ -112,16 +118,16 @@ def recorded(seconds: float, rate: float = RATE) -> Recorded:
 
 def test_windows_are_of_the_shortest_recording_and_cover_the_span() -> None:
     runs = {"a": recorded(3.0), "b": recorded(0.62)}
-    shooting, rate = pendulum_inference.windows_of(runs, 1.0)
+    shooting, rate = motion_inference.windows_of(PENDULUM, runs, 1.0)
     assert (shooting.windows, shooting.steps, rate) == (12, 20, RATE)
     assert shooting.observed.shape == (2, 241, 4)
-    shooting, _ = pendulum_inference.windows_of({"a": runs["a"]}, 1.0)
+    shooting, _ = motion_inference.windows_of(PENDULUM, {"a": runs["a"]}, 1.0)
     assert shooting.windows == 20
 
 
 def test_pieces_begin_at_the_instants_that_a_recording_holds() -> None:
     runs = {"a": recorded(3.0), "b": recorded(1.2)}
-    shooting, _ = pendulum_inference.windows_of(runs, 1.0, (2.0, 0.1))
+    shooting, _ = motion_inference.windows_of(PENDULUM, runs, 1.0, (2.0, 0.1))
     begins = [(runs["a"], 40), (runs["a"], 800), (runs["b"], 40)]
     expected = np.stack([run.states[begin : begin + 401] for run, begin in begins])
     np.testing.assert_array_equal(shooting.observed.numpy(), expected)
@@ -129,23 +135,23 @@ def test_pieces_begin_at_the_instants_that_a_recording_holds() -> None:
         **runs,
         "a": Recorded(runs["a"].states + np.linspace(0.0, 900.0, 1201)[:, None], RATE),
     }
-    far, _ = pendulum_inference.windows_of(turned, 1.0, (2.0, 0.1))
+    far, _ = motion_inference.windows_of(PENDULUM, turned, 1.0, (2.0, 0.1))
     assert float(far.scale.max()) < 0.5 * 900.0 / 3.0  # not the turns between the pieces
     with pytest.raises(BadInput, match="found 481 frames at 400 Hz, expected at least 641"):
-        pendulum_inference.windows_of(runs, 1.0, (1.5,))
+        motion_inference.windows_of(PENDULUM, runs, 1.0, (1.5,))
 
 
 def test_recordings_that_do_not_go_together_are_refused() -> None:
     two = {"a.csv": recorded(1.0), "b.csv": recorded(1.0, 200.0)}
     with pytest.raises(BadInput, match=r"b\.csv: found a rate of 200 Hz, expected the 400 Hz of a"):
-        pendulum_inference.windows_of(two, 1.0)
+        motion_inference.windows_of(PENDULUM, two, 1.0)
     with pytest.raises(BadInput, match="found 33 frames at 400 Hz, expected at least 41"):
-        pendulum_inference.windows_of({"a.csv": recorded(0.08)}, 1.0)
+        motion_inference.windows_of(PENDULUM, {"a.csv": recorded(0.08)}, 1.0)
     still = Recorded(np.zeros((401, 4)), RATE)
     with pytest.raises(BadInput, match="nothing that moves in 1 s"):
-        pendulum_inference.windows_of({"a.csv": still}, 1.0)
+        motion_inference.windows_of(PENDULUM, {"a.csv": still}, 1.0)
     with pytest.raises(BadInput, match="the file named twice"):
-        pendulum_inference.of_files(["a", "a"], [still, still])
+        motion_inference.of_files(["a", "a"], [still, still])
 
 
 def test_files_are_read_before_anything_is_computed(tmp_path: Path) -> None:
@@ -156,9 +162,31 @@ def test_files_are_read_before_anything_is_computed(tmp_path: Path) -> None:
 
 
 def test_predictions_of_all_places_are_counted_together() -> None:
-    one = pendulum_predictions.Prediction(np.full((2, 2, 2), 0.1), np.ones((2, 2, 2)))
-    two = pendulum_predictions.Prediction(np.full((1, 2, 2), 0.3), np.zeros((1, 2, 2)))
-    said = pendulum_predictions.together([one, two]).to_json()
+    one = predicted_motions.Prediction(np.full((2, 2, 2), 0.1), np.ones((2, 2, 2)))
+    two = predicted_motions.Prediction(np.full((1, 2, 2), 0.3), np.zeros((1, 2, 2)))
+    said = pendulum_predictions.together([one, two])
+    assert said is not None
     assert said["places"] == 3
     assert said["angle_deg"]["0.25"] == pytest.approx(np.degrees(0.1))
     assert said["coverage_90"]["0.5"] == pytest.approx(2.0 / 3.0)
+
+
+@pytest.mark.parametrize("rate", [30.0, 50.0, 120.0, 400.0])
+def test_motions_of_any_rate_are_predicted_to_their_last_frame(rate: float) -> None:
+    """A posterior of the truth alone, and a motion that is as long as it must be, or too short."""
+    theta = torch.tensor(TRUTH).double().expand(2, 4, 11)
+    small = torch.full((2, 4, 4), 1e-4).double()
+    posterior = Posterior(theta, small[0], small, small, small[0, :, 0], 1.0, small[0, 0], 0.5)
+    frames = predicted_motions.WATCHED * PENDULUM.frames(rate) + round(0.5 * rate) + 1
+    start = torch.tensor([1.0, 0.5, 0.0, 0.0]).double()
+    substeps = pendulum_inference.substeps_of(rate)
+    move = partial(double_pendulum.roll_out, duration=1.0 / rate, substeps=substeps)
+    states = torch.cat((start[None], move(theta[0, 0], start, steps=frames - 1)))
+    none = torch.empty(1, 1, 0).double()
+    shooting = Shooting(PENDULUM.simulator(rate, none), states[None], 1, torch.ones(4).double())
+    known = Identifiability(8, [], [])
+    inferred = motion_inference.Inferred(PENDULUM, posterior, shooting, known, rate)
+    runs = {"a": Recorded(states.numpy(), rate), "b": Recorded(states[:-1].numpy(), rate)}
+    found = predicted_motions.predict(inferred, runs, np.random.default_rng(0))
+    assert list(found) == ["a"]
+    assert found["a"].errors.max() < 1e-2

@@ -139,7 +139,8 @@ def test_a_posterior_is_registered_once_and_comes_back(tracker, tmp_path: Path) 
     packages.write_package(tmp_path / "package", package(), reader=READER)
     (tmp_path / "posterior.png").write_bytes(b"picture")
     first, again = (
-        publish.publish_posterior(tracker, "pendulum-lab", tmp_path, RESULT) for _ in range(2)
+        publish.publish_posterior(tracker, "pendulum-lab", tmp_path, RESULT, kind=PENDULUM)
+        for _ in range(2)
     )
     assert first == again
     assert first.result == {"registered": {"name": "pendulum-lab", "version": "1"}}

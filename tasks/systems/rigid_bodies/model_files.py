@@ -1,0 +1,130 @@
+"""MuJoCo models from files: what a file names on the disk is looked at before MuJoCo reads it.
+
+Included files, meshes, textures and the like must lie in the folder of the model or below it. Code
+is never loaded: plugins are refused.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import mujoco
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.rigid_bodies import mujoco_motion
+from ricochet.tasks.storage.files import read_bytes
+
+LARGEST = 2**22
+"""Bytes of an XML file."""
+LARGEST_ASSET = 2**25
+"""Bytes of a mesh, a texture and the like."""
+MOST_FILES = 200
+MOST_JOINTS = 40
+EXPECTED = "a MuJoCo model, <mujoco> .. </mujoco>"
+_FORBIDDEN = ("plugin", "extension")
+_FOLDERS = ("meshdir", "texturedir", "assetdir")
+_MODELS = ("include", "model")
+
+
+def read(file: Path) -> mujoco.MjModel:
+    """Read a model.
+
+    Raises:
+        BadInput: If it is no model, refers to a file outside its folder or to a plugin, or its
+            joints are not hinges and slides alone.
+    """
+    _check(file)
+    try:
+        model = mujoco.MjModel.from_xml_path(str(file))
+    except (ValueError, mujoco.FatalError) as error:
+        raise BadInput(str(file), str(error)[:300], "a model that MuJoCo compiles") from error
+    reason = mujoco_motion.refused(model)
+    if reason is not None:
+        found, _, expected = reason.partition(", expected ")
+        raise BadInput(str(file), found, expected)
+    if model.njnt > MOST_JOINTS:
+        raise BadInput(str(file), f"{model.njnt} joints", f"at most {MOST_JOINTS}")
+    return model
+
+
+def _check(file: Path) -> None:
+    """Refuse what reaches outside the folder, in the file or in those that it includes."""
+    home, waiting = file.resolve().parent, [file]
+    roots: dict[Path, ElementTree.Element] = {}
+    while waiting:
+        each = waiting.pop()
+        if each.resolve() in roots:
+            continue
+        if len(roots) == MOST_FILES:
+            raise BadInput(str(file), f"more than {MOST_FILES} files", "fewer")
+        root = roots[each.resolve()] = _parsed(each)
+        if each == file and root.tag != "mujoco":
+            raise BadInput(str(file), f"<{root.tag[:40]}>", EXPECTED)
+        waiting += _within(each, root, home, _folders(roots.values()))
+    for each, root in roots.items():  # an included file may name folders of all
+        _within(each, root, home, _folders(roots.values()))
+
+
+def _parsed(file: Path) -> ElementTree.Element:
+    """Return the elements of a file; without entities, which may be files or grow without end."""
+    _check_size(file, LARGEST)
+    content = read_bytes(file, EXPECTED)
+    if re.search(rb"<!\s*(DOCTYPE|ENTITY)", content, re.IGNORECASE) or b"\0" in content:
+        raise BadInput(str(file), "a document type, entities or bytes that are no text", EXPECTED)
+    try:
+        return ElementTree.fromstring(content)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise BadInput(str(file), f"no XML: {error}", EXPECTED) from error
+
+
+def _within(
+    file: Path, root: ElementTree.Element, home: Path, folders: Sequence[str]
+) -> list[Path]:
+    """Return the further models that a file names, all that it names being within the folder."""
+    models = []
+    for element in root.iter():
+        if element.tag in _FORBIDDEN:
+            raise BadInput(str(file), f"<{element.tag}>, whose code is not loaded", "none")
+        for name, text in _references(element):
+            for place in _places(file, home, name, text, folders):
+                _check_size(place, LARGEST if element.tag in _MODELS else LARGEST_ASSET)
+                if element.tag in _MODELS:
+                    models.append(place)
+    return models
+
+
+def _references(element: ElementTree.Element) -> Iterator[tuple[str, str]]:
+    """Yield attributes that name a file or a folder."""
+    for name, text in element.attrib.items():
+        if text and (name.startswith("file") or name in _FOLDERS):
+            yield name, text
+
+
+def _places(file: Path, home: Path, name: str, text: str, folders: Sequence[str]) -> list[Path]:
+    """Return where a reference may lead, refusing what leads out of the folder."""
+    parts, expected = re.split(r"[/\\]", text), "a file in the model's folder or below it"
+    if ".." in parts or ":" in text or parts[0] == "" or text.startswith("~"):
+        raise BadInput(f"{file}: {name}", repr(text[:100]), expected)
+    found = []
+    for base in {home, file.resolve().parent}:
+        for place in (base / folder / text for folder in ("", *folders)):
+            if place.exists() and not place.resolve().is_relative_to(home):
+                raise BadInput(f"{file}: {name}", f"{text[:100]!r}, a link out of it", expected)
+            found += [place] if place.is_file() else []
+    return found
+
+
+def _folders(roots: Iterable[ElementTree.Element]) -> list[str]:
+    """Return the folders that `meshdir` and the like name."""
+    elements = (each for root in roots for each in root.iter())
+    named = {element.get(name) for element in elements for name in _FOLDERS}
+    return sorted(each for each in named if each)
+
+
+def _check_size(file: Path, largest: int) -> None:
+    if file.exists() and not (file.is_file() and file.stat().st_size <= largest):
+        size = f"{largest // 2**20} MiB"
+        raise BadInput(
+            str(file), "a folder, a device or more than that", f"a file of at most {size}"
+        )

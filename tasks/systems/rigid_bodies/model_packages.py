@@ -1,0 +1,71 @@
+"""Posteriors of a MuJoCo model's numbers as packages of kind `draws`; numpy alone reads them.
+
+    samples      (draw, parameter)  in the order of the manifest
+    observation  (draw, state)      deviations of states as they are observed
+    departure    (draw, state)      those by which states depart from the equations, each window
+    mean (parameter,), covariance (parameter, parameter)   of the samples
+
+all in double precision. Settings of the manifest have `model`, what each parameter is of in the
+XML, and its digest. The self-test takes quantiles.
+"""
+
+import numpy as np
+from numpy import ndarray
+
+from ricochet.tasks.registry.kinds import Reader
+from ricochet.tasks.registry.packages import Arrays
+from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
+
+KIND = "draws"
+FEWEST, MOST, WIDEST = 8, 1_000_000, 100
+"""Draws, and most columns."""
+
+
+def arrays_of(inferred: Inferred) -> Arrays:
+    """Return draws as the arrays of a package."""
+    theta, posterior = inferred.theta.numpy(), inferred.posterior
+    return {
+        "samples": theta,
+        "observation": posterior.sigma.flatten(0, 1).numpy(),
+        "departure": posterior.delta.flatten(0, 1).numpy(),
+        "mean": theta.mean(0),
+        "covariance": np.atleast_2d(np.cov(theta.T)),
+    }
+
+
+def inputs() -> Arrays:
+    """Return those of the self-test: the shares of which quantiles are taken."""
+    return {"shares": np.array((0.05, 0.25, 0.5, 0.75, 0.95))}
+
+
+def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
+    """Return quantiles and moments of the draws.
+
+    Raises:
+        ValueError: If arrays are not as they must be.
+    """
+    samples = arrays["samples"]
+    count, width = _shape("samples", samples)
+    states = _shape("observation", arrays["observation"])
+    if not FEWEST <= count <= MOST or not states == _shape("departure", arrays["departure"]):
+        raise ValueError(f"{count} samples, or noise of another shape")
+    if states[0] != count or not (arrays["observation"] > 0.0).all():
+        raise ValueError("observation of another length, or not positive")
+    found = {"mean": samples.mean(0), "covariance": np.atleast_2d(np.cov(samples.T))}
+    for name, values in found.items():
+        stated = arrays[name]
+        if stated.shape != values.shape or not np.allclose(stated, values, rtol=1e-6, atol=1e-12):
+            raise ValueError(f"{name} that is not that of the {width} samples")
+    return {**found, "quantiles": np.quantile(samples, inputs["shares"], axis=0)}
+
+
+READER = Reader(evaluate)
+
+
+def _shape(name: str, values: ndarray) -> tuple[int, int]:
+    """Return rows and columns; ValueError names what is no table of finite numbers."""
+    if values.ndim != 2 or not 0 < values.shape[1] <= WIDEST or values.dtype != np.float64:
+        raise ValueError(f"{name} of shape {values.shape} and type {values.dtype}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} that is not finite")
+    return values.shape

@@ -1,0 +1,106 @@
+"""Models from files: those in a folder of their own are read, what reaches out of it is refused."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.systems.rigid_bodies import model_files
+from tests.models.systems.rigid_bodies import swings
+
+BODY = "<body name='b'><joint name='j'/><geom size='0.1'/></body>"
+
+
+def written(folder: Path, text: str, name: str = "model.xml") -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def test_a_model_is_read_with_what_lies_in_its_folder(tmp_path: Path) -> None:
+    assert model_files.read(written(tmp_path, swings.CART)).njnt == 2
+    written(tmp_path, f"<mujocoinclude>{BODY}</mujocoinclude>", "parts/arm.xml")
+    text = "<mujoco><worldbody><include file='parts/arm.xml'/></worldbody></mujoco>"
+    assert model_files.read(written(tmp_path, text)).njnt == 1
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    written(tmp_path, corners, "meshes/tetra.obj")
+    mesh = (
+        "<mujoco><compiler meshdir='meshes'/><asset><mesh name='m' file='tetra.obj'/></asset>"
+        f"<worldbody>{BODY}<geom type='mesh' mesh='m'/></worldbody></mujoco>"
+    )
+    assert model_files.read(written(tmp_path, mesh)).nmesh == 1
+
+
+WHOLE = f"<worldbody>{BODY}</worldbody>"
+REFUSED = {
+    "another file includes it": ("<include file='../secret.xml'/>", "'../secret.xml', expected a"),
+    "an absolute path": ("<asset><mesh file='/etc/passwd'/></asset>", "'/etc/passwd', expected a"),
+    "a folder elsewhere": ("<compiler meshdir='../other'/>", "meshdir: found '../other'"),
+    "a path of Windows": ("<asset><mesh file='..\\x.obj'/></asset>", "expected a file in the mod"),
+    "a drive": ("<asset><hfield file='C:x.png'/></asset>", "expected a file in the model's"),
+    "a resource provider": ("<asset><mesh file='http://a/b.obj'/></asset>", "expected a file in"),
+    "a home": ("<asset><skin file='~/x.skn'/></asset>", "expected a file in the model's folder"),
+    "a side of a cube": ("<asset><texture fileright='/x.png'/></asset>", "fileright: found '/x.p"),
+    "a plugin": ("<extension><plugin plugin='x'/></extension>", "<extension>, whose code is not"),
+    "a plugin of a body": ("<worldbody><plugin instance='x'/></worldbody>", "<plugin>, whose code"),
+    "a free joint": ("<worldbody><body><freejoint/><geom size='1'/></body></worldbody>", "a free"),
+    "an unknown element": ("<foo/>", "unrecognized element"),
+    "a mesh that is not there": ("<asset><mesh name='m' file='no.obj'/></asset>", "no.obj"),
+}
+
+
+@pytest.mark.parametrize("text, words", REFUSED.values(), ids=REFUSED)
+def test_what_reaches_out_of_the_folder_is_refused_in_a_line(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    written(tmp_path, f"<mujoco>{WHOLE}</mujoco>", "secret.xml")
+    file = written(tmp_path / "home", f"<mujoco>{WHOLE}{text}</mujoco>")
+    with pytest.raises(BadInput, match=re.escape(words)) as error:
+        model_files.read(file)
+    assert "\n" not in str(error.value)
+    assert "model.xml" in str(error.value)
+
+
+def test_a_link_out_of_the_folder_and_what_is_included_are_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    written(tmp_path, f"<mujoco>{WHOLE}</mujoco>", "secret.xml")
+    (tmp_path / "home" / "link.xml").symlink_to(tmp_path / "secret.xml")
+    (tmp_path / "home" / "deep").symlink_to(tmp_path)
+    for name in ("link.xml", "deep/secret.xml"):
+        file = written(tmp_path / "home", f"<mujoco><include file='{name}'/></mujoco>")
+        with pytest.raises(BadInput, match="a link out of it"):
+            model_files.read(file)
+    mesh = "<compiler meshdir='deep'/><asset><mesh file='secret.xml'/></asset>"
+    with pytest.raises(BadInput, match="a link out of it"):
+        model_files.read(written(tmp_path / "home", f"<mujoco>{mesh}</mujoco>"))
+    written(tmp_path / "home", "<mujocoinclude><include file='/x.xml'/></mujocoinclude>", "in.xml")
+    file = written(tmp_path / "home", "<mujoco><include file='in.xml'/></mujoco>")
+    with pytest.raises(BadInput, match=r"in\.xml: file: found '/x\.xml'"):
+        model_files.read(file)
+
+
+NO_MODEL = {
+    "entities": ("<!DOCTYPE x [<!ENTITY a 'b'>]><mujoco>&a;</mujoco>", "a document type"),
+    "a robot of another kind": ("<robot name='r'/>", "<robot>, expected a MuJoCo model"),
+    "no XML": ("mujoco", "no XML"),
+    "no joint": ("<mujoco/>", "no joint, expected hinges or slides"),
+    "too many joints": (f"<mujoco><worldbody>{'{}'}</worldbody></mujoco>", "41 joints"),
+}
+
+
+@pytest.mark.parametrize("text, words", NO_MODEL.values(), ids=NO_MODEL)
+def test_what_is_no_model_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    many = "".join(BODY.replace("'b'", f"'b{n}'").replace("'j'", f"'j{n}'") for n in range(41))
+    with pytest.raises(BadInput, match=re.escape(words)):
+        model_files.read(written(tmp_path, text.replace("{}", many)))
+
+
+def test_files_that_are_none_or_too_large_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="No such file"):
+        model_files.read(tmp_path / "none.xml")
+    with pytest.raises(BadInput, match="a folder, a device or more"):
+        model_files.read(tmp_path)
+    with pytest.raises(BadInput, match="at most 4 MiB"):
+        model_files.read(written(tmp_path, " " * (model_files.LARGEST + 1)))
