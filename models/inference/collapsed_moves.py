@@ -125,9 +125,7 @@ class Normal:
     precision: Float[Tensor, "particle parameter parameter"]
     factor: Float[Tensor, "particle parameter parameter"]
 
-    def log_density(
-        self, x: Float[Tensor, "particle parameter"]
-    ) -> Float[Tensor, " particle"]:
+    def log_density(self, x: Float[Tensor, "particle parameter"]) -> Float[Tensor, " particle"]:
         """Return log q(x), but for a constant."""
         away = x - self.place
         bent = (self.precision @ away[..., None])[..., 0]

@@ -14,7 +14,6 @@ Sources: Heiden et al., Algorithm 1 and appendix I-A (particles, windows, Sobol 
 kernel's repulsion leaves open which law a few particles have; the moves take its place.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -45,7 +44,6 @@ bent ridges are too short to mix.
 """
 WHITE = 1e-3
 """Chance of residuals as they are below which they are not white."""
-Symmetry = Callable[[Float[Tensor, "particle parameter"]], Float[Tensor, "particle parameter"]]
 _LAGS = 5
 _CANDIDATES = 8
 
@@ -101,7 +99,6 @@ def infer(
     *,
     settings: Settings,
     spread_in: Coordinates | None = None,
-    symmetry: Symmetry | None = None,
     known_starts: bool = False,
     apart: int = 1,
     progress: Progress = no_progress,
@@ -120,8 +117,6 @@ def infer(
         coordinates: Of the fits.
         spread_in: Coordinates of the moves: the better the density is like a normal one in them,
             the further they go. Shares of the limits' range when absent.
-        symmetry: What parameters may be changed into, and back, without a difference to motions or
-            to the prior: each particle takes it or not, by chance, in every round.
         known_starts: Whether motions begin exactly where they were first observed.
         apart: Steps from which on errors of observations are independent: 1 of those that were not
             smoothed, the window's width of those that were.
@@ -148,7 +143,6 @@ def infer(
         fits,
         apart,
         settings,
-        symmetry,
         generator,
         lambda done, count: progress(count + done, 2 * count),
     )
@@ -229,7 +223,6 @@ def _spread(
     fits: Float[Tensor, " particle"],
     apart: int,
     settings: Settings,
-    symmetry: Symmetry | None,
     generator: np.random.Generator,
     progress: Progress,
 ) -> Posterior:
@@ -250,7 +243,6 @@ def _spread(
         x, length = shooting_moves.moved_freely(
             density.coordinates, chain.unknowns.x, freely, length, generator, adapt=settling
         )
-        x = x if symmetry is None else _taken_or_not(density.coordinates, x, symmetry, generator)
         chain = replace(chain, unknowns=Unknowns(x, chain.unknowns.z))
         chain = shooting_moves.moved(
             density, chain, 1, generator, least=least, exact=exact, adapt=settling
@@ -262,18 +254,6 @@ def _spread(
             kept.append(chain)
         progress(number + 1, whole)
     return _posterior(density, kept, fits, chance)
-
-
-def _taken_or_not(
-    coordinates: Coordinates,
-    x: Float[Tensor, "particle parameter"],
-    symmetry: Symmetry,
-    generator: np.random.Generator,
-) -> Float[Tensor, "particle parameter"]:
-    """Return particles of which about half were changed by a symmetry."""
-    other = coordinates.of(symmetry(coordinates.parameters(x)))
-    taken = torch.from_numpy(generator.uniform(size=len(x)) < 0.5)
-    return torch.where(taken[:, None], other, x)
 
 
 def _posterior(

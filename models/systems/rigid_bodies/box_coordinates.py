@@ -120,7 +120,7 @@ class BoxCoordinates:
 def _box(x: Float[Tensor, "*batch 11"]) -> Float[Tensor, "*batch 11"]:
     """Return the parameters of a box by ratios and moment."""
     moment = x[..., 10:]
-    level, inertia, friction = ((moment * x[..., :10])).split((2, 6, 2), -1)
+    level, inertia, friction = (moment * x[..., :10]).split((2, 6, 2), -1)
     centre = torch.cat((level, moment), -1) / MASS
     return torch.cat((inertia - MASS * box_parameters.about(centre), centre, friction), -1)
 

@@ -155,9 +155,7 @@ def accelerations(
     )
     own = cosine_2 * r1, r2, sine_2 * r1
     whole = tuple(a + b for a, b in zip(spin, own, strict=True))
-    drift_x, drift_y, drift_z = (
-        a - b for a, b in zip(turning, _cross(own, spin), strict=True)
-    )
+    drift_x, drift_y, drift_z = (a - b for a, b in zip(turning, _cross(own, spin), strict=True))
     both = r1 * r2
     drift = drift_x - sine_2 * both, drift_y, drift_z + cosine_2 * both
     parts = _times(inertia, drift), _cross(whole, _times(inertia, whole)), _cross(moment, pull)
@@ -178,7 +176,11 @@ Vector = tuple[Tensor, Tensor, Tensor]
 
 
 def _turned_back(
-    vector: Float[Tensor, "3 ..."], sine_1: Tensor, cosine_1: Tensor, sine_2: Tensor, cosine_2: Tensor
+    vector: Float[Tensor, "3 ..."],
+    sine_1: Tensor,
+    cosine_1: Tensor,
+    sine_2: Tensor,
+    cosine_2: Tensor,
 ) -> Vector:
     """Return a vector of the flange in coordinates of the box: by the transpose of Rx Ry."""
     x, y, z = vector

@@ -3,9 +3,9 @@ r"""How an arm shakes what it carries: by joints 6 and 7 in turn, or by waves of
 In turn, each of the joints goes to +a, to -a and back, at a limited speed and acceleration (a
 trapezoid of speed, rests between). Waves are sums over joints of
 
-    q_j(t) = a_j w(t) sin(2 pi f_j t + phi_j),   w rising and falling by smooth steps at both ends,
+    q_j(t) = b_j + a_j w(t) sin(2 pi f_j t + phi_j),   w rising and falling by smooth steps,
 
-so that they begin and end at rest. A motion within the arm's limits of angle, speed and
+so that they begin and end at rest, in a posture that may tilt the flange. A motion within the arm's limits of angle, speed and
 acceleration is one that the arm can make.
 
 Source: Heiden et al., appendix II-E (in turn, at a tenth of the speed limit); waves: ours.
@@ -45,11 +45,13 @@ class Waves:
         sizes: rad.
         frequencies: Hz.
         phases: rad.
+        posture: By which the joints are away from `READY`, rad.
     """
 
     sizes: tuple[float, float, float]
     frequencies: tuple[float, float, float]
     phases: tuple[float, float, float]
+    posture: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 def in_turn(*, speed: float = SLOW, away: float = AWAY) -> Float[ndarray, "frame 7"]:
@@ -57,7 +59,7 @@ def in_turn(*, speed: float = SLOW, away: float = AWAY) -> Float[ndarray, "frame
 
     >>> joints = in_turn()
     >>> joints.shape, (joints - READY).max(0)[5:].round(3)
-    ((511, 7), array([0.1, 0.1]))
+    ((580, 7), array([0.1, 0.1]))
 
     Args:
         speed: Share of the speed limit.
@@ -80,6 +82,7 @@ def waves(motion: Waves, seconds: float) -> Float[ndarray, "frame 7"]:
     window = _smooth(times / FADE) * _smooth((times[-1] - times) / FADE)
     rest = round(REST * RATE)
     found = np.tile(READY, (len(times) + 2 * rest, 1))
+    found[:, JOINTS] += motion.posture
     rows = zip(JOINTS, motion.sizes, motion.frequencies, motion.phases, strict=True)
     for joint, size, frequency, phase in rows:
         wave = size * window * np.sin(2.0 * np.pi * frequency * times + phase)
