@@ -2,7 +2,8 @@
 
 import argparse
 from collections.abc import Mapping
-from functools import partial
+from functools import partial, reduce
+from operator import getitem
 from typing import Any
 
 from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, write_result
@@ -26,7 +27,9 @@ def study(found: Study, call: Call) -> Mapping[str, Any]:
     write_result(out, result)
     if found.headline is not None:
         shown = found.headline
-        for line in table.of_records(result[shown.records], shown.columns, label=shown.records):
+        keys = shown.records.split("/")
+        records: Any = reduce(getitem, keys, result)
+        for line in table.of_records(records, shown.columns, label=keys[-1]):
             call.report_line(line)
     call.report_line(f"study {found.name}: all numbers in {out / 'result.json'}, figures beside it")
     if given.quick:

@@ -97,6 +97,7 @@ def _advance(
 def _scene(truth: BoxTruth, weights: tuple[tuple[float, float], ...]) -> str:
     """Return the arm's joints, the lid on two joints and the box below it, as MJCF."""
     arm = "".join(_link(number) for number in range(7))
+    nothing = '<inertial pos="0 0 0" mass="1e-9" diaginertia="1e-12 1e-12 1e-12"/>'
     lumps = "".join(
         f'<geom type="sphere" size="0.001" mass="{WEIGHT}" pos="{x} {y} {DEPTH}"/>'
         for x, y in weights
@@ -131,7 +132,7 @@ def _scene(truth: BoxTruth, weights: tuple[tuple[float, float], ...]) -> str:
         <inertial pos="{centre}" mass="{body}" fullinertia="{_text(_rest(truth))}"/>
         {bending}
         {sites}
-        <body>{lumps or '<inertial pos="0 0 0" mass="1e-9" diaginertia="1e-12 1e-12 1e-12"/>'}</body>
+        <body>{lumps or nothing}</body>
       </body>
     </body>
     {"</body>" * 7}

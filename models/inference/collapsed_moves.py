@@ -12,8 +12,8 @@ integrated out, and a gradient g. About a fixed place x_0 the data alone give th
     log q(x) = g_0 (x - x_0) - 1/2 (x - x_0)' S_0 (x - x_0),
 
 from which the density differs little where motions are all but linear in coordinates too. Each
-particle wanders by many cheap moves that keep prior times q, limits included, to x', and stays there
-with the probability min(1, p(x') q(x) / (p(x) q(x'))), p less the prior: its law is then p.
+particle wanders by many cheap moves that keep prior times q, limits included, to x', and stays
+there with the probability min(1, p(x') q(x) / (p(x) q(x'))), p less the prior: its law is then p.
 Then starts are drawn from theirs, and sigma and delta given them (`shooting_moves.noise_of`). Where
 departures from the equations are strong, hundreds of starts hold parameters fast, and moves of all
 of them (`shooting_moves`) take long to mix; these do not.

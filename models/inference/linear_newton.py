@@ -3,8 +3,9 @@ r"""Posteriors of parameters from motions all but linear in coordinates of these
 1. Particles begin on a Sobol sequence within the limits and go to a best fit of the first motion,
    then of all (`gauss_newton`), in coordinates that know no limits.
 2. From the best fits they are brought within the limits, and wander by what the fit alone tells.
-3. If the residuals of the best fit are white, the equations hold: defects stay next to nothing.
-   Else how far states depart from them, from window to window, is inferred with the rest.
+3. How far states depart from the equations, from window to window, is inferred with the rest, be
+   the residuals of the best fit white or not: slow departures can bend parameters by many of their
+   deviations before correlations of neighbouring residuals show them.
 4. Rounds of moves with starts of windows integrated out (`collapsed_moves`), by an approximation
    about the best fit that is made anew for the noise of each particle in every round.
 
@@ -35,11 +36,11 @@ from ricochet.models.inference.shooting_density import (
     Unknowns,
     in_all_states,
 )
-from ricochet.models.inference.stein_newton import LEAST, WHITE, Posterior
+from ricochet.models.inference.stein_newton import LEAST, Posterior
 
 Symmetry = Callable[[Float[Tensor, "particle parameter"]], Float[Tensor, "particle parameter"]]
 _INSIDE = 0.01
-_FIRST = 2000
+_FIRST, _FIRST_DELTA = 2000, 0.1
 
 
 @dataclass(frozen=True)
@@ -159,10 +160,9 @@ def _spread(
     shot = fits.at(best)
     sigma = shot.residuals.square().mean((1, 2, 3)).sqrt()
     white = stein_newton.whiteness(shot.residuals[0].flatten(1, 2).numpy(), apart)
-    exact = apart == 1 and white >= WHITE
-    least = LEAST[exact] * in_all_states(sigma, states)[0]
-    noise = Noise(sigma.expand(count, -1), in_all_states(sigma, states).expand(count, -1) * 0.1)
-    noise = Noise(noise.sigma, least.expand(count, -1)) if exact else noise
+    usual = in_all_states(sigma, states)
+    least = LEAST[False] * usual[0]
+    noise = Noise(sigma.expand(count, -1), _FIRST_DELTA * usual.expand(count, -1))
     about = Unknowns(best.x.expand(count, -1), best.z.expand(count, -1, -1, -1))
     about = collapsed_moves.collapsed(fits, about, noise)
     law, inside = collapsed_moves.normal(fits.coordinates, about), coordinates.shares
@@ -172,7 +172,7 @@ def _spread(
     here = collapsed_moves.collapsed(density, Unknowns(x, near.z), noise)
     kept = []
     for number in range(settings.settling + settings.rounds):
-        noise = collapsed_moves.noise_of(density, here, least, generator, exact=exact)
+        noise = collapsed_moves.noise_of(density, here, least, generator)
         here = collapsed_moves.collapsed(density, here.unknowns, noise, steps=1)
         about = collapsed_moves.collapsed(fits, about.unknowns, noise, steps=1)
         law = collapsed_moves.normal(fits.coordinates, about)

@@ -43,7 +43,7 @@ class Headline:
     """What of a result is shown at the terminal.
 
     Attributes:
-        records: The key of the result that holds the rows by name.
+        records: The keys of the result, joined by `/`, that hold the rows by name.
         columns: Keys of a row, joined by `/`, by heading; a heading has the unit.
     """
 

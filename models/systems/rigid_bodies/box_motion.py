@@ -6,8 +6,8 @@ of the box (`hanging_box`), which also has the equations and what the carrier is
     S'I S q'' = -d q' - S' (I b + o x I o + u x p),
 
 linear in the eleven numbers u, I and d. Rates are stepped before angles (Eq. 12), so that they are
-those of half a step before; a rate that is not observed may stand for either. The derivatives of q''
-by states and numbers are torch's, of all steps at once; steps chain them by
+those of half a step before; a rate that is not observed may stand for either. The derivatives of
+q'' by states and numbers are torch's, of all steps at once; steps chain them by
 
     dq'_{n+1} = dq'_n + h dq''_n,    dq_{n+1} = dq_n + h dq'_{n+1}.
 
@@ -47,7 +47,7 @@ class BoxMotion:
         substeps: Short steps of a step.
     """
 
-    numbers: Float[Tensor, "11 *batch"]
+    numbers: Float[Tensor, "11 ..."]
     carried: Float[Tensor, "9 short *batch"]
     passed: Float[Tensor, "4 instant *batch"]
     short: float

@@ -29,7 +29,7 @@ from ricochet.models.systems.rigid_bodies.box_parameters import BoxSimulator, Nu
 
 WINDOW = 0.2
 """Seconds."""
-SHORT = 5e-3
+SHORT = 1e-2
 """Longest step of the simulation, s."""
 SEEN = 2
 """States that are observed: the angles."""
@@ -37,6 +37,8 @@ SLOPES, ORDER = 0.2, 3
 """Seconds of the frames that a rate is taken from, and of what order."""
 POINT_ERROR = 2e-3
 """Of a coordinate of a point, m, as a motion capture system states it."""
+_LIKELY = ((slice(3, 6), 0.35, 0.65), (8, 0.1, 0.6), (slice(9, 11), 0.1, 0.5))
+"""Shares of the limits' range of products of inertia, centre and friction that plans assume."""
 DEPARTURE = (2e-4, 2e-4, 5e-3, 5e-3)
 """Of angles and rates from window to window, rad and rad/s, as a motion is planned with."""
 
@@ -50,11 +52,19 @@ def states(
         ValueError: If there are fewer frames than a rate is taken from.
     """
     angles = carried_box.angles(carried_box.in_flange(points, joints))
+    return np.concatenate((angles, slopes(angles, rate)), 1)
+
+
+def slopes(angles: Float[ndarray, "*batch frame 2"], rate: float) -> ndarray:
+    """Return rates of angles at a rate in Hz, rad/s (Savitzky and Golay).
+
+    Raises:
+        ValueError: If there are fewer frames than a rate is taken from.
+    """
     frames = 2 * round(0.5 * SLOPES * rate) + 1
-    if len(angles) < frames:
-        raise ValueError(f"{len(angles)} frames, expected at least {frames}")
-    rates = signal.savgol_filter(angles, frames, ORDER, deriv=1, delta=1.0 / rate, axis=0)
-    return np.concatenate((angles, rates), 1)
+    if angles.shape[-2] < frames:
+        raise ValueError(f"{angles.shape[-2]} frames, expected at least {frames}")
+    return signal.savgol_filter(angles, frames, ORDER, deriv=1, delta=1.0 / rate, axis=-2)
 
 
 def shooting(
@@ -160,3 +170,13 @@ def planned_deviation(
     chain = density.coordinates.slopes(unknowns.x)[:, -4:]
     root = torch.linalg.solve_triangular(here.factor, chain.mT, upper=False)
     return float(root.square().sum(1).mean(1).log().mean().mul(0.5).exp())
+
+
+def likely(count: int) -> Float[Tensor, "{count} 15"]:
+    """Return boxes and weights all over the middle of the limits, for plans: always the same."""
+    inside = limits()
+    engine = torch.quasirandom.SobolEngine(len(inside.low), scramble=True, seed=0)
+    share = 0.15 + 0.7 * engine.draw(count, dtype=inside.low.dtype)
+    for place, low, high in _LIKELY:
+        share[:, place] = low + (high - low) * share[:, place]
+    return inside.low + share * (inside.high - inside.low)

@@ -37,4 +37,15 @@ class Model:
     particles: Particles
 
 
-SECTIONS: Mapping[str, type] = {"pendulum": Pendulum, "model": Model}
+@dataclass(frozen=True)
+class ShakenBox:
+    """How much is computed of weights in a shaken box."""
+
+    placements: Count
+    seconds: Size
+    rounds: Annotated[int, Interval(ge=2, le=10_000)]
+    simulations: Annotated[int, Interval(ge=100, le=1_000_000)]
+    particles: Particles
+
+
+SECTIONS: Mapping[str, type] = {"pendulum": Pendulum, "model": Model, "box": ShakenBox}

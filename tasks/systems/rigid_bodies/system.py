@@ -29,6 +29,12 @@ def _real(request: StudyRequest) -> Mapping[str, Any]:
     return pendulum_real.run(request)
 
 
+def _box(request: StudyRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.rigid_bodies.studies import box
+
+    return box.run(request)
+
+
 def _infer(request: InferenceRequest) -> Mapping[str, Any]:
     from ricochet.tasks.systems.rigid_bodies import infer_pendulum
 
@@ -133,6 +139,25 @@ SYSTEM = System(
                     "energy score": "energy_score",
                     "best fit": "fit_rmse",
                     "at it, share": "starts_at_best",
+                    "processor time, s": "cpu_s",
+                },
+            ),
+        ),
+        Study(
+            "box",
+            "two weights in a box that an arm shakes, by all methods and two motions",
+            _box,
+            ("placements", "of the weights"),
+            duration="an hour of two cores; with --quick 3 minutes",
+            headline=Headline(
+                "motions/ours/rows",
+                {
+                    "inside 90 %, share": "inside_90",
+                    "both orders, share": "both_orders",
+                    "error of the sum, mm": "median/sum_error_mm",
+                    "worse weight's error, mm": "median/weight_error_mm",
+                    "deviation, mm": "median/sd_mm",
+                    "log p_obs, nats": "log_p_obs",
                     "processor time, s": "cpu_s",
                 },
             ),
