@@ -8,6 +8,7 @@ from ricochet.tasks.systems.interface import (
     Headline,
     Inference,
     InferenceRequest,
+    LateValidation,
     Study,
     StudyRequest,
     System,
@@ -26,6 +27,12 @@ def _real(request: StudyRequest) -> Mapping[str, Any]:
     from ricochet.tasks.systems.rigid_bodies.studies import pendulum_real
 
     return pendulum_real.run(request)
+
+
+def _validation() -> Any:
+    from ricochet.tasks.systems.rigid_bodies.validation import validation
+
+    return validation.VALIDATION
 
 
 def _infer(request: InferenceRequest) -> Mapping[str, Any]:
@@ -49,6 +56,7 @@ def _lines(result: Mapping[str, Any]) -> Sequence[str]:
 SYSTEM = System(
     "rigid_bodies",
     kinds=(PENDULUM,),
+    validations=(LateValidation(PENDULUM, _validation, ("pendulum-lab",)),),
     inferences=(
         Inference(
             "double-pendulum",
