@@ -15,7 +15,7 @@ from ricochet.tasks.console.progress import part
 from ricochet.tasks.figures import style
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.packages import Package, Parameter
-from ricochet.tasks.storage.files import digest_of, output_folder, sha256, write_arrays
+from ricochet.tasks.storage.files import digest_of, output_folder, sha256, write_arrays, write_json
 from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.interface import InferenceRequest
 from ricochet.tasks.systems.rigid_bodies import (
@@ -39,6 +39,8 @@ CHECKS = (
     "prediction_together",
 )
 """Entries of the result that its package keeps."""
+METRICS = ("fit_rmse", "starts_at_best", "mixing", "rank")
+"""And those by which revisions are compared."""
 
 
 def run(request: InferenceRequest) -> dict[str, Any]:
@@ -93,6 +95,18 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def metrics(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers by which revisions are compared."""
+    deviations = np.sqrt(np.diag(result["covariance"]))
+    place = result["parameters"].index("length")
+    found = {name: float(result[name]) for name in METRICS}
+    found |= {"length_mean": result["mean"][place], "length_sd": float(deviations[place])}
+    ahead = result["prediction_together"] or {}
+    for name in ("angle_deg", "coverage_90"):
+        found |= {f"{name}_{time}": value for time, value in ahead.get(name, {}).items()}
+    return found
+
+
 def _predicted(name: str, each: Mapping[str, Any]) -> str:
     parts = (f"{off:.1f} degrees after {t} s" for t, off in each["angle_deg"].items())
     held = ", ".join(f"{share:.2f}" for share in each["coverage_90"].values())
@@ -131,4 +145,5 @@ def _write(request: InferenceRequest, inferred: Inferred, result: Mapping[str, A
         settings={"pendulum": asdict(settings), "seed": request.seed, "rate": inferred.rate},
     )
     packages.write_package(folder / "package", package, reader=particle_packages.READER)
+    write_json(folder / "metrics.json", metrics(result))
     style.write(folder, {"posterior": figures.posterior(inferred), "fit": figures.fit(inferred)})

@@ -9,12 +9,18 @@ from ricochet.tasks.systems.interface import (
     Inference,
     InferenceRequest,
     LateValidation,
+    Night,
+    NightlyStep,
     Study,
     StudyRequest,
     System,
 )
 from ricochet.tasks.systems.rigid_bodies.kinds import PENDULUM
+from ricochet.tasks.systems.rigid_bodies.settings import NightlyPendulum
 from ricochet.tasks.training.steps import Publication
+
+NIGHTLY, SAMPLE = "nightly", "sample"
+"""Names of the night's posterior, from recordings that are named and from the sample."""
 
 
 def _synthetic(request: StudyRequest) -> Mapping[str, Any]:
@@ -51,6 +57,16 @@ def _lines(result: Mapping[str, Any]) -> Sequence[str]:
     from ricochet.tasks.systems.rigid_bodies import infer_pendulum
 
     return infer_pendulum.lines(result)
+
+
+def _infer_and_validate(night: Night) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.rigid_bodies import sample
+
+    files = night.settings[NightlyPendulum].pendulum_files
+    name = NIGHTLY if files else SAMPLE
+    given = files or [str(file) for file in sample.make(night.folder / SAMPLE)]
+    registered = night.infer("double-pendulum", given, name)["registered"]["name"]
+    return {"pendulum": {registered: night.validate(registered)}}
 
 
 SYSTEM = System(
@@ -107,6 +123,14 @@ SYSTEM = System(
                     "processor time, s": "cpu_s",
                 },
             ),
+        ),
+    ),
+    nightly=(
+        NightlyStep(
+            "infer pendulum",
+            _infer_and_validate,
+            enabled=lambda settings: settings[NightlyPendulum].pendulum,
+            failed=lambda line: {"pendulum": {"inference": line}},
         ),
     ),
 )
