@@ -25,7 +25,7 @@ def comparison(evidence: PendulumEvidence, result: CrossingResult) -> Figure:
     right.set_xticks(range(len(result.moments)), list(result.moments))
     right.set_xlim(-0.5, len(result.moments) - 0.4)  # room for the last label
     right.set_ylim(0.0, 1.03)  # a share of one is seen whole
-    right.set_title("moments passed without contact, share")
+    right.set_title("passes without contact, share")
     figure.suptitle(in_words(result))
     return figure
 
