@@ -81,6 +81,9 @@ def test_a_simulated_pendulum_comes_back_and_its_future_too(tmp_path: Path) -> N
     ahead = result["prediction"][str(later)]
     assert ahead["angle_deg"]["0.25"] < 2.0
     assert result["not_predicted"] == [str(short)]
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert metrics["rank"] == 8.0 and metrics["length_mean"] == result["mean"][5]
+    assert metrics["angle_deg_0.25"] == ahead["angle_deg"]["0.25"]
     assert all((tmp_path / f"{name}.png").is_file() for name in ("posterior", "fit"))
     lines = infer_pendulum.lines(result)
     assert any(line.strip().startswith("mass_1") for line in lines)
