@@ -24,7 +24,8 @@ from scipy import stats
 FEWEST = 4
 """Chains of a set."""
 
-Chains = Float[ndarray, "round chain quantity"]
+Chains = Float[ndarray, "_round _chain quantity"]
+"""Sets need not be of one size."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,9 @@ class Place:
     level: float
 
 
-def place(chains: Float[ndarray, "round chain quantity"], truth: Float[ndarray, " q"]) -> Place:
+def place(
+    chains: Float[ndarray, "round chain quantity"], truth: Float[ndarray, " quantity"]
+) -> Place:
     """Return where a truth lies.
 
     >>> chains = np.random.default_rng(0).normal(size=(50, 40, 2))

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 
-def effective(series: Sequence[Float[ndarray, "place outcome"]]) -> float:
+def effective(series: Sequence[Float[ndarray, "_place outcome"]]) -> float:
     """Return the number for outcomes, 0 or 1, at places of some series in their order.
 
     >>> alike = np.random.default_rng(0).integers(2, size=(200, 1)).repeat(4, axis=1)
