@@ -7,8 +7,8 @@ own and compared with the observed states x and with the next start:
     d_w = (start_{w+1} - end of window w) / scale    defects between windows
     o = (x_0 - start_0) / scale                      offset of the first start, 0 where it is known
 
-With one window there are no defects: single shooting. Of states that are not observed, such as rates
-of joints whose angles are seen, there are defects alone. Of a trajectory
+With one window there are no defects: single shooting. Of states that are not observed, such as
+rates of joints whose angles are seen, there are defects alone. Of a trajectory
 
     log p = -1/2 sum_t |r_t|^2 / sigma^2 - n log sigma,    log p_def = -1/2 sum_w |d_w|^2 / delta^2.
 
@@ -165,8 +165,9 @@ class Shot:
     def jacobian(self) -> tuple[Tensor, Tensor]:
         """Return minus the derivatives of the residuals by the parameters and by their start.
 
-        Those of states that are not observed are in their places too. Shapes (particle, trajectory, window, step, state, parameter) and (.., start); those of a
-        window's last step are also minus the derivatives of the defect behind it.
+        Those of states that are not observed are in their places too. Shapes (particle, trajectory,
+        window, step, state, parameter) and (.., start); those of a window's last step are also
+        minus the derivatives of the defect behind it.
         """
         found, shape = self.motion.jacobian(), self.residuals.shape[1:3]
         by_parameter, by_start = (
