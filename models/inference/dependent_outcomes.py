@@ -20,7 +20,7 @@ def effective(series: Sequence[Float[ndarray, "_place outcome"]]) -> float:
     """Return the number for outcomes, 0 or 1, at places of some series in their order.
 
     >>> alike = np.random.default_rng(0).integers(2, size=(200, 1)).repeat(4, axis=1)
-    >>> round(effective([alike]) / 200.0, 1)  # four that are always the same count once
+    >>> round(effective([1.0 * alike]) / 200.0, 1)  # four that are always the same count once
     1.0
     """
     whole = np.concatenate(series)

@@ -61,7 +61,7 @@ def register(rig, place, seed):
     made = posteriors.package(rods.draws(20 + 10 * seed), [file])
     packages.write_package(folder / "package", made, reader=READER)
     result = RESULT | {"files": {str(file): 241}}
-    published = publish.publish_posterior(rig.tracker, NAME, folder, result)
+    published = publish.publish_posterior(rig.tracker, NAME, folder, result, kind=PENDULUM)
     return published.result["registered"]["version"], file
 
 
