@@ -22,6 +22,7 @@ from prefect.runtime import flow_run
 
 from ricochet.flows import calibrate as calibration
 from ricochet.flows import capture as capturing
+from ricochet.flows import infer as inference
 from ricochet.flows import train as training
 from ricochet.flows import validate as validation
 from ricochet.flows.prefect_options import FLOW, RETRIED
@@ -143,6 +144,11 @@ class Night:
     def train(self, name: str) -> dict[str, Any]:
         """Run a training and return its result."""
         return training.train(name=name, out=str(artifacts() / "train" / name), **self.given)
+
+    def infer(self, name: str, files: Sequence[str], register_as: str) -> dict[str, Any]:
+        """Run an inference from files of recorded motion, register it and return its result."""
+        out = str(self.folder / "infer" / register_as)
+        return inference.infer(name, list(files), register_as, out=out, **self.given)
 
     def validate(self, name: str) -> str:
         """Validate the candidate of a package; returns the outcome in a line, even if it failed."""

@@ -166,8 +166,8 @@ class Shot:
         """Return minus the derivatives of the residuals by the parameters and by their start.
 
         Those of states that are not observed are in their places too. Shapes (particle, trajectory,
-        window, step, state, parameter) and (.., start); those of a
-        window's last step are also minus the derivatives of the defect behind it.
+        window, step, state, parameter) and (.., start); those of a window's last step are also
+        minus the derivatives of the defect behind it.
         """
         found, shape = self.motion.jacobian(), self.residuals.shape[1:3]
         by_parameter, by_start = (

@@ -167,10 +167,8 @@ class ShootingDensity:
         """
         by_parameter, by_start = shot.jacobian()
         by_x = by_parameter @ self.coordinates.slopes(unknowns.x)[:, None, None, None]
-        slopes, seen = (
-            torch.cat((by_x, by_start * self.shooting.scale), -1),
-            shot.residuals.shape[-1],
-        )
+        slopes = torch.cat((by_x, by_start * self.shooting.scale), -1)
+        seen = shot.residuals.shape[-1]
         gaps = torch.nn.functional.pad(shot.defects, (0, 0, 0, 1))[..., None]
         last = torch.cat((slopes[:, :, :, -1], gaps), -1)
         last[:, :, -1] = 0.0

@@ -76,6 +76,10 @@ class Night(Protocol):
     def settings(self) -> Settings:
         """All settings."""
 
+    @property
+    def folder(self) -> Path:
+        """Folder of the night's results."""
+
     def record(self, overrides: Sequence[str]) -> dict[str, Any]:
         """Record tonight's session, publish it and fetch all others; what fails is noted.
 
@@ -88,6 +92,9 @@ class Night(Protocol):
 
     def train(self, name: str) -> dict[str, Any]:
         """Run a training and return its result."""
+
+    def infer(self, name: str, files: Sequence[str], register_as: str) -> dict[str, Any]:
+        """Run an inference from files of recorded motion, register it and return its result."""
 
     def validate(self, name: str) -> str:
         """Validate the candidate of a package; returns the outcome in a line, even if it failed."""

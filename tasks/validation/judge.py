@@ -36,6 +36,9 @@ NO_TRIALS = Check(
     "a finished `ricochet validate` of this version against the present champion",
 )
 
+FILES = "files_at"
+"""The key of a run's `result.json` that holds the places of the files it was learnt from."""
+
 Evidence = TypeVar("Evidence")
 Result = TypeVar("Result", bound=ComparedVersions)
 
@@ -45,7 +48,8 @@ class Candidate:
     """A version that is measured.
 
     Attributes:
-        recordings: Finds the sessions that it was learnt from; BadInput where one is missing.
+        recordings: Finds the sessions, or the files, that it was learnt from; BadInput where one is
+            missing.
     """
 
     registered: Registered
@@ -184,10 +188,16 @@ def judge(
 
 
 def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:
-    """Find the sessions under `data/` that the run of a version names; BadInput without one."""
+    """Find what the run of a version names: sessions under `data/`, or files wherever they lie.
+
+    BadInput without one.
+    """
     run_id = tracker.client.get_model_version(registered.name, registered.version).run_id
     try:
-        named = record.load_json(tracker, str(run_id), "result.json")["sessions"]
+        content = record.load_json(tracker, str(run_id), "result.json")
+        if FILES in content:
+            return files_at(registered, content[FILES])
+        named = content["sessions"]
     except (MlflowException, OSError, KeyError) as error:
         found = "a run that names no sessions"
         expected = "the folders of its recordings after VERSION"
@@ -200,3 +210,13 @@ def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:
             )
             raise BadInput(str(folder), "nothing", expected)
     return folders
+
+
+def files_at(registered: Registered, named: Sequence[str]) -> list[Path]:
+    """Return the files of a version, whose places are within the workplace or absolute."""
+    places = [workplace() / name for name in named]
+    for place in places:
+        if not place.is_file():
+            expected = f"a recording of {registered.where} where it was, or its place after VERSION"
+            raise BadInput(str(place), "nothing", expected)
+    return places

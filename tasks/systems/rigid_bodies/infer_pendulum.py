@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ricochet.tasks.console.progress import part
+from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems.interface import InferenceRequest
 from ricochet.tasks.systems.rigid_bodies import (
     motion_files,
@@ -24,6 +25,9 @@ from ricochet.tasks.systems.rigid_bodies import (
 from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
 from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
+
+METRICS = ("fit_rmse", "starts_at_best", "mixing", "rank")
+"""Entries of the result by which revisions are compared."""
 
 
 def run(request: InferenceRequest) -> dict[str, Any]:
@@ -62,6 +66,18 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def metrics(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers by which revisions are compared."""
+    deviations = np.sqrt(np.diag(result["covariance"]))
+    place = result["parameters"].index("length")
+    found = {name: float(result[name]) for name in METRICS}
+    found |= {"length_mean": result["mean"][place], "length_sd": float(deviations[place])}
+    ahead = result["prediction_together"] or {}
+    for name in ("angle_deg", "coverage_90"):
+        found |= {f"{name}_{time}": value for time, value in ahead.get(name, {}).items()}
+    return found
+
+
 def _predicted(name: str, each: Mapping[str, Any]) -> str:
     parts = (f"{off:.1f} degrees after {t} s" for t, off in each["angle_deg"].items())
     held = ", ".join(f"{share:.2f}" for share in each["coverage_90"].values())
@@ -85,3 +101,4 @@ def _write(request: InferenceRequest, inferred: Inferred, result: Mapping[str, A
         settings={"pendulum": asdict(request.settings[Pendulum])},
     )
     motion_results.write(request, inferred, made, particle_packages.READER)
+    write_json(output_folder(request.out) / "metrics.json", metrics(result))

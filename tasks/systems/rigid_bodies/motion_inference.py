@@ -251,7 +251,8 @@ def misfits(posterior: Posterior, doubt: str) -> list[str]:
     """
     best = float(posterior.fits.min())
     share = float((posterior.fits <= 1.1 * best).double().mean())
-    ratio = (posterior.delta / posterior.sigma).flatten(0, 1)
+    seen = posterior.sigma.shape[-1]
+    ratio = (posterior.delta[..., :seen] / posterior.sigma).flatten(0, 1)
     departure = float(torch.quantile(ratio, 0.05, dim=0).max())
     found = []
     if posterior.white < stein_newton.WHITE or departure > DEPARTS:
@@ -284,5 +285,6 @@ def _last(
     """Return the density in shares, and the last particles."""
     shares, scale = Shares(inside), shooting.scale
     unknowns = Unknowns(shares.of(posterior.theta[-1]), posterior.starts / scale)
-    noise = Noise(posterior.sigma[-1] / scale, posterior.delta[-1] / scale)
+    own = scale[: shooting.observable]
+    noise = Noise(posterior.sigma[-1] / own, posterior.delta[-1] / scale)
     return ShootingDensity(shooting, shares), unknowns, noise

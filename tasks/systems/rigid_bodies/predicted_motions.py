@@ -95,8 +95,9 @@ def _watched(
         acting = motion_inference.inputs_of(pieces, windows=windows, steps=steps)
         return problem.simulator(run.rate, acting)
 
+    learnt = inferred.shooting
     shooting = Shooting(
-        simulator(0, WATCHED), torch.from_numpy(seen), WATCHED, inferred.shooting.scale
+        simulator(0, WATCHED), torch.from_numpy(seen), WATCHED, learnt.scale, learnt.seen
     )
     windows = range(WATCHED, WATCHED + math.ceil(frames / steps))
     return shooting, [simulator(begin, 1) for begin in windows]
@@ -107,8 +108,9 @@ def _particles(
 ) -> tuple[Float[Tensor, "draw parameter"], Noise]:
     """Return draws of parameters and noise."""
     posterior, scale = inferred.posterior, inferred.shooting.scale
+    own = scale[: inferred.shooting.observable]
     theta, sigma, delta = (
         each.flatten(0, 1) for each in (posterior.theta, posterior.sigma, posterior.delta)
     )
     chosen = torch.from_numpy(generator.integers(len(theta), size=_DRAWS * _REPEATED))
-    return theta[chosen], Noise(sigma[chosen] / scale, delta[chosen] / scale)
+    return theta[chosen], Noise(sigma[chosen] / own, delta[chosen] / scale)

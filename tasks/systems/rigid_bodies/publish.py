@@ -3,7 +3,7 @@
 Each step finds its own earlier result, so that publishing again adds nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import sha256
+from ricochet.tasks.storage.provenance import workplace
 from ricochet.tasks.training.steps import Publication
+from ricochet.tasks.validation.judge import FILES
 
 EXPERIMENT = "infer"
 PACKAGE = "package"
@@ -54,6 +56,7 @@ def publish_posterior(
         parameters = {each: result[each] for each in ("rate", "span", "pieces", "particles")}
         metrics = {each: result[each] for each in _NUMBERS} | _ahead(result)
         runs.log_numbers(tracker, run.run_id, parameters=parameters, metrics=metrics)
+        tracker.client.log_dict(run.run_id, places_of(list(result["files"])), "result.json")
         for picture in sorted(out.glob("*.png")):
             tracker.client.log_artifact(run.run_id, str(picture), "figures")
     version = versions.register(
@@ -64,6 +67,19 @@ def publish_posterior(
         runs.finish(tracker, run.run_id)
     registered = {"name": version.name, "version": version.version}
     return Publication(run.experiment_id, run.run_id, {"registered": registered})
+
+
+def places_of(files: Sequence[str]) -> dict[str, list[str]]:
+    """Return the names of recordings, and where they lie for those who measure again."""
+    places = [Path(file).resolve() for file in files]
+    within = workplace().resolve()
+    return {
+        "sessions": [place.name for place in places],
+        FILES: [
+            str(place.relative_to(within) if place.is_relative_to(within) else place)
+            for place in places
+        ],
+    }
 
 
 def _ahead(result: Mapping[str, Any]) -> dict[str, float]:

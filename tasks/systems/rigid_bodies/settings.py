@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Interval, Len
+from annotated_types import Ge, Interval, Len
 
 from ricochet.tasks.general_settings import Count, Size
 
@@ -48,4 +48,31 @@ class ShakenBox:
     particles: Particles
 
 
-SECTIONS: Mapping[str, type] = {"pendulum": Pendulum, "model": Model, "box": ShakenBox}
+@dataclass(frozen=True)
+class PendulumGate:
+    """How much a posterior of a pendulum is tried before it becomes champion."""
+
+    particles: Annotated[int, Interval(ge=8, le=10_000)]
+    trials: Annotated[int, Ge(2)]
+    span: Annotated[float, Interval(ge=0.1, le=60.0)]
+    trial_particles: Annotated[int, Interval(ge=8, le=10_000)]
+    futures: Annotated[int, Ge(20)]
+    crossings: Annotated[int, Ge(20)]
+    chance: Annotated[float, Interval(gt=0.0, le=0.2)]
+
+
+@dataclass(frozen=True)
+class NightlyPendulum:
+    """Whether the scheduled flow infers and validates a pendulum, and from which recordings."""
+
+    pendulum: bool
+    pendulum_files: list[str]
+
+
+SECTIONS: Mapping[str, type] = {
+    "pendulum": Pendulum,
+    "model": Model,
+    "box": ShakenBox,
+    "pendulum_gate": PendulumGate,
+    "nightly": NightlyPendulum,
+}

@@ -9,12 +9,19 @@ from ricochet.tasks.systems.interface import (
     Headline,
     Inference,
     InferenceRequest,
+    LateValidation,
+    Night,
+    NightlyStep,
     Study,
     StudyRequest,
     System,
 )
 from ricochet.tasks.systems.rigid_bodies.kinds import MODEL, PENDULUM
+from ricochet.tasks.systems.rigid_bodies.settings import NightlyPendulum
 from ricochet.tasks.training.steps import Publication
+
+NIGHTLY, SAMPLE = "nightly", "sample"
+"""Names of the night's posterior, from recordings that are named and from the sample."""
 
 
 def _synthetic(request: StudyRequest) -> Mapping[str, Any]:
@@ -33,6 +40,12 @@ def _box(request: StudyRequest) -> Mapping[str, Any]:
     from ricochet.tasks.systems.rigid_bodies.studies import box
 
     return box.run(request)
+
+
+def _validation() -> Any:
+    from ricochet.tasks.systems.rigid_bodies.validation import validation
+
+    return validation.VALIDATION
 
 
 def _infer(request: InferenceRequest) -> Mapping[str, Any]:
@@ -71,9 +84,20 @@ def _model_lines(result: Mapping[str, Any]) -> Sequence[str]:
     return infer_model.lines(result)
 
 
+def _infer_and_validate(night: Night) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.rigid_bodies import sample
+
+    files = night.settings[NightlyPendulum].pendulum_files
+    name = NIGHTLY if files else SAMPLE
+    given = files or [str(file) for file in sample.make(night.folder / SAMPLE)]
+    registered = night.infer("double-pendulum", given, name)["registered"]["name"]
+    return {"pendulum": {registered: night.validate(registered)}}
+
+
 SYSTEM = System(
     "rigid_bodies",
     kinds=(PENDULUM, MODEL),
+    validations=(LateValidation(PENDULUM, _validation, ("pendulum-lab",)),),
     inferences=(
         Inference(
             "double-pendulum",
@@ -161,6 +185,14 @@ SYSTEM = System(
                     "processor time, s": "cpu_s",
                 },
             ),
+        ),
+    ),
+    nightly=(
+        NightlyStep(
+            "infer pendulum",
+            _infer_and_validate,
+            enabled=lambda settings: settings[NightlyPendulum].pendulum,
+            failed=lambda line: {"pendulum": {"inference": line}},
         ),
     ),
 )

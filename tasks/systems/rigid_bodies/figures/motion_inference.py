@@ -36,10 +36,11 @@ def fit(inferred: Inferred) -> Figure:
     """Draw the first recording and how the particles move through it, and what they miss."""
     shooting = inferred.shooting
     shot = shooting.at(inferred.posterior.theta[-1], inferred.posterior.starts)
-    missed = (shot.residuals * shooting.scale)[:, 0].flatten(1, 2).numpy()
+    own = shooting.scale[: shooting.observable]
+    missed = (shot.residuals * own)[:, 0].flatten(1, 2).numpy()
     seen = shooting.observed[0, 1:].numpy()
     time = np.arange(1, len(seen) + 1) / inferred.rate
-    states = inferred.problem.states
+    states = inferred.problem.states[: shooting.observable]
     figure = Figure(figsize=(1.0 + 2.0 * len(states), 5.6), layout="constrained")
     above, below = figure.subplots(2, len(states), sharex=True)
     for place, (top, bottom) in enumerate(zip(above, below, strict=True)):

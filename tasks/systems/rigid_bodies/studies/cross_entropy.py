@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from numpy import ndarray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
 from torch import Tensor
 
 from ricochet.models.inference import stein
@@ -66,9 +68,6 @@ def _refitted(
     settings: Settings,
 ) -> Float[ndarray, "draw unknown"]:
     """Draw from the mixture that fits the best draws."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.mixture import GaussianMixture
-
     components = min(settings.components, len(best))
     shape = "full" if len(best) > 2 * best.shape[1] * components else "diag"
     mixture = GaussianMixture(

@@ -87,6 +87,9 @@ def test_a_simulated_pendulum_comes_back_and_its_future_too(tmp_path: Path) -> N
     ahead = result["prediction"][str(later)]
     assert ahead["angle_deg"]["0.25"] < 2.0
     assert result["not_predicted"] == [str(short)]
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert metrics["rank"] == 8.0 and metrics["length_mean"] == result["mean"][5]
+    assert metrics["angle_deg_0.25"] == ahead["angle_deg"]["0.25"]
     assert all((tmp_path / f"{name}.png").is_file() for name in ("posterior", "fit"))
     lines = infer_pendulum.lines(result)
     assert any(line.strip().startswith("mass_1") for line in lines)
@@ -171,19 +174,25 @@ def test_predictions_of_all_places_are_counted_together() -> None:
     assert said["coverage_90"]["0.5"] == pytest.approx(2.0 / 3.0)
 
 
-@pytest.mark.parametrize("rate", [30.0, 50.0, 120.0, 400.0])
-def test_motions_of_any_rate_are_predicted_to_their_last_frame(rate: float) -> None:
+@pytest.mark.parametrize(
+    ("rate", "seen"), [(30.0, None), (50.0, None), (120.0, None), (400.0, None), (400.0, 2)]
+)
+def test_motions_of_any_rate_are_predicted_to_their_last_frame(
+    rate: float, seen: int | None
+) -> None:
     """A posterior of the truth alone, and a motion that is as long as it must be, or too short."""
     theta = torch.tensor(TRUTH).double().expand(2, 4, 11)
     small = torch.full((2, 4, 4), 1e-4).double()
-    posterior = Posterior(theta, small[0], small, small, small[0, :, 0], 1.0, small[0, 0], 0.5)
+    starts, sigma = small[0, :, None, None], small[..., :seen]
+    posterior = Posterior(theta, starts, sigma, small, small[0, :, 0], 1.0, small[0, 0], 0.5)
     frames = predicted_motions.WATCHED * PENDULUM.frames(rate) + round(0.5 * rate) + 1
     start = torch.tensor([1.0, 0.5, 0.0, 0.0]).double()
     substeps = pendulum_inference.substeps_of(rate)
     move = partial(double_pendulum.roll_out, duration=1.0 / rate, substeps=substeps)
     states = torch.cat((start[None], move(theta[0, 0], start, steps=frames - 1)))
     none = torch.empty(1, 1, 0).double()
-    shooting = Shooting(PENDULUM.simulator(rate, none), states[None], 1, torch.ones(4).double())
+    simulate, ones = PENDULUM.simulator(rate, none), torch.ones(4).double()
+    shooting = Shooting(simulate, states[None], 1, ones, seen)
     known = Identifiability(8, [], [])
     inferred = motion_inference.Inferred(PENDULUM, posterior, shooting, known, rate)
     runs = {"a": Recorded(states.numpy(), rate), "b": Recorded(states[:-1].numpy(), rate)}
