@@ -13,8 +13,10 @@ Source: Heiden et al., section V-C, appendix II-E, Table IV; masses: 920 g and 5
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
+from numpy import ndarray
 from torch import Tensor
 
 from ricochet.models.systems.rigid_bodies import box_motion
@@ -35,6 +37,8 @@ MASS, WEIGHT = 0.92, 0.5
 """Of the box and of each weight, kg."""
 DEPTH = 0.4
 """Of the weights below the joint, m: the paper does not say; the centre of the box lies above."""
+
+_ROUNDS = 20
 
 Numbers = Callable[[Float[Tensor, " parameter"]], Float[Tensor, " 11"]]
 
@@ -75,6 +79,29 @@ def swapped(theta: Float[Tensor, "*batch parameter"]) -> Float[Tensor, "*batch p
     """Return parameters, places of the weights last, with the weights in each other's place."""
     rest, places = theta[..., :-4], theta[..., -4:]
     return torch.cat((rest, places.roll(2, -1)), -1)
+
+
+def in_order(places: Float[ndarray, "draw 4"]) -> Float[ndarray, "draw 4"]:
+    """Return draws, weights named so that all draws are alike.
+
+    >>> in_order(np.array([[1.0, 0.0, -1.0, 0.0], [-1.1, 0.0, 1.1, 0.0]]))
+    array([[ 1. ,  0. , -1. ,  0. ],
+           [ 1.1,  0. , -1.1, -0. ]])
+    """
+    apart = np.linalg.norm(places[:, :2] - places[:, 2:], axis=1)
+    mean = places[apart.argmax()] if len(places) > 2 else places[0]
+    found = places
+    for _ in range(_ROUNDS):
+        found = nearer(found, mean)
+        mean = found.mean(0)
+    return found
+
+
+def nearer(places: Float[ndarray, "draw 4"], mean: Float[ndarray, " 4"]) -> ndarray:
+    """Return draws in the order that is nearer to some places."""
+    other = np.roll(places, 2, axis=1)
+    closer = ((other - mean) ** 2).sum(1) < ((places - mean) ** 2).sum(1)
+    return np.where(closer[:, None], other, places)
 
 
 def about(place: Float[Tensor, "*batch 3"]) -> Float[Tensor, "*batch 6"]:

@@ -10,6 +10,7 @@ assumed, the covariance S^{-1} of `inference.collapsed_moves`, box and starts of
 Source: Heiden et al., appendix II-E (two phases, there one after the other); the rest: ours.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -67,6 +68,11 @@ def slopes(angles: Float[ndarray, "*batch frame 2"], rate: float) -> ndarray:
     return signal.savgol_filter(angles, frames, ORDER, deriv=1, delta=1.0 / rate, axis=-2)
 
 
+def substeps(rate: float) -> int:
+    """Return into how many short steps a frame is divided, of a rate in Hz."""
+    return max(1, math.ceil(1.0 / (rate * SHORT) - 1e-6))
+
+
 def shooting(
     runs: Sequence[Float[ndarray, "frame 4"]],
     joints: Sequence[Float[ndarray, "frame 7"]],
@@ -83,24 +89,34 @@ def shooting(
     Raises:
         ValueError: If a recording ends before its first window, or nothing moves in it.
     """
-    steps, substeps = max(1, round(WINDOW * rate)), max(1, round(1.0 / (rate * SHORT)))
+    parts = substeps(rate)
+    inputs = [carried_box.carried(arm, rate, parts).unflatten(0, (-1, parts)) for arm in joints]
+    return carried_shooting(runs, inputs, rate, boxes, windows=windows)
+
+
+def carried_shooting(
+    runs: Sequence[Float[ndarray, "frame 4"]],
+    inputs: Sequence[Float[Tensor, "frame ..."]],
+    rate: float,
+    boxes: Sequence[Numbers],
+    *,
+    windows: int | None = None,
+) -> Shooting:
+    """Return the same, given how the flange moves in each frame (`carried_box.carried`)."""
+    steps, parts = max(1, round(WINDOW * rate)), substeps(rate)
     count = min(len(run) - 1 for run in runs) // steps
     if count < 1:
         raise ValueError(f"{min(map(len, runs))} frames, expected at least {steps + 1}")
-    whole, parts = count * steps, count if windows is None else windows
+    whole, divided = count * steps, count if windows is None else windows
     seen = torch.from_numpy(np.stack([run[: whole + 1] for run in runs]))
-    carried = torch.cat(
-        [
-            carried_box.carried(arm, rate, substeps)[: whole * substeps].unflatten(0, (parts, -1))
-            for arm in joints
-        ]
-    )
-    which = torch.arange(len(boxes)).repeat_interleave(parts)
-    simulate = BoxSimulator(carried, tuple(boxes), which, 1.0 / (rate * substeps), substeps)
+    carried = torch.cat([each[:whole].reshape(divided, -1, 9) for each in inputs])
+    kinds = list(dict.fromkeys(boxes))
+    which = torch.tensor([kinds.index(box) for box in boxes]).repeat_interleave(divided)
+    simulate = BoxSimulator(carried, tuple(kinds), which, 1.0 / (rate * parts), parts)
     scale = (seen - seen.mean(1, keepdim=True)).flatten(0, 1).std(0)
     if not bool((scale > 0.0).all()):
         raise ValueError("nothing that moves, expected a shaken box")
-    return Shooting(simulate, seen, parts, scale, seen=SEEN)
+    return Shooting(simulate, seen, divided, scale, seen=SEEN)
 
 
 def limits(*, weights: bool = True) -> Limits:
@@ -115,11 +131,10 @@ def from_rest(
     numbers: Float[Tensor, "box 11"], joints: Float[ndarray, "frame 7"], rate: float
 ) -> Float[Tensor, "box frame 4"]:
     """Return how boxes of some numbers move that hang still at first."""
-    substeps = max(1, round(1.0 / (rate * SHORT)))
-    carried = carried_box.carried(joints, rate, substeps)
+    parts = substeps(rate)
+    carried = carried_box.carried(joints, rate, parts)
     start = at_rest(numbers, -carried[0, 6:])
-    short = 1.0 / (rate * substeps)
-    motion = box_motion.move(numbers, start, carried, short=short, substeps=substeps)
+    motion = box_motion.move(numbers, start, carried, short=1.0 / (rate * parts), substeps=parts)
     return torch.cat((start[:, None], motion.states), 1)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.kinds import PackageKind, Reader
 
-PENDULUMS, MODELS = "pendulum-", "model-"
+PENDULUMS, MODELS, BOXES = "pendulum-", "model-", "box-"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?")
 
 
@@ -45,3 +45,12 @@ MODEL = PackageKind(
     made_by="ricochet infer --model FILE.xml RUN.csv --register NAME",
 )
 """Draws of numbers of a MuJoCo model, `model_packages`."""
+BOX = PackageKind(
+    pattern=f"{BOXES}<name>",
+    prefix=BOXES,
+    matches=lambda name: name.startswith(BOXES) and name != BOXES,
+    refuse=partial(_refuse, BOXES),
+    load_reader=_draws,
+    made_by="ricochet infer box RUN.csv --register NAME",
+)
+"""Draws of a hanging box's parameters, `model_packages`."""

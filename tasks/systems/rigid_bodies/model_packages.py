@@ -1,12 +1,12 @@
-"""Posteriors of a MuJoCo model's numbers as packages of kind `draws`; numpy alone reads them.
+"""Posteriors of numbers of what moved as packages of kind `draws`; numpy alone reads them.
 
     samples      (draw, parameter)  in the order of the manifest
-    observation  (draw, state)      deviations of states as they are observed
+    observation  (draw, seen)       deviations of states as they are observed, of those that are
     departure    (draw, state)      those by which states depart from the equations, each window
     mean (parameter,), covariance (parameter, parameter)   of the samples
 
-all in double precision. Settings of the manifest have `model`, what each parameter is of in the
-XML, and its digest. The self-test takes quantiles.
+all in double precision. Settings of the manifest have those of the inference; of a MuJoCo model what
+each parameter is of in the XML, and its digest. The self-test takes quantiles.
 """
 
 import numpy as np
@@ -46,10 +46,10 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     """
     samples = arrays["samples"]
     count, width = _shape("samples", samples)
-    states = _shape("observation", arrays["observation"])
-    if not FEWEST <= count <= MOST or not states == _shape("departure", arrays["departure"]):
-        raise ValueError(f"{count} samples, or noise of another shape")
-    if states[0] != count or not (arrays["observation"] > 0.0).all():
+    seen, states = (_shape(name, arrays[name]) for name in ("observation", "departure"))
+    if not FEWEST <= count <= MOST or not seen[1] <= states[1]:
+        raise ValueError(f"{count} samples, or more states observed than there are")
+    if not seen[0] == states[0] == count or not (arrays["observation"] > 0.0).all():
         raise ValueError("observation of another length, or not positive")
     found = {"mean": samples.mean(0), "covariance": np.atleast_2d(np.cov(samples.T))}
     for name, values in found.items():

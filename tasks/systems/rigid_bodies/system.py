@@ -16,7 +16,7 @@ from ricochet.tasks.systems.interface import (
     StudyRequest,
     System,
 )
-from ricochet.tasks.systems.rigid_bodies.kinds import MODEL, PENDULUM
+from ricochet.tasks.systems.rigid_bodies.kinds import BOX, MODEL, PENDULUM
 from ricochet.tasks.systems.rigid_bodies.settings import NightlyPendulum
 from ricochet.tasks.training.steps import Publication
 
@@ -72,6 +72,24 @@ def _infer_model(request: InferenceRequest) -> Mapping[str, Any]:
     return infer_model.run(request)
 
 
+def _infer_box(request: InferenceRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.rigid_bodies import infer_box
+
+    return infer_box.run(request)
+
+
+def _publish_box(name: str, out: Path, result: Mapping[str, Any], flow_run: str) -> Publication:
+    from ricochet.tasks.systems.rigid_bodies import publish
+
+    return publish.publish(BOX, name, out, result, flow_run)
+
+
+def _box_lines(result: Mapping[str, Any]) -> Sequence[str]:
+    from ricochet.tasks.systems.rigid_bodies import infer_box
+
+    return infer_box.lines(result)
+
+
 def _publish_model(name: str, out: Path, result: Mapping[str, Any], flow_run: str) -> Publication:
     from ricochet.tasks.systems.rigid_bodies import publish
 
@@ -96,7 +114,7 @@ def _infer_and_validate(night: Night) -> Mapping[str, Any]:
 
 SYSTEM = System(
     "rigid_bodies",
-    kinds=(PENDULUM, MODEL),
+    kinds=(PENDULUM, MODEL, BOX),
     validations=(LateValidation(PENDULUM, _validation, ("pendulum-lab",)),),
     inferences=(
         Inference(
@@ -109,6 +127,22 @@ SYSTEM = System(
             details="a file: rows of pivot_x,pivot_y,elbow_x,elbow_y,tip_x,tip_y, gravity along x,"
             " in any unit,\nor of angle_1,angle_2 in rad (link 2 from link 1); a first column time,"
             " in s, replaces --rate",
+        ),
+        Inference(
+            "box",
+            "a box that a Panda carries on a universal joint, and where two weights in it are",
+            _infer_box,
+            _box_lines,
+            BOX,
+            _publish_box,
+            details="a recording: joint_1 .. joint_7 of the arm (rad), then four points of the box"
+            " in the arm's base frame (m):\no_x,o_y,o_z of its origin at the joint, x_x .. z_z of"
+            " points a metre along its axes; a first column time,\nin s, replaces --rate",
+            options=(
+                FileOption(
+                    "empty", "FILE.csv", "a recording without weights: FILEs have two weights then"
+                ),
+            ),
         ),
         Inference(
             "model",

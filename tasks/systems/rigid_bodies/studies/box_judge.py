@@ -21,13 +21,19 @@ from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor
 
-from ricochet.models.systems.rigid_bodies import box_motion, box_shooting, carried_box, shaking
+from ricochet.models.systems.rigid_bodies import (
+    box_motion,
+    box_parameters,
+    box_shooting,
+    carried_box,
+    shaking,
+)
 from ricochet.tasks.systems.rigid_bodies.studies import box_placements
 from ricochet.tasks.systems.rigid_bodies.studies.box_placements import RATE, Placement
 
 SIGMA = box_shooting.POINT_ERROR / math.sqrt(2.0)
 """Of an angle, rad."""
-_ROUNDS, _LEAST, _INSIDE = 20, 1e-4, 0.9
+_LEAST, _INSIDE = 1e-4, 0.9
 NUMBERS = (
     "inside_90", "sum_error_mm", "weight_error_mm", "sd_mm", "log_p_obs", "order_share", "cpu_s",
 )  # fmt: skip
@@ -50,9 +56,9 @@ class Law:
 
 def numbers(law: Law, placement: Placement, draw: np.random.Generator) -> dict[str, Any]:
     """Return how good a law is."""
-    ordered = in_order(law.places)
+    ordered = box_parameters.in_order(law.places)
     mean = ordered.mean(0)
-    truth = nearer(placement.places[None], mean)[0]
+    truth = box_parameters.nearer(placement.places[None], mean)[0]
     covariance = np.cov(ordered.T) + _LEAST**2 * np.eye(4)
     away = np.linalg.inv(covariance)
     distances = np.einsum("ni,ij,nj->n", ordered - mean, away, ordered - mean)
@@ -68,29 +74,6 @@ def numbers(law: Law, placement: Placement, draw: np.random.Generator) -> dict[s
         "order_share": float(first.mean()),
         "log_p_obs": log_p_obs(law, placement, draw),
     }
-
-
-def in_order(places: Float[ndarray, "draw 4"]) -> Float[ndarray, "draw 4"]:
-    """Return draws, weights named so that all draws are alike.
-
-    >>> in_order(np.array([[1.0, 0.0, -1.0, 0.0], [-1.1, 0.0, 1.1, 0.0]]))
-    array([[ 1. ,  0. , -1. ,  0. ],
-           [ 1.1,  0. , -1.1, -0. ]])
-    """
-    apart = np.linalg.norm(places[:, :2] - places[:, 2:], axis=1)
-    mean = places[apart.argmax()] if len(places) > 2 else places[0]
-    found = places
-    for _ in range(_ROUNDS):
-        found = nearer(found, mean)
-        mean = found.mean(0)
-    return found
-
-
-def nearer(places: Float[ndarray, "draw 4"], mean: Float[ndarray, " 4"]) -> ndarray:
-    """Return draws in the order that is nearer to some places."""
-    other = np.roll(places, 2, axis=1)
-    closer = ((other - mean) ** 2).sum(1) < ((places - mean) ** 2).sum(1)
-    return np.where(closer[:, None], other, places)
 
 
 def log_p_obs(law: Law, placement: Placement, draw: np.random.Generator) -> float:
@@ -109,7 +92,7 @@ def rolled(
 ) -> Float[Tensor, "draw frame 4"]:
     """Return where each draw goes from the first frames, displaced by its departures."""
     joints = shaking.in_turn(**box_placements.HELD_OUT)
-    substeps = max(1, round(1.0 / (RATE * box_shooting.SHORT)))
+    substeps = box_shooting.substeps(RATE)
     carried = carried_box.carried(joints, RATE, substeps)
     still = round(shaking.REST * RATE)
     first = torch.from_numpy(further[: still // 2, : box_shooting.SEEN]).mean(0)

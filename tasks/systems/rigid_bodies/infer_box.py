@@ -1,0 +1,200 @@
+"""What `ricochet infer box` does: recordings in, posterior and predictions out.
+
+Of an empty box the eleven parameters are inferred; with `--empty FILE`, a recording of it without
+weights, the other files are of the box with two weights, and all fifteen parameters are.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.inference import identifiability, linear_newton
+from ricochet.models.inference.limits import Shares
+from ricochet.models.inference.linear_newton import Settings
+from ricochet.models.inference.multiple_shooting import Shooting, Simulator
+from ricochet.models.systems.rigid_bodies import box_parameters, box_shooting
+from ricochet.models.systems.rigid_bodies.box_coordinates import BoxCoordinates
+from ricochet.models.systems.rigid_bodies.box_parameters import (
+    DEPTH,
+    EMPTY,
+    EMPTY_UNITS,
+    MASS,
+    WEIGHT,
+    WEIGHTS,
+    WEIGHTS_UNITS,
+    BoxSimulator,
+)
+from ricochet.tasks.console.progress import part
+from ricochet.tasks.systems.interface import InferenceRequest
+from ricochet.tasks.systems.rigid_bodies import (
+    box_recordings,
+    model_inference,
+    model_packages,
+    motion_inference,
+    motion_results,
+    predicted_motions,
+)
+from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred, Problem
+from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
+from ricochet.tasks.systems.rigid_bodies.settings import ShakenBox
+
+SCHEMA = "ricochet.box-posterior/1"
+JOINTS = {"angle_1": "rad", "angle_2": "rad"}
+"""What is predicted: the angles of the universal joint."""
+STATES = ("angle 1 / rad", "angle 2 / rad", "rate 1 / rad/s", "rate 2 / rad/s")
+DOUBT = "points may be in another frame than the arm's base, times of arm and points may differ"
+
+
+def run(request: InferenceRequest) -> dict[str, Any]:
+    """Infer, predict, and write `samples.npz`, `package` and figures."""
+    settings, empty = request.settings[ShakenBox], request.given.get("empty")
+    learnt, others, before = (
+        _read(files, request.rate)
+        for files in (request.files, request.predicted, [empty] if empty else [])
+    )
+    both = [*before.values(), *learnt.values()]
+    generator = np.random.default_rng(request.seed)
+    problem = _problem(weights=empty is not None)
+    inferred = _inferred(problem, both, len(before), settings, request, generator)
+    found = predicted_motions.predict(inferred, others, generator)
+    request.progress(2, 2)
+    result = {
+        "schema": SCHEMA,
+        **motion_results.content(inferred, before | learnt, settings.particles),
+        "units": list(problem.units),
+        "empty": None if empty is None else str(empty),
+        "assumed": {"box_kg": MASS} | ({"weight_kg": WEIGHT, "depth_m": DEPTH} if empty else {}),
+        "prediction": {
+            name: model_inference.prediction(each, list(JOINTS)) for name, each in found.items()
+        },
+        "prediction_together": model_inference.together(list(found.values()), list(JOINTS)),
+        "not_predicted": [name for name in others if name not in found],
+    }
+    _write(request, inferred, result)
+    return result
+
+
+def lines(result: Mapping[str, Any]) -> list[str]:
+    """Return what is shown at the terminal."""
+    assumed = ", ".join(
+        f"{name.replace('_', ' ')} {value}" for name, value in result["assumed"].items()
+    )
+    found = [f"note: assumed, as in the paper: {assumed}", *motion_results.lines(result)]
+    if result["empty"] is not None:
+        found.append("the weights may be in each other's place: no motion tells them apart")
+    for name, each in result["prediction"].items():
+        found.append(f"{Path(name).name}: off by {_off(each)}")
+    found += [f"note: {name} is too short to predict" for name in result["not_predicted"]]
+    return found
+
+
+def _off(each: Mapping[str, Any]) -> str:
+    parts = (
+        f"{max(errors.values()):.2g} rad after {time} s" for time, errors in each["error"].items()
+    )
+    held = ", ".join(f"{share:.2f}" for share in each["coverage_90"].values())
+    return f"{', '.join(parts)}; 90 % intervals hold {held}"
+
+
+def _read(files: Sequence[Path], rate: float | None) -> dict[str, Recorded]:
+    runs = [box_recordings.read(file, rate) for file in files]
+    return motion_inference.of_files([str(file) for file in files], runs)
+
+
+def _problem(*, weights: bool) -> Problem:
+    """Return what moves: a box, with two weights or without."""
+    numbers = box_parameters.loaded if weights else box_parameters.of_empty
+    limits = box_shooting.limits(weights=weights)
+
+    def simulator(rate: float, inputs: Tensor) -> Simulator:
+        parts, count = box_shooting.substeps(rate), inputs.shape[0]
+        carried = inputs.reshape(count, -1, 9)
+        which = torch.zeros(count, dtype=torch.long)
+        return BoxSimulator(carried, (numbers,), which, 1.0 / (rate * parts), parts)
+
+    return Problem(
+        names=EMPTY + WEIGHTS if weights else EMPTY,
+        units=EMPTY_UNITS + WEIGHTS_UNITS if weights else EMPTY_UNITS,
+        limits=limits,
+        logarithmic=torch.zeros(len(limits.low), dtype=torch.bool),
+        states=STATES,
+        simulator=simulator,
+        doubt=DOUBT,
+        window=box_shooting.WINDOW,
+        width=1,
+    )
+
+
+def _inferred(
+    problem: Problem,
+    runs: Sequence[Recorded],
+    empty: int,
+    settings: ShakenBox,
+    request: InferenceRequest,
+    generator: np.random.Generator,
+) -> Inferred:
+    """Infer from recordings, those of the empty box first."""
+    shooting, rate = _shooting(problem, runs, empty, request)
+    inside = problem.limits
+    posterior = linear_newton.infer(
+        shooting,
+        BoxCoordinates(inside),
+        generator,
+        fitting=BoxCoordinates(inside, fitting=True),
+        settings=Settings(
+            particles=settings.particles, settling=settings.rounds, rounds=settings.rounds
+        ),
+        progress=part(request.progress, 0, 2),
+    )
+    if empty:
+        flat = posterior.theta.flatten(0, 1).clone()
+        flat[:, -4:] = torch.from_numpy(box_parameters.in_order(flat[:, -4:].numpy()))
+        posterior = replace(posterior, theta=flat.reshape(posterior.theta.shape))
+    known = identifiability.of_posterior(
+        motion_inference.precision(shooting, inside, posterior),
+        Shares(inside).of(posterior.theta).flatten(0, 1).numpy(),
+        problem.names,
+    )
+    return Inferred(problem, posterior, shooting, known, rate)
+
+
+def _shooting(
+    problem: Problem, runs: Sequence[Recorded], empty: int, request: InferenceRequest
+) -> tuple[Shooting, float]:
+    """Return all recordings in windows, as long as the shortest of them."""
+    rate, names = runs[0].rate, [*map(str, request.files)]
+    if any(abs(run.rate / rate - 1.0) > 1e-3 for run in runs):
+        found = ", ".join(f"{run.rate:g}" for run in runs)
+        raise BadInput(names[0], f"rates of {found} Hz", "one rate for all recordings")
+    kinds = [box_parameters.empty_of_both] * empty
+    kinds += [box_parameters.loaded if empty else box_parameters.of_empty] * (len(runs) - empty)
+    try:
+        shooting = box_shooting.carried_shooting(
+            [run.states for run in runs],
+            [torch.from_numpy(run.inputs) for run in runs],
+            rate,
+            kinds,
+        )
+    except ValueError as error:
+        found, _, expected = str(error).partition(", expected ")
+        raise BadInput(names[0], found, expected) from error
+    return shooting, rate
+
+
+def _write(request: InferenceRequest, inferred: Inferred, result: Mapping[str, Any]) -> None:
+    made = motion_results.package(
+        request,
+        inferred,
+        result,
+        kind=model_packages.KIND,
+        arrays=model_packages.arrays_of(inferred),
+        inputs=model_packages.inputs(),
+        settings={"box": asdict(request.settings[ShakenBox]), "assumed": result["assumed"]},
+    )
+    motion_results.write(request, inferred, made, model_packages.READER)
