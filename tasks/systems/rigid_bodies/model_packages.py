@@ -5,7 +5,7 @@
     departure    (draw, state)      those by which states depart from the equations, each window
     mean (parameter,), covariance (parameter, parameter)   of the samples
 
-all in double precision. Settings of the manifest have those of the inference; of a MuJoCo model what
+all in double precision. The manifest has the settings of the inference; of a MuJoCo model also what
 each parameter is of in the XML, and its digest. The self-test takes quantiles.
 """
 
