@@ -84,7 +84,7 @@ class BoxCoordinates:
         """Return the derivatives of the parameters."""
         found = x.new_zeros(*x.shape, x.shape[-1])
         own = x[..., :_BOX].reshape(-1, _BOX)
-        slopes = torch.func.vmap(torch.func.jacfwd(_box))(own)
+        slopes = torch.func.vmap(torch.func.jacrev(_box))(own)
         found[..., :_BOX, :_BOX] = slopes.reshape(*x.shape[:-1], _BOX, _BOX)
         if x.shape[-1] > _BOX:
             found[..., _BOX:, _BOX:] = _of_places(x)

@@ -174,7 +174,7 @@ class BoxSimulator:
         """Return the motions of some steps, of the first windows where starts are fewer."""
         own, which = theta[:, 0], self.which[: starts.shape[1]]
         numbers = torch.stack([each(own) for each in self.boxes], 1)
-        slopes = [torch.func.vmap(torch.func.jacfwd(each))(own) for each in self.boxes]
+        slopes = [torch.func.vmap(torch.func.jacrev(each))(own) for each in self.boxes]
         motion = box_motion.move(
             numbers[:, which],
             starts,
