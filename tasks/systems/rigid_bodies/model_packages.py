@@ -1,7 +1,7 @@
 """Posteriors of a MuJoCo model's numbers as packages of kind `draws`; numpy alone reads them.
 
     samples      (draw, parameter)  in the order of the manifest
-    observation  (draw, state)      deviations of states as they are observed
+    observation  (draw, position)   deviations of joints' positions as they are observed
     departure    (draw, state)      those by which states depart from the equations, each window
     mean (parameter,), covariance (parameter, parameter)   of the samples
 
@@ -46,11 +46,11 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     """
     samples = arrays["samples"]
     count, width = _shape("samples", samples)
-    states = _shape("observation", arrays["observation"])
-    if not FEWEST <= count <= MOST or not states == _shape("departure", arrays["departure"]):
-        raise ValueError(f"{count} samples, or noise of another shape")
-    if states[0] != count or not (arrays["observation"] > 0.0).all():
-        raise ValueError("observation of another length, or not positive")
+    noise, seen = (_shape(name, arrays[name]) for name in ("departure", "observation"))
+    if not FEWEST <= count <= MOST or noise[0] != count or seen[0] != count:
+        raise ValueError(f"{count} samples, or noise of another length")
+    if seen[1] > noise[1] or not (arrays["observation"] > 0.0).all():
+        raise ValueError("observation of more than there is, or not positive")
     found = {"mean": samples.mean(0), "covariance": np.atleast_2d(np.cov(samples.T))}
     for name, values in found.items():
         stated = arrays[name]
