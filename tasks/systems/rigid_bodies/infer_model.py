@@ -47,7 +47,7 @@ class _Read:
 def run(request: InferenceRequest) -> dict[str, Any]:
     """Infer, predict, and write `samples.npz`, `package` and figures."""
     settings, read = request.settings[Model], _read(request)
-    problem = model_inference.problem(read.model, read.unknown, settings.window, settings.smoothing)
+    problem = model_inference.problem(read.model, read.unknown, settings.window)
     generator = np.random.default_rng(request.seed)
     inferred = _inferred(request, read, problem, generator)
     found = predicted_motions.predict(inferred, read.others, generator)

@@ -46,11 +46,11 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     """
     samples = arrays["samples"]
     count, width = _shape("samples", samples)
-    seen, states = (_shape(name, arrays[name]) for name in ("observation", "departure"))
-    if not FEWEST <= count <= MOST or not seen[1] <= states[1]:
-        raise ValueError(f"{count} samples, or more states observed than there are")
-    if not seen[0] == states[0] == count or not (arrays["observation"] > 0.0).all():
-        raise ValueError("observation of another length, or not positive")
+    noise, seen = (_shape(name, arrays[name]) for name in ("departure", "observation"))
+    if not FEWEST <= count <= MOST or noise[0] != count or seen[0] != count:
+        raise ValueError(f"{count} samples, or noise of another length")
+    if seen[1] > noise[1] or not (arrays["observation"] > 0.0).all():
+        raise ValueError("observation of more than there is, or not positive")
     found = {"mean": samples.mean(0), "covariance": np.atleast_2d(np.cov(samples.T))}
     for name, values in found.items():
         stated = arrays[name]

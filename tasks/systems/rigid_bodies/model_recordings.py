@@ -36,7 +36,7 @@ def read(
     """Read a motion.
 
     Args:
-        width: Frames of the polynomials whose values and slopes the states are.
+        width: Frames of the polynomials whose slopes are the rates.
         rate: Frames a second; needed where the file has no time.
 
     Raises:
@@ -53,10 +53,11 @@ def read(
     try:
         stepped, _ = mujoco_motion.stepped(model, table.rate)
         lag = mujoco_motion.lag(stepped)
-        states = marked_motion.states(positions, table.rate, width=width, lag=lag)
+        rates = marked_motion.states(positions, table.rate, width=width, lag=lag)[:, model.nq :]
     except ValueError as error:
         found, _, expected = str(error).partition(", expected ")
         raise BadInput(str(file), found, expected) from error
+    states = np.concatenate((positions, rates), 1)
     return Recorded(states, table.rate, _controls(table, model))
 
 

@@ -49,8 +49,10 @@ class Problem:
         doubt: What a poor fit may come from.
         spread_in: Coordinates of the moves; shares of the limits' range when absent.
         window: Seconds of a window.
-        width: Frames of the polynomials that made the states: errors of frames that are further
-            apart are independent.
+        width: Frames from which on errors of observations are independent: those of the polynomials
+            that made the states.
+        seen: How many states, the first ones, are observed; values of others are where fits begin
+            and no more. All are when absent.
     """
 
     names: tuple[str, ...]
@@ -63,6 +65,7 @@ class Problem:
     spread_in: Coordinates | None = None
     window: float = WINDOW
     width: int = marked_motion.WINDOW
+    seen: int | None = None
 
     def frames(self, rate: float) -> int:
         """Return the frames of a window."""
@@ -186,7 +189,7 @@ def windows_of(
         what = "nothing that moves" if len(still) == len(scale) else f"{still[0]} that is constant"
         raise BadInput(next(iter(runs)), f"{what} in {count * problem.window:g} s", "a motion")
     simulate = problem.simulator(rate, inputs_of(pieces, windows=count, steps=steps))
-    return Shooting(simulate, seen, count, scale), rate
+    return Shooting(simulate, seen, count, scale, problem.seen), rate
 
 
 def inputs_of(pieces: Sequence[tuple[Recorded, int]], *, windows: int, steps: int) -> Inputs:

@@ -58,6 +58,7 @@ def test_a_simulated_cart_comes_back_and_its_future_too(tmp_path: Path, capsys) 
     assert result["units"] == ["kg", "N/m", "N m s"]
     assert result["joints"] == {"slide": "m", "hinge": "rad"}
     assert result["timestep"] == pytest.approx(0.005)
+    assert [len(result["noise"][name]) for name in ("observation", "departure")] == [2, 4]
     assert result["prediction"][str(later)]["error"]["0.25"]["hinge"] < 0.02
     assert result["not_predicted"] == [str(short)]
     made = packages.read_package(tmp_path / "out" / "package", reader=model_packages.READER)
@@ -152,6 +153,7 @@ BROKEN = {
     "too few": {"samples": np.zeros((5, 2))},
     "noise of nothing": {"observation": np.zeros((50, 4))},
     "noise of others": {"departure": np.ones((49, 4))},
+    "more observed than there is": {"observation": np.ones((50, 5))},
     "single precision": {"samples": np.ones((50, 2), dtype=np.float32)},
     "a row": {"samples": np.ones(50)},
 }

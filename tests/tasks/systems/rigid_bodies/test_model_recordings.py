@@ -103,3 +103,12 @@ def test_rates_are_those_that_mujoco_has_at_each_frame(tmp_path: Path) -> None:
     file = written(tmp_path / "a.csv", {k: np.array(v) for k, v in columns.items()}, JOINTS[:3])
     found = model_recordings.read(file, model).states[5:-5, 2:]
     np.testing.assert_allclose(found, np.array(rates)[5:-5], atol=5e-3)
+
+
+def test_positions_are_as_recorded_and_only_rates_are_of_polynomials(tmp_path: Path) -> None:
+    seen = carts.moved(0, 0.5)
+    found = model_recordings.read(written(tmp_path / "a.csv", seen), CART).states
+    np.testing.assert_allclose(found[:, 0], seen["slide"], rtol=1e-8)
+    np.testing.assert_allclose(found[:, 1], seen["hinge"], rtol=1e-8)
+    slopes = np.gradient(seen["hinge"], 0.01)
+    assert np.abs(found[2:-2, 3] - slopes[2:-2]).max() < 0.3
