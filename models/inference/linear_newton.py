@@ -163,8 +163,8 @@ def _spread(
     usual = in_all_states(sigma, states)
     least = LEAST[False] * usual[0]
     noise = Noise(sigma.expand(count, -1), _FIRST_DELTA * usual.expand(count, -1))
-    about = Unknowns(best.x.expand(count, -1), best.z.expand(count, -1, -1, -1))
-    about = collapsed_moves.collapsed(fits, about, noise)
+    everywhere = Unknowns(best.x.expand(count, -1), best.z.expand(count, -1, -1, -1))
+    about = collapsed_moves.collapsed(fits, everywhere, noise)
     law, inside = collapsed_moves.normal(fits.coordinates, about), coordinates.shares
     share = inside.of(fits.coordinates.parameters(near.x)).clamp(_INSIDE, 1.0 - _INSIDE)
     x = coordinates.of(inside.parameters(share))

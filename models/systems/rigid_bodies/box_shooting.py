@@ -121,9 +121,9 @@ def carried_shooting(
 
 def limits(*, weights: bool = True) -> Limits:
     """Return those of the paper (Table IV), of the box and, last, of the weights."""
-    low, high = box_parameters.EMPTY_LOW, box_parameters.EMPTY_HIGH
+    low, high = [*box_parameters.EMPTY_LOW], [*box_parameters.EMPTY_HIGH]
     if weights:
-        low, high = low + box_parameters.WEIGHTS_LOW, high + box_parameters.WEIGHTS_HIGH
+        low, high = [*low, *box_parameters.WEIGHTS_LOW], [*high, *box_parameters.WEIGHTS_HIGH]
     return Limits(torch.tensor(low).double(), torch.tensor(high).double())
 
 

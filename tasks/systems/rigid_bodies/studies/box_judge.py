@@ -99,7 +99,7 @@ def rolled(
     count = len(law.numbers)
     state = torch.cat((first, torch.zeros(2).to(first))).expand(count, -1)
     steps = round(box_shooting.WINDOW * RATE) * substeps
-    found = []
+    found: list[Tensor] = []
     for part in carried.split(steps):
         if law.departures is not None and found:
             white = state.new_tensor(draw.normal(size=state.shape))

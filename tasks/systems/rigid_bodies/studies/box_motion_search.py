@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+import optuna
 import torch
+from optuna.trial import BaseTrial, FixedTrial
 
-from ricochet.models.core.threads import use_one_thread
 from ricochet.models.systems.rigid_bodies import box_parameters, box_shooting, shaking
 from ricochet.models.systems.rigid_bodies.shaking import Waves
 from ricochet.tasks.console.progress import bar
+from ricochet.tasks.console.threads import use_one_thread
 from ricochet.tasks.storage.files import write_json
 
 SECONDS, LARGEST, SWING = 5.8, 0.2, 1.2
@@ -35,8 +37,6 @@ def main(arguments: Sequence[str]) -> None:
     given = parser.parse_args(arguments)
     use_one_thread()
     given.folder.mkdir(parents=True, exist_ok=True)
-    import optuna
-
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     sampler = optuna.samplers.TPESampler(seed=0, multivariate=True)
     study = optuna.create_study(
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> None:
             n_trials=given.trials,
             callbacks=[lambda own, _: progress(min(len(own.trials), given.trials), given.trials)],
         )
-    best = _proposed(optuna.trial.FixedTrial(study.best_params))
+    best = _proposed(FixedTrial(study.best_params))
     write_json(given.folder / "motion.json", {**asdict(best), "deviation": study.best_value})
     print(json.dumps({**asdict(best), "deviation": study.best_value}))  # noqa: T201
 
@@ -69,16 +69,21 @@ def deviation(motion: Waves) -> float:
     return box_shooting.planned_deviation(joints, shaking.RATE, boxes)
 
 
-def _proposed(trial: "optuna.trial.BaseTrial") -> Waves:  # noqa: F821
+def _proposed(trial: BaseTrial) -> Waves:
     """Return the waves of a trial."""
-    sizes, frequencies, phases = (
-        [trial.suggest_float(f"{name}_{joint}", low, high) for joint in shaking.JOINTS]
-        for name, low, high in (
-            ("size", 0.0, LARGEST), ("frequency", _SLOWEST, _FASTEST), ("phase", -3.14, 3.14),
+
+    def three(name: str, low: float, high: float) -> tuple[float, float, float]:
+        one, two, last = (
+            trial.suggest_float(f"{name}_{joint}", low, high) for joint in shaking.JOINTS
         )
-    )  # fmt: skip
-    tilts = (trial.suggest_float("tilt_6", -0.3, 1.1), trial.suggest_float("tilt_7", -1.6, 1.6))
-    return Waves(tuple(sizes), tuple(frequencies), tuple(phases), (0.0, *tilts))
+        return one, two, last
+
+    return Waves(
+        three("size", 0.0, LARGEST),
+        three("frequency", _SLOWEST, _FASTEST),
+        three("phase", -3.14, 3.14),
+        (0.0, trial.suggest_float("tilt_6", -0.3, 1.1), trial.suggest_float("tilt_7", -1.6, 1.6)),
+    )
 
 
 if __name__ == "__main__":
