@@ -108,7 +108,7 @@ class FixedNoiseDensity:
         self,
         u: Float[Tensor, "particle unknown"],
         shot: Shot,
-        by_residuals: Float[Tensor, "particle trajectory window step state"],
+        by_residuals: Float[Tensor, "particle trajectory window step seen"],
         by_defects: Float[Tensor, "particle trajectory gap state"],
     ) -> Float[Tensor, "particle unknown"]:
         """Return the gradient of sums of residuals and defects with these weights."""

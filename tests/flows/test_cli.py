@@ -15,6 +15,7 @@ from ricochet.flows.servers import kill_guard
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.systems.air_hockey.studies import table_one
 from ricochet.tasks.systems.bouncing_ball.studies import cup
+from ricochet.tasks.systems.rigid_bodies.studies import box
 
 WORDS = [" ".join(verb.words) for verb in verbs.all_verbs()]
 SHARED = {
@@ -198,6 +199,23 @@ def test_a_study_receives_its_seed_and_reports_it(tmp_path, monkeypatch):
         assert cli.main(words) == 0
         assert json.loads((tmp_path / seed / "result.json").read_text())["seed"] == int(seed)
     assert [request.seed for request in told] == [0, 3]
+
+
+def test_a_headline_may_lie_deeper_in_the_result(tmp_path, monkeypatch, capsys):
+    """Of the box study: the rows of one of its motions, named by the last of the keys."""
+    one = {"inside_90": 0.85, "both_orders": 1.0, "log_p_obs": -3.25, "cpu_s": 2.0}
+    row = {**one, "median": {"sum_error_mm": 1.5, "weight_error_mm": 7.0, "sd_mm": 2.5}}
+    other = {**row, "inside_90": 0.11}
+    motions = {"ours": {"rows": {"stein_newton": row}}, "paper": {"rows": {"stein_newton": other}}}
+    monkeypatch.setattr(box, "run", lambda request: {"motions": motions})
+    assert cli.main(["study", "box", "--quick", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    heading, numbers = (
+        next(line for line in said.splitlines() if word in line)
+        for word in ("deviation, mm", "stein_newton")
+    )
+    assert heading.split()[0] == "rows"
+    assert "0.85" in numbers and "2.5" in numbers and "0.11" not in said
 
 
 def test_a_count_wins_over_a_quick_study(tmp_path, monkeypatch):

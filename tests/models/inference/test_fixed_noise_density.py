@@ -17,9 +17,13 @@ def logistic(density: FixedNoiseDensity) -> FixedNoiseDensity:
     return replace(density, coordinates=Logistic(density.coordinates.limits, plain))
 
 
+def places_alone(density: FixedNoiseDensity) -> FixedNoiseDensity:
+    return replace(density, shooting=replace(density.shooting, seen=1))
+
+
 @pytest.mark.parametrize("mixture", [False, True])
 @pytest.mark.parametrize("windows", [1, 3])
-@pytest.mark.parametrize("changed", [lambda density: density, logistic])
+@pytest.mark.parametrize("changed", [lambda density: density, logistic, places_alone])
 def test_gradients_are_those_of_the_value(mixture, windows, changed) -> None:
     density, u = throws.flat_example(3, windows=windows)
     density = changed(replace(density, mixture=mixture, sigma=0.5, delta=0.7))
@@ -43,6 +47,13 @@ def test_of_one_trajectory_it_is_the_density_of_unknown_noise_at_that_noise() ->
     noise = Noise(density.sigma * each, density.delta * each)
     away = density.value(u) - general.value(unknowns, general.at(unknowns), noise)
     torch.testing.assert_close(away, away[:1].expand(4), rtol=1e-9, atol=1e-6)
+
+
+def test_of_states_that_are_not_observed_the_residuals_alone_are_left_out() -> None:
+    density, u = throws.flat_example(4)
+    part, shot = places_alone(density), density.at(u)
+    speeds = multiple_shooting.log_likelihoods(shot.residuals[..., 1:], density.sigma).sum(1)
+    torch.testing.assert_close(part.value(u), density.value(u) - speeds)
 
 
 def test_the_observed_part_leaves_defects_out() -> None:

@@ -1,6 +1,6 @@
 """Single and multiple shooting of an oscillator: normal densities, and torch's derivatives."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 import torch
@@ -158,3 +158,38 @@ def test_a_mixture_lets_each_trajectory_have_parameters_of_its_own() -> None:
 def test_windows_that_leave_steps_over_are_refused(windows: int) -> None:
     with pytest.raises(ValueError, match="windows must divide the 12 steps"):
         shooting(windows)
+
+
+@pytest.mark.parametrize("windows", [1, 3])
+def test_of_states_that_are_not_observed_there_are_defects_alone(windows: int) -> None:
+    """Residuals, offsets and what is pulled back are those of all states, the others' left out."""
+    whole = shooting(windows)
+    part = replace(whole, seen=1)
+    assert (part.observable, whole.observable) == (1, 2)
+    one, all_of_it = part.at(THETA, begun(part)), whole.at(THETA, begun(whole))
+    torch.testing.assert_close(one.residuals, all_of_it.residuals[..., :1])
+    torch.testing.assert_close(one.offsets, all_of_it.offsets[..., :1])
+    torch.testing.assert_close(one.defects, all_of_it.defects)
+    draw = torch.Generator().manual_seed(3)
+    weights = [
+        torch.randn(each.shape, generator=draw, dtype=torch.float64)
+        for each in (one.residuals, one.defects)
+    ]
+    expected = all_of_it.pulled_back(torch.nn.functional.pad(weights[0], (0, 1)), weights[1])
+    for found, each in zip(one.pulled_back(*weights), expected, strict=True):
+        torch.testing.assert_close(found, each)
+
+
+def test_values_of_states_that_are_not_observed_are_never_compared() -> None:
+    part = replace(shooting(3), seen=1)
+    other = part.observed + torch.tensor([0.0, 5.0], dtype=torch.float64)
+    one, same = (each.at(THETA, begun(part)) for each in (part, replace(part, observed=other)))
+    torch.testing.assert_close(one.residuals, same.residuals)
+    torch.testing.assert_close(one.offsets, same.offsets)
+    torch.testing.assert_close(one.defects, same.defects)
+
+
+@pytest.mark.parametrize("seen", [0, 3, -1])
+def test_states_that_are_not_there_cannot_be_seen(seen: int) -> None:
+    with pytest.raises(ValueError, match=f"seen must be 1 to 2 states, not {seen}"):
+        replace(shooting(3), seen=seen)

@@ -1,5 +1,6 @@
 """The density of parameters and starts: normal laws, torch's derivatives, and the exact metric."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,12 @@ from torch.distributions import Normal
 from ricochet.models.inference import throws
 from ricochet.models.inference.limits import Limits, Logistic, Shares
 from ricochet.models.inference.multiple_shooting import Shooting
-from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
+from ricochet.models.inference.shooting_density import (
+    Noise,
+    ShootingDensity,
+    Unknowns,
+    in_all_states,
+)
 
 LIMITS = Limits(
     torch.tensor([-6.0, -1.0], dtype=torch.float64), torch.tensor([1.0, 2.0], dtype=torch.float64)
@@ -101,3 +107,66 @@ def test_motions_that_are_none_have_no_density() -> None:
     found = density.value(unknowns, density.at(unknowns), some_noise())
     assert torch.isfinite(found).tolist() == [True, False, True]
     assert float(found[1]) == -np.inf
+
+
+def places_alone(windows: int, *, known: bool = False) -> ShootingDensity:
+    """Throws whose places are seen and whose speeds are not."""
+    return ShootingDensity(replace(thrown(windows=windows), seen=1), SHARES, known_starts=known)
+
+
+def first(noise: Noise) -> Noise:
+    return Noise(noise.sigma[:, :1], noise.delta)
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("windows", [1, 3])
+def test_states_that_are_not_observed_have_defects_and_no_residuals(known, windows: int) -> None:
+    """Normal laws of places and of what happens between windows, of particles and of noise."""
+    density, noise = places_alone(windows, known=known), first(some_noise())
+    unknowns, shooting = some_unknowns(density), density.shooting
+    if known:
+        unknowns.z[:, :, 0] = shooting.observed[:, 0] / shooting.scale
+    theta = SHARES.parameters(unknowns.x)[:, None, None]
+    starts = unknowns.z * shooting.scale
+    motions = throws.Throw(theta, starts, shooting.steps).states
+    place = shooting.observed[:, 1:, 0].unflatten(1, (windows, -1))
+    sigma, delta = noise.sigma * shooting.scale[0], noise.delta * shooting.scale
+    expected = Normal(motions[..., 0], sigma[..., None, None]).log_prob(place).sum((1, 2, 3))
+    jump = Normal(motions[:, :, :-1, -1], delta[:, None, None]).log_prob(starts[:, :, 1:])
+    expected += jump.sum((1, 2, 3))
+    if not known:
+        begun = Normal(starts[:, :, 0, 0], sigma).log_prob(shooting.observed[:, 0, 0])
+        expected += begun.sum(1)
+    left = density.value(unknowns, density.at(unknowns), noise) - expected
+    torch.testing.assert_close(left, left[:1].expand_as(left))
+
+
+@pytest.mark.parametrize("windows", [1, 4])
+def test_with_states_that_are_not_observed_gradient_and_metric_are_torchs(windows: int) -> None:
+    density, noise = places_alone(windows), first(some_noise())
+    unknowns = some_unknowns(density)
+
+    def whole(flat: torch.Tensor) -> torch.Tensor:
+        each = Unknowns(flat[:, :2], flat[:, 2:].reshape(unknowns.z.shape))
+        return density.value(each, density.at(each), noise).sum()
+
+    flat = torch.cat((unknowns.x, unknowns.z.flatten(1)), 1).requires_grad_()
+    (gradient,) = torch.autograd.grad(whole(flat), flat)
+    found = density.expanded(unknowns, density.at(unknowns), noise)
+    torch.testing.assert_close(found.by_x, gradient[:, :2])
+    torch.testing.assert_close(found.by_z.flatten(1), gradient[:, 2:])
+    hessian = -torch.autograd.functional.hessian(whole, flat)
+    for particle in range(PARTICLES):
+        each = hessian[particle, :, particle]
+        prior = torch.diag(SHARES.precision)
+        torch.testing.assert_close(found.metric.shared[particle] - prior, each[:2, :2])
+        across = found.metric.across[particle].movedim(0, 1).flatten(1)
+        torch.testing.assert_close(across, each[:2, 2:])
+        torch.testing.assert_close(torch.block_diag(*found.metric.own[particle]), each[2:, 2:])
+
+
+def test_deviations_of_states_that_are_not_seen_are_the_mean_of_those_that_are() -> None:
+    found = in_all_states(torch.tensor([[1.0, 3.0], [2.0, 2.0]]), 4)
+    torch.testing.assert_close(found, torch.tensor([[1.0, 3.0, 2.0, 2.0], [2.0] * 4]))
+    one = torch.tensor([[1.0, 3.0]])
+    torch.testing.assert_close(in_all_states(one, 2), one)

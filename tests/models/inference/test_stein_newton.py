@@ -117,3 +117,22 @@ def test_limits_within_which_nothing_moves_are_refused() -> None:
     broken = type(problem)(nothing, problem.observed, 3, problem.scale)
     with pytest.raises(ValueError, match="limits: 0 of 64 places within them have a motion"):
         stein_newton.begun(ShootingDensity(broken, OSCILLATOR), 8, np.random.default_rng(0))
+
+
+@pytest.mark.slow
+def test_speeds_that_are_not_observed_are_inferred_from_places() -> None:
+    """Truth and noise are found all the same, less exactly; values of speeds are where fits begin
+    and no more."""
+    problem = shooting(20, runs=1, steps=120, noise=0.1)
+    wrong = problem.observed * torch.tensor([1.0, 0.5]).double()
+    whole, part = (
+        stein_newton.infer(each, OSCILLATOR, np.random.default_rng(1), settings=QUICK)
+        for each in (problem, replace(problem, observed=wrong, seen=1))
+    )
+    assert part.sigma.shape[-1] == 1 and part.delta.shape[-1] == 2
+    theta = part.theta.flatten(0, 1)
+    away = (theta.mean(0) - torch.tensor([4.0, 0.3])) / theta.std(0)
+    assert float(away.abs().max()) < 4.0
+    assert bool((theta.std(0) > whole.theta.flatten(0, 1).std(0)).all())
+    sigma = part.sigma.flatten(0, 1)[:, 0]
+    assert abs(float(sigma.mean()) - 0.1) < 4.0 * float(sigma.std())
