@@ -21,6 +21,7 @@ from ricochet.tasks.systems.interface import StudyRequest
 from ricochet.tasks.systems.rigid_bodies.figures import box as figures
 from ricochet.tasks.systems.rigid_bodies.settings import ShakenBox
 from ricochet.tasks.systems.rigid_bodies.studies import (
+    box_fits,
     box_judge,
     box_placements,
     box_rows,
@@ -71,7 +72,7 @@ class Plan:
                     seed,
                     0.0 if row in (box_rows.PRIOR, box_rows.SYSID) else self.seconds,
                 )
-                for row in (*present(), box_rows.SYSID, box_rows.PRIOR)
+                for row in (*present(), box_rows.PRIOR)
                 for seed in self.seeds
             ]
         return found
@@ -107,7 +108,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
         "seconds": plan.seconds,
         "motions": motions,
         "narrower": _ratio(motions),
-        "absent": peer_samplers.absent(),
+        "absent": absent(),
         "settings": {row: dict(chosen) for row, chosen in box_rows.SETTINGS.items()},
         "each": {
             motion: {
@@ -121,8 +122,15 @@ def run(request: StudyRequest) -> dict[str, Any]:
 
 def present() -> tuple[str, ...]:
     """Return the rows of methods whose packages are installed."""
-    missing = peer_samplers.absent()
-    return tuple(row for row in box_rows.names() if row.rsplit("-", 1)[0] not in missing)
+    missing = absent()
+    rows = (*box_rows.names(), box_rows.SYSID)
+    return tuple(row for row in rows if row.rsplit("-", 1)[0] not in missing)
+
+
+def absent() -> dict[str, str]:
+    """Return why rows are missing, by their methods."""
+    missing = {} if box_fits.present() else {box_rows.SYSID: box_fits.ABSENT}
+    return peer_samplers.absent() | missing
 
 
 def _by_row(jobs: Sequence[Job], found: Sequence[Found], motion: str) -> dict[str, Found]:

@@ -19,7 +19,13 @@ from torch import Tensor
 
 from ricochet.tasks.systems.rigid_bodies.studies.methods import Problem
 
+ABSENT = "its packages are not installed; pip install 'ricochet-lab[compare]' adds them"
 _APART, _MOST = 0.2, 40
+
+
+def present() -> bool:
+    """Return whether `mujoco.sysid` is whole: without its packages its import leaves nothing."""
+    return hasattr(sysid, "optimize")
 
 
 def least_squares(
