@@ -73,14 +73,15 @@ def test_without_departures_it_moves_as_the_equations_say() -> None:
         assert misses(SIMPLE, weights) < 1e-3
 
 
-def test_dry_friction_departs_from_the_equations_and_a_lid_the_more_the_softer_it_is() -> None:
-    """A stiff lid's bending is far above the frequencies of the motion: it is all but nothing."""
+def test_dry_friction_departs_from_the_equations_and_a_lid_that_bends_hardly_does() -> None:
+    """The lid hangs from the joints, whose friction alone bends it: 0.01 N m over 400 N m/rad."""
     assert misses(replace(SIMPLE, dry_friction=0.005)) > 2e-3
     usual, soft = (
         misses(replace(SIMPLE, lid_stiffness=stiffness, lid_damping=0.5))
         for stiffness in (400.0, 20.0)
     )
-    assert soft > 5.0 * usual
+    assert usual < 1e-4
+    assert soft > 2.0 * usual
 
 
 def test_weights_that_change_places_are_no_difference_and_moved_they_are() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn.mixture  # noqa: F401  (its import draws random numbers)
 import torch
 
 from ricochet.models.core.progress import no_progress
