@@ -28,7 +28,8 @@ def infer(found: Inference, call: Call) -> Mapping[str, Any]:
         own = _own(found, call).items()
         words = [str(word) for name, file in own for word in (f"--{name}", file)]
         files = map(str, given.files)
-        command = shlex.join(("ricochet", "infer", *(words or [found.name]), *files))
+        named = [] if any(each.required for each in found.options) else [found.name]
+        command = shlex.join(("ricochet", "infer", *named, *words, *files))
         call.report_next(f"{command} --predict FILE   (another recording)")
     return result
 

@@ -12,11 +12,12 @@ integrated out, and a gradient g. About a fixed place x_0 the data alone give th
     log q(x) = g_0 (x - x_0) - 1/2 (x - x_0)' S_0 (x - x_0),
 
 from which the density differs little where motions are all but linear in coordinates too. Each
-particle wanders by many cheap moves that keep prior times q, limits included, to x', and stays
-there with the probability min(1, p(x') q(x) / (p(x) q(x'))), p less the prior: its law is then p.
-Then starts are drawn from theirs, and sigma and delta given them (`shooting_moves.noise_of`). Where
-departures from the equations are strong, hundreds of starts hold parameters fast, and moves of all
-of them (`shooting_moves`) take long to mix; these do not.
+particle wanders by many cheap moves, whole rounds of `SCALES`, that keep prior times q, limits
+included, and are as likely as their way back, to x'. It stays there with the probability
+min(1, p(x') q(x) / (p(x) q(x'))), p less the prior: its law is then p. Then starts are drawn from
+theirs, and sigma and delta given them (`shooting_moves.noise_of`). Where departures from the
+equations are strong, hundreds of starts hold parameters fast, and moves of all of them
+(`shooting_moves`) take long to mix; these do not.
 
 Sources: Tierney and Kadane 1986 (the integral); Christen and Fox 2005 (moves by an approximation);
 the density: ours.
@@ -37,8 +38,9 @@ NEWTON = 2
 """Steps of the starts to their mode, from where it was before a move."""
 WANDERED = 400
 """Cheap moves of a particle."""
-SCALES = (1.0, 0.3, 0.1, 0.03)
-"""Of these, over 2.4 / sqrt(parameters) deviations."""
+SCALES = (1.0, 0.3, 0.1, 0.03, 0.03, 0.1, 0.3, 1.0)
+"""Of these, over 2.4 / sqrt(parameters) deviations: the same backwards, so that a whole number of
+rounds of them is as likely as its way back."""
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         _read(files, request.rate)
         for files in (request.files, request.predicted, [empty] if empty else [])
     )
+    motion_inference.of_files([*before, *learnt], [*before.values(), *learnt.values()])
     both = [*before.values(), *learnt.values()]
     generator = np.random.default_rng(request.seed)
     problem = _problem(weights=empty is not None)
@@ -72,6 +73,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         **content,
         "units": list(problem.units),
         "empty": None if empty is None else str(empty),
+        "notes": _notes(before | learnt, inferred),
         "assumed": {"box_kg": MASS} | ({"weight_kg": WEIGHT, "depth_m": DEPTH} if empty else {}),
         "prediction": {
             name: model_inference.prediction(each, list(JOINTS)) for name, each in found.items()
@@ -88,7 +90,8 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     assumed = ", ".join(
         f"{name.replace('_', ' ')} {value}" for name, value in result["assumed"].items()
     )
-    found = [f"note: assumed, as in the paper: {assumed}", *motion_results.lines(result)]
+    found = [f"note: {line}" for line in (f"assumed, as in the paper: {assumed}", *result["notes"])]
+    found += motion_results.lines(result)
     if result["empty"] is not None:
         found.append("the weights may be in each other's place: no motion tells them apart")
     for name, each in result["prediction"].items():
@@ -108,6 +111,17 @@ def _off(each: Mapping[str, Any]) -> str:
 def _read(files: Sequence[Path], rate: float | None) -> dict[str, Recorded]:
     runs = [box_recordings.read(file, rate) for file in files]
     return motion_inference.of_files([str(file) for file in files], runs)
+
+
+def _notes(runs: Mapping[str, Recorded], inferred: Inferred) -> list[str]:
+    """Return what of the recordings was not learnt from."""
+    used = inferred.shooting.observed.shape[1]
+    return [
+        f"{name}: the first {used} of {len(run.states)} frames are learnt from, as many as the"
+        " shortest recording has in whole windows"
+        for name, run in runs.items()
+        if len(run.states) - used > inferred.shooting.steps
+    ]
 
 
 def _unfit(inferred: Inferred) -> list[str]:
@@ -209,6 +223,7 @@ def _write(request: InferenceRequest, inferred: Inferred, result: Mapping[str, A
         kind=model_packages.KIND,
         arrays=model_packages.arrays_of(inferred),
         inputs=model_packages.inputs(),
+        further=[each for each in (request.given.get("empty"),) if each is not None],
         settings={"box": asdict(request.settings[ShakenBox]), "assumed": result["assumed"]},
     )
     motion_results.write(request, inferred, made, model_packages.READER)

@@ -132,7 +132,8 @@ def _inferred(
         if not str(error).startswith("limits: "):
             raise
         found = str(error).removeprefix("limits: ")
-        raise BadInput(str(request.given["model"]), found, "narrower limits") from error
+        named = request.given.get("parameters") or model_parameters.beside(request.given["model"])
+        raise BadInput(str(named), found, "other limits, of models that can move") from error
 
 
 def _notes(request: InferenceRequest, read: _Read, rate: float) -> list[str]:

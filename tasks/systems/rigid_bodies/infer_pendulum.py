@@ -70,7 +70,7 @@ def metrics(result: Mapping[str, Any]) -> dict[str, float]:
     """Return the numbers by which revisions are compared."""
     deviations = np.sqrt(np.diag(result["covariance"]))
     place = result["parameters"].index("length")
-    found = {name: float(result[name]) for name in METRICS}
+    found = {name: float(result[name]) for name in METRICS if result[name] is not None}
     found |= {"length_mean": result["mean"][place], "length_sd": float(deviations[place])}
     ahead = result["prediction_together"] or {}
     for name in ("angle_deg", "coverage_90"):

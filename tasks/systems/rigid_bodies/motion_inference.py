@@ -6,6 +6,7 @@ What the posterior is, which directions of the parameters the motion does not te
 crowd at their limits and how the equations fail are stated together. What moves is a `Problem`.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,7 +117,7 @@ class Inferred:
     def to_json(self) -> dict[str, Any]:
         """Return what `result.json` says of it."""
         draws, posterior = self.theta.numpy(), self.posterior
-        best = posterior.fits.min()
+        best, mixing = posterior.fits.min(), float(posterior.mixing.max())
         return {
             "parameters": list(self.problem.names),
             "mean": draws.mean(0).tolist(),
@@ -130,7 +131,7 @@ class Inferred:
             "at_limits": self.known.at_limits,
             "fit_rmse": float(best),
             "starts_at_best": float((posterior.fits <= 1.1 * best).double().mean()),
-            "mixing": float(posterior.mixing.max()),
+            "mixing": mixing if math.isfinite(mixing) else None,
             "misfit": misfits(posterior, self.problem.doubt),
         }
 
@@ -268,8 +269,11 @@ def misfits(posterior: Posterior, doubt: str) -> list[str]:
         found.append(f"the best fit misses by {best:.2f} of the states' deviations: {doubt}")
     if share < FEW:
         found.append(f"{share:.0%} of the starts came to the best fit: there may be a better one")
-    if float(posterior.mixing.max()) > MIXED:
-        found.append(f"particles have not mixed ({float(posterior.mixing.max()):.2f}, expected 1)")
+    mixing = float(posterior.mixing.max())
+    if not math.isfinite(mixing):
+        found.append("particles did not move at all: no region can be trusted")
+    elif mixing > MIXED:
+        found.append(f"particles have not mixed ({mixing:.2f}, expected 1)")
     return found
 
 

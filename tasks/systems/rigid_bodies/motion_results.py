@@ -1,6 +1,7 @@
 """What every inference from motion writes and says: numbers, draws, a package and figures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,10 +51,12 @@ def package(
     arrays: Arrays,
     inputs: Arrays,
     settings: Mapping[str, Any],
+    further: Sequence[Path] = (),
 ) -> Package:
     """Return the package of a posterior.
 
     Args:
+        further: Recordings that were learnt from beside the files of the request.
         inputs: Of its self-test.
         settings: By section, seed and rate apart.
     """
@@ -67,7 +70,7 @@ def package(
         arrays=arrays,
         inputs=inputs,
         checks={name: result[name] for name in CHECKS},
-        data_digest=digest_of([sha256(file) for file in request.files]),
+        data_digest=digest_of([sha256(file) for file in (*request.files, *further)]),
         git_commit=git_commit(),
         settings={**settings, "seed": request.seed, "rate": inferred.rate},
     )

@@ -1,7 +1,7 @@
 """Where a motion goes on to, by a posterior, against where it went.
 
-Each recording is watched for a tenth of a second, two windows at most, from some instants on, and
-predicted. An interval of 90 % is that between draws' quantiles, errors of observation added.
+Each recording is watched for two windows from some instants on, and predicted. An interval of 90 %
+is that between draws' quantiles, errors of observation added.
 """
 
 import math

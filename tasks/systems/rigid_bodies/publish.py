@@ -54,7 +54,8 @@ def publish_posterior(
     runs.describe_experiment(tracker, run, PURPOSE)
     if not run.finished:
         parameters = {each: result[each] for each in ("rate", "span", "pieces", "particles")}
-        metrics = {each: result[each] for each in _NUMBERS} | _ahead(result)
+        metrics = {each: result[each] for each in _NUMBERS if result[each] is not None}
+        metrics |= _ahead(result)
         runs.log_numbers(tracker, run.run_id, parameters=parameters, metrics=metrics)
         tracker.client.log_dict(run.run_id, places_of(list(result["files"])), "result.json")
         for picture in sorted(out.glob("*.png")):

@@ -187,7 +187,7 @@ SYSTEM = System(
             "a filmed pendulum by all methods, and what they predict of other films",
             _real,
             ("repeats", "of every method"),
-            duration="two hours of two cores; with --quick 3 minutes",
+            duration="an hour or two of two cores; with --quick 3 minutes",
             headline=Headline(
                 "rows",
                 {

@@ -278,3 +278,10 @@ def test_noise_is_drawn_by_the_law_that_a_grid_of_it_has() -> None:
             now.sigma[:, state].log(), each.log(), share - 0.5 * weights.sum(1 - state)
         )
         assert stats.kstest(found, "uniform").pvalue > 1e-4
+
+
+def test_a_round_of_cheap_moves_is_the_same_backwards() -> None:
+    """What the chance of staying assumes: moves as likely as their way back."""
+    backwards = collapsed_moves.SCALES[::-1]
+    assert backwards == collapsed_moves.SCALES
+    assert collapsed_moves.WANDERED % len(collapsed_moves.SCALES) == 0

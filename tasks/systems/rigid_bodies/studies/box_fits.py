@@ -1,4 +1,4 @@
-"""The least-squares fit of `mujoco.sysid`, as a user of MuJoCo would have it, and its intervals.
+"""The least-squares fit by the optimiser of `mujoco.sysid`, of our simulator, and its intervals.
 
 The residuals are those of single shooting over sigma; the law about the best fit is the normal one
 of `calculate_intervals`, cut off at the limits. There is one fit, from the middle of the limits

@@ -6,7 +6,8 @@ order. It is inside the region of 90 % if at most 90 % of the draws are nearer t
 metric of their covariance.
 
 `log_p_obs` is the mean over frames of log 1/K sum_k N(x | x_k, sigma^2) of both angles in a further
-recording, simulated from its first frame by each of K draws; sigma is that of the angles' errors.
+recording, simulated from the mean of its first frames, at rest, by each of K draws; sigma is that
+of the angles' errors.
 
 Source: Heiden et al., section V-C and Table III (log p_obs); order and region: ours.
 """

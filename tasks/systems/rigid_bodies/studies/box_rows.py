@@ -1,5 +1,7 @@
 """The rows of the study of the shaken box: fifty places of its weights, by each method.
 
+Of ours there are two hundred, and what it predicts is displaced by the departures that it inferred.
+
 `prior` draws all over the limits. `stein_newton` is ours (`inference.linear_newton`): box and
 weights are inferred together, with noise and departures from the equations. All others are given
 the box as its best fit has it (`box_placements.first_phase`), as in the paper, and one sigma.
@@ -57,7 +59,7 @@ SETTINGS: Mapping[str, Chosen] = {
     "nuts-ss": {"accepted": 0.772},
     "nuts-ms": {"accepted": 0.8},
 }
-"""What `python -m ricochet.tasks.systems.rigid_bodies.studies.box_search` found."""
+"""Those of the filmed pendulum (`real_rows`), where they were searched."""
 _SEED = 84_000
 _AT_ONCE = 500
 

@@ -70,3 +70,22 @@ def test_bad_files_end_with_2_and_leave_nothing(folder: Path, tmp_path: Path, ca
     said = capsys.readouterr().err.strip().splitlines()[-1]
     assert str(bad) in said and "no column joint_3" in said
     assert not out.exists()
+
+
+def test_the_same_file_twice_is_refused(folder: Path, tmp_path: Path, capsys) -> None:
+    file, out = str(folder / "empty.csv"), tmp_path / "out"
+    assert cli.main(["infer", "box", file, "--empty", file, "--out", str(out)]) == 2
+    assert "the file named twice" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.slow
+def test_what_follows_names_the_box_and_a_cut_is_said(folder: Path, tmp_path: Path, capsys) -> None:
+    short = folder / "short.csv"
+    short.write_text("\n".join((folder / "empty.csv").read_text().splitlines()[:151]))
+    loaded = str(folder / "loaded.csv")
+    asked = ["infer", "box", loaded, "--empty", str(short), "--out", str(tmp_path)]
+    assert cli.main([*asked, "--set", "box.rounds=2", "--set", "box.particles=8"]) == 0
+    shown = capsys.readouterr().out
+    assert f"ricochet infer box --empty {short} {loaded} --predict FILE" in shown
+    assert "the first 141 of 361 frames are learnt from" in shown
