@@ -96,7 +96,7 @@ def shooting(
 
 def carried_shooting(
     runs: Sequence[Float[ndarray, "frame 4"]],
-    inputs: Sequence[Float[Tensor, "frame ..."]],
+    inputs: Sequence[Float[Tensor, "step ..."]],
     rate: float,
     boxes: Sequence[Numbers],
     *,

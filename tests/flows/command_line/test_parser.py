@@ -121,11 +121,11 @@ def test_the_help_of_a_group_shows_what_such_an_option_does(capsys):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("infer run.csv", "found 'run.csv'; expected one of double-pendulum, model"),
+        ("infer run.csv", "found 'run.csv'; expected one of double-pendulum, box, model"),
         ("infer double-pendulum run.csv --model a.xml", "found --model, which it does not take"),
         ("infer --model a.xml", "the following arguments are required: FILE"),
         ("infer model run.csv", "the following arguments are required: --model"),
-        ("infer --modl a.xml run.csv", "expected one of double-pendulum, model"),
+        ("infer --modl a.xml run.csv", "expected one of double-pendulum, box, model"),
     ],
 )
 def test_what_is_left_out_is_said(line, words, capsys):
