@@ -32,6 +32,7 @@ from ricochet.tasks.systems.rigid_bodies.studies import (
     box_placements,
     likelihood_free,
     methods,
+    real_rows,
 )
 from ricochet.tasks.systems.rigid_bodies.studies.box_judge import SIGMA as ANGLE
 from ricochet.tasks.systems.rigid_bodies.studies.box_judge import Law
@@ -45,20 +46,7 @@ SIGMA = 0.1
 PRIOR, OURS, SYSID = "prior", "stein_newton", "mujoco_sysid"
 KINDS: Mapping[str, int | None] = {"ss": 1, "ms": None}
 """Windows by single and by multiple shooting; None for those of `box_shooting`."""
-SETTINGS: Mapping[str, Chosen] = {
-    "svgd-ss": {"rate": 0.0269},
-    "svgd-ms": {"rate": 0.01},
-    "csvgd-ss": {"rate": 0.00585, "damping": 2.37, "gain": 0.00386},
-    "csvgd-ms": {"rate": 0.0123, "damping": 0.187, "gain": 0.00866},
-    "sgld-ss": {"rate": 0.0726},
-    "sgld-ms": {"rate": 0.0726},
-    "cem-ss": {"elite": 0.0782, "floor": 1.7e-05},
-    "cem-ms": {"elite": 0.1, "floor": 1e-05},
-    "emcee-ss": {"stretch": 2.37},
-    "emcee-ms": {"stretch": 3.17},
-    "nuts-ss": {"accepted": 0.772},
-    "nuts-ms": {"accepted": 0.8},
-}
+SETTINGS: Mapping[str, Chosen] = real_rows.SETTINGS
 """Those of the filmed pendulum (`real_rows`), where they were searched."""
 _SEED = 84_000
 _AT_ONCE = 500
