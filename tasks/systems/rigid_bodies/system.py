@@ -206,7 +206,7 @@ SYSTEM = System(
             "two weights in a box that an arm shakes, by all methods and two motions",
             _box,
             ("placements", "of the weights"),
-            duration="an hour of two cores; with --quick 3 minutes",
+            duration="two hours of two cores; with --quick 5 minutes",
             headline=Headline(
                 "motions/ours/rows",
                 {
