@@ -1,9 +1,9 @@
 """A simulated box on a universal joint that an arm shakes, seen as a motion capture system sees it.
 
 MuJoCo moves it: the flange goes exactly as prescribed, dry friction holds the joints, and the box
-hangs from its lid, which bends. Neither is in the model that is inferred from what is seen; as the
-lid hangs below a joint that passes on no moment, its bending is less than 0.1 mrad. Four points
-are seen with noise, as `models.systems.rigid_bodies.carried_box` has them.
+hangs from a shaft below them by its lid, which bends under what the shaft pulls aside. Neither is
+in the model that is inferred from what is seen. Four points are seen with noise, as
+`models.systems.rigid_bodies.carried_box` has them.
 """
 
 from dataclasses import dataclass
@@ -23,10 +23,12 @@ SETTLING, SETTLED = 5.0, 2.0
 """Seconds before a recording in which the box is brought to rest, and by which damping, N m s."""
 HEAVY = 1e8
 """Inertia by which the arm's joints go as prescribed, whatever hangs from them, kg m^2."""
-LID = 0.1
-"""Share of the box's mass in its lid."""
-LID_INERTIA = 1e-3
-"""Of the lid about any axis, kg m^2."""
+SHAFT = 0.05
+"""From the joint down to the lid, m."""
+JOINT = 0.1
+"""Share of the box's mass at the joint, with the shaft."""
+JOINT_INERTIA = 1e-3
+"""Of that about any axis, kg m^2."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class BoxTruth:
     centre: tuple[float, float, float]
     friction: tuple[float, float]
     dry_friction: float = 0.005
-    lid_stiffness: float = 400.0
-    lid_damping: float = 0.5
+    lid_stiffness: float = 40.0
+    lid_damping: float = 0.1
     noise: float = 2e-3
 
 
@@ -96,13 +98,14 @@ def _advance(
 
 
 def _scene(truth: BoxTruth, weights: tuple[tuple[float, float], ...]) -> str:
-    """Return the arm's joints, the lid on two joints and the box below it, as MJCF."""
+    """Return the arm's joints, a shaft on two joints and the box below it, as MJCF."""
     arm = "".join(_link(number) for number in range(7))
     nothing = '<inertial pos="0 0 0" mass="1e-9" diaginertia="1e-12 1e-12 1e-12"/>'
     lumps = "".join(
-        f'<geom type="sphere" size="0.001" mass="{WEIGHT}" pos="{x} {y} {DEPTH}"/>'
+        f'<geom type="sphere" size="0.001" mass="{WEIGHT}" pos="{x} {y} {DEPTH - SHAFT}"/>'
         for x, y in weights
     )
+    below = np.array((0.0, 0.0, SHAFT))
     dry, stiff = truth.dry_friction, truth.lid_stiffness
     universal = "".join(
         f'<joint axis="{axis}" damping="{damping}" frictionloss="{dry}"/>'
@@ -113,11 +116,11 @@ def _scene(truth: BoxTruth, weights: tuple[tuple[float, float], ...]) -> str:
         for axis in ("1 0 0", "0 1 0")
     )
     sites = "".join(
-        f'<site name="{name}" pos="{pos}"/>'
-        for name, pos in (("o", "0 0 0"), ("x", "1 0 0"), ("y", "0 1 0"), ("z", "0 0 1"))
+        f'<site name="{name}" pos="{_text(place - below)}"/>'
+        for name, place in zip("oxyz", np.eye(4)[:, 1:], strict=True)
     )
-    lid, body = MASS * LID, MASS * (1.0 - LID)
-    centre = _text(np.array(truth.centre) / (1.0 - LID))
+    joint, body = MASS * JOINT, MASS * (1.0 - JOINT)
+    centre = _text(np.array(truth.centre) / (1.0 - JOINT) - below)
     return f"""
 <mujoco>
   <compiler angle="radian" balanceinertia="false"/>
@@ -127,9 +130,9 @@ def _scene(truth: BoxTruth, weights: tuple[tuple[float, float], ...]) -> str:
   <worldbody>
     {arm}
     <body pos="0 0 {panda.FLANGE}">
-      <inertial pos="0 0 0" mass="{lid}" diaginertia="{_text(np.full(3, LID_INERTIA))}"/>
+      <inertial pos="0 0 0" mass="{joint}" diaginertia="{_text(np.full(3, JOINT_INERTIA))}"/>
       {universal}
-      <body>
+      <body pos="{_text(below)}">
         <inertial pos="{centre}" mass="{body}" fullinertia="{_text(_rest(truth))}"/>
         {bending}
         {sites}
@@ -156,14 +159,14 @@ def _link(number: int) -> str:
 
 
 def _rest(truth: BoxTruth) -> Float[ndarray, " 6"]:
-    """Return the inertia of the box below its lid about its own centre.
+    """Return the inertia of what hangs from the shaft, about its own centre.
 
-    Together with the lid, whose centre is the joint, it has the inertia of the truth.
+    Together with what is at the joint, it has the inertia of the truth.
     """
     x, y, z = truth.centre
     square = np.array((y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z))
-    whole = np.array(truth.inertia) - MASS * LID / (1.0 - LID) * square
-    return whole - LID_INERTIA * np.array((1.0, 1.0, 1.0, 0.0, 0.0, 0.0))
+    whole = np.array(truth.inertia) - MASS * JOINT / (1.0 - JOINT) * square
+    return whole - JOINT_INERTIA * np.array((1.0, 1.0, 1.0, 0.0, 0.0, 0.0))
 
 
 def _text(values: ndarray) -> str:

@@ -166,7 +166,8 @@ class ShootingDensity:
         of all windows but the last are returned again.
         """
         by_parameter, by_start = shot.jacobian()
-        by_x = by_parameter @ self.coordinates.slopes(unknowns.x)[:, None, None, None]
+        by_x = by_parameter.flatten(1, 4) @ self.coordinates.slopes(unknowns.x)
+        by_x = by_x.unflatten(1, by_parameter.shape[1:5])
         slopes = torch.cat((by_x, by_start * self.shooting.scale), -1)
         seen = shot.residuals.shape[-1]
         gaps = torch.nn.functional.pad(shot.defects, (0, 0, 0, 1))[..., None]

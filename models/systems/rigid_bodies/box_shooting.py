@@ -1,11 +1,8 @@
-r"""Recordings of a carried box as motions to learn from, and what a motion of the arm would tell.
+"""Recordings of a carried box as motions to learn from.
 
 Angles alone are observed, with errors that are all but independent (`carried_box`); rates of
 Savitzky and Golay are where fits begin. A box is recorded empty and with weights, by the same
 motion: what the first says of the box enters the second with its doubt, in one density.
-
-What would be known of the weights has, as the errors and the departures from the equations are
-assumed, the covariance S^{-1} of `inference.collapsed_moves`, box and starts of windows unknown.
 
 Source: Heiden et al., appendix II-E (two phases, there one after the other); the rest: ours.
 """
@@ -20,12 +17,9 @@ from numpy import ndarray
 from scipy import signal
 from torch import Tensor
 
-from ricochet.models.inference import collapsed_moves
 from ricochet.models.inference.limits import Limits
 from ricochet.models.inference.multiple_shooting import Shooting
-from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
 from ricochet.models.systems.rigid_bodies import box_motion, box_parameters, carried_box
-from ricochet.models.systems.rigid_bodies.box_coordinates import BoxCoordinates
 from ricochet.models.systems.rigid_bodies.box_parameters import BoxSimulator, Numbers
 
 WINDOW = 0.2
@@ -38,10 +32,6 @@ SLOPES, ORDER = 0.2, 3
 """Seconds of the frames that a rate is taken from, and of what order."""
 POINT_ERROR = 2e-3
 """Of a coordinate of a point, m, as a motion capture system states it."""
-_LIKELY = ((slice(3, 6), 0.35, 0.65), (8, 0.1, 0.6), (slice(9, 11), 0.1, 0.5))
-"""Shares of the limits' range of products of inertia, centre and friction that plans assume."""
-DEPARTURE = (2e-4, 2e-4, 5e-3, 5e-3)
-"""Of angles and rates from window to window, rad and rad/s, as a motion is planned with."""
 
 
 def states(
@@ -89,9 +79,14 @@ def shooting(
     Raises:
         ValueError: If a recording ends before its first window, or nothing moves in it.
     """
+    moved = [inputs(arm, rate) for arm in joints]
+    return carried_shooting(runs, moved, rate, boxes, windows=windows)
+
+
+def inputs(joints: Float[ndarray, "frame 7"], rate: float) -> Float[Tensor, "step short 9"]:
+    """Return how the flange moves in each frame, by the arm's joints in rad."""
     parts = substeps(rate)
-    inputs = [carried_box.carried(arm, rate, parts).unflatten(0, (-1, parts)) for arm in joints]
-    return carried_shooting(runs, inputs, rate, boxes, windows=windows)
+    return carried_box.carried(joints, rate, parts).unflatten(0, (-1, parts))
 
 
 def carried_shooting(
@@ -102,7 +97,7 @@ def carried_shooting(
     *,
     windows: int | None = None,
 ) -> Shooting:
-    """Return the same, given how the flange moves in each frame (`carried_box.carried`)."""
+    """Return the same, given how the flange moves in each frame (`inputs`)."""
     steps, parts = max(1, round(WINDOW * rate)), substeps(rate)
     count = min(len(run) - 1 for run in runs) // steps
     if count < 1:
@@ -159,39 +154,3 @@ def at_rest(
     first = torch.atan2(down_z, down_y) - torch.atan2(level, y)
     first = torch.remainder(first + torch.pi, 2.0 * torch.pi) - torch.pi
     return torch.stack((first, second, torch.zeros_like(x), torch.zeros_like(x)), -1)
-
-
-def planned_deviation(
-    joints: Float[ndarray, "frame 7"], rate: float, theta: Float[Tensor, "box 15"]
-) -> float:
-    """Return how well a motion would tell the places of the weights: their deviation, m.
-
-    It is the root mean square over the four places, and the geometric mean over boxes: those whose
-    weights lie close together are known least, whatever moves them.
-
-    Args:
-        theta: Boxes with weights as they may be.
-    """
-    kinds = (box_parameters.empty_of_both, box_parameters.loaded)
-    motions = torch.stack([from_rest(kind(theta), joints, rate) for kind in kinds], 1)
-    plan = shooting(list(motions[0].numpy()), (joints, joints), rate, kinds)
-    begins = motions[:, :, :: plan.steps][:, :, : plan.windows]
-    density = ShootingDensity(plan, BoxCoordinates(limits(), fitting=True))
-    unknowns = Unknowns(density.coordinates.of(theta), begins / plan.scale)
-    sigma = POINT_ERROR / 2.0**0.5 / plan.scale[:SEEN]
-    delta = torch.tensor(DEPARTURE).to(plan.scale) / plan.scale
-    noise = Noise(*(each.expand(len(theta), -1) for each in (sigma, delta)))
-    here = collapsed_moves.collapsed(density, unknowns, noise, steps=0)
-    chain = density.coordinates.slopes(unknowns.x)[:, -4:]
-    root = torch.linalg.solve_triangular(here.factor, chain.mT, upper=False)
-    return float(root.square().sum(1).mean(1).log().mean().mul(0.5).exp())
-
-
-def likely(count: int) -> Float[Tensor, "{count} 15"]:
-    """Return boxes and weights all over the middle of the limits, for plans: always the same."""
-    inside = limits()
-    engine = torch.quasirandom.SobolEngine(len(inside.low), scramble=True, seed=0)
-    share = 0.15 + 0.7 * engine.draw(count, dtype=inside.low.dtype)
-    for place, low, high in _LIKELY:
-        share[:, place] = low + (high - low) * share[:, place]
-    return inside.low + share * (inside.high - inside.low)

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy import ndarray
 from torch import Tensor
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.inference import identifiability, linear_newton
+from ricochet.models.inference import identifiability
 from ricochet.models.inference.limits import Shares
 from ricochet.models.inference.linear_newton import Settings
 from ricochet.models.inference.multiple_shooting import Shooting, Simulator
 from ricochet.models.inference.stein_newton import WHITE
-from ricochet.models.systems.rigid_bodies import box_parameters, box_shooting
-from ricochet.models.systems.rigid_bodies.box_coordinates import BoxCoordinates
+from ricochet.models.systems.rigid_bodies import box_parameters, box_posterior, box_shooting
 from ricochet.models.systems.rigid_bodies.box_parameters import (
     DEPTH,
     EMPTY,
@@ -30,6 +30,7 @@ from ricochet.models.systems.rigid_bodies.box_parameters import (
     WEIGHTS,
     WEIGHTS_UNITS,
     BoxSimulator,
+    Numbers,
 )
 from ricochet.tasks.console.progress import part
 from ricochet.tasks.systems.interface import InferenceRequest
@@ -168,16 +169,20 @@ def _inferred(
     generator: np.random.Generator,
 ) -> Inferred:
     """Infer from recordings, those of the empty box first."""
-    shooting, rate = _shooting(problem, runs, empty, request)
+    kinds = [box_parameters.empty_of_both] * empty
+    kinds += [box_parameters.loaded if empty else box_parameters.of_empty] * (len(runs) - empty)
+    shooting, rate = _shooting(runs, kinds, request)
     inside = problem.limits
-    posterior = linear_newton.infer(
-        shooting,
-        BoxCoordinates(inside),
+    posterior = box_posterior.infer(
+        *_recorded(runs),
+        rate,
+        kinds,
         generator,
-        fitting=BoxCoordinates(inside, fitting=True),
+        inside=inside,
         settings=Settings(
             particles=settings.particles, settling=settings.rounds, rounds=settings.rounds
         ),
+        discrepancy=settings.discrepancy,
         progress=part(request.progress, 0, 2),
     )
     if empty:
@@ -192,23 +197,21 @@ def _inferred(
     return Inferred(problem, posterior, shooting, known, rate)
 
 
+def _recorded(runs: Sequence[Recorded]) -> tuple[list[ndarray], list[Tensor]]:
+    """Return states, and how the flange moves."""
+    return [run.states for run in runs], [torch.from_numpy(run.inputs) for run in runs]
+
+
 def _shooting(
-    problem: Problem, runs: Sequence[Recorded], empty: int, request: InferenceRequest
+    runs: Sequence[Recorded], kinds: Sequence[Numbers], request: InferenceRequest
 ) -> tuple[Shooting, float]:
     """Return all recordings in windows, as long as the shortest of them."""
     rate, names = runs[0].rate, [*map(str, request.files)]
     if any(abs(run.rate / rate - 1.0) > 1e-3 for run in runs):
         found = ", ".join(f"{run.rate:g}" for run in runs)
         raise BadInput(names[0], f"rates of {found} Hz", "one rate for all recordings")
-    kinds = [box_parameters.empty_of_both] * empty
-    kinds += [box_parameters.loaded if empty else box_parameters.of_empty] * (len(runs) - empty)
     try:
-        shooting = box_shooting.carried_shooting(
-            [run.states for run in runs],
-            [torch.from_numpy(run.inputs) for run in runs],
-            rate,
-            kinds,
-        )
+        shooting = box_shooting.carried_shooting(*_recorded(runs), rate, kinds)
     except ValueError as error:
         found, _, expected = str(error).partition(", expected ")
         raise BadInput(names[0], found, expected) from error

@@ -44,6 +44,7 @@ class ShakenBox:
     placements: Count
     seconds: Size
     rounds: Annotated[int, Interval(ge=2, le=10_000)]
+    discrepancy: Annotated[float, Interval(ge=1e-6, le=0.1)]
     simulations: Annotated[int, Interval(ge=100, le=1_000_000)]
     particles: Particles
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ricochet.models.systems.rigid_bodies import box_shooting
+from ricochet.models.systems.rigid_bodies import box_planning
 from ricochet.tasks.console.jobs import Journal, run_all
 from ricochet.tasks.console.progress import part
 from ricochet.tasks.figures import style
@@ -45,18 +45,28 @@ class Plan:
         seeds: Of the placements.
         seconds: Of processor time for a method and placement, where it goes on as long as it may.
         rounds: Of ours, that settle and that are kept.
+        discrepancy: Of ours, the deviation of a share by which a number may be off.
     """
 
     seeds: tuple[int, ...]
     seconds: float
     rounds: int
+    particles: int
+    discrepancy: float
     simulations: int
     learnt: tuple[str, ...]
 
     def jobs(self) -> list[Job]:
         """Return all, those that take long first."""
         found = [
-            Job(box_rows.OURS, motion, seed, rounds=self.rounds)
+            Job(
+                box_rows.OURS,
+                motion,
+                seed,
+                particles=self.particles,
+                rounds=self.rounds,
+                discrepancy=self.discrepancy,
+            )
             for motion in MOTIONS
             for seed in self.seeds
         ]
@@ -166,10 +176,10 @@ def _summary(numbers: Found) -> dict[str, Any]:
 
 def _planned() -> dict[str, float]:
     """Return how well each motion would tell places of weights, mm, as it was planned."""
-    theta = box_shooting.likely(_PLANNED)
+    theta = box_planning.likely(_PLANNED)
     return {
         motion: 1e3
-        * box_shooting.planned_deviation(
+        * box_planning.planned_deviation(
             box_placements.joints_of(motion), box_placements.RATE, theta
         )
         for motion in MOTIONS
@@ -187,9 +197,12 @@ def _ratio(motions: Mapping[str, Any]) -> float:
 def _plan(request: StudyRequest) -> Plan:
     settings, quick = request.settings[ShakenBox], request.quick
     count = request.count or (QUICK_PLACEMENTS if quick else settings.placements)
+    ours = settings.particles, settings.discrepancy
     seeds = tuple(range(request.seed, request.seed + count))
     if quick:
         names = likelihood_free.NAMES[::5]
-        return Plan(seeds, QUICK_SECONDS, QUICK_ROUNDS, QUICK_SIMULATIONS, names)
-    names = likelihood_free.NAMES
-    return Plan(seeds, settings.seconds, settings.rounds, settings.simulations, names)
+        plan = Plan(seeds, QUICK_SECONDS, QUICK_ROUNDS, *ours, QUICK_SIMULATIONS, names)
+    else:
+        names = likelihood_free.NAMES
+        plan = Plan(seeds, settings.seconds, settings.rounds, *ours, settings.simulations, names)
+    return plan

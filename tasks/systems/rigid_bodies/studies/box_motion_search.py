@@ -18,7 +18,12 @@ import optuna
 import torch
 from optuna.trial import BaseTrial, FixedTrial
 
-from ricochet.models.systems.rigid_bodies import box_parameters, box_shooting, shaking
+from ricochet.models.systems.rigid_bodies import (
+    box_parameters,
+    box_planning,
+    box_shooting,
+    shaking,
+)
 from ricochet.models.systems.rigid_bodies.shaking import Waves
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.console.threads import use_one_thread
@@ -56,7 +61,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def deviation(motion: Waves) -> float:
     """Return the planned deviation of the weights' places, m; more than any where not allowed."""
-    joints, boxes = shaking.waves(motion, SECONDS), box_shooting.likely(_BOXES)
+    joints, boxes = shaking.waves(motion, SECONDS), box_planning.likely(_BOXES)
     if not shaking.within_limits(joints):
         return _FAILED
     kinds = (box_parameters.empty_of_both, box_parameters.loaded)
@@ -66,7 +71,7 @@ def deviation(motion: Waves) -> float:
     widest = float(swung[..., : box_shooting.SEEN].abs().max())
     if not widest < SWING:
         return _FAILED
-    return box_shooting.planned_deviation(joints, shaking.RATE, boxes)
+    return box_planning.planned_deviation(joints, shaking.RATE, boxes)
 
 
 def _proposed(trial: BaseTrial) -> Waves:

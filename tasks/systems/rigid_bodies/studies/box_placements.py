@@ -20,7 +20,13 @@ from ricochet.models.inference.limits import Limits
 from ricochet.models.inference.linear_newton import Settings
 from ricochet.models.inference.multiple_shooting import Shooting
 from ricochet.models.inference.shooting_density import ShootingDensity
-from ricochet.models.systems.rigid_bodies import box_parameters, box_shooting, shaking
+from ricochet.models.inference.stein_newton import Posterior
+from ricochet.models.systems.rigid_bodies import (
+    box_parameters,
+    box_posterior,
+    box_shooting,
+    shaking,
+)
 from ricochet.models.systems.rigid_bodies.box_coordinates import BoxCoordinates
 from ricochet.models.systems.rigid_bodies.box_parameters import WEIGHTS_HIGH, WEIGHTS_LOW
 
@@ -55,11 +61,20 @@ class Placement:
     loaded: Float[ndarray, "frame 4"]
     further: Float[ndarray, "other 4"]
 
-    def both(self) -> Shooting:
-        """Return the box empty and loaded, fifteen parameters unknown."""
-        kinds = (box_parameters.empty_of_both, box_parameters.loaded)
-        joints = (self.joints, self.joints)
-        return box_shooting.shooting((self.empty, self.loaded), joints, RATE, kinds)
+    def posterior(
+        self, generator: np.random.Generator, settings: Settings, discrepancy: float
+    ) -> Posterior:
+        """Return ours, by the box empty and loaded, all fifteen parameters unknown."""
+        return box_posterior.infer(
+            (self.empty, self.loaded),
+            [box_shooting.inputs(self.joints, RATE)] * 2,
+            RATE,
+            (box_parameters.empty_of_both, box_parameters.loaded),
+            generator,
+            inside=box_shooting.limits(),
+            settings=settings,
+            discrepancy=discrepancy,
+        )
 
     def alone(self, numbers: Float[Tensor, " 11"], windows: int | None) -> Shooting:
         """Return the loaded box, that without weights given by its numbers, places unknown.
@@ -82,7 +97,7 @@ def joints_of(motion: str) -> Float[ndarray, "frame 7"]:
     return paper if motion == PAPER else shaking.waves(shaking.TELLING, len(paper) / RATE)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def placement(motion: str, seed: int) -> Placement:
     """Return a placement; the weights are the same for both motions."""
     draw = np.random.default_rng([_SEED, seed])
@@ -99,7 +114,7 @@ def placement(motion: str, seed: int) -> Placement:
     return Placement(places, joints, *recorded)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def first_phase(motion: str, seed: int) -> Float[Tensor, " 11"]:
     """Return the numbers of the empty box as the best fit has them, within the paper's limits.
 

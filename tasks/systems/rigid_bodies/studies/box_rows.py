@@ -1,10 +1,10 @@
-"""The rows of the study of the shaken box: fifty places of its weights, by each method.
-
-Of ours there are two hundred, and what it predicts is displaced by the departures that it inferred.
+"""The rows of the study of the shaken box: a hundred places of its weights, by each method.
 
 `prior` draws all over the limits. `stein_newton` is ours (`inference.linear_newton`): box and
-weights are inferred together, with noise and departures from the equations. All others are given
-the box as its best fit has it (`box_placements.first_phase`), as in the paper, and one sigma.
+weights are inferred together, with noise, discrepancies and departures from the equations, by which
+what it predicts is displaced. All others are given the box as its best fit has it
+(`box_placements.first_phase`), as in the paper, and one sigma, searched with their settings
+(`box_search`).
 `mujoco_sysid` is the least-squares fit of `mujoco.sysid`, and the normal law of its intervals.
 """
 
@@ -19,12 +19,11 @@ from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor
 
-from ricochet.models.inference import budgets, linear_newton
+from ricochet.models.inference import budgets
 from ricochet.models.inference.limits import Limits, Shares
 from ricochet.models.inference.linear_newton import Settings
 from ricochet.models.probability.boxes import Box
-from ricochet.models.systems.rigid_bodies import box_parameters, box_shooting
-from ricochet.models.systems.rigid_bodies.box_coordinates import BoxCoordinates
+from ricochet.models.systems.rigid_bodies import box_parameters, box_posterior, box_shooting
 from ricochet.models.systems.rigid_bodies.box_parameters import WEIGHTS_HIGH, WEIGHTS_LOW
 from ricochet.tasks.systems.rigid_bodies.studies import (
     box_fits,
@@ -32,22 +31,34 @@ from ricochet.tasks.systems.rigid_bodies.studies import (
     box_placements,
     likelihood_free,
     methods,
-    real_rows,
 )
 from ricochet.tasks.systems.rigid_bodies.studies.box_judge import SIGMA as ANGLE
 from ricochet.tasks.systems.rigid_bodies.studies.box_judge import Law
 from ricochet.tasks.systems.rigid_bodies.studies.box_placements import Placement
 from ricochet.tasks.systems.rigid_bodies.studies.likelihood_free import Simulated
+from ricochet.tasks.systems.rigid_bodies.studies.methods import PARTICLES as DRAWS
 from ricochet.tasks.systems.rigid_bodies.studies.methods import Chosen, Problem
 
-DRAWS = 50
-SIGMA = 0.1
-"""Deviation of an observation, over the states' deviations, for all but ours."""
 PRIOR, OURS, SYSID = "prior", "stein_newton", "mujoco_sysid"
 KINDS: Mapping[str, int | None] = {"ss": 1, "ms": None}
 """Windows by single and by multiple shooting; None for those of `box_shooting`."""
-SETTINGS: Mapping[str, Chosen] = real_rows.SETTINGS
-"""Those of the filmed pendulum (`real_rows`), where they were searched."""
+SIGMA = "sigma"
+"""Deviation of an observation, over the states' deviations: searched with the settings."""
+SETTINGS: Mapping[str, Chosen] = {
+    "svgd-ss": {"rate": 0.0846, "sigma": 0.0175},
+    "svgd-ms": {"rate": 0.0125, "sigma": 0.0808},
+    "csvgd-ss": {"rate": 0.0846, "damping": 0.141, "gain": 0.0237, "sigma": 0.0343},
+    "csvgd-ms": {"rate": 0.0846, "damping": 0.141, "gain": 0.0237, "sigma": 0.0343},
+    "sgld-ss": {"rate": 0.0726, "sigma": 0.03},
+    "sgld-ms": {"rate": 0.0258, "sigma": 0.0369},
+    "cem-ss": {"elite": 0.0782, "floor": 1.7e-05, "sigma": 0.03},
+    "cem-ms": {"elite": 0.117, "floor": 3.77e-05, "sigma": 0.0482},
+    "emcee-ss": {"stretch": 5.66, "sigma": 0.0175},
+    "emcee-ms": {"stretch": 5.66, "sigma": 0.0175},
+    "nuts-ss": {"accepted": 0.729, "sigma": 0.0587},
+    "nuts-ms": {"accepted": 0.772, "sigma": 0.0808},
+}
+"""What `python -m ricochet.tasks.systems.rigid_bodies.studies.box_search` found: 6 trials, 5 s."""
 _SEED = 84_000
 _AT_ONCE = 500
 
@@ -60,6 +71,7 @@ class Job:
         seconds: Of processor time, where a method goes on as long as it may.
         particles: Of ours.
         rounds: Of ours, that settle and that are kept.
+        discrepancy: Of ours, the deviation of a share by which a number may be off.
         simulations: To learn from, where a method does; its placements are `others` too.
         others: Seeds of the placements that a density is asked for.
     """
@@ -70,6 +82,7 @@ class Job:
     seconds: float = 0.0
     particles: int = 16
     rounds: int = 30
+    discrepancy: float = box_posterior.DISCREPANCY
     simulations: int = 0
     others: tuple[int, ...] = ()
 
@@ -106,7 +119,7 @@ def limits() -> Limits:
     return Limits(torch.tensor(WEIGHTS_LOW).double(), torch.tensor(WEIGHTS_HIGH).double())
 
 
-def law(job: Job, at: Placement, draw: np.random.Generator, chosen: Chosen | None = None) -> Law:
+def law(job: Job, at: Placement, draw: np.random.Generator) -> Law:
     """Return what a row that is made for one placement says of it."""
     if job.row == OURS:
         return _ours(job, at, draw)
@@ -115,19 +128,35 @@ def law(job: Job, at: Placement, draw: np.random.Generator, chosen: Chosen | Non
         share = torch.from_numpy(draw.uniform(size=(DRAWS, 4)))
         return _given(Shares(limits()).parameters(share), numbers)
     if job.row == SYSID:
-        problem = problem_of(at, numbers, "ss")
+        problem = problem_of(at, numbers, "ss", 1.0)
         return _given(box_fits.least_squares(problem, DRAWS, draw), numbers)
-    name, kind = job.row.rsplit("-", 1)
-    budget = budgets.processor_time(job.seconds)
-    settings = SETTINGS[job.row] if chosen is None else chosen
-    found = methods.infer(name, problem_of(at, numbers, kind), budget, draw, settings)
-    last = np.linspace(0, len(found) - 1, DRAWS).round().astype(int)
-    return _given(found[last], numbers)
+    return by_density(job.row, at, numbers, job.seconds, draw, SETTINGS[job.row])
 
 
-def problem_of(at: Placement, numbers: Float[Tensor, " 11"], kind: str) -> Problem:
-    """Return what methods are given."""
-    return Problem(at.alone(numbers, KINDS[kind]), Shares(limits()), SIGMA)
+def by_density(
+    row: str,
+    at: Placement,
+    numbers: Float[Tensor, " 11"],
+    seconds: float,
+    draw: np.random.Generator,
+    chosen: Chosen,
+) -> Law:
+    """Return what a method says that is given a density, within seconds of processor time.
+
+    Args:
+        numbers: Of the empty box.
+        chosen: Its settings, sigma among them.
+    """
+    name, kind = row.rsplit("-", 1)
+    settings = dict(chosen)
+    problem = problem_of(at, numbers, kind, settings.pop(SIGMA))
+    budget = budgets.processor_time(seconds)
+    return _given(methods.infer(name, problem, budget, draw, settings), numbers)
+
+
+def problem_of(at: Placement, numbers: Float[Tensor, " 11"], kind: str, sigma: float) -> Problem:
+    """Return what methods are given; sigma is over the states' deviations."""
+    return Problem(at.alone(numbers, KINDS[kind]), Shares(limits()), sigma)
 
 
 def _laws(job: Job, placements: list[Placement], draw: np.random.Generator) -> list[Law]:
@@ -143,17 +172,10 @@ def _given(places: Float[Tensor, "draw 4"], numbers: Float[Tensor, " 11"]) -> La
 
 
 def _ours(job: Job, at: Placement, draw: np.random.Generator) -> Law:
-    inside = box_shooting.limits()
-    posterior = linear_newton.infer(
-        at.both(),
-        BoxCoordinates(inside),
-        draw,
-        fitting=BoxCoordinates(inside, fitting=True),
-        settings=Settings(particles=job.particles, settling=job.rounds, rounds=job.rounds),
-        symmetry=box_parameters.swapped,
-    )
+    settings = Settings(particles=job.particles, settling=job.rounds, rounds=job.rounds)
+    posterior = at.posterior(draw, settings, job.discrepancy)
     theta, delta = posterior.theta.flatten(0, 1), posterior.delta.flatten(0, 1)
-    chosen = torch.from_numpy(draw.choice(len(theta), min(len(theta), 4 * DRAWS), replace=False))
+    chosen = torch.from_numpy(draw.choice(len(theta), min(len(theta), DRAWS), replace=False))
     picked = theta[chosen]
     return Law(picked[:, -4:].numpy(), box_parameters.loaded(picked), delta[chosen])
 
@@ -169,9 +191,10 @@ def _learnt(job: Job, placements: list[Placement], draw: np.random.Generator) ->
         simulated, box, model=model, statistic=statistic, draw=generator
     )
     found = []
-    for at in placements:
+    for seed, at in zip(job.others, placements, strict=True):
         share = density.draws(torch.from_numpy(at.loaded), DRAWS, generator)
-        found.append(_given(Shares(limits()).parameters(share), numbers))
+        own = box_placements.first_phase(job.motion, seed)
+        found.append(_given(Shares(limits()).parameters(share), own))
     return found
 
 

@@ -22,6 +22,7 @@ from ricochet.tasks.training.search import Choice, Space
 
 Value = Callable[[str, float, Chosen], float]
 """Of a row, of seconds of processor time and settings; less is better."""
+Ranges = Mapping[str, tuple[float, float]]
 
 
 def main(
@@ -29,11 +30,13 @@ def main(
     description: str | None,
     settings: Mapping[str, Chosen],
     value: Value,
+    further: Ranges | None = None,
 ) -> None:
     """Search, and print what was found as JSON, a line a row.
 
     Args:
         settings: Of each row, to begin with.
+        further: Ranges that all rows have besides their methods' own.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("folder", type=Path)
@@ -46,14 +49,14 @@ def main(
         place = given.folder / row
         place.mkdir(parents=True, exist_ok=True)
         with bar(row) as progress:
-            space = space_of(row, given.seconds, settings[row], value)
+            space = space_of(row, given.seconds, settings[row], value, further or {})
             best = search.search(space, place, trials=given.trials, seed=0, progress=progress)
         print(json.dumps({row: best.chosen, "value": best.value}), flush=True)  # noqa: T201
 
 
-def space_of(row: str, seconds: float, settings: Chosen, value: Value) -> Space:
+def space_of(row: str, seconds: float, settings: Chosen, value: Value, further: Ranges) -> Space:
     """Return what of a row is searched."""
-    ranges = methods.METHODS[row.rsplit("-", 1)[0]].ranges
+    ranges = {**methods.METHODS[row.rsplit("-", 1)[0]].ranges, **further}
 
     def propose(trial: Trial) -> Choice:
         return {

@@ -4,9 +4,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ricochet.models.systems.rigid_bodies import box_parameters, hanging_box
+from ricochet.models.systems.rigid_bodies import box_parameters, hanging_box, shaking
 from ricochet.models.systems.rigid_bodies.box_parameters import DEPTH, MASS, WEIGHT
 from ricochet.models.systems.rigid_bodies.hanging_box import Box, Carrier
+from ricochet.models.systems.rigid_bodies.shaking import TELLING
 
 LOW = torch.tensor(box_parameters.EMPTY_LOW + box_parameters.WEIGHTS_LOW).double()
 HIGH = torch.tensor(box_parameters.EMPTY_HIGH + box_parameters.WEIGHTS_HIGH).double()
@@ -45,3 +46,11 @@ def carried(short: int, batch: tuple[int, ...] = (), seed: int = 1) -> Tensor:
 def carrier(values: Tensor) -> Carrier:
     """Return the same as a carrier."""
     return Carrier(*values.split(3, -1))
+
+
+def short_waves(size: float = 1.0, seconds: float = 2.0) -> np.ndarray:
+    """Return the arm's joints in shorter and smaller waves of its motion."""
+    motion = shaking.Waves(
+        tuple(size * each for each in TELLING.sizes), TELLING.frequencies, TELLING.phases
+    )
+    return shaking.waves(motion, seconds)

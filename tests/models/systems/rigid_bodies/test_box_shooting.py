@@ -1,4 +1,4 @@
-"""Recordings of a carried box as motions, and how well a motion of the arm tells the weights."""
+"""Recordings of a carried box as motions."""
 
 from functools import cache
 
@@ -13,19 +13,11 @@ from ricochet.models.systems.rigid_bodies import (
     box_parameters,
     box_shooting,
     carried_box,
-    shaking,
 )
-from ricochet.models.systems.rigid_bodies.shaking import RATE, READY, TELLING
+from ricochet.models.systems.rigid_bodies.shaking import RATE, READY
 from tests.models.systems.rigid_bodies import boxes
 
 DOWN = torch.tensor((0.0, 0.0, GRAVITY)).double()
-
-
-def short_waves(size: float = 1.0, seconds: float = 2.0) -> np.ndarray:
-    motion = shaking.Waves(
-        tuple(size * each for each in TELLING.sizes), TELLING.frequencies, TELLING.phases
-    )
-    return shaking.waves(motion, seconds)
 
 
 def seen(joints: np.ndarray, angles: np.ndarray) -> np.ndarray:
@@ -38,7 +30,7 @@ def seen(joints: np.ndarray, angles: np.ndarray) -> np.ndarray:
 @cache
 def recorded() -> tuple[np.ndarray, np.ndarray]:
     """Joints, and states of a loaded box that hangs still at first."""
-    joints = short_waves()
+    joints = boxes.short_waves()
     numbers = box_parameters.loaded(boxes.parameters(1))
     return joints, box_shooting.from_rest(numbers, joints, RATE)[0].numpy()
 
@@ -73,13 +65,13 @@ def test_a_box_at_rest_on_an_arm_that_does_not_move_stays_and_on_one_that_does_m
     found = box_shooting.from_rest(numbers, still, RATE)
     assert found.shape == (3, 80, 4)
     assert float((found - found[:, :1]).abs().max()) < 1e-10
-    moved = box_shooting.from_rest(numbers, short_waves(), RATE)
+    moved = box_shooting.from_rest(numbers, boxes.short_waves(), RATE)
     assert float((moved - moved[:, :1]).abs().max()) > 0.05
 
 
 def test_states_of_points_are_the_angles_and_their_rates() -> None:
     """The rate of a cubic through 21 frames: of smooth angles all but exact."""
-    joints, times = short_waves(), np.arange(200) / RATE
+    joints, times = boxes.short_waves(), np.arange(200) / RATE
     wanted = 0.3 * np.stack((np.sin(3.0 * times), np.cos(2.0 * times)), 1)[: len(joints)]
     rates = 0.3 * np.stack((3.0 * np.cos(3.0 * times), -2.0 * np.sin(2.0 * times)), 1)
     found = box_shooting.states(seen(joints[:200], wanted), joints[:200], RATE)
@@ -114,47 +106,6 @@ def test_windows_and_recordings_stand_side_by_side() -> None:
         alone = one.at(theta, one.starts.expand(2, -1, -1, -1))
         first, second = shot.residuals[:, place] * both.scale[:2], alone.residuals[:, 0]
         torch.testing.assert_close(first, second * one.scale[:2])
-
-
-@pytest.mark.slow
-def test_larger_motions_tell_more_and_larger_departures_less(monkeypatch) -> None:
-    theta = box_shooting.likely(2)
-    usual, larger = (
-        box_shooting.planned_deviation(short_waves(size), RATE, theta) for size in (0.5, 1.0)
-    )
-    assert larger < usual
-    wider = tuple(5.0 * each for each in box_shooting.DEPARTURE)
-    monkeypatch.setattr(box_shooting, "DEPARTURE", wider)
-    assert box_shooting.planned_deviation(short_waves(), RATE, theta) > 1.2 * larger
-
-
-@pytest.mark.slow
-def test_errors_and_departures_twice_as_wide_leave_deviations_twice_as_wide(monkeypatch) -> None:
-    """The law is normal about the plan, and the prior far wider than what is told."""
-    joints, theta = shaking.waves(TELLING, 5.8), box_shooting.likely(2)
-    monkeypatch.setattr(box_shooting, "POINT_ERROR", 1e-5)
-    monkeypatch.setattr(box_shooting, "DEPARTURE", (1e-6, 1e-6, 2e-5, 2e-5))
-    narrow = box_shooting.planned_deviation(joints, RATE, theta)
-    monkeypatch.setattr(box_shooting, "POINT_ERROR", 2e-5)
-    monkeypatch.setattr(box_shooting, "DEPARTURE", (2e-6, 2e-6, 4e-5, 4e-5))
-    wide = box_shooting.planned_deviation(joints, RATE, theta)
-    assert wide / narrow == pytest.approx(2.0, rel=0.01)
-
-
-@pytest.mark.slow
-def test_the_motion_that_tells_most_tells_more_than_joints_in_turn() -> None:
-    paper, theta = shaking.in_turn(), box_shooting.likely(4)
-    ours = shaking.waves(TELLING, len(paper) / RATE)
-    told = [box_shooting.planned_deviation(each, RATE, theta) for each in (paper, ours)]
-    assert told[1] < 0.7 * told[0]
-
-
-def test_likely_boxes_are_within_the_limits_and_always_the_same() -> None:
-    found, inside = box_shooting.likely(64), box_shooting.limits()
-    assert bool(((found > inside.low) & (found < inside.high)).all())
-    torch.testing.assert_close(box_shooting.likely(64), found, rtol=0.0, atol=0.0)
-    torch.testing.assert_close(box_shooting.likely(8), found[:8], rtol=0.0, atol=0.0)
-    assert len(np.unique(found.numpy(), axis=0)) == 64
 
 
 def test_limits_of_the_box_alone_are_the_first_of_both() -> None:
