@@ -75,7 +75,8 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         "units": list(problem.units),
         "empty": None if empty is None else str(empty),
         "notes": _notes(before | learnt, inferred),
-        "assumed": {"box_kg": MASS} | ({"weight_kg": WEIGHT, "depth_m": DEPTH} if empty else {}),
+        "assumed": {"box_kg": MASS, "discrepancy": settings.discrepancy}
+        | ({"weight_kg": WEIGHT, "depth_m": DEPTH} if empty else {}),
         "prediction": {
             name: model_inference.prediction(each, list(JOINTS)) for name, each in found.items()
         },
@@ -173,18 +174,19 @@ def _inferred(
     kinds += [box_parameters.loaded if empty else box_parameters.of_empty] * (len(runs) - empty)
     shooting, rate = _shooting(runs, kinds, request)
     inside = problem.limits
-    posterior = box_posterior.infer(
-        *_recorded(runs),
-        rate,
-        kinds,
-        generator,
-        inside=inside,
-        settings=Settings(
-            particles=settings.particles, settling=settings.rounds, rounds=settings.rounds
-        ),
-        discrepancy=settings.discrepancy,
-        progress=part(request.progress, 0, 2),
-    )
+    with motion_inference.refused_limits(str(request.files[0])):
+        posterior = box_posterior.infer(
+            *_recorded(runs),
+            rate,
+            kinds,
+            generator,
+            inside=inside,
+            settings=Settings(
+                particles=settings.particles, settling=settings.rounds, rounds=settings.rounds
+            ),
+            discrepancy=settings.discrepancy,
+            progress=part(request.progress, 0, 2),
+        )
     if empty:
         flat = posterior.theta.flatten(0, 1).clone()
         flat[:, -4:] = torch.from_numpy(box_parameters.in_order(flat[:, -4:].numpy()))

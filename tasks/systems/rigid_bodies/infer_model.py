@@ -121,19 +121,12 @@ def _inferred(
     generator: np.random.Generator,
 ) -> Inferred:
     settings = request.settings[Model]
-    amount = Amount(settings.span, settings.instants, settings.particles)
-    try:
+    amount = Amount(settings.span, settings.instants, settings.particles, settings.rounds)
+    named = request.given.get("parameters") or model_parameters.beside(request.given["model"])
+    with motion_inference.refused_limits(str(named)):
         return motion_inference.infer(
             problem, read.learnt, generator, amount=amount, progress=part(request.progress, 0, 2)
         )
-    except BadInput:
-        raise
-    except ValueError as error:
-        if not str(error).startswith("limits: "):
-            raise
-        found = str(error).removeprefix("limits: ")
-        named = request.given.get("parameters") or model_parameters.beside(request.given["model"])
-        raise BadInput(str(named), found, "other limits, of models that can move") from error
 
 
 def _notes(request: InferenceRequest, read: _Read, rate: float) -> list[str]:

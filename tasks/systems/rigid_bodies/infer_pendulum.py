@@ -35,14 +35,15 @@ def run(request: InferenceRequest) -> dict[str, Any]:
     settings = request.settings[Pendulum]
     learnt, others = (_read(files, request.rate) for files in (request.files, request.predicted))
     generator = np.random.default_rng(request.seed)
-    inferred = pendulum_inference.infer(
-        learnt,
-        generator,
-        span=settings.span,
-        instants=settings.instants,
-        particles=settings.particles,
-        progress=part(request.progress, 0, 2),
-    )
+    with motion_inference.refused_limits(str(request.files[0])):
+        inferred = pendulum_inference.infer(
+            learnt,
+            generator,
+            span=settings.span,
+            instants=settings.instants,
+            particles=settings.particles,
+            progress=part(request.progress, 0, 2),
+        )
     found = predicted_motions.predict(inferred, others, generator)
     request.progress(2, 2)
     result = {

@@ -7,7 +7,8 @@ crowd at their limits and how the equations fail are stated together. What moves
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +27,11 @@ from ricochet.models.inference.multiple_shooting import Shooting, Simulator
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
 from ricochet.models.inference.stein_newton import Posterior, Settings
 from ricochet.models.systems.rigid_bodies import marked_motion
+from ricochet.tasks.systems.rigid_bodies import motion_misfits
 from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
 
 WINDOW = 0.05
 """Seconds."""
-POOR, MIXED, FEW, DEPARTS = 0.3, 1.2, 0.5, 0.5
-"""Fit, mixing, share of the starts at the best, and departure from which on something is said."""
 
 Inputs = Float[Tensor, "window step input"]
 """What acts in each frame of some windows, those of a motion together."""
@@ -81,11 +81,13 @@ class Amount:
         span: Seconds of each piece.
         instants: Seconds from each recording's start at which pieces begin; those that it does not
             hold whole are left out.
+        rounds: Whose particles are kept.
     """
 
     span: float
     instants: Sequence[float]
     particles: int
+    rounds: int = Settings().rounds
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ class Inferred:
             "fit_rmse": float(best),
             "starts_at_best": float((posterior.fits <= 1.1 * best).double().mean()),
             "mixing": mixing if math.isfinite(mixing) else None,
-            "misfit": misfits(posterior, self.problem.doubt),
+            "misfit": motion_misfits.of(posterior, self.problem.doubt),
         }
 
 
@@ -216,7 +218,7 @@ def infer(
         shooting,
         Logistic(problem.limits, problem.logarithmic),
         generator,
-        settings=Settings(particles=amount.particles),
+        settings=Settings(particles=amount.particles, rounds=amount.rounds),
         spread_in=problem.spread_in,
         apart=problem.width,
         progress=progress,
@@ -227,6 +229,20 @@ def infer(
         problem.names,
     )
     return Inferred(problem, posterior, shooting, known, rate)
+
+
+@contextmanager
+def refused_limits(where: str) -> Iterator[None]:
+    """Refuse limits within which nothing moves, which inference finds out, as bad input."""
+    try:
+        yield
+    except BadInput:
+        raise
+    except ValueError as error:
+        if not str(error).startswith("limits: "):
+            raise
+        found = str(error).removeprefix("limits: ")
+        raise BadInput(where, found, "other limits, of what can move") from error
 
 
 def precision(
@@ -245,36 +261,6 @@ def best(inferred: Inferred) -> Float[ndarray, " parameter"]:
     density, last, noise = _last(inferred.shooting, inferred.limits, inferred.posterior)
     place = int(density.value(last, density.at(last), noise).argmax())
     return inferred.posterior.theta[-1, place].numpy()
-
-
-def misfits(posterior: Posterior, doubt: str) -> list[str]:
-    """Return, a line each, what makes the posterior doubtful.
-
-    Args:
-        doubt: What a poor fit may come from.
-    """
-    best = float(posterior.fits.min())
-    share = float((posterior.fits <= 1.1 * best).double().mean())
-    seen = posterior.sigma.shape[-1]
-    ratio = (posterior.delta[..., :seen] / posterior.sigma).flatten(0, 1)
-    departure = float(torch.quantile(ratio, 0.05, dim=0).max())
-    found = []
-    if posterior.white < stein_newton.WHITE or departure > DEPARTS:
-        found.append(
-            f"the equations do not hold exactly: the best fit's errors are noise with a chance of"
-            f" {posterior.white:.1g}, and states depart from the equations by {departure:.2g} of"
-            " the observations' noise or more in each window; the posterior is wider for it"
-        )
-    if best > POOR:
-        found.append(f"the best fit misses by {best:.2f} of the states' deviations: {doubt}")
-    if share < FEW:
-        found.append(f"{share:.0%} of the starts came to the best fit: there may be a better one")
-    mixing = float(posterior.mixing.max())
-    if not math.isfinite(mixing):
-        found.append("particles did not move at all: no region can be trusted")
-    elif mixing > MIXED:
-        found.append(f"particles have not mixed ({mixing:.2f}, expected 1)")
-    return found
 
 
 def _rate(runs: Mapping[str, Recorded]) -> float:

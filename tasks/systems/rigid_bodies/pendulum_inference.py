@@ -26,8 +26,8 @@ INERTIA_LOW = 1e-5
 """Least moment of inertia, kg m^2: the paper's limit of 2e-3 leaves the filmed pendulum out."""
 STATES = ("angle 1 / rad", "angle 2 / rad", "rate 1 / (rad/s)", "rate 2 / (rad/s)")
 _DOUBT = (
-    "columns may be swapped (gravity along the first of each pair), the rate wrong, or it is no"
-    " double pendulum"
+    "columns may be swapped (gravity along the first of each pair), angles in degrees, the rate"
+    " wrong, or it is no double pendulum"
 )
 
 

@@ -3,6 +3,7 @@
 Each step finds its own earlier result, so that publishing again adds nothing.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,11 @@ PACKAGE = "package"
 PURPOSE = (
     "Posteriors of parameters from recorded motion (`ricochet infer`): a run a posterior."
     " `fit_rmse` is what the best fit misses by, over the states' deviations; `mixing` is near 1"
-    " where particles have the posterior's law; `angle_deg` and `coverage_90` are of further"
-    " recordings."
+    " where particles have the posterior's law; `angle_deg`, `error` (of a joint, in its unit) and"
+    " `coverage_90` are of further recordings."
 )
+_FOREIGN = re.compile(r"[^\w.-]", re.ASCII)
+"""What names of metrics cannot hold."""
 _NUMBERS = ("fit_rmse", "starts_at_best", "mixing", "rank")
 
 
@@ -86,8 +89,11 @@ def places_of(files: Sequence[str]) -> dict[str, list[str]]:
 def _ahead(result: Mapping[str, Any]) -> dict[str, float]:
     """Return what further recordings said, if there were some."""
     together = result["prediction_together"] or {}
-    return {
+    found = {
         f"{metric}_{time}": value
         for metric in ("angle_deg", "coverage_90")
         for time, value in together.get(metric, {}).items()
     }
+    for time, errors in together.get("error", {}).items():
+        found |= {f"error_{_FOREIGN.sub('_', joint)}_{time}": e for joint, e in errors.items()}
+    return found

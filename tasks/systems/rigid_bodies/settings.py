@@ -35,6 +35,7 @@ class Model:
     span: Span
     instants: Instants
     particles: Particles
+    rounds: Annotated[int, Interval(ge=2, le=10_000)]
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,6 @@ def run(request: StudyRequest) -> dict[str, Any]:
     by_row[PARAMETERS_ALONE] = [replace(one, departure=None) for one in by_row[OURS]]
     each = {row: [_numbers(film, one) for one in some] for row, some in by_row.items()}
     table = {row: tables.averaged(numbers, NUMBERS) for row, numbers in each.items()}
-    limited = found[plan.job(PAPER_LIMITS, plan.seeds[0])]
     ahead = real_ahead.run(
         Path(plan.folder), settings, out, request.seed,
         quick=request.quick, progress=part(request.progress, 2, 3),
@@ -129,17 +128,10 @@ def run(request: StudyRequest) -> dict[str, Any]:
         },
     )
     journal.file.unlink()
+    limited = found[plan.job(PAPER_LIMITS, plan.seeds[0])]
     return {
         "quick": request.quick,
-        "seeds": list(plan.seeds),
-        "sigma": SIGMA,
-        "windows": dict(filmed_pendulum.WINDOWS),
-        "particles": plan.particles,
-        "rows": table,
-        "paper_limits": {
-            "fit_rmse": limited.fit_rmse,
-            "at_limits": real_claims.at_the_papers_limits(limited.parameters),
-        },
+        **_compared(plan, table, limited),
         "sweep": {
             row: {f"{s:g}": _numbers(film, found[job]) for (name, s), job in
                   plan.sweep(seconds).items() if name == row}
@@ -148,8 +140,6 @@ def run(request: StudyRequest) -> dict[str, Any]:
         "claims": real_claims.claims(table, limited, ahead.theta, len(plan.seeds)),
         "held_out": ahead.held_out,
         "crossing": ahead.crossing,
-        "absent": peer_samplers.absent(),
-        "settings": {row: dict(chosen) for row, chosen in real_rows.SETTINGS.items()},
     }  # fmt: skip
 
 
@@ -162,6 +152,23 @@ def present() -> tuple[str, ...]:
     """Return the rows of methods whose packages are installed."""
     missing = peer_samplers.absent()
     return tuple(row for row in real_rows.names() if row.rsplit("-", 1)[0] not in missing)
+
+
+def _compared(plan: Plan, table: Mapping[str, Any], limited: Found) -> dict[str, Any]:
+    """Return the rows, and how they were computed."""
+    return {
+        "seeds": list(plan.seeds),
+        "sigma": SIGMA,
+        "windows": dict(filmed_pendulum.WINDOWS),
+        "particles": plan.particles,
+        "rows": table,
+        "paper_limits": {
+            "fit_rmse": limited.fit_rmse,
+            "at_limits": real_claims.at_the_papers_limits(limited.parameters),
+        },
+        "absent": peer_samplers.absent(),
+        "settings": {row: dict(chosen) for row, chosen in real_rows.SETTINGS.items()},
+    }
 
 
 def _worked(jobs: Sequence[Job], journal: Journal[Found], progress: Progress) -> dict[Job, Found]:
