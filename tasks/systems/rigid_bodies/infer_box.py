@@ -92,7 +92,8 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     assumed = ", ".join(
         f"{name.replace('_', ' ')} {value}" for name, value in result["assumed"].items()
     )
-    found = [f"note: {line}" for line in (f"assumed, as in the paper: {assumed}", *result["notes"])]
+    masses = f"assumed: {assumed}; masses and depth are the paper's"
+    found = [f"note: {line}" for line in (masses, *result["notes"])]
     found += motion_results.lines(result)
     if result["empty"] is not None:
         found.append("the weights may be in each other's place: no motion tells them apart")

@@ -117,7 +117,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
         "seeds": list(plan.seeds),
         "seconds": plan.seconds,
         "motions": motions,
-        "narrower": _ratio(motions),
+        "deviation_ratio": _ratio(motions),
         "absent": absent(),
         "settings": {row: dict(chosen) for row, chosen in box_rows.SETTINGS.items()},
         "each": {

@@ -307,7 +307,7 @@ def test_the_study_has_its_rows_and_pictures(tmp_path: Path, monkeypatch) -> Non
     for motion in (PAPER, OURS):
         assert set(result["motions"][motion]["rows"]) == rows == set(result["each"][motion])
         assert result["motions"][motion]["planned_sd_mm"] > 0.0
-    assert result["narrower"] > 0.0
+    assert result["deviation_ratio"] > 0.0
     assert json.loads(json.dumps(result)) == result
     for name in ("places_paper", "places_ours", "errors"):
         assert (tmp_path / f"{name}.png").stat().st_size > 5_000
