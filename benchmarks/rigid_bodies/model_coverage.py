@@ -1,7 +1,7 @@
 """How often intervals of a MuJoCo model's numbers hold the truth.
 
-Run by `python -m benchmarks.rigid_bodies.model_coverage --runs N [--particles N] [--seed N]
-[--workers N] [--journal FILE]`; with a journal a run that was stopped goes on.
+Run by `python -m benchmarks.rigid_bodies.model_coverage --runs N [--particles N] [--rounds N]
+[--seed N] [--workers N] [--journal FILE]`; with a journal a run that was stopped goes on.
 
 A cart on a spring carries a rod, its mass, the spring's stiffness and the magnitude of the hinge's
 damping anywhere within their limits. It is let go and pushed by a sine of 3 N, and both joints are
@@ -61,6 +61,7 @@ class Job:
 
     seed: int
     particles: int
+    rounds: int
     errors: float
 
 
@@ -109,7 +110,7 @@ def inferred(job: Job) -> tuple[np.ndarray, Inferred]:
         model_inference.problem(model, unknown, settings.window),
         {"run.csv": run},
         np.random.default_rng([job.seed, 1]),
-        amount=Amount(SECONDS, (0.0,), job.particles),
+        amount=Amount(SECONDS, (0.0,), job.particles, job.rounds),
     )
     return truth, found
 
@@ -157,13 +158,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--particles", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--errors", type=float, default=5e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int)
     parser.add_argument("--journal", type=Path)
     given = parser.parse_args(arguments)
     journal = given.journal and Journal(given.journal, vars, lambda entry: Outcome(**entry))
-    jobs = [Job(given.seed + number, given.particles, given.errors) for number in range(given.runs)]
+    jobs = [
+        Job(given.seed + number, given.particles, given.rounds, given.errors)
+        for number in range(given.runs)
+    ]
     with bar("recordings") as progress:
         found = run_all(outcome, jobs, workers=given.workers, journal=journal, progress=progress)
     print(*lines(found), sep="\n")

@@ -1,13 +1,13 @@
 r"""Coordinates of parameters, and by how much numbers of the model are off in each recording.
 
-A model that is not the world is off by more than its noise. Each number that motion depends on may
-be off by a share e of its size, in every recording by another one, whose law is normal about 0 with
-a deviation that is stated. These shares are inferred with the parameters, as coordinates of their
+A model that is not the world is off by more than its noise. Numbers that motion depends on may be
+off, in every recording otherwise, by shares of their sizes, whose law is normal about 0 with a
+deviation that is stated. These shares are inferred with the parameters, as coordinates of their
 own in units of that deviation; what is known of the parameters is then no narrower than the model
 is good. The deviation cannot be inferred from a few recordings: it is a judgement.
 
-Sources: Kennedy and O'Hagan 2001, Brynjarsdottir and O'Hagan 2014 (why, and why its law must be
-stated); shares of numbers, a recording each: ours.
+Sources: Kennedy and O'Hagan 2001, Brynjarsdottir and O'Hagan 2014 (why a discrepancy, there of the
+output, and why its law must be stated); that of numbers, by shares, of each recording: ours.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ricochet.models.inference.limits import Coordinates, Limits, Shares
 
-_FURTHEST = 5.0
+FURTHEST = 5.0
 """Deviations within which shares are looked for at first."""
 
 
@@ -44,7 +44,7 @@ class WithDiscrepancies:
     @property
     def limits(self) -> Limits:
         """Of the parameters, and what shares hardly pass."""
-        furthest = self._standard * _FURTHEST * self.deviation
+        furthest = self._standard * FURTHEST * self.deviation
         inside = self.own.limits
         return Limits(torch.cat((inside.low, -furthest)), torch.cat((inside.high, furthest)))
 

@@ -201,7 +201,9 @@ def begun(density: ShootingDensity, count: int, generator: np.random.Generator) 
             break
     x, z = (torch.cat([getattr(some, name) for some in found]) for name in ("x", "z"))
     if len(x) < count:
-        raise ValueError(f"limits: {len(x)} of {len(share)} places within them have a motion")
+        raise ValueError(
+            f"limits within which {len(x)} of {len(share)} places have a motion, expected {count}"
+        )
     return Unknowns(x[:count], z[:count])
 
 

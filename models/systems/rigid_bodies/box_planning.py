@@ -12,11 +12,8 @@ from numpy import ndarray
 from torch import Tensor
 
 from ricochet.models.inference import collapsed_moves
-from ricochet.models.inference.discrepancies import WithDiscrepancies
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
 from ricochet.models.systems.rigid_bodies import box_parameters, box_posterior, box_shooting
-from ricochet.models.systems.rigid_bodies.box_coordinates import BoxCoordinates
-from ricochet.models.systems.rigid_bodies.box_motion import NUMBERS
 from ricochet.models.systems.rigid_bodies.box_parameters import EMPTY
 
 DEPARTURE = (2e-4, 2e-4, 5e-3, 5e-3)
@@ -26,7 +23,10 @@ _LIKELY = ((slice(3, 6), 0.35, 0.65), (8, 0.1, 0.6), (slice(9, 11), 0.1, 0.5))
 
 
 def planned_deviation(
-    joints: Float[ndarray, "frame 7"], rate: float, theta: Float[Tensor, "box 15"]
+    joints: Float[ndarray, "frame 7"],
+    rate: float,
+    theta: Float[Tensor, "box 15"],
+    discrepancy: float,
 ) -> float:
     """Return how well a motion would tell the places of the weights: their deviation, m.
 
@@ -35,15 +35,16 @@ def planned_deviation(
 
     Args:
         theta: Boxes with weights as they may be.
+        discrepancy: Deviation of a share by which a number may be off.
     """
     kinds = (box_parameters.empty_of_both, box_parameters.loaded)
     motions = torch.stack([box_shooting.from_rest(kind(theta), joints, rate) for kind in kinds], 1)
     inputs, own = [box_shooting.inputs(joints, rate)] * len(kinds), theta.shape[-1]
     plan = box_posterior.shooting(list(motions[0].numpy()), inputs, rate, kinds, own)
     begins = motions[:, :, :: plan.steps][:, :, : plan.windows]
-    box, shares = BoxCoordinates(box_shooting.limits(), fitting=True), NUMBERS * len(kinds)
-    density = ShootingDensity(plan, WithDiscrepancies(box, shares, box_posterior.DISCREPANCY))
-    x = torch.nn.functional.pad(box.of(theta), (0, shares))
+    box = box_posterior.coordinates(box_shooting.limits(), len(kinds), discrepancy, fitting=True)
+    density = ShootingDensity(plan, box)
+    x = torch.nn.functional.pad(box.own.of(theta), (0, box.count))
     unknowns = Unknowns(x, begins / plan.scale)
     sigma = box_shooting.POINT_ERROR / 2.0**0.5 / plan.scale[: box_shooting.SEEN]
     delta = torch.tensor(DEPARTURE).to(plan.scale) / plan.scale

@@ -1,15 +1,15 @@
 r"""The posterior of a box, and of weights in it, which in no recording is quite a rigid body.
 
-In each recording its moment, its inertia and its friction may be off by small shares (`inference.
-discrepancies`): of the moment's size, of the mean moment of inertia and of each friction. They
-stand for what the equations lack and what acts alike all the time, as a lid that gives way; what
-comes and goes is in the departures from window to window (`inference.linear_newton`).
+In each recording the numbers that motion depends on may be off (`inference.discrepancies`): the
+parts of the moment by shares of its size, all of the inertia by shares of the mean moment of
+inertia, each friction by a share of itself. They stand for what the equations lack and what acts
+alike all the time, as a lid that gives way; what comes and goes is in the departures from window to
+window (`inference.linear_newton`). A further recording has shares of its own (`further`).
 
 Source: ours.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -29,9 +29,6 @@ from ricochet.models.systems.rigid_bodies.box_coordinates import BoxCoordinates
 from ricochet.models.systems.rigid_bodies.box_motion import NUMBERS
 from ricochet.models.systems.rigid_bodies.box_parameters import EMPTY, Numbers
 
-DISCREPANCY = 5e-4
-"""Deviation of a share by which a number may be off, where none is stated."""
-
 
 def infer(
     runs: Sequence[Float[ndarray, "frame 4"]],
@@ -42,10 +39,10 @@ def infer(
     *,
     inside: Limits,
     settings: Settings,
-    discrepancy: float = DISCREPANCY,
+    discrepancy: float,
     progress: Progress = no_progress,
 ) -> Posterior:
-    """Return the posterior of the parameters between limits, weights in either order.
+    """Return the posterior of parameters between limits, weights in either order, then of shares.
 
     Args:
         runs: Angles, rad, and rates to begin with, rad/s, at a rate in Hz (`box_shooting.states`).
@@ -60,15 +57,14 @@ def infer(
     count = len(inside.low)
     motions = shooting(runs, inputs, rate, boxes, count)
     within, far = (
-        WithDiscrepancies(BoxCoordinates(inside, fitting=fitting), NUMBERS * len(runs), discrepancy)
-        for fitting in (False, True)
+        coordinates(inside, len(runs), discrepancy, fitting=fitting) for fitting in (False, True)
     )
 
     def swapped(theta: Float[Tensor, "particle unknown"]) -> Float[Tensor, "particle unknown"]:
         mine, others = theta[..., :count], theta[..., count:]
         return torch.cat((box_parameters.swapped(mine), others), -1)
 
-    found = linear_newton.infer(
+    return linear_newton.infer(
         motions,
         within,
         generator,
@@ -77,7 +73,14 @@ def infer(
         symmetry=swapped if count > len(EMPTY) else None,
         progress=progress,
     )
-    return replace(found, theta=found.theta[..., :count])
+
+
+def coordinates(
+    inside: Limits, recordings: int, discrepancy: float, *, fitting: bool = False
+) -> WithDiscrepancies:
+    """Return those of the parameters within limits and of the shares of some recordings."""
+    own = BoxCoordinates(inside, fitting=fitting)
+    return WithDiscrepancies(own, NUMBERS * recordings, discrepancy)
 
 
 def shooting(
@@ -94,6 +97,33 @@ def shooting(
     """
     own = [off(box, parameters, number) for number, box in enumerate(boxes)]
     return box_shooting.carried_shooting(runs, inputs, rate, own)
+
+
+def further(
+    theta: Float[Tensor, "*batch unknown"],
+    parameters: int,
+    discrepancy: float,
+    generator: np.random.Generator,
+) -> Float[Tensor, "*batch further"]:
+    """Return the parameters, and shares of a recording that nothing was learnt from."""
+    white = generator.normal(size=(*theta.shape[:-1], NUMBERS))
+    shares = discrepancy * theta.new_tensor(white)
+    return torch.cat((theta[..., :parameters], shares), -1)
+
+
+def told(
+    precision: Float[ndarray, "unknown unknown"], parameters: int, deviation: float
+) -> Float[ndarray, "parameter parameter"]:
+    """Return what motions tell of the parameters alone, shares being unknown.
+
+    Args:
+        precision: What they tell of both.
+        deviation: Of the shares, in the coordinates of that precision.
+    """
+    own, across = precision[:parameters, :parameters], precision[:parameters, parameters:]
+    others = precision[parameters:, parameters:]
+    others = others + np.eye(len(others)) / deviation**2
+    return own - across @ np.linalg.solve(others, across.T)
 
 
 def off(box: Numbers, parameters: int, recording: int) -> Numbers:

@@ -50,9 +50,11 @@ def slopes(angles: Float[ndarray, "*batch frame 2"], rate: float) -> ndarray:
     """Return rates of angles at a rate in Hz, rad/s (Savitzky and Golay).
 
     Raises:
-        ValueError: If there are fewer frames than a rate is taken from.
+        ValueError: If there are fewer frames than a rate is taken from, or so few a second.
     """
     frames = 2 * round(0.5 * SLOPES * rate) + 1
+    if frames <= ORDER:
+        raise ValueError(f"{rate:g} Hz, expected at least {(ORDER - 1.5) / (0.5 * SLOPES):g} Hz")
     if angles.shape[-2] < frames:
         raise ValueError(f"{angles.shape[-2]} frames, expected at least {frames}")
     return signal.savgol_filter(angles, frames, ORDER, deriv=1, delta=1.0 / rate, axis=-2)

@@ -55,7 +55,16 @@ def angles(
                 f"expected at most {STEADY:.0%}: markers or columns may be swapped"
             )
     first, second = (np.unwrap(np.arctan2(link[:, 1], link[:, 0])) for link in links)
-    found = np.stack((first, second - first), 1)
+    return followed(np.stack((first, second - first), 1))
+
+
+def followed(angles: Float[ndarray, "frame angle"]) -> Float[ndarray, "frame angle"]:
+    """Return unwrapped angles, rad.
+
+    Raises:
+        ValueError: If one turns too far between two frames.
+    """
+    found = np.unwrap(angles, axis=0)
     steps = np.abs(np.diff(found, axis=0)).max(initial=0.0)
     if not steps <= FASTEST:
         raise ValueError(

@@ -42,7 +42,7 @@ def read(file: Path, rate: float | None = None) -> Recorded:
     table = motion_tables.table(rows, names, rate)
     pairs = np.split(table.values, 3, axis=1) if table.names == MARKERS else []
     try:
-        angles = marked_motion.angles(*pairs) if pairs else np.unwrap(table.values, axis=0)
+        angles = marked_motion.angles(*pairs) if pairs else marked_motion.followed(table.values)
         states = marked_motion.states(angles, table.rate)
     except ValueError as error:
         found, _, expected = str(error).partition(", expected ")

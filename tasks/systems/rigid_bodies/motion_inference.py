@@ -98,6 +98,8 @@ class Inferred:
         shooting: What was learnt from.
         known: What the motion tells.
         rate: Frames a second.
+        inside: Limits of all that the posterior is of, where that is more than parameters, which
+            come first.
     """
 
     problem: Problem
@@ -105,6 +107,7 @@ class Inferred:
     shooting: Shooting
     known: Identifiability
     rate: float
+    inside: Limits | None = None
 
     @property
     def limits(self) -> Limits:
@@ -113,8 +116,8 @@ class Inferred:
 
     @property
     def theta(self) -> Float[Tensor, "draw parameter"]:
-        """All draws that were kept."""
-        return self.posterior.theta.flatten(0, 1)
+        """Parameters of all draws that were kept."""
+        return self.posterior.theta.flatten(0, 1)[:, : len(self.problem.names)]
 
     def to_json(self) -> dict[str, Any]:
         """Return what `result.json` says of it."""
@@ -239,10 +242,10 @@ def refused_limits(where: str) -> Iterator[None]:
     except BadInput:
         raise
     except ValueError as error:
-        if not str(error).startswith("limits: "):
+        if not str(error).startswith("limits "):
             raise
-        found = str(error).removeprefix("limits: ")
-        raise BadInput(where, found, "other limits, of what can move") from error
+        found, _, expected = str(error).partition(", expected ")
+        raise BadInput(where, found, expected) from error
 
 
 def precision(

@@ -38,6 +38,7 @@ def content(inferred: Inferred, learnt: Mapping[str, Recorded], particles: int) 
         "pieces": len(shooting.observed),
         "span": shooting.windows * shooting.steps / inferred.rate,
         "particles": particles,
+        "draws": len(inferred.theta),
         **inferred.to_json(),
     }
 

@@ -73,7 +73,8 @@ def _predicted(
     at = [max(round(t * run.rate), 1) - 1 for t in AHEAD]
     watched, ahead = _watched(inferred, run, places, at[-1] + 1)
     theta, noise = _particles(inferred, generator)
-    draws = motion_predictions.predicted(watched, inferred.limits, theta, noise, ahead, generator)
+    inside = inferred.inside or inferred.limits
+    draws = motion_predictions.predicted(watched, inside, theta, noise, ahead, generator)
     states = draws[:, :, at, :positions]
     error = noise.sigma[:, None, None, :positions] * watched.scale[:positions]
     blurred = states + error * torch.from_numpy(generator.normal(size=states.shape))

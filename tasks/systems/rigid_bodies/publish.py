@@ -24,8 +24,8 @@ PURPOSE = (
     " where particles have the posterior's law; `angle_deg`, `error` (of a joint, in its unit) and"
     " `coverage_90` are of further recordings."
 )
-_FOREIGN = re.compile(r"[^\w.-]", re.ASCII)
-"""What names of metrics cannot hold."""
+_FOREIGN = re.compile(r"[^\w.\- /:]", re.ASCII)
+"""What MLflow refuses in names of metrics."""
 _NUMBERS = ("fit_rmse", "starts_at_best", "mixing", "rank")
 
 

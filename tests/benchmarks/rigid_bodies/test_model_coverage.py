@@ -16,7 +16,7 @@ def test_recordings_are_of_carts_within_the_limits_and_the_same_again(tmp_path: 
     unknown = model_parameters.read(tmp_path / "cart.yaml", model)
     found = []
     for name in ("a.csv", "b.csv"):
-        theta = model_coverage.recorded(tmp_path / name, model, unknown, Job(3, 8, 5e-4))
+        theta = model_coverage.recorded(tmp_path / name, model, unknown, Job(3, 8, 20, 5e-4))
         found.append((theta, (tmp_path / name).read_text()))
     assert found[0][1] == found[1][1] and (found[0][0] == found[1][0]).all()
     assert (found[0][0] >= unknown.limits.low.numpy()).all()

@@ -115,7 +115,7 @@ def test_limits_within_which_nothing_moves_are_refused() -> None:
         return throws.Throw(theta * torch.nan, starts, steps)
 
     broken = type(problem)(nothing, problem.observed, 3, problem.scale)
-    with pytest.raises(ValueError, match="limits: 0 of 64 places within them have a motion"):
+    with pytest.raises(ValueError, match="limits within which 0 of 64 places have a motion"):
         stein_newton.begun(ShootingDensity(broken, OSCILLATOR), 8, np.random.default_rng(0))
 
 

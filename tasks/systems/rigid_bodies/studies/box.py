@@ -7,7 +7,7 @@ says where the weights are (`box_rows`). The box has what the model lacks (`box_
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,9 @@ class Plan:
         seeds: Of the placements.
         seconds: Of processor time for a method and placement, where it goes on as long as it may.
         rounds: Of ours, that settle and that are kept.
+        particles: Of ours.
         discrepancy: Of ours, the deviation of a share by which a number may be off.
+        simulations: That the rows learn from that are named in `learnt`.
     """
 
     seeds: tuple[int, ...]
@@ -98,7 +100,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
         progress=part(request.progress, 0, 1),
     )  # fmt: skip
     each = {motion: _by_row(jobs, found, motion) for motion in MOTIONS}
-    planned = _planned()
+    planned = _planned(plan.discrepancy)
     motions = {
         motion: {
             "rows": {row: _summary(numbers) for row, numbers in rows.items()},
@@ -114,8 +116,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
     journal.file.unlink()
     return {
         "quick": request.quick,
-        "seeds": list(plan.seeds),
-        "seconds": plan.seconds,
+        "plan": asdict(plan),
         "motions": motions,
         "deviation_ratio": _ratio(motions),
         "absent": absent(),
@@ -174,13 +175,16 @@ def _summary(numbers: Found) -> dict[str, Any]:
     }
 
 
-def _planned() -> dict[str, float]:
+def _planned(discrepancy: float) -> dict[str, float]:
     """Return how well each motion would tell places of weights, mm, as it was planned."""
     theta = box_planning.likely(_PLANNED)
     return {
         motion: 1e3
         * box_planning.planned_deviation(
-            box_placements.joints_of(motion), box_placements.RATE, theta
+            box_placements.joints_of(motion),
+            box_placements.RATE,
+            theta,
+            discrepancy=discrepancy,
         )
         for motion in MOTIONS
     }
@@ -197,12 +201,21 @@ def _ratio(motions: Mapping[str, Any]) -> float:
 def _plan(request: StudyRequest) -> Plan:
     settings, quick = request.settings[ShakenBox], request.quick
     count = request.count or (QUICK_PLACEMENTS if quick else settings.placements)
-    ours = settings.particles, settings.discrepancy
-    seeds = tuple(range(request.seed, request.seed + count))
-    if quick:
-        names = likelihood_free.NAMES[::5]
-        plan = Plan(seeds, QUICK_SECONDS, QUICK_ROUNDS, *ours, QUICK_SIMULATIONS, names)
-    else:
-        names = likelihood_free.NAMES
-        plan = Plan(seeds, settings.seconds, settings.rounds, *ours, settings.simulations, names)
-    return plan
+    ours = Plan(
+        seeds=tuple(range(request.seed, request.seed + count)),
+        seconds=settings.seconds,
+        rounds=settings.rounds,
+        particles=settings.particles,
+        discrepancy=settings.discrepancy,
+        simulations=settings.simulations,
+        learnt=likelihood_free.NAMES,
+    )
+    if not quick:
+        return ours
+    return replace(
+        ours,
+        seconds=QUICK_SECONDS,
+        rounds=QUICK_ROUNDS,
+        simulations=QUICK_SIMULATIONS,
+        learnt=likelihood_free.NAMES[::5],
+    )

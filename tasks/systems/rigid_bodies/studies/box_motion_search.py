@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 import optuna
@@ -28,6 +29,8 @@ from ricochet.models.systems.rigid_bodies.shaking import Waves
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.console.threads import use_one_thread
 from ricochet.tasks.storage.files import write_json
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.rigid_bodies.settings import ShakenBox
 
 SECONDS, LARGEST, SWING = 5.8, 0.2, 1.2
 _BOXES, _SLOWEST, _FASTEST = 8, 0.3, 2.5
@@ -71,7 +74,14 @@ def deviation(motion: Waves) -> float:
     widest = float(swung[..., : box_shooting.SEEN].abs().max())
     if not widest < SWING:
         return _FAILED
-    return box_planning.planned_deviation(joints, shaking.RATE, boxes)
+    return box_planning.planned_deviation(
+        joints, shaking.RATE, boxes, discrepancy=_settings().discrepancy
+    )
+
+
+@cache
+def _settings() -> ShakenBox:
+    return catalogue.load_settings()[ShakenBox]
 
 
 def _proposed(trial: BaseTrial) -> Waves:

@@ -1,9 +1,10 @@
 """Searches the settings of the methods on a simulated box, for the study of the shaken one.
 
 Run by `python -m ricochet.tasks.systems.rigid_bodies.studies.box_search FOLDER [--row NAME]
-[--trials N] [--seconds S]`. The box moves as the equations say, by both motions, seen with noise;
-the value is the mean log p_obs of a further motion, with another sign. No placement of the study is
-looked at. Besides what methods can set, each one's sigma is searched.
+--trials 6 --seconds 5`. The box is the study's but moves as the equations say, which methods are
+told, by both motions, seen with noise, with other weights; the value is the mean log p_obs of a
+further motion, with another sign. No recording of the twin is looked at. Besides what methods can
+set, each one's sigma is searched.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from ricochet.tasks.systems.rigid_bodies.studies import (
 )
 from ricochet.tasks.systems.rigid_bodies.studies.box_judge import SIGMA as ANGLE
 from ricochet.tasks.systems.rigid_bodies.studies.box_placements import MOTIONS, RATE, Placement
-from ricochet.tasks.systems.rigid_bodies.studies.box_rows import SETTINGS, SIGMA
+from ricochet.tasks.systems.rigid_bodies.studies.box_rows import BEGUN, SIGMA
 from ricochet.tasks.systems.rigid_bodies.studies.methods import Chosen
 
 SIGMAS = (0.003, 0.3)
@@ -35,7 +36,7 @@ _SEED = 85_000
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Search, and print what was found as JSON."""
-    settings_search.main(arguments, __doc__, SETTINGS, value, {SIGMA: SIGMAS})
+    settings_search.main(arguments, __doc__, BEGUN, value, {SIGMA: SIGMAS})
 
 
 def value(row: str, seconds: float, chosen: Chosen) -> float:

@@ -40,6 +40,25 @@ def test_shares_are_of_the_same_size_however_the_box_is_scaled() -> None:
     torch.testing.assert_close(box_posterior.moved(5.0 * numbers, shares), 5.0 * one)
 
 
+def test_what_is_told_of_parameters_alone_has_the_shares_integrated_out() -> None:
+    draw = np.random.default_rng(5)
+    rows = draw.normal(size=(40, 7))
+    whole = rows.T @ rows
+    found = box_posterior.told(whole, 4, 0.3)
+    prior = np.diag([0.0] * 4 + [0.3**-2] * 3)
+    covariance = np.linalg.inv(whole + prior)[:4, :4]
+    np.testing.assert_allclose(found, np.linalg.inv(covariance))
+
+
+def test_a_further_recording_has_the_parameters_and_shares_of_its_own() -> None:
+    """20,000 x 11 shares: three standard errors of their deviation are 0.5 %."""
+    theta = torch.zeros(20_000, 37).double() + torch.arange(37.0)
+    found = box_posterior.further(theta, 15, 2e-3, np.random.default_rng(6))
+    assert found.shape == (20_000, 15 + NUMBERS)
+    torch.testing.assert_close(found[:, :15], theta[:, :15], rtol=0.0, atol=0.0)
+    assert float(found[:, 15:].std()) == pytest.approx(2e-3, rel=5e-3)
+
+
 def recordings(off: float, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray, list]:
     """A box empty and with weights, each off by shares; its truth, joints and states."""
     theta = boxes.parameters(1, seed=int(draw.integers(2**31)))
@@ -66,8 +85,8 @@ def inferred(
         settings=Settings(particles=12, settling=8, rounds=12),
         discrepancy=discrepancy,
     )
-    assert found.theta.shape == (12, 12, 15)
-    return box_parameters.in_order(found.theta.flatten(0, 1)[:, -4:].numpy())
+    assert found.theta.shape == (12, 12, 15 + 2 * NUMBERS)
+    return box_parameters.in_order(found.theta.flatten(0, 1)[:, 11:15].numpy())
 
 
 @pytest.mark.slow
@@ -81,19 +100,23 @@ def test_a_box_that_may_be_off_more_is_known_less() -> None:
 
 
 @pytest.mark.proof
-def test_truths_of_boxes_that_are_off_are_ranked_evenly_and_without_shares_they_are_not() -> None:
-    """Simulate and recover: 15 boxes that are off by 0.3 %; the truth's distance to the mean, by
-    the draws' own, is in the nearest 90 % in at least 10 (chance of fewer if right: 1e-3), and in
-    fewer where shares are all but left out."""
-    held = {3e-3: 0, 1e-6: 0}
-    for seed in range(15):
+def test_regions_hold_boxes_that_are_off_and_without_shares_they_do_not() -> None:
+    """Simulate and recover: 10 boxes that are off by 0.3 %; the truth's distance to the mean, by
+    the draws' own, is in the nearest 90 % in at least 6 (chance of fewer if right: 2e-3), and in
+    fewer where shares are all but left out; places are known to 20 mm in the middle case, of 60
+    before anything is seen."""
+    held, spread = {3e-3: 0, 1e-6: 0}, []
+    for seed in range(10):
         for discrepancy in held:
             draw = np.random.default_rng([4, seed])
             theta, joints, states = recordings(3e-3, draw)
             places = inferred(joints, states, draw, discrepancy)
+            if discrepancy > 1e-3:
+                spread.append(places.std(0).mean())
             mean, away = places.mean(0), np.linalg.inv(np.cov(places.T))
-            truth = box_parameters.nearer(theta[None, -4:], mean)[0]
+            truth = box_parameters.nearer(theta[None, 11:], mean)[0]
             own = (truth - mean) @ away @ (truth - mean)
             others = np.einsum("ni,ij,nj->n", places - mean, away, places - mean)
             held[discrepancy] += int((others < own).mean() <= 0.9)
-    assert held[3e-3] >= 10 > held[1e-6]
+    assert held[3e-3] >= 6 > held[1e-6]
+    assert np.median(spread) < 0.02

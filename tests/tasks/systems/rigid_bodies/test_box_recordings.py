@@ -72,3 +72,11 @@ def test_an_arm_that_is_faster_than_it_can_be_is_refused(
     jumped[100:, 6] += 0.2
     with pytest.raises(BadInput, match=r"joint_6.*rad/s, expected at most 2\.61"):
         box_recordings.read(boxes.write(tmp_path / "bad.csv", jumped))
+
+
+def test_a_rate_that_no_slopes_can_be_taken_at_is_refused(
+    values: np.ndarray, tmp_path: Path
+) -> None:
+    slow = values[::10]
+    with pytest.raises(BadInput, match="10 Hz, expected at least 15 Hz"):
+        box_recordings.read(boxes.write(tmp_path / "slow.csv", slow))

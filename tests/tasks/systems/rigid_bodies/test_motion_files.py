@@ -74,6 +74,11 @@ REFUSED = {
         NAMES,
         "expected at most",
     ),
+    "an angle jumps": (
+        np.where(np.arange(FRAMES)[:, None] == 60, ANGLES + 2.0, ANGLES),
+        "angle_1,angle_2",
+        "an angle changes by",
+    ),
     "it is short": (ANGLES[:8], "", "found 8 frames, expected at least 11"),
     "it is empty": (ANGLES[:0], "", "found nothing, expected the columns"),
     "it has one frame": (

@@ -9,10 +9,10 @@ from ricochet.tasks.systems.rigid_bodies import motion_inference, publish
 
 
 def test_limits_within_which_nothing_moves_are_bad_input_and_other_errors_are_not() -> None:
-    said = "run.csv: found 1 of 9 places within them have a motion"
+    said = "cart.yaml: found limits within which 1 of 9 places have a motion, expected 4"
     refused = pytest.raises(BadInput, match=re.escape(said))
-    with refused, motion_inference.refused_limits("run.csv"):
-        raise ValueError("limits: 1 of 9 places within them have a motion")
+    with refused, motion_inference.refused_limits("cart.yaml"):
+        raise ValueError("limits within which 1 of 9 places have a motion, expected 4")
     with pytest.raises(ValueError, match="shapes"), motion_inference.refused_limits("run.csv"):
         raise ValueError("shapes")
     with pytest.raises(BadInput, match="rates"), motion_inference.refused_limits("run.csv"):
@@ -24,6 +24,6 @@ def test_errors_of_joints_are_metrics_by_names_that_metrics_may_have() -> None:
     assert publish._ahead({"prediction_together": ahead}) == {
         "coverage_90_0.25": 0.9,
         "error_slide_0.25": 0.1,
-        "error_arm_hinge__2_0.25": 0.2,
+        "error_arm/hinge _2_0.25": 0.2,
     }
     assert publish._ahead({"prediction_together": None}) == {}

@@ -22,7 +22,9 @@ from ricochet.tasks.systems.rigid_bodies.studies import (
     box_judge,
     box_placements,
     box_rows,
+    box_search,
     likelihood_free,
+    methods,
 )
 from ricochet.tasks.systems.rigid_bodies.studies.box import Plan
 from ricochet.tasks.systems.rigid_bodies.studies.box_judge import Law
@@ -181,7 +183,7 @@ def test_least_squares_finds_the_weights_or_an_order_of_them_within_the_limits(
     placement: Placement,
 ) -> None:
     pytest.importorskip("absl", reason="of the extra `compare`")
-    problem = box_rows.problem_of(placement, true_box(), "ss")
+    problem = box_rows.problem_of(placement, true_box(), "ss", 1.0)
     drawn = box_fits.least_squares(problem, 30, np.random.default_rng(0)).numpy()
     assert drawn.shape == (30, 4)
     assert (np.abs(drawn) <= np.array(WEIGHTS_HIGH) + 1e-12).all()
@@ -229,7 +231,7 @@ def test_a_density_is_learnt_once_and_asked_for_all_placements() -> None:
 @pytest.mark.proof
 def test_ours_finds_the_sum_of_the_weights_places() -> None:
     """Few rounds: the sum, which tells most, within a centimetre; both orders are there."""
-    job = Job(box_rows.OURS, OURS, SEED, particles=8, rounds=6)
+    job = Job(box_rows.OURS, OURS, SEED, particles=8, rounds=6, discrepancy=5e-4)
     found = box_rows.work(job)
     checked(found)
     assert found[0]["sum_error_mm"] < 10.0
@@ -256,7 +258,28 @@ def test_a_plan_has_every_row_of_every_placement_once() -> None:
     rows = (*study.present(), box_rows.OURS, box_rows.PRIOR, *plan.learnt)
     wanted = [(row, motion, seed) for row in rows for motion in (PAPER, OURS) for seed in (4, 5)]
     assert sorted(covered) == sorted(wanted)
-    assert set(box_rows.SETTINGS) == set(box_rows.names())
+    assert set(box_rows.SETTINGS) == set(box_rows.names()) == set(box_rows.BEGUN)
+    ours = [job for job in jobs if job.row == box_rows.OURS]
+    assert {(job.particles, job.rounds, job.discrepancy) for job in ours} == {(16, 8, 1e-3)}
+
+
+def test_settings_are_within_the_ranges_that_are_searched() -> None:
+    for row, chosen in box_rows.SETTINGS.items():
+        ranges = {
+            **methods.METHODS[row.rsplit("-", 1)[0]].ranges,
+            box_rows.SIGMA: box_search.SIGMAS,
+        }
+        assert set(chosen) == set(ranges)
+        assert all(low <= chosen[name] <= high for name, (low, high) in ranges.items())
+
+
+def test_searches_look_at_boxes_that_move_as_the_equations_say_and_at_other_weights() -> None:
+    at, empty = box_search.simulated(OURS)
+    numbers = box_parameters.with_weights(empty, torch.from_numpy(at.places))
+    moved = box_shooting.from_rest(numbers[None], at.joints, box_placements.RATE)[0]
+    away = at.loaded[:, :2] - moved[:, :2].numpy()
+    assert away.std() == pytest.approx(box_judge.SIGMA, rel=0.1)
+    assert not np.allclose(at.places, box_search.simulated(PAPER)[0].places)
 
 
 def numbers(**changed: float) -> dict[str, Any]:
