@@ -83,7 +83,7 @@ def _verb(found: Inference) -> Verb:
     return Verb(
         ("infer", found.name),
         found.summary,
-        f"ricochet infer {_words(found)} run.csv --rate 400",
+        f"ricochet infer {_words(found)} {found.example}",
         partial(infer, found),
         partial(_options, found),
         details=f"{found.details}\n\n" if found.details else "",

@@ -203,6 +203,7 @@ class Inference:
             the request, the result and the id of a flow run.
         details: More for the help, in whole lines.
         options: Files that it takes beside recordings.
+        example: What may follow its name.
     """
 
     name: str
@@ -213,6 +214,7 @@ class Inference:
     publish: Callable[[str, Path, Mapping[str, Any], str], Publication]
     details: str = ""
     options: tuple[FileOption, ...] = ()
+    example: str = "run.csv --rate 400"
 
 
 @dataclass(frozen=True)

@@ -143,6 +143,7 @@ SYSTEM = System(
                     "empty", "FILE.csv", "a recording without weights: FILEs have two weights then"
                 ),
             ),
+            example="loaded.csv --empty empty.csv --rate 100",
         ),
         Inference(
             "model",

@@ -74,14 +74,14 @@ def test_without_departures_it_moves_as_the_equations_say() -> None:
 
 
 def test_dry_friction_and_a_lid_that_bends_depart_from_the_equations() -> None:
-    """By about what an angle in a frame errs by, 1.4 mrad; a stiffer lid departs less."""
+    """The lid by 0.3 mrad, eight standard errors of an amplitude in 1160 frames of 1.4 mrad."""
     assert misses(replace(SIMPLE, dry_friction=0.005)) > 2e-3
-    usual, stiffer = (
+    usual, softer = (
         misses(replace(SIMPLE, lid_stiffness=stiffness, lid_damping=BoxTruth.lid_damping))
-        for stiffness in (BoxTruth.lid_stiffness, 4.0 * BoxTruth.lid_stiffness)
+        for stiffness in (BoxTruth.lid_stiffness, 0.25 * BoxTruth.lid_stiffness)
     )
-    assert usual > 1e-3
-    assert stiffer < 0.5 * usual
+    assert usual > 3e-4 > 5.0 * misses(SIMPLE)
+    assert softer > 3.0 * usual
 
 
 def test_weights_that_change_places_are_no_difference_and_moved_they_are() -> None:
