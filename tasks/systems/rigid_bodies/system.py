@@ -207,7 +207,7 @@ SYSTEM = System(
             "two weights in a box that an arm shakes, by all methods and two motions",
             _box,
             ("placements", "of the weights"),
-            duration="two hours of two cores; with --quick 5 minutes",
+            duration="an hour and a quarter of two cores; with --quick 3 minutes",
             headline=Headline(
                 "motions/ours/rows",
                 {

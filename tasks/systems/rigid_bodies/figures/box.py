@@ -19,6 +19,8 @@ _NUMBERS = {
     "log_p_obs": "log p of a further recording / nats",
 }
 _ACROSS = 5
+_LEAST = {"sd_mm": 0.1}
+"""At which less is drawn: chains that stand still have no deviation."""
 
 
 def places(laws: Mapping[str, ndarray], truth: ndarray) -> Figure:
@@ -49,7 +51,7 @@ def errors(each: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]]) -> Fig
     for axes, (metric, label) in zip(panels, _NUMBERS.items(), strict=True):
         for number, (motion, rows) in enumerate(each.items()):
             for place, name in enumerate(names):
-                values = [one[metric] for one in rows[name]]
+                values = [max(one[metric], _LEAST.get(metric, -math.inf)) for one in rows[name]]
                 shown = f"motion: {motion}" if place == 0 else None
                 height = [place + 0.3 * number - 0.15] * len(values)
                 axes.plot(
