@@ -1,10 +1,11 @@
 """Search the motion of the arm that tells most of weights in a box it carries.
 
     python -m ricochet.tasks.systems.rigid_bodies.studies.box_motion_search FOLDER [--trials 150]
+        [--discrepancy 5e-4]
 
 Waves of joints 5 to 7 (`shaking.Waves`) within half of the arm's limits, by which the box swings at
 most 1.2 rad, are tried for the least deviation of the weights' places (`planned_deviation`). No
-recording is looked at. A search goes on from what its folder holds; each improvement is a line.
+recording is looked at. A search goes on from what its folder holds.
 """
 
 import argparse
@@ -12,7 +13,6 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 
 import optuna
@@ -29,8 +29,6 @@ from ricochet.models.systems.rigid_bodies.shaking import Waves
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.console.threads import use_one_thread
 from ricochet.tasks.storage.files import write_json
-from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.rigid_bodies.settings import ShakenBox
 
 SECONDS, LARGEST, SWING = 5.8, 0.2, 1.2
 _BOXES, _SLOWEST, _FASTEST = 8, 0.3, 2.5
@@ -42,6 +40,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--trials", type=int, default=150)
+    parser.add_argument("--discrepancy", type=float, default=5e-4)
     given = parser.parse_args(arguments)
     use_one_thread()
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +52,7 @@ def main(arguments: Sequence[str]) -> None:
     )  # fmt: skip
     with bar("motions") as progress:
         study.optimize(
-            lambda trial: deviation(_proposed(trial)),
+            lambda trial: deviation(_proposed(trial), given.discrepancy),
             n_trials=given.trials,
             callbacks=[lambda own, _: progress(min(len(own.trials), given.trials), given.trials)],
         )
@@ -62,8 +61,12 @@ def main(arguments: Sequence[str]) -> None:
     print(json.dumps({**asdict(best), "deviation": study.best_value}))  # noqa: T201
 
 
-def deviation(motion: Waves) -> float:
-    """Return the planned deviation of the weights' places, m; more than any where not allowed."""
+def deviation(motion: Waves, discrepancy: float) -> float:
+    """Return the planned deviation of the weights' places, m; more than any where not allowed.
+
+    Args:
+        discrepancy: As `box.discrepancy`.
+    """
     joints, boxes = shaking.waves(motion, SECONDS), box_planning.likely(_BOXES)
     if not shaking.within_limits(joints):
         return _FAILED
@@ -74,14 +77,7 @@ def deviation(motion: Waves) -> float:
     widest = float(swung[..., : box_shooting.SEEN].abs().max())
     if not widest < SWING:
         return _FAILED
-    return box_planning.planned_deviation(
-        joints, shaking.RATE, boxes, discrepancy=_settings().discrepancy
-    )
-
-
-@cache
-def _settings() -> ShakenBox:
-    return catalogue.load_settings()[ShakenBox]
+    return box_planning.planned_deviation(joints, shaking.RATE, boxes, discrepancy=discrepancy)
 
 
 def _proposed(trial: BaseTrial) -> Waves:
