@@ -25,7 +25,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.inference import collapsed_moves, gauss_newton, stein_newton
+from ricochet.models.inference import (
+    collapsed_moves,
+    gauss_newton,
+    residual_whiteness,
+    stein_newton,
+)
 from ricochet.models.inference.collapsed_moves import Collapsed
 from ricochet.models.inference.gauss_newton import Schedule
 from ricochet.models.inference.limits import Coordinates
@@ -159,7 +164,7 @@ def _spread(
     coordinates, count, states = density.coordinates, len(near.x), len(density.shooting.scale)
     shot = fits.at(best)
     sigma = shot.residuals.square().mean((1, 2, 3)).sqrt()
-    white = stein_newton.whiteness(shot.residuals[0].flatten(1, 2).numpy(), apart)
+    white = residual_whiteness.chance(shot.residuals[0].flatten(1, 2).numpy(), apart)
     usual = in_all_states(sigma, states)
     least = LEAST[False] * usual[0]
     noise = Noise(sigma.expand(count, -1), _FIRST_DELTA * usual.expand(count, -1))

@@ -19,12 +19,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy import ndarray
-from scipy import stats
 from torch import Tensor
 
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.inference import gauss_newton, shooting_moves
+from ricochet.models.inference import gauss_newton, residual_whiteness, shooting_moves
 from ricochet.models.inference.gauss_newton import Schedule
 from ricochet.models.inference.limits import Coordinates, Shares
 from ricochet.models.inference.multiple_shooting import Shooting
@@ -42,9 +40,6 @@ LEAST = {True: 1e-2, False: 0.05}
 Of an oscillator seen for 120 steps, 0.01 gives the widths of single shooting; at 0.001 moves along
 bent ridges are too short to mix.
 """
-WHITE = 1e-3
-"""Chance of residuals as they are below which they are not white."""
-_LAGS = 5
 _CANDIDATES = 8
 
 
@@ -65,6 +60,10 @@ class Settings:
     settling: int = 40
     rounds: int = 20
     freely: int = 20
+
+
+class NothingMovesError(ValueError):
+    """Too few places within the limits have motions at all."""
 
 
 @dataclass(frozen=True)
@@ -201,8 +200,9 @@ def begun(density: ShootingDensity, count: int, generator: np.random.Generator) 
             break
     x, z = (torch.cat([getattr(some, name) for some in found]) for name in ("x", "z"))
     if len(x) < count:
-        raise ValueError(
-            f"limits within which {len(x)} of {len(share)} places have a motion, expected {count}"
+        raise NothingMovesError(
+            f"a motion at {len(x)} of {len(share)} places within the limits, expected at {count}:"
+            " other limits, or a recording of what can move"
         )
     return Unknowns(x[:count], z[:count])
 
@@ -231,8 +231,8 @@ def _spread(
     """Move particles until they have the law of the posterior, then keep some rounds of them."""
     shot = density.at(chosen)
     sigma = shot.residuals.square().mean((1, 2, 3)).sqrt()
-    chance = whiteness(shot.residuals[0].flatten(1, 2).numpy(), apart)
-    exact = apart == 1 and chance >= WHITE
+    chance = residual_whiteness.chance(shot.residuals[0].flatten(1, 2).numpy(), apart)
+    exact = apart == 1 and chance >= residual_whiteness.WHITE
     states = len(density.shooting.scale)
     least, length = LEAST[exact] * in_all_states(sigma, states).mean(0), 0.1
     noise = Noise(sigma, least.expand(len(sigma), -1))
@@ -274,33 +274,6 @@ def _posterior(
         gelman_rubin(x[..., density.coordinates.free == 0.0]),
         float(np.mean([each.accepted for each in kept])),
     )
-
-
-def whiteness(residuals: Float[ndarray, "trajectory step state"], apart: int = 1) -> float:
-    """Return the chance of correlations as great as these, if errors are independent.
-
-    >>> draw = np.random.default_rng(0)
-    >>> noise = draw.normal(size=(1, 400, 2))
-    >>> whiteness(noise) > 0.01, whiteness(noise.cumsum(1)) < 1e-9
-    (True, True)
-
-    Args:
-        apart: Steps from which on they are: each series of steps that far apart is tested, and the
-            least chance counts, as many times as there are series.
-
-    Source: Ljung and Box 1978.
-    """
-    found = [_ljung_box(residuals[:, first::apart]) for first in range(apart)]
-    return min(1.0, apart * min(found))
-
-
-def _ljung_box(residuals: Float[ndarray, "trajectory step state"]) -> float:
-    count = residuals.shape[1]
-    lags = np.arange(1, min(_LAGS, count - 1) + 1)
-    powers = np.square(residuals).sum(1)
-    along = [(residuals[:, lag:] * residuals[:, :-lag]).sum(1) / powers for lag in lags]
-    statistic = count * (count + 2.0) * np.square(along) / (count - lags)[:, None, None]
-    return float(stats.chi2.sf(statistic.sum(), statistic.size))
 
 
 def gelman_rubin(

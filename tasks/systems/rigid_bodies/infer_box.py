@@ -20,7 +20,7 @@ from ricochet.models.inference.discrepancies import FURTHEST
 from ricochet.models.inference.limits import Shares
 from ricochet.models.inference.linear_newton import Settings
 from ricochet.models.inference.multiple_shooting import Shooting, Simulator
-from ricochet.models.inference.stein_newton import WHITE
+from ricochet.models.inference.residual_whiteness import WHITE
 from ricochet.models.systems.rigid_bodies import box_parameters, box_posterior, box_shooting
 from ricochet.models.systems.rigid_bodies.box_parameters import (
     DEPTH,
@@ -54,7 +54,7 @@ JOINTS = {"angle_1": "rad", "angle_2": "rad"}
 STATES = ("angle 1 / rad", "angle 2 / rad", "rate 1 / rad/s", "rate 2 / rad/s")
 ASSUMED = {
     "box_kg": "a box of {} kg",
-    "discrepancy": "numbers off by {:.2%} in each recording (box.discrepancy)",
+    "discrepancy": "moment, inertia and friction within about {:.2%} each time (box.discrepancy)",
     "weight_kg": "two weights of {} kg",
     "depth_m": "{} m below the joint",
 }
@@ -140,8 +140,9 @@ def _unfit(inferred: Inferred, discrepancy: float) -> list[str]:
     if inferred.posterior.white >= WHITE:
         return []
     return [
-        f"regions allow for numbers that are off by {discrepancy:.2%} in each recording"
-        " (box.discrepancy): a box that bends or rubs more needs more, or to be shaken faster, by"
+        "regions may be too narrow: what the equations lack may act otherwise than from window to"
+        f" window, or than as a box that is off by {discrepancy:.2%} (box.discrepancy), as dry"
+        " friction does where swings are small; shake faster, by"
         " ricochet.models.systems.rigid_bodies.shaking.TELLING for one"
     ]
 
@@ -184,7 +185,7 @@ def _inferred(
     kinds += [box_parameters.loaded if empty else box_parameters.of_empty] * (len(runs) - empty)
     shooting, rate = _shooting(runs, kinds, len(problem.names), request)
     inside, count = problem.limits, len(problem.names)
-    with motion_inference.refused_limits(str(request.files[0])):
+    with motion_inference.refused_limits(str(request.given.get("empty") or request.files[0])):
         posterior = box_posterior.infer(
             *_recorded(runs),
             rate,

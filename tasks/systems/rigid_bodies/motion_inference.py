@@ -25,7 +25,7 @@ from ricochet.models.inference.identifiability import Identifiability
 from ricochet.models.inference.limits import Coordinates, Limits, Logistic, Shares
 from ricochet.models.inference.multiple_shooting import Shooting, Simulator
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
-from ricochet.models.inference.stein_newton import Posterior, Settings
+from ricochet.models.inference.stein_newton import NothingMovesError, Posterior, Settings
 from ricochet.models.systems.rigid_bodies import marked_motion
 from ricochet.tasks.systems.rigid_bodies import motion_misfits
 from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
@@ -239,11 +239,7 @@ def refused_limits(where: str) -> Iterator[None]:
     """Refuse limits within which nothing moves, which inference finds out, as bad input."""
     try:
         yield
-    except BadInput:
-        raise
-    except ValueError as error:
-        if not str(error).startswith("limits "):
-            raise
+    except NothingMovesError as error:
         found, _, expected = str(error).partition(", expected ")
         raise BadInput(where, found, expected) from error
 
@@ -261,9 +257,10 @@ def precision(
 
 def best(inferred: Inferred) -> Float[ndarray, " parameter"]:
     """Return the parameters of the highest density among the last particles."""
-    density, last, noise = _last(inferred.shooting, inferred.limits, inferred.posterior)
+    inside = inferred.inside or inferred.limits
+    density, last, noise = _last(inferred.shooting, inside, inferred.posterior)
     place = int(density.value(last, density.at(last), noise).argmax())
-    return inferred.posterior.theta[-1, place].numpy()
+    return inferred.posterior.theta[-1, place, : len(inferred.problem.names)].numpy()
 
 
 def _rate(runs: Mapping[str, Recorded]) -> float:

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ricochet.models.inference import stein_newton
+from ricochet.models.inference import residual_whiteness
 from ricochet.models.inference.stein_newton import Posterior
 
 POOR, MIXED, FEW, DEPARTS = 0.3, 1.2, 0.5, 0.5
@@ -23,7 +23,7 @@ def of(posterior: Posterior, doubt: str) -> list[str]:
     ratio = (posterior.delta[..., :seen] / posterior.sigma).flatten(0, 1)
     departure = float(torch.quantile(ratio, 0.05, dim=0).max())
     found = []
-    if posterior.white < stein_newton.WHITE or departure > DEPARTS:
+    if posterior.white < residual_whiteness.WHITE or departure > DEPARTS:
         found.append(
             f"the equations do not hold exactly: the best fit's errors are noise with a chance of"
             f" {posterior.white:.1g}, and states depart from the equations by {departure:.2g} of"

@@ -74,7 +74,7 @@ def test_without_departures_it_moves_as_the_equations_say() -> None:
 
 
 def test_dry_friction_and_a_lid_that_bends_depart_from_the_equations() -> None:
-    """The lid by 0.3 mrad, eight standard errors of an amplitude in 1160 frames of 1.4 mrad."""
+    """The lid by 0.3 mrad at most: five standard errors of an amplitude in 1160 frames."""
     assert misses(replace(SIMPLE, dry_friction=0.005)) > 2e-3
     usual, softer = (
         misses(replace(SIMPLE, lid_stiffness=stiffness, lid_damping=BoxTruth.lid_damping))

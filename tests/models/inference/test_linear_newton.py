@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from ricochet.models.inference import linear_newton, stein_newton, throws
+from ricochet.models.inference import linear_newton, residual_whiteness, stein_newton, throws
 from ricochet.models.inference.gauss_newton import Schedule
 from ricochet.models.inference.limits import Limits, Shares
 from ricochet.models.inference.linear_newton import Settings
@@ -100,7 +100,7 @@ def test_the_posterior_is_that_of_moves_of_all_starts() -> None:
     mine = infer(shooting, settings=LONG)
     settings = stein_newton.Settings(particles=100, settling=80, rounds=6)
     other = stein_newton.infer(shooting, FAR, np.random.default_rng(1), settings=settings)
-    assert other.white < stein_newton.WHITE  # else it would hold departures at next to nothing
+    assert other.white < residual_whiteness.WHITE  # else departures are held at next to none
     agree(mine, other, 100)
     assert float(mine.mixing.max()) < 1.1 and mine.accepted > 0.9
 

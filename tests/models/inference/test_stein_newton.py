@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import signal, stats
 
-from ricochet.models.inference import stein_newton, throws
+from ricochet.models.inference import residual_whiteness, stein_newton, throws
 from ricochet.models.inference.limits import Limits, Logistic
 from ricochet.models.inference.shooting_density import ShootingDensity
 from ricochet.models.inference.stein_newton import Posterior, Settings
@@ -59,7 +59,7 @@ def test_where_the_equations_hold_it_is_as_wide_as_theirs_and_else_wider() -> No
         stein_newton.infer(each, OSCILLATOR, np.random.default_rng(1), settings=QUICK)
         for each in (problem, replace(problem, observed=drifting(problem.observed)))
     )
-    assert held.white > stein_newton.WHITE and float(held.delta.max()) < 1e-3
+    assert held.white > residual_whiteness.WHITE and float(held.delta.max()) < 1e-3
     assert broken.white < 1e-6
     assert float(broken.theta[..., 0].std() / held.theta[..., 0].std()) > 3.0
 
@@ -75,7 +75,7 @@ def drifting(observed: torch.Tensor) -> torch.Tensor:
 
 def test_white_residuals_are_white_as_often_as_the_chance_says() -> None:
     draw = np.random.default_rng(0)
-    found = [stein_newton.whiteness(draw.normal(size=(2, 300, 4))) for _ in range(300)]
+    found = [residual_whiteness.chance(draw.normal(size=(2, 300, 4))) for _ in range(300)]
     assert stats.kstest(found, "uniform").pvalue > 1e-3
 
 
@@ -85,10 +85,10 @@ def test_smoothed_noise_is_not_taken_for_a_misfit_and_one_is_found_in_it() -> No
     slow = np.sin(np.arange(400) / 20.0)[:, None]
     for _ in range(200):
         noise = signal.savgol_filter(draw.normal(size=(1, 400, 2)), 11, 4, axis=1)
-        found.append(stein_newton.whiteness(noise, 11))
-        drifting.append(stein_newton.whiteness(noise + 1.5 * slow, 11))
+        found.append(residual_whiteness.chance(noise, 11))
+        drifting.append(residual_whiteness.chance(noise + 1.5 * slow, 11))
     assert np.mean(np.array(found) < 0.05) < 0.05 + 4.0 * np.sqrt(0.05 * 0.95 / 200)
-    assert np.mean(np.array(drifting) < stein_newton.WHITE) > 0.95
+    assert np.mean(np.array(drifting) < residual_whiteness.WHITE) > 0.95
 
 
 def test_particles_that_have_no_motion_are_passed_over() -> None:
@@ -115,7 +115,7 @@ def test_limits_within_which_nothing_moves_are_refused() -> None:
         return throws.Throw(theta * torch.nan, starts, steps)
 
     broken = type(problem)(nothing, problem.observed, 3, problem.scale)
-    with pytest.raises(ValueError, match="limits within which 0 of 64 places have a motion"):
+    with pytest.raises(ValueError, match="a motion at 0 of 64 places within the limits"):
         stein_newton.begun(ShootingDensity(broken, OSCILLATOR), 8, np.random.default_rng(0))
 
 

@@ -116,7 +116,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
     journal.file.unlink()
     return {
         "quick": request.quick,
-        "plan": asdict(plan),
+        "plan": {**asdict(plan), "seeds": list(plan.seeds), "learnt": list(plan.learnt)},
         "motions": motions,
         "deviation_ratio": _ratio(motions),
         "absent": absent(),

@@ -3,8 +3,8 @@
 `prior` draws all over the limits. `stein_newton` is ours (`inference.linear_newton`): box and
 weights are inferred together, with noise, discrepancies and departures from the equations, and what
 it predicts has those of its own. All others are given the box as its best fit has it
-(`box_placements.first_phase`), as in the paper, and one sigma, searched with their settings
-(`box_search`).
+(`box_placements.first_phase`), as in the paper; those that take a density one sigma too, searched
+with their settings (`box_search`).
 `mujoco_sysid` is the least-squares fit of `mujoco.sysid`, and the normal law of its intervals.
 """
 
