@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = ("flows", "tasks", "hardware", "models")
-ALLOWED = {"numpy", "scipy", "torch", "mujoco", "jaxtyping", "ricochet"}
+ALLOWED = {"numpy", "scipy", "torch", "mujoco", "numba", "jaxtyping", "ricochet"}
 LATE = {"pyroomacoustics": {"models/sound/room_acoustics.py"}}
 
 NOUNS = re.compile(

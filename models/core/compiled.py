@@ -1,0 +1,70 @@
+"""Scalar loops as machine code where numba is installed, as plain Python where it is not."""
+
+import hashlib
+import importlib.util
+import inspect
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Return a function that numba compiles at its first call, the same function without numba.
+
+    Machine code is kept beside the sources and is named by the content of every source in the
+    folders of the function and of those that it calls: what an edit touches is compiled again.
+    """
+    if not available():
+        return function
+    import numba
+
+    settings: Any = numba.config
+    plain = inspect.unwrap(function)  # without the check of types that tests put around it
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(_code_folder(plain))
+    try:
+        machine_code: Any = numba.njit(cache=True, error_model="numpy")(plain)
+        return machine_code
+    finally:
+        settings.CACHE_DIR = before
+
+
+@cache
+def available() -> bool:
+    """Return whether functions are compiled here."""
+    return importlib.util.find_spec("numba") is not None
+
+
+def _code_folder(function: Callable[..., Any]) -> Path:
+    digest = hashlib.sha256()
+    for sources in sorted(_folders(function)):
+        digest.update(_digest(sources))
+    home = Path(function.__code__.co_filename).parent
+    kept = home / "__pycache__"
+    if not os.access(kept if kept.exists() else home, os.W_OK):
+        kept = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ricochet"
+    return kept / f"compiled-{digest.hexdigest()[:16]}"
+
+
+def _folders(function: Callable[..., Any]) -> set[Path]:
+    """Return the folders of a function and of the compiled functions that it calls."""
+    found = {Path(function.__code__.co_filename).parent}
+    for name in function.__code__.co_names:
+        value: Any = function.__globals__.get(name)
+        if hasattr(value, "py_func"):
+            found |= _folders(value.py_func)
+        elif inspect.ismodule(value) and value.__name__.startswith("ricochet."):
+            found.add(Path(str(value.__file__)).parent)
+    return found
+
+
+@cache
+def _digest(sources: Path) -> bytes:
+    digest = hashlib.sha256()
+    for source in sorted(sources.glob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.digest()

@@ -1,0 +1,275 @@
+"""Flight and impacts of one object, from event to event.
+
+Between impacts the centre of mass flies on a parabola and the object turns evenly. Its gap to a
+surface with normal n, in direction alpha as seen from the object (n = -u(alpha)), is
+
+    g(t) = n . c(t) - offset - h(alpha(t) - phi(t))
+
+with h the support function. Since g'' is bounded below by L, g(t) >= g + g' t + L t^2 / 2: the
+object cannot touch before that parabola's root. Advancing to the root, again and again, converges
+to the instant of contact quadratically and never beyond it. The law of impact is Eqs. 1-6 of Fu et
+al. (`impact_law`).
+
+Two cases would take infinitely many impacts: an object that comes to rest, and one that is jammed,
+where the bat closes the corner under the right wall on it and friction lets it slide along neither
+(at a bat below -0.23 rad and mu 0.8). After MOST_IMPACTS in one call, further ones are plastic,
+without friction and noise, and after an impact an object may sink by LEAST_SINK before the next.
+"""
+
+import math
+
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from ricochet.models.core.compiled import compiled
+from ricochet.models.systems.batting.impact_law import Contact, Law, inverse_mass, noisy_impulse
+from ricochet.models.systems.batting.shapes import Shapes
+from ricochet.models.systems.batting.support_functions import evaluate
+from ricochet.models.systems.batting.table import Table
+
+TOUCHING = 1e-9  # m, gap at which an approaching object is said to touch
+CLOSING = -1e-9  # m/s, rate of a gap below which it is said to close
+LEAST_SINK = 1e-8  # m
+MOST_IMPACTS = 20  # in one call, as by the law
+MOST_EVENTS = 100_000  # in one call; 0.05 s of rest take about 400
+BAT = 3  # the surfaces are 0 left wall, 1 right wall, 2 upper wall, 3 bat
+
+
+@compiled
+def advance(
+    state: Float[ndarray, " 6"],
+    kind: int,
+    bat: tuple[float, float],
+    duration: float,
+    shapes: Shapes,
+    table: Table,
+    law: Law,
+    noise: Float[ndarray, "draw 2"],
+    counts: Int[ndarray, " 3"],
+    stop_at_bat: bool,
+) -> tuple[float, float]:
+    """Move an object in place for a time, or until after its first impact with the bat.
+
+    Args:
+        state: x, y, angle, and their rates, of the centre of mass, SI.
+        kind: Which shape.
+        bat: Angle and rate of the bat; the rate is kept throughout.
+        duration: In seconds.
+        shapes, table, law: What is simulated.
+        noise: Standard normal numbers for the impacts, taken in turn.
+        counts: Place of the next row of `noise`, impacts so far, those with the bat; updated.
+        stop_at_bat: End after the first impact with the bat.
+
+    Returns:
+        The time that passed and the least squared distance from the goal, m^2.
+    """
+    if far_from_all(state, kind, bat, duration, shapes, table):
+        return duration, fly(state, duration, table)
+    angle, rate = bat
+    left, closest = duration, 1e300
+    by_law = counts[1] + MOST_IMPACTS
+    for _ in range(MOST_EVENTS):
+        surface, free = next_event(state, kind, (angle, rate), left, shapes, table)
+        if surface >= 0:
+            strike(state, kind, surface, (angle, rate), shapes, table, law, noise, counts, by_law)
+            if stop_at_bat and surface == BAT:
+                return duration - left, closest
+            continue
+        closest = min(closest, fly(state, free, table))
+        angle += rate * free
+        left -= free
+        if left <= 0.0:
+            break
+    return duration, closest
+
+
+@compiled
+def far_from_all(
+    state: Float[ndarray, " 6"],
+    kind: int,
+    bat: tuple[float, float],
+    duration: float,
+    shapes: Shapes,
+    table: Table,
+) -> bool:
+    """Return whether an object reaches no surface, by bounds that need no trigonometry.
+
+    For y > 0 and |theta| <= pi / 6 the distance from the bat is at least 0.866 y - x max(theta, 0).
+    """
+    x, y, vx, vy = state[0], state[1], state[3], state[4]
+    radius = shapes.radius[kind]
+    to_x, end_y = x + vx * duration, y + (vy - table.gravity * duration) * duration
+    top = y + max(vy, 0.0) * duration
+    if min(x, to_x) < radius or max(x, to_x) > table.width - radius or top > table.height - radius:
+        return False
+    angle = max(bat[0], bat[0] + bat[1] * duration, 0.0)
+    low = min(y, end_y)
+    return low > 0.0 and 0.866 * low - max(x, to_x) * angle > radius
+
+
+@compiled
+def next_event(
+    state: Float[ndarray, " 6"],
+    kind: int,
+    bat: tuple[float, float],
+    left: float,
+    shapes: Shapes,
+    table: Table,
+) -> tuple[int, float]:
+    """Return the surface that is struck now, or -1 and a time that is free of impacts."""
+    radius, free = shapes.radius[kind], left
+    for surface in range(4):
+        clear, reach = clearance(state, surface, bat, left, table)
+        if clear > radius + reach:
+            continue
+        gap, closing, bound = approach(state, kind, surface, bat, left, shapes, table)
+        if gap <= TOUCHING:
+            if closing < CLOSING:
+                return surface, 0.0
+            hop = math.sqrt(2.0 * LEAST_SINK / -bound)
+            free = min(free, max(hop, 2.0 * closing / -bound))
+        else:
+            root = math.sqrt(closing * closing - 2.0 * bound * gap)
+            if closing < 0.0:
+                free = min(free, 2.0 * gap / (root - closing))
+            else:
+                free = min(free, (root + closing) / -bound)
+    return -1, free
+
+
+@compiled
+def clearance(
+    state: Float[ndarray, " 6"], surface: int, bat: tuple[float, float], left: float, table: Table
+) -> tuple[float, float]:
+    """Return the distance of the centre from a surface and a bound of its decrease."""
+    x, y, vx, vy = state[0], state[1], state[3], state[4]
+    fall = 0.5 * table.gravity * left * left
+    if surface == 0:
+        return x, max(-vx, 0.0) * left
+    if surface == 1:
+        return table.width - x, max(vx, 0.0) * left
+    if surface == 2:
+        return table.height - y, max(vy, 0.0) * left
+    angle, rate = bat
+    most = math.sqrt(vx * vx + vy * vy) + table.gravity * left
+    swing = abs(rate) * (math.sqrt(x * x + y * y) + most * left)
+    return y * math.cos(angle) - x * math.sin(angle), (most + swing) * left + fall
+
+
+@compiled
+def approach(
+    state: Float[ndarray, " 6"],
+    kind: int,
+    surface: int,
+    bat: tuple[float, float],
+    left: float,
+    shapes: Shapes,
+    table: Table,
+) -> tuple[float, float, float]:
+    """Return the gap to a surface, its rate, and a bound below of its second derivative."""
+    x, y, phi, vx, vy, spin = state[0], state[1], state[2], state[3], state[4], state[5]
+    direction, turning = facing(surface, bat)
+    h, slope = evaluate(shapes.cosines[kind], shapes.sines[kind], direction - phi)
+    turn = turning - spin
+    bound = -table.gravity - shapes.bend[kind] * turn * turn
+    if surface == 0:
+        return x - h, vx - slope * turn, bound
+    if surface == 1:
+        return table.width - x - h, -vx - slope * turn, bound
+    if surface == 2:
+        return table.height - y - h, -vy - slope * turn, bound
+    angle, rate = bat
+    c, s = math.cos(angle), math.sin(angle)
+    along, across = x * c + y * s, y * c - x * s
+    most = math.sqrt(vx * vx + vy * vy) + table.gravity * left
+    far = math.sqrt(x * x + y * y) + most * left
+    bound -= rate * rate * far + 2.0 * abs(rate) * most
+    return across - h, vy * c - vx * s - rate * along - slope * turn, bound
+
+
+@compiled
+def facing(surface: int, bat: tuple[float, float]) -> tuple[float, float]:
+    """Return the direction from the object to a surface, rad, and its rate."""
+    if surface == BAT:
+        return bat[0] - 0.5 * math.pi, bat[1]
+    if surface == 0:
+        return math.pi, 0.0
+    return (0.0 if surface == 1 else 0.5 * math.pi), 0.0
+
+
+@compiled
+def strike(
+    state: Float[ndarray, " 6"],
+    kind: int,
+    surface: int,
+    bat: tuple[float, float],
+    shapes: Shapes,
+    table: Table,
+    law: Law,
+    noise: Float[ndarray, "draw 2"],
+    counts: Int[ndarray, " 3"],
+    by_law: int,
+) -> None:
+    """Change the velocities of an object by an impact with a surface that it touches (Eqs. 1-6).
+
+    From impact number `by_law` on it is plastic, without friction and noise.
+    """
+    direction, turning = facing(surface, bat)
+    h, slope = evaluate(shapes.cosines[kind], shapes.sines[kind], direction - state[2])
+    n_x, n_y = -math.cos(direction), -math.sin(direction)  # t = (-n_y, n_x)
+    r_n, r_t = -h, -slope
+    lift(state, surface, h, bat, table)
+    v_n = state[3] * n_x + state[4] * n_y - state[5] * r_t
+    v_t = state[4] * n_x - state[3] * n_y + state[5] * r_n
+    # The bat's surface turns about the origin.
+    p_n = state[0] * n_x + state[1] * n_y + r_n
+    p_t = state[1] * n_x - state[0] * n_y + r_t
+    v_n += turning * p_t
+    v_t -= turning * p_n
+    inertia = table.mass * shapes.gyration_squared[kind]
+    row = counts[0] % noise.shape[0]
+    contact = Contact(table.mass, inertia, r_n, r_t, v_n, v_t)
+    if counts[1] < by_law:
+        normal, tangential = noisy_impulse(law, contact, noise[row, 0], noise[row, 1])
+    else:
+        normal, tangential = -v_n / inverse_mass(contact)[0], 0.0
+    state[3] += (normal * n_x - tangential * n_y) / table.mass
+    state[4] += (normal * n_y + tangential * n_x) / table.mass
+    state[5] += (r_n * tangential - r_t * normal) / inertia
+    counts[0] += 1
+    counts[1] += 1
+    if surface == BAT:
+        counts[2] += 1
+
+
+@compiled
+def lift(
+    state: Float[ndarray, " 6"], surface: int, h: float, bat: tuple[float, float], table: Table
+) -> None:
+    """Take an object off a surface into which it has sunk during a hop."""
+    clear, _ = clearance(state, surface, bat, 0.0, table)
+    depth = h - clear
+    if depth > 0.0:
+        direction, _ = facing(surface, bat)
+        state[0] -= depth * math.cos(direction)
+        state[1] -= depth * math.sin(direction)
+
+
+@compiled
+def fly(state: Float[ndarray, " 6"], time: float, table: Table) -> float:
+    """Move an object without impacts; return its least squared distance from the goal.
+
+    The least distance is that of the chord, from which the parabola is at most g t^2 / 8 away.
+    """
+    x, y = state[0] - table.goal_x, state[1] - table.goal_y
+    dx = state[3] * time
+    dy = (state[4] - 0.5 * table.gravity * time) * time
+    state[0] += dx
+    state[1] += dy
+    state[2] += state[5] * time
+    state[4] -= table.gravity * time
+    length = dx * dx + dy * dy
+    share = 0.0
+    if length > 0.0:
+        share = min(1.0, max(0.0, -(x * dx + y * dy) / length))
+    return (x + share * dx) ** 2 + (y + share * dy) ** 2
