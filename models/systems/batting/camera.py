@@ -17,36 +17,31 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.compiled import compiled
-from ricochet.models.systems.batting.shapes import Shapes
 from ricochet.models.systems.batting.support_functions import evaluate
-from ricochet.models.systems.batting.table import Table
+from ricochet.models.systems.batting.world import World
 
 ITERATIONS = 1  # from a disc's tangents, to 1e-8 of a slope for the shapes of the study
 
 
 @compiled
-def project(
-    state: Float[ndarray, " state"], kind: int, shapes: Shapes, table: Table
-) -> tuple[float, float]:
+def project(state: Float[ndarray, " state"], kind: int, world: World) -> tuple[float, float]:
     """Return the lower and the upper end of the projection on the screen, m, without noise.
 
     Args:
         state: x, y and angle of the object, and more.
         kind: Which shape.
-        shapes, table: What is seen, and from where.
+        world: Its shapes, and the place of its camera.
     """
-    lower = tangent_slope(state, kind, -1.0, shapes, table)
-    upper = tangent_slope(state, kind, 1.0, shapes, table)
-    return table.focal_length * lower, table.focal_length * upper
+    lower = tangent_slope(state, kind, -1.0, world)
+    upper = tangent_slope(state, kind, 1.0, world)
+    return world.table.focal_length * lower, world.table.focal_length * upper
 
 
 @compiled
-def tangent_slope(
-    state: Float[ndarray, " state"], kind: int, side: float, shapes: Shapes, table: Table
-) -> float:
+def tangent_slope(state: Float[ndarray, " state"], kind: int, side: float, world: World) -> float:
     """Return the slope of the ray that touches an object from above (side 1) or below (-1)."""
-    d_x, d_y, phi = state[0] - table.camera_x, state[1] - table.camera_y, state[2]
-    cosines, sines = shapes.cosines[kind], shapes.sines[kind]
+    d_x, d_y = state[0] - world.table.camera_x, state[1] - world.table.camera_y
+    cosines, sines, phi = world.shapes.cosines[kind], world.shapes.sines[kind], state[2]
     distance = math.sqrt(d_x * d_x + d_y * d_y)
     middle = math.atan2(d_y, d_x)
     alpha = middle + side * (0.5 * math.pi + math.asin(min(1.0, cosines[0] / distance)))

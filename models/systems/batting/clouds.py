@@ -6,10 +6,8 @@ from numpy import ndarray
 
 from ricochet.models.core.compiled import compiled
 from ricochet.models.systems.batting.camera import project
-from ricochet.models.systems.batting.impact_law import Law
 from ricochet.models.systems.batting.motion import advance
-from ricochet.models.systems.batting.shapes import Shapes
-from ricochet.models.systems.batting.table import Table
+from ricochet.models.systems.batting.world import World
 
 
 @compiled
@@ -18,10 +16,7 @@ def move(
     kinds: Int[ndarray, " particle"],
     bat: tuple[float, float],
     duration: float,
-    shapes: Shapes,
-    table: Table,
-    law: Law,
-    noise: Float[ndarray, "draw 2"],
+    world: World,
     counts: Int[ndarray, "particle 3"],
 ) -> Float[ndarray, " particle"]:
     """Move objects in place under one bat; return their least squared distances from the goal, m^2.
@@ -30,9 +25,7 @@ def move(
     """
     closest = np.empty(len(states))
     for i in range(len(states)):
-        _, closest[i] = advance(
-            states[i], kinds[i], bat, duration, shapes, table, law, noise, counts[i], False
-        )
+        _, closest[i] = advance(states[i], kinds[i], bat, duration, world, counts[i], False)
     return closest
 
 
@@ -40,11 +33,10 @@ def move(
 def readings(
     states: Float[ndarray, "particle 6"],
     kinds: Int[ndarray, " particle"],
-    shapes: Shapes,
-    table: Table,
+    world: World,
 ) -> Float[ndarray, "particle 2"]:
     """Return the two ends of the projection of each object on the screen, m, without noise."""
     ends = np.empty((len(states), 2))
     for i in range(len(states)):
-        ends[i, 0], ends[i, 1] = project(states[i], kinds[i], shapes, table)
+        ends[i, 0], ends[i, 1] = project(states[i], kinds[i], world)
     return ends

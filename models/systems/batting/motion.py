@@ -22,10 +22,10 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.compiled import compiled
-from ricochet.models.systems.batting.impact_law import Contact, Law, inverse_mass, noisy_impulse
-from ricochet.models.systems.batting.shapes import Shapes
+from ricochet.models.systems.batting.impact_law import Contact, inverse_mass, noisy_impulse
 from ricochet.models.systems.batting.support_functions import evaluate
 from ricochet.models.systems.batting.table import Table
+from ricochet.models.systems.batting.world import World
 
 TOUCHING = 1e-9  # m, gap at which an approaching object is said to touch
 CLOSING = -1e-9  # m/s, rate of a gap below which it is said to close
@@ -41,10 +41,7 @@ def advance(
     kind: int,
     bat: tuple[float, float],
     duration: float,
-    shapes: Shapes,
-    table: Table,
-    law: Law,
-    noise: Float[ndarray, "draw 2"],
+    world: World,
     counts: Int[ndarray, " 3"],
     stop_at_bat: bool,
 ) -> tuple[float, float]:
@@ -55,27 +52,27 @@ def advance(
         kind: Which shape.
         bat: Angle and rate of the bat; the rate is kept throughout.
         duration: In seconds.
-        shapes, table, law: What is simulated.
-        noise: Standard normal numbers for the impacts, taken in turn.
-        counts: Place of the next row of `noise`, impacts so far, those with the bat; updated.
+        world: What is simulated.
+        counts: Place of the next row of the world's noise, impacts so far, those with the bat;
+            updated.
         stop_at_bat: End after the first impact with the bat.
 
     Returns:
         The time that passed and the least squared distance from the goal, m^2.
     """
-    if far_from_all(state, kind, bat, duration, shapes, table):
-        return duration, fly(state, duration, table)
+    if far_from_all(state, kind, bat, duration, world):
+        return duration, fly(state, duration, world.table)
     angle, rate = bat
     left, closest = duration, 1e300
     by_law = counts[1] + MOST_IMPACTS
     for _ in range(MOST_EVENTS):
-        surface, free = next_event(state, kind, (angle, rate), left, shapes, table)
+        surface, free = next_event(state, kind, (angle, rate), left, world)
         if surface >= 0:
-            strike(state, kind, surface, (angle, rate), shapes, table, law, noise, counts, by_law)
+            strike(state, kind, surface, (angle, rate), world, counts, by_law)
             if stop_at_bat and surface == BAT:
                 return duration - left, closest
             continue
-        closest = min(closest, fly(state, free, table))
+        closest = min(closest, fly(state, free, world.table))
         angle += rate * free
         left -= free
         if left <= 0.0:
@@ -89,15 +86,14 @@ def far_from_all(
     kind: int,
     bat: tuple[float, float],
     duration: float,
-    shapes: Shapes,
-    table: Table,
+    world: World,
 ) -> bool:
     """Return whether an object reaches no surface, by bounds that need no trigonometry.
 
     For y > 0 and |theta| <= pi / 6 the distance from the bat is at least 0.866 y - x max(theta, 0).
     """
     x, y, vx, vy = state[0], state[1], state[3], state[4]
-    radius = shapes.radius[kind]
+    table, radius = world.table, world.shapes.radius[kind]
     to_x, end_y = x + vx * duration, y + (vy - table.gravity * duration) * duration
     top = y + max(vy, 0.0) * duration
     if min(x, to_x) < radius or max(x, to_x) > table.width - radius or top > table.height - radius:
@@ -113,16 +109,15 @@ def next_event(
     kind: int,
     bat: tuple[float, float],
     left: float,
-    shapes: Shapes,
-    table: Table,
+    world: World,
 ) -> tuple[int, float]:
     """Return the surface that is struck now, or -1 and a time that is free of impacts."""
-    radius, free = shapes.radius[kind], left
+    radius, free = world.shapes.radius[kind], left
     for surface in range(4):
-        clear, reach = clearance(state, surface, bat, left, table)
+        clear, reach = clearance(state, surface, bat, left, world)
         if clear > radius + reach:
             continue
-        gap, closing, bound = approach(state, kind, surface, bat, left, shapes, table)
+        gap, closing, bound = approach(state, kind, surface, bat, left, world)
         if gap <= TOUCHING:
             if closing < CLOSING:
                 return surface, 0.0
@@ -139,10 +134,10 @@ def next_event(
 
 @compiled
 def clearance(
-    state: Float[ndarray, " 6"], surface: int, bat: tuple[float, float], left: float, table: Table
+    state: Float[ndarray, " 6"], surface: int, bat: tuple[float, float], left: float, world: World
 ) -> tuple[float, float]:
     """Return the distance of the centre from a surface and a bound of its decrease."""
-    x, y, vx, vy = state[0], state[1], state[3], state[4]
+    x, y, vx, vy, table = state[0], state[1], state[3], state[4], world.table
     fall = 0.5 * table.gravity * left * left
     if surface == 0:
         return x, max(-vx, 0.0) * left
@@ -163,15 +158,14 @@ def approach(
     surface: int,
     bat: tuple[float, float],
     left: float,
-    shapes: Shapes,
-    table: Table,
+    world: World,
 ) -> tuple[float, float, float]:
     """Return the gap to a surface, its rate, and a bound below of its second derivative."""
-    x, y, phi, vx, vy, spin = state[0], state[1], state[2], state[3], state[4], state[5]
+    x, y, vx, vy, table = state[0], state[1], state[3], state[4], world.table
     direction, turning = facing(surface, bat)
-    h, slope = evaluate(shapes.cosines[kind], shapes.sines[kind], direction - phi)
-    turn = turning - spin
-    bound = -table.gravity - shapes.bend[kind] * turn * turn
+    h, slope = evaluate(world.shapes.cosines[kind], world.shapes.sines[kind], direction - state[2])
+    turn = turning - state[5]
+    bound = -table.gravity - world.shapes.bend[kind] * turn * turn
     if surface == 0:
         return x - h, vx - slope * turn, bound
     if surface == 1:
@@ -203,10 +197,7 @@ def strike(
     kind: int,
     surface: int,
     bat: tuple[float, float],
-    shapes: Shapes,
-    table: Table,
-    law: Law,
-    noise: Float[ndarray, "draw 2"],
+    world: World,
     counts: Int[ndarray, " 3"],
     by_law: int,
 ) -> None:
@@ -214,11 +205,12 @@ def strike(
 
     From impact number `by_law` on it is plastic, without friction and noise.
     """
+    cosines, sines, mass = world.shapes.cosines[kind], world.shapes.sines[kind], world.table.mass
     direction, turning = facing(surface, bat)
-    h, slope = evaluate(shapes.cosines[kind], shapes.sines[kind], direction - state[2])
+    h, slope = evaluate(cosines, sines, direction - state[2])
     n_x, n_y = -math.cos(direction), -math.sin(direction)  # t = (-n_y, n_x)
     r_n, r_t = -h, -slope
-    lift(state, surface, h, bat, table)
+    lift(state, surface, h, bat, world)
     v_n = state[3] * n_x + state[4] * n_y - state[5] * r_t
     v_t = state[4] * n_x - state[3] * n_y + state[5] * r_n
     # The bat's surface turns about the origin.
@@ -226,15 +218,16 @@ def strike(
     p_t = state[1] * n_x - state[0] * n_y + r_t
     v_n += turning * p_t
     v_t -= turning * p_n
-    inertia = table.mass * shapes.gyration_squared[kind]
+    inertia = mass * world.shapes.gyration_squared[kind]
+    noise = world.noise
     row = counts[0] % noise.shape[0]
-    contact = Contact(table.mass, inertia, r_n, r_t, v_n, v_t)
+    contact = Contact(mass, inertia, r_n, r_t, v_n, v_t)
     if counts[1] < by_law:
-        normal, tangential = noisy_impulse(law, contact, noise[row, 0], noise[row, 1])
+        normal, tangential = noisy_impulse(world.law, contact, noise[row, 0], noise[row, 1])
     else:
         normal, tangential = -v_n / inverse_mass(contact)[0], 0.0
-    state[3] += (normal * n_x - tangential * n_y) / table.mass
-    state[4] += (normal * n_y + tangential * n_x) / table.mass
+    state[3] += (normal * n_x - tangential * n_y) / mass
+    state[4] += (normal * n_y + tangential * n_x) / mass
     state[5] += (r_n * tangential - r_t * normal) / inertia
     counts[0] += 1
     counts[1] += 1
@@ -244,10 +237,10 @@ def strike(
 
 @compiled
 def lift(
-    state: Float[ndarray, " 6"], surface: int, h: float, bat: tuple[float, float], table: Table
+    state: Float[ndarray, " 6"], surface: int, h: float, bat: tuple[float, float], world: World
 ) -> None:
     """Take an object off a surface into which it has sunk during a hop."""
-    clear, _ = clearance(state, surface, bat, 0.0, table)
+    clear, _ = clearance(state, surface, bat, 0.0, world)
     depth = h - clear
     if depth > 0.0:
         direction, _ = facing(surface, bat)
