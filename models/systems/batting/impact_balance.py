@@ -1,0 +1,112 @@
+"""Newton's balance of measured impacts: the impulse that changes the velocity changes the spin.
+
+With J the impulse that the change of velocity tells and r the contact from the centre of mass,
+
+    k (w' - w) = k (r x J) / I
+
+for every impact, whatever the law of impact; k is the radius of gyration. What a table leaves of
+the left side tells a mirrored axis, a wrong inertia or a wrong unit before anything is inferred.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.systems.batting.recorded_impacts import Impacts, changes, observed_changes
+
+UNEXPLAINED = 0.5
+"""The share of the changes of spin that may stay unexplained."""
+EXPLAINED = 0.2
+"""What a correction must leave, to be named as the likely one."""
+OFF = 0.05
+"""By which share of itself the inertia may seem to be wrong without a word."""
+SIGNS = {
+    (-1.0, 1.0): "x of velocities and x of contacts seem to point opposite ways",
+    (1.0, -1.0): "y of velocities and y of contacts seem to point opposite ways",
+    (-1.0, -1.0): "spin seems to have the other sign (it is positive counter-clockwise)",
+}
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How far the changes of spin are those that the impulses give.
+
+    Attributes:
+        residual_share: Sum of what stays unexplained, in magnitude, over that of the changes.
+        ratio: Change of spin that the impulse gives over that which is measured: the middle of the
+            impacts, and the quarters below and above it.
+        residual: Of each impact, over the size of all its changes.
+    """
+
+    residual_share: float
+    ratio: tuple[float, float, float]
+    residual: Float[ndarray, " impact"]
+
+    @property
+    def holds(self) -> bool:
+        """Whether at most half of the changes stays unexplained."""
+        return self.residual_share <= UNEXPLAINED
+
+
+def of(impacts: Impacts) -> Balance:
+    """Return the balance of some impacts."""
+    given, seen = _sides(impacts)
+    residual = np.abs(given - seen)
+    moved = np.abs(observed_changes(impacts)).sum(1)
+    told = np.abs(seen) > 0.05 * moved
+    ratio = given[told] / seen[told] if told.any() else np.ones(1)
+    low, middle, high = np.quantile(ratio, (0.25, 0.5, 0.75))
+    return Balance(
+        _share(given, seen),
+        (float(middle), float(low), float(high)),
+        residual / np.maximum(moved, np.finfo(float).tiny),
+    )
+
+
+def misfit(impacts: Impacts, balance: Balance) -> list[str]:
+    """Return a line that says how the balance fails, or none."""
+    middle, low, high = balance.ratio
+    if not balance.holds:
+        return [
+            f"Newton's balance fails: {balance.residual_share:.0%} of the changes of spin are not"
+            f" those of the impulses; {_likely(impacts, balance)}"
+        ]
+    if abs(middle - 1.0) > OFF and not low <= 1.0 <= high:
+        return [
+            f"impulses give {middle:.2f} times the changes of spin, half of them {low:.2f} to"
+            f" {high:.2f}: an inertia, a mass or a place of contact may be wrong"
+        ]
+    return []
+
+
+def _likely(impacts: Impacts, balance: Balance) -> str:
+    """Return which correction would explain the changes of spin, in words."""
+    given, seen = _sides(impacts)
+    factor = balance.ratio[0]
+    left = {"": UNEXPLAINED}
+    if factor > 0.0:
+        named = "as from spin in degrees" if abs(factor * 57.3 - 1.0) < 0.1 else "or mass or unit"
+        left[f"the inertia ({named}) seems off by a factor {factor:.3g}"] = _share(
+            given / factor, seen
+        )
+    place, change = impacts.contact, impacts.after[:, :2] - impacts.before[:, :2]
+    over = impacts.gyration
+    for (x, y), words in SIGNS.items():
+        turned = (place[:, 0] * y * change[:, 1] - place[:, 1] * x * change[:, 0]) / over
+        left[words] = _share(turned, seen)
+    best = min(left, key=lambda words: left[words])
+    unknown = "signs, inertias and units may be wrong"
+    return best if best and left[best] < EXPLAINED else unknown
+
+
+def _sides(impacts: Impacts) -> tuple[Float[ndarray, " impact"], Float[ndarray, " impact"]]:
+    """Return the changes of spin that impulses give, and those measured, times k."""
+    return changes(impacts, impacts.impulse)[:, 2], observed_changes(impacts)[:, 2]
+
+
+def _share(given: Float[ndarray, " impact"], seen: Float[ndarray, " impact"]) -> float:
+    total = float(np.abs(seen).sum())
+    left = float(np.abs(given - seen).sum())
+    return left / total if total > 0.0 else float(left > 0.0)
