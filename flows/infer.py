@@ -14,6 +14,7 @@ from prefect.runtime import flow_run
 
 from ricochet.flows.mlflow_links import link
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems import catalogue
@@ -48,6 +49,8 @@ def infer(
         overrides: Texts `section.key=value`.
     """
     found = catalogue.inference(name)
+    if found.kind is None:
+        raise BadInput(f"infer {name}", "an inference without a package", "one that registers")
     package = found.kind.prefix + register_as
     found.kind.refuse(package)
     folder = Path("artifacts", "infer", name) if out is None else Path(out)
@@ -77,6 +80,8 @@ def compute(found: Inference, request: InferenceRequest) -> Mapping[str, Any]:
 @task(name="record and register", task_run_name="register {package}", **RETRIED)
 def record(found: Inference, package: str, folder: Path, result: Mapping[str, Any]) -> Publication:
     """Record the result, register its package, and link the MLflow run."""
+    if found.publish is None:
+        raise ValueError(f"publish of {found.name} None, expected a function")
     published = found.publish(package, folder, result, str(flow_run.id or ""))
     link(published, f"{package}: MLflow run", key="mlflow-inference")
     return published

@@ -11,20 +11,21 @@ from typing import Any
 from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, prepare_servers, write_result
 from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.interface import Inference, InferenceRequest
+from ricochet.tasks.systems.interface import Inference, InferenceRequest, NumberOption
 
 
 def infer(found: Inference, call: Call) -> Mapping[str, Any]:
     """Infer the parameters and report them."""
     given, out = call.arguments, call.out
-    result = _computed(found, call) if given.register is None else _registered(found, call)
+    registers = getattr(given, "register", None) is not None
+    result = _registered(found, call) if registers else _computed(found, call)
     for line in found.lines(result):
         call.report_line(line)
     call.report_line(f"infer {found.name}: all numbers in {out / 'result.json'}, figures beside it")
     if result["registered"] is not None:
         version = "{name} version {version}".format(**result["registered"])
         call.report_line(f"registered as {version}")
-    if not given.predict:
+    if found.motion and not given.predict:
         own = _own(found, call).items()
         words = [str(word) for name, file in own for word in (f"--{name}", file)]
         files = map(str, given.files)
@@ -36,18 +37,19 @@ def infer(found: Inference, call: Call) -> Mapping[str, Any]:
 
 def _computed(found: Inference, call: Call) -> dict[str, Any]:
     """Infer, and touch neither server nor registry."""
-    announce(f"infer {found.name}: loading PyTorch ...")
+    announce(f"infer {found.name}: loading {found.loads} ...")
     given, out = call.arguments, call.out
     with bar("particles") as progress:
         request = InferenceRequest(
             tuple(given.files),
-            given.rate,
-            tuple(given.predict or ()),
+            getattr(given, "rate", None),
+            tuple(getattr(given, "predict", None) or ()),
             call.settings,
             out,
             call.seed,
             progress,
             _own(found, call),
+            {each.name: getattr(given, each.name) for each in found.numbers},
         )
         result = {**found.run(request), "seed": call.seed, "registered": None}
     write_result(out, result)
@@ -57,7 +59,8 @@ def _computed(found: Inference, call: Call) -> dict[str, Any]:
 def _registered(found: Inference, call: Call) -> dict[str, Any]:
     """Run the flow, which registers."""
     given = call.arguments
-    found.kind.refuse(found.kind.prefix + given.register)
+    if found.kind is not None:
+        found.kind.refuse(found.kind.prefix + given.register)
     prepare_servers()
     from ricochet.flows import infer as flows
 
@@ -107,6 +110,25 @@ def _options(found: Inference, parser: argparse.ArgumentParser) -> None:
             help=each.help,
             required=each.required,
         )
+    for number in found.numbers:
+        parser.add_argument(
+            f"--{number.name.replace('_', '-')}",
+            type=partial(_number, number),
+            default=number.default,
+            metavar=number.metavar,
+            help=number.help,
+        )
+    if found.motion:
+        _motion_options(parser)
+    else:
+        parser.add_argument("files", nargs=1, type=Path, metavar="FILE", help="the table")
+    if found.kind is not None:
+        parser.add_argument(
+            "--register", metavar="NAME", help="register the posterior under this name"
+        )
+
+
+def _motion_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a recorded motion")
     parser.add_argument(
         "--rate", type=_rate, metavar="HZ", help="frames a second, where a file has no time"
@@ -118,7 +140,17 @@ def _options(found: Inference, parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a further motion, to be watched and predicted",
     )
-    parser.add_argument("--register", metavar="NAME", help="register the posterior under this name")
+
+
+def _number(option: NumberOption, text: str) -> float:
+    low, high = option.within
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not low <= found <= high:
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a number from {low:g} to {high:g}")
+    return found
 
 
 def _rate(text: str) -> float:

@@ -21,7 +21,7 @@ from ricochet.tasks.training.steps import Training
 
 T = TypeVar("T")
 
-SYSTEMS = ("bouncing_ball", "air_hockey", "rigid_bodies")
+SYSTEMS = ("bouncing_ball", "air_hockey", "rigid_bodies", "batting")
 
 
 def systems() -> tuple[System, ...]:

@@ -165,6 +165,7 @@ class InferenceRequest:
         out: Folder for arrays and figures, made once the files are good; `result.json` is not the
             inference's.
         given: Files of the inference's own options, by name.
+        numbers: Values of the inference's own options that are numbers, by name.
     """
 
     files: tuple[Path, ...]
@@ -175,6 +176,7 @@ class InferenceRequest:
     seed: int
     progress: Progress
     given: Mapping[str, Path] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -192,29 +194,51 @@ class FileOption:
 
 
 @dataclass(frozen=True)
+class NumberOption:
+    """A number that an inference takes, `--NAME VALUE`, with hyphens for underscores.
+
+    Attributes:
+        within: The least and the greatest.
+    """
+
+    name: str
+    metavar: str
+    help: str
+    default: float
+    within: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class Inference:
     """Parameters of a simulator from recorded motion, `ricochet infer NAME FILE ..`.
 
     Attributes:
         run: Infers, writes arrays and figures, and returns the result.
         lines: What of a result is shown at the terminal.
-        kind: Of the package that it writes.
+        kind: Of the package that it writes; None where it writes none.
         publish: Records a result in MLflow and registers the package: takes its name, the folder of
             the request, the result and the id of a flow run.
         details: More for the help, in whole lines.
         options: Files that it takes beside recordings.
         example: What may follow its name.
+        numbers: Numbers that it takes.
+        motion: Whether files are motions, which have a rate and can be predicted; else each is a
+            table that is complete in itself.
+        loads: What takes a moment before it begins.
     """
 
     name: str
     summary: str
     run: Callable[[InferenceRequest], Mapping[str, Any]]
     lines: Callable[[Mapping[str, Any]], Sequence[str]]
-    kind: PackageKind
-    publish: Callable[[str, Path, Mapping[str, Any], str], Publication]
+    kind: PackageKind | None = None
+    publish: Callable[[str, Path, Mapping[str, Any], str], Publication] | None = None
     details: str = ""
     options: tuple[FileOption, ...] = ()
     example: str = "run.csv --rate 400"
+    numbers: tuple[NumberOption, ...] = ()
+    motion: bool = True
+    loads: str = "PyTorch"
 
 
 @dataclass(frozen=True)

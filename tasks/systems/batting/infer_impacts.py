@@ -1,0 +1,163 @@
+"""What `ricochet infer impacts` does: a table of impacts in, the law of impact and its doubts out.
+
+The table is read, and refused where it must be, before anything is computed. A share of the rows,
+evenly among them, is held out and predicted.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool
+from numpy import ndarray
+
+from ricochet.models.systems.batting import impact_inference, impact_misfits
+from ricochet.models.systems.batting.impact_inference import (
+    NOISE,
+    PARAMETERS,
+    ImpactPosterior,
+    Predicted,
+)
+from ricochet.tasks.figures import style
+from ricochet.tasks.storage.files import output_folder, write_arrays
+from ricochet.tasks.systems.batting import impact_figures, impact_files
+from ricochet.tasks.systems.batting.impact_files import ImpactTable, Rejected
+from ricochet.tasks.systems.batting.settings import LearntImpacts
+from ricochet.tasks.systems.interface import InferenceRequest
+
+SCHEMA = "ricochet.impact-posterior/1"
+HOLD_OUT = "hold_out"
+FAR = "far from the law that explains the others: probability {:.2f}"
+MANY_REJECTED = 0.2
+"""Share of the rows above which it is a misfit."""
+
+
+def run(request: InferenceRequest) -> dict[str, Any]:
+    """Infer, predict, and write `samples.npz` and figures."""
+    (file,) = request.files
+    settings = request.settings[LearntImpacts]
+    table = impact_files.read(file)
+    held = held_out(table.rows - 2, request.numbers[HOLD_OUT])
+    learnt, others = table.impacts.take(~held), table.impacts.take(held)
+    impact_files.refuse_few(file, len(learnt), len(table), table.rejected, int(held.sum()))
+    draw = np.random.default_rng(request.seed)
+    posterior = impact_inference.infer(
+        learnt,
+        draw,
+        friction_limit=settings.friction_limit,
+        particles=settings.particles,
+        progress=request.progress,
+    )
+    predicted = impact_inference.predict(posterior, others, draw) if len(others) else None
+    outlier = impact_inference.outlier_probabilities(posterior, table.impacts)
+    far = [
+        Rejected(int(row), FAR.format(chance))
+        for row, chance, away in zip(table.rows, outlier, held, strict=True)
+        if chance > 0.5 and not away
+    ]
+    misfit = [
+        *table.misfit,
+        *_many_rejected(table),
+        *impact_misfits.of(posterior, table.impacts, outlier, predicted),
+    ]
+    _write(request, posterior, predicted)
+    rejected = sorted((*table.rejected, *far), key=lambda each: each.row)
+    return {
+        "schema": SCHEMA,
+        "file": str(file),
+        "impacts": len(table),
+        "used": len(learnt) - len(far),
+        "rejected": [{"row": each.row, "reason": each.reason} for each in rejected],
+        **_numbers(posterior),
+        "balance": {
+            "residual_share": table.balance.residual_share,
+            "spin_ratio": table.balance.ratio[0],
+        },
+        "misfit": misfit,
+        "held_out": None if predicted is None else _of_held_out(predicted),
+        "samples": "samples.npz",
+    }
+
+
+def held_out(places: ndarray, share: float) -> Bool[ndarray, " impact"]:
+    """Return which rows of a file are held out: of a half, every second one.
+
+    Args:
+        places: Of the rows, from 0 on.
+    """
+    counted = np.floor((places + 1) * share + 1e-9) - np.floor(places * share + 1e-9)
+    return counted > 0.0
+
+
+def lines(result: Mapping[str, Any]) -> list[str]:
+    """Return what is shown at the terminal."""
+    deviations = np.sqrt(np.diag(result["covariance"]))
+    table = zip(result["parameters"], result["mean"], deviations, strict=True)
+    found = [f"  {name:24}{mean:8.4f} +- {sd:.2g}" for name, mean, sd in table]
+    noise = zip(NOISE, result["impulse_noise"], result["impulse_noise_sd"], strict=True)
+    found += [
+        f"  {'noise, ' + name.replace('_', ' '):24}{mean:8.4f} +- {sd:.2g}"
+        for name, mean, sd in noise
+    ]
+    found.append(f"learnt from {result['used']} of {result['impacts']} rows")
+    if (held := result["held_out"]) is not None:
+        found.append(
+            f"{held['impacts']} held-out impacts: {held['coverage_90']:.0%} lie in their 90 %"
+            f" regions; velocities are off by {held['rms']:.3g} m/s (rms)"
+        )
+    if result["not_told"]:
+        found.append(f"note: the impacts tell little of: {', '.join(result['not_told'])}")
+    for each in result["rejected"][:5]:
+        found.append(f"rejected: row {each['row']}: {each['reason']}")
+    if len(result["rejected"]) > 5:
+        found.append(f"rejected: {len(result['rejected']) - 5} more rows, in result.json")
+    return found + [f"misfit: {line}" for line in result["misfit"]]
+
+
+def _numbers(posterior: ImpactPosterior) -> dict[str, Any]:
+    """Return what `result.json` says of the coefficients and the noise."""
+    theta = posterior.theta
+    noise = theta[:, len(PARAMETERS) :]
+    low, high = np.quantile(theta, (0.05, 0.95), axis=0)
+    names = (*PARAMETERS, *NOISE)
+    return {
+        "parameters": list(PARAMETERS),
+        "mean": theta[:, : len(PARAMETERS)].mean(0).tolist(),
+        "covariance": np.cov(theta[:, : len(PARAMETERS)].T).tolist(),
+        "impulse_noise": noise.mean(0).tolist(),
+        "impulse_noise_sd": noise.std(0).tolist(),
+        "interval_90": {
+            name: [float(a), float(b)] for name, a, b in zip(names, low, high, strict=True)
+        },
+        "not_told": posterior.not_told,
+    }
+
+
+def _of_held_out(predicted: Predicted) -> dict[str, Any]:
+    return {
+        "impacts": len(predicted.inside),
+        "rms": predicted.rms,
+        "coverage_90": predicted.coverage,
+    }
+
+
+def _many_rejected(table: ImpactTable) -> list[str]:
+    if len(table.rejected) <= MANY_REJECTED * len(table):
+        return []
+    return [f"of {len(table)} rows {impact_files.summary(table.rejected)}"]
+
+
+def _write(
+    request: InferenceRequest, posterior: ImpactPosterior, predicted: Predicted | None
+) -> None:
+    folder: Path = output_folder(request.out)
+    theta = posterior.theta
+    write_arrays(
+        folder / "samples.npz",
+        {"theta": theta[:, : len(PARAMETERS)], "noise": theta[:, len(PARAMETERS) :]},
+    )
+    drawn = {"posterior": impact_figures.posterior(posterior)}
+    if predicted is not None:
+        drawn["held_out"] = impact_figures.held_out(predicted)
+    style.write(folder, drawn)
