@@ -11,20 +11,26 @@ the left side tells a mirrored axis, a wrong inertia or a wrong unit before anyt
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from ricochet.models.systems.batting.recorded_impacts import Impacts, changes, observed_changes
 
 UNEXPLAINED = 0.5
 """The share of the changes of spin that may stay unexplained."""
+LITTLE = 0.02
+"""The share of all changes that is too little to tell anything."""
 EXPLAINED = 0.2
 """What a correction must leave, to be named as the likely one."""
 OFF = 0.05
 """By which share of itself the inertia may seem to be wrong without a word."""
+BROKEN = 0.1
+"""Of all changes: by how much the spin of a row may be off, in a table whose middle row is not."""
+UNUSUAL = 10.0
+"""Times the middle row's, the same."""
 SIGNS = {
-    (-1.0, 1.0): "x of velocities and x of contacts seem to point opposite ways",
-    (1.0, -1.0): "y of velocities and y of contacts seem to point opposite ways",
+    (-1.0, 1.0): "x of velocities, or y of contacts, seems to have the other sign",
+    (1.0, -1.0): "y of velocities, or x of contacts, seems to have the other sign",
     (-1.0, -1.0): "spin seems to have the other sign (it is positive counter-clockwise)",
 }
 
@@ -38,16 +44,24 @@ class Balance:
         ratio: Change of spin that the impulse gives over that which is measured: the middle of the
             impacts, and the quarters below and above it.
         residual: Of each impact, over the size of all its changes.
+        of_all: What stays unexplained, over the size of all changes.
     """
 
     residual_share: float
     ratio: tuple[float, float, float]
     residual: Float[ndarray, " impact"]
+    of_all: float
 
     @property
     def holds(self) -> bool:
-        """Whether at most half of the changes stays unexplained."""
-        return self.residual_share <= UNEXPLAINED
+        """Whether at most half of the changes of spin, or little of all, stays unexplained."""
+        return self.residual_share <= UNEXPLAINED or self.of_all <= LITTLE
+
+    @property
+    def broken(self) -> Bool[ndarray, " impact"]:
+        """Which impacts are off while the middle one is not: an entry of their own is wrong."""
+        usual = max(BROKEN, UNUSUAL * float(np.median(self.residual)))
+        return self.residual > usual
 
 
 def of(impacts: Impacts) -> Balance:
@@ -59,9 +73,10 @@ def of(impacts: Impacts) -> Balance:
     ratio = given[told] / seen[told] if told.any() else np.ones(1)
     low, middle, high = np.quantile(ratio, (0.25, 0.5, 0.75))
     return Balance(
-        _share(given, seen),
+        _share(given, seen, float(moved.sum())),
         (float(middle), float(low), float(high)),
         residual / np.maximum(moved, np.finfo(float).tiny),
+        float(residual.sum() / max(moved.sum(), np.finfo(float).tiny)),
     )
 
 
@@ -84,18 +99,17 @@ def misfit(impacts: Impacts, balance: Balance) -> list[str]:
 def _likely(impacts: Impacts, balance: Balance) -> str:
     """Return which correction would explain the changes of spin, in words."""
     given, seen = _sides(impacts)
-    factor = balance.ratio[0]
+    factor, moved = balance.ratio[0], float(np.abs(seen).sum())
     left = {"": UNEXPLAINED}
     if factor > 0.0:
-        named = "as from spin in degrees" if abs(factor * 57.3 - 1.0) < 0.1 else "or mass or unit"
-        left[f"the inertia ({named}) seems off by a factor {factor:.3g}"] = _share(
-            given / factor, seen
-        )
+        words = f"an inertia, a mass or a unit seems off: impulses give {factor:.3g} times of them"
+        words = "spin seems to be in degrees/s" if abs(57.3 * factor - 1.0) < 0.1 else words
+        left[words] = _share(given / factor, seen, moved)
     place, change = impacts.contact, impacts.after[:, :2] - impacts.before[:, :2]
     over = impacts.gyration
     for (x, y), words in SIGNS.items():
         turned = (place[:, 0] * y * change[:, 1] - place[:, 1] * x * change[:, 0]) / over
-        left[words] = _share(turned, seen)
+        left[words] = _share(turned, seen, moved)
     best = min(left, key=lambda words: left[words])
     unknown = "signs, inertias and units may be wrong"
     return best if best and left[best] < EXPLAINED else unknown
@@ -106,7 +120,9 @@ def _sides(impacts: Impacts) -> tuple[Float[ndarray, " impact"], Float[ndarray, 
     return changes(impacts, impacts.impulse)[:, 2], observed_changes(impacts)[:, 2]
 
 
-def _share(given: Float[ndarray, " impact"], seen: Float[ndarray, " impact"]) -> float:
-    total = float(np.abs(seen).sum())
-    left = float(np.abs(given - seen).sum())
-    return left / total if total > 0.0 else float(left > 0.0)
+def _share(
+    given: Float[ndarray, " impact"], seen: Float[ndarray, " impact"], moved: float
+) -> float:
+    """Return what stays unexplained over what is seen; rounding of all changes is nothing."""
+    left, total = float(np.abs(given - seen).sum()), float(np.abs(seen).sum())
+    return left / max(total, 1e-6 * moved, np.finfo(float).tiny)

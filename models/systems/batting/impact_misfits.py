@@ -3,8 +3,8 @@
 Residuals of impulses about the law at the posterior's mean, over their deviations, are standard
 normal and know nothing of what came before, if the law holds. A test looks at each departure that
 is likely, and speaks at a chance of `CHANCE`: a rank correlation of residuals with speeds, or with
-the side of the body that was hit, a mean other than 0, more outliers than expected, and too few
-held-out impacts in their regions. Whatever the departure, the noise that is inferred is as wide as
+the side of the body that was hit, a mean other than 0, long tails, more outliers than expected, and
+too few held-out impacts in their regions. Whatever the departure, the noise that is inferred is as wide as
 residuals are: more than `NOISY` of the impulse is said too.
 """
 
@@ -80,11 +80,21 @@ def _departures(posterior: ImpactPosterior, impacts: Impacts) -> list[str]:
         if test.pvalue < CHANCE:
             way = "rises" if test.statistic > 0.0 else "falls"
             lines.append(
-                f"{words.format(way)} (rank correlation {test.statistic:+.2f}): the law has none"
-                " of this, so that its coefficients are those of these speeds alone"
+                f"{words.format(way)} (rank correlation {test.statistic:+.2f}), which the law does not:"
+                " its coefficients are a mean over these impacts alone"
             )
-    means = stats.ttest_1samp(found, 0.0).pvalue
+    return lines + _other_laws(found)
+
+
+def _other_laws(found: Float[ndarray, "impact 2"]) -> list[str]:
+    """Return lines for residuals that are not standard normal."""
+    lines, means = [], stats.ttest_1samp(found, 0.0).pvalue
     for values, chance, words in zip(found.T, means, ("normal", "tangential"), strict=True):
+        if len(values) >= 20 and stats.kurtosistest(values, alternative="greater").pvalue < CHANCE:
+            lines.append(
+                f"{words} impulses scatter with longer tails than the normal law (kurtosis"
+                f" {stats.kurtosis(values):+.1f}): regions may be too narrow"
+            )
         if chance < CHANCE:
             lines.append(
                 f"{words} impulses are off by {values.mean():+.2f} of their noise on average: no"

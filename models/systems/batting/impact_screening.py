@@ -3,7 +3,7 @@
 A contact approaches the surface before an impact, the surface pushes, and after it the contact does
 not approach (`impact_law`). A contact is about as far from the centre of mass as the radius of
 gyration, and impulses turn a body about as much as it is seen to turn; a table whose middle row is
-far from that has other units. Where Newton's balance holds for the table (`impact_balance`), a row
+far from that has other units. Where Newton's balance holds for most rows (`impact_balance`), one
 that breaks it has an entry of its own that is wrong.
 """
 
@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from ricochet.models.systems.batting import impact_balance
+from ricochet.models.systems.batting.impact_balance import Balance
 from ricochet.models.systems.batting.recorded_impacts import Impacts
 
 LENGTH = 0.01  # by which a normal may differ from length one; it is then made one
@@ -22,8 +23,6 @@ GYRATION = (1e-5, 20.0)  # m
 FASTEST = 300.0  # m/s
 TURNED = (0.01, 100.0)  # change of spin by the impulse over the measured one
 STILL_APPROACHING = 0.05  # of the normal speed before impact
-BROKEN = 0.1  # of all changes, that a row's spin may be off
-UNUSUAL = 10.0  # times the middle row's
 
 
 def no_body(impacts: Impacts) -> list[str]:
@@ -40,7 +39,7 @@ def no_body(impacts: Impacts) -> list[str]:
 def no_impact(impacts: Impacts) -> list[str]:
     """Return why each row cannot be an impact; empty where it can."""
     along, push = impacts.closing(impacts.before)[:, 0], impacts.impulse[:, 0]
-    separating = "the contact does not approach the surface: {:+.4g} m/s along the normal"
+    separating = "the contact does not approach the surface: {:+.4g} m/s along the normal to the body"
     pulling = "the change of velocity would pull the body to the surface: {:+.4g} m/s"
     return _first(
         len(impacts),
@@ -49,19 +48,14 @@ def no_impact(impacts: Impacts) -> list[str]:
     )
 
 
-def unbalanced(impacts: Impacts, residual: Float[ndarray, " impact"]) -> list[str]:
-    """Return why each row of a table whose balance holds cannot be right; empty where it can.
-
-    Args:
-        residual: Of `impact_balance.of`.
-    """
+def unbalanced(impacts: Impacts, balance: Balance) -> list[str]:
+    """Return why each row cannot be right, if others are; empty where it can."""
     before, after = (impacts.closing(each)[:, 0] for each in (impacts.before, impacts.after))
-    usual = max(BROKEN, UNUSUAL * float(np.median(residual)))
     turning = "the change of spin is not that of the impulse: off by {:.2g} of all changes"
     approaching = "the contact approaches the surface after the impact too: {:+.4g} m/s"
     return _first(
         len(impacts),
-        (residual > usual, turning, residual),
+        (balance.broken, turning, balance.residual),
         (after < STILL_APPROACHING * before, approaching, after),
     )
 
