@@ -8,10 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ricochet.flows.command_line.number_options import add_numbers, given_numbers
 from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, prepare_servers, write_result
 from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.interface import Inference, InferenceRequest, NumberOption
+from ricochet.tasks.systems.interface import Inference, InferenceRequest
 
 
 def infer(found: Inference, call: Call) -> Mapping[str, Any]:
@@ -49,7 +50,7 @@ def _computed(found: Inference, call: Call) -> dict[str, Any]:
             call.seed,
             progress,
             _own(found, call),
-            {each.name: getattr(given, each.name) for each in found.numbers},
+            given_numbers(found.numbers, given),
         )
         result = {**found.run(request), "seed": call.seed, "registered": None}
     write_result(out, result)
@@ -110,14 +111,7 @@ def _options(found: Inference, parser: argparse.ArgumentParser) -> None:
             help=each.help,
             required=each.required,
         )
-    for number in found.numbers:
-        parser.add_argument(
-            f"--{number.name.replace('_', '-')}",
-            type=partial(_number, number),
-            default=number.default,
-            metavar=number.metavar,
-            help=number.help,
-        )
+    add_numbers(found.numbers, parser)
     if found.motion:
         _motion_options(parser)
     else:
@@ -140,17 +134,6 @@ def _motion_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a further motion, to be watched and predicted",
     )
-
-
-def _number(option: NumberOption, text: str) -> float:
-    low, high = option.within
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not low <= found <= high:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a number from {low:g} to {high:g}")
-    return found
 
 
 def _rate(text: str) -> float:

@@ -6,6 +6,7 @@ from functools import partial, reduce
 from operator import getitem
 from typing import Any
 
+from ricochet.flows.command_line.number_options import add_numbers, given_numbers
 from ricochet.flows.command_line.verb import COMPUTES, Call, Verb, write_result
 from ricochet.tasks.console import table
 from ricochet.tasks.console.progress import announce, bar
@@ -22,7 +23,8 @@ def study(found: Study, call: Call) -> Mapping[str, Any]:
     given, out = call.arguments, call.out
     count = None if found.count is None else getattr(given, found.count[0])
     with bar(found.name) as progress:
-        request = StudyRequest(call.settings, out, progress, given.quick, call.seed, count)
+        numbers = given_numbers(found.numbers, given)
+        request = StudyRequest(call.settings, out, progress, given.quick, call.seed, count, numbers)
         result = {**found.run(request), "seed": call.seed}
     write_result(out, result)
     if found.headline is not None:
@@ -60,6 +62,7 @@ def _add_options(found: Study, parser: argparse.ArgumentParser) -> None:
         option, counted = found.count
         words = f"{option} {counted}"
         parser.add_argument(f"--{option}", type=_count, metavar="N", help=f"number of {words}")
+    add_numbers(found.numbers, parser)
     parser.add_argument("--quick", action="store_true", help="at reduced size")
 
 

@@ -103,7 +103,9 @@ def _tempered(state: Particles, draw: np.random.Generator) -> Particles:
     return Particles(state.at[chosen], state.log_likelihood[chosen], power, state.scale)
 
 
-def _systematic(weight: Float[ndarray, " draw"], draw: np.random.Generator) -> Int[ndarray, " draw"]:
+def _systematic(
+    weight: Float[ndarray, " draw"], draw: np.random.Generator
+) -> Int[ndarray, " draw"]:
     """Return whom to keep, each as often as its weight says, by one random number."""
     total = np.cumsum(weight) / weight.sum()
     places = (draw.random() + np.arange(len(weight))) / len(weight)

@@ -20,6 +20,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class NumberOption:
+    """A number that an inference or a study takes, `--NAME VALUE`, with hyphens for underscores.
+
+    Attributes:
+        default: None leaves the number out, and so to whoever takes it.
+        within: The least and the greatest.
+    """
+
+    name: str
+    metavar: str
+    help: str
+    default: float | None
+    within: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class StudyRequest:
     """What is asked of a study.
 
@@ -28,6 +44,7 @@ class StudyRequest:
         quick: Whether to take a small share of every count.
         seed: Which study; each has randomness of its own.
         count: What the study's own option counts; None leaves it to settings and `quick`.
+        numbers: Values of the study's own options that are numbers, by name.
     """
 
     settings: Settings
@@ -36,6 +53,7 @@ class StudyRequest:
     quick: bool = False
     seed: int = 0
     count: int | None = None
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,6 +77,7 @@ class Study:
         run: Makes figures and returns every number of the tables.
         count: The option that sets how much is tried, and of what, such as ("rolls", "of a die").
         duration: How long it takes, in words, at full size and with `--quick`.
+        numbers: Numbers that it takes.
     """
 
     name: str
@@ -67,6 +86,7 @@ class Study:
     count: tuple[str, str] | None = None
     duration: str = ""
     headline: Headline | None = None
+    numbers: tuple[NumberOption, ...] = ()
 
 
 class Night(Protocol):
@@ -191,21 +211,6 @@ class FileOption:
     metavar: str
     help: str
     required: bool = False
-
-
-@dataclass(frozen=True)
-class NumberOption:
-    """A number that an inference takes, `--NAME VALUE`, with hyphens for underscores.
-
-    Attributes:
-        within: The least and the greatest.
-    """
-
-    name: str
-    metavar: str
-    help: str
-    default: float
-    within: tuple[float, float]
 
 
 @dataclass(frozen=True)

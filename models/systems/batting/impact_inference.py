@@ -127,15 +127,15 @@ def infer(
     return ImpactPosterior(_of_shares(x, friction_limit), friction_limit)
 
 
-def outlier_probabilities(posterior: ImpactPosterior, impacts: Impacts) -> Float[ndarray, " impact"]:
+def outlier_probabilities(
+    posterior: ImpactPosterior, impacts: Impacts
+) -> Float[ndarray, " impact"]:
     """Return the probability of each impact to be far from the law."""
     few = posterior.theta[:: max(1, len(posterior.theta) // 100)]
     return impact_likelihood.outlier_probabilities(few, impacts.contacts, impacts.impulse)
 
 
-def predict(
-    posterior: ImpactPosterior, impacts: Impacts, draw: np.random.Generator
-) -> Predicted:
+def predict(posterior: ImpactPosterior, impacts: Impacts, draw: np.random.Generator) -> Predicted:
     """Predict the velocities after some impacts, which the posterior was not learnt from."""
     count = len(impacts)
     mean, deviation, inside = np.empty((count, 3)), np.empty((count, 3)), np.empty(count, bool)

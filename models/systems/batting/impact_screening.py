@@ -39,7 +39,9 @@ def no_body(impacts: Impacts) -> list[str]:
 def no_impact(impacts: Impacts) -> list[str]:
     """Return why each row cannot be an impact; empty where it can."""
     along, push = impacts.closing(impacts.before)[:, 0], impacts.impulse[:, 0]
-    separating = "the contact does not approach the surface: {:+.4g} m/s along the normal to the body"
+    separating = (
+        "the contact does not approach the surface: {:+.4g} m/s along the normal to the body"
+    )
     pulling = "the change of velocity would pull the body to the surface: {:+.4g} m/s"
     return _first(
         len(impacts),
@@ -67,7 +69,9 @@ def other_units(impacts: Impacts) -> tuple[str, str] | None:
     speed = float(np.median(np.hypot(*impacts.before[:, :2].T)))
     turned = impact_balance.of(impacts).ratio[0]
     if not DISTANCE[0] <= place / gyration <= DISTANCE[1]:
-        found = f"contacts {place:.3g} m from centres of mass, radii of gyration of {gyration:.3g} m"
+        found = (
+            f"contacts {place:.3g} m from centres of mass, radii of gyration of {gyration:.3g} m"
+        )
         return found, "about the same (m, kg, kg m^2)"
     if not GYRATION[0] <= gyration <= GYRATION[1]:
         return f"radii of gyration of {gyration:.3g} m", "metres, kg and kg m^2"

@@ -124,8 +124,9 @@ def simulate(
             gyration times spin is half of it, and that of the surface a third.
         noise: Whether impulses have the law's noise.
     """
-    kind, mass = draw.integers(len(shapes.radius), size=count), 0.005 * np.exp(
-        0.3 * draw.normal(size=count)
+    kind, mass = (
+        draw.integers(len(shapes.radius), size=count),
+        0.005 * np.exp(0.3 * draw.normal(size=count)),
     )
     direction, turn = draw.uniform(-np.pi, np.pi, (2, count))
     contact = np.empty((count, 2))

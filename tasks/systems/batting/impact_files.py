@@ -197,6 +197,8 @@ def _screened(
     impacts: Impacts, rows: Int[ndarray, " impact"], faults: list[str], rejected: list[Rejected]
 ) -> tuple[Impacts, Int[ndarray, " impact"]]:
     """Return the rows without fault; the others are added to the rejected."""
-    rejected += [Rejected(int(row), fault) for row, fault in zip(rows, faults, strict=True) if fault]
+    rejected += [
+        Rejected(int(row), fault) for row, fault in zip(rows, faults, strict=True) if fault
+    ]
     good = np.array([not fault for fault in faults], dtype=bool)
     return impacts.take(good), rows[good]

@@ -3,7 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ricochet.tasks.systems.interface import Inference, InferenceRequest, NumberOption, System
+from ricochet.tasks.systems.interface import (
+    Headline,
+    Inference,
+    InferenceRequest,
+    NumberOption,
+    Study,
+    StudyRequest,
+    System,
+)
 
 
 def _infer_impacts(request: InferenceRequest) -> Mapping[str, Any]:
@@ -18,8 +26,44 @@ def _impact_lines(result: Mapping[str, Any]) -> Sequence[str]:
     return infer_impacts.lines(result)
 
 
+def _study(request: StudyRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.batting.studies import table_one
+
+    return table_one.run(request)
+
+
 SYSTEM = System(
     "batting",
+    studies=(
+        Study(
+            "batting",
+            "an object of unknown shape batted to a goal: the rows of the paper's table and ours",
+            _study,
+            ("trials", "of each closed loop; 2.5 times as many of each open loop and filter"),
+            duration="about four hours on two processors, goes on where it was stopped;"
+            " with --quick four minutes",
+            headline=Headline(
+                "rows",
+                {
+                    "passes at 0.10 m": "passes/0.10",
+                    "bats": "bats",
+                    "looks": "looks",
+                    "decision, ms": "plan_ms/mean",
+                },
+            ),
+            numbers=(
+                NumberOption("seconds", "S", "of a trial (200; 30 with --quick)", None, (1, 3600)),
+                NumberOption(
+                    "screen_noise",
+                    "X",
+                    "deviation of each end of the projection on the screen, which is 2 wide"
+                    " (default 0.02)",
+                    0.02,
+                    (1e-4, 0.5),
+                ),
+            ),
+        ),
+    ),
     inferences=(
         Inference(
             "impacts",

@@ -1,0 +1,100 @@
+"""How well an object is localised: flights of which the truth is known (Sec. VI-B of Fu et al.)."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import stats
+
+from ricochet.models.systems.batting import bat, clouds
+from ricochet.models.systems.batting.belief import localiser
+from ricochet.models.systems.batting.belief.localiser import Belief, FilterSettings
+from ricochet.models.systems.batting.belief.particles import Cloud, Turn
+from ricochet.models.systems.batting.table import CAMERA_PERIOD
+from ricochet.models.systems.batting.world import World
+
+SWINGING = 0.6  # rad/s, omega of the bat
+
+
+@dataclass(frozen=True)
+class Flight:
+    """What a filter believed at the end.
+
+    Attributes:
+        error: Of the mean position, m.
+        shape: Probability of the right shape.
+        inside: Whether the centre is in the 90 % ellipse of the particles.
+        update_times: Of each update, s.
+    """
+
+    error: float
+    shape: float
+    inside: bool
+    update_times: Float[ndarray, " update"]
+
+
+def localise(
+    state: Float[ndarray, " 6"],
+    kind: int,
+    screen: Float[ndarray, "frame 2"],
+    worlds: tuple[World, World],
+    settings: FilterSettings,
+    draw: np.random.Generator,
+    from_truth: bool = False,
+) -> Flight:
+    """Return what a filter believes after a flight under a swinging bat.
+
+    Args:
+        state, kind: Of the object at the start.
+        screen: Standard normal numbers for the readings, a row a frame.
+        worlds: The true one and the one that the filter believes in.
+        settings: Of the filter.
+        draw: Its random numbers.
+        from_truth: Begin all particles at the truth, with every shape.
+    """
+    world, believed = worlds
+    states, kinds, counts = state[None].copy(), np.array([kind]), np.zeros((1, 3), np.int64)
+    path = bat.cyclic(0.0, SWINGING, len(screen) * CAMERA_PERIOD)
+    belief = _told(state, settings, world) if from_truth else None
+    turn, spent = Turn(0.0, 0.0, 0.0), []
+    for frame, noise in enumerate(screen):
+        reading = clouds.readings(states, kinds, world)[0] + world.table.screen_noise * noise
+        begun = time.perf_counter()
+        if belief is None:
+            belief = localiser.begin(reading, 0.0, settings, believed, draw)
+        else:
+            belief = localiser.update(belief, turn, reading, settings, believed, draw)
+        spent.append(time.perf_counter() - begun)
+        turn = Turn(*bat.angle_and_rate(path, frame * CAMERA_PERIOD), CAMERA_PERIOD)
+        if frame + 1 < len(screen):
+            clouds.move(states, kinds, (turn.angle, turn.rate), turn.time, world, counts)
+    if belief is None:
+        raise ValueError("screen has no rows, expected one or more")
+    return _judged(belief.cloud, states[0], kind, np.array(spent))
+
+
+def _told(state: Float[ndarray, " 6"], settings: FilterSettings, world: World) -> Belief:
+    count = settings.particles
+    kinds = np.arange(count) % len(world.shapes.radius)
+    return Belief(Cloud(np.repeat(state[None], count, 0), kinds, np.zeros(count)), 0, None)
+
+
+def _judged(
+    cloud: Cloud, state: Float[ndarray, " 6"], kind: int, spent: Float[ndarray, " update"]
+) -> Flight:
+    mean, covariance = position(cloud)
+    off = state[:2] - mean
+    distance = float(off @ np.linalg.solve(covariance, off))
+    shape = float(cloud.weights[cloud.kinds == kind].sum())
+    inside = distance < stats.chi2.ppf(0.9, 2)
+    return Flight(float(np.hypot(*off)), shape, bool(inside), spent)
+
+
+def position(cloud: Cloud) -> tuple[Float[ndarray, " 2"], Float[ndarray, "2 2"]]:
+    """Return mean and covariance of the centre of mass, m and m^2."""
+    weights = cloud.weights
+    mean = weights @ cloud.states[:, :2]
+    centred = cloud.states[:, :2] - mean
+    return mean, (centred * weights[:, None]).T @ centred + 1e-12 * np.eye(2)

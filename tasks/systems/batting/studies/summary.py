@@ -1,0 +1,162 @@
+"""The numbers of the study: totals with intervals, paired ratios, filters and the paper's claims.
+
+Passes are scaled to ten trials of 200 s, as Table I counts them. Intervals are those of the
+bootstrap over trials; a pair of rows met the same starts and the same noise, and its p-value is
+that of a permutation of signs of the differences (one-sided).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.systems.batting.table import DISTANCES
+from ricochet.tasks.systems.batting.studies.jobs import Done
+from ricochet.tasks.systems.batting.studies.rows import DELTA, OPEN
+
+RESAMPLES = 4000
+AT_DELTA = int(np.abs(DISTANCES - DELTA).argmin())
+LOST = 1.0  # m
+PAIRS = (("ours", "B"), ("B", "C"), ("C", "D"), ("A", "B"), ("ours", "A"))
+
+
+def row(done: Sequence[Done], seconds: float) -> dict[str, Any]:
+    """Return the passes of a row at each distance with intervals, and what it did."""
+    scale = 10.0 * 200.0 / seconds
+    passes = np.array([each.passes for each in done], float) * scale
+    drawn = passes[_resamples(len(done))].mean(1)
+    low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
+    return {
+        "trials": len(done),
+        "passes": _by_distance(passes.mean(0)),
+        "interval": {key: list(pair) for key, pair in _pairs(low, high).items()},
+        "bats": round(float(np.mean([each.bats for each in done])), 2),
+        "looks": round(float(np.mean([each.looks for each in done])), 2),
+        "plan_ms": milliseconds([each.plan_ms for each in done]),
+        "update_ms": milliseconds([each.update_ms for each in done]),
+    }
+
+
+def paired(more: Sequence[Done], less: Sequence[Done]) -> dict[str, Any]:
+    """Return the ratio of passes of two rows at DELTA over the trials that both played."""
+    count = min(len(more), len(less))
+    a = np.array([each.passes[AT_DELTA] for each in more[:count]], float)
+    b = np.array([each.passes[AT_DELTA] for each in less[:count]], float)
+    rows = _resamples(count)
+    ratios = a[rows].sum(1) / np.maximum(b[rows].sum(1), 0.5)
+    return {
+        "trials": count,
+        "ratio": round(float(a.sum() / max(b.sum(), 0.5)), 3),
+        "interval": [round(float(each), 3) for each in np.quantile(ratios, [0.05, 0.95])],
+        "p": sign_flip_p(a - b),
+    }
+
+
+def sign_flip_p(differences: Float[ndarray, " trial"], flips: int = 20_000) -> float:
+    """Return the chance of so large a sum if each difference might as well have the other sign."""
+    draw = np.random.default_rng(0)
+    signs = draw.choice([-1.0, 1.0], (flips, len(differences)))
+    beaten = int((signs @ differences >= differences.sum() - 1e-9).sum())
+    return (1 + beaten) / (1 + flips)
+
+
+def filter_row(done: Sequence[Done]) -> dict[str, Any]:
+    """Return how well a filter localised."""
+    errors = np.array([each.error for each in done])
+    return {
+        "flights": len(done),
+        "position_m": {
+            "median": round(float(np.median(errors)), 4),
+            "p90": round(float(np.quantile(errors, 0.9)), 4),
+        },
+        "shape": round(float(np.mean([each.shape > 0.5 for each in done])), 3),
+        "shape_probability": round(float(np.mean([each.shape for each in done])), 3),
+        "lost": round(float((errors > LOST).mean()), 3),
+        "coverage_90": round(float(np.mean([each.inside for each in done])), 3),
+        "update_ms": milliseconds([each.update_ms for each in done]),
+    }
+
+
+def claims(
+    played: Mapping[str, Sequence[Done]], shape_soon: Sequence[Done]
+) -> list[dict[str, Any]]:
+    """Return each sentence of the paper that the study can answer, and whether it holds here."""
+    best_open = max(OPEN, key=lambda name: _total(played[name]))
+    known = np.array([each.shape > 0.5 for each in shape_soon])
+    answers = [
+        _compared("noise in the plan helps: B passes more often than C", played["B"], played["C"]),
+        _compared(
+            "one particle beats the set: C passes more often than D", played["C"], played["D"]
+        ),
+        {
+            "sentence": "shape is soon known: right in most flights after 12 s",
+            "holds": bool(known.mean() > 0.5),
+            "p": _binomial_p(int(known.sum()), len(known)),
+        },
+        *(
+            _compared(
+                f"open loop is always worse: {closed} passes more often than {best_open}, the best"
+                " of E to J",
+                played[closed],
+                played[best_open],
+            )
+            for closed in ("B", "C", "D")
+        ),
+        _compared(
+            "E is the best open loop: it passes more often than each of F to J",
+            played["E"],
+            played[max((name for name in OPEN if name != "E"), key=lambda n: _total(played[n]))],
+        ),
+        _compared("nothing beats A: it passes more often than ours", played["A"], played["ours"]),
+    ]
+    return answers
+
+
+def milliseconds(times: Sequence[Sequence[float]]) -> dict[str, float] | None:
+    """Return mean and 99th percentile of times of trials, or None where there are none."""
+    all_times = np.concatenate([np.asarray(each, float) for each in times])
+    if not len(all_times):
+        return None
+    mean, p99 = float(all_times.mean()), float(np.quantile(all_times, 0.99))
+    return {"mean": round(mean, 2), "p99": round(p99, 2)}
+
+
+def _compared(sentence: str, more: Sequence[Done], less: Sequence[Done]) -> dict[str, Any]:
+    count = min(len(more), len(less))
+    result = paired(more, less)
+    return {
+        "sentence": sentence,
+        "holds": _total(more[:count]) > _total(less[:count]),
+        "p": result["p"],
+    }
+
+
+def _binomial_p(successes: int, count: int) -> float:
+    from scipy import stats
+
+    return float(stats.binomtest(successes, count, 0.5, "greater").pvalue)
+
+
+def _total(done: Sequence[Done]) -> float:
+    return float(np.mean([each.passes[AT_DELTA] for each in done]))
+
+
+def _by_distance(values: Float[ndarray, " distance"]) -> dict[str, float]:
+    return {f"{d:.2f}": round(float(v), 2) for d, v in zip(DISTANCES, values, strict=True)}
+
+
+def _pairs(
+    low: Float[ndarray, " distance"], high: Float[ndarray, " distance"]
+) -> dict[str, tuple[float, float]]:
+    return {
+        key: (value, top)
+        for (key, value), top in zip(
+            _by_distance(low).items(), _by_distance(high).values(), strict=True
+        )
+    }
+
+
+def _resamples(count: int) -> ndarray:
+    return np.random.default_rng(1).integers(0, count, (RESAMPLES, count))
