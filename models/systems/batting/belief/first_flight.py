@@ -41,10 +41,15 @@ WIDER = 1.14  # of the regressions' deviations, so that tails are covered
 
 @dataclass(frozen=True)
 class FirstReadings:
-    """What was seen so far: a reading more than turns of the bat between them."""
+    """What was seen so far: a reading more than turns of the bat between them.
+
+    Attributes:
+        fastest: Of the uniform start, m/s and rad/s an axis.
+    """
 
     readings: Float[ndarray, "reading 2"]
     turns: tuple[Turn, ...]
+    fastest: float = FASTEST
 
 
 class _Line(NamedTuple):
@@ -59,10 +64,10 @@ class _Line(NamedTuple):
 
 def uniform(count: int, angle: float, world: World, draw: np.random.Generator) -> Cloud:
     """Return particles uniform over shapes, poses that touch nothing, and velocities."""
-    states, kinds = _uniform_states(count, world, draw)
+    states, kinds = _uniform_states(count, FASTEST, world, draw)
     free = clear_of_all(states, kinds, angle, world)
     while not free.all():
-        states[~free], kinds[~free] = _uniform_states(int((~free).sum()), world, draw)
+        states[~free], kinds[~free] = _uniform_states(int((~free).sum()), FASTEST, world, draw)
         free = clear_of_all(states, kinds, angle, world)
     return Cloud(states, kinds, np.zeros(count))
 
@@ -97,10 +102,10 @@ def _importance_sample(
     first: FirstReadings, count: int, world: World, draw: np.random.Generator
 ) -> tuple[Cloud, Int[ndarray, " particle"]]:
     """Return weighted starts and their places in the noise."""
-    states, kinds = _uniform_states(count, world, draw)
+    states, kinds = _uniform_states(count, first.fastest, world, draw)
     log_density, normal = np.empty(count), draw.standard_normal((count, 2))
     choice = np.searchsorted(np.cumsum(SHARES[:-1]), draw.random(count), side="right")
-    _draw_lines(states, kinds, first.readings, choice, normal, log_density, world)
+    _draw_lines(states, kinds, first.readings, (choice, normal), log_density, first.fastest, world)
     places = draw.integers(0, len(world.noise), count)
     log_target, _ = _posterior(states, kinds, places, first, world)
     return Cloud(states, kinds, log_target - log_density), places
@@ -115,7 +120,7 @@ def _posterior(
 ) -> tuple[Float[ndarray, " particle"], Float[ndarray, "particle 6"]]:
     """Return log prior x likelihood of starts, and where they are at the last reading."""
     free = clear_of_all(states, kinds, first.turns[0].angle, world)
-    free &= (np.abs(states[:, 3:]) <= FASTEST).all(1)
+    free &= (np.abs(states[:, 3:]) <= first.fastest).all(1)
     bats = np.array([tuple(turn) for turn in first.turns])
     after, log_target = states.copy(), np.full(len(kinds), -np.inf)
     moved = after[free]
@@ -173,13 +178,13 @@ def least_gaps(
 
 
 def _uniform_states(
-    count: int, world: World, draw: np.random.Generator
+    count: int, fastest: float, world: World, draw: np.random.Generator
 ) -> tuple[Float[ndarray, "particle 6"], Int[ndarray, " particle"]]:
     states = np.empty((count, 6))
     states[:, 0] = draw.uniform(0.0, world.table.width, count)
     states[:, 1] = draw.uniform(0.0, world.table.height, count)
     states[:, 2] = draw.uniform(-math.pi, math.pi, count)
-    states[:, 3:] = draw.uniform(-FASTEST, FASTEST, (count, 3))
+    states[:, 3:] = draw.uniform(-fastest, fastest, (count, 3))
     return states, draw.integers(0, len(world.shapes.radius), count)
 
 
@@ -188,14 +193,15 @@ def _draw_lines(
     states: Float[ndarray, "particle 6"],
     kinds: Int[ndarray, " particle"],
     readings: Float[ndarray, "reading 2"],
-    choice: Int[ndarray, " particle"],
-    normal: Float[ndarray, "particle 2"],
+    drawn: tuple[Int[ndarray, " particle"], Float[ndarray, "particle 2"]],
     log_density: Float[ndarray, " particle"],
+    fastest: float,
     world: World,
 ) -> None:
-    """Draw y_0 and y'_0 from the chosen regressions and return the density of their mixture."""
+    """Draw y_0 and y'_0 from the chosen regressions and write the density of their mixture."""
+    choice, normal = drawn
     for i in range(len(kinds)):
-        lines = _regressions(states[i], kinds[i], readings, world)
+        lines = _regressions(states[i], kinds[i], readings, fastest, world)
         line = lines[choice[i]]
         states[i, 1] = line.position + line.l_11 * normal[i, 0]
         states[i, 4] = line.velocity + line.l_21 * normal[i, 0] + line.l_22 * normal[i, 1]
@@ -210,11 +216,15 @@ def _draw_lines(
 
 @compiled
 def _regressions(
-    state: Float[ndarray, " 6"], kind: int, readings: Float[ndarray, "reading 2"], world: World
+    state: Float[ndarray, " 6"],
+    kind: int,
+    readings: Float[ndarray, "reading 2"],
+    fastest: float,
+    world: World,
 ) -> list[_Line]:
     """Return the regressions of y on time over the first readings, one for each of ENDS."""
     table, seen = world.table, state.copy()
-    a_11, a_12, a_22, b_1, b_2 = 0.0, 0.0, 1.0 / FASTEST**2, 0.0, 0.0
+    a_11, a_12, a_22, b_1, b_2 = 0.0, 0.0, 1.0 / fastest**2, 0.0, 0.0
     lines = [_Line(0.0, 0.0, 1.0, 0.0, 1.0) for _ in range(0)]
     for k in range(READINGS):
         time = k * CAMERA_PERIOD

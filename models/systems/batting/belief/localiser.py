@@ -2,6 +2,10 @@
 
 `begin` and `update` are the whole interface; `PAPER` is the filter of Fu et al., with 200 particles
 that are resampled at each reading and never spread.
+
+A reading of a well followed object has -1 for its mean log density: half the mean of a chi square
+with two degrees of freedom. Where the running mean falls below LOST, no particle explains what is
+seen, and the filter begins anew with the next readings, from a wider uniform start.
 """
 
 from dataclasses import dataclass, replace
@@ -14,6 +18,10 @@ from ricochet.models.systems.batting.belief import first_flight, particles
 from ricochet.models.systems.batting.belief.first_flight import READINGS, FirstReadings
 from ricochet.models.systems.batting.belief.particles import Cloud, Turn
 from ricochet.models.systems.batting.world import World
+
+LOST = -8.0  # of the running mean of log densities
+MEMORY = 10.0  # readings, of that mean
+FASTEST_ANEW = 6.0  # m/s and rad/s an axis
 
 
 @dataclass(frozen=True)
@@ -50,13 +58,15 @@ class Belief:
         cloud: Particles at the last reading.
         readings: How many were taken.
         waiting: The first readings, until there are enough to begin with.
-        log_evidence: Log density of the last reading given those before, up to a constant.
+        fit: Running mean of the log densities of readings given those before, up to a constant.
+        restarts: How often the object was lost.
     """
 
     cloud: Cloud
     readings: int
     waiting: FirstReadings | None
-    log_evidence: float = 0.0
+    fit: float = -1.0
+    restarts: int = 0
 
 
 def begin(
@@ -67,10 +77,10 @@ def begin(
     draw: np.random.Generator,
 ) -> Belief:
     """Return the belief after the first reading, m on the screen, with the bat at an angle, rad."""
-    cloud = first_flight.uniform(max(settings.particles, 1), angle, world, draw)
-    cloud, evidence = particles.step(cloud, Turn(angle, 0.0, 0.0), reading, world, draw)
+    cloud = first_flight.uniform(settings.particles, angle, world, draw)
+    cloud, _ = particles.step(cloud, Turn(angle, 0.0, 0.0), reading, world, draw)
     waiting = FirstReadings(reading[None], ()) if settings.draws else None
-    return _renewed(Belief(cloud, 1, waiting, evidence), settings, draw)
+    return _renewed(Belief(cloud, 1, waiting), settings, draw)
 
 
 def update(
@@ -81,17 +91,36 @@ def update(
     world: World,
     draw: np.random.Generator,
 ) -> Belief:
-    """Return the belief after a turn of the bat and the reading that ends it."""
-    waiting = belief.waiting
-    if waiting is not None:
-        readings = np.concatenate([waiting.readings, reading[None]])
-        waiting = FirstReadings(readings, (*waiting.turns, turn))
-        if len(readings) == READINGS:
-            counts = (settings.draws, settings.early)
-            cloud = first_flight.start(waiting, counts, world, draw)
-            return Belief(cloud, belief.readings + 1, None)
-    cloud, evidence = particles.step(belief.cloud, turn, reading, world, draw)
-    return _renewed(Belief(cloud, belief.readings + 1, waiting, evidence), settings, draw)
+    """Return the belief after a turn of the bat and the reading that ends it.
+
+    Args:
+        belief: Before; its particles are moved in place.
+        turn: Of the bat.
+        reading: Lower and upper end on the screen, m; not numbers: nothing was seen.
+        settings: Of the filter.
+        world: What is believed of the world.
+        draw: Random numbers.
+    """
+    waiting = _longer(belief.waiting, turn, reading)
+    if waiting is not None and len(waiting.readings) == READINGS:
+        cloud = first_flight.start(waiting, (settings.draws, settings.early), world, draw)
+        return Belief(cloud, READINGS, None, restarts=belief.restarts)
+    cloud, density = particles.step(belief.cloud, turn, reading, world, draw)
+    fit = belief.fit + (density - belief.fit) / MEMORY if waiting is None else -1.0
+    after = Belief(cloud, belief.readings + 1, waiting, fit, belief.restarts)
+    if fit < LOST and settings.draws:
+        anew = FirstReadings(reading[None], (), FASTEST_ANEW)
+        after = replace(after, waiting=anew, fit=-1.0, restarts=belief.restarts + 1)
+    return _renewed(after, settings, draw)
+
+
+def _longer(
+    waiting: FirstReadings | None, turn: Turn, reading: Float[ndarray, " 2"]
+) -> FirstReadings | None:
+    if waiting is None:
+        return None
+    readings = np.concatenate([waiting.readings, reading[None]])
+    return replace(waiting, readings=readings, turns=(*waiting.turns, turn))
 
 
 def _renewed(belief: Belief, settings: FilterSettings, draw: np.random.Generator) -> Belief:

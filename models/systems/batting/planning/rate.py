@@ -3,11 +3,16 @@
 For each swing u of the grid, over scenarios of the belief and of the impacts' noise that are common
 to all swings, with P passes until the second impact with the bat, at time T from now,
 
-    rate(u) = (E[P] + s E[exp(-d^2 / 2 w^2)]) / (E[T] + T_0)
+    rate(u) = E[P] / (E[T] + T_0)                          where the state is known
+    gain(u) = E[P] - rho E[T] + q(s)                       else
+    q(s) = q_0 / (1 + (s / s_0)^2)
 
-d is the closest approach to the goal. The second term, worth a little of a pass, guides where no
-scenario passes; T_0 keeps the bat from trembling for the sake of a short T. The best swings
-of the grid are tried again, with their neighbours at half the spacing, on more scenarios.
+s is the spread of the position that the readings until then will leave (`information`), q the
+passes of a bat that begins with such a spread, and rho what a second is worth, the passes a second
+of this planner. So the value of looking is computed: a swing that passes nothing is chosen where
+what is seen after it is worth more. A little of a pass, exp(-d^2 / 2 w^2) with d the closest
+approach, guides where no scenario passes. The best swings of the grid are tried again, with their
+neighbours at half the spacing, on more scenarios.
 """
 
 import numpy as np
@@ -16,11 +21,14 @@ from numpy import ndarray
 
 from ricochet.models.systems.batting.planning import swings
 from ricochet.models.systems.batting.planning.goal_bats import CELL, Swing, chosen
+from ricochet.models.systems.batting.planning.information import expected_spread
 from ricochet.models.systems.batting.planning.swings import Scenarios, Swings
 from ricochet.models.systems.batting.world import World
 
-GUIDE, GUIDE_WIDTH = 0.02, 0.3  # s in passes and w in metres
+GUIDE, GUIDE_WIDTH = 0.02, 0.3  # in passes, and w in metres
 LOST_TIME = 0.2  # s, T_0
+NEXT_PASSES, NEXT_SPREAD = 0.75, 0.08  # q_0, and s_0 in metres
+SECOND = 0.08  # passes, rho
 FIRST_LOOK = 12  # scenarios on which the whole grid is tried
 FINALISTS = 6  # swings that are tried again, each with eight neighbours
 
@@ -38,23 +46,30 @@ def most_passes(
         world: What is simulated, with its noise.
     """
     few = Scenarios(*(values[:FIRST_LOOK] for values in scenarios))
-    tried = swings.evaluate(few, now, *swings.grid(), horizon, delta, world)
-    rates = expected_rates(tried)
-    if not np.isfinite(rates.max()):
+    uncertain = bool((scenarios.states != scenarios.states[0]).any())
+    tried = swings.evaluate(few, now, *swings.grid(), horizon, delta, world, uncertain)
+    values = worth(tried, world.table.screen_noise)
+    if not np.isfinite(values.max()):
         return None
-    best = np.argsort(-rates)[:FINALISTS]
-    best = best[np.isfinite(rates[best])]
+    best = np.argsort(-values)[:FINALISTS]
+    best = best[np.isfinite(values[best])]
     points = np.stack([tried.angles[best], tried.rates[best]], axis=1)
     offsets = np.stack(np.meshgrid([-0.5, 0.0, 0.5], [-0.5, 0.0, 0.5]), axis=-1).reshape(-1, 2)
     around = (points[:, None] + offsets * CELL).reshape(-1, 2)
     around = around[np.argsort(around[:, 0], kind="stable")]
-    final = swings.evaluate(scenarios, now, around[:, 0], around[:, 1], horizon, delta, world)
-    rates = expected_rates(final)
-    return chosen(final, int(rates.argmax()), float(rates.max()))
+    angles, rates = around.T.copy()
+    final = swings.evaluate(scenarios, now, angles, rates, horizon, delta, world, uncertain)
+    values = worth(final, world.table.screen_noise)
+    return chosen(final, int(values.argmax()), float(values.max()))
 
 
-def expected_rates(tried: Swings) -> Float[ndarray, " swing"]:
-    """Return the passes a second of each swing, minus infinity where the bat cannot do it."""
+def worth(tried: Swings, screen_noise: float) -> Float[ndarray, " swing"]:
+    """Return rate or gain of each swing, minus infinity where the bat cannot do it."""
     guide = np.exp(-tried.closest / (2.0 * GUIDE_WIDTH**2)).mean(1)
-    passes = tried.passes.mean(1) + GUIDE * guide
-    return np.where(tried.possible, passes / (tried.second.mean(1) + LOST_TIME), -np.inf)
+    passes, time = tried.passes.mean(1) + GUIDE * guide, tried.second.mean(1)
+    if tried.seen.shape[2]:
+        spread = expected_spread(tried, screen_noise)
+        values = passes - SECOND * time + NEXT_PASSES / (1.0 + (spread / NEXT_SPREAD) ** 2)
+    else:
+        values = passes / (time + LOST_TIME)
+    return np.where(tried.possible, values, -np.inf)

@@ -10,12 +10,15 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.compiled import compiled
-from ricochet.models.systems.batting.bat import BatPath, angle_and_rate, time_to_knot
+from ricochet.models.systems.batting.bat import SLACK, BatPath, angle_and_rate, time_to_knot
+from ricochet.models.systems.batting.camera import project
 from ricochet.models.systems.batting.motion import advance
 from ricochet.models.systems.batting.table import Table
 from ricochet.models.systems.batting.world import World
 
 LONGEST_STEP = 0.1  # s, so that chords are within 1.3 mm of parabolas
+WATCHED = 0.4  # s between the instants at which an object is watched
+INSTANTS = 30  # that are watched
 
 
 class Outcome(NamedTuple):
@@ -42,6 +45,7 @@ def follow(
     delta: float,
     world: World,
     counts: Int[ndarray, " 3"],
+    seen: Float[ndarray, "instant 4"],
 ) -> Outcome:
     """Move an object in place until its second impact with the bat, or to a horizon.
 
@@ -51,11 +55,20 @@ def follow(
         horizon: Longest time, s.
         delta: How near the goal a pass comes, m.
         world: What is simulated.
+        seen: Is written: both ends on the screen and x and y at WATCHED, 2 WATCHED .., m; from the
+            end on what was last. Without rows nothing is watched.
     """
+    instant = 0
     time, first, passes, closest, bats = 0.0, horizon, 0.0, np.inf, counts[2]
     armed = squared_distance(state, world.table) > delta * delta
     while time < horizon:
+        while instant < len(seen) and time >= (instant + 1) * WATCHED - SLACK:
+            seen[instant, 0], seen[instant, 1] = project(state, kind, world)
+            seen[instant, 2], seen[instant, 3] = state[0], state[1]
+            instant += 1
         step = min(LONGEST_STEP, time_to_knot(path, time), horizon - time)
+        if instant < len(seen):
+            step = min(step, (instant + 1) * WATCHED - time)
         bat = angle_and_rate(path, time)
         passed, near = advance(state, kind, bat, step, world, counts, True)
         time += passed
@@ -66,9 +79,25 @@ def follow(
         armed = outside or (armed and near >= delta * delta)
         if counts[2] > bats:
             if first < horizon:
+                _fill(seen, instant, state, kind, world)
                 return Outcome(passes, first, time, closest)
             bats, first = counts[2], time
+    _fill(seen, instant, state, kind, world)
     return Outcome(passes, first, horizon, closest)
+
+
+@compiled
+def _fill(
+    seen: Float[ndarray, "instant 4"],
+    instant: int,
+    state: Float[ndarray, " 6"],
+    kind: int,
+    world: World,
+) -> None:
+    if instant < len(seen):
+        lower, upper = project(state, kind, world)
+        for k in range(instant, len(seen)):
+            seen[k, 0], seen[k, 1], seen[k, 2], seen[k, 3] = lower, upper, state[0], state[1]
 
 
 @compiled

@@ -14,7 +14,7 @@ from numpy import ndarray
 from ricochet.models.core.compiled import compiled
 from ricochet.models.systems.batting.bat import BatPath, swing
 from ricochet.models.systems.batting.impact_law import Law
-from ricochet.models.systems.batting.planning.rollouts import follow, time_of_impact
+from ricochet.models.systems.batting.planning.rollouts import INSTANTS, follow, time_of_impact
 from ricochet.models.systems.batting.table import LARGEST_ANGLE
 from ricochet.models.systems.batting.world import QUIET, World
 
@@ -46,6 +46,7 @@ class Swings(NamedTuple):
         possible: Whether the bat can do it; the outcome of another is left at zero.
         times, path_angles: The paths.
         passes, first, second, closest: As in `rollouts.Outcome`.
+        seen: As in `rollouts.follow`; no instants where nothing was watched.
     """
 
     angles: Float[ndarray, " swing"]
@@ -57,6 +58,7 @@ class Swings(NamedTuple):
     first: Float[ndarray, "swing scenario"]
     second: Float[ndarray, "swing scenario"]
     closest: Float[ndarray, "swing scenario"]
+    seen: Float[ndarray, "swing scenario instant 4"]
 
     def path(self, row: int) -> BatPath:
         """Return the path of one swing."""
@@ -85,6 +87,7 @@ def evaluate(
     horizon: float,
     delta: float,
     world: World,
+    watched: bool = False,
 ) -> Swings:
     """Return swings with their outcomes.
 
@@ -95,6 +98,7 @@ def evaluate(
         horizon: Longest time to an impact, and again from there on, s.
         delta: How near the goal a pass comes, m.
         world: What is simulated.
+        watched: Whether to keep what would be seen.
     """
     count, width = len(angles), len(scenarios.kinds)
     swings = Swings(
@@ -103,7 +107,11 @@ def evaluate(
         np.zeros(count, bool),
         np.zeros((count, KNOTS)),
         np.zeros((count, KNOTS)),
-        *(np.zeros((count, width)) for _ in range(4)),
+        np.zeros((count, width)),
+        np.zeros((count, width)),
+        np.zeros((count, width)),
+        np.zeros((count, width)),
+        np.zeros((count, width, INSTANTS if watched else 0, 4)),
     )
     timers = Scenarios(*(values[:TIMERS] for values in scenarios))
     _evaluate(scenarios, timers, now, horizon, delta, world, swings)
@@ -147,7 +155,8 @@ def _try_out(
         state = scenarios.states[j].copy()
         counts[:] = 0
         counts[0] = scenarios.places[j]
-        outcome = follow(state, scenarios.kinds[j], path, horizon, delta, world, counts)
+        seen = swings.seen[row, j]
+        outcome = follow(state, scenarios.kinds[j], path, horizon, delta, world, counts, seen)
         swings.passes[row, j] = outcome.passes
         swings.first[row, j] = outcome.first
         swings.second[row, j] = outcome.second
