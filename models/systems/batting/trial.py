@@ -20,6 +20,8 @@ from ricochet.models.systems.batting.planning.policies import Policy, View
 from ricochet.models.systems.batting.table import CAMERA_PERIOD, DISTANCES
 from ricochet.models.systems.batting.world import World, paper_world
 
+SHOWN = 1000  # particles of a frame, at most twice as many
+
 
 @dataclass
 class Passes:
@@ -43,6 +45,7 @@ class Frame:
 
     time: float
     state: Float[ndarray, " 6"]
+    kind: int
     angle: float
     cloud: Cloud
     reading: Float[ndarray, " 2"]
@@ -163,10 +166,18 @@ class _Stage:
             mean = cloud.weights @ cloud.states[:, :2]
             self.errors.append(float(np.hypot(*(mean - self.states[0, :2]))))
         if watch is not None:
-            passes = int(self.passes.counts[np.abs(DISTANCES - self.delta).argmin()])
-            state = self.states[0].copy()
-            watch(Frame(now, state, self.angle, cloud, reading, passes, self.look))
+            watch(self._frame(now, cloud, reading))
         self._move(frame)
+
+    def _frame(self, now: float, cloud: Cloud, reading: Float[ndarray, " 2"]) -> Frame:
+        """Return what is shown, with copies of some particles; the filter moves its own."""
+        passes = int(self.passes.counts[np.abs(DISTANCES - self.delta).argmin()])
+        some = slice(None, None, max(1, len(cloud.kinds) // SHOWN))
+        held = Cloud(
+            *(each[some].copy() for each in (cloud.states, cloud.kinds, cloud.log_weights))
+        )
+        state, kind = self.states[0].copy(), int(self.kinds[0])
+        return Frame(now, state, kind, self.angle, held, reading, passes, self.look)
 
     def _believe(self, reading: Float[ndarray, " 2"]) -> Cloud:
         if self.settings is None:

@@ -5,7 +5,9 @@ at every step are approximated by a Gaussian, whose entropy measures how far the
 
     H = 1/2 (1 + log 2 pi + log det Sigma)                                              (11)
 
-The controller and the instant with the least entropy are taken. (A Gaussian in the plane has
+The controller and the instant with the least entropy are taken, among the instants by which half
+the particles were struck: the paper performs "one bat for information gain", and before any impact
+nothing is gained by the bat. (A Gaussian in the plane has
 entropy 1 + log 2 pi + 1/2 log det Sigma; Eq. 11 is kept as printed, which orders alike.)
 """
 
@@ -51,23 +53,26 @@ def best_look(particles: Scenarios, now: float, steps: int, world: World) -> Loo
         world: What is simulated.
     """
     paths = [cyclic(now, frequency, steps * CAMERA_PERIOD) for frequency in FREQUENCIES]
-    entropies = np.stack([predicted_entropies(particles, path, steps, world) for path in paths])
-    best, step = np.unravel_index(int(entropies.argmin()), entropies.shape)
+    ahead = [predicted_entropies(particles, path, steps, world) for path in paths]
+    entropies, struck = (np.stack(each) for each in zip(*ahead, strict=True))
+    allowed = struck >= 0.5 if (struck >= 0.5).any() else np.ones_like(struck, bool)
+    least = int(np.where(allowed, entropies, np.inf).argmin())
+    best, step = np.unravel_index(least, entropies.shape)
     time = (float(step) + 1.0) * CAMERA_PERIOD
     return Look(paths[best], FREQUENCIES[best], time, entropies)
 
 
 def predicted_entropies(
     particles: Scenarios, path: BatPath, steps: int, world: World
-) -> Float[ndarray, " step"]:
-    """Return the entropy of the particles after each step under a path of the bat."""
+) -> tuple[Float[ndarray, " step"], Float[ndarray, " step"]]:
+    """Return entropy and share struck of the particles after each step under a path of the bat."""
     states, counts = particles.states.copy(), starting_counts(particles.places)
-    found = np.empty(steps)
+    found, struck = np.empty(steps), np.empty(steps)
     for step in range(steps):
         bat = angle_and_rate(path, step * CAMERA_PERIOD)
         clouds.move(states, particles.kinds, bat, CAMERA_PERIOD, world, counts)
-        found[step] = entropy(states[:, :2])
-    return found
+        found[step], struck[step] = entropy(states[:, :2]), (counts[:, 2] > 0).mean()
+    return found, struck
 
 
 def entropy(positions: Float[ndarray, "particle 2"]) -> float:

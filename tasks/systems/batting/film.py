@@ -1,0 +1,94 @@
+"""A trial of batting as pictures and a film.
+
+    python -m ricochet.tasks.systems.batting.film FOLDER [SECONDS]
+
+Ours plays a trial by the camera alone. FOLDER then holds `shapes.png` (as Fig. 2 of Fu et al.),
+`entropy.png` (Figs. 4 and 5), `trial.png` (Figs. 3, 6 and 7) and `trial.gif`.
+"""
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
+
+from ricochet.models.systems.batting import trial
+from ricochet.models.systems.batting.belief.localiser import FilterSettings
+from ricochet.models.systems.batting.planning import looking, policies
+from ricochet.models.systems.batting.planning.looking import FREQUENCIES, entropy
+from ricochet.models.systems.batting.table import CAMERA_PERIOD, Table
+from ricochet.models.systems.batting.trial import Frame
+from ricochet.models.systems.batting.world import World, paper_world
+from ricochet.tasks.console.progress import bar
+from ricochet.tasks.figures import style
+from ricochet.tasks.storage.files import output_folder, write_bytes
+from ricochet.tasks.systems.batting.figures import scenes
+from ricochet.tasks.systems.batting.studies.rows import DELTA, policy
+
+SEED = 7
+EVERY = 4  # frames of the camera to one of the film
+SHOWN = (0.0, 0.1, 0.2, 0.5, 1.0)  # shares of the trial, of the strip's pictures
+
+
+def make(folder: Path, seconds: float = 30.0, seed: int = SEED) -> None:
+    """Play a trial and write its pictures and its film."""
+    place, frames = output_folder(folder), list[Frame]()
+    planned = paper_world(np.random.default_rng(seed + 1))
+    start = trial.random_start(seed, 0, seconds, planned.table.screen_noise)
+    with bar("trial") as progress:
+
+        def watch(frame: Frame) -> None:
+            frames.append(frame)
+            progress(len(frames), len(start.screen))
+
+        draw = np.random.default_rng(seed + 2)
+        ours = policy("ours", known=False, seconds=seconds)
+        trial.run(start, ours, FilterSettings(), planned, DELTA, draw, watch)
+    chosen = [frames[round(share * (len(frames) - 1))] for share in SHOWN]
+    figures = {
+        "shapes": scenes.seven(),
+        "entropy": _entropy(frames, planned),
+        "trial": scenes.strip(chosen, planned.table, DELTA),
+    }
+    style.write(place, figures)
+    write_bytes(place / "trial.gif", film(frames[::EVERY], planned.table))
+
+
+def film(frames: list[Frame], table: Table) -> bytes:
+    """Return frames as an animated GIF at the speed of the trial."""
+    pictures = []
+    with bar("film") as progress:
+        for number, frame in enumerate(frames):
+            figure = Figure(figsize=(4.2, 4.4), layout="constrained")
+            scenes.scene(figure.subplots(), frame, table, DELTA)
+            pictures.append(Image.fromarray(style.to_pixels(figure)).quantize(64))
+            progress(number + 1, len(frames))
+    content = io.BytesIO()
+    pictures[0].save(
+        content,
+        format="GIF",
+        save_all=True,
+        append_images=pictures[1:],
+        duration=round(1000 * EVERY * CAMERA_PERIOD),
+        loop=0,
+        optimize=True,
+    )
+    return content.getvalue()
+
+
+def _entropy(frames: list[Frame], planned: World) -> Figure:
+    """Return the entropy over a trial, and ahead of an instant in its middle."""
+    middle = frames[len(frames) // 2]
+    draw = np.random.default_rng(0)
+    sampled = policies.sample(middle.cloud, policies.LOOK_PARTICLES, planned, draw)
+    look = looking.best_look(sampled, middle.angle, policies.LOOK_STEPS, planned)
+    over_time = np.array([entropy(frame.cloud.states[:, :2]) for frame in frames])
+    times = np.array([frame.time for frame in frames])
+    names = [f"{frequency:.1f}" for frequency in FREQUENCIES]
+    return scenes.entropies(over_time, times, look.entropies, names, CAMERA_PERIOD)
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else 30.0)
