@@ -123,7 +123,9 @@ def outcome(seed: int, count: int, departure: str) -> Outcome:
         predicted.coverage,
         predicted.rms,
         least.rms,
-        balance + impact_misfits.of(posterior, found, outlier, predicted),
+        balance + impact_misfits.of(
+            posterior, found, outlier, predicted, np.random.default_rng([seed, 4])
+        ),
         seconds,
     )
 

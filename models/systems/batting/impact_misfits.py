@@ -9,7 +9,7 @@ residuals are: more than `NOISY` of the impulse is said too.
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy import stats
 
@@ -19,11 +19,14 @@ from ricochet.models.systems.batting.impact_inference import (
     Predicted,
     expected_impulses,
 )
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impact_law import Law
+from ricochet.models.systems.batting.recorded_impacts import Impacts, impulses, struck
 
 CHANCE = 5e-4
 """Of each test, that it speaks where the law holds."""
-NOISY = 0.4
+FEWEST = 20  # impacts, for residuals to tell anything
+SIMULATED = 200  # tables
+NOISY = 0.3
 MANY_OUTLIERS = 0.05
 
 
@@ -32,6 +35,7 @@ def of(
     impacts: Impacts,
     outlier: Float[ndarray, " impact"],
     predicted: Predicted | None,
+    draw: np.random.Generator,
 ) -> list[str]:
     """Return a line for each departure that is seen.
 
@@ -41,7 +45,11 @@ def of(
         predicted: Those held out.
     """
     core = outlier < 0.5
-    found = _departures(posterior, impacts.take(core)) if core.sum() > 10 else []
+    near = impacts.take(core)
+    found = []
+    if len(near) >= FEWEST:
+        found = _dependences(posterior, near) + _means(posterior, near, draw)
+        found += _tails(posterior, near)
     if stats.binomtest(int((~core).sum()), len(core), MANY_OUTLIERS, "greater").pvalue < CHANCE:
         found.append(
             f"{(~core).sum()} of {len(core)} impacts are far from the law that explains the others:"
@@ -63,8 +71,8 @@ def residuals(posterior: ImpactPosterior, impacts: Impacts) -> Float[ndarray, "i
     return found
 
 
-def _departures(posterior: ImpactPosterior, impacts: Impacts) -> list[str]:
-    """Return lines for residuals that depend on something, or are none on average."""
+def _dependences(posterior: ImpactPosterior, impacts: Impacts) -> list[str]:
+    """Return lines for residuals that depend on what was there before the impact."""
     found, contacts = residuals(posterior, impacts), impacts.contacts
     side = contacts[:, 3] / np.hypot(contacts[:, 2], contacts[:, 3])
     normal, slip = -contacts[:, 4], np.abs(contacts[:, 5])
@@ -83,24 +91,52 @@ def _departures(posterior: ImpactPosterior, impacts: Impacts) -> list[str]:
                 f"{words.format(way)} (rank correlation {test.statistic:+.2f}), which the law does not:"
                 " its coefficients are a mean over these impacts alone"
             )
-    return lines + _other_laws(found)
-
-
-def _other_laws(found: Float[ndarray, "impact 2"]) -> list[str]:
-    """Return lines for residuals that are not standard normal."""
-    lines, means = [], stats.ttest_1samp(found, 0.0).pvalue
-    for values, chance, words in zip(found.T, means, ("normal", "tangential"), strict=True):
-        if len(values) >= 20 and stats.kurtosistest(values, alternative="greater").pvalue < CHANCE:
-            lines.append(
-                f"{words} impulses scatter with longer tails than the normal law (kurtosis"
-                f" {stats.kurtosis(values):+.1f}): regions may be too narrow"
-            )
-        if chance < CHANCE:
-            lines.append(
-                f"{words} impulses are off by {values.mean():+.2f} of their noise on average: no"
-                " coefficients within the limits explain them"
-            )
     return lines
+
+
+def _means(
+    posterior: ImpactPosterior, impacts: Impacts, draw: np.random.Generator
+) -> list[str]:
+    """Return lines for residuals whose mean is not that of tables simulated by the posterior."""
+    theta, tables = posterior.theta.mean(0), []
+    law = Law(theta[0], theta[1], theta[2], 0.0, theta[3], theta[4])
+    for _ in range(SIMULATED):
+        noise = draw.normal(size=(len(impacts), 2))
+        simulated = struck(impacts, impulses(law, impacts.contacts, noise))
+        tables.append(residuals(posterior, simulated).mean(0))
+    found, most = residuals(posterior, impacts).mean(0), stats.norm.isf(0.5 * CHANCE)
+    away = (found - np.mean(tables, 0)) / np.std(tables, 0)
+    return [
+        f"{words} impulses are off by {value:+.2f} of their noise on average: no coefficients"
+        " within the limits explain them"
+        for words, value, off in zip(("normal", "tangential"), found, away, strict=True)
+        if abs(off) > most
+    ]
+
+
+def _tails(posterior: ImpactPosterior, impacts: Impacts) -> list[str]:
+    """Return lines for residuals that lie farther out than those of a normal law."""
+    found = residuals(posterior, impacts)[_unmirrored(posterior, impacts)]
+    if len(found) < FEWEST:
+        return []
+    chances = stats.kurtosistest(found, alternative="greater").pvalue
+    return [
+        f"{words} impulses scatter with longer tails than the normal law (kurtosis"
+        f" {value:+.1f}): regions may be too narrow"
+        for words, value, chance in zip(
+            ("normal", "tangential"), stats.kurtosis(found), chances, strict=True
+        )
+        if chance < CHANCE
+    ]
+
+
+def _unmirrored(posterior: ImpactPosterior, impacts: Impacts) -> Bool[ndarray, " impact"]:
+    """Return which bodies leave too fast for noise to be mirrored at the surface."""
+    theta, contacts = posterior.theta.mean(0), impacts.contacts
+    m, inertia, r_n, r_t, v_n, _ = contacts.T
+    noise = np.hypot((1.0 / m + r_t**2 / inertia) * theta[3], r_n * r_t / inertia * theta[4])
+    size = np.abs(expected_impulses(theta, contacts)[:, 0])
+    return theta[0] * -v_n > 4.0 * noise * size
 
 
 def _too_noisy(posterior: ImpactPosterior) -> list[str]:

@@ -51,7 +51,7 @@ class ImpactTable:
     Attributes:
         rows: Number of each impact's row, as in `Rejected`.
         rejected: The other rows.
-        balance: Of all impacts, before rows were rejected for theirs.
+        balance: Of the impacts.
         misfit: How the balance fails, a line or none.
     """
 
@@ -82,11 +82,12 @@ def read(file: Path) -> ImpactTable:
     impacts, rows = _screened(impacts, rows, impact_screening.no_impact(impacts), rejected)
     refuse_few(file, len(impacts), len(rows) + len(rejected), rejected)
     balance = impact_balance.of(impacts)
-    misfit = tuple(impact_balance.misfit(impacts, balance))
-    if balance.holds:
-        faults = impact_screening.unbalanced(impacts, balance.residual)
+    if impact_balance.of(impacts.take(~balance.broken)).holds:
+        faults = impact_screening.unbalanced(impacts, balance)
         impacts, rows = _screened(impacts, rows, faults, rejected)
         refuse_few(file, len(impacts), len(rows) + len(rejected), rejected)
+        balance = impact_balance.of(impacts)
+    misfit = tuple(impact_balance.misfit(impacts, balance))
     ordered = tuple(sorted(rejected, key=lambda each: each.row))
     return ImpactTable(impacts, rows, ordered, balance, misfit)
 

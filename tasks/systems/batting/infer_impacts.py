@@ -59,7 +59,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
     misfit = [
         *table.misfit,
         *_many_rejected(table),
-        *impact_misfits.of(posterior, table.impacts, outlier, predicted),
+        *impact_misfits.of(posterior, table.impacts, outlier, predicted, draw),
     ]
     _write(request, posterior, predicted)
     rejected = sorted((*table.rejected, *far), key=lambda each: each.row)
