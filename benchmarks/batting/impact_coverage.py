@@ -6,10 +6,10 @@ Run by `python -m benchmarks.batting.impact_coverage [--tables 200] [--impacts 3
 Each table has impacts of the seven shapes with moving surfaces and a law anywhere: restitution 0.4
 to 0.95, tangential restitution -0.2 to 0.9, friction 0.1 to 1 and shares of noise 0.01 to 0.2 (by
 magnitude). Every second impact is held out. With `--departure` the impacts are not of the law that
-is learnt: `speed`, restitution falls by a third from slow to fast impacts; `mirrored`, x of contacts
-has the wrong sign; `inertia`, it is stated 2.5 times too large; `mass`, stated 20 % too large;
-`wrong-rows`, in 3 % of the rows the spin and velocity after impact are another row's; `heavy-tail`,
-noise is Student's with three degrees of freedom.
+is learnt: `speed`, restitution falls by a third from slow to fast impacts; `mirrored`, x of the
+contacts has the wrong sign; `inertia`, it is stated 2.5 times too large; `mass`, stated 20 % too
+large; `wrong-rows`, 3 % of the rows have the impulse of another row; `heavy-tail`, noise is
+Student's with three degrees of freedom.
 
 Printed: the share of tables whose region holds the truth, of the three coefficients, of these and
 the noise, and by mean and covariance alone (chi square, as a reader of `result.json` has it); each
@@ -123,9 +123,8 @@ def outcome(seed: int, count: int, departure: str) -> Outcome:
         predicted.coverage,
         predicted.rms,
         least.rms,
-        balance + impact_misfits.of(
-            posterior, found, outlier, predicted, np.random.default_rng([seed, 4])
-        ),
+        balance
+        + impact_misfits.of(posterior, found, outlier, predicted, np.random.default_rng([seed, 4])),
         seconds,
     )
 

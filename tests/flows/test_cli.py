@@ -92,6 +92,7 @@ def test_results_go_to_a_folder_named_after_the_verb(words):
     needed |= {"validate": ["ball-table"], "plan": ["ball-table"]}
     needed["export"] = ["ball-table", "--to", "mujoco"]
     needed |= {"infer double-pendulum": ["run.csv"], "infer box": ["run.csv"]}
+    needed["infer impacts"] = ["impacts.csv"]
     needed["infer model"] = ["--model", "arm.xml", "run.csv"]
     needed["judge"] = ["samples.npz", "--simulator", "simulator.py"]
     extra = needed.get(words, [])

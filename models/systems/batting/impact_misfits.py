@@ -4,8 +4,8 @@ Residuals of impulses about the law at the posterior's mean, over their deviatio
 normal and know nothing of what came before, if the law holds. A test looks at each departure that
 is likely, and speaks at a chance of `CHANCE`: a rank correlation of residuals with speeds, or with
 the side of the body that was hit, a mean other than 0, long tails, more outliers than expected, and
-too few held-out impacts in their regions. Whatever the departure, the noise that is inferred is as wide as
-residuals are: more than `NOISY` of the impulse is said too.
+too few held-out impacts in their regions. Whatever the departure, the noise that is inferred is as
+wide as residuals are: more than `NOISY` of the impulse is said too.
 """
 
 import numpy as np
@@ -88,15 +88,13 @@ def _dependences(posterior: ImpactPosterior, impacts: Impacts) -> list[str]:
         if test.pvalue < CHANCE:
             way = "rises" if test.statistic > 0.0 else "falls"
             lines.append(
-                f"{words.format(way)} (rank correlation {test.statistic:+.2f}), which the law does not:"
-                " its coefficients are a mean over these impacts alone"
+                f"{words.format(way)} (rank correlation {test.statistic:+.2f}), which the law does"
+                " not have: its coefficients are a mean over these impacts alone"
             )
     return lines
 
 
-def _means(
-    posterior: ImpactPosterior, impacts: Impacts, draw: np.random.Generator
-) -> list[str]:
+def _means(posterior: ImpactPosterior, impacts: Impacts, draw: np.random.Generator) -> list[str]:
     """Return lines for residuals whose mean is not that of tables simulated by the posterior."""
     theta, tables = posterior.theta.mean(0), []
     law = Law(theta[0], theta[1], theta[2], 0.0, theta[3], theta[4])

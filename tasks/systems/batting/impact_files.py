@@ -38,7 +38,7 @@ MOST = 50_000
 
 @dataclass(frozen=True)
 class Rejected:
-    """A row that cannot be an impact; the number counts from 1, the names of columns being row 1."""
+    """A row that cannot be an impact; the names of columns are row 1."""
 
     row: int
     reason: str

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 from numpy import ndarray
+from scipy import stats
 
 from ricochet.models.systems.batting import impact_inference, impact_misfits
 from ricochet.models.systems.batting.impact_inference import (
     NOISE,
     PARAMETERS,
+    REGION,
     ImpactPosterior,
     Predicted,
 )
@@ -102,9 +104,12 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     ]
     found.append(f"learnt from {result['used']} of {result['impacts']} rows")
     if (held := result["held_out"]) is not None:
+        count = held["impacts"]
+        low, high = np.array(stats.binom(count, REGION).interval(0.95)) / count
         found.append(
-            f"{held['impacts']} held-out impacts: {held['coverage_90']:.0%} lie in their 90 %"
-            f" regions; velocities are off by {held['rms']:.3g} m/s (rms)"
+            f"{count} held-out impacts: {held['coverage_90']:.0%} lie in their 90 % regions"
+            f" ({low:.0%} to {high:.0%} are expected); velocities are off by {held['rms']:.3g} m/s"
+            " (rms)"
         )
     if result["not_told"]:
         found.append(f"note: the impacts tell little of: {', '.join(result['not_told'])}")

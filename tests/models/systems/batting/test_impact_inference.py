@@ -109,7 +109,7 @@ def test_too_few_are_refused() -> None:
 
 def test_a_contact_that_separates_is_refused() -> None:
     impacts = table(0, 20)
-    with pytest.raises(ValueError, match="normal velocity .* expected below 0"):
+    with pytest.raises(ValueError, match=r"normal velocity .* expected below 0"):
         inferred(replace(impacts, before=impacts.after, after=impacts.before))
 
 

@@ -29,13 +29,17 @@ def compared(impacts_each: int, count: int) -> float:
         impacts = table(number, impacts_each, law, noise=False)
         oracle, sticks = world_impacts.impulses(law, impacts)
         scale = np.hypot(*oracle.T)[:, None]
-        np.testing.assert_allclose(in_world(impacts, impacts.impulse) / scale, oracle / scale, atol=1e-9)
+        np.testing.assert_allclose(
+            in_world(impacts, impacts.impulse) / scale, oracle / scale, atol=1e-9
+        )
         before, after = (
             (world_impacts.velocities(impacts, each) * impacts.normal).sum(1)
             for each in (impacts.before, impacts.after)
         )
         np.testing.assert_allclose(after, -law.restitution * before, atol=1e-9)
-        first, last = (world_impacts.energy(impacts, each) for each in (impacts.before, impacts.after))
+        first, last = (
+            world_impacts.energy(impacts, each) for each in (impacts.before, impacts.after)
+        )
         assert (last <= first * (1.0 + 1e-9)).all()
         stuck.append(sticks.mean())
     return float(np.mean(stuck))

@@ -16,7 +16,9 @@ def core(law: Law, j_n: float, j_t: float) -> float:
     return float(np.exp(impact_likelihood.log_core(law, CONTACT, j_n, j_t))) / scale
 
 
-@pytest.mark.parametrize("law", [Law(0.8, 0.5, 0.4, 0.0, 0.05, 0.1), Law(0.1, 0.2, 0.9, 0.0, 0.3, 0.2)])
+@pytest.mark.parametrize(
+    "law", [Law(0.8, 0.5, 0.4, 0.0, 0.05, 0.1), Law(0.1, 0.2, 0.9, 0.0, 0.3, 0.2)]
+)
 def test_the_core_is_a_density_of_impulses_that_leave(law: Law) -> None:
     """Mirrored noise included, it has all its mass where the contact leaves."""
     a, b, _ = inverse_mass(CONTACT)

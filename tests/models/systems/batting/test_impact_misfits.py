@@ -16,9 +16,7 @@ def misfit(impacts: Impacts) -> list[str]:
     posterior = impact_inference.infer(learnt, np.random.default_rng(0), particles=300)
     outlier = impact_inference.outlier_probabilities(posterior, impacts)
     predicted = impact_inference.predict(posterior, others, np.random.default_rng(1))
-    return impact_misfits.of(
-        posterior, impacts, outlier, predicted, np.random.default_rng(2)
-    )
+    return impact_misfits.of(posterior, impacts, outlier, predicted, np.random.default_rng(2))
 
 
 def each_by(impacts: Impacts, laws: np.ndarray, seed: int = 9) -> Impacts:
@@ -47,7 +45,9 @@ def test_restitution_that_falls_with_speed_is_said() -> None:
     impacts = table(0)
     laws = np.tile(TRUTH, (300, 1))
     laws[:, 0] -= 0.08 * np.clip(-impacts.contacts[:, 4], 0.0, 6.0)
-    assert any("restitution falls with the normal speed" in x for x in misfit(each_by(impacts, laws)))
+    assert any(
+        "restitution falls with the normal speed" in x for x in misfit(each_by(impacts, laws))
+    )
 
 
 def test_friction_that_falls_with_sliding_is_said() -> None:
@@ -92,7 +92,5 @@ def test_predictions_that_are_too_sure_are_said() -> None:
     sure = ImpactPosterior(TRUTH * np.array((1.0, 1.0, 1.0, 0.5, 0.5)) + np.zeros((10, 1)))
     impacts = table(6)
     predicted = impact_inference.predict(sure, impacts, np.random.default_rng(0))
-    found = impact_misfits.of(
-        sure, impacts, np.zeros(300), predicted, np.random.default_rng(0)
-    )
+    found = impact_misfits.of(sure, impacts, np.zeros(300), predicted, np.random.default_rng(0))
     assert any("too sure of themselves" in line for line in found)
