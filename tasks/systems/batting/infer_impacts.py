@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy import stats
 
@@ -53,30 +53,18 @@ def run(request: InferenceRequest) -> dict[str, Any]:
     )
     predicted = impact_inference.predict(posterior, others, draw) if len(others) else None
     outlier = impact_inference.outlier_probabilities(posterior, table.impacts)
-    far = [
-        Rejected(int(row), FAR.format(chance))
-        for row, chance, away in zip(table.rows, outlier, held, strict=True)
-        if chance > 0.5 and not away
-    ]
-    misfit = [
-        *table.misfit,
-        *_many_rejected(table),
-        *impact_misfits.of(posterior, table.impacts, outlier, predicted, draw),
-    ]
+    misfit = impact_misfits.of(posterior, table.impacts, outlier, predicted, draw)
     _write(request, posterior, predicted)
-    rejected = sorted((*table.rejected, *far), key=lambda each: each.row)
     return {
         "schema": SCHEMA,
         "file": str(file),
-        "impacts": len(table),
-        "used": len(learnt) - len(far),
-        "rejected": [{"row": each.row, "reason": each.reason} for each in rejected],
+        **_rows(table, outlier * ~held, len(learnt)),
         **_numbers(posterior),
         "balance": {
             "residual_share": table.balance.residual_share,
             "spin_ratio": table.balance.ratio[0],
         },
-        "misfit": misfit,
+        "misfit": [*table.misfit, *_many_rejected(table), *misfit],
         "held_out": None if predicted is None else _of_held_out(predicted),
         "samples": "samples.npz",
     }
@@ -118,6 +106,25 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     if len(result["rejected"]) > 5:
         found.append(f"rejected: {len(result['rejected']) - 5} more rows, in result.json")
     return found + [f"misfit: {line}" for line in result["misfit"]]
+
+
+def _rows(table: ImpactTable, outlier: Float[ndarray, " impact"], learnt: int) -> dict[str, Any]:
+    """Return what `result.json` says of the rows.
+
+    Args:
+        outlier: The probability of each to be far from the law, 0 of those held out.
+    """
+    far = [
+        Rejected(int(row), FAR.format(chance))
+        for row, chance in zip(table.rows, outlier, strict=True)
+        if chance > 0.5
+    ]
+    rejected = sorted((*table.rejected, *far), key=lambda each: each.row)
+    return {
+        "impacts": len(table),
+        "used": learnt - len(far),
+        "rejected": [{"row": each.row, "reason": each.reason} for each in rejected],
+    }
 
 
 def _numbers(posterior: ImpactPosterior) -> dict[str, Any]:
