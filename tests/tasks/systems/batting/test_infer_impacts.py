@@ -12,6 +12,7 @@ from ricochet.tasks.systems.batting.sample import TRUTH
 from tests.tasks.systems.batting.impact_tables import result_of, spoilt, written
 
 
+@pytest.mark.slow
 def test_a_simulated_table_comes_back(tmp_path: Path) -> None:
     file = sample.make(tmp_path)
     result = result_of(file, tmp_path / "out")
@@ -48,6 +49,7 @@ def test_a_share_of_the_rows_is_held_out_evenly(share: float) -> None:
         assert not held[::2].any() and held[1::2].all()
 
 
+@pytest.mark.slow
 def test_the_same_table_and_seed_give_the_same_result(tmp_path: Path) -> None:
     file = written(tmp_path)
     first, again = (result_of(file, tmp_path / name) for name in "ab")
@@ -88,6 +90,7 @@ def test_rows_far_from_the_law_are_rejected_as_such(tmp_path: Path) -> None:
     assert result["used"] == 119
 
 
+@pytest.mark.slow
 def test_the_verb_answers_on_the_terminal_and_in_a_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
