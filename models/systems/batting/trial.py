@@ -4,7 +4,6 @@ Passes are counted as Table I of Fu et al. counts them: the centre of mass comes
 the goal between two frames, and must have left before it can pass again.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -12,10 +11,11 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ricochet.models.systems.batting import bat, clouds
-from ricochet.models.systems.batting.belief import first_flight, localiser
-from ricochet.models.systems.batting.belief.localiser import Belief, FilterSettings
-from ricochet.models.systems.batting.belief.particles import Cloud, Turn
+from ricochet.models.systems.batting import clouds
+from ricochet.models.systems.batting.agent import Agent
+from ricochet.models.systems.batting.belief import first_flight
+from ricochet.models.systems.batting.belief.localiser import FilterSettings
+from ricochet.models.systems.batting.belief.particles import Cloud
 from ricochet.models.systems.batting.planning.policies import Policy, View
 from ricochet.models.systems.batting.table import CAMERA_PERIOD, DISTANCES
 from ricochet.models.systems.batting.world import World, paper_world
@@ -118,56 +118,46 @@ def run(
         draw: Random numbers of the filter and the policy.
         watch: Is shown each frame.
     """
-    stage = _Stage(start, policy, settings, planned, delta, draw)
+    agent = Agent(policy, FilterSettings() if settings is None else settings, planned, draw)
+    stage = _Stage(start, agent, settings is None, delta)
     for frame in range(len(start.screen)):
         stage.advance(frame, watch)
     return Trial(
         stage.passes.counts,
         int(stage.counts[0, 2]),
-        stage.looks,
-        np.array(stage.plan_times),
-        np.array(stage.update_times),
+        agent.looks,
+        np.array(agent.plan_times),
+        np.array(agent.update_times),
         np.array(stage.errors),
     )
 
 
 class _Stage:
-    """The state of a trial between two frames."""
+    """The object, the bat and the passes between two frames."""
 
-    def __init__(
-        self,
-        start: Start,
-        policy: Policy,
-        settings: FilterSettings | None,
-        planned: World,
-        delta: float,
-        draw: np.random.Generator,
-    ) -> None:
-        self.start, self.policy, self.settings = start, policy, settings
-        self.planned, self.delta, self.draw = planned, delta, draw
+    def __init__(self, start: Start, agent: Agent, known: bool, delta: float) -> None:
+        self.start, self.agent, self.known, self.delta = start, agent, known, delta
         self.states, self.kinds = start.state[None].copy(), np.array([start.kind])
-        self.counts = np.zeros((1, 3), np.int64)
-        self.passes, self.turn = Passes(), Turn(0.0, 0.0, 0.0)
-        self.path, self.begun, self.angle, self.look = bat.hold(0.0), 0, 0.0, False
-        self.looks = 0
-        self.plan_times: list[float] = []
-        self.update_times: list[float] = []
+        self.counts, self.passes = np.zeros((1, 3), np.int64), Passes()
+        self.angle = 0.0
         self.errors: list[float] = []
-        self.belief: Belief | None = None
 
     def advance(self, frame: int, watch: Callable[[Frame], None] | None) -> None:
-        world = self.start.world
+        """Show the object to the agent, and move it and the bat to the next frame."""
+        world, now = self.start.world, frame * CAMERA_PERIOD
         exact = clouds.readings(self.states, self.kinds, world)[0]
         reading = exact + world.table.screen_noise * self.start.screen[frame]
-        cloud = self._believe(reading)
-        now = frame * CAMERA_PERIOD
-        self._decide(View(now, self.angle, cloud), frame)
+        cloud = Cloud(self.states.copy(), self.kinds, np.zeros(1))
+        if self.known:
+            self.agent.decide(View(now, self.angle, cloud))
+        else:
+            cloud = self.agent.see(now, reading, self.angle) or cloud
         if frame % round(1.0 / CAMERA_PERIOD) == 0:
             mean = cloud.weights @ cloud.states[:, :2]
             self.errors.append(float(np.hypot(*(mean - self.states[0, :2]))))
         if watch is not None:
             watch(self._frame(now, cloud, reading))
-        self._move(frame)
+        self._move(now)
 
     def _frame(self, now: float, cloud: Cloud, reading: Float[ndarray, " 2"]) -> Frame:
         """Return what is shown, with copies of some particles; the filter moves its own."""
@@ -177,39 +167,15 @@ class _Stage:
             *(each[some].copy() for each in (cloud.states, cloud.kinds, cloud.log_weights))
         )
         state, kind = self.states[0].copy(), int(self.kinds[0])
-        return Frame(now, state, kind, self.angle, held, reading, passes, self.look)
+        return Frame(now, state, kind, self.angle, held, reading, passes, self.agent.look)
 
-    def _believe(self, reading: Float[ndarray, " 2"]) -> Cloud:
-        if self.settings is None:
-            return Cloud(self.states.copy(), self.kinds, np.zeros(1))
-        begun = time.perf_counter()
-        if self.belief is None:
-            self.belief = localiser.begin(
-                reading, self.angle, self.settings, self.planned, self.draw
-            )
-        else:
-            self.belief = localiser.update(
-                self.belief, self.turn, reading, self.settings, self.planned, self.draw
-            )
-        self.update_times.append(time.perf_counter() - begun)
-        return self.belief.cloud
-
-    def _decide(self, view: View, frame: int) -> None:
-        begun = time.perf_counter()
-        decision = self.policy.decide(view, self.planned, self.draw)
-        if decision is not None:
-            self.plan_times.append(time.perf_counter() - begun)
-            self.path, self.begun, self.look = decision.path, frame, decision.look
-            self.looks += decision.look
-
-    def _move(self, frame: int) -> None:
-        world = self.start.world
-        angle, rate = bat.angle_and_rate(self.path, (frame - self.begun) * CAMERA_PERIOD)
-        self.turn = Turn(angle, rate, CAMERA_PERIOD)
+    def _move(self, now: float) -> None:
+        world, after = self.start.world, self.agent.target(now + CAMERA_PERIOD)
+        rate = (after - self.angle) / CAMERA_PERIOD
         closest = clouds.move(
-            self.states, self.kinds, (angle, rate), CAMERA_PERIOD, world, self.counts
+            self.states, self.kinds, (self.angle, rate), CAMERA_PERIOD, world, self.counts
         )
-        self.angle = angle + rate * CAMERA_PERIOD
+        self.angle = after
         goal = np.array([world.table.goal_x, world.table.goal_y])
         distance = float(np.hypot(*(self.states[0, :2] - goal)))
         self.passes.add(float(np.sqrt(closest[0])), distance)

@@ -1,0 +1,126 @@
+"""The controller meets what cannot be: a line for each, and the bat at rest."""
+
+import numpy as np
+import pytest
+
+from ricochet.models.systems.batting import trial
+from ricochet.models.systems.batting.agent import BLIND, LOST_OFTEN, Agent
+from ricochet.models.systems.batting.bat import BatPath
+from ricochet.models.systems.batting.belief.localiser import FilterSettings
+from ricochet.models.systems.batting.planning.policies import Decision, View
+from ricochet.models.systems.batting.table import CAMERA_PERIOD, LARGEST_ANGLE
+from ricochet.models.systems.batting.world import World, paper_world
+
+FEW = FilterSettings(draws=2000, early=1000, early_readings=10, particles=1000)
+
+
+class Swinging:
+    """Swings up and down, whatever is seen."""
+
+    def decide(self, view: View, world: World, draw: np.random.Generator) -> Decision | None:
+        """Return a path from here to the upper end and back."""
+        times, angles = np.array([0.0, 1.0, 2.0]), np.array([view.angle, 0.5, -0.5])
+        return Decision(BatPath(times, angles))
+
+
+def agent() -> Agent:
+    return Agent(
+        Swinging(), FEW, paper_world(np.random.default_rng(1), 2**12), np.random.default_rng(2)
+    )
+
+
+def good_reading(seed: int = 3) -> np.ndarray:
+    return np.array([0.1, 0.2]) + 0.01 * np.random.default_rng(seed).standard_normal(2)
+
+
+def shown(one: Agent, readings: list[np.ndarray], begun: int = 0) -> None:
+    """Show readings, a frame each, to an agent whose bat follows its commands."""
+    for frame, reading in enumerate(readings, begun):
+        now = frame * CAMERA_PERIOD
+        one.see(now, reading, one.target(now))
+
+
+def at_rest(one: Agent, now: float) -> bool:
+    return len({one.target(now + later) for later in np.arange(0.0, 2.0, 0.02)}) == 1
+
+
+def test_with_good_readings_it_swings_and_says_nothing():
+    one = agent()
+    shown(one, [good_reading(n) for n in range(5)])
+    assert one.faults == []
+    assert not at_rest(one, 5 * CAMERA_PERIOD)
+
+
+@pytest.mark.parametrize(
+    ("reading", "words"),
+    [
+        ([np.nan, 0.1], "no numbers"),
+        ([np.inf, 0.1], "no numbers"),
+        ([0.5, -0.5], "expected the lower first"),
+        ([-40.0, 900.0], "of its middle"),
+    ],
+)
+def test_a_reading_that_cannot_be_is_said_once_and_leaves_the_particles(reading, words):
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    before = one.belief.cloud.weights.copy()
+    shown(one, [np.array(reading)] * 4, begun=3)
+    assert len(one.faults) == 1
+    assert words in one.faults[0]
+    assert "\n" not in one.faults[0]
+    assert np.allclose(np.sort(one.belief.cloud.weights), np.sort(before))
+
+
+def test_the_bat_rests_when_nothing_is_seen_for_long_and_swings_again_after():
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    shown(one, [np.full(2, np.nan)] * (BLIND + 1), begun=3)
+    assert at_rest(one, (BLIND + 4) * CAMERA_PERIOD)
+    assert any(f"nothing for {BLIND} readings" in line for line in one.faults)
+    shown(one, [good_reading(9)], begun=BLIND + 4)
+    assert not at_rest(one, (BLIND + 5) * CAMERA_PERIOD)
+
+
+@pytest.mark.parametrize("angle", [np.nan, 2.0, -np.inf, 0.45])
+def test_a_bat_that_is_where_it_cannot_be_rests(angle):
+    """0.45 rad is in its range, but further than it turns in a frame."""
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    one.see(3 * CAMERA_PERIOD, good_reading(5), angle)
+    assert len(one.faults) == 1
+    assert one.faults[0].startswith("bat: found angle")
+    assert at_rest(one, 3 * CAMERA_PERIOD)
+    assert np.isfinite(one.belief.cloud.states).all()
+
+
+def test_nothing_is_commanded_before_anything_is_seen():
+    one = agent()
+    one.see(0.0, np.full(2, np.nan), 0.0)
+    assert one.belief is None
+    assert at_rest(one, 0.0)
+
+
+def test_targets_stay_in_the_range_of_the_bat():
+    one = agent()
+    one.path = BatPath(np.array([0.0, 1.0]), np.array([0.0, 3.0]))
+    assert max(one.target(t) for t in np.arange(0.0, 2.0, 0.02)) == LARGEST_ANGLE
+
+
+def test_an_object_that_jumps_about_is_lost_and_the_bat_rests():
+    one, draw = agent(), np.random.default_rng(4)
+    jumps = [np.array([0.0, 0.1]) + draw.uniform(-0.8, 0.8) for _ in range(200)]
+    shown(one, jumps)
+    assert one.belief.restarts >= LOST_OFTEN
+    assert any(f"lost {LOST_OFTEN} times" in line for line in one.faults)
+    assert at_rest(one, 200 * CAMERA_PERIOD)
+
+
+@pytest.mark.slow
+def test_in_a_trial_it_says_nothing_and_localises():
+    start = trial.random_start(5, 0, 10.0, 0.02)
+    believed = paper_world(np.random.default_rng(6), 2**14)
+    settings = FilterSettings(draws=20_000, early=10_000, particles=5000)
+    one = Agent(Swinging(), settings, believed, np.random.default_rng(7))
+    played = trial.run(start, one.policy, settings, believed, 0.1, np.random.default_rng(8))
+    assert np.median(played.errors[5:]) < 1.0
+    assert played.bats >= 1
