@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from ricochet.models.systems.batting import trial
+from ricochet.models.systems.batting.belief import flights
 from ricochet.models.systems.batting.belief.localiser import FilterSettings
 from ricochet.models.systems.batting.planning import looking, policies
 from ricochet.models.systems.batting.planning.looking import FREQUENCIES, entropy
@@ -84,7 +85,7 @@ def _entropy(frames: list[Frame], planned: World) -> Figure:
     draw = np.random.default_rng(0)
     sampled = policies.sample(middle.cloud, policies.LOOK_PARTICLES, planned, draw)
     look = looking.best_look(sampled, middle.angle, policies.LOOK_STEPS, planned)
-    over_time = np.array([entropy(frame.cloud.states[:, :2]) for frame in frames])
+    over_time = np.array([entropy(flights.position(frame.cloud)[1]) for frame in frames])
     times = np.array([frame.time for frame in frames])
     names = [f"{frequency:.1f}" for frequency in FREQUENCIES]
     return scenes.entropies(over_time, times, look.entropies, names, CAMERA_PERIOD)

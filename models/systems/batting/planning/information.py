@@ -1,13 +1,15 @@
 """What would be known of the position at the next bat: the value of looking.
 
-Scenarios of the belief are moved ahead under a swing. With X the deviations of their positions at
-the end from the mean, and Z those of the readings until then, both over sqrt(M - 1) for M
-scenarios, the covariance of the position given the readings is that of the ensemble Kalman filter,
+Scenarios of the belief are moved ahead under a swing. Their positions at the end are regressed on
+the readings until then, with the variance of the readings for a ridge: the ensemble Kalman filter,
 
-    X (1 + Z^T R^-1 Z)^-1 X^T
+    x = mean + X (1 + Z^T R^-1 Z)^-1 Z^T R^-1 (z - mean)
 
-R is the variance of the readings: a swing that sends the object where the camera tells scenarios
-apart, such as on a high flight whose curvature shows how far away it is, leaves less.
+with X and Z the deviations of positions and readings over sqrt(M - 1), for M scenarios. There are
+more readings than scenarios, so that the fit itself says nothing; each scenario is predicted by
+the others, which with G = (1 + Z^T R^-1 Z)^-1 leaves (G x)_i / G_ii of its deviation. A swing that
+sends the object where the camera tells scenarios apart, such as on a high flight whose curvature
+shows how far away it is, leaves less.
 """
 
 import numpy as np
@@ -20,7 +22,7 @@ from ricochet.models.systems.batting.table import CAMERA_PERIOD
 
 
 def expected_spread(tried: Swings, screen_noise: float) -> Float[ndarray, " swing"]:
-    """Return the root of the expected variance of the position at the second impact, m.
+    """Return the root mean square of what is left of the position at the second impact, m.
 
     Args:
         tried: Swings that were watched, over two scenarios or more.
@@ -35,6 +37,7 @@ def expected_spread(tried: Swings, screen_noise: float) -> Float[ndarray, " swin
     z *= until[:, None, :, None]
     z = z.reshape(len(ends), count, -1)
     x = tried.seen[np.arange(len(ends)), :, ends, 2:]
-    x = (x - x.mean(1, keepdims=True)) / np.sqrt(count - 1)
-    kept = np.linalg.solve(np.eye(count) + z @ z.transpose(0, 2, 1), x)
-    return np.sqrt((x * kept).sum((1, 2)))
+    x = x - x.mean(1, keepdims=True)
+    inverse = np.linalg.inv(np.eye(count) + z @ z.transpose(0, 2, 1))
+    left = inverse @ x / np.diagonal(inverse, axis1=1, axis2=2)[..., None]
+    return np.sqrt((left**2).sum(2).mean(1))

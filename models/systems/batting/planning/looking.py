@@ -71,13 +71,13 @@ def predicted_entropies(
     for step in range(steps):
         bat = angle_and_rate(path, step * CAMERA_PERIOD)
         clouds.move(states, particles.kinds, bat, CAMERA_PERIOD, world, counts)
-        found[step], struck[step] = entropy(states[:, :2]), (counts[:, 2] > 0).mean()
+        found[step], struck[step] = entropy(np.cov(states[:, :2].T)), (counts[:, 2] > 0).mean()
     return found, struck
 
 
-def entropy(positions: Float[ndarray, "particle 2"]) -> float:
-    """Return the entropy of positions by Eq. 11; minus infinity where they coincide."""
-    sign, log_determinant = np.linalg.slogdet(np.cov(positions.T))
+def entropy(covariance: Float[ndarray, "2 2"]) -> float:
+    """Return the entropy by Eq. 11 for a covariance, m^2; minus infinity if it is singular."""
+    sign, log_determinant = np.linalg.slogdet(covariance)
     return float(0.5 * (1.0 + np.log(2.0 * np.pi) + log_determinant)) if sign > 0 else -np.inf
 
 
