@@ -25,7 +25,7 @@ EXPLAINED = 0.2
 OFF = 0.05
 """By which share of itself the inertia may seem to be wrong without a word."""
 BROKEN = 0.1
-"""Of all changes: by how much the spin of a row may be off, in a table whose middle row is not."""
+"""Of all its changes, and of the middle row's: by how much a row's spin may be off."""
 UNUSUAL = 10.0
 """Times the middle row's, the same."""
 SIGNS = {
@@ -44,12 +44,14 @@ class Balance:
         ratio: Change of spin that the impulse gives over that which is measured: the middle of the
             impacts, and the quarters below and above it.
         residual: Of each impact, over the size of all its changes.
+        size: Of all changes of each impact, over that of the middle one.
         of_all: What stays unexplained, over the size of all changes.
     """
 
     residual_share: float
     ratio: tuple[float, float, float]
     residual: Float[ndarray, " impact"]
+    size: Float[ndarray, " impact"]
     of_all: float
 
     @property
@@ -61,7 +63,7 @@ class Balance:
     def broken(self) -> Bool[ndarray, " impact"]:
         """Which impacts are off while the middle one is not: an entry of their own is wrong."""
         usual = max(BROKEN, UNUSUAL * float(np.median(self.residual)))
-        return self.residual > usual
+        return (self.residual > usual) & (self.residual * self.size > BROKEN)
 
 
 def of(impacts: Impacts) -> Balance:
@@ -76,6 +78,7 @@ def of(impacts: Impacts) -> Balance:
         _share(given, seen, float(moved.sum())),
         (float(middle), float(low), float(high)),
         residual / np.maximum(moved, np.finfo(float).tiny),
+        moved / max(float(np.median(moved)), np.finfo(float).tiny),
         float(residual.sum() / max(moved.sum(), np.finfo(float).tiny)),
     )
 

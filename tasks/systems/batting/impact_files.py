@@ -32,7 +32,7 @@ MOTION = ("surface_vx", "surface_vy", "vx", "vy", "spin", "vx_after", "vy_after"
 COLUMNS = BODY + MOTION
 LARGEST = 2**26
 """Bytes of a file."""
-MOST = 50_000
+MOST = 20_000
 """Rows."""
 
 
