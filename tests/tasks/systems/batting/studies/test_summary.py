@@ -1,0 +1,83 @@
+"""The numbers of the study of batting, from made-up trials whose answers are known."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ricochet.models.systems.batting.table import DISTANCES
+from ricochet.tasks.systems.batting.studies import summary
+from ricochet.tasks.systems.batting.studies.jobs import Done, decode, encode
+from ricochet.tasks.systems.batting.studies.rows import OPEN, TABLE_ONE
+
+
+def done(passes: int) -> Done:
+    return Done(passes=tuple([passes] * len(DISTANCES)), bats=3, looks=1, plan_ms=(1.0, 3.0))
+
+
+def test_passes_are_those_of_ten_trials_of_200_seconds():
+    row = summary.row([done(2), done(4)], seconds=100.0)
+    assert row["passes"]["0.10"] == 60.0
+    low, high = row["interval"]["0.10"]
+    assert 40.0 <= low <= 60.0 <= high <= 80.0
+    assert row["plan_ms"] == {"mean": 2.0, "p99": pytest.approx(2.98, abs=0.03)}
+
+
+def test_a_ratio_is_that_of_totals_and_its_interval_holds_it():
+    draw = np.random.default_rng(0)
+    less = [done(int(n)) for n in draw.poisson(10, 40)]
+    more = [done(int(n)) for n in draw.poisson(20, 40)]
+    found = summary.paired(more, less)
+    totals = [sum(each.passes[3] for each in row) for row in (more, less)]
+    assert found["ratio"] == pytest.approx(totals[0] / totals[1], abs=1e-3)
+    assert found["interval"][0] < found["ratio"] < found["interval"][1]
+    assert found["p"] < 0.001
+    assert summary.paired(less, more)["p"] > 0.9
+
+
+def test_the_p_value_is_that_of_all_signs():
+    """Of 2^10 equally likely signs, as many as scipy's exact permutation test counts."""
+    differences = np.array([3.0, -1.0, 2.0, 0.5, 4.0, -2.0, 1.0, 1.5, -0.5, 2.5])
+    exact = stats.permutation_test(
+        (differences,),
+        np.sum,
+        permutation_type="samples",
+        alternative="greater",
+        n_resamples=np.inf,
+    ).pvalue
+    # Three standard errors of 20,000 random signs.
+    tolerance = 3.0 * np.sqrt(exact * (1.0 - exact) / 20_000) + 1e-4
+    assert summary.sign_flip_p(differences) == pytest.approx(exact, abs=tolerance)
+
+
+def test_equal_rows_do_not_differ():
+    """Under no difference the p-value is uniform: below 0.1 in a tenth of 200 pairs."""
+    draw = np.random.default_rng(1)
+    pairs = draw.poisson(5, (200, 2, 12))
+    found = [summary.sign_flip_p((a - b).astype(float), flips=500) for a, b in pairs]
+    assert 0.1 - 3 * np.sqrt(0.09 / 200) < np.mean(np.array(found) < 0.1) < 0.1 + 0.064
+
+
+def test_a_filter_is_counted():
+    seen = ((0.1, 0.9, True), (0.2, 0.4, True), (2.0, 0.8, False), (0.3, 0.7, True))
+    flights = [Done(update_ms=(1.0,), error=e, shape=s, inside=i) for e, s, i in seen]
+    row = summary.filter_row(flights)
+    assert row["position_m"]["median"] == 0.25
+    assert (row["shape"], row["lost"], row["coverage_90"]) == (0.75, 0.25, 0.75)
+
+
+def test_each_claim_is_answered():
+    played = {row: [done(counts[3])] * 5 for row, counts in TABLE_ONE.items()}
+    played["ours"] = [done(60)] * 5
+    shapes = [Done(shape=0.9)] * 20
+    answers = {each["sentence"].split(":")[0]: each for each in summary.claims(played, shapes)}
+    assert len(answers) == 6
+    assert answers["noise in the plan helps"]["holds"]
+    assert answers["E is the best open loop"]["holds"]
+    assert not answers["nothing beats A"]["holds"]
+    assert all(0.0 < each["p"] <= 1.0 for each in answers.values())
+    assert not {"D"} & set(OPEN)
+
+
+def test_a_journal_gives_back_what_it_was_given():
+    before = Done((1,) * 9, 3, 2, (1.5,), (0.5, 0.7), 0.1, 0.9, True)
+    assert decode(encode(before)) == before
