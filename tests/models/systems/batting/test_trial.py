@@ -1,5 +1,7 @@
 """Trials: passes are counted once until re-armed; the same start and seeds give the same trial."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -74,7 +76,7 @@ def test_a_trial_of_a_known_state_without_look_is_the_motion_under_equation_13()
     states, kinds = start.state[None].copy(), np.array([start.kind])
     counts, passes = scenes.counts(1), trial.Passes()
     angles = 0.4 * np.sin(0.4 * CAMERA_PERIOD * np.arange(601))
-    for before, after in zip(angles[:-1], angles[1:], strict=True):
+    for before, after in pairwise(angles):
         bat = (float(before), float((after - before) / CAMERA_PERIOD))
         closest = clouds.move(states, kinds, bat, CAMERA_PERIOD, start.world, counts)
         table = start.world.table
