@@ -1,0 +1,70 @@
+"""Compiled functions: plain without numba, and named by the sources that they come from."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from ricochet.models.core import compiled
+from ricochet.models.core.compiled import available
+
+
+def double(value: float) -> float:
+    return 2.0 * value
+
+
+def module(folder: Path, name: str, text: str) -> ModuleType:
+    """A module of a file that is written now."""
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.py").write_text(text)
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def kept(function: object) -> str:
+    compiled._digest.cache_clear()
+    return compiled._code_folder(function).name  # type: ignore[arg-type]
+
+
+def test_without_numba_the_function_is_returned_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "available", lambda: False)
+    assert compiled.compiled(double) is double
+
+
+def test_the_name_of_machine_code_changes_with_any_source_beside_it(tmp_path: Path) -> None:
+    here = module(tmp_path / "here", "one", "def f(x):\n    return x\n")
+    first = kept(here.f)
+    assert kept(here.f) == first
+    (tmp_path / "here" / "two.py").write_text("A = 1\n")
+    second = kept(here.f)
+    (tmp_path / "here" / "two.py").write_text("A = 2\n")
+    assert len({first, second, kept(here.f)}) == 3
+
+
+def test_it_changes_with_the_sources_of_functions_that_are_called(tmp_path: Path) -> None:
+    there = module(tmp_path / "there", "called", "def g(x):\n    return x\n")
+    here = module(tmp_path / "here", "calling", "def f(x):\n    return g(x)\n")
+
+    class Machine:
+        py_func = there.g
+
+    here.g = Machine
+    before = kept(here.f)
+    (tmp_path / "there" / "called.py").write_text("def g(x):\n    return x + 1\n")
+    assert kept(here.f) != before
+    assert compiled._folders(here.f) == {tmp_path / "here", tmp_path / "there"}
+
+
+def test_settings_of_numba_are_as_before() -> None:
+    if not available():
+        pytest.skip("numba is not installed")
+    import numba
+
+    before = numba.config.CACHE_DIR
+    machine = compiled.compiled(double)
+    assert before == numba.config.CACHE_DIR
+    assert machine.py_func is double  # type: ignore[attr-defined]
