@@ -3,6 +3,7 @@
 import numpy as np
 
 from benchmarks.batting import particles
+from ricochet.models.systems.batting import clouds
 from ricochet.models.systems.batting.belief import first_flight
 from ricochet.models.systems.batting.belief.particles import Cloud
 from ricochet.models.systems.batting.world import paper_world, without_noise
@@ -29,7 +30,16 @@ def test_fixed_steps_move_particles_as_ours_do_until_impacts_part_them() -> None
     assert np.quantile(away[struck], 0.95) < 0.03
 
 
+def test_the_camera_in_numpy_sees_what_ours_sees() -> None:
+    draw = np.random.default_rng(2)
+    world = paper_world(draw, 16)
+    cloud = first_flight.uniform(500, 0.0, world, draw)
+    found = particles.numpy_readings(cloud.states, cloud.kinds, world)
+    expected = clouds.readings(cloud.states, cloud.kinds, world)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 def test_all_methods_have_a_rate() -> None:
     rates = particles.measured(50, 0.01)
     assert [each.name for each in rates] == list(particles.METHODS)
-    assert all(each.rate > 0.0 for each in rates)
+    assert all(min(each.ours, each.numpy) > 0.0 for each in rates)
