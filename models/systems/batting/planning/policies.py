@@ -7,7 +7,7 @@ the object is in flight, since the belief sharpens until the impact.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -52,6 +52,7 @@ class Decision:
     look: bool = False
 
 
+@runtime_checkable
 class Policy(Protocol):
     """Decides on the path of the bat."""
 
