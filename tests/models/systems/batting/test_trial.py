@@ -44,19 +44,19 @@ def open_loop(start: trial.Start, seed: int, paper: bool = True) -> trial.Trial:
 
 
 def test_the_same_start_and_seed_give_the_same_trial() -> None:
-    start = trial.random_start(3, 1, 40.0, 0.02)
+    start = trial.random_start(3, 1, 15.0, 0.02)
     one, two = open_loop(start, 5), open_loop(start, 5)
     np.testing.assert_array_equal(one.passes, two.passes)
     np.testing.assert_array_equal(one.errors, two.errors)
     assert one.bats == two.bats > 0
-    again = trial.random_start(3, 1, 40.0, 0.02)
+    again = trial.random_start(3, 1, 15.0, 0.02)
     np.testing.assert_array_equal(again.state, start.state)
     np.testing.assert_array_equal(again.screen, start.screen)
-    assert (trial.random_start(3, 2, 40.0, 0.02).state != start.state).all()
+    assert (trial.random_start(3, 2, 15.0, 0.02).state != start.state).all()
 
 
 def test_an_open_loop_ignores_what_is_seen_and_believed() -> None:
-    start = trial.random_start(4, 1, 40.0, 0.02)
+    start = trial.random_start(4, 1, 20.0, 0.02)
     blind = open_loop(start, 1)
     knowing = open_loop(start, 2, paper=False)
     np.testing.assert_array_equal(blind.passes, knowing.passes)

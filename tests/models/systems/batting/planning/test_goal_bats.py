@@ -20,7 +20,7 @@ def known(number: int) -> Scenarios:
 
 def test_known_discs_without_noise_are_brought_to_the_goal_and_polish_never_worsens() -> None:
     distances = []
-    for number in range(10):
+    for number in range(5):
         plain = goal_bats.nearest(known(number), 0.0, HORIZON, scenes.quiet(), polish=False)
         found = goal_bats.nearest(known(number), 0.0, HORIZON, scenes.quiet())
         assert plain is not None and found is not None
