@@ -22,16 +22,16 @@ def test_rates_are_passes_and_guide_over_time() -> None:
     tried = swing_again(0.1, 0.2, 50, scenes.noisy())
     guide = np.mean([0.02 * np.exp(-near / (2 * 0.3**2)) for near in tried.closest[0]])
     expected = (tried.passes[0].mean() + guide) / (tried.second[0].mean() + 0.2)
-    assert rate.expected_rates(tried)[0] == pytest.approx(expected, rel=1e-12)
+    assert rate.worth(tried, 0.02)[0] == pytest.approx(expected, rel=1e-12)
     impossible = tried._replace(possible=np.zeros(1, bool))
-    assert rate.expected_rates(impossible)[0] == -np.inf
+    assert rate.worth(impossible, 0.02)[0] == -np.inf
 
 
 def test_the_expected_rate_of_a_swing_is_that_under_other_noise() -> None:
     """Two means of 400: a ratio P / T errs by sd(P - r T) / (mean T sqrt(400)); three of both."""
     one = swing_again(0.1, 0.2, 400, scenes.noisy())
     other = swing_again(0.1, 0.2, 400, paper_world(np.random.default_rng(77), 2**14))
-    rates = [rate.expected_rates(tried)[0] for tried in (one, other)]
+    rates = [rate.worth(tried, 0.02)[0] for tried in (one, other)]
     errors = []
     for tried, found in zip((one, other), rates, strict=True):
         gain = tried.passes[0] + rate.GUIDE * np.exp(-tried.closest[0] / (2 * 0.3**2))
@@ -45,11 +45,11 @@ def test_the_chosen_swing_is_the_best_of_the_grid_at_least() -> None:
     scenarios = swings.repeated(STATE, 0, 7 * np.arange(rate.FIRST_LOOK))
     found = rate.most_passes(scenarios, 0.0, 8.0, DELTA, scenes.noisy())
     tried = swings.evaluate(scenarios, 0.0, *swings.grid(), 8.0, DELTA, scenes.noisy())
-    assert found is not None and found.value >= rate.expected_rates(tried).max() - 1e-12
+    assert found is not None and found.value >= rate.worth(tried, 0.02).max() - 1e-12
     again = swings.evaluate(
         scenarios, 0.0, np.array([found.angle]), np.array([found.rate]), 8.0, DELTA, scenes.noisy()
     )
-    assert rate.expected_rates(again)[0] == pytest.approx(found.value, rel=1e-9)
+    assert rate.worth(again, 0.02)[0] == pytest.approx(found.value, rel=1e-9)
 
 
 def test_nothing_is_planned_where_nothing_can_be_struck() -> None:

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from ricochet.models.systems.batting import bat, motion
-from ricochet.models.systems.batting.bat import BatPath
+from ricochet.models.systems.batting.bat import BatPath, angle_and_rate
+from ricochet.models.systems.batting.camera import project
 from ricochet.models.systems.batting.planning import rollouts, swings
 from ricochet.models.systems.batting.planning.swings import Scenarios
 from tests.models.systems.batting import scenes
 
 DELTA = 0.6  # m, so that there are passes
 FINE = 2e-3  # s
+UNWATCHED = np.zeros((0, 4))
 
 
 def fine_outcome(
@@ -46,7 +48,7 @@ def test_outcomes_are_those_of_short_steps() -> None:
     cloud, passes, differing = scenes.objects(80, 51), 0, 0
     for state, kind in zip(cloud.states, cloud.kinds, strict=True):
         one, two, counts = state.copy(), state.copy(), np.zeros(3, np.int64)
-        found = rollouts.follow(one, kind, path, 6.0, DELTA, scenes.noisy(), counts)
+        found = rollouts.follow(one, kind, path, 6.0, DELTA, scenes.noisy(), counts, UNWATCHED)
         expected = fine_outcome(two, kind, path, 6.0)
         assert found.first == pytest.approx(expected[1], abs=1e-6)
         assert found.second == pytest.approx(expected[2], abs=1e-5)
@@ -92,11 +94,32 @@ def test_scenarios_of_a_batch_have_the_outcomes_that_each_has_alone() -> None:
                 ]
             )[2]
             found = rollouts.follow(
-                state, cloud.kinds[j], path, time + 8.0, 0.3, scenes.noisy(), counts
+                state, cloud.kinds[j], path, time + 8.0, 0.3, scenes.noisy(), counts, UNWATCHED
             )
             assert found.passes == together.passes[row, j]
             assert found.second == pytest.approx(together.second[row, j], abs=1e-9)
             assert found.closest == pytest.approx(together.closest[row, j], rel=1e-6)
+
+
+def test_what_is_seen_is_what_the_camera_projects_at_its_instants() -> None:
+    path = BatPath(np.array([0.0, 1.0, 2.0, 2.5]), np.array([0.0, -0.2, 0.3, 0.3]))
+    cloud = scenes.objects(10, 54)
+    for state, kind in zip(cloud.states, cloud.kinds, strict=True):
+        seen, moved = np.zeros((rollouts.INSTANTS, 4)), state.copy()
+        counts = np.zeros(3, np.int64)
+        found = rollouts.follow(moved, kind, path, 6.0, 0.3, scenes.quiet(), counts, seen)
+        whole = int(found.second / rollouts.WATCHED)
+        again, counts = state.copy(), np.zeros((1, 3), np.int64)
+        for step in range(1, 20 * whole + 1):
+            bat = angle_and_rate(path, (step - 1) * rollouts.WATCHED / 20)
+            motion.advance(
+                again, kind, bat, rollouts.WATCHED / 20, scenes.quiet(), counts[0], False
+            )
+            if step % 20 == 0:
+                row = seen[step // 20 - 1]
+                assert row[2:] == pytest.approx(again[:2], abs=1e-4)
+                assert row[:2] == pytest.approx(project(again, kind, scenes.quiet()), abs=1e-4)
+        assert (seen[whole + 1 :] == seen[-1]).all()
 
 
 def test_equal_scenarios_have_the_outcome_of_one() -> None:
