@@ -45,7 +45,7 @@ def fine_outcome(
 def test_outcomes_are_those_of_short_steps() -> None:
     """Chords of 0.1 s are within 1.3 mm of the parabola; passes may differ that near the edge."""
     path = BatPath(np.array([0.0, 1.0, 2.0, 2.5]), np.array([0.0, -0.2, 0.3, 0.3]))
-    cloud, passes, differing = scenes.objects(80, 51), 0, 0
+    cloud, passes, differing = scenes.objects(30, 51), 0, 0
     for state, kind in zip(cloud.states, cloud.kinds, strict=True):
         one, two, counts = state.copy(), state.copy(), np.zeros(3, np.int64)
         found = rollouts.follow(one, kind, path, 6.0, DELTA, scenes.noisy(), counts, UNWATCHED)
@@ -56,7 +56,7 @@ def test_outcomes_are_those_of_short_steps() -> None:
             assert np.sqrt(found.closest) == pytest.approx(expected[3], abs=2e-3)
         passes += found.passes
         differing += found.passes != expected[0]
-    assert passes > 15 and differing <= 2
+    assert passes >= 5 and differing <= 1
 
 
 def test_the_time_of_an_impact_is_that_of_the_first_contact_with_the_resting_bat() -> None:
