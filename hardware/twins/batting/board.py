@@ -39,8 +39,10 @@ SURFACES = ("left", "right", "upper", "bat")
 """As `models.systems.batting.motion` numbers them."""
 BAT = 3
 """Joint of the bat, after x, y and angle of the object."""
-HEAVY = 1e9
-"""Inertia by which the bat goes as it is driven, kg m^2."""
+HEAVY = 1e4
+"""Inertia by which the bat goes as it is driven, kg m^2: at its end 10^4 times an object's mass."""
+TOLERANCE = 1e-12
+"""Of the solver, which counts in shares of the bat's inertia."""
 THICK, DEEP, HIGH = 2.0, 0.1, 1.0
 """Half sizes of walls across, of the object and of the walls along the board's normal, m."""
 SINGLE = int(mujoco.mjtDisableBit.mjDSBL_MULTICCD)
@@ -86,6 +88,7 @@ def scene(
     spec.option.timestep = step
     spec.option.gravity = [0.0, -table.gravity, -GRAVITY * math.cos(angle)]
     spec.option.disableflags = SINGLE
+    spec.option.tolerance = TOLERANCE
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     _add_walls(spec, table)
     _add_object(spec, outline(kind, shapes), table.mass, float(shapes.gyration_squared[kind]))

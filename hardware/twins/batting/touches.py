@@ -25,8 +25,8 @@ from ricochet.models.systems.batting.shapes import seven_shapes
 from ricochet.models.systems.batting.table import Table
 from ricochet.models.systems.batting.world import QUIET, World
 
-LEAP = 0.05
-"""Longest flight in which contacts are not looked for, s."""
+LEAPS = (0.05, 0.005)
+"""Flights in which contacts are not looked for, s."""
 _OBJECT, _BAT = slice(0, board.BAT), board.BAT
 _UNSEEN = board.SINGLE | int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
@@ -113,14 +113,22 @@ class Play:
             now = float(data.time)
             angle, rate = bat.angle_and_rate(self.path, now)
             data.qpos[_BAT], data.qvel[_BAT] = angle, rate
-            leap = min(LEAP, bat.time_to_knot(self.path, now), end - now)
-            if not self._steps and far_from_all(
-                self.state, self._kind, (angle, rate), leap, self._world
-            ):
-                self._fly(max(1, int(leap / step + 1e-3)))
+            left = min(bat.time_to_knot(self.path, now), end - now)
+            if (leap := self._leap((angle, rate), left)) > step:
+                self._fly(int(leap / step + 1e-3))
             else:
                 self._look(Instant(now, data.qvel[_OBJECT].copy(), rate))
         return self.touches
+
+    def _leap(self, turn: tuple[float, float], left: float) -> float:
+        """Return for how long nothing can be touched, 0 where it may be; at most a time."""
+        if self._steps:
+            return 0.0
+        for leap in LEAPS:
+            flight = min(leap, left)
+            if far_from_all(self.state, self._kind, turn, flight, self._world):
+                return flight
+        return 0.0
 
     def _fly(self, steps: int) -> None:
         flags = self.model.opt.disableflags

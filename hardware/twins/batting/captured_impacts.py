@@ -1,4 +1,4 @@
-"""Impacts on the board as they are measured, for `ricochet infer impacts`.
+"""Impacts on the board as a rig measures them, for `ricochet infer impacts`.
 
 An impact is recorded where it stands alone: with one surface, short, at a speed that tells, with a
 free flight before and after, and with a bat that turned evenly meanwhile. Its instant is the mean
@@ -8,7 +8,7 @@ is then measured, velocities, spin and the place, has normal errors.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from jaxtyping import Float
@@ -32,6 +32,8 @@ SLOWEST = 0.1
 """Normal speed before impact, m/s."""
 SECONDS = 8.0
 """Of each play."""
+SPEED = 2.0
+"""Deviation of each velocity at its start, m/s and rad/s."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Camera:
 EXACT = Camera(0.0, 0.0, 0.0)
 
 
-def record(
+def capture(
     count: int,
     draw: np.random.Generator,
     *,
@@ -60,10 +62,13 @@ def record(
     camera: Camera | None = None,
     progress: Progress = no_progress,
 ) -> Impacts:
-    """Play objects of all shapes from random starts until as many impacts are recorded.
+    """Play objects of all shapes from random starts until as many impacts are captured.
 
     Args:
+        count: How many.
         draw: Source of starts, paths of the bat and errors.
+        nature: Of the contacts.
+        camera: How they are measured.
         progress: Is told how many there are.
     """
     kinds = len(seven_shapes().radius)
@@ -81,7 +86,7 @@ def record(
 def start(draw: np.random.Generator) -> Float[ndarray, " 6"]:
     """Return where an object begins, anywhere above the bat's reach, and how it moves."""
     place = draw.uniform((1.0, 6.5, -np.pi), (9.0, 9.0, np.pi))
-    return np.concatenate((place, draw.normal(size=3) * (2.0, 2.0, 2.0)))
+    return np.concatenate((place, SPEED * draw.normal(size=3)))
 
 
 def path(draw: np.random.Generator) -> BatPath:
@@ -127,8 +132,8 @@ def row(touch: Touch, kind: int, table: Table | None = None) -> Impacts:
 
 def joined(rows: Sequence[Impacts]) -> Impacts:
     """Return the rows as one table."""
-    names = rows[0].__dataclass_fields__
-    return Impacts(**{name: np.concatenate([getattr(each, name) for each in rows]) for name in names})
+    names = [field.name for field in fields(Impacts)]
+    return Impacts(*(np.concatenate([getattr(each, name) for each in rows]) for name in names))
 
 
 def seen(impacts: Impacts, camera: Camera, draw: np.random.Generator) -> Impacts:
