@@ -7,6 +7,7 @@ in the twin alone (`hardware.twins.batting.board`).
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import numpy as np
 from ricochet.hardware.twins.batting import captured_impacts
 from ricochet.hardware.twins.batting.captured_impacts import Camera
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.tasks.console.progress import bar
+from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.systems.batting import impact_files
 
@@ -66,7 +67,7 @@ def main(words: Sequence[str] | None = None) -> None:
             noise=given.noise,
             progress=done,
         )
-    print(file)
+    announce(str(file), stream=sys.stdout)
 
 
 def _count(text: str) -> int:

@@ -23,7 +23,7 @@ def data_of(model: mujoco.MjModel, place: tuple, velocity: tuple) -> mujoco.MjDa
 
 
 def restitution(nature: Nature) -> float:
-    """Return that of a spring and a damper that do not pull (Schwager and Poeschel 2007, Eq. 21)."""
+    """Return that of a spring and a damper that never pull (Schwager and Poeschel 2007)."""
     beta = 0.5 * nature.damping
     omega = math.sqrt(nature.stiffness - beta**2)
     angle = math.pi - math.atan2(2.0 * beta * omega, omega**2 - beta**2)
