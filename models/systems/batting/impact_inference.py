@@ -81,13 +81,21 @@ class Predicted:
         mean: Predicted changes of vx, vy and radius of gyration times spin, m/s.
         observed: The measured ones.
         deviation: Of the predictions.
-        inside: Whether the impulse lies in the 90 % region.
+        needed: Squared distance of the impulse from the predictions' mean, over that at which the
+            90 % region of the law ends.
+        widening: Of the regions, in the same measure.
     """
 
     mean: Float[ndarray, "impact 3"]
     observed: Float[ndarray, "impact 3"]
     deviation: Float[ndarray, "impact 3"]
-    inside: Bool[ndarray, " impact"]
+    needed: Float[ndarray, " impact"]
+    widening: float = 1.0
+
+    @property
+    def inside(self) -> Bool[ndarray, " impact"]:
+        """Whether the impulse lies in the 90 % region."""
+        return self.needed <= self.widening
 
     @property
     def rms(self) -> float:
@@ -135,10 +143,23 @@ def outlier_probabilities(
     return impact_likelihood.outlier_probabilities(few, impacts.contacts, impacts.impulse)
 
 
-def predict(posterior: ImpactPosterior, impacts: Impacts, draw: np.random.Generator) -> Predicted:
-    """Predict the velocities after some impacts, which the posterior was not learnt from."""
+def predict(
+    posterior: ImpactPosterior,
+    impacts: Impacts,
+    draw: np.random.Generator,
+    *,
+    widening: float = 1.0,
+) -> Predicted:
+    """Predict the velocities after some impacts, which the posterior was not learnt from.
+
+    Args:
+        posterior: Of the law.
+        impacts: Of which the velocities after impact are looked at only to compare.
+        draw: Source of draws and their noise.
+        widening: Of the regions (`widening_of`).
+    """
     count = len(impacts)
-    mean, deviation, inside = np.empty((count, 3)), np.empty((count, 3)), np.empty(count, bool)
+    mean, deviation, needed = np.empty((count, 3)), np.empty((count, 3)), np.empty(count)
     observed = impacts.impulse
     for place, row in enumerate(impacts.contacts):
         chosen = posterior.theta[draw.integers(len(posterior.theta), size=PREDICTIVE)]
@@ -146,8 +167,20 @@ def predict(posterior: ImpactPosterior, impacts: Impacts, draw: np.random.Genera
         change = changes(impacts.take(np.full(1, place)), drawn[:, None])[:, 0]
         mean[place], deviation[place] = change.mean(0), change.std(0)
         away = distances(drawn, observed[place][None])
-        inside[place] = (away[:-1] < away[-1]).mean() <= REGION
-    return Predicted(mean, observed_changes(impacts), deviation, inside)
+        needed[place] = away[-1] / np.quantile(away[:-1], REGION)
+    return Predicted(mean, observed_changes(impacts), deviation, needed, widening)
+
+
+def widening_of(posterior: ImpactPosterior, learnt: Impacts, draw: np.random.Generator) -> float:
+    """Return by how much regions must grow to hold nine of ten of the impacts learnt from.
+
+    Where impacts follow the law it is about 1, and it is not less. Where they do not, impacts that
+    scatter otherwise than the law's noise are held too, if further ones are like those learnt from
+    (split conformal prediction, Lei et al. 2018, but on the impacts that were learnt from).
+    """
+    needed = np.sort(predict(posterior, learnt, draw).needed)
+    place = min(int(np.ceil((len(needed) + 1) * REGION)), len(needed)) - 1
+    return max(1.0, float(needed[place]))
 
 
 def distances(

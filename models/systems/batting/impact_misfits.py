@@ -148,10 +148,10 @@ def _too_noisy(posterior: ImpactPosterior) -> list[str]:
 
 
 def _uncovered(predicted: Predicted) -> list[str]:
-    count, inside = len(predicted.inside), int(predicted.inside.sum())
+    count, inside = len(predicted.needed), int((predicted.needed <= 1.0).sum())
     if count == 0 or stats.binomtest(inside, count, REGION, "less").pvalue >= CHANCE:
         return []
     return [
-        f"{inside} of {count} held-out impacts lie in their 90 % regions: predictions of this law"
+        f"{inside} of {count} held-out impacts lie in 90 % regions of the law alone: its predictions"
         " are too sure of themselves"
     ]

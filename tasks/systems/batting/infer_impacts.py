@@ -21,6 +21,7 @@ from ricochet.models.systems.batting.impact_inference import (
     ImpactPosterior,
     Predicted,
 )
+from ricochet.models.systems.batting.recorded_impacts import Impacts
 from ricochet.tasks.figures import style
 from ricochet.tasks.storage.files import output_folder, write_arrays
 from ricochet.tasks.systems.batting import impact_figures, impact_files
@@ -51,7 +52,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         particles=settings.particles,
         progress=request.progress,
     )
-    predicted = impact_inference.predict(posterior, others, draw) if len(others) else None
+    predicted = _predicted(posterior, learnt, others, draw) if len(others) else None
     outlier = impact_inference.outlier_probabilities(posterior, table.impacts)
     misfit = impact_misfits.of(posterior, table.impacts, outlier, predicted, draw)
     _write(request, posterior, predicted)
@@ -146,11 +147,21 @@ def _numbers(posterior: ImpactPosterior) -> dict[str, Any]:
     }
 
 
+def _predicted(
+    posterior: ImpactPosterior, learnt: Impacts, others: Impacts, draw: np.random.Generator
+) -> Predicted:
+    """Predict others, in regions that hold nine of ten of the impacts learnt from."""
+    of_regions = draw.spawn(1)[0]
+    widening = impact_inference.widening_of(posterior, learnt, of_regions)
+    return impact_inference.predict(posterior, others, draw, widening=widening)
+
+
 def _of_held_out(predicted: Predicted) -> dict[str, Any]:
     return {
         "impacts": len(predicted.inside),
         "rms": predicted.rms,
         "coverage_90": predicted.coverage,
+        "widening": predicted.widening,
     }
 
 

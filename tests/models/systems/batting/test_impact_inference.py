@@ -143,3 +143,21 @@ def test_regions_of_two_hundred_tables_hold_the_truth() -> None:
     # of 200 tables at 0.9 a share of 0.836 to 0.964 holds it: three standard errors of 0.021
     assert (np.abs(inside.mean(0) - 0.9) < 0.064).all()
     assert held == pytest.approx(0.9, abs=0.01)  # 30,000 impacts: three errors are 0.006
+
+
+@pytest.mark.slow
+def test_regions_of_a_law_that_is_too_sure_are_widened_until_they_hold() -> None:
+    """With half of the noise squared distances are four times what they should be."""
+    draw = np.random.default_rng(0)
+    theta = np.tile(TRUTH * (1.0, 1.0, 1.0, 0.5, 0.5), (100, 1))
+    sure = ImpactPosterior(theta)
+    right = ImpactPosterior(np.tile(TRUTH, (100, 1)))
+    learnt, others = table(1, 400), table(2, 400)
+    widening = impact_inference.widening_of(sure, learnt, draw)
+    # Three standard errors of the 0.9 quantile of 400 exponential numbers: 3 (0.3 / 20) / 0.1 / 2.3
+    assert widening == pytest.approx(4.0, rel=0.2)
+    assert 1.0 <= impact_inference.widening_of(right, learnt, draw) < 1.2
+    assert impact_inference.predict(sure, others, draw).coverage < 0.6
+    # Three standard errors of 0.015 of these, and as much of the learnt
+    held = impact_inference.predict(sure, others, draw, widening=widening).coverage
+    assert held == pytest.approx(0.9, abs=0.064)
