@@ -152,6 +152,6 @@ def _uncovered(predicted: Predicted) -> list[str]:
     if count == 0 or stats.binomtest(inside, count, REGION, "less").pvalue >= CHANCE:
         return []
     return [
-        f"{inside} of {count} held-out impacts lie in 90 % regions of the law alone: its predictions"
-        " are too sure of themselves"
+        f"{inside} of {count} held-out impacts lie in 90 % regions of the law alone: its"
+        " predictions are too sure of themselves"
     ]
