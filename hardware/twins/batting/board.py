@@ -2,16 +2,15 @@ r"""The board in MuJoCo: an object of one of seven shapes between three walls an
 
 The board is tilted so that 9.81 m/s^2 has the table's gravity along it, at 5.85 degrees 1 m/s^2.
 The object slides along x and y and turns about z on joints: what presses it onto the board is
-borne by them, exactly and without friction, as air bears a puck. It is the shape of `shapes`,
-extruded: a convex mesh of `POINTS` corners, whose mass and inertia are set, not those of the mesh.
+borne by them, exactly and without friction. It is the shape of `shapes`, extruded: a convex mesh of `POINTS` corners, whose mass and inertia are set, not those of the mesh.
 The bat is on a hinge at the origin, with an inertia that no impact moves: it goes as it is driven,
 and MuJoCo sees the velocity of its surface. Walls and bat are long boxes, so that one contact is
 found for each, at the deepest point.
 
-**Contact.** MuJoCo's own, soft: with r the gap and v the velocity of the contact, where it pushes,
+**Contact.** MuJoCo's own, soft: with r the gap and v_t the slip, where it pushes,
 
-    r'' + c r' + k r = mu |v_t' + b v_t|,    f_t = -mu f_n v_t / |v_t|   while it slides
-    r'' + c r' + k r = 0,                    v_t' = -b v_t               while it sticks
+    r'' + c r' + k r = mu |u|,    u = v_t' + b v_t,    f_t = -mu f_n u / |u|   while it slides
+    r'' + c r' + k r = 0,         u = 0                                        while it sticks
 
 (Todorov, Erez and Tassa 2012, and MuJoCo's documentation, "Computation"; the right side is how far
 a sliding contact is from its cone's dual). k and c are accelerations: restitution is that of a
