@@ -2,10 +2,11 @@ r"""The board in MuJoCo: an object of one of seven shapes between three walls an
 
 The board is tilted so that 9.81 m/s^2 has the table's gravity along it, at 5.85 degrees 1 m/s^2.
 The object slides along x and y and turns about z on joints: what presses it onto the board is
-borne by them, exactly and without friction. It is the shape of `shapes`, extruded: a convex mesh of `POINTS` corners, whose mass and inertia are set, not those of the mesh.
-The bat is on a hinge at the origin, with an inertia that no impact moves: it goes as it is driven,
-and MuJoCo sees the velocity of its surface. Walls and bat are long boxes, so that one contact is
-found for each, at the deepest point.
+borne by them, exactly and without friction. It is the shape of `shapes`, extruded: a convex mesh of
+`POINTS` corners, whose mass and inertia are set, not those of the mesh. The bat is on a hinge at
+the origin, with an inertia that no impact moves: it goes as it is driven, and MuJoCo sees the
+velocity of its surface. Walls and bat are long boxes, so that one contact is found for each, at the
+deepest point.
 
 **Contact.** MuJoCo's own, soft: with r the gap and v_t the slip, where it pushes,
 
