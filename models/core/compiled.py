@@ -17,6 +17,12 @@ def compiled(function: Function) -> Function:
 
     Machine code is kept beside the sources and is named by the content of every source in the
     folders of the function and of those that it calls: what an edit touches is compiled again.
+
+    >>> @compiled
+    ... def squares(count: int) -> float:
+    ...     return sum([k * k for k in range(count)])
+    >>> squares(4)
+    14
     """
     if not available():
         return function
@@ -24,10 +30,11 @@ def compiled(function: Function) -> Function:
 
     settings: Any = numba.config
     plain = inspect.unwrap(function)  # without the check of types that tests put around it
+    in_a_file = Path(plain.__code__.co_filename).is_file()  # what is typed in is compiled anew
     before = settings.CACHE_DIR
-    settings.CACHE_DIR = str(_code_folder(plain))
+    settings.CACHE_DIR = str(_code_folder(plain)) if in_a_file else before
     try:
-        machine_code: Any = numba.njit(cache=True, error_model="numpy")(plain)
+        machine_code: Any = numba.njit(cache=in_a_file, error_model="numpy")(plain)
         return machine_code
     finally:
         settings.CACHE_DIR = before
@@ -35,7 +42,11 @@ def compiled(function: Function) -> Function:
 
 @cache
 def available() -> bool:
-    """Return whether functions are compiled here."""
+    """Return whether functions are compiled here.
+
+    >>> isinstance(available(), bool)
+    True
+    """
     return importlib.util.find_spec("numba") is not None
 
 

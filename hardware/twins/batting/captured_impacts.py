@@ -7,6 +7,7 @@ accounted for, and place, normal and velocity of the surface are means with the 
 is then measured, velocities, spin and the place, has normal errors.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -31,6 +32,7 @@ LONGEST = 0.01
 SLOWEST = 0.1
 """Normal speed before impact, m/s."""
 SECONDS = 8.0
+IDLE = 20  # plays without any impact, beside as many as are wanted, before none is expected
 """Of each play."""
 SPEED = 2.0
 """Deviation of each velocity at its start, m/s and rad/s."""
@@ -70,12 +72,19 @@ def capture(
         nature: Of the contacts.
         camera: How they are measured.
         progress: Is told how many there are.
+
+    Raises:
+        RuntimeError: If no play has an impact that can be taken.
     """
     kinds = len(seven_shapes().radius)
     models = [board.scene(kind, nature) for kind in range(kinds)]
     rows: list[Impacts] = []
     progress(0, count)
-    while len(rows) < count:
+    for played in itertools.count():
+        if len(rows) >= count:
+            break
+        if played >= IDLE + count and not rows:
+            raise RuntimeError(f"no impact stands alone in {played} plays of {SECONDS:g} s")
         kind = int(draw.integers(kinds))
         play = Play(models[kind], kind, start(draw), path(draw))
         rows += [row(touch, kind) for touch in alone(play.run(SECONDS), SECONDS)]

@@ -25,8 +25,9 @@ from ricochet.models.systems.batting.table import CAMERA_PERIOD, LARGEST_ANGLE, 
 from ricochet.models.systems.batting.world import World
 
 BLIND = 10  # readings that may be missing in a row
-STILL, STILL_TIME = 0.02, 2.0  # m/s and rad/s of the belief's means, and for how long, s
+STILL, STILL_TIME = 0.15, 2.0  # m that the belief's mean moves, in so many s; flights move 0.5
 LOST_OFTEN, LOST_WITHIN = 3, 20.0  # times that no particle explained the readings, in so many s
+LATE = 0.2  # share of the camera's period by which a reading may be early or late
 OFF = 0.02  # rad, by which the bat may exceed its range or its rate in a frame
 NOTHING = np.full(2, np.nan)
 
@@ -59,7 +60,8 @@ class Agent:
     update_times: list[float] = field(default_factory=list)
     _angle: float | None = None
     _missing: int = 0
-    _still: float = 0.0
+    _seen_at: float | None = None
+    _places: list[Float[ndarray, " 2"]] = field(default_factory=list)
     _losses: list[float] = field(default_factory=list)
     _standing: set[str] = field(default_factory=set)
 
@@ -69,20 +71,37 @@ class Agent:
         Returns:
             The particles, or None before the first reading.
         """
-        usable, wrong = self._usable(reading), self._refuse_bat(angle)
+        usable, refused = self._usable(reading), self._refuse_bat(angle)
         before = angle if self._angle is None else self._angle
-        angle = before if wrong and self._angle is not None else angle
-        turn = Turn(before, (angle - before) / CAMERA_PERIOD, CAMERA_PERIOD)
-        if not wrong:
-            self._angle = angle
+        # A bat that jumped is followed from where it is now; one that cannot be there, not at all.
+        angle = angle if abs(angle) <= LARGEST_ANGLE + OFF else before
+        late = self._refuse_time(now)
+        self._angle, self._seen_at = angle, now
+        if not math.isfinite(angle):
+            return None if self.belief is None else self.belief.cloud
+        turn = Turn(angle if refused else before, 0.0, CAMERA_PERIOD)
+        if not refused:
+            turn = turn._replace(rate=(angle - before) / CAMERA_PERIOD)
         self._believe(now, usable, turn)
         if self.belief is None:
             return None
-        if self._doubtful(self.belief, now) or wrong:
+        if self._doubtful(self.belief, now) or refused or late:
             self._rest(now, angle)
         else:
             self.decide(View(now, angle, self.belief.cloud))
         return self.belief.cloud
+
+    def _refuse_time(self, now: float) -> bool:
+        """Return whether a reading came out of time; the object is then looked for anew."""
+        passed = CAMERA_PERIOD if self._seen_at is None else now - self._seen_at
+        wrong = not abs(passed - CAMERA_PERIOD) <= LATE * CAMERA_PERIOD
+        if wrong:
+            expected = f"expected {CAMERA_PERIOD} s"
+            self._say("time", f"time: found {passed:.3f} s since the last reading, {expected}")
+            self.belief = None
+        else:
+            self._standing.discard("time")
+        return wrong
 
     def _believe(self, now: float, usable: Float[ndarray, " 2"], turn: Turn) -> None:
         begun, before = time.perf_counter(), self.belief
@@ -148,11 +167,13 @@ class Agent:
 
     def _doubtful(self, belief: Belief, now: float) -> bool:
         """Return whether the belief is none to swing by."""
-        weights, rates = belief.cloud.weights, belief.cloud.states[:, 3:]
-        moving = bool((np.sqrt(weights @ rates**2) > STILL).any())
-        self._still = 0.0 if moving else self._still + CAMERA_PERIOD
+        window = round(STILL_TIME / CAMERA_PERIOD)
+        place = belief.cloud.weights @ belief.cloud.states[:, :2]
+        self._places = [*self._places[-window:], place]
+        moved = np.ptp(self._places, axis=0).max()
         self._losses = [each for each in self._losses if each > now - LOST_WITHIN]
-        blind, still = self._missing > BLIND, self._still > STILL_TIME
+        blind = self._missing > BLIND
+        still = len(self._places) > window and bool(moved < STILL)
         lost = len(self._losses) >= LOST_OFTEN
         doubts = (
             ("blind", blind, f"screen: found nothing for {BLIND} readings, expected the object"),
@@ -168,8 +189,9 @@ class Agent:
         return blind or still or lost or not found_again
 
     def _rest(self, now: float, angle: float) -> None:
-        if len(self.path.times) > 1:
-            kept = min(max(angle, -LARGEST_ANGLE), LARGEST_ANGLE) if math.isfinite(angle) else 0.0
+        self.policy.interrupt()
+        if len(self.path.times) > 1 or self.path.angles[0] != angle:
+            kept = min(max(angle, -LARGEST_ANGLE), LARGEST_ANGLE)
             self.path, self.begun, self.look = bat.hold(kept), now, False
 
     def _say(self, matter: str, line: str) -> None:

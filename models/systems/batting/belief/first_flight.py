@@ -74,8 +74,8 @@ def uniform(count: int, angle: float, world: World, draw: np.random.Generator) -
 
 def start(
     first: FirstReadings, counts: tuple[int, int], world: World, draw: np.random.Generator
-) -> Cloud:
-    """Return equally weighted particles at the last of the first readings.
+) -> Cloud | None:
+    """Return equally weighted particles at the last of the first readings; None: no draw fits.
 
     Args:
         first: READINGS readings, CAMERA_PERIOD apart; those that are not numbers are left out.
@@ -84,13 +84,16 @@ def start(
         draw: Random numbers.
     """
     drawn, places = _importance_sample(first, counts[0], world, draw)
+    if not np.isfinite(drawn.log_weights).any():
+        return None
     edges = (np.arange(counts[1]) + draw.random()) / counts[1]
     rows = np.searchsorted(np.cumsum(drawn.weights), edges).clip(0, len(drawn.kinds) - 1)
     states, kinds, places = drawn.states[rows], drawn.kinds[rows], places[rows]
     log_target, after = _posterior(states, kinds, places, first, world)
+    begun = states.copy()  # so that steps are as likely there as back
     for _ in range(SWEEPS):
         scale = 10.0 ** draw.uniform(-1.5, 0.0, counts[1])
-        proposed = states + scale[:, None] * particles.spread(states, kinds, draw)
+        proposed = states + scale[:, None] * particles.spread(begun, kinds, draw)
         log_proposed, after_proposed = _posterior(proposed, kinds, places, first, world)
         accepted = np.log(draw.random(counts[1])) < log_proposed - log_target
         states[accepted], after[accepted] = proposed[accepted], after_proposed[accepted]

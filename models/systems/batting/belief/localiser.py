@@ -103,15 +103,23 @@ def update(
     """
     waiting = _longer(belief.waiting, turn, reading)
     if waiting is not None and len(waiting.readings) == READINGS:
-        cloud = first_flight.start(waiting, (settings.draws, settings.early), world, draw)
-        return Belief(cloud, READINGS, None, restarts=belief.restarts)
+        begun = first_flight.start(waiting, (settings.draws, settings.early), world, draw)
+        if begun is not None:
+            return Belief(begun, READINGS, None, restarts=belief.restarts)
+        return _anew(belief, reading)
     cloud, density = particles.step(belief.cloud, turn, reading, world, draw)
-    fit = belief.fit + (density - belief.fit) / MEMORY if waiting is None else -1.0
+    seen = bool(np.isfinite(reading).all()) and waiting is None
+    fit = belief.fit + (density - belief.fit) / MEMORY if seen else belief.fit
     after = Belief(cloud, belief.readings + 1, waiting, fit, belief.restarts)
     if fit < LOST and settings.draws:
-        anew = FirstReadings(reading[None], (), FASTEST_ANEW)
-        after = replace(after, waiting=anew, fit=-1.0, restarts=belief.restarts + 1)
+        after = _anew(after, reading)
     return _renewed(after, settings, draw)
+
+
+def _anew(belief: Belief, reading: Float[ndarray, " 2"]) -> Belief:
+    """Return a belief that waits for first readings again."""
+    waiting = FirstReadings(reading[None], (), FASTEST_ANEW)
+    return replace(belief, waiting=waiting, fit=-1.0, restarts=belief.restarts + 1)
 
 
 def _longer(

@@ -22,6 +22,8 @@ from ricochet.models.systems.batting.camera import project
 from ricochet.models.systems.batting.motion import advance
 from ricochet.models.systems.batting.world import World
 
+FEW = 12
+
 
 @dataclass(frozen=True)
 class Cloud:
@@ -100,11 +102,15 @@ def spread(
     kinds: Int[ndarray, " particle"],
     draw: np.random.Generator,
 ) -> Float[ndarray, "particle 6"]:
-    """Return normal numbers, those of each shape with the covariance of its states."""
+    """Return normal numbers, those of each shape with the covariance of its states.
+
+    A shape of fewer than FEW particles has that of all.
+    """
     drawn = draw.standard_normal(states.shape)
     for kind in np.unique(kinds):
         members = kinds == kind
-        centred = states[members] - states[members].mean(0)
+        like = states[members] if members.sum() >= FEW else states
+        centred = like - like.mean(0)
         values, vectors = np.linalg.eigh(centred.T @ centred / len(centred))
         drawn[members] = drawn[members] @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
     return drawn

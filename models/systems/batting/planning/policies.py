@@ -60,6 +60,10 @@ class Policy(Protocol):
         """Return a new path from now on, or None: go on."""
         ...
 
+    def interrupt(self) -> None:
+        """Take note that the bat was put to rest: what was planned is not done."""
+        ...
+
 
 @dataclass
 class OpenLoop:
@@ -76,6 +80,10 @@ class OpenLoop:
             return None
         self.begun = True
         return Decision(bat.cyclic(view.angle, self.frequency, self.duration, self.amplitude))
+
+    def interrupt(self) -> None:
+        """Begin anew."""
+        self.begun = False
 
 
 Planner = Callable[[Scenarios, float, float, World], Swing | None]
@@ -115,6 +123,10 @@ class TwoSteps:
         self.until = view.time + swing.time + (FOLLOW_THROUGH if self.look else SETTLED)
         return Decision(swing.path)
 
+    def interrupt(self) -> None:
+        """Look next."""
+        self.until, self.looking = 0.0, False
+
 
 @dataclass
 class Replanned:
@@ -142,6 +154,10 @@ class Replanned:
             self.next_plan = impact + SETTLED
         return Decision(swing.path)
 
+    def interrupt(self) -> None:
+        """Plan next."""
+        self.next_plan = 0.0
+
 
 def sample(cloud: Cloud, count: int, world: World, draw: np.random.Generator) -> Scenarios:
     """Return particles drawn by weight, in random order, each with a place in the noise."""
@@ -155,19 +171,23 @@ def best_particle(cloud: Cloud, count: int, world: World, draw: np.random.Genera
     """Return the best particle with several noises.
 
     After resampling all weights are equal. The best is the particle of the likeliest shape that is
-    nearest to the mean of its shape, in units of the shape's spread.
+    nearest to the weighted mean of its shape, in units of the shape's spread.
     """
     kind = int(np.bincount(cloud.kinds, cloud.weights).argmax())
     members = np.flatnonzero(cloud.kinds == kind)
-    state = cloud.states[members[_nearest_to_mean(cloud.states[members])]]
+    nearest = _nearest_to_mean(cloud.states[members], cloud.weights[members])
+    state = cloud.states[members[nearest]]
     return Scenarios(
         np.repeat(state[None], count, axis=0), np.full(count, kind), _places(count, world, draw)
     )
 
 
-def _nearest_to_mean(states: Float[ndarray, "particle 6"]) -> int:
-    centred = states - states.mean(0)
-    deviation = np.maximum(centred.std(0), 1e-12)
+def _nearest_to_mean(
+    states: Float[ndarray, "particle 6"], weights: Float[ndarray, " particle"]
+) -> int:
+    shares = weights / weights.sum()
+    centred = states - shares @ states
+    deviation = np.maximum(np.sqrt(shares @ centred**2), 1e-12)
     return int(((centred / deviation) ** 2).sum(1).argmin())
 
 

@@ -2,7 +2,7 @@
 
 All rows meet the same starts and the same noise (`jobs`). Finished trials are kept in
 `journal.jsonl`, so that a study that was stopped goes on; another seed, length or screen noise is
-another study in the same journal.
+another study in the same journal, and so are trials of edited code.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from typing import Any
 from ricochet.tasks.console import jobs as pool
 from ricochet.tasks.console.jobs import Journal
 from ricochet.tasks.figures import style
+from ricochet.tasks.storage import provenance
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.systems.batting.figures import table_one as pictures
 from ricochet.tasks.systems.batting.studies import summary
@@ -73,23 +74,24 @@ def asked(request: StudyRequest) -> Amount:
 
 def planned(amount: Amount, noise: float, seed: int) -> list[Job]:
     """Return all jobs, the longest first so that processors end together."""
+    code = provenance.code_digest("ricochet.tasks.systems.batting.studies.jobs")[:16]
     closed = [
-        Job(row, "filter", number, amount.seconds, noise, seed)
+        Job(row, "filter", number, amount.seconds, noise, seed, code)
         for number in range(amount.trials)
         for row in CLOSED
     ]
     known = [
-        Job(row, "known", number, amount.seconds, noise, seed)
+        Job(row, "known", number, amount.seconds, noise, seed, code)
         for number in range(amount.trials)
         for row in KNOWN
     ]
     flown = [
-        Job(row, "flight", number, FLIGHT, noise, seed)
+        Job(row, "flight", number, FLIGHT, noise, seed, code)
         for number in range(amount.flights)
         for row in FILTERS
     ]
     opened = [
-        Job(row, "filter", number, amount.seconds, noise, seed)
+        Job(row, "filter", number, amount.seconds, noise, seed, code)
         for number in range(amount.open_trials)
         for row in OPEN
     ]

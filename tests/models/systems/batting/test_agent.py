@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ricochet.models.systems.batting import trial
+from ricochet.models.systems.batting import clouds, trial
 from ricochet.models.systems.batting.agent import BLIND, LOST_OFTEN, Agent
 from ricochet.models.systems.batting.bat import BatPath
 from ricochet.models.systems.batting.belief.localiser import FilterSettings
@@ -21,6 +21,21 @@ class Swinging:
         """Return a path from here to the upper end and back."""
         times, angles = np.array([0.0, 1.0, 2.0]), np.array([view.angle, 0.5, -0.5])
         return Decision(BatPath(times, angles))
+
+    def interrupt(self) -> None:
+        """Count how often it was put to rest."""
+        self.interrupted = getattr(self, "interrupted", 0) + 1
+
+
+class Level:
+    """Holds the bat where it is."""
+
+    def decide(self, view: View, world: World, draw: np.random.Generator) -> Decision | None:
+        """Return a path that stays."""
+        return None
+
+    def interrupt(self) -> None:
+        """Nothing was planned."""
 
 
 def agent() -> Agent:
@@ -91,6 +106,50 @@ def test_a_bat_that_is_where_it_cannot_be_rests(angle):
     assert one.faults[0].startswith("bat: found angle")
     assert at_rest(one, 3 * CAMERA_PERIOD)
     assert np.isfinite(one.belief.cloud.states).all()
+    assert one.policy.interrupted == 1
+
+
+def test_a_bat_that_was_moved_stays_where_it_is_and_then_goes_on():
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    one.see(3 * CAMERA_PERIOD, good_reading(5), 0.45)
+    assert one.target(3.5 * CAMERA_PERIOD) == 0.45
+    one.see(4 * CAMERA_PERIOD, good_reading(6), 0.45)
+    assert len(one.faults) == 1
+    assert not at_rest(one, 4 * CAMERA_PERIOD)
+
+
+@pytest.mark.parametrize("now", [0.1, 0.0, 5.0, np.nan])
+def test_a_reading_out_of_time_is_said_and_the_object_is_looked_for_anew(now):
+    """The last came at 0.1 s, so that the next is due at 0.15 s."""
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    one.see(now, good_reading(5), one.target(0.15))
+    assert len(one.faults) == 1
+    assert one.faults[0].startswith("time: found")
+    assert one.belief.readings == 1
+
+
+def test_an_object_that_lies_on_the_bat_is_said_to_rest():
+    """A disc on the level bat of the paper's world, kept in motion by nothing but noise."""
+    world = paper_world(np.random.default_rng(1), 2**14)
+    settings = FilterSettings(draws=20_000, early=10_000, particles=5000)
+    one = Agent(Level(), settings, world, np.random.default_rng(2))
+    state = np.array([[5.0, 0.45, 0.0, 0.0, 0.0, 0.0]])
+    kinds, counts = np.zeros(1, np.int64), np.zeros((1, 3), np.int64)
+    draw = np.random.default_rng(3)
+    for frame in range(300):
+        reading = clouds.readings(state, kinds, world)[0] + 0.02 * draw.standard_normal(2)
+        one.see(frame * CAMERA_PERIOD, reading, 0.0)
+        clouds.move(state, kinds, (0.0, 0.0), CAMERA_PERIOD, world, counts)
+    assert any("at rest" in line for line in one.faults)
+
+
+def test_readings_of_no_place_on_the_table_are_those_of_a_lost_object():
+    one = agent()
+    shown(one, [np.array([1.04, 1.08])] * 12)
+    assert one.belief.restarts >= 1
+    assert np.isfinite(one.belief.cloud.weights).all()
 
 
 def test_nothing_is_commanded_before_anything_is_seen():

@@ -63,6 +63,7 @@ def test_the_posterior_of_the_first_flight_is_that_of_plain_importance_sampling(
     assert effective > 150.0
     first = FirstReadings(readings, (REST,) * (READINGS - 1))
     found = first_flight.start(first, (40_000, 4000), world, draw)
+    assert found is not None
     mean = plain.weights @ plain.states
     sd = np.sqrt(plain.weights @ (plain.states - mean) ** 2)
     error = sd * np.sqrt(1.0 / effective + 8.0 / 4000)
@@ -84,6 +85,7 @@ def test_first_readings_that_are_missing_are_left_out() -> None:
     readings[[2, 5, 6]] = np.nan
     first = FirstReadings(readings, (REST,) * (READINGS - 1))
     found = first_flight.start(first, (5000, 500), world, draw)
+    assert found is not None
     assert np.isfinite(found.states).all()
     time = (READINGS - 1) * CAMERA_PERIOD
     y = truth[1] + truth[4] * time - 0.5 * time**2

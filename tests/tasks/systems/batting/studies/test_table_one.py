@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ricochet.models.core.progress import no_progress
+from ricochet.models.systems.batting import trial
 from ricochet.models.systems.batting.belief.localiser import FilterSettings
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.batting.studies import jobs, table_one
@@ -22,13 +24,24 @@ def request(out: Path, count: int | None = None, **numbers: float) -> StudyReque
     )
 
 
-def test_rows_of_one_number_meet_the_same_starts(tmp_path):
+def test_rows_of_one_number_meet_the_same_starts_and_noise(tmp_path, monkeypatch):
     asked = table_one.asked(request(tmp_path, count=2, seconds=1.0))
     planned = table_one.planned(asked, 0.02, seed=4)
     assert len(set(planned)) == len(planned)
     for row in (*CLOSED, *OPEN):
         numbers = [each.number for each in planned if (each.row, each.mode) == (row, "filter")]
         assert numbers[:2] == [0, 1]
+    seen = []
+    real = trial.random_start
+    monkeypatch.setattr(trial, "random_start", lambda *given: seen.append(real(*given)) or seen[-1])
+    for row in ("E", "J"):
+        jobs.do(Job(row, "filter", 1, 0.5, 0.02, 4))
+    first, second = seen
+    np.testing.assert_array_equal(first.state, second.state)
+    np.testing.assert_array_equal(first.world.noise, second.world.noise)
+    np.testing.assert_array_equal(first.screen, second.screen)
+    other = real(4, 2, 0.5, 0.02)
+    assert (other.state != first.state).all()
 
 
 def test_options_set_what_is_played(tmp_path):
