@@ -15,11 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy import ndarray
 from scipy import optimize, special
 
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.probability.systematic_resampling import systematic_rows
 
 LogLikelihood = Callable[[Float[ndarray, "draw parameter"]], Float[ndarray, " draw"]]
 """Of points of the unit cube."""
@@ -98,18 +99,9 @@ def _tempered(state: Particles, draw: np.random.Generator) -> Particles:
 
     rest = 1.0 - state.power
     step = rest if effective(rest) >= 0.0 else float(optimize.brentq(effective, 0.0, rest))
-    chosen = _systematic(np.exp(step * excess), draw)
+    chosen = systematic_rows(np.exp(step * excess), len(excess), draw)
     power = 1.0 if step == rest else state.power + step
     return Particles(state.at[chosen], state.log_likelihood[chosen], power, state.scale)
-
-
-def _systematic(
-    weight: Float[ndarray, " draw"], draw: np.random.Generator
-) -> Int[ndarray, " draw"]:
-    """Return whom to keep, each as often as its weight says, by one random number."""
-    total = np.cumsum(weight) / weight.sum()
-    places = (draw.random() + np.arange(len(weight))) / len(weight)
-    return np.minimum(np.searchsorted(total, places), len(weight) - 1)
 
 
 def _moved(

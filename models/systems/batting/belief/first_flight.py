@@ -24,6 +24,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.compiled import compiled
+from ricochet.models.probability.systematic_resampling import systematic_rows
 from ricochet.models.systems.batting.belief import particles
 from ricochet.models.systems.batting.belief.particles import Cloud, Turn
 from ricochet.models.systems.batting.camera import project
@@ -86,8 +87,7 @@ def start(
     drawn, places = _importance_sample(first, counts[0], world, draw)
     if not np.isfinite(drawn.log_weights).any():
         return None
-    edges = (np.arange(counts[1]) + draw.random()) / counts[1]
-    rows = np.searchsorted(np.cumsum(drawn.weights), edges).clip(0, len(drawn.kinds) - 1)
+    rows = systematic_rows(drawn.weights, counts[1], draw)
     states, kinds, places = drawn.states[rows], drawn.kinds[rows], places[rows]
     log_target, after = _posterior(states, kinds, places, first, world)
     begun = states.copy()  # so that steps are as likely there as back

@@ -18,6 +18,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.compiled import compiled
+from ricochet.models.probability.systematic_resampling import systematic_rows
 from ricochet.models.systems.batting.camera import project
 from ricochet.models.systems.batting.motion import advance
 from ricochet.models.systems.batting.world import World
@@ -89,8 +90,7 @@ def resample(cloud: Cloud, count: int, bandwidth: float, draw: np.random.Generat
         bandwidth: Kernel deviation as a share of that of the particles of the shape; 0: copies.
         draw: Random numbers.
     """
-    edges = (np.arange(count) + draw.random()) / count
-    rows = np.searchsorted(np.cumsum(cloud.weights), edges).clip(0, len(cloud.kinds) - 1)
+    rows = systematic_rows(cloud.weights, count, draw)
     states, kinds = cloud.states[rows], cloud.kinds[rows]
     if bandwidth > 0.0:
         states += bandwidth * spread(states, kinds, draw)

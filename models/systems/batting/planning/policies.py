@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
+from ricochet.models.probability.systematic_resampling import systematic_rows
 from ricochet.models.systems.batting import bat
 from ricochet.models.systems.batting.bat import FOLLOW_THROUGH, BatPath
 from ricochet.models.systems.batting.belief.particles import Cloud
@@ -161,8 +162,7 @@ class Replanned:
 
 def sample(cloud: Cloud, count: int, world: World, draw: np.random.Generator) -> Scenarios:
     """Return particles drawn by weight, in random order, each with a place in the noise."""
-    edges = (np.arange(count) + draw.random()) / count
-    rows = np.searchsorted(np.cumsum(cloud.weights), edges).clip(0, len(cloud.kinds) - 1)
+    rows = systematic_rows(cloud.weights, count, draw)
     draw.shuffle(rows)
     return Scenarios(cloud.states[rows], cloud.kinds[rows], _places(count, world, draw))
 
@@ -173,9 +173,10 @@ def best_particle(cloud: Cloud, count: int, world: World, draw: np.random.Genera
     After resampling all weights are equal. The best is the particle of the likeliest shape that is
     nearest to the weighted mean of its shape, in units of the shape's spread.
     """
-    kind = int(np.bincount(cloud.kinds, cloud.weights).argmax())
+    weights = cloud.weights
+    kind = int(np.bincount(cloud.kinds, weights).argmax())
     members = np.flatnonzero(cloud.kinds == kind)
-    nearest = _nearest_to_mean(cloud.states[members], cloud.weights[members])
+    nearest = _nearest_to_mean(cloud.states[members], weights[members])
     state = cloud.states[members[nearest]]
     return Scenarios(
         np.repeat(state[None], count, axis=0), np.full(count, kind), _places(count, world, draw)
