@@ -7,8 +7,8 @@ With a uniform prior on the unit cube and a likelihood L, particles go through t
 Each step of b leaves half of the particles effective (Del Moral, Doucet and Jasra 2006, "Sequential
 Monte Carlo samplers"; the rule for b of Jasra et al. 2011); they are resampled and moved by random
 walks of Metropolis in the coordinates u = log x / (1 - x), whose steps have the covariance of the
-particles. No gradient is needed, nor that anything is told of a coordinate: one of which the
-likelihood knows nothing keeps its prior.
+particles. No gradient is needed, and a coordinate on which the likelihood does not depend keeps its
+prior.
 """
 
 from collections.abc import Callable

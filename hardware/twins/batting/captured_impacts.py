@@ -1,6 +1,6 @@
 """Impacts on the board as a rig measures them, for `ricochet infer impacts`.
 
-An impact is recorded where it stands alone: with one surface, short, at a speed that tells, with a
+An impact is recorded where it stands alone: with one surface, fast enough to be measured, with a
 free flight before and after, and with a bat that turned evenly meanwhile. Its instant is the mean
 of the contact's, weighed by what pushed; there the velocities of both flights are taken, gravity
 accounted for, and place, normal and velocity of the surface are means with the same weights. What
@@ -71,7 +71,7 @@ def capture(
         draw: Source of starts, paths of the bat and errors.
         nature: Of the contacts.
         camera: How they are measured.
-        progress: Is told how many there are.
+        progress: Takes how many there are.
 
     Raises:
         RuntimeError: If no play has an impact that can be taken.
@@ -161,7 +161,7 @@ def seen(impacts: Impacts, camera: Camera, draw: np.random.Generator) -> Impacts
 
 
 def _is_an_impact(touch: Touch) -> bool:
-    """Tell whether one surface pushed for a short time, at a speed that tells."""
+    """Return whether one surface pushed for a short time, at a speed that can be measured."""
     surfaces = {step.surface for step in touch.steps}
     pushed = sum(step.push for step in touch.steps) > 0.0
     short = touch.after.time - touch.before.time <= LONGEST

@@ -6,7 +6,7 @@ angle is set at every step and its rate is the joint's: between two knots it tur
 it is touched its surface moves as the path says.
 
 Where an object can reach nothing until the next knot (`motion.far_from_all`) contacts are not
-looked for; nothing else tells flight from touch.
+looked for; nothing else distinguishes flight from touch.
 """
 
 from dataclasses import dataclass

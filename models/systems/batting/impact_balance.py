@@ -1,11 +1,11 @@
 """Newton's balance of measured impacts: the impulse that changes the velocity changes the spin.
 
-With J the impulse that the change of velocity tells and r the contact from the centre of mass,
+With J the impulse that the change of velocity gives and r the contact from the centre of mass,
 
     k (w' - w) = k (r x J) / I
 
 for every impact, whatever the law of impact; k is the radius of gyration. What a table leaves of
-the left side tells a mirrored axis, a wrong inertia or a wrong unit before anything is inferred.
+the left side shows a mirrored axis, a wrong inertia or a wrong unit before anything is inferred.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from ricochet.models.systems.batting.recorded_impacts import Impacts, changes, o
 UNEXPLAINED = 0.5
 """The share of the changes of spin that may stay unexplained."""
 LITTLE = 0.02
-"""The share of all changes that is too little to tell anything."""
+"""The share of all changes that is too little to show anything."""
 EXPLAINED = 0.2
 """What a correction must leave, to be named as the likely one."""
 OFF = 0.05
@@ -71,8 +71,8 @@ def of(impacts: Impacts) -> Balance:
     given, seen = _sides(impacts)
     residual = np.abs(given - seen)
     moved = np.abs(observed_changes(impacts)).sum(1)
-    told = np.abs(seen) > 0.05 * moved
-    ratio = given[told] / seen[told] if told.any() else np.ones(1)
+    clear = np.abs(seen) > 0.05 * moved
+    ratio = given[clear] / seen[clear] if clear.any() else np.ones(1)
     low, middle, high = np.quantile(ratio, (0.25, 0.5, 0.75))
     return Balance(
         _share(given, seen, float(moved.sum())),

@@ -3,8 +3,8 @@
 Before anything is seen restitution is uniform from 0 to 1, tangential restitution from -1 to 1,
 friction from 0 to a limit, and the shares of noise, normal and tangential, are uniform in their
 logarithm (`LEAST_NOISE` to 1). With the likelihood of `impact_likelihood` the posterior is drawn by
-tempered particles: it is as wide as the prior in what impacts do not tell, as friction is where all
-of them stick and tangential restitution where all of them slide.
+tempered particles: it is as wide as the prior in what impacts do not identify, as friction is where
+all of them stick and tangential restitution where all of them slide.
 
 **Regions.** The 90 % region of some parameters is the ellipsoid about the draws' mean, in their
 covariance, that holds nine of ten draws, in the coordinates log x / (1 - x) of the priors' shares.
@@ -35,8 +35,8 @@ PARTICLES = 1000
 FRICTION_LIMIT = 2.0
 REGION = 0.9
 PREDICTIVE = 1000  # draws of each predicted impact
-TOLD = 0.5
-"""Share of the prior's deviation above which a parameter is said not to be told."""
+UNIDENTIFIED = 0.5
+"""Share of the prior's deviation above which a parameter is unidentified."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class ImpactPosterior:
         return shares_of(self.theta, self.friction_limit)
 
     @property
-    def not_told(self) -> list[str]:
-        """Parameters, noise among them, of which the impacts tell little beyond the prior."""
-        wide = self.shares.std(0) > TOLD / np.sqrt(12.0)
+    def unidentified(self) -> list[str]:
+        """Parameters, noise among them, that the impacts hardly identify beyond the prior."""
+        wide = self.shares.std(0) > UNIDENTIFIED / np.sqrt(12.0)
         return [name for name, each in zip((*PARAMETERS, *NOISE), wide, strict=True) if each]
 
     def nearer(self, truth: Float[ndarray, " 5"], parameters: int = 5) -> float:

@@ -8,7 +8,7 @@ Noise that would leave the body approaching is mirrored at zero normal velocity 
 body that leaves the surface at the speed L may also come from the error d_n - 2 L / (M^-1)_nn,
 which is `mirrored`. T is Cauchy's density in the plane about 1.5 times the plastic impulse, as wide
 as the plastic impulse, the same for all parameters: an impact far from the law, as a wrong row is,
-tells nothing. A share q of 1 % is expected to be such.
+says nothing of the law. A share q of 1 % is expected to be such.
 """
 
 import math

@@ -24,7 +24,7 @@ from ricochet.models.systems.batting.recorded_impacts import Impacts, impulses, 
 
 CHANCE = 5e-4
 """Of each test, that it speaks where the law holds."""
-FEWEST = 20  # impacts, for residuals to tell anything
+FEWEST = 20  # impacts, for residuals to show anything
 SIMULATED = 200  # tables
 NOISY = 0.3
 MANY_OUTLIERS = 0.05

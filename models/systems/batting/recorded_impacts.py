@@ -5,7 +5,7 @@ spin and s the velocity of the surface there,
 
     V = v + w x r - s,  J = m (v' - v)
 
-are the velocity of the contact before impact and the impulse that the change of velocity tells. The
+are the velocity of the contact before impact and the impulse that the change of velocity gives. The
 law of impact is Eqs. 1-6 of Fu et al. (`impact_law`).
 """
 
@@ -56,7 +56,7 @@ class Impacts:
 
     @property
     def impulse(self) -> Float[ndarray, "impact 2"]:
-        """The impulse that the change of velocity tells, normal and tangential, kg m/s."""
+        """The impulse that the change of velocity gives, normal and tangential, kg m/s."""
         return self.mass[:, None] * in_axes(self.after[:, :2] - self.before[:, :2], self.normal)
 
     @property

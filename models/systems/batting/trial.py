@@ -112,7 +112,7 @@ def run(
     Args:
         start: The object, the true world and the noise of its readings; its length is theirs.
         policy: Of the bat.
-        settings: Of the filter; None: the policy is told the state.
+        settings: Of the filter; None: the policy knows the state.
         planned: The world as the filter and the policy believe it to be.
         delta: How near the goal a pass comes in what `watch` is shown, m.
         draw: Random numbers of the filter and the policy.

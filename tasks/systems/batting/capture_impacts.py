@@ -38,7 +38,7 @@ def make(
         count: Of impacts.
         seed: Of starts, paths of the bat and errors.
         noise: Factor of the camera's deviations; 0: exact.
-        progress: Is told how many impacts there are.
+        progress: Takes how many impacts there are.
     """
     usual = Camera()
     camera = Camera(noise * usual.velocity, noise * usual.spin, noise * usual.place)

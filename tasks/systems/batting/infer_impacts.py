@@ -100,8 +100,8 @@ def lines(result: Mapping[str, Any]) -> list[str]:
             f" ({low:.0%} to {high:.0%} are expected); velocities are off by {held['rms']:.3g} m/s"
             " (rms)"
         )
-    if result["not_told"]:
-        found.append(f"note: the impacts tell little of: {', '.join(result['not_told'])}")
+    if result["unidentified"]:
+        found.append(f"note: the impacts hardly identify: {', '.join(result['unidentified'])}")
     for each in result["rejected"][:5]:
         found.append(f"rejected: row {each['row']}: {each['reason']}")
     if len(result["rejected"]) > 5:
@@ -143,7 +143,7 @@ def _numbers(posterior: ImpactPosterior) -> dict[str, Any]:
         "interval_90": {
             name: [float(a), float(b)] for name, a, b in zip(names, low, high, strict=True)
         },
-        "not_told": posterior.not_told,
+        "unidentified": posterior.unidentified,
     }
 
 

@@ -13,7 +13,7 @@ def normal(x: np.ndarray) -> np.ndarray:
     return -0.5 * (u[:, 0] ** 2 - 1.8 * u[:, 0] * u[:, 1] + u[:, 1] ** 2) / (1.0 - 0.81)
 
 
-def test_a_normal_law_has_its_moments_and_what_is_not_told_keeps_its_prior() -> None:
+def test_a_normal_law_has_its_moments_and_what_is_unidentified_keeps_its_prior() -> None:
     found = tempered_particles.sample(normal, 3, np.random.default_rng(0), particles=1000)
     assert found.shape == (4000, 3)
     # 4000 draws worth about 1000: three standard errors are 0.095 deviations, and 7 % of one

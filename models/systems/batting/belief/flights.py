@@ -57,7 +57,7 @@ def localise(
     world, believed = worlds
     states, kinds, counts = state[None].copy(), np.array([kind]), np.zeros((1, 3), np.int64)
     path = bat.cyclic(0.0, SWINGING, len(screen) * CAMERA_PERIOD)
-    belief = _told(state, settings, world) if from_truth else None
+    belief = _at_truth(state, settings, world) if from_truth else None
     turn, spent = Turn(0.0, 0.0, 0.0), []
     for frame, noise in enumerate(screen):
         reading = clouds.readings(states, kinds, world)[0] + world.table.screen_noise * noise
@@ -75,7 +75,7 @@ def localise(
     return _judged(belief.cloud, states[0], kind, np.array(spent))
 
 
-def _told(state: Float[ndarray, " 6"], settings: FilterSettings, world: World) -> Belief:
+def _at_truth(state: Float[ndarray, " 6"], settings: FilterSettings, world: World) -> Belief:
     count = settings.particles
     kinds = np.arange(count) % len(world.shapes.radius)
     return Belief(Cloud(np.repeat(state[None], count, 0), kinds, np.zeros(count)), 0, None)

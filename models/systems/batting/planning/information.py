@@ -8,7 +8,7 @@ the readings until then, with the variance of the readings for a ridge: the ense
 with X and Z the deviations of positions and readings over sqrt(M - 1), for M scenarios. There are
 more readings than scenarios, so that the fit itself says nothing; each scenario is predicted by
 the others, which with G = (1 + Z^T R^-1 Z)^-1 leaves (G x)_i / G_ii of its deviation. A swing that
-sends the object where the camera tells scenarios apart, such as on a high flight whose curvature
+sends the object where the camera distinguishes scenarios, such as on a high flight whose curvature
 shows how far away it is, leaves less.
 """
 

@@ -49,7 +49,7 @@ TABLE_ONE = {
 
 
 def policy(row: str, known: bool, seconds: float) -> Policy:
-    """Return a fresh policy of a row, which may be told the state."""
+    """Return a fresh policy of a row, which may know the state."""
     if row in OPEN:
         return OpenLoop(OPEN[row], seconds)
     if row == "ours":

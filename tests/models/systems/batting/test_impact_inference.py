@@ -29,7 +29,7 @@ def test_the_law_comes_back(learnt: ImpactPosterior) -> None:
     # 150 impacts: the deviation of e is about 1.8 s / sqrt(150), those of noise s / sqrt(300)
     assert learnt.theta[:, 0].std() < 0.01
     np.testing.assert_allclose(learnt.theta[:, 3:].std(0), TRUTH[3:] / np.sqrt(300), rtol=0.3)
-    assert learnt.not_told == []
+    assert learnt.unidentified == []
 
 
 def test_axes_and_units_of_mass_do_not_matter(learnt: ImpactPosterior) -> None:
@@ -46,7 +46,7 @@ def test_where_all_impacts_stick_friction_is_only_bounded_below() -> None:
     impacts = table(1, 400, Law(0.8, 0.0, 1.8, 0.0, 0.03, 0.03))
     across, along = (np.abs(impacts.contacts[:, k]) for k in (5, 4))
     found = inferred(impacts.take(across < 0.3 * along))
-    assert found.not_told == ["friction"]
+    assert found.unidentified == ["friction"]
     low, high = np.quantile(found.theta[:, 2], (0.02, 0.98))
     assert low > 0.2 and high > 1.9
     # uniform above some bound, so that the upper half of the range has more than half of the draws
@@ -57,7 +57,7 @@ def test_where_all_impacts_slide_tangential_restitution_keeps_its_prior() -> Non
     impacts = table(2, 400, Law(0.8, 0.5, 0.05, 0.0, 0.03, 0.01))
     slip = np.abs(impacts.contacts[:, 5]) > 3.0 * np.abs(impacts.contacts[:, 4])
     found = inferred(impacts.take(slip))
-    assert "tangential_restitution" in found.not_told
+    assert "tangential_restitution" in found.unidentified
     # the deviation of a uniform law from -1 to 1 is 0.577
     assert found.theta[:, 1].std() == pytest.approx(0.577, abs=0.08)
     assert abs(found.theta[:, 2].mean() - 0.05) < 0.01
