@@ -20,7 +20,7 @@ from ricochet.hardware.twins.batting import board
 from ricochet.models.systems.batting import bat
 from ricochet.models.systems.batting.bat import BatPath
 from ricochet.models.systems.batting.impact_law import Law
-from ricochet.models.systems.batting.motion import far_from_all
+from ricochet.models.systems.batting.motion import far_from_all, fly
 from ricochet.models.systems.batting.shapes import seven_shapes
 from ricochet.models.systems.batting.table import Table
 from ricochet.models.systems.batting.world import QUIET, World
@@ -76,7 +76,14 @@ class Touch:
 
 
 class Play:
-    """An object on the board, from a start on, under a path of the bat."""
+    """An object on the board, from a start on, under a path of the bat.
+
+    Attributes:
+        path: Of the bat, in the time of the simulation.
+        touches: All that have ended.
+        closest: Least squared distance of the centre of mass from the goal, m^2; who reads it may
+            set it to infinity.
+    """
 
     def __init__(
         self, model: mujoco.MjModel, kind: int, start: Float[ndarray, " 6"], path: BatPath
@@ -93,6 +100,7 @@ class Play:
         self.data = mujoco.MjData(model)
         self.data.qpos[_OBJECT], self.data.qvel[_OBJECT] = start[:3], start[3:]
         self.touches: list[Touch] = []
+        self.closest = np.inf
         self._before: Instant | None = None
         self._steps: list[Step] = []
         table = Table(gravity=-float(model.opt.gravity[1]))
@@ -132,6 +140,7 @@ class Play:
 
     def _fly(self, steps: int) -> None:
         flags = self.model.opt.disableflags
+        self._approach(steps)
         self.model.opt.disableflags = _UNSEEN
         mujoco.mj_step(self.model, self.data, steps)
         self.model.opt.disableflags = flags
@@ -139,6 +148,7 @@ class Play:
     def _look(self, now: Instant) -> None:
         """Make a step, and keep its contacts."""
         place = self.data.qpos[:2].copy()
+        self._approach(1)
         mujoco.mj_step(self.model, self.data)
         if self.data.ncon:
             self._before = self._before or now
@@ -146,6 +156,11 @@ class Play:
         elif self._before is not None:
             self.touches.append(Touch(self._before, now, tuple(self._steps)))
             self._before, self._steps = None, []
+
+    def _approach(self, steps: int) -> None:
+        """Take note of how near the goal coming steps get, as if nothing were touched in them."""
+        time = steps * float(self.model.opt.timestep)
+        self.closest = min(self.closest, fly(self.state, time, self._world.table))
 
     def _contact(self, number: int, place: Float[ndarray, " 2"], now: Instant) -> Step:
         """Return a contact of the step that was made.
