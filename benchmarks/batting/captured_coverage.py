@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 
 from ricochet.hardware.twins.batting import captured_impacts
-from ricochet.models.systems.batting import impact_inference
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts import inference
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 from ricochet.tasks.console.progress import bar
 
 EDGES = (0.0, 0.2, 0.5, 1.0, 2.0, np.inf)  # of sliding over normal speed before impact
@@ -47,9 +47,9 @@ def coverages(tables: Sequence[Impacts], seed: int) -> list[tuple[float, float, 
     found, draw = [], np.random.default_rng(seed)
     for here, following in pairwise(tables):
         learnt = here.take(np.arange(len(here)) % 2 == 0)
-        posterior = impact_inference.infer(learnt, draw)
-        widening = impact_inference.widening_of(posterior, learnt, draw)
-        predicted = impact_inference.predict(posterior, following, draw, widening=widening)
+        posterior = inference.infer(learnt, draw)
+        widening = inference.widening_of(posterior, learnt, draw)
+        predicted = inference.predict(posterior, following, draw, widening=widening)
         found.append((float((predicted.needed <= 1.0).mean()), predicted.coverage, widening))
     return found
 

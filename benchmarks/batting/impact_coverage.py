@@ -25,15 +25,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from ricochet.models.systems.batting import (
-    impact_balance,
-    impact_inference,
-    impact_misfits,
-    recorded_impacts,
-)
-from ricochet.models.systems.batting.impact_inference import ImpactPosterior
 from ricochet.models.systems.batting.impact_law import Law
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts import balance, inference, misfits, recorded
+from ricochet.models.systems.batting.impacts.inference import ImpactPosterior
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 from ricochet.models.systems.batting.shapes import seven_shapes
 from ricochet.tasks.console.progress import bar
 
@@ -71,19 +66,19 @@ def law_of(theta: np.ndarray) -> Law:
 
 def table(theta: np.ndarray, count: int, draw: np.random.Generator, departure: str) -> Impacts:
     """Return impacts as a table has them."""
-    found = recorded_impacts.simulate(law_of(theta), seven_shapes(), count, draw)
+    found = recorded.simulate(law_of(theta), seven_shapes(), count, draw)
     if departure == "speed":
         speed, rows = -found.contacts[:, 4], []
         for place, each in enumerate(stats.rankdata(speed) / count):
             own = theta * np.array((1.0 - each / 3.0, 1.0, 1.0, 1.0, 1.0))
             noise = draw.normal(size=(1, 2))
             row = found.contacts[place : place + 1]
-            rows.append(recorded_impacts.impulses(law_of(own), row, noise)[0])
-        return recorded_impacts.struck(found, np.array(rows))
+            rows.append(recorded.impulses(law_of(own), row, noise)[0])
+        return recorded.struck(found, np.array(rows))
     if departure == "heavy-tail":
         noise = draw.standard_t(3, size=(count, 2))
-        impulse = recorded_impacts.impulses(law_of(theta), found.contacts, noise)
-        return recorded_impacts.struck(found, impulse)
+        impulse = recorded.impulses(law_of(theta), found.contacts, noise)
+        return recorded.struck(found, impulse)
     if departure == "mirrored":
         return replace(found, contact=found.contact * np.array((-1.0, 1.0)))
     if departure == "inertia":
@@ -94,7 +89,7 @@ def table(theta: np.ndarray, count: int, draw: np.random.Generator, departure: s
         impulse = found.impulse
         wrong = np.flatnonzero(draw.random(count) < 0.03)
         impulse[wrong] = impulse[draw.permutation(count)[: len(wrong)]]
-        return recorded_impacts.struck(found, impulse)
+        return recorded.struck(found, impulse)
     return found
 
 
@@ -106,16 +101,16 @@ def outcome(seed: int, count: int, departure: str) -> Outcome:
     found = found.take((found.contacts[:, 4] < 0.0) & (found.impulse[:, 0] > 0.0))
     learnt, held = (found.take(np.arange(first, len(found), 2)) for first in (0, 1))
     begun = time.process_time()
-    posterior = impact_inference.infer(learnt, np.random.default_rng([seed, 1]))
+    posterior = inference.infer(learnt, np.random.default_rng([seed, 1]))
     seconds = time.process_time() - begun
-    predicted = impact_inference.predict(posterior, held, np.random.default_rng([seed, 2]))
+    predicted = inference.predict(posterior, held, np.random.default_rng([seed, 2]))
     exact = ImpactPosterior(theta[None], posterior.friction_limit)
-    least = impact_inference.predict(exact, held, np.random.default_rng([seed, 3]))
+    least = inference.predict(exact, held, np.random.default_rng([seed, 3]))
     first = posterior.theta[:, :3]
-    away = impact_inference.distances(first, theta[None, :3])[-1]
+    away = inference.distances(first, theta[None, :3])[-1]
     low, high = np.quantile(posterior.theta, (0.05, 0.95), axis=0)
-    outlier = impact_inference.outlier_probabilities(posterior, found)
-    balance = impact_balance.misfit(found, impact_balance.of(found))
+    outlier = inference.outlier_probabilities(posterior, found)
+    unbalanced = balance.misfit(found, balance.of(found))
     return Outcome(
         (posterior.nearer(theta, 3), posterior.nearer(theta)),
         bool(away <= stats.chi2(3).ppf(0.9)),
@@ -123,8 +118,8 @@ def outcome(seed: int, count: int, departure: str) -> Outcome:
         predicted.coverage,
         predicted.rms,
         least.rms,
-        balance
-        + impact_misfits.of(posterior, found, outlier, predicted, np.random.default_rng([seed, 4])),
+        unbalanced
+        + misfits.of(posterior, found, outlier, predicted, np.random.default_rng([seed, 4])),
         seconds,
     )
 

@@ -7,7 +7,7 @@ that of the candidate's own tangential part.
 import numpy as np
 
 from ricochet.models.systems.batting.impact_law import Law
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 
 
 def inverse_masses(impacts: Impacts) -> np.ndarray:

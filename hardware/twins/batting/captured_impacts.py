@@ -21,7 +21,7 @@ from ricochet.hardware.twins.batting.touches import Play, Touch
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.batting import bat
 from ricochet.models.systems.batting.bat import BatPath
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 from ricochet.models.systems.batting.shapes import seven_shapes
 from ricochet.models.systems.batting.table import LARGEST_ANGLE, LARGEST_RATE, Table
 

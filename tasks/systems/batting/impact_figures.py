@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ricochet.models.systems.batting.impact_inference import ImpactPosterior, Predicted
+from ricochet.models.systems.batting.impacts.inference import ImpactPosterior, Predicted
 from ricochet.tasks.figures import style
 
 LABELS = (

@@ -21,10 +21,10 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.batting import impact_balance, impact_screening
-from ricochet.models.systems.batting.impact_balance import Balance
-from ricochet.models.systems.batting.impact_inference import LEAST_IMPACTS
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts import balance, screening
+from ricochet.models.systems.batting.impacts.balance import Balance
+from ricochet.models.systems.batting.impacts.inference import LEAST_IMPACTS
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 from ricochet.tasks.storage.files import read_bytes, write_bytes
 
 BODY = ("mass", "inertia", "contact_x", "contact_y", "normal_x", "normal_y")
@@ -75,21 +75,21 @@ def read(file: Path) -> ImpactTable:
     """
     values, rows, rejected = _numbers(*_cells(file))
     impacts = _impacts(values)
-    impacts, rows = _screened(impacts, rows, impact_screening.no_body(impacts), rejected)
-    impacts = impact_screening.with_unit_normals(impacts)
-    if len(impacts) and (other := impact_screening.other_units(impacts)) is not None:
+    impacts, rows = _screened(impacts, rows, screening.no_body(impacts), rejected)
+    impacts = screening.with_unit_normals(impacts)
+    if len(impacts) and (other := screening.other_units(impacts)) is not None:
         raise BadInput(str(file), *other)
-    impacts, rows = _screened(impacts, rows, impact_screening.no_impact(impacts), rejected)
+    impacts, rows = _screened(impacts, rows, screening.no_impact(impacts), rejected)
     refuse_few(file, len(impacts), len(rows) + len(rejected), rejected)
-    balance = impact_balance.of(impacts)
-    if impact_balance.of(impacts.take(~balance.broken)).holds:
-        faults = impact_screening.unbalanced(impacts, balance)
+    found = balance.of(impacts)
+    if balance.of(impacts.take(~found.broken)).holds:
+        faults = screening.unbalanced(impacts, found)
         impacts, rows = _screened(impacts, rows, faults, rejected)
         refuse_few(file, len(impacts), len(rows) + len(rejected), rejected)
-        balance = impact_balance.of(impacts)
-    misfit = tuple(impact_balance.misfit(impacts, balance))
+        found = balance.of(impacts)
+    misfit = tuple(balance.misfit(impacts, found))
     ordered = tuple(sorted(rejected, key=lambda each: each.row))
-    return ImpactTable(impacts, rows, ordered, balance, misfit)
+    return ImpactTable(impacts, rows, ordered, found, misfit)
 
 
 def refuse_few(

@@ -13,15 +13,15 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy import stats
 
-from ricochet.models.systems.batting import impact_inference, impact_misfits
-from ricochet.models.systems.batting.impact_inference import (
+from ricochet.models.systems.batting.impacts import inference, misfits
+from ricochet.models.systems.batting.impacts.inference import (
     NOISE,
     PARAMETERS,
     REGION,
     ImpactPosterior,
     Predicted,
 )
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 from ricochet.tasks.figures import style
 from ricochet.tasks.storage.files import output_folder, write_arrays
 from ricochet.tasks.systems.batting import impact_figures, impact_files
@@ -45,7 +45,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
     learnt, others = table.impacts.take(~held), table.impacts.take(held)
     impact_files.refuse_few(file, len(learnt), len(table), table.rejected, int(held.sum()))
     draw = np.random.default_rng(request.seed)
-    posterior = impact_inference.infer(
+    posterior = inference.infer(
         learnt,
         draw,
         friction_limit=settings.friction_limit,
@@ -53,8 +53,8 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         progress=request.progress,
     )
     predicted = _predicted(posterior, learnt, others, draw) if len(others) else None
-    outlier = impact_inference.outlier_probabilities(posterior, table.impacts)
-    misfit = impact_misfits.of(posterior, table.impacts, outlier, predicted, draw)
+    outlier = inference.outlier_probabilities(posterior, table.impacts)
+    misfit = misfits.of(posterior, table.impacts, outlier, predicted, draw)
     _write(request, posterior, predicted)
     return {
         "schema": SCHEMA,
@@ -152,8 +152,8 @@ def _predicted(
 ) -> Predicted:
     """Predict others, in regions that hold nine of ten of the impacts learnt from."""
     of_regions = draw.spawn(1)[0]
-    widening = impact_inference.widening_of(posterior, learnt, of_regions)
-    return impact_inference.predict(posterior, others, draw, widening=widening)
+    widening = inference.widening_of(posterior, learnt, of_regions)
+    return inference.predict(posterior, others, draw, widening=widening)
 
 
 def _of_held_out(predicted: Predicted) -> dict[str, Any]:

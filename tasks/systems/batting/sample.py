@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ricochet.models.systems.batting import recorded_impacts
 from ricochet.models.systems.batting.impact_law import Law
+from ricochet.models.systems.batting.impacts import recorded
 from ricochet.models.systems.batting.shapes import seven_shapes
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.systems.batting import impact_files
@@ -25,7 +25,7 @@ def make(folder: Path, *, law: Law = TRUTH, count: int = IMPACTS, seed: int = 1)
     file = output_folder(folder) / "impacts.csv"
     if not file.is_file():
         draw = np.random.default_rng(seed)
-        impact_files.write(file, recorded_impacts.simulate(law, seven_shapes(), count, draw))
+        impact_files.write(file, recorded.simulate(law, seven_shapes(), count, draw))
     return file
 
 

@@ -8,14 +8,9 @@ import pytest
 from ricochet.hardware.twins.batting import board, captured_impacts
 from ricochet.hardware.twins.batting.captured_impacts import EXACT, Camera
 from ricochet.hardware.twins.batting.touches import Instant, Step, Touch
-from ricochet.models.systems.batting import (
-    impact_balance,
-    impact_inference,
-    impact_screening,
-    recorded_impacts,
-)
 from ricochet.models.systems.batting.impact_law import Law
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts import balance, inference, recorded, screening
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 from ricochet.models.systems.batting.shapes import seven_shapes
 from ricochet.models.systems.batting.table import Table
 
@@ -72,7 +67,7 @@ def test_velocities_of_a_row_are_those_at_the_middle_of_the_contact() -> None:
 
 
 def test_errors_of_the_camera_are_as_wide_as_stated() -> None:
-    table = recorded_impacts.simulate(Law(), seven_shapes(), 2000, np.random.default_rng(0))
+    table = recorded.simulate(Law(), seven_shapes(), 2000, np.random.default_rng(0))
     camera = Camera(0.01, 0.03, 0.004)
     seen = captured_impacts.seen(table, camera, np.random.default_rng(1))
     for got, was, deviations in (
@@ -91,9 +86,9 @@ def test_errors_of_the_camera_are_as_wide_as_stated() -> None:
 @pytest.mark.slow
 def test_each_captured_row_balances_and_is_an_impact(exact: Impacts) -> None:
     """What a contact's place moves while it lasts is millimetres, of half a metre."""
-    balance = impact_balance.of(exact)
-    assert balance.residual_share < 0.01 and balance.residual.max() < 0.02
-    assert not any(impact_screening.no_body(exact) + impact_screening.no_impact(exact))
+    found = balance.of(exact)
+    assert found.residual_share < 0.01 and found.residual.max() < 0.02
+    assert not any(screening.no_body(exact) + screening.no_impact(exact))
     assert (exact.closing(exact.after)[:, 0] > 0.0).all()
     np.testing.assert_allclose(np.hypot(*exact.normal.T), 1.0)
 
@@ -127,8 +122,8 @@ def test_restitution_and_friction_of_impacts_are_those_of_the_contacts(exact: Im
 def test_a_law_that_is_learnt_from_them_predicts_others(exact: Impacts) -> None:
     draw = np.random.default_rng(2)
     seen, learnt = captured_impacts.seen(exact, Camera(), draw), np.arange(COUNT) % 2 == 0
-    posterior = impact_inference.infer(seen.take(learnt), draw)
-    predicted = impact_inference.predict(posterior, seen.take(~learnt), draw)
+    posterior = inference.infer(seen.take(learnt), draw)
+    predicted = inference.predict(posterior, seen.take(~learnt), draw)
     # 40 impacts: three standard errors of 0.047, and what is learnt from 40 is not sure either
     assert 0.7 <= predicted.coverage <= 1.0
     assert predicted.rms < 0.3 * predicted.observed.std()

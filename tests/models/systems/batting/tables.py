@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ricochet.models.systems.batting import recorded_impacts
 from ricochet.models.systems.batting.impact_law import Law
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts import recorded
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 from ricochet.models.systems.batting.shapes import seven_shapes
 
 LAW = Law(0.8, 0.5, 0.4, 0.0, 0.03, 0.05)
@@ -15,7 +15,7 @@ TRUTH = np.array((0.8, 0.5, 0.4, 0.03, 0.05))
 
 def table(seed: int, count: int = 300, law: Law = LAW, *, noise: bool = True) -> Impacts:
     draw = np.random.default_rng(seed)
-    return recorded_impacts.simulate(law, seven_shapes(), count, draw, noise=noise)
+    return recorded.simulate(law, seven_shapes(), count, draw, noise=noise)
 
 
 def law_of(theta: np.ndarray) -> Law:

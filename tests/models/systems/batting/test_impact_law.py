@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from ricochet.models.systems.batting import recorded_impacts
 from ricochet.models.systems.batting.impact_law import Contact, Law, impulse, noisy_impulse
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts import recorded
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 from tests.models.systems.batting.tables import mirrored, table, turned
 from tests.oracles import world_impacts
 
@@ -58,8 +58,8 @@ def test_a_world_that_is_turned_or_mirrored_has_the_same_impacts() -> None:
     impacts = table(3, noise=False)
     for other in (turned(impacts, 1.1), mirrored(impacts)):
         law = Law(0.8, 0.5, 0.4, 0.0)
-        found = recorded_impacts.impulses(law, other.contacts, np.zeros((len(other), 2)))
-        struck = recorded_impacts.struck(other, found)
+        found = recorded.impulses(law, other.contacts, np.zeros((len(other), 2)))
+        struck = recorded.struck(other, found)
         np.testing.assert_allclose(struck.after, other.after, atol=1e-10)
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ricochet.models.systems.batting import impact_inference, recorded_impacts
-from ricochet.models.systems.batting.impact_inference import ImpactPosterior
 from ricochet.models.systems.batting.impact_law import Law
+from ricochet.models.systems.batting.impacts import inference, recorded
+from ricochet.models.systems.batting.impacts.inference import ImpactPosterior
 from ricochet.models.systems.batting.shapes import seven_shapes
 from tests.models.systems.batting.tables import TRUTH, law_of, mirrored, table, turned
 
 
-def inferred(impacts: recorded_impacts.Impacts, seed: int = 0) -> ImpactPosterior:
-    return impact_inference.infer(impacts, np.random.default_rng(seed), particles=400)
+def inferred(impacts: recorded.Impacts, seed: int = 0) -> ImpactPosterior:
+    return inference.infer(impacts, np.random.default_rng(seed), particles=400)
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +67,13 @@ def test_wrong_rows_neither_move_nor_narrow_the_law(learnt: ImpactPosterior) -> 
     impacts = table(0, 150)
     impulse = impacts.impulse
     impulse[:6] = impulse[:6][:, ::-1] * 4.0
-    spoilt = recorded_impacts.struck(impacts, impulse)
+    spoilt = recorded.struck(impacts, impulse)
     found = inferred(spoilt)
     # six rows of 150 are lost: a few per cent of each deviation, and as little of the means
     np.testing.assert_allclose(found.theta.std(0), learnt.theta.std(0), rtol=0.3)
     away = np.abs(found.theta.mean(0) - learnt.theta.mean(0)) / learnt.theta.std(0)
     assert (away < 1.2).all()
-    chances = impact_inference.outlier_probabilities(found, spoilt)
+    chances = inference.outlier_probabilities(found, spoilt)
     assert (chances[:6] > 0.99).all() and (chances[6:] < 0.5).mean() > 0.97
 
 
@@ -85,19 +85,19 @@ def test_impacts_without_noise_have_the_least_noise() -> None:
 
 def test_predictions_hold_further_impacts(learnt: ImpactPosterior) -> None:
     others = table(5, 400)
-    found = impact_inference.predict(learnt, others, np.random.default_rng(0))
+    found = inference.predict(learnt, others, np.random.default_rng(0))
     # 400 impacts at 0.9: a standard error of 0.015; three of them, and the posterior's own
     assert found.coverage == pytest.approx(0.9, abs=0.055)
     quiet = table(5, 400, noise=False)
-    exact = recorded_impacts.observed_changes(others) - recorded_impacts.observed_changes(quiet)
+    exact = recorded.observed_changes(others) - recorded.observed_changes(quiet)
     assert found.rms == pytest.approx(np.sqrt((exact**2).mean()), rel=0.1)
-    one = impact_inference.predict(learnt, others.take(np.arange(1)), np.random.default_rng(0))
+    one = inference.predict(learnt, others.take(np.arange(1)), np.random.default_rng(0))
     np.testing.assert_array_equal(one.mean[0], found.mean[0])
 
 
 def test_a_posterior_that_is_too_sure_holds_too_few() -> None:
     sure = ImpactPosterior(TRUTH * np.array((1.0, 1.0, 1.0, 0.5, 0.5)) + np.zeros((10, 1)))
-    found = impact_inference.predict(sure, table(5, 400), np.random.default_rng(0))
+    found = inference.predict(sure, table(5, 400), np.random.default_rng(0))
     # a plane normal law of half the width: 1 - exp(-4.605 / 8) = 0.44
     assert found.coverage == pytest.approx(0.44, abs=0.075)
 
@@ -119,10 +119,10 @@ def calibrated(tables: int, impacts: int, seed: int) -> tuple[np.ndarray, float]
     for number in range(tables):
         draw = np.random.default_rng([seed, number])
         theta = draw.uniform((0.4, -0.2, 0.1, 0.02, 0.02), (0.95, 0.9, 1.0, 0.15, 0.15))
-        whole = recorded_impacts.simulate(law_of(theta), seven_shapes(), impacts, draw)
-        found = impact_inference.infer(whole.take(np.arange(0, impacts, 2)), draw, particles=500)
+        whole = recorded.simulate(law_of(theta), seven_shapes(), impacts, draw)
+        found = inference.infer(whole.take(np.arange(0, impacts, 2)), draw, particles=500)
         others = whole.take(np.arange(1, impacts, 2))
-        held.append(impact_inference.predict(found, others, draw).coverage)
+        held.append(inference.predict(found, others, draw).coverage)
         inside.append((found.nearer(theta, 3) <= 0.9, found.nearer(theta) <= 0.9))
     return np.array(inside), float(np.mean(held))
 
@@ -153,11 +153,11 @@ def test_regions_of_a_law_that_is_too_sure_are_widened_until_they_hold() -> None
     sure = ImpactPosterior(theta)
     right = ImpactPosterior(np.tile(TRUTH, (100, 1)))
     learnt, others = table(1, 400), table(2, 400)
-    widening = impact_inference.widening_of(sure, learnt, draw)
+    widening = inference.widening_of(sure, learnt, draw)
     # Three standard errors of the 0.9 quantile of 400 exponential numbers: 3 (0.3 / 20) / 0.1 / 2.3
     assert widening == pytest.approx(4.0, rel=0.2)
-    assert 1.0 <= impact_inference.widening_of(right, learnt, draw) < 1.2
-    assert impact_inference.predict(sure, others, draw).coverage < 0.6
+    assert 1.0 <= inference.widening_of(right, learnt, draw) < 1.2
+    assert inference.predict(sure, others, draw).coverage < 0.6
     # Three standard errors of 0.015 of these, and as much of the learnt
-    held = impact_inference.predict(sure, others, draw, widening=widening).coverage
+    held = inference.predict(sure, others, draw, widening=widening).coverage
     assert held == pytest.approx(0.9, abs=0.064)

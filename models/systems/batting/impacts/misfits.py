@@ -13,14 +13,14 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy import stats
 
-from ricochet.models.systems.batting.impact_inference import (
+from ricochet.models.systems.batting.impact_law import Law
+from ricochet.models.systems.batting.impacts.inference import (
     REGION,
     ImpactPosterior,
     Predicted,
     expected_impulses,
 )
-from ricochet.models.systems.batting.impact_law import Law
-from ricochet.models.systems.batting.recorded_impacts import Impacts, impulses, struck
+from ricochet.models.systems.batting.impacts.recorded import Impacts, impulses, struck
 
 CHANCE = 5e-4
 """Of each test, that it speaks where the law holds."""

@@ -5,28 +5,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ricochet.models.systems.batting import impact_inference, impact_misfits, recorded_impacts
-from ricochet.models.systems.batting.impact_inference import ImpactPosterior
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts import inference, misfits, recorded
+from ricochet.models.systems.batting.impacts.inference import ImpactPosterior
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 from tests.models.systems.batting.tables import LAW, TRUTH, law_of, table
 
 
 def misfit(impacts: Impacts) -> list[str]:
     learnt, others = (impacts.take(np.arange(first, len(impacts), 2)) for first in (0, 1))
-    posterior = impact_inference.infer(learnt, np.random.default_rng(0), particles=300)
-    outlier = impact_inference.outlier_probabilities(posterior, impacts)
-    predicted = impact_inference.predict(posterior, others, np.random.default_rng(1))
-    return impact_misfits.of(posterior, impacts, outlier, predicted, np.random.default_rng(2))
+    posterior = inference.infer(learnt, np.random.default_rng(0), particles=300)
+    outlier = inference.outlier_probabilities(posterior, impacts)
+    predicted = inference.predict(posterior, others, np.random.default_rng(1))
+    return misfits.of(posterior, impacts, outlier, predicted, np.random.default_rng(2))
 
 
 def each_by(impacts: Impacts, laws: np.ndarray, seed: int = 9) -> Impacts:
     """Let each impact have a law of its own."""
     noise = np.random.default_rng(seed).normal(size=(len(impacts), 2))
     rows = [
-        recorded_impacts.impulses(law_of(law), impacts.contacts[k : k + 1], noise[k : k + 1])[0]
+        recorded.impulses(law_of(law), impacts.contacts[k : k + 1], noise[k : k + 1])[0]
         for k, law in enumerate(laws)
     ]
-    return recorded_impacts.struck(impacts, np.array(rows))
+    return recorded.struck(impacts, np.array(rows))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -35,7 +35,7 @@ def test_a_table_of_the_law_has_none(seed: int) -> None:
 
 
 def test_residuals_at_the_truth_are_standard_normal() -> None:
-    found = impact_misfits.residuals(ImpactPosterior(TRUTH[None]), table(0, 4000))
+    found = misfits.residuals(ImpactPosterior(TRUTH[None]), table(0, 4000))
     # 4000: three errors are 0.047 of a mean and 0.034 of a deviation; a few rows are mirrored
     np.testing.assert_allclose(found.mean(0), 0.0, atol=0.06)
     np.testing.assert_allclose(found.std(0), 1.0, atol=0.06)
@@ -69,15 +69,15 @@ def test_two_surfaces_in_one_table_are_said() -> None:
 def test_a_restitution_above_one_is_said() -> None:
     impacts = table(3)
     impulse = impacts.impulse * np.array((1.4, 1.0))
-    found = misfit(recorded_impacts.struck(impacts, impulse))
+    found = misfit(recorded.struck(impacts, impulse))
     assert any("no coefficients within the limits" in line for line in found)
 
 
 def test_long_tails_are_said() -> None:
     impacts = table(4)
     noise = np.random.default_rng(0).standard_t(2.5, size=(300, 2))
-    impulse = recorded_impacts.impulses(LAW, impacts.contacts, noise)
-    found = misfit(recorded_impacts.struck(impacts, impulse))
+    impulse = recorded.impulses(LAW, impacts.contacts, noise)
+    found = misfit(recorded.struck(impacts, impulse))
     assert any("longer tails" in line or "far from the law" in line for line in found)
 
 
@@ -91,6 +91,6 @@ def test_a_law_that_explains_little_is_said() -> None:
 def test_predictions_that_are_too_sure_are_said() -> None:
     sure = ImpactPosterior(TRUTH * np.array((1.0, 1.0, 1.0, 0.5, 0.5)) + np.zeros((10, 1)))
     impacts = table(6)
-    predicted = impact_inference.predict(sure, impacts, np.random.default_rng(0))
-    found = impact_misfits.of(sure, impacts, np.zeros(300), predicted, np.random.default_rng(0))
+    predicted = inference.predict(sure, impacts, np.random.default_rng(0))
+    found = misfits.of(sure, impacts, np.zeros(300), predicted, np.random.default_rng(0))
     assert any("too sure of themselves" in line for line in found)

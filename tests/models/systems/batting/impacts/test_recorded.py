@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from ricochet.models.systems.batting import recorded_impacts
+from ricochet.models.systems.batting.impacts import recorded
 from tests.models.systems.batting.tables import LAW, table
 
 
 def test_changes_by_the_measured_impulses_are_the_measured_changes() -> None:
     impacts = table(0)
-    told = recorded_impacts.changes(impacts, impacts.impulse)
-    np.testing.assert_allclose(told, recorded_impacts.observed_changes(impacts), atol=1e-12)
-    again = recorded_impacts.struck(impacts, impacts.impulse)
+    told = recorded.changes(impacts, impacts.impulse)
+    np.testing.assert_allclose(told, recorded.observed_changes(impacts), atol=1e-12)
+    again = recorded.struck(impacts, impacts.impulse)
     np.testing.assert_allclose(again.after, impacts.after, atol=1e-12)
 
 

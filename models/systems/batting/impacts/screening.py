@@ -3,8 +3,8 @@
 A contact approaches the surface before an impact, the surface pushes, and after it the contact does
 not approach (`impact_law`). A contact is about as far from the centre of mass as the radius of
 gyration, and impulses turn a body about as much as it is seen to turn; a table whose middle row is
-far from that has other units. Where Newton's balance holds for most rows (`impact_balance`), one
-that breaks it has an entry of its own that is wrong.
+far from that has other units. Where Newton's balance holds for most rows (`balance`), one that
+breaks it has an entry of its own that is wrong.
 """
 
 from dataclasses import replace
@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from ricochet.models.systems.batting import impact_balance
-from ricochet.models.systems.batting.impact_balance import Balance
-from ricochet.models.systems.batting.recorded_impacts import Impacts
+from ricochet.models.systems.batting.impacts import balance
+from ricochet.models.systems.batting.impacts.balance import Balance
+from ricochet.models.systems.batting.impacts.recorded import Impacts
 
 LENGTH = 0.01  # by which a normal may differ from length one; it is then made one
 DISTANCE = (0.05, 20.0)  # of contacts, in radii of gyration
@@ -50,14 +50,14 @@ def no_impact(impacts: Impacts) -> list[str]:
     )
 
 
-def unbalanced(impacts: Impacts, balance: Balance) -> list[str]:
+def unbalanced(impacts: Impacts, found: Balance) -> list[str]:
     """Return why each row cannot be right, if others are; empty where it can."""
     before, after = (impacts.closing(each)[:, 0] for each in (impacts.before, impacts.after))
     turning = "the change of spin is not that of the impulse: off by {:.2g} of all changes"
     approaching = "the contact approaches the surface after the impact too: {:+.4g} m/s"
     return _first(
         len(impacts),
-        (balance.broken, turning, balance.residual),
+        (found.broken, turning, found.residual),
         (after < STILL_APPROACHING * before, approaching, after),
     )
 
@@ -67,7 +67,7 @@ def other_units(impacts: Impacts) -> tuple[str, str] | None:
     gyration = float(np.median(impacts.gyration))
     place = float(np.median(np.hypot(*impacts.contact.T)))
     speed = float(np.median(np.hypot(*impacts.before[:, :2].T)))
-    turned = impact_balance.of(impacts).ratio[0]
+    turned = balance.of(impacts).ratio[0]
     if not DISTANCE[0] <= place / gyration <= DISTANCE[1]:
         found = (
             f"contacts {place:.3g} m from centres of mass, radii of gyration of {gyration:.3g} m"

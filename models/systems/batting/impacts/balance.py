@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from ricochet.models.systems.batting.recorded_impacts import Impacts, changes, observed_changes
+from ricochet.models.systems.batting.impacts.recorded import Impacts, changes, observed_changes
 
 UNEXPLAINED = 0.5
 """The share of the changes of spin that may stay unexplained."""

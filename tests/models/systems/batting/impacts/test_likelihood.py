@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from ricochet.models.systems.batting import impact_likelihood, recorded_impacts
 from ricochet.models.systems.batting.impact_law import Contact, Law, impulse, inverse_mass
+from ricochet.models.systems.batting.impacts import likelihood, recorded
 from tests.models.systems.batting.tables import TRUTH, table, turned
 
 CONTACT = Contact(0.005, 6e-4, -0.4, 0.15, -1.0, 0.8)
 
 
 def core(law: Law, j_n: float, j_t: float) -> float:
-    scale = 1.0 - impact_likelihood.OUTLIERS
-    return float(np.exp(impact_likelihood.log_core(law, CONTACT, j_n, j_t))) / scale
+    scale = 1.0 - likelihood.OUTLIERS
+    return float(np.exp(likelihood.log_core(law, CONTACT, j_n, j_t))) / scale
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_draws_of_the_simulator_have_the_density() -> None:
     """Of the distances from zero normal velocity, by Kolmogorov."""
     law = Law(0.1, 0.2, 0.9, 0.0, 0.3, 0.2)
     noise = np.random.default_rng(0).normal(size=(4000, 2))
-    drawn = recorded_impacts.impulses(law, np.tile(np.array(CONTACT), (4000, 1)), noise)
+    drawn = recorded.impulses(law, np.tile(np.array(CONTACT), (4000, 1)), noise)
     a, b, _ = inverse_mass(CONTACT)
     leaving = CONTACT.v_n + a * drawn[:, 0] + b * drawn[:, 1]
     p_n, _ = impulse(law, CONTACT)
@@ -60,14 +60,14 @@ def test_draws_of_the_simulator_have_the_density() -> None:
 def test_the_whole_is_the_sum_over_impacts_in_any_order_and_axes() -> None:
     impacts = table(0, 30)
     theta = TRUTH + np.array((0.0, 0.1, -0.05, 0.01, 0.0)) * np.arange(3)[:, None]
-    whole = impact_likelihood.log_likelihoods(theta, impacts.contacts, impacts.impulse)
+    whole = likelihood.log_likelihoods(theta, impacts.contacts, impacts.impulse)
     one = [
-        impact_likelihood.log_likelihoods(theta, each.contacts, each.impulse)
+        likelihood.log_likelihoods(theta, each.contacts, each.impulse)
         for each in (impacts.take(np.array([k])) for k in range(30))
     ]
     np.testing.assert_allclose(np.sum(one, axis=0), whole)
     other = turned(impacts.take(np.arange(30)[::-1]), 0.4)
-    again = impact_likelihood.log_likelihoods(theta, other.contacts, other.impulse)
+    again = likelihood.log_likelihoods(theta, other.contacts, other.impulse)
     np.testing.assert_allclose(again, whole)
 
 
@@ -75,7 +75,7 @@ def test_an_impact_far_from_the_law_tells_nothing() -> None:
     impacts = table(1, 2)
     theta = TRUTH + np.array((0.02, 0.0, 0.0, 0.0, 0.0)) * np.arange(3)[:, None]
     wild = impacts.impulse * 50.0
-    found = impact_likelihood.log_likelihoods(theta, impacts.contacts, wild)
+    found = likelihood.log_likelihoods(theta, impacts.contacts, wild)
     np.testing.assert_allclose(found, found[0], atol=1e-9)
-    chances = impact_likelihood.outlier_probabilities(theta, impacts.contacts, wild)
+    chances = likelihood.outlier_probabilities(theta, impacts.contacts, wild)
     np.testing.assert_allclose(chances, 1.0)

@@ -2,7 +2,7 @@
 
 Before anything is seen restitution is uniform from 0 to 1, tangential restitution from -1 to 1,
 friction from 0 to a limit, and the shares of noise, normal and tangential, are uniform in their
-logarithm (`LEAST_NOISE` to 1). With the likelihood of `impact_likelihood` the posterior is drawn by
+logarithm (`LEAST_NOISE` to 1). With the likelihood of `likelihood` the posterior is drawn by
 tempered particles: it is as wide as the prior in what impacts do not identify, as friction is where
 all of them stick and tangential restitution where all of them slide.
 
@@ -22,9 +22,9 @@ from scipy import special
 from ricochet.models.core.compiled import compiled
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import tempered_particles
-from ricochet.models.systems.batting import impact_likelihood
 from ricochet.models.systems.batting.impact_law import Contact, Law, impulse, noisy_impulse
-from ricochet.models.systems.batting.recorded_impacts import Impacts, changes, observed_changes
+from ricochet.models.systems.batting.impacts import likelihood
+from ricochet.models.systems.batting.impacts.recorded import Impacts, changes, observed_changes
 
 PARAMETERS = ("restitution", "tangential_restitution", "friction")
 NOISE = ("normal_share", "tangential_share")
@@ -129,7 +129,7 @@ def infer(
 
     def value(x: Float[ndarray, "draw 5"]) -> Float[ndarray, " draw"]:
         theta = _of_shares(x, friction_limit)
-        return impact_likelihood.log_likelihoods(theta, contacts, observed)
+        return likelihood.log_likelihoods(theta, contacts, observed)
 
     x = tempered_particles.sample(value, 5, draw, particles=particles, progress=progress)
     return ImpactPosterior(_of_shares(x, friction_limit), friction_limit)
@@ -140,7 +140,7 @@ def outlier_probabilities(
 ) -> Float[ndarray, " impact"]:
     """Return the probability of each impact to be far from the law."""
     few = posterior.theta[:: max(1, len(posterior.theta) // 100)]
-    return impact_likelihood.outlier_probabilities(few, impacts.contacts, impacts.impulse)
+    return likelihood.outlier_probabilities(few, impacts.contacts, impacts.impulse)
 
 
 def predict(
