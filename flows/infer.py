@@ -30,6 +30,7 @@ def infer(
     rate: float | None = None,
     predict: list[str] | None = None,
     given: dict[str, str] | None = None,
+    numbers: dict[str, float] | None = None,
     out: str | None = None,
     seed: int = 0,
     params: str | None = None,
@@ -44,6 +45,7 @@ def infer(
         rate: Frames a second, for files that do not say.
         predict: Further motions.
         given: Files of the inference's own options, by name, such as `model`.
+        numbers: Values of the inference's own options that are numbers; others take their defaults.
         out: Folder of the results; None takes `artifacts/infer/<name>`.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
@@ -64,6 +66,8 @@ def infer(
             seed,
             progress,
             {option: Path(file) for option, file in (given or {}).items()},
+            {each.name: each.default for each in found.numbers if each.default is not None}
+            | (numbers or {}),
         )
         result = {**compute(found, request), "seed": seed}
     result |= record(found, package, folder, result).result

@@ -65,10 +65,17 @@ def _registered(found: Inference, call: Call) -> dict[str, Any]:
     prepare_servers()
     from ricochet.flows import infer as flows
 
-    files, others = ([str(file) for file in each or ()] for each in (given.files, given.predict))
-    own = {name: str(file) for name, file in _own(found, call).items()}
+    predict = getattr(given, "predict", None)
+    files, others = ([str(file) for file in each or ()] for each in (given.files, predict))
     return flows.infer(
-        found.name, files, given.register, given.rate, others, own, **call.parameters()
+        found.name,
+        files,
+        given.register,
+        getattr(given, "rate", None),
+        others,
+        {name: str(file) for name, file in _own(found, call).items()},
+        given_numbers(found.numbers, given),
+        **call.parameters(),
     )
 
 

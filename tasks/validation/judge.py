@@ -27,6 +27,7 @@ from ricochet.tasks.storage.provenance import workplace
 from ricochet.tasks.validation import record
 from ricochet.tasks.validation.contenders import Contenders
 from ricochet.tasks.validation.outcomes import SIMULATED, ComparedVersions
+from ricochet.tasks.validation.recorded_files import FILES, files_at
 from ricochet.tasks.validation.report import Report
 
 NO_TRIALS = Check(
@@ -35,9 +36,6 @@ NO_TRIALS = Check(
     "none",
     "a finished `ricochet validate` of this version against the present champion",
 )
-
-FILES = "files_at"
-"""The key of a run's `result.json` that holds the places of the files it was learnt from."""
 
 Evidence = TypeVar("Evidence")
 Result = TypeVar("Result", bound=ComparedVersions)
@@ -210,13 +208,3 @@ def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:
             )
             raise BadInput(str(folder), "nothing", expected)
     return folders
-
-
-def files_at(registered: Registered, named: Sequence[str]) -> list[Path]:
-    """Return the files of a version, whose places are within the workplace or absolute."""
-    places = [workplace() / name for name in named]
-    for place in places:
-        if not place.is_file():
-            expected = f"a recording of {registered.where} where it was, or its place after VERSION"
-            raise BadInput(str(place), "nothing", expected)
-    return places

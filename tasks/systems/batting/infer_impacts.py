@@ -13,7 +13,9 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy import stats
 
+from ricochet.models.systems.batting.belief.localiser import FilterSettings
 from ricochet.models.systems.batting.impacts import inference, misfits
+from ricochet.models.systems.batting.impacts.believed_law import believed_law
 from ricochet.models.systems.batting.impacts.inference import (
     NOISE,
     PARAMETERS,
@@ -22,22 +24,26 @@ from ricochet.models.systems.batting.impacts.inference import (
     Predicted,
 )
 from ricochet.models.systems.batting.impacts.recorded import Impacts
+from ricochet.models.systems.batting.shapes import seven_shapes
+from ricochet.models.systems.batting.table import Table
 from ricochet.tasks.figures import style
-from ricochet.tasks.storage.files import output_folder, write_arrays
-from ricochet.tasks.systems.batting import impact_figures, impact_files
+from ricochet.tasks.storage.files import output_folder, sha256, write_arrays
+from ricochet.tasks.storage.provenance import git_commit
+from ricochet.tasks.systems.batting import impact_figures, impact_files, packages
 from ricochet.tasks.systems.batting.impact_files import ImpactTable, Rejected
+from ricochet.tasks.systems.batting.packages import Batter
 from ricochet.tasks.systems.batting.settings import LearntImpacts
 from ricochet.tasks.systems.interface import InferenceRequest
 
 SCHEMA = "ricochet.impact-posterior/1"
-HOLD_OUT = "hold_out"
+HOLD_OUT, PACKAGE = "hold_out", "package"
 FAR = "far from the law that explains the others: probability {:.2f}"
 MANY_REJECTED = 0.2
 """Share of the rows above which it is a misfit."""
 
 
 def run(request: InferenceRequest) -> dict[str, Any]:
-    """Infer, predict, and write `samples.npz` and figures."""
+    """Infer, predict, and write `samples.npz`, figures and a package."""
     (file,) = request.files
     settings = request.settings[LearntImpacts]
     table = impact_files.read(file)
@@ -55,10 +61,11 @@ def run(request: InferenceRequest) -> dict[str, Any]:
     predicted = _predicted(posterior, learnt, others, draw) if len(others) else None
     outlier = inference.outlier_probabilities(posterior, table.impacts)
     misfit = misfits.of(posterior, table.impacts, outlier, predicted, draw)
-    _write(request, posterior, predicted)
-    return {
+    batter = batter_of(posterior, learnt, draw.spawn(1)[0])
+    result = {
         "schema": SCHEMA,
         "file": str(file),
+        "sha256": sha256(file),
         **_rows(table, outlier * ~held, len(learnt)),
         **_numbers(posterior),
         "balance": {
@@ -67,8 +74,42 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         },
         "misfit": [*table.misfit, *_many_rejected(table), *misfit],
         "held_out": None if predicted is None else _of_held_out(predicted),
+        "law": dict(batter.law._asdict()),
         "samples": "samples.npz",
+        "registered": None,
     }
+    _write(request, posterior, predicted)
+    write_package(request, batter, result)
+    return result
+
+
+def batter_of(posterior: ImpactPosterior, learnt: Impacts, draw: np.random.Generator) -> Batter:
+    """Return what a controller of the study's table and shapes knows of a posterior."""
+    law = believed_law(posterior, learnt, draw)
+    return Batter(seven_shapes(), Table(), posterior.theta, law, FilterSettings())
+
+
+def write_package(
+    request: InferenceRequest,
+    batter: Batter,
+    result: Mapping[str, Any],
+    further: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the package of a result, with what else was measured."""
+    settings = request.settings[LearntImpacts]
+    packages.write(
+        batter,
+        request.out / PACKAGE,
+        checks={"held_out": result["held_out"], "misfit": result["misfit"], **(further or {})},
+        key=result["sha256"],
+        git_commit=git_commit(),
+        settings={
+            "hold_out": request.numbers[HOLD_OUT],
+            "particles": settings.particles,
+            "friction_limit": settings.friction_limit,
+        },
+        friction_limit=settings.friction_limit,
+    )
 
 
 def held_out(places: ndarray, share: float) -> Bool[ndarray, " impact"]:

@@ -15,4 +15,36 @@ class LearntImpacts:
     friction_limit: Annotated[float, Interval(ge=0.1, le=100.0)]
 
 
-SECTIONS: Mapping[str, type] = {"impacts": LearntImpacts}
+@dataclass(frozen=True)
+class Batting:
+    """What a controller is learnt from, and its name."""
+
+    set: str
+    recording: str
+    impacts: Annotated[int, Interval(ge=40, le=20_000)]
+    flights: Annotated[int, Interval(ge=10, le=1000)]
+
+
+@dataclass(frozen=True)
+class BattingGate:
+    """How much is measured again and played before a package becomes champion."""
+
+    flights: Annotated[int, Interval(ge=10, le=1000)]
+    trials: Annotated[int, Interval(ge=5, le=1000)]
+    seconds: Annotated[float, Interval(ge=1.0, le=3600.0)]
+    chance: Annotated[float, Interval(ge=1e-4, le=0.5)]
+
+
+@dataclass(frozen=True)
+class NightlyBatting:
+    """Whether the scheduled flow learns and validates a controller of batting."""
+
+    batting: bool
+
+
+SECTIONS: Mapping[str, type] = {
+    "impacts": LearntImpacts,
+    "batting": Batting,
+    "batting_gate": BattingGate,
+    "nightly": NightlyBatting,
+}

@@ -1,17 +1,24 @@
 """What batting, the planar impacts of rigid bodies, offers."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from ricochet.tasks.systems.batting.kinds import BATTER
+from ricochet.tasks.systems.batting.settings import NightlyBatting
 from ricochet.tasks.systems.interface import (
     Headline,
     Inference,
     InferenceRequest,
+    LateValidation,
+    Night,
+    NightlyStep,
     NumberOption,
     Study,
     StudyRequest,
     System,
 )
+from ricochet.tasks.training.steps import Procedure, Publication, Training
 
 
 def _infer_impacts(request: InferenceRequest) -> Mapping[str, Any]:
@@ -26,6 +33,37 @@ def _impact_lines(result: Mapping[str, Any]) -> Sequence[str]:
     return infer_impacts.lines(result)
 
 
+def _publish(name: str, out: Path, result: Mapping[str, Any], flow_run: str) -> Publication:
+    from ricochet.tasks.systems.batting import publish
+
+    return publish.publish(name, out, result, flow_run)
+
+
+def _training() -> Procedure:
+    from ricochet.tasks.systems.batting import train
+
+    return Procedure(
+        is_complete=train.is_complete,
+        steps=train.steps,
+        describe=train.describe,
+        packages=train.folders,
+        publish=train.publish_package,
+        lines=train.lines,
+        metrics=train.metrics,
+    )
+
+
+def _validation() -> Any:
+    from ricochet.tasks.systems.batting.validation import validation
+
+    return validation.VALIDATION
+
+
+def _train_and_validate(night: Night) -> Mapping[str, Any]:
+    trained = night.train("batting")["registered"]
+    return {"batting": {name: night.validate(name) for name in trained}}
+
+
 def _study(request: StudyRequest) -> Mapping[str, Any]:
     from ricochet.tasks.systems.batting.studies import table_one
 
@@ -34,6 +72,27 @@ def _study(request: StudyRequest) -> Mapping[str, Any]:
 
 SYSTEM = System(
     "batting",
+    kinds=(BATTER,),
+    validations=(LateValidation(BATTER, _validation, ("batting-board",)),),
+    trainings=(
+        Training(
+            name="batting",
+            section="batting",
+            summary="learn the law of impacts from a table, or from the simulated board, try the"
+            " filter on it and register a controller's package",
+            example="ricochet train batting --out artifacts/train/batting",
+            then="ricochet validate batting-board",
+            load=_training,
+        ),
+    ),
+    nightly=(
+        NightlyStep(
+            "train batting",
+            _train_and_validate,
+            enabled=lambda settings: settings[NightlyBatting].batting,
+            failed=lambda line: {"batting": {"training": line}},
+        ),
+    ),
     studies=(
         Study(
             "batting",
@@ -71,6 +130,8 @@ SYSTEM = System(
             " table of them",
             _infer_impacts,
             _impact_lines,
+            BATTER,
+            _publish,
             details="a table: a row an impact, SI units, columns mass, inertia, contact_x,"
             " contact_y, normal_x, normal_y,\nsurface_vx, surface_vy, vx, vy, spin, vx_after,"
             " vy_after, spin_after; the contact is from the centre of mass,\nthe normal points from"

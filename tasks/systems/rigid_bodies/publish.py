@@ -4,7 +4,7 @@ Each step finds its own earlier result, so that publishing again adds nothing.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,8 @@ from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import sha256
-from ricochet.tasks.storage.provenance import workplace
 from ricochet.tasks.training.steps import Publication
-from ricochet.tasks.validation.judge import FILES
+from ricochet.tasks.validation.recorded_files import places_of
 
 EXPERIMENT = "infer"
 PACKAGE = "package"
@@ -71,19 +70,6 @@ def publish_posterior(
         runs.finish(tracker, run.run_id)
     registered = {"name": version.name, "version": version.version}
     return Publication(run.experiment_id, run.run_id, {"registered": registered})
-
-
-def places_of(files: Sequence[str]) -> dict[str, list[str]]:
-    """Return the names of recordings, and where they lie for those who measure again."""
-    places = [Path(file).resolve() for file in files]
-    within = workplace().resolve()
-    return {
-        "sessions": [place.name for place in places],
-        FILES: [
-            str(place.relative_to(within) if place.is_relative_to(within) else place)
-            for place in places
-        ],
-    }
 
 
 def _ahead(result: Mapping[str, Any]) -> dict[str, float]:

@@ -72,7 +72,7 @@ def localise(
             clouds.move(states, kinds, (turn.angle, turn.rate), turn.time, world, counts)
     if belief is None:
         raise ValueError("screen has no rows, expected one or more")
-    return _judged(belief.cloud, states[0], kind, np.array(spent))
+    return judged(belief.cloud, states[0], kind, np.array(spent))
 
 
 def _at_truth(state: Float[ndarray, " 6"], settings: FilterSettings, world: World) -> Belief:
@@ -81,9 +81,16 @@ def _at_truth(state: Float[ndarray, " 6"], settings: FilterSettings, world: Worl
     return Belief(Cloud(np.repeat(state[None], count, 0), kinds, np.zeros(count)), 0, None)
 
 
-def _judged(
+def judged(
     cloud: Cloud, state: Float[ndarray, " 6"], kind: int, spent: Float[ndarray, " update"]
 ) -> Flight:
+    """Compare particles with the truth.
+
+    Args:
+        cloud: The particles.
+        state, kind: Of the object.
+        spent: Time of each update, s.
+    """
     mean, covariance = position(cloud)
     off = state[:2] - mean
     distance = float(off @ np.linalg.solve(covariance, off))

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from ricochet.models.inference import sign_flips
 from ricochet.models.systems.batting.table import DISTANCES
 from ricochet.tasks.systems.batting.studies.jobs import Done
 from ricochet.tasks.systems.batting.studies.rows import DELTA, OPEN
@@ -53,16 +54,8 @@ def paired(more: Sequence[Done], less: Sequence[Done]) -> dict[str, Any]:
         "trials": count,
         "ratio": round(float(a.sum() / max(b.sum(), 0.5)), 3),
         "interval": [round(float(each), 3) for each in np.quantile(ratios, [0.05, 0.95])],
-        "p": sign_flip_p(a - b),
+        "p": sign_flips.p_value(a - b),
     }
-
-
-def sign_flip_p(differences: Float[ndarray, " trial"], flips: int = 20_000) -> float:
-    """Return the chance of so large a sum if each difference might as well have the other sign."""
-    draw = np.random.default_rng(0)
-    signs = draw.choice([-1.0, 1.0], (flips, len(differences)))
-    beaten = int((signs @ differences >= differences.sum() - 1e-9).sum())
-    return (1 + beaten) / (1 + flips)
 
 
 def filter_row(done: Sequence[Done]) -> dict[str, Any]:

@@ -125,7 +125,6 @@ def test_bad_input_is_one_line_and_exit_two_and_leaves_no_folder(
 
 
 def test_an_option_of_motions_is_not_taken(capsys: pytest.CaptureFixture[str]) -> None:
-    for option in ("--rate", "--register"):
-        with pytest.raises(SystemExit):
-            cli.main(["infer", "impacts", "a.csv", option, "4"])
-        assert f"found {option}, which it does not take" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main(["infer", "impacts", "a.csv", "--rate", "4"])
+    assert "found --rate, which it does not take" in capsys.readouterr().err

@@ -1,0 +1,71 @@
+"""Controllers from packages: a folder, or a name in the registry.
+
+    agent = agents.load("batting-board")                  # the champion of the registry
+    agent = agents.load("artifacts/train/batting/package")
+    agent.see(time, np.array([lower, upper]), angle)      # at 20 Hz: s, m on the screen, rad
+    angle = agent.target(time + 0.02)                     # at 50 Hz: where the bat should be, rad
+
+Numpy and scipy are needed, and numba to keep up: without it the same functions run as plain Python,
+hundreds of times slower. A name asks MLflow too.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.batting.agent import Agent
+from ricochet.tasks.registry.aliases import CHAMPION
+from ricochet.tasks.systems.batting import packages
+from ricochet.tasks.systems.batting.kinds import BATTER
+from ricochet.tasks.systems.batting.packages import READER, Batter
+from ricochet.tasks.systems.batting.studies import rows
+
+OURS, REFERENCE = "ours", "B"
+"""Rows of Table I by which an agent may plan."""
+LONGEST = 3600.0
+"""Of a trial, s."""
+
+
+def make(batter: Batter, *, seed: int = 0, row: str = OURS) -> Agent:
+    """Make a controller.
+
+    Args:
+        batter: What it knows.
+        seed: Of its random numbers.
+        row: Of `studies.rows`, how it plans.
+    """
+    draw = np.random.default_rng(seed)
+    policy = rows.policy(row, known=False, seconds=LONGEST)
+    return Agent(policy, batter.settings, batter.world(draw), draw)
+
+
+def load(source: str | Path, *, alias: str = CHAMPION, seed: int = 0) -> Agent:
+    """Make a controller from a package folder or a name in the registry.
+
+    Args:
+        source: Folder that holds `batting.json`, or `batting-<set>`.
+        alias: In the registry.
+        seed: Of its random numbers.
+
+    Raises:
+        BadInput: If there is no such package, or it is not whole.
+    """
+    if (Path(source) / READER.manifest).exists():
+        return make(packages.read(Path(source)), seed=seed)
+    if not BATTER.matches(str(source)):
+        wanted = f"a folder with {READER.manifest}, or a name {BATTER.pattern}"
+        raise BadInput(str(source), "no package", wanted)
+    BATTER.refuse(str(source))
+    return make(_registered(str(source), alias), seed=seed)
+
+
+def _registered(name: str, alias: str) -> Batter:
+    from ricochet.tasks.registry import runs, versions
+
+    tracker = runs.connect()
+    version = versions.resolve(tracker, name, alias)
+    if version is None:
+        raise BadInput(name, f"no {alias} in the registry", "one; see ricochet validate --help")
+    package = versions.load(tracker, version, kind=BATTER)
+    return packages.from_package(package, where=f"{name} version {version.version}")

@@ -1,0 +1,255 @@
+"""Batting packages, `ricochet.batting/1`: all that a controller must know, and no code.
+
+    batting.json          schema, parameters with their bounds, settings, digest, commit, sha256s
+    batting.safetensors   cosines, sines  (shape, harmonic)  support functions, m
+                          samples         (draw, 5)  of the law's coefficients and noise
+                          mean (5,), covariance (5, 5)   of the samples
+                          law             (6,)   to simulate with, `impacts.believed_law`
+                          table           (12,)  in the order of `Table`: lengths, gravity, camera
+                          filter          (6,)   in the order of `FilterSettings`
+    checks.json           what was measured: held-out impacts, the filter
+    reference.safetensors contacts with their impulses, poses with their readings, quantiles
+
+It is written, checked and read by the rules of `tasks.registry.packages`, with numpy alone: numba
+makes a controller fast, and is not needed to read. What no controller should see is refused: shapes
+that are not convex or not about their centre of mass, coefficients out of their bounds, moments
+that are not those of the samples, a law that is surer than its samples, a camera that sees nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.batting import shapes as shape_sets
+from ricochet.models.systems.batting.belief.localiser import FilterSettings
+from ricochet.models.systems.batting.camera import project
+from ricochet.models.systems.batting.impact_law import Contact, Law, impulse
+from ricochet.models.systems.batting.impacts.inference import FRICTION_LIMIT, NOISE, PARAMETERS
+from ricochet.models.systems.batting.shapes import Shapes
+from ricochet.models.systems.batting.table import Table
+from ricochet.models.systems.batting.world import QUIET, World
+from ricochet.tasks.registry.kinds import Reader
+from ricochet.tasks.registry.packages import Arrays, Package, Parameter, read_package, write_package
+
+SCHEMA, KIND = "ricochet.batting/1", "batting-world"
+NAMES = (*PARAMETERS, *NOISE)
+FEWEST, MOST = 100, 1_000_000
+"""Draws."""
+MOST_SHAPES, MOST_HARMONICS, MOST_PARTICLES = 100, 32, 1_000_000
+ROUNDING = 1e-9
+WIDEST = 10.0
+"""Times the noise of the samples that a law may have."""
+_LOW, _HIGH = np.array([0.0, -1.0, 0.0, 0.0, 0.0]), np.array([1.0, 1.0, 100.0, 1.0, 1.0])
+_REFERENCES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Batter:
+    """What a controller knows.
+
+    Attributes:
+        theta: Draws of restitution, tangential restitution, friction and both shares of noise.
+        law: To simulate with.
+    """
+
+    shapes: Shapes
+    table: Table
+    theta: Float[ndarray, "draw 5"]
+    law: Law
+    settings: FilterSettings
+
+    def world(self, draw: np.random.Generator, rows: int = 2**18) -> World:
+        """Return the world as it is believed to be, with fresh noise of so many impacts."""
+        return World(self.shapes, self.table, self.law, draw.standard_normal((rows, 2)))
+
+
+def write(
+    batter: Batter,
+    folder: Path,
+    *,
+    checks: Mapping[str, Any],
+    key: str,
+    git_commit: str,
+    settings: Mapping[str, Any],
+    friction_limit: float = FRICTION_LIMIT,
+) -> None:
+    """Write a package; `BadInput` if the place cannot be written.
+
+    Args:
+        key: Digest of the table of impacts.
+        settings: By which the law was learnt.
+        friction_limit: Of the prior.
+    """
+    high = [1.0, 1.0, friction_limit, 1.0, 1.0]
+    parameters = (
+        Parameter(name, "1", float(low), top)
+        for name, low, top in zip(NAMES, _LOW, high, strict=True)
+    )
+    package = Package(
+        kind=KIND,
+        parameters=tuple(parameters),
+        arrays=_arrays(batter),
+        inputs=inputs(len(batter.shapes.radius)),
+        checks=checks,
+        data_digest=key,
+        git_commit=git_commit,
+        settings=settings,
+    )
+    write_package(folder, package, reader=READER)
+
+
+def read(folder: Path) -> Batter:
+    """Read what a controller knows from a folder; `BadInput` if it is not whole."""
+    return from_package(read_package(folder, reader=READER), where=str(folder))
+
+
+def from_package(package: Package, *, where: str) -> Batter:
+    """Return what a verified package holds; `BadInput` if it is of another kind."""
+    names = tuple(parameter.name for parameter in package.parameters)
+    if (package.kind, names) != (KIND, NAMES):
+        raise BadInput(where, f"kind {package.kind} of {', '.join(names)}", KIND)
+    return _batter(package.arrays)
+
+
+def inputs(shapes: int) -> Arrays:
+    """Return those of the self-test.
+
+    Returns:
+        `contacts`, mass, inertia, place and velocity of each; `poses`, x, y and angle, one for each
+        of so many shapes.
+    """
+    draw = np.random.default_rng(0)
+    low, high = (0.004, 4e-4, -0.6, -0.3, -3.0, -3.0), (0.006, 1e-3, -0.3, 0.3, -0.2, 3.0)
+    poses = draw.uniform((1.0, 1.0, -3.0), (9.0, 9.0, 3.0), (shapes, 3))
+    return {"contacts": draw.uniform(low, high, (_REFERENCES, 6)), "poses": poses}
+
+
+def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
+    """Return impulses of the law, readings of each shape and quantiles of the draws.
+
+    Raises:
+        ValueError: If arrays are not as they must be.
+    """
+    batter = _batter(arrays)
+    world = World(batter.shapes, batter.table, batter.law, QUIET)
+    poses = _matrix("poses", inputs["poses"], (1, MOST_SHAPES), 3)
+    contacts = _matrix("contacts", inputs["contacts"], (1, 1000), 6)
+    if len(poses) != len(batter.shapes.radius):
+        raise ValueError(f"{len(poses)} poses for {len(batter.shapes.radius)} shapes")
+    return {
+        "impulses": np.array([impulse(batter.law, Contact(*map(float, row))) for row in contacts]),
+        "screen": np.array([project(pose, kind, world) for kind, pose in enumerate(poses)]),
+        "quantiles": np.quantile(batter.theta, (0.05, 0.5, 0.95), axis=0),
+    }
+
+
+READER = Reader(evaluate, SCHEMA, "batting")
+"""The reader of this kind."""
+
+
+def _arrays(batter: Batter) -> Arrays:
+    return {
+        "cosines": batter.shapes.cosines,
+        "sines": batter.shapes.sines,
+        "samples": batter.theta,
+        "mean": batter.theta.mean(0),
+        "covariance": np.cov(batter.theta.T),
+        "law": np.array(batter.law, float),
+        "table": np.array(batter.table, float),
+        "filter": np.array(astuple(batter.settings), float),
+    }
+
+
+def _batter(arrays: Arrays) -> Batter:
+    """Return what arrays hold; ValueError where they mean nothing."""
+    theta = _samples(arrays)
+    return Batter(
+        _shapes(arrays), _table(arrays["table"]), theta, _law(arrays["law"], theta), _filter(arrays)
+    )
+
+
+def _samples(arrays: Arrays) -> Float[ndarray, "draw 5"]:
+    theta = _matrix("samples", arrays["samples"], (FEWEST, MOST), len(NAMES))
+    if not ((theta >= _LOW) & (theta <= _HIGH)).all():
+        raise ValueError("samples out of their bounds")
+    for name, value in (("mean", theta.mean(0)), ("covariance", np.cov(theta.T))):
+        stated = arrays[name]
+        if stated.shape != value.shape or not np.allclose(stated, value, rtol=1e-6, atol=1e-12):
+            raise ValueError(f"{name} that is not that of the samples")
+    return theta
+
+
+def _shapes(arrays: Arrays) -> Shapes:
+    cosines, sines = arrays["cosines"], arrays["sines"]
+    width = cosines.shape[-1] if cosines.ndim == 2 else 0
+    if not 2 <= width <= MOST_HARMONICS:
+        raise ValueError(f"{width} harmonics, expected 2 to {MOST_HARMONICS}")
+    series = list(
+        zip(
+            _matrix("cosines", cosines, (1, MOST_SHAPES), width),
+            _matrix("sines", sines, (len(cosines), len(cosines)), width),
+            strict=True,
+        )
+    )
+    for a, b in series:
+        moved = shape_sets.centred(a, b)  # ValueError for a shape that is not convex
+        if not np.allclose(moved, (a, b), rtol=0.0, atol=1e-6):
+            raise ValueError("a shape that is not about its centre of mass")
+    return shape_sets.gather(series)
+
+
+def _law(values: ndarray, theta: Float[ndarray, "draw 5"]) -> Law:
+    law = Law(*_numbers("law", values, len(Law._fields)))
+    coefficients, least = np.array(law[:3]), np.sqrt((theta[:, 3:] ** 2).mean(0))
+    if not np.allclose(coefficients, theta[:, :3].mean(0), rtol=1e-6, atol=ROUNDING):
+        raise ValueError("a law that is not the mean of the samples")
+    noise = np.array([law.normal_share, law.tangential_share])
+    if not ((noise >= least * (1.0 - 1e-6)) & (noise <= WIDEST * least)).all():
+        raise ValueError("a law with other noise than that of the samples")
+    if law.impulse_noise != 0.0:
+        raise ValueError("a law with noise that was not learnt")
+    return law
+
+
+def _table(values: ndarray) -> Table:
+    table = Table(*_numbers("table", values, len(Table._fields)))
+    size = (table.width, table.height, table.gravity, table.mass, table.focal_length)
+    if not (min(size) > 0.0 and max(size) <= 1000.0):
+        raise ValueError("a table whose size, gravity or mass is not positive")
+    if not (0.0 < table.goal_x < table.width and 0.0 < table.goal_y < table.height):
+        raise ValueError("a goal that is not on the table")
+    if not (-1000.0 < table.camera_x < 0.0 and 0.0 <= table.camera_y <= table.height):
+        raise ValueError("a camera that does not look at the table from the left")
+    if not (0.0 < table.screen_width <= 100.0 and 1e-6 <= table.screen_noise <= 1.0):
+        raise ValueError("a screen without width or noise")
+    return table
+
+
+def _filter(arrays: Arrays) -> FilterSettings:
+    draws, early, readings, count, bandwidth, least = _numbers("filter", arrays["filter"], 6)
+    whole = [round(each) for each in (draws, early, readings, count)]
+    exact = whole == [draws, early, readings, count]
+    enough = min(whole[0], whole[1], whole[3]) >= FEWEST and whole[2] >= 0
+    if not (exact and enough and max(whole) <= MOST_PARTICLES):
+        raise ValueError(f"a filter of {whole[3]} particles, {FEWEST} to {MOST_PARTICLES} whole")
+    if not (0.0 <= bandwidth <= 1.0 and 0.0 < least <= 1.0):
+        raise ValueError("a filter whose bandwidth or least share is none")
+    return FilterSettings(whole[0], whole[1], whole[2], whole[3], bandwidth, least)
+
+
+def _matrix(name: str, values: ndarray, rows: tuple[int, int], columns: int) -> ndarray:
+    """Return a table of finite numbers; ValueError names what is none."""
+    good = values.ndim == 2 and values.dtype == np.float64 and values.shape[1] == columns
+    if not (good and rows[0] <= len(values) <= rows[1] and np.isfinite(values).all()):
+        raise ValueError(f"{name} of shape {values.shape} and type {values.dtype}, or not finite")
+    return values
+
+
+def _numbers(name: str, values: ndarray, count: int) -> list[float]:
+    return [float(each) for each in _matrix(name, values[None], (1, 1), count)[0]]
