@@ -150,6 +150,20 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     return found + [f"misfit: {line}" for line in result["misfit"]]
 
 
+def metrics(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers by which results are compared."""
+    found = dict(zip(result["parameters"], result["mean"], strict=True))
+    held, tried = result["held_out"], result.get("filter")
+    if held is not None:
+        found |= {"held_out_coverage_90": held["coverage_90"], "held_out_rms": held["rms"]}
+    if tried is not None:
+        found |= {
+            "filter_coverage_90": tried["coverage_90"],
+            "filter_median_m": tried["position_m"]["median"],
+        }
+    return found
+
+
 def _rows(table: ImpactTable, outlier: Float[ndarray, " impact"], learnt: int) -> dict[str, Any]:
     """Return what `result.json` says of the rows.
 

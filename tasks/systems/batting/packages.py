@@ -42,6 +42,8 @@ NAMES = (*PARAMETERS, *NOISE)
 FEWEST, MOST = 100, 1_000_000
 """Draws."""
 MOST_SHAPES, MOST_HARMONICS, MOST_PARTICLES = 100, 32, 1_000_000
+LARGEST = 100.0
+"""Of shapes, m."""
 ROUNDING = 1e-9
 WIDEST = 10.0
 """Times the noise of the samples that a law may have."""
@@ -197,6 +199,8 @@ def _shapes(arrays: Arrays) -> Shapes:
             strict=True,
         )
     )
+    if np.abs([cosines, sines]).max() > LARGEST:
+        raise ValueError(f"a shape larger than {LARGEST} m")
     for a, b in series:
         moved = shape_sets.centred(a, b)  # ValueError for a shape that is not convex
         if not np.allclose(moved, (a, b), rtol=0.0, atol=1e-6):

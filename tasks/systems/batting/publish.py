@@ -10,9 +10,10 @@ from typing import Any
 from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import sha256
+from ricochet.tasks.systems.batting import infer_impacts, train
 from ricochet.tasks.systems.batting.infer_impacts import PACKAGE
 from ricochet.tasks.systems.batting.kinds import BATTER
-from ricochet.tasks.training.steps import Publication
+from ricochet.tasks.training.steps import Publication, TrainingRequest
 from ricochet.tasks.validation.recorded_files import places_of
 
 EXPERIMENT = "batting"
@@ -27,6 +28,14 @@ PURPOSE = (
 def publish(name: str, out: Path, result: Mapping[str, Any], flow_run: str) -> Publication:
     """Record a result and register its package in the store of this process."""
     return publish_batter(runs.connect(), name, out, result, flow_run=flow_run)
+
+
+def publish_training(request: TrainingRequest, flow_run: str) -> Publication:
+    """Record and register the package of a training in the store of this process."""
+    name = train.name_of(request)
+    published = publish(name, request.out, train.describe(request), flow_run)
+    version = str(published.result["registered"]["version"])
+    return Publication(published.experiment_id, published.run_id, {"registered": {name: version}})
 
 
 def publish_batter(
@@ -45,7 +54,9 @@ def publish_batter(
     runs.describe_experiment(tracker, run, PURPOSE)
     if not run.finished:
         parameters = {"impacts": result["impacts"], "learnt_from": result["used"]}
-        runs.log_numbers(tracker, run.run_id, parameters=parameters, metrics=metrics(result))
+        runs.log_numbers(
+            tracker, run.run_id, parameters=parameters, metrics=infer_impacts.metrics(result)
+        )
         tracker.client.log_dict(run.run_id, places_of([str(result["file"])]), "result.json")
         for picture in sorted(out.glob("*.png")):
             tracker.client.log_artifact(run.run_id, str(picture), "figures")
@@ -57,17 +68,3 @@ def publish_batter(
         runs.finish(tracker, run.run_id)
     registered = {"name": version.name, "version": version.version}
     return Publication(run.experiment_id, run.run_id, {"registered": registered})
-
-
-def metrics(result: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers by which results are compared."""
-    found = dict(zip(result["parameters"], result["mean"], strict=True))
-    held, tried = result["held_out"], result.get("filter")
-    if held is not None:
-        found |= {"held_out_coverage_90": held["coverage_90"], "held_out_rms": held["rms"]}
-    if tried is not None:
-        found |= {
-            "filter_coverage_90": tried["coverage_90"],
-            "filter_median_m": tried["position_m"]["median"],
-        }
-    return found

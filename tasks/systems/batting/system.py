@@ -40,14 +40,14 @@ def _publish(name: str, out: Path, result: Mapping[str, Any], flow_run: str) -> 
 
 
 def _training() -> Procedure:
-    from ricochet.tasks.systems.batting import train
+    from ricochet.tasks.systems.batting import publish, train
 
     return Procedure(
         is_complete=train.is_complete,
         steps=train.steps,
         describe=train.describe,
         packages=train.folders,
-        publish=train.publish_package,
+        publish=publish.publish_training,
         lines=train.lines,
         metrics=train.metrics,
     )

@@ -18,6 +18,7 @@ import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.systems.batting.belief import flights
 from ricochet.tasks.registry.packages import read_package
 from ricochet.tasks.storage.files import (
     digest_of,
@@ -33,16 +34,14 @@ from ricochet.tasks.systems.batting import (
     impact_files,
     infer_impacts,
     packages,
-    publish,
 )
 from ricochet.tasks.systems.batting.infer_impacts import HOLD_OUT, PACKAGE
 from ricochet.tasks.systems.batting.kinds import BATTER, PREFIX
 from ricochet.tasks.systems.batting.packages import READER
 from ricochet.tasks.systems.batting.settings import Batting, LearntImpacts
 from ricochet.tasks.systems.batting.validation import play
-from ricochet.tasks.systems.batting.validation.gate import LOST
 from ricochet.tasks.systems.interface import InferenceRequest
-from ricochet.tasks.training.steps import Publication, Step, TrainingRequest
+from ricochet.tasks.training.steps import Step, TrainingRequest
 
 SCHEMA = "ricochet.batting-training/1"
 TABLE, LAW, DONE = "impacts.csv", "law.json", "train.json"
@@ -82,16 +81,6 @@ def name_of(request: TrainingRequest) -> str:
     return name
 
 
-def publish_package(request: TrainingRequest, flow_run: str) -> Publication:
-    """Record and register the package in the store of this process."""
-    name = name_of(request)
-    published = publish.publish(name, request.out, describe(request), flow_run)
-    version = published.result["registered"]["version"]
-    return Publication(
-        published.experiment_id, published.run_id, {"registered": {name: str(version)}}
-    )
-
-
 def lines(result: Mapping[str, Any], out: Path) -> Sequence[str]:
     """Return the result in lines for the terminal."""
     found = result["filter"]
@@ -105,7 +94,7 @@ def lines(result: Mapping[str, Any], out: Path) -> Sequence[str]:
 
 def metrics(result: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Return the numbers by which controllers are compared, by name."""
-    return {str(result["name"]): publish.metrics(result)}
+    return {str(result["name"]): infer_impacts.metrics(result)}
 
 
 def impacts(request: TrainingRequest, progress: Progress = no_progress) -> None:
@@ -132,17 +121,8 @@ def tried(request: TrainingRequest, progress: Progress = no_progress) -> None:
     settings, result = request.settings[Batting], dict(_read(request, LAW)["result"])
     batter = packages.read(request.out / PACKAGE)
     flown = play.follow_flights(batter, settings.flights, request.seed + 1, progress)
-    errors = np.array([each.error for each in flown])
-    result["filter"] = {
-        "flights": len(flown),
-        "position_m": {
-            "median": float(np.median(errors)),
-            "p90": float(np.quantile(errors, 0.9)),
-        },
-        "shape": float(np.mean([each.shape > 0.5 for each in flown])),
-        "lost": float((errors > LOST).mean()),
-        "coverage_90": float(np.mean([each.inside for each in flown])),
-    }
+    columns = np.array([[each.error, each.shape, each.inside] for each in flown]).T
+    result["filter"] = flights.accuracy(*columns)
     further = {"filter": result["filter"]}
     infer_impacts.write_package(_inference(request, no_progress), batter, result, further)
     write_json(request.out / DONE, {"key": key_of(request), "result": result})

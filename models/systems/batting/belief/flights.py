@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -16,6 +17,7 @@ from ricochet.models.systems.batting.table import CAMERA_PERIOD
 from ricochet.models.systems.batting.world import World
 
 SWINGING = 0.6  # rad/s, omega of the bat
+LOST = 1.0  # m, error beyond which a filter is lost
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,27 @@ def judged(
     shape = float(cloud.weights[cloud.kinds == kind].sum())
     inside = distance < stats.chi2.ppf(0.9, 2)
     return Flight(float(np.hypot(*off)), shape, bool(inside), spent)
+
+
+def accuracy(
+    error: Float[ndarray, " flight"], shape: Float[ndarray, " flight"], inside: ndarray
+) -> dict[str, Any]:
+    """Return how well flights were localised, from the columns of `Flight`.
+
+    Returns:
+        `flights`; `position_m`, median and 90th percentile of the error; `shape`, share of flights
+        in which the right one is likelier than all others; its mean `shape_probability`; share
+        `lost`; `coverage_90`, share of truths in 90 % ellipses.
+    """
+    median, p90 = np.quantile(error, (0.5, 0.9))
+    return {
+        "flights": len(error),
+        "position_m": {"median": round(float(median), 4), "p90": round(float(p90), 4)},
+        "shape": round(float((shape > 0.5).mean()), 3),
+        "shape_probability": round(float(shape.mean()), 3),
+        "lost": round(float((error > LOST).mean()), 3),
+        "coverage_90": round(float(inside.mean()), 3),
+    }
 
 
 def position(cloud: Cloud) -> tuple[Float[ndarray, " 2"], Float[ndarray, "2 2"]]:

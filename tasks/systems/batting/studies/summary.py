@@ -13,13 +13,13 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.inference import sign_flips
+from ricochet.models.systems.batting.belief import flights
 from ricochet.models.systems.batting.table import DISTANCES
 from ricochet.tasks.systems.batting.studies.jobs import Done
 from ricochet.tasks.systems.batting.studies.rows import DELTA, OPEN
 
 RESAMPLES = 4000
 AT_DELTA = int(np.abs(DISTANCES - DELTA).argmin())
-LOST = 1.0  # m
 PAIRS = (("ours", "B"), ("B", "C"), ("C", "D"), ("A", "B"), ("ours", "A"))
 
 
@@ -59,18 +59,10 @@ def paired(more: Sequence[Done], less: Sequence[Done]) -> dict[str, Any]:
 
 
 def filter_row(done: Sequence[Done]) -> dict[str, Any]:
-    """Return how well a filter localised."""
-    errors = np.array([each.error for each in done])
+    """Return how well a filter localised, and how long it took."""
+    columns = np.array([[each.error, each.shape, each.inside] for each in done]).T
     return {
-        "flights": len(done),
-        "position_m": {
-            "median": round(float(np.median(errors)), 4),
-            "p90": round(float(np.quantile(errors, 0.9)), 4),
-        },
-        "shape": round(float(np.mean([each.shape > 0.5 for each in done])), 3),
-        "shape_probability": round(float(np.mean([each.shape for each in done])), 3),
-        "lost": round(float((errors > LOST).mean()), 3),
-        "coverage_90": round(float(np.mean([each.inside for each in done])), 3),
+        **flights.accuracy(*columns),
         "update_ms": milliseconds([each.update_ms for each in done]),
     }
 

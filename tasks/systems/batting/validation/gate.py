@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ricochet.models.inference import sign_flips
+from ricochet.models.systems.batting.belief.flights import LOST
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems.batting.studies.rows import DELTA
@@ -29,8 +30,6 @@ NOMINAL = 0.9
 FARTHEST, WIDEST = 1.0, 1.6
 """Deviations between means, and ratio of deviations."""
 MOST_LOST = 1.0 / 3.0
-LOST = 1.0
-"""Error of a filter that is lost, m."""
 BETTER = 0.05
 FEWEST = 5
 """Trials: fewer can show nothing."""
