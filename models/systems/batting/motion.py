@@ -17,6 +17,7 @@ without friction and noise, and after an impact an object may sink by LEAST_SINK
 """
 
 import math
+from typing import NamedTuple
 
 from jaxtyping import Float, Int
 from numpy import ndarray
@@ -33,6 +34,21 @@ LEAST_SINK = 1e-8  # m
 MOST_IMPACTS = 20  # in one call, as by the law
 MOST_EVENTS = 100_000  # in one call; 0.05 s of rest take about 400
 BAT = 3  # the surfaces are 0 left wall, 1 right wall, 2 upper wall, 3 bat
+
+
+class Touch(NamedTuple):
+    """Where an object touches a surface.
+
+    Attributes:
+        surface: Which.
+        n_x, n_y: The surface's normal; the tangent is (-n_y, n_x).
+        contact: In the axes normal and tangent.
+    """
+
+    surface: int
+    n_x: float
+    n_y: float
+    contact: Contact
 
 
 @compiled
@@ -68,7 +84,8 @@ def advance(
     for _ in range(MOST_EVENTS):
         surface, free = next_event(state, kind, (angle, rate), left, world)
         if surface >= 0:
-            strike(state, kind, surface, (angle, rate), world, counts, by_law)
+            touched = touch(state, kind, surface, (angle, rate), world)
+            strike(state, touched, world, counts, by_law)
             if stop_at_bat and surface == BAT:
                 return duration - left, closest
             continue
@@ -192,46 +209,50 @@ def facing(surface: int, bat: tuple[float, float]) -> tuple[float, float]:
 
 
 @compiled
+def touch(
+    state: Float[ndarray, " 6"], kind: int, surface: int, bat: tuple[float, float], world: World
+) -> Touch:
+    """Return the contact of an object with a surface, off which it is taken where it has sunk."""
+    direction, turning = facing(surface, bat)
+    h, slope = evaluate(world.shapes.cosines[kind], world.shapes.sines[kind], direction - state[2])
+    lift(state, surface, h, bat, world)
+    n_x, n_y = -math.cos(direction), -math.sin(direction)
+    r_n, r_t = -h, -slope
+    # The bat's surface turns about the origin.
+    p_n = state[0] * n_x + state[1] * n_y + r_n
+    p_t = state[1] * n_x - state[0] * n_y + r_t
+    v_n = state[3] * n_x + state[4] * n_y - state[5] * r_t + turning * p_t
+    v_t = state[4] * n_x - state[3] * n_y + state[5] * r_n - turning * p_n
+    mass = world.table.mass
+    inertia = mass * world.shapes.gyration_squared[kind]
+    return Touch(surface, n_x, n_y, Contact(mass, inertia, r_n, r_t, v_n, v_t))
+
+
+@compiled
 def strike(
     state: Float[ndarray, " 6"],
-    kind: int,
-    surface: int,
-    bat: tuple[float, float],
+    touched: Touch,
     world: World,
     counts: Int[ndarray, " 3"],
     by_law: int,
 ) -> None:
-    """Change the velocities of an object by an impact with a surface that it touches (Eqs. 1-6).
+    """Change the velocities of an object that touches a surface by an impact (Eqs. 1-6).
 
     From impact number `by_law` on it is plastic, without friction and noise.
     """
-    cosines, sines, mass = world.shapes.cosines[kind], world.shapes.sines[kind], world.table.mass
-    direction, turning = facing(surface, bat)
-    h, slope = evaluate(cosines, sines, direction - state[2])
-    n_x, n_y = -math.cos(direction), -math.sin(direction)  # t = (-n_y, n_x)
-    r_n, r_t = -h, -slope
-    lift(state, surface, h, bat, world)
-    v_n = state[3] * n_x + state[4] * n_y - state[5] * r_t
-    v_t = state[4] * n_x - state[3] * n_y + state[5] * r_n
-    # The bat's surface turns about the origin.
-    p_n = state[0] * n_x + state[1] * n_y + r_n
-    p_t = state[1] * n_x - state[0] * n_y + r_t
-    v_n += turning * p_t
-    v_t -= turning * p_n
-    inertia = mass * world.shapes.gyration_squared[kind]
-    noise = world.noise
-    row = counts[0] % noise.shape[0]
-    contact = Contact(mass, inertia, r_n, r_t, v_n, v_t)
+    contact, n_x, n_y = touched.contact, touched.n_x, touched.n_y
+    row = counts[0] % world.noise.shape[0]
     if counts[1] < by_law:
-        normal, tangential = noisy_impulse(world.law, contact, noise[row, 0], noise[row, 1])
+        z_n, z_t = world.noise[row, 0], world.noise[row, 1]
+        normal, tangential = noisy_impulse(world.law, contact, z_n, z_t)
     else:
-        normal, tangential = -v_n / inverse_mass(contact)[0], 0.0
-    state[3] += (normal * n_x - tangential * n_y) / mass
-    state[4] += (normal * n_y + tangential * n_x) / mass
-    state[5] += (r_n * tangential - r_t * normal) / inertia
+        normal, tangential = -contact.v_n / inverse_mass(contact)[0], 0.0
+    state[3] += (normal * n_x - tangential * n_y) / contact.mass
+    state[4] += (normal * n_y + tangential * n_x) / contact.mass
+    state[5] += (contact.r_n * tangential - contact.r_t * normal) / contact.inertia
     counts[0] += 1
     counts[1] += 1
-    if surface == BAT:
+    if touched.surface == BAT:
         counts[2] += 1
 
 

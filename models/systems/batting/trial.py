@@ -41,7 +41,7 @@ class Passes:
 
 @dataclass(frozen=True)
 class Frame:
-    """What a film shows of one instant: the truth, the bat, the particles and the passes."""
+    """What a film shows of one instant: the truth, the bat, the particles and the passes so far."""
 
     time: float
     state: Float[ndarray, " 6"]
@@ -49,7 +49,7 @@ class Frame:
     angle: float
     cloud: Cloud
     reading: Float[ndarray, " 2"]
-    passes: int
+    passes: Int[ndarray, " distance"]
     look: bool
 
 
@@ -103,7 +103,6 @@ def run(
     policy: Policy,
     settings: FilterSettings | None,
     planned: World,
-    delta: float,
     draw: np.random.Generator,
     watch: Callable[[Frame], None] | None = None,
 ) -> Trial:
@@ -114,12 +113,11 @@ def run(
         policy: Of the bat.
         settings: Of the filter; None: the policy knows the state.
         planned: The world as the filter and the policy believe it to be.
-        delta: How near the goal a pass comes in what `watch` is shown, m.
         draw: Random numbers of the filter and the policy.
         watch: Is shown each frame.
     """
     agent = Agent(policy, FilterSettings() if settings is None else settings, planned, draw)
-    stage = _Stage(start, agent, settings is None, delta)
+    stage = _Stage(start, agent, settings is None)
     for frame in range(len(start.screen)):
         stage.advance(frame, watch)
     return Trial(
@@ -135,8 +133,8 @@ def run(
 class _Stage:
     """The object, the bat and the passes between two frames."""
 
-    def __init__(self, start: Start, agent: Agent, known: bool, delta: float) -> None:
-        self.start, self.agent, self.known, self.delta = start, agent, known, delta
+    def __init__(self, start: Start, agent: Agent, known: bool) -> None:
+        self.start, self.agent, self.known = start, agent, known
         self.states, self.kinds = start.state[None].copy(), np.array([start.kind])
         self.counts, self.passes = np.zeros((1, 3), np.int64), Passes()
         self.angle = 0.0
@@ -161,7 +159,7 @@ class _Stage:
 
     def _frame(self, now: float, cloud: Cloud, reading: Float[ndarray, " 2"]) -> Frame:
         """Return what is shown, with copies of some particles; the filter moves its own."""
-        passes = int(self.passes.counts[np.abs(DISTANCES - self.delta).argmin()])
+        passes = self.passes.counts.copy()
         some = slice(None, None, max(1, len(cloud.kinds) // SHOWN))
         held = Cloud(
             *(each[some].copy() for each in (cloud.states, cloud.kinds, cloud.log_weights))

@@ -46,7 +46,7 @@ def make(folder: Path, seconds: float = 30.0, seed: int = SEED) -> None:
 
         draw = np.random.default_rng(seed + 2)
         ours = policy("ours", known=False, seconds=seconds)
-        trial.run(start, ours, FilterSettings(), planned, DELTA, draw, watch)
+        trial.run(start, ours, FilterSettings(), planned, draw, watch)
     chosen = [frames[round(share * (len(frames) - 1))] for share in SHOWN]
     figures = {
         "shapes": scenes.seven(),

@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from ricochet.models.systems.batting import shapes
 from ricochet.models.systems.batting.shapes import SHAPES, seven_shapes
-from ricochet.models.systems.batting.table import Table
+from ricochet.models.systems.batting.table import DISTANCES, Table
 from ricochet.models.systems.batting.trial import Frame
 from ricochet.tasks.figures import style
 
@@ -33,7 +33,8 @@ def scene(axes: Axes, frame: Frame, table: Table, delta: float) -> None:
         ends = ([table.camera_x, table.width], [table.camera_y, table.camera_y + slope * far])
         axes.plot(*ends, lw=0.5, color="0.6", zorder=1)
     step = "looking" if frame.look else "batting"
-    axes.set_title(f"{frame.time:.1f} s, {step}, {frame.passes} passes", fontsize=9)
+    passes = frame.passes[np.abs(DISTANCES - delta).argmin()]
+    axes.set_title(f"{frame.time:.1f} s, {step}, {passes} passes", fontsize=9)
 
 
 def ground(axes: Axes, angle: float, table: Table, delta: float) -> None:

@@ -93,7 +93,7 @@ def _play(job: Job, start: Start, believed: World, draw: np.random.Generator) ->
     settings = FilterSettings() if job.mode == "filter" and job.row in rows.CLOSED else None
     policy = rows.policy(job.row, job.mode == "known", job.seconds)
     planned = rows.world_of(job.row, believed)
-    played = trial.run(true, policy, settings, planned, rows.DELTA, draw)
+    played = trial.run(true, policy, settings, planned, draw)
     return Done(
         tuple(int(count) for count in played.passes),
         played.bats,

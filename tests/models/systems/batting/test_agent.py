@@ -180,6 +180,6 @@ def test_in_a_trial_it_says_nothing_and_localises():
     believed = paper_world(np.random.default_rng(6), 2**14)
     settings = FilterSettings(draws=20_000, early=10_000, particles=5000)
     one = Agent(Swinging(), settings, believed, np.random.default_rng(7))
-    played = trial.run(start, one.policy, settings, believed, 0.1, np.random.default_rng(8))
+    played = trial.run(start, one.policy, settings, believed, np.random.default_rng(8))
     assert np.median(played.errors[5:]) < 1.0
     assert played.bats >= 1

@@ -40,7 +40,7 @@ def open_loop(start: trial.Start, seed: int, paper: bool = True) -> trial.Trial:
     seconds = len(start.screen) * CAMERA_PERIOD
     settings = PAPER if paper else None
     draw = np.random.default_rng(seed)
-    return trial.run(start, OpenLoop(0.4, seconds), settings, scenes.noisy(), 0.1, draw)
+    return trial.run(start, OpenLoop(0.4, seconds), settings, scenes.noisy(), draw)
 
 
 def test_the_same_start_and_seed_give_the_same_trial() -> None:
@@ -93,7 +93,7 @@ def test_who_watches_sees_every_frame(seconds: float) -> None:
     start = trial.random_start(7, 1, seconds, 0.02)
     frames: list[trial.Frame] = []
     policy, draw = OpenLoop(0.2, seconds), np.random.default_rng(0)
-    trial.run(start, policy, None, scenes.noisy(), 0.1, draw, frames.append)
+    trial.run(start, policy, None, scenes.noisy(), draw, frames.append)
     np.testing.assert_allclose([frame.time for frame in frames], np.arange(40) * CAMERA_PERIOD)
     np.testing.assert_array_equal(frames[0].state, start.state)
     noise = (
