@@ -1,9 +1,12 @@
 """Scalar loops as machine code where numba is installed, as plain Python where it is not."""
 
+import contextlib
 import hashlib
 import importlib.util
 import inspect
 import os
+import shutil
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -11,12 +14,16 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+KEPT = 8  # folders of machine code beside the sources of one folder, at least
+RESTING = 3600.0  # s without use after which others are removed
+
 
 def compiled(function: Function) -> Function:
     """Return a function that numba compiles at its first call, the same function without numba.
 
     Machine code is kept beside the sources and is named by the content of every source in the
     folders of the function and of those that it calls: what an edit touches is compiled again.
+    Where there is new code, old code that no process has begun with of late is removed.
 
     >>> @compiled
     ... def squares(count: int) -> float:
@@ -32,7 +39,10 @@ def compiled(function: Function) -> Function:
     plain = inspect.unwrap(function)  # without the check of types that tests put around it
     in_a_file = Path(plain.__code__.co_filename).is_file()  # what is typed in is compiled anew
     before = settings.CACHE_DIR
-    settings.CACHE_DIR = str(_code_folder(plain)) if in_a_file else before
+    if in_a_file:
+        folder = _code_folder(plain)
+        _use(folder)
+        settings.CACHE_DIR = str(folder)
     try:
         machine_code: Any = numba.njit(cache=in_a_file, error_model="numpy")(plain)
         return machine_code
@@ -57,8 +67,26 @@ def _code_folder(function: Callable[..., Any]) -> Path:
     home = Path(function.__code__.co_filename).parent
     kept = home / "__pycache__"
     if not os.access(kept if kept.exists() else home, os.W_OK):
-        kept = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ricochet"
+        caches = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+        kept = caches / "ricochet" / home.name
     return kept / f"compiled-{digest.hexdigest()[:16]}"
+
+
+@cache
+def _use(folder: Path) -> None:
+    """Note that a folder of machine code is in use; where it is new, remove old ones beside it.
+
+    Other processes do the same at the same time: what fails is left to the next.
+    """
+    with contextlib.suppress(OSError):
+        if folder.exists():
+            os.utime(folder)
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        used = sorted((each.stat().st_mtime, each) for each in folder.parent.glob("compiled-*"))
+        for last, old in used[:-KEPT]:
+            if last < time.time() - RESTING:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 def _folders(function: Callable[..., Any]) -> set[Path]:

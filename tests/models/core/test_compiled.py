@@ -1,6 +1,8 @@
 """Compiled functions: plain without numba, and named by the sources that they come from."""
 
 import importlib.util
+import os
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -68,3 +70,46 @@ def test_settings_of_numba_are_as_before() -> None:
     machine = compiled.compiled(double)
     assert before == numba.config.CACHE_DIR
     assert machine.py_func is double  # type: ignore[attr-defined]
+
+
+def test_new_machine_code_removes_old_code_but_the_newest_and_what_is_in_use(
+    tmp_path: Path,
+) -> None:
+    """Twelve folders: those of an hour ago and more are removed but the newest."""
+    if not available():
+        pytest.skip("numba is not installed")
+    home = tmp_path / "here"
+    folders = [home / "__pycache__" / f"compiled-{number}" for number in range(12)]
+    for number, folder in enumerate(folders):
+        (folder / "of_numba").mkdir(parents=True)
+        when = time.time() - 3.0 * compiled.RESTING * (12 - number)
+        os.utime(folder, (when, when))
+    here = module(home, "one", "def f(x):\n    return x\n")
+    compiled.compiled(here.f)
+    newest = folders[-(compiled.KEPT - 1) :]
+    assert set((home / "__pycache__").glob("compiled-*")) == {
+        *newest,
+        compiled._code_folder(here.f),
+    }
+
+
+def test_machine_code_that_a_process_begins_with_is_the_newest_and_of_late_use_is_kept(
+    tmp_path: Path,
+) -> None:
+    if not available():
+        pytest.skip("numba is not installed")
+    home = tmp_path / "here"
+    here = module(home, "one", "def f(x):\n    return x\n")
+    folder, many = compiled._code_folder(here.f), 2 * compiled.KEPT
+    old, late = ([home / "__pycache__" / f"compiled-{k}-{n}" for n in range(many)] for k in "ab")
+    for each in (folder, *old, *late):
+        each.mkdir(parents=True)
+    for each in (folder, *old):
+        os.utime(each, (1e9, 1e9))
+    compiled.compiled(here.f)
+    assert folder.stat().st_mtime > time.time() - 60.0 and all(each.exists() for each in old)
+    (home / "two.py").write_text("A = 1\n")
+    compiled._digest.cache_clear()
+    compiled.compiled(here.f)
+    assert not any(each.exists() for each in old)
+    assert all(each.exists() for each in (folder, *late))
