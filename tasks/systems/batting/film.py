@@ -2,8 +2,8 @@
 
     python -m ricochet.tasks.systems.batting.film FOLDER [SECONDS]
 
-Ours plays a trial by the camera alone. FOLDER then holds `shapes.png` (as Fig. 2 of Fu et al.),
-`entropy.png` (Figs. 4 and 5), `trial.png` (Figs. 3, 6 and 7) and `trial.gif`.
+Ours plays a trial by the camera alone. FOLDER then holds `problem.png` and `shapes.png` (as Figs. 1
+and 2 of Fu et al.), `entropy.png` (Figs. 4 and 5), `trial.png` (Figs. 3, 6 and 7) and `trial.gif`.
 """
 
 import io
@@ -25,11 +25,12 @@ from ricochet.models.systems.batting.world import World, paper_world
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.figures import style
 from ricochet.tasks.storage.files import output_folder, write_bytes
-from ricochet.tasks.systems.batting.figures import scenes
+from ricochet.tasks.systems.batting.figures import problem, scenes
 from ricochet.tasks.systems.batting.studies.rows import DELTA, policy
 
 SEED = 7
 EVERY = 4  # frames of the camera to one of the film
+TWO_STEPS = 30.0  # s, of the trial in two steps
 SHOWN = (0.0, 0.1, 0.2, 0.5, 1.0)  # shares of the trial, of the strip's pictures
 
 
@@ -49,12 +50,28 @@ def make(folder: Path, seconds: float = 30.0, seed: int = SEED) -> None:
         trial.run(start, ours, FilterSettings(), planned, draw, watch)
     chosen = [frames[round(share * (len(frames) - 1))] for share in SHOWN]
     figures = {
+        "problem": problem.problem(planned, DELTA, two_steps(planned, seed)),
         "shapes": scenes.seven(),
         "entropy": _entropy(frames, planned),
         "trial": scenes.strip(chosen, planned.table, DELTA),
     }
     style.write(place, figures)
     write_bytes(place / "trial.gif", film(frames[::EVERY], planned.table))
+
+
+def two_steps(planned: World, seed: int) -> list[Frame]:
+    """Return the frames of a trial of row B, from its second look to the end of the bat after it.
+
+    The first look is still without a belief.
+    """
+    frames = list[Frame]()
+    start = trial.random_start(seed, 1, TWO_STEPS, planned.table.screen_noise)
+    by_steps = policy("B", known=False, seconds=TWO_STEPS)
+    draw = np.random.default_rng(seed + 3)
+    trial.run(start, by_steps, FilterSettings(), planned, draw, frames.append)
+    turns = [k for k in range(1, len(frames)) if frames[k].look != frames[k - 1].look]
+    first, last = (turns[2], turns[4]) if len(turns) > 4 else (0, len(frames) - 1)
+    return frames[first : last + 1]
 
 
 def film(frames: list[Frame], table: Table) -> bytes:
