@@ -112,6 +112,21 @@ def test_objects_of_dull_impacts_come_to_rest_with_hardly_any_energy_from_hops(
     assert (counts[:, 1] > 100).all()
 
 
+def test_dull_objects_in_the_corner_meet_few_impacts_and_sink_by_less_than_a_micrometre() -> None:
+    """With hops of 1e-8 m alone 9500 a frame were met."""
+    world, angle = scenes.quiet()._replace(law=DULL._replace(impulse_noise=0.0)), -0.3
+    cloud = scenes.objects(20, 3, angle)
+    states, counts, most = cloud.states, scenes.counts(20), 0
+    for _ in range(180):
+        before, after = counts[:, 1].copy(), states.copy()
+        clouds.move(after, cloud.kinds, (angle, 0.0), 0.4 * CAMERA_PERIOD, world, counts.copy())
+        clouds.move(states, cloud.kinds, (angle, 0.0), CAMERA_PERIOD, world, counts)
+        for each in (after, states):
+            assert scenes.gaps(each, cloud.kinds, angle, world).min() > -1e-6
+        most = max(most, int((counts[:, 1] - before).max()))
+    assert 2 * motion.RESTING < most < 4000
+
+
 def test_flight_alone_is_a_parabola_and_even_turning() -> None:
     world = scenes.quiet()
     state = np.array([5.0, 5.0, 0.3, 0.4, 0.8, -1.1])
