@@ -23,7 +23,7 @@ from ricochet.models.systems.batting.planning.swings import Scenarios
 from ricochet.models.systems.batting.world import World
 
 HORIZON = 8.0  # s, longest time to an impact that is planned for
-LOOK_STEPS = 100  # readings, n of the look-ahead
+LOOK_STEPS = 200  # readings, n of the look-ahead: a flight up and down the table takes 9 s
 LOOK_PARTICLES = 200
 COMMITTED = 0.15  # s before an expected impact: no new plan
 SETTLED = 0.05  # s after it

@@ -40,7 +40,10 @@ def report(_: Contenders, evidence: BattingEvidence, result: BattingResult) -> R
     return Report(
         result=result,
         content=results.to_json(result),
-        summary={"measured_again": asdict(evidence), "trials": rows},
+        summary={
+            "measured_again": {**asdict(evidence), "errors": list(evidence.errors)},
+            "trials": rows,
+        },
         trials=f"{count} trials of {result.seconds:g} s",
         stated=f"{evidence.impacts.value:.2f} of the held-out impacts in their 90 % regions",
         measured=shown | {CANDIDATE: shown[CANDIDATE] | measured},

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 from ricochet.flows import cli
-from ricochet.tasks.systems.batting import infer_impacts, sample
+from ricochet.models.systems.batting.impact_law import Law
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.systems.batting import agents, infer_impacts, publish, sample
 from ricochet.tasks.systems.batting.sample import TRUTH
+from ricochet.tasks.validation.judge import recordings_of
 from tests.tasks.systems.batting.impact_tables import result_of, spoilt, written
 
 
@@ -128,3 +131,17 @@ def test_an_option_of_motions_is_not_taken(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit):
         cli.main(["infer", "impacts", "a.csv", "--rate", "4"])
     assert "found --rate, which it does not take" in capsys.readouterr().err
+
+
+def test_an_inference_is_registered_and_its_package_plays(tracker, tmp_path: Path) -> None:
+    file = written(tmp_path)
+    result = result_of(file, tmp_path / "out")
+    first, again = (
+        publish.publish_batter(tracker, "batting-lab", tmp_path / "out", result) for _ in range(2)
+    )
+    assert first == again
+    assert first.result == {"registered": {"name": "batting-lab", "version": "1"}}
+    assert agents.load(tmp_path / "out" / "package").world.law == Law(**result["law"])
+    run = tracker.client.get_run(first.run_id)
+    assert run.data.metrics["held_out_coverage_90"] == result["held_out"]["coverage_90"]
+    assert recordings_of(tracker, Registered("batting-lab", "1")) == [file]
