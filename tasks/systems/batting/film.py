@@ -70,7 +70,7 @@ def two_steps(planned: World, seed: int) -> list[Frame]:
     draw = np.random.default_rng(seed + 3)
     trial.run(start, by_steps, FilterSettings(), planned, draw, frames.append)
     turns = [k for k in range(1, len(frames)) if frames[k].look != frames[k - 1].look]
-    first, last = (turns[2], turns[4]) if len(turns) > 4 else (0, len(frames) - 1)
+    first, last = (turns[1], turns[3]) if len(turns) > 3 else (0, len(frames) - 1)
     return frames[first : last + 1]
 
 

@@ -59,6 +59,7 @@ def problem(world: World, delta: float, two_steps: Sequence[Frame]) -> Figure:
     for each, title in zip(axes, TITLES, strict=True):
         each.set_title(title, fontsize=8)
         each.set_xlim(-0.5, world.table.width + 0.5)
+        each.set_ylim(-3.0, world.table.height + 0.5)
     return figure
 
 
