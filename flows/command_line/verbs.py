@@ -47,7 +47,7 @@ def train(training: Training, call: Call) -> Mapping[str, Any]:
     if trials is not None:
         overrides.append(f"{training.section}.trials={trials}")
     settings = catalogue.load_settings(call.arguments.params, overrides)
-    announce(f"train {training.name}: loading PyTorch ...")
+    announce(f"train {training.name}: loading {training.loads} ...")
     procedure, request = training.load(), TrainingRequest(settings, call.out, call.seed)
     result = _already_registered(procedure, request) if call.publish else None
     if result is None and call.publish:

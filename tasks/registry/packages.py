@@ -158,7 +158,9 @@ def _parse_manifest(path: Path, reader: Reader) -> dict[str, Any]:
         raise BadInput(str(path), f"files {files!r}", f"digests of {names} alone")
     fields = set(Parameter.__dataclass_fields__)
     entries = manifest["parameters"]
-    if not all(isinstance(entry, dict) and set(entry) == fields for entry in entries):
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) and set(entry) == fields for entry in entries
+    ):
         raise BadInput(str(path), "incomplete parameters", f"{sorted(fields)} for each parameter")
     return manifest
 

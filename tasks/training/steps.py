@@ -82,6 +82,7 @@ class Training:
         summary: What it does, for the help.
         load: Imports and returns the procedure.
         then: The command that a user may want after it.
+        loads: What takes a moment before it begins.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Training:
     example: str
     load: Callable[[], Procedure]
     then: str = ""
+    loads: str = "PyTorch"
 
 
 def take(step: Step, show: ProgressFactory) -> None:

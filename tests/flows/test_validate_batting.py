@@ -21,7 +21,7 @@ from ricochet.tasks.validation import judge, record
 from tests.tasks.systems.batting.impact_tables import result_of, written
 
 NAME = "batting-board"
-SMALL = ["batting_gate.trials=6", "batting_gate.seconds=10", "batting_gate.flights=10"]
+SMALL = ["batting_gate.trials=8", "batting_gate.seconds=10", "batting_gate.flights=10"]
 PLAIN = replace(
     validate.DRY,
     record=lambda tracker, made, verdict, files: record.publish(
@@ -40,9 +40,8 @@ def rig(monkeypatch, tmp_path, empty_store):
     )
 
     def trials(jobs, *_, **__):
-        found.seen.append([(job.seed, job.number) for job in jobs])
-        count = found.passes[jobs[0].row]
-        return [BoardTrial((count + number % 2,) * 9, 30, 0) for number in range(len(jobs))]
+        found.seen.append([(job.row, job.seed, job.number) for job in jobs])
+        return [BoardTrial((found.passes[job.row] + job.number % 2,) * 9, 30, 0) for job in jobs]
 
     monkeypatch.setattr(promotion.promotion_log, "place", lambda: tmp_path / "promotions.jsonl")
     monkeypatch.setattr(validate.runs, "connect", lambda: found.tracker)
@@ -75,7 +74,7 @@ def test_controllers_are_promoted_and_refused_by_what_they_play(rig, tmp_path) -
     assert result["promoted"] and result["versions"] == {"candidate": version}
     assert json.loads((tmp_path / "out" / "result.json").read_text()) == result
     assert "row B" in VALIDATION.line(result)
-    assert rig.seen[0] == rig.seen[1] == [(0, number) for number in range(6)]
+    assert rig.seen == [[(row, 0, number) for row in ("ours", "B") for number in range(8)]]
     assert run(tmp_path / "out")["unchanged"]
 
     version, _ = register(rig, tmp_path, 2)

@@ -68,55 +68,74 @@ class Agent:
     def see(self, now: float, reading: Float[ndarray, " 2"], angle: float) -> Cloud | None:
         """Take a reading of the camera, m on the screen, and the bat's angle, rad.
 
+        Args:
+            now: When the camera took it, s; whole frames that are left out were not seen.
+            reading: Lower and upper end.
+            angle: Of the bat then.
+
         Returns:
             The particles, or None before the first reading.
         """
-        usable, refused = self._usable(reading), self._refuse_bat(angle)
-        before = angle if self._angle is None else self._angle
-        # A bat that jumped is followed from where it is now; one that cannot be there, not at all.
-        angle = angle if abs(angle) <= LARGEST_ANGLE + OFF else before
-        late = self._refuse_time(now)
-        self._angle, self._seen_at = angle, now
-        if not math.isfinite(angle):
+        usable, missed = self._usable(reading), self._missed(now)
+        refused = self._refuse_bat(angle, missed or 0)
+        before = self._angle
+        in_range = abs(angle) <= LARGEST_ANGLE + OFF
+        if not math.isfinite(now) or (before is None and not in_range):
+            self._rest(self._seen_at or 0.0)
             return None if self.belief is None else self.belief.cloud
-        turn = Turn(angle if refused else before, 0.0, CAMERA_PERIOD)
-        if not refused:
-            turn = turn._replace(rate=(angle - before) / CAMERA_PERIOD)
-        self._believe(now, usable, turn)
-        if self.belief is None:
-            return None
-        if self._doubtful(self.belief, now) or refused or late:
-            self._rest(now, angle)
+        # A bat that jumped is followed from where it is now; one that cannot be there, not at all.
+        self._angle = angle if in_range or before is None else before
+        self._seen_at = now
+        self._believe(now, usable, self._turn(before, refused, missed or 0), missed or 0)
+        doubtful = self.belief is None or self._doubtful(self.belief, now)
+        if self.belief is None or doubtful or refused or missed is None:
+            self._rest(now)
         else:
-            self.decide(View(now, angle, self.belief.cloud))
-        return self.belief.cloud
+            self.decide(View(now, self._angle, self.belief.cloud))
+        return None if self.belief is None else self.belief.cloud
 
-    def _refuse_time(self, now: float) -> bool:
-        """Return whether a reading came out of time; the object is then looked for anew."""
+    def _missed(self, now: float) -> int | None:
+        """Return how many frames were left out since the last reading; None: out of time.
+
+        The object is then looked for anew.
+        """
         passed = CAMERA_PERIOD if self._seen_at is None else now - self._seen_at
-        wrong = not abs(passed - CAMERA_PERIOD) <= LATE * CAMERA_PERIOD
-        if wrong:
-            expected = f"expected {CAMERA_PERIOD} s"
-            self._say("time", f"time: found {passed:.3f} s since the last reading, {expected}")
-            self.belief = None
-        else:
-            self._standing.discard("time")
-        return wrong
+        frames = round(passed / CAMERA_PERIOD) if math.isfinite(passed) else 0
+        late = abs(passed - frames * CAMERA_PERIOD)
+        if 1 <= frames <= BLIND and late <= LATE * CAMERA_PERIOD:
+            self._standing -= {"time", "silent"}
+            return frames - 1
+        expected = f"expected {CAMERA_PERIOD} s, or up to {BLIND} times that"
+        self._say("time", f"time: found {passed:.3f} s since the last reading, {expected}")
+        self.belief = None
+        return None
 
-    def _believe(self, now: float, usable: Float[ndarray, " 2"], turn: Turn) -> None:
+    def _turn(self, before: float | None, refused: bool, missed: int) -> Turn:
+        """Return the bat's turn in the first frame since the last reading."""
+        angle = 0.0 if self._angle is None else self._angle
+        if refused or before is None:
+            return Turn(angle, 0.0, CAMERA_PERIOD)
+        return Turn(before, (angle - before) / CAMERA_PERIOD / (missed + 1), CAMERA_PERIOD)
+
+    def _believe(self, now: float, usable: Float[ndarray, " 2"], turn: Turn, missed: int) -> None:
         begun, before = time.perf_counter(), self.belief
         if before is None:
-            if not np.isnan(usable).any() and math.isfinite(turn.angle):
+            if not np.isnan(usable).any():
                 self.belief = localiser.begin(
                     usable, turn.angle, self.settings, self.world, self.draw
                 )
         else:
-            self.belief = localiser.update(
-                before, turn, usable, self.settings, self.world, self.draw
-            )
-            if self.belief.restarts > before.restarts:
+            for reading in (*[NOTHING] * missed, usable):
+                self.belief = self._updated(turn, reading)
+                turn = turn._replace(angle=turn.angle + turn.rate * turn.time)
+            if self.belief is not None and self.belief.restarts > before.restarts:
                 self._losses.append(now)
         self.update_times.append(time.perf_counter() - begun)
+
+    def _updated(self, turn: Turn, reading: Float[ndarray, " 2"]) -> Belief | None:
+        if self.belief is None:
+            return None
+        return localiser.update(self.belief, turn, reading, self.settings, self.world, self.draw)
 
     def decide(self, view: View) -> None:
         """Let the policy decide."""
@@ -128,16 +147,25 @@ class Agent:
             self.looks += decision.look
 
     def target(self, now: float) -> float:
-        """Return the angle that the bat should have, rad, within its range."""
-        angle, _ = bat.angle_and_rate(self.path, max(now - self.begun, 0.0))
+        """Return the angle that the bat should have, rad, within its range.
+
+        Without readings for BLIND frames the bat stays where it was to be then.
+        """
+        if self._seen_at is not None:
+            last = self._seen_at + BLIND * CAMERA_PERIOD
+            if now > last + CAMERA_PERIOD:
+                self._say("silent", f"camera: found silent for {BLIND} frames, expected readings")
+            now = min(now, last) if math.isfinite(now) else self._seen_at
+        since = max(now - self.begun, 0.0) if math.isfinite(now) else 0.0
+        angle, _ = bat.angle_and_rate(self.path, since)
         return min(max(angle, -LARGEST_ANGLE), LARGEST_ANGLE)
 
     def _usable(self, reading: Float[ndarray, " 2"]) -> Float[ndarray, " 2"]:
-        lower, upper = float(reading[0]), float(reading[1])
+        lower, upper = _two_numbers(reading)
         edge = 0.5 * self.world.table.screen_width + 5.0 * self.world.table.screen_noise
         swap = 5.0 * self.world.table.screen_noise
         faults = {
-            "screen: found no numbers, expected two ends of a segment": not (
+            "screen: found no two numbers, expected both ends of a segment": not (
                 math.isfinite(lower) and math.isfinite(upper)
             ),
             f"screen: found ends {lower:.3f} and {upper:.3f} m, expected the lower first": lower
@@ -153,9 +181,9 @@ class Agent:
             self._standing.discard("screen")
         return NOTHING if found else np.array([lower, upper])
 
-    def _refuse_bat(self, angle: float) -> bool:
+    def _refuse_bat(self, angle: float, missed: int) -> bool:
         """Return whether the bat is not where it can be."""
-        far = LARGEST_RATE * CAMERA_PERIOD + OFF
+        far = LARGEST_RATE * CAMERA_PERIOD * (missed + 1) + OFF
         wrong = not abs(angle) <= LARGEST_ANGLE + OFF
         jumped = self._angle is not None and not abs(angle - self._angle) <= far
         if wrong or jumped:
@@ -188,10 +216,12 @@ class Agent:
         found_again = belief.waiting is None or not self._losses
         return blind or still or lost or not found_again
 
-    def _rest(self, now: float, angle: float) -> None:
+    def _rest(self, now: float) -> None:
+        """Keep the bat where it is, or where it should be if that is not known."""
         self.policy.interrupt()
-        if len(self.path.times) > 1 or self.path.angles[0] != angle:
-            kept = min(max(angle, -LARGEST_ANGLE), LARGEST_ANGLE)
+        angle = self.target(now) if self._angle is None else self._angle
+        kept = min(max(angle, -LARGEST_ANGLE), LARGEST_ANGLE)
+        if len(self.path.times) > 1 or self.path.angles[0] != kept:
             self.path, self.begun, self.look = bat.hold(kept), now, False
 
     def _say(self, matter: str, line: str) -> None:
@@ -199,3 +229,12 @@ class Agent:
         if matter not in self._standing:
             self._standing.add(matter)
             self.faults.append(line)
+
+
+def _two_numbers(reading: object) -> tuple[float, float]:
+    """Return both ends of a reading; not numbers, where it is none."""
+    try:
+        values = np.asarray(reading, float)
+    except (TypeError, ValueError):
+        return math.nan, math.nan
+    return (float(values[0]), float(values[1])) if values.shape == (2,) else (math.nan, math.nan)

@@ -25,6 +25,8 @@ OURS, REFERENCE = "ours", "B"
 """Rows of Table I by which an agent may plan."""
 LONGEST = 3600.0
 """Of a trial, s."""
+LONGEST_PLACE = 240
+"""Letters of a folder or a name."""
 
 
 def make(batter: Batter, *, seed: int = 0, row: str = OURS) -> Agent:
@@ -51,6 +53,8 @@ def load(source: str | Path, *, alias: str = CHAMPION, seed: int = 0) -> Agent:
     Raises:
         BadInput: If there is no such package, or it is not whole.
     """
+    if not isinstance(source, str | Path) or len(str(source)) > LONGEST_PLACE:
+        raise BadInput("batting", repr(source)[:80], "a folder or a name in the registry")
     if (Path(source) / READER.manifest).exists():
         return make(packages.read(Path(source)), seed=seed)
     if not BATTER.matches(str(source)):

@@ -1,13 +1,14 @@
 """A trial of batting as pictures and a film.
 
-    python -m ricochet.tasks.systems.batting.film FOLDER [SECONDS]
+    python -m ricochet.tasks.systems.batting.film FOLDER [--seconds 30]
 
 Ours plays a trial by the camera alone. FOLDER then holds `problem.png` and `shapes.png` (as Figs. 1
 and 2 of Fu et al.), `entropy.png` (Figs. 4 and 5), `trial.png` (Figs. 3, 6 and 7) and `trial.gif`.
 """
 
+import argparse
 import io
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -108,5 +109,24 @@ def _entropy(frames: list[Frame], planned: World) -> Figure:
     return scenes.entropies(over_time, times, look.entropies, names, CAMERA_PERIOD)
 
 
+def main(words: Sequence[str] | None = None) -> None:
+    """Take the words of the command line."""
+    parser = argparse.ArgumentParser(description="Draw a trial of batting, and film it.")
+    parser.add_argument("folder", type=Path, help="for pictures and trial.gif")
+    parser.add_argument("--seconds", type=_seconds, default=30.0, metavar="S", help="of the trial")
+    given = parser.parse_args(words)
+    make(given.folder, given.seconds)
+
+
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 1.0 <= found <= 600.0:
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a number from 1 to 600")
+    return found
+
+
 if __name__ == "__main__":
-    make(Path(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else 30.0)
+    main()

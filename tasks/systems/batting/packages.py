@@ -5,7 +5,7 @@
                           samples         (draw, 5)  of the law's coefficients and noise
                           mean (5,), covariance (5, 5)   of the samples
                           law             (6,)   to simulate with, `impacts.believed_law`
-                          table           (12,)  in the order of `Table`: lengths, gravity, camera
+                          table           (11,)  in the order of `Table`: lengths, gravity, camera
                           filter          (6,)   in the order of `FilterSettings`
     checks.json           what was measured: held-out impacts, the filter
     reference.safetensors contacts with their impulses, poses with their readings, quantiles
@@ -44,8 +44,10 @@ FEWEST, MOST = 100, 1_000_000
 MOST_SHAPES, MOST_HARMONICS, MOST_PARTICLES = 100, 32, 1_000_000
 LARGEST = 100.0
 """Of shapes, m."""
+ROOM = 8.0
+"""Largest radii of a shape across a table."""
 ROUNDING = 1e-9
-WIDEST = 10.0
+WIDEST = 5.0
 """Times the noise of the samples that a law may have."""
 _LOW, _HIGH = np.array([0.0, -1.0, 0.0, 0.0, 0.0]), np.array([1.0, 1.0, 100.0, 1.0, 1.0])
 _REFERENCES = 16
@@ -88,11 +90,8 @@ def write(
         settings: By which the law was learnt.
         friction_limit: Of the prior.
     """
-    high = [1.0, 1.0, friction_limit, 1.0, 1.0]
-    parameters = (
-        Parameter(name, "1", float(low), top)
-        for name, low, top in zip(NAMES, _LOW, high, strict=True)
-    )
+    bounds = zip(NAMES, _bounds(friction_limit), strict=True)
+    parameters = (Parameter(name, "1", low, high) for name, (low, high) in bounds)
     package = Package(
         kind=KIND,
         parameters=tuple(parameters),
@@ -113,10 +112,26 @@ def read(folder: Path) -> Batter:
 
 def from_package(package: Package, *, where: str) -> Batter:
     """Return what a verified package holds; `BadInput` if it is of another kind."""
-    names = tuple(parameter.name for parameter in package.parameters)
+    names = tuple(str(parameter.name) for parameter in package.parameters)
     if (package.kind, names) != (KIND, NAMES):
-        raise BadInput(where, f"kind {package.kind} of {', '.join(names)}", KIND)
+        raise BadInput(where, f"kind {package.kind} of {', '.join(names)[:100]}", KIND)
+    bounds = [(parameter.low, parameter.high) for parameter in package.parameters]
+    limit = bounds[2][1]
+    good = type(limit) in (int, float) and 0.0 < limit <= _HIGH[2]
+    if not good or bounds != _bounds(float(limit)):
+        raise BadInput(where, f"bounds {bounds!r}"[:200], "those of coefficients and noise")
+    if not (package.arrays["samples"] <= np.array(bounds)[:, 1]).all():
+        raise BadInput(where, "samples above their bounds", "those of the prior")
     return _batter(package.arrays)
+
+
+def hold_out(package: Package, where: str) -> float:
+    """Return the share of the rows that was held out; `BadInput` where the package has none."""
+    settings = package.settings
+    found = settings.get("hold_out") if isinstance(settings, Mapping) else None
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0.0 <= found <= 0.9:
+        raise BadInput(f"{where}: hold_out", repr(found)[:80], "a number from 0 to 0.9")
+    return float(found)
 
 
 def inputs(shapes: int) -> Arrays:
@@ -155,6 +170,10 @@ READER = Reader(evaluate, SCHEMA, "batting")
 """The reader of this kind."""
 
 
+def _bounds(friction_limit: float) -> list[tuple[float, float]]:
+    return [(0.0, 1.0), (-1.0, 1.0), (0.0, friction_limit), (0.0, 1.0), (0.0, 1.0)]
+
+
 def _arrays(batter: Batter) -> Arrays:
     return {
         "cosines": batter.shapes.cosines,
@@ -170,10 +189,10 @@ def _arrays(batter: Batter) -> Arrays:
 
 def _batter(arrays: Arrays) -> Batter:
     """Return what arrays hold; ValueError where they mean nothing."""
-    theta = _samples(arrays)
-    return Batter(
-        _shapes(arrays), _table(arrays["table"]), theta, _law(arrays["law"], theta), _filter(arrays)
-    )
+    theta, shapes, table = _samples(arrays), _shapes(arrays), _table(arrays["table"])
+    if min(table.width, table.height) < ROOM * shapes.radius.max():
+        raise ValueError("a table without room for its shapes")
+    return Batter(shapes, table, theta, _law(arrays["law"], theta), _filter(arrays))
 
 
 def _samples(arrays: Arrays) -> Float[ndarray, "draw 5"]:

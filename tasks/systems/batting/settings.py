@@ -21,7 +21,7 @@ class Batting:
 
     set: str
     recording: str
-    impacts: Annotated[int, Interval(ge=40, le=20_000)]
+    impacts: Annotated[int, Interval(ge=60, le=20_000)]
     flights: Annotated[int, Interval(ge=10, le=1000)]
 
 
@@ -30,7 +30,7 @@ class BattingGate:
     """How much is measured again and played before a package becomes champion."""
 
     flights: Annotated[int, Interval(ge=10, le=1000)]
-    trials: Annotated[int, Interval(ge=5, le=1000)]
+    trials: Annotated[int, Interval(ge=8, le=1000)]
     seconds: Annotated[float, Interval(ge=1.0, le=3600.0)]
     chance: Annotated[float, Interval(ge=1e-4, le=0.5)]
 

@@ -83,6 +83,7 @@ SYSTEM = System(
             example="ricochet train batting --out artifacts/train/batting",
             then="ricochet validate batting-board",
             load=_training,
+            loads="MuJoCo",
         ),
     ),
     nightly=(
@@ -100,7 +101,7 @@ SYSTEM = System(
             _study,
             ("trials", "of each closed loop; 2.5 times as many of each open loop and filter"),
             duration="about four hours on two processors, goes on where it was stopped;"
-            " with --quick four minutes",
+            " with --quick two minutes",
             headline=Headline(
                 "rows",
                 {

@@ -44,7 +44,7 @@ from ricochet.tasks.systems.interface import InferenceRequest
 from ricochet.tasks.training.steps import Step, TrainingRequest
 
 SCHEMA = "ricochet.batting-training/1"
-TABLE, LAW, DONE = "impacts.csv", "law.json", "train.json"
+TABLE, CAPTURED, LAW, DONE = "impacts.csv", "capture.json", "law.json", "train.json"
 SHARE = 0.5
 """Of the rows that is held out."""
 
@@ -52,7 +52,7 @@ SHARE = 0.5
 def is_complete(request: TrainingRequest) -> bool:
     """Return whether the package of a training is there and whole."""
     name_of(request)
-    return _held(request, DONE) is not None and _is_whole(request)
+    return _held(request, DONE) is not None and _is_whole(request) and _has_its_table(request)
 
 
 def steps(request: TrainingRequest) -> tuple[Step, ...]:
@@ -103,10 +103,11 @@ def impacts(request: TrainingRequest, progress: Progress = no_progress) -> None:
     if settings.recording:
         write_bytes(folder / TABLE, _recorded(settings.recording))
         return
-    key = _captured_key(request)
-    if _held(request, "capture.json", key) is None or not (folder / TABLE).is_file():
+    key, file = _captured_key(request), folder / TABLE
+    held = _held(request, CAPTURED, key)
+    if held is None or not file.is_file() or held.get("sha256") != sha256(file):
         capture_impacts.make(folder, count=settings.impacts, seed=request.seed, progress=progress)
-        write_json(folder / "capture.json", {"key": key, "sha256": sha256(folder / TABLE)})
+        write_json(folder / CAPTURED, {"key": key, "sha256": sha256(file)})
 
 
 def law(request: TrainingRequest, progress: Progress = no_progress) -> None:
@@ -148,7 +149,7 @@ def _captured_key(request: TrainingRequest) -> str:
     """Return the digest of what is recorded: of a file, or of what captures."""
     settings = request.settings[Batting]
     if settings.recording:
-        return digest_of(sha256(_recorded(settings.recording)))
+        return sha256(read_bytes(Path(settings.recording), "a table of impacts"))
     return digest_of([settings.impacts, request.seed, code_digest(capture_impacts.__name__)])
 
 
@@ -176,6 +177,15 @@ def _is_whole(request: TrainingRequest) -> bool:
     except BadInput:
         return False
     return package.data_digest == sha256(request.out / TABLE)
+
+
+def _has_its_table(request: TrainingRequest) -> bool:
+    """Return whether the table is the one that was captured, or the recording that is named."""
+    file, recording = request.out / TABLE, request.settings[Batting].recording
+    if recording:
+        return sha256(file) == sha256(_recorded(recording))
+    held = _held(request, CAPTURED, _captured_key(request))
+    return held is not None and held.get("sha256") == sha256(file)
 
 
 def _held(request: TrainingRequest, name: str, key: str | None = None) -> dict[str, Any] | None:

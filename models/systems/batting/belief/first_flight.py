@@ -37,6 +37,7 @@ READINGS = 10  # of the first flight
 ENDS = (1, 4, READINGS)  # readings that each regression takes
 SHARES = (0.3, 0.3, 0.4)  # of the draws
 SWEEPS = 4
+MOST_DRAWS = 200  # of each uniform particle, until it touches nothing
 WIDER = 1.14  # of the regressions' deviations, so that tails are covered
 
 
@@ -64,13 +65,18 @@ class _Line(NamedTuple):
 
 
 def uniform(count: int, angle: float, world: World, draw: np.random.Generator) -> Cloud:
-    """Return particles uniform over shapes, poses that touch nothing, and velocities."""
+    """Return particles uniform over shapes, poses that touch nothing, and velocities.
+
+    Raises:
+        ValueError: If hardly a pose of some shape touches nothing.
+    """
     states, kinds = _uniform_states(count, FASTEST, world, draw)
-    free = clear_of_all(states, kinds, angle, world)
-    while not free.all():
-        states[~free], kinds[~free] = _uniform_states(int((~free).sum()), FASTEST, world, draw)
+    for _ in range(MOST_DRAWS):
         free = clear_of_all(states, kinds, angle, world)
-    return Cloud(states, kinds, np.zeros(count))
+        if free.all():
+            return Cloud(states, kinds, np.zeros(count))
+        states[~free], kinds[~free] = _uniform_states(int((~free).sum()), FASTEST, world, draw)
+    raise ValueError(f"bat at {angle:.3f} rad leaves objects no room, expected some on the table")
 
 
 def start(

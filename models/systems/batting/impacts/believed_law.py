@@ -25,7 +25,13 @@ def believed_law(posterior: ImpactPosterior, learnt: Impacts, draw: np.random.Ge
     coefficients = posterior.theta[:, :3].mean(0)
     shares = np.sqrt((posterior.theta[:, 3:] ** 2).mean(0))
     one = np.concatenate([coefficients, shares])[None]
-    widening = inference.widening_of(ImpactPosterior(one, posterior.friction_limit), learnt, draw)
+    widening = inference.widening_of(ImpactPosterior(one), learnt, draw)
     e, e_t, mu = (float(each) for each in coefficients)
     normal, tangential = (float(each) for each in np.sqrt(widening) * shares)
     return Law(e, e_t, mu, 0.0, normal, tangential)
+
+
+def as_posterior(law: Law) -> ImpactPosterior:
+    """Return the posterior of one draw, by which a law predicts (`inference.predict`)."""
+    coefficients = (law.restitution, law.tangential_restitution, law.friction)
+    return ImpactPosterior(np.array([[*coefficients, law.normal_share, law.tangential_share]]))

@@ -8,8 +8,8 @@ to all swings, with P passes until the second impact with the bat, at time T fro
     q(s) = q_0 / (1 + (s / s_0)^2)
 
 s is the spread of the position that the readings until then will leave (`information`), q the
-passes of a bat that begins with such a spread, and rho what a second is worth, the passes a second
-of this planner. So the value of looking is computed: a swing that passes nothing is chosen where
+passes of a bat that begins with such a spread, and rho what a second is worth in passes (set by
+hand). So the value of looking is computed: a swing that passes nothing is chosen where
 what is seen after it is worth more. A little of a pass, exp(-d^2 / 2 w^2) with d the closest
 approach, guides where no scenario passes. The best swings of the grid are tried again, with their
 neighbours at half the spacing, on more scenarios.

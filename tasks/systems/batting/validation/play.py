@@ -73,10 +73,10 @@ def play(job: BoardJob) -> BoardTrial:
 
 
 def rig_of(job: BoardJob, stream: int) -> BattingRig:
-    """Return the board at the start of a job."""
+    """Return the board at the start of a job, the same whatever the batter believes of it."""
     start = trial.random_start(job.seed, job.number, CAMERA_PERIOD, 0.0)
     errors = np.random.default_rng([job.seed, job.number, stream])
-    return BattingRig(start.kind, start.state, errors, table=job.batter.table)
+    return BattingRig(start.kind, start.state, errors)
 
 
 def run(rig: BattingRig, agent: Agent, seconds: float, log: Telemetry | None = None) -> BoardTrial:

@@ -8,7 +8,9 @@ import numpy as np
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.batting.impacts import inference
-from ricochet.models.systems.batting.impacts.inference import ImpactPosterior
+from ricochet.models.systems.batting.impacts.believed_law import as_posterior
+from ricochet.models.systems.batting.impacts.inference import LEAST_IMPACTS, ImpactPosterior
+from ricochet.models.systems.batting.table import Table
 from ricochet.tasks.console.progress import bar, part
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.packages import Package
@@ -61,7 +63,7 @@ def audit(
     """
     if sha256(file) != package.data_digest:
         raise BadInput(str(file), f"sha256 {sha256(file)}", f"{package.data_digest}, the package's")
-    batter = packages.from_package(package, where=str(file))
+    batter = _of_the_board(package, str(file))
     apart, ratio, impacts = _learn_again(package, batter, file, seed)
     flown = play.follow_flights(
         batter, settings.flights, seed, workers=workers, progress=part(progress, 0, 1)
@@ -76,13 +78,17 @@ def audit(
 def _learn_again(
     package: Package, batter: Batter, file: Path, seed: int
 ) -> tuple[float, float, Share]:
-    """Return how far the posterior is from that inferred again, and its share of held-out rows."""
-    limit = package.parameters[2].high
-    table = impact_files.read(file)
-    held = held_out(table.rows - 2, float(package.settings["hold_out"]))
-    if held.sum() < FEWEST_HELD_OUT:
-        found = f"{int(held.sum())} rows that were not learnt from"
-        raise BadInput(str(file), found, f"at least {FEWEST_HELD_OUT}")
+    """Return how far the posterior is from that inferred again, and the share of held-out rows.
+
+    These are predicted by the law, which is what filter and planner simulate with; its regions are
+    taken as they are.
+    """
+    table, limit = impact_files.read(file), package.parameters[2].high
+    held = held_out(table.rows - 2, packages.hold_out(package, str(file)))
+    if held.sum() < FEWEST_HELD_OUT or (~held).sum() < LEAST_IMPACTS:
+        found = f"{int(held.sum())} rows that were not learnt from, {int((~held).sum())} others"
+        expected = f"at least {FEWEST_HELD_OUT} and {LEAST_IMPACTS}"
+        raise BadInput(str(file), found, expected)
     draw = np.random.default_rng([seed, STREAM])
     stated, learnt = ImpactPosterior(batter.theta, limit), table.impacts.take(~held)
     again = inference.infer(learnt, draw, friction_limit=limit)
@@ -90,8 +96,7 @@ def _learn_again(
     deviations = np.maximum(first.std(0), 1e-12), np.maximum(second.std(0), 1e-12)
     apart = float((np.abs(first.mean(0) - second.mean(0)) / np.minimum(*deviations)).max())
     ratios = deviations[0] / deviations[1]
-    widening = inference.widening_of(stated, learnt, draw)
-    predicted = inference.predict(stated, table.impacts.take(held), draw, widening=widening)
+    predicted = inference.predict(as_posterior(batter.law), table.impacts.take(held), draw)
     share = Share(int(predicted.inside.sum()), int(held.sum()))
     return apart, float(np.maximum(ratios, 1.0 / ratios).max()), share
 
@@ -100,16 +105,18 @@ def play_all(
     settings: BattingGate, contenders: Contenders, seed: int, folder: Path
 ) -> BattingResult:
     """Let every contender, and row B, play from the same starts; telemetry goes into the folder."""
-    place, trials = output_folder(folder), {}
-    for role, (batter, row) in _players(contenders).items():
-        jobs = [
-            BoardJob(
-                batter, seed, number, row, settings.seconds, place / f"{role}-{number:02}.mcap"
-            )
-            for number in range(settings.trials)
-        ]
-        with bar(f"{contenders.name} {role}") as progress:
-            trials[role] = tuple(play.play_trials(jobs, progress))
+    place, players, count = output_folder(folder), _players(contenders), settings.trials
+    jobs = [
+        BoardJob(batter, seed, number, row, settings.seconds, place / f"{role}-{number:02}.mcap")
+        for role, (batter, row) in players.items()
+        for number in range(count)
+    ]
+    with bar(f"{contenders.name}, trials of {', '.join(players)}") as progress:
+        played = play.play_trials(jobs, progress)
+    trials = {
+        role: tuple(played[place * count : (place + 1) * count])
+        for place, role in enumerate(players)
+    }
     return BattingResult(
         name=contenders.name,
         candidate=contenders.candidate,
@@ -123,11 +130,20 @@ def play_all(
 def _players(contenders: Contenders) -> dict[str, tuple[Batter, str]]:
     """Return what each role knows and how it plans."""
     batters = {
-        role: packages.from_package(package, where=contenders.where(role))
+        role: _of_the_board(package, contenders.where(role))
         for role, package in contenders.packages.items()
     }
     ours = {role: (batter, agents.OURS) for role, batter in batters.items()}
     return ours | {REFERENCE: (batters[CANDIDATE], agents.REFERENCE)}
+
+
+def _of_the_board(package: Package, where: str) -> Batter:
+    """Return what a package knows; `BadInput` where that is of another table than the board."""
+    batter = packages.from_package(package, where=where)
+    for name, found, expected in zip(Table._fields, batter.table, Table(), strict=True):
+        if found != expected:
+            raise BadInput(f"{where}: {name}", f"{found:g}", f"{expected:g}, that of the board")
+    return batter
 
 
 VALIDATION = Validation(

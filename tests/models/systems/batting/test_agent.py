@@ -69,8 +69,12 @@ def test_with_good_readings_it_swings_and_says_nothing():
 @pytest.mark.parametrize(
     ("reading", "words"),
     [
-        ([np.nan, 0.1], "no numbers"),
-        ([np.inf, 0.1], "no numbers"),
+        ([np.nan, 0.1], "no two numbers"),
+        ([np.inf, 0.1], "no two numbers"),
+        ([0.1], "no two numbers"),
+        ([0.1, 0.2, 0.3], "no two numbers"),
+        (None, "no two numbers"),
+        ("ab", "no two numbers"),
         ([0.5, -0.5], "expected the lower first"),
         ([-40.0, 900.0], "of its middle"),
     ],
@@ -119,7 +123,7 @@ def test_a_bat_that_was_moved_stays_where_it_is_and_then_goes_on():
     assert not at_rest(one, 4 * CAMERA_PERIOD)
 
 
-@pytest.mark.parametrize("now", [0.1, 0.0, 5.0, np.nan])
+@pytest.mark.parametrize("now", [0.1, 0.0, 5.0, 0.175])
 def test_a_reading_out_of_time_is_said_and_the_object_is_looked_for_anew(now):
     """The last came at 0.1 s, so that the next is due at 0.15 s."""
     one = agent()
@@ -128,6 +132,59 @@ def test_a_reading_out_of_time_is_said_and_the_object_is_looked_for_anew(now):
     assert len(one.faults) == 1
     assert one.faults[0].startswith("time: found")
     assert one.belief.readings == 1
+    assert at_rest(one, now)
+
+
+@pytest.mark.parametrize("now", [np.nan, np.inf])
+def test_a_time_that_is_none_puts_the_bat_to_rest_and_is_forgotten(now):
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    one.see(now, good_reading(5), one.target(0.15))
+    assert at_rest(one, 0.1) and np.isfinite(one.target(np.nan))  # asks 2 s ahead: silent
+    shown(one, [good_reading(n) for n in range(3, 6)], begun=3)
+    assert [line.split(":")[0] for line in one.faults] == ["time", "camera"]
+    assert not at_rest(one, 0.25)
+
+
+@pytest.mark.parametrize("angle", [3.0, np.nan, -np.inf])
+def test_a_bat_that_never_was_where_it_can_be_is_said_and_rests(angle):
+    """Without room for an object no particle could be drawn: nothing is believed yet."""
+    one = agent()
+    assert one.see(0.0, good_reading(0), angle) is None
+    assert one.faults[0].startswith("bat: found angle") and at_rest(one, 0.0)
+    one.see(CAMERA_PERIOD, good_reading(1), 0.0)
+    assert one.belief is not None and len(one.faults) == 1
+
+
+def test_a_reading_that_is_late_and_none_puts_the_bat_to_rest():
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    one.see(1.0, np.full(2, np.nan), one.target(1.0))
+    assert one.belief is None and at_rest(one, 1.0)
+
+
+def test_a_silent_camera_stops_the_bat():
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    silent = 0.1 + BLIND * CAMERA_PERIOD
+    assert one.target(silent - 0.1) != one.target(silent)
+    assert at_rest(one, silent)
+    assert [line.split(":")[0] for line in one.faults] == ["camera"]
+
+
+def test_frames_that_were_left_out_are_as_readings_of_nothing():
+    """Every third frame dropped, as by a computer that is too slow, or seen as not a number."""
+    one, other = agent(), agent()
+    for frame in range(25):
+        now, seen = frame * CAMERA_PERIOD, frame % 3 != 2
+        if seen:
+            one.see(now, good_reading(frame), 0.01 * frame)
+        other.see(now, good_reading(frame) if seen else np.full(2, np.nan), 0.01 * frame)
+    assert one.belief.readings == other.belief.readings
+    assert not [line for line in one.faults if line.startswith("time")]
+    at_end = [each.belief.cloud.weights @ each.belief.cloud.states for each in (one, other)]
+    spread = other.belief.cloud.states.std(0)
+    assert (np.abs(at_end[0] - at_end[1])[:2] < 2.0 * spread[:2]).all()
 
 
 def test_an_object_that_lies_on_the_bat_is_said_to_rest():

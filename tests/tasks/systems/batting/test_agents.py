@@ -28,6 +28,9 @@ def test_what_is_no_package_is_refused(tmp_path: Path) -> None:
         agents.load(tmp_path)
     with pytest.raises(BadInput, match="small letters"):
         agents.load("batting-A")
+    for place in (None, 5, b"batting-board", "batting-" + "x" * 300):
+        with pytest.raises(BadInput, match="expected a folder or a name"):
+            agents.load(place)
 
 
 def test_a_name_without_a_champion_is_refused(tracker, monkeypatch) -> None:

@@ -78,6 +78,7 @@ HOSTILE = {
     "a goal beyond the wall": of_table(goal_x=12.0),
     "gravity up the slope": of_table(gravity=-1.0),
     "no mass": of_table(mass=0.0),
+    "a table without room": of_table(width=0.5, goal_x=0.2),
     "a camera without noise": of_table(screen_noise=0.0),
     "a camera that sees nothing": of_table(screen_noise=5.0),
     "half a particle": changed("filter", (3,), 1000.5),
@@ -120,6 +121,15 @@ def test_another_kind_is_refused(tmp_path: Path) -> None:
     made = batters.package(tmp_path / "sound")
     with pytest.raises(BadInput, match="kind grid"):
         packages.from_package(replace(made, kind="grid"), where="here")
+
+
+@pytest.mark.parametrize("high", [0.0, -1.0, 1e9, "x", None, True])
+def test_bounds_that_are_none_are_refused(tmp_path: Path, high) -> None:
+    made = batters.package(tmp_path / "sound")
+    friction = replace(made.parameters[2], high=high)
+    wrong = replace(made, parameters=(*made.parameters[:2], friction, *made.parameters[3:]))
+    with pytest.raises(BadInput, match="here: found"):
+        packages.from_package(wrong, where="here")
 
 
 def test_names_are_of_this_kind_alone_and_bad_ones_are_refused() -> None:

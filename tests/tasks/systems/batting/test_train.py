@@ -81,6 +81,18 @@ def test_it_goes_on_where_it_stopped_and_other_settings_are_another_training(
     assert asked["capture"] == 2
 
 
+def test_a_table_that_is_not_the_captured_one_is_captured_again(asked, tmp_path: Path) -> None:
+    first = done(request(tmp_path))
+    recording = written(tmp_path / "lab", 100) if (tmp_path / "lab").mkdir() is None else None
+    assert done(request(tmp_path, recording=str(recording)))["impacts"] == 100
+    assert done(request(tmp_path))["sha256"] == first["sha256"]
+    assert asked["capture"] == 2
+    table = tmp_path / "impacts.csv"
+    table.write_text(table.read_text()[:100])
+    assert done(request(tmp_path))["sha256"] == first["sha256"]
+    assert asked["capture"] == 3
+
+
 def test_a_recording_is_learnt_from_and_what_is_none_is_refused(asked, tmp_path: Path) -> None:
     (tmp_path / "lab").mkdir()
     file = written(tmp_path / "lab", 100)

@@ -36,8 +36,8 @@ def test_sound_evidence_passes() -> None:
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"apart": 1.5}, "posterior"),
-        ({"ratio": 2.0}, "posterior"),
+        ({"apart": 0.6}, "posterior"),
+        ({"ratio": 1.4}, "posterior"),
         ({"apart": float("nan")}, "posterior"),
         ({"impacts": Share(75, 100)}, "impacts at 90 %"),
         ({"filter": Share(25, 40)}, "filter at 90 %"),
@@ -63,9 +63,9 @@ def test_sound_coverage_is_refused_as_rarely_as_stated() -> None:
 
 
 def test_more_passes_than_row_b_are_asked_for() -> None:
-    better = result([4, 5, 3, 6, 4, 5], [1, 0, 2, 1, 0, 1])
+    better = result([4, 5, 3, 6, 4, 5, 3, 4], [1, 0, 2, 1, 0, 1, 1, 0])
     assert refused(gate.judge_trials(better, SOUND)) == set()
-    alike = result([1, 2, 1, 0, 3, 1], [1, 0, 2, 1, 2, 1])
+    alike = result([1, 2, 1, 0, 3, 1, 0, 1], [1, 0, 2, 1, 2, 1, 1, 0])
     assert refused(gate.judge_trials(alike, SOUND)) == {"row B"}
 
 
