@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ricochet.models.systems.batting import agent as controller
 from ricochet.models.systems.batting import clouds, trial
 from ricochet.models.systems.batting.agent import BLIND, LOST_OFTEN, Agent
 from ricochet.models.systems.batting.bat import BatPath
@@ -71,10 +72,6 @@ def test_with_good_readings_it_swings_and_says_nothing():
     [
         ([np.nan, 0.1], "no two numbers"),
         ([np.inf, 0.1], "no two numbers"),
-        ([0.1], "no two numbers"),
-        ([0.1, 0.2, 0.3], "no two numbers"),
-        (None, "no two numbers"),
-        ("ab", "no two numbers"),
         ([0.5, -0.5], "expected the lower first"),
         ([-40.0, 900.0], "of its middle"),
     ],
@@ -121,6 +118,12 @@ def test_a_bat_that_was_moved_stays_where_it_is_and_then_goes_on():
     one.see(4 * CAMERA_PERIOD, good_reading(6), 0.45)
     assert len(one.faults) == 1
     assert not at_rest(one, 4 * CAMERA_PERIOD)
+
+
+@pytest.mark.parametrize("reading", [[0.1], [0.1, 0.2, 0.3], None, "ab", [[0.1, 0.2]]])
+def test_what_is_no_pair_of_numbers_is_no_reading(reading):
+    assert np.isnan(controller._two_numbers(reading)).all()
+    assert controller._two_numbers([1, 2.5]) == (1.0, 2.5)
 
 
 @pytest.mark.parametrize("now", [0.1, 0.0, 5.0, 0.175])
