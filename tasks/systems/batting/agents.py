@@ -6,7 +6,7 @@
     angle = agent.target(time + 0.02)                     # at 50 Hz: where the bat should be, rad
 
 Numpy and scipy are needed, and numba to keep up: without it the same functions run as plain Python,
-hundreds of times slower. A name asks MLflow too.
+far too slowly for the camera. A name asks MLflow too.
 """
 
 from pathlib import Path

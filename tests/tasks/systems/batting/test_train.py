@@ -83,7 +83,8 @@ def test_it_goes_on_where_it_stopped_and_other_settings_are_another_training(
 
 def test_a_table_that_is_not_the_captured_one_is_captured_again(asked, tmp_path: Path) -> None:
     first = done(request(tmp_path))
-    recording = written(tmp_path / "lab", 100) if (tmp_path / "lab").mkdir() is None else None
+    (tmp_path / "lab").mkdir()
+    recording = written(tmp_path / "lab", 100)
     assert done(request(tmp_path, recording=str(recording)))["impacts"] == 100
     assert done(request(tmp_path))["sha256"] == first["sha256"]
     assert asked["capture"] == 2
