@@ -21,6 +21,9 @@ RESTING = 3600.0  # s without use after which others are removed
 def compiled(function: Function) -> Function:
     """Return a function that numba compiles at its first call, the same function without numba.
 
+    It becomes part of the compiled functions that call it: handing over tuples of arrays costs more
+    than most of these functions do.
+
     Machine code is kept beside the sources and is named by the content of every source in the
     folders of the function and of those that it calls: what an edit touches is compiled again.
     Where there is new code, old code that no process has begun with of late is removed.
@@ -44,7 +47,8 @@ def compiled(function: Function) -> Function:
         _use(folder)
         settings.CACHE_DIR = str(folder)
     try:
-        machine_code: Any = numba.njit(cache=in_a_file, error_model="numpy")(plain)
+        how: Any = numba.njit(cache=in_a_file, error_model="numpy", forceinline=True)
+        machine_code: Any = how(plain)
         return machine_code
     finally:
         settings.CACHE_DIR = before
@@ -61,7 +65,7 @@ def available() -> bool:
 
 
 def _code_folder(function: Callable[..., Any]) -> Path:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(Path(__file__).read_bytes())
     for sources in sorted(_folders(function)):
         digest.update(_digest(sources))
     home = Path(function.__code__.co_filename).parent

@@ -21,11 +21,18 @@ from ricochet.models.core.compiled import compiled
 def evaluate(
     cosines: Float[ndarray, " harmonic"], sines: Float[ndarray, " harmonic"], angle: float
 ) -> tuple[float, float]:
-    """Return h and h' at one angle of the body, in metres and metres per radian.
+    """Return h and h' at one angle of the body, in metres and metres per radian."""
+    return evaluate_along(cosines, sines, math.cos(angle), math.sin(angle))
+
+
+@compiled
+def evaluate_along(
+    cosines: Float[ndarray, " harmonic"], sines: Float[ndarray, " harmonic"], c: float, s: float
+) -> tuple[float, float]:
+    """Return h and h' along the unit vector (c, s) of the body, in metres and metres per radian.
 
     Cosines of multiples follow from their two predecessors: cos(k+1)x = 2 cos x cos kx - cos(k-1)x.
     """
-    c, s = math.cos(angle), math.sin(angle)
     value, slope = cosines[0], 0.0
     c_before, s_before, c_now, s_now = 1.0, 0.0, c, s
     for k in range(1, cosines.shape[0]):

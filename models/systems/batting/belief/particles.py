@@ -107,7 +107,7 @@ def spread(
     A shape of fewer than FEW particles has that of all.
     """
     drawn = draw.standard_normal(states.shape)
-    for kind in np.unique(kinds):
+    for kind in np.flatnonzero(np.bincount(kinds)):
         members = kinds == kind
         like = states[members] if members.sum() >= FEW else states
         centred = like - like.mean(0)

@@ -36,6 +36,7 @@ class Swing:
         angle, rate: At the impact, rad and rad/s.
         time: When the impact is expected, s.
         value: What the planner thinks of it, in its own unit.
+        look: Whether it is for information.
     """
 
     path: BatPath
@@ -43,6 +44,7 @@ class Swing:
     rate: float
     time: float
     value: float
+    look: bool = False
 
 
 def nearest(

@@ -133,6 +133,8 @@ class TwoSteps:
 class Replanned:
     """Ours, and every planner where the state is known: plan anew until right before the impact.
 
+    The last plan before an impact says whether the bat is a look.
+
     Attributes:
         plan: The goal bat.
         scenarios: From a cloud, as in `TwoSteps`.
@@ -151,9 +153,10 @@ class Replanned:
         if swing is None:
             return Decision(bat.hold(view.angle))
         impact = view.time + swing.time
-        if self.next_plan > impact - COMMITTED:
+        last = self.next_plan > impact - COMMITTED
+        if last:
             self.next_plan = impact + SETTLED
-        return Decision(swing.path)
+        return Decision(swing.path, look=swing.look and last)
 
     def interrupt(self) -> None:
         """Plan next."""

@@ -9,11 +9,13 @@ to all swings, with P passes until the second impact with the bat, at time T fro
 
 s is the spread of the position that the readings until then will leave (`information`), q the
 passes of a bat that begins with such a spread, and rho what a second is worth in passes (set by
-hand). So the value of looking is computed: a swing that passes nothing is chosen where
-what is seen after it is worth more. A little of a pass, exp(-d^2 / 2 w^2) with d the closest
-approach, guides where no scenario passes. The best swings of the grid are tried again, with their
-neighbours at half the spacing, on more scenarios.
+hand). So the value of looking is computed: a swing that passes nothing is chosen where what is seen
+after it is worth more, and is a look where q(s) exceeds E[P]. A little of a pass,
+exp(-d^2 / 2 w^2) with d the closest approach, guides where no scenario passes. The best swings of
+the grid are tried again, with their neighbours at half the spacing, on more scenarios.
 """
+
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -60,7 +62,11 @@ def most_passes(
     angles, rates = around.T.copy()
     final = swings.evaluate(scenarios, now, angles, rates, horizon, delta, world, uncertain)
     values = worth(final, world.table.screen_noise)
-    return chosen(final, int(values.argmax()), float(values.max()))
+    row = int(values.argmax())
+    best_one = Swings(*(each[row : row + 1] for each in final))
+    later = float(next_passes(best_one, world.table.screen_noise)[0])
+    found = chosen(best_one, 0, float(values[row]))
+    return replace(found, look=later > float(best_one.passes.mean()))
 
 
 def worth(tried: Swings, screen_noise: float) -> Float[ndarray, " swing"]:
@@ -68,8 +74,15 @@ def worth(tried: Swings, screen_noise: float) -> Float[ndarray, " swing"]:
     guide = np.exp(-tried.closest / (2.0 * GUIDE_WIDTH**2)).mean(1)
     passes, time = tried.passes.mean(1) + GUIDE * guide, tried.second.mean(1)
     if tried.seen.shape[2]:
-        spread = expected_spread(tried, screen_noise)
-        values = passes - SECOND * time + NEXT_PASSES / (1.0 + (spread / NEXT_SPREAD) ** 2)
+        values = passes - SECOND * time + next_passes(tried, screen_noise)
     else:
         values = passes / (time + LOST_TIME)
     return np.where(tried.possible, values, -np.inf)
+
+
+def next_passes(tried: Swings, screen_noise: float) -> Float[ndarray, " swing"]:
+    """Return q(s), what the readings until the next bat are worth; 0 where nothing was watched."""
+    if not tried.seen.shape[2]:
+        return np.zeros(len(tried.angles))
+    spread = expected_spread(tried, screen_noise)
+    return NEXT_PASSES / (1.0 + (spread / NEXT_SPREAD) ** 2)

@@ -41,9 +41,10 @@ def outermost(state: np.ndarray, kind: int, side: float) -> float:
 @pytest.mark.parametrize("kind", KINDS)
 def test_slopes_are_those_of_the_outermost_points_of_the_boundary(kind: int) -> None:
     states = scenes.objects(8, kind).states
+    world = scenes.quiet()
     for state in states:
-        for side in (-1.0, 1.0):
-            found = camera.tangent_slope(state, kind, side, scenes.quiet())
+        slopes = np.array(camera.project(state, kind, world)) / world.table.focal_length
+        for side, found in zip((-1.0, 1.0), slopes, strict=True):
             assert found == pytest.approx(outermost(state, kind, side), abs=1e-7)
 
 
