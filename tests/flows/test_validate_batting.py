@@ -1,7 +1,6 @@
 """Validating a batting controller: promoted, refused for what it plays, measured by its table."""
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,19 +16,12 @@ from ricochet.tasks.systems.batting import publish
 from ricochet.tasks.systems.batting.validation import play
 from ricochet.tasks.systems.batting.validation.results import BoardTrial
 from ricochet.tasks.systems.batting.validation.validation import VALIDATION
-from ricochet.tasks.validation import judge, record
+from ricochet.tasks.validation import judge
+from tests.flows.validations import PLAIN
 from tests.tasks.systems.batting.impact_tables import result_of, written
 
 NAME = "batting-board"
 SMALL = ["batting_gate.trials=8", "batting_gate.seconds=10", "batting_gate.flights=10"]
-PLAIN = replace(
-    validate.DRY,
-    record=lambda tracker, made, verdict, files: record.publish(
-        tracker, made, verdict, files=files
-    ),
-    promote=promotion.promote,
-)
-"""The steps of the flow without Prefect."""
 
 
 @pytest.fixture

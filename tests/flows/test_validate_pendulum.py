@@ -1,7 +1,6 @@
 """Validating a pendulum's posterior: promoted, refused and rolled back, by its own recordings."""
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +15,8 @@ from ricochet.tasks.systems.rigid_bodies.kinds import PENDULUM
 from ricochet.tasks.systems.rigid_bodies.particle_packages import READER
 from ricochet.tasks.systems.rigid_bodies.validation import validation
 from ricochet.tasks.systems.rigid_bodies.validation.validation import VALIDATION
-from ricochet.tasks.validation import judge, listing, record
+from ricochet.tasks.validation import judge, listing
+from tests.flows.validations import PLAIN
 from tests.models.systems.rigid_bodies import rods
 from tests.tasks.systems.rigid_bodies import evidences, posteriors
 
@@ -26,14 +26,6 @@ RESULT = {
     "rate": 400.0, "span": 0.5, "pieces": 1, "particles": 10, "fit_rmse": 0.02,
     "starts_at_best": 1.0, "mixing": 1.1, "rank": 8, "prediction_together": None,
 }  # fmt: skip
-PLAIN = replace(
-    validate.DRY,
-    record=lambda tracker, made, verdict, files: record.publish(
-        tracker, made, verdict, files=files
-    ),
-    promote=promotion.promote,
-)
-"""The steps of the flow without Prefect."""
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Validating a shooting policy: what passes every check is promoted, all of it is recorded."""
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +15,7 @@ from ricochet.tasks.systems.air_hockey.validation.gate import PolicyEvidence
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 from ricochet.tasks.systems.air_hockey.validation.validation import VALIDATION
 from ricochet.tasks.validation import judge, record
+from tests.flows.validations import PLAIN
 from tests.tasks.systems.air_hockey import shooters
 
 NAME = "shooting-balanced"
@@ -23,14 +23,6 @@ SOUND = PolicyEvidence(
     regret=0.01, regret_error=0.004, best=0.9, agreement=0.95, states=300, beta=0.5
 )
 SMALL = ["hockey.shots=60"]
-PLAIN = replace(
-    validate.DRY,
-    record=lambda tracker, made, verdict, files: record.publish(
-        tracker, made, verdict, files=files
-    ),
-    promote=promotion.promote,
-)
-"""The steps of the flow without Prefect."""
 
 
 @pytest.fixture

@@ -10,9 +10,10 @@ to all swings, with P passes until the second impact with the bat, at time T fro
 s is the spread of the position that the readings until then will leave (`information`), q the
 passes of a bat that begins with such a spread, and rho what a second is worth in passes (set by
 hand). So the value of looking is computed: a swing that passes nothing is chosen where what is seen
-after it is worth more, and is a look where q(s) exceeds E[P]. A little of a pass,
-exp(-d^2 / 2 w^2) with d the closest approach, guides where no scenario passes. The best swings of
-the grid are tried again, with their neighbours at half the spacing, on more scenarios.
+after it is worth more. It is a look where it passes at most half as often as the swing that would
+be best without q. A little of a pass, exp(-d^2 / 2 w^2) with d the closest approach, guides where
+no scenario passes. The best swings of the grid are tried again, with their neighbours at half the
+spacing, on more scenarios.
 """
 
 from dataclasses import replace
@@ -63,26 +64,33 @@ def most_passes(
     final = swings.evaluate(scenarios, now, angles, rates, horizon, delta, world, uncertain)
     values = worth(final, world.table.screen_noise)
     row = int(values.argmax())
-    best_one = Swings(*(each[row : row + 1] for each in final))
-    later = float(next_passes(best_one, world.table.screen_noise)[0])
-    found = chosen(best_one, 0, float(values[row]))
-    return replace(found, look=later > float(best_one.passes.mean()))
+    found = chosen(final, row, float(values[row]))
+    return replace(found, look=uncertain and is_look(final, row))
+
+
+def is_look(tried: Swings, row: int) -> bool:
+    """Return whether a swing passes at most half as often as the best without what is seen."""
+    passes = tried.passes.mean(1)
+    best = int(np.where(tried.possible, own_gain(tried), -np.inf).argmax())
+    return bool(passes[row] <= 0.5 * passes[best])
 
 
 def worth(tried: Swings, screen_noise: float) -> Float[ndarray, " swing"]:
     """Return rate or gain of each swing, minus infinity where the bat cannot do it."""
-    guide = np.exp(-tried.closest / (2.0 * GUIDE_WIDTH**2)).mean(1)
-    passes, time = tried.passes.mean(1) + GUIDE * guide, tried.second.mean(1)
     if tried.seen.shape[2]:
-        values = passes - SECOND * time + next_passes(tried, screen_noise)
+        spread = expected_spread(tried, screen_noise)
+        values = own_gain(tried) + NEXT_PASSES / (1.0 + (spread / NEXT_SPREAD) ** 2)
     else:
-        values = passes / (time + LOST_TIME)
+        values = guided_passes(tried) / (tried.second.mean(1) + LOST_TIME)
     return np.where(tried.possible, values, -np.inf)
 
 
-def next_passes(tried: Swings, screen_noise: float) -> Float[ndarray, " swing"]:
-    """Return q(s), what the readings until the next bat are worth; 0 where nothing was watched."""
-    if not tried.seen.shape[2]:
-        return np.zeros(len(tried.angles))
-    spread = expected_spread(tried, screen_noise)
-    return NEXT_PASSES / (1.0 + (spread / NEXT_SPREAD) ** 2)
+def own_gain(tried: Swings) -> Float[ndarray, " swing"]:
+    """Return E[P] - rho E[T] of each swing, with the guide."""
+    return guided_passes(tried) - SECOND * tried.second.mean(1)
+
+
+def guided_passes(tried: Swings) -> Float[ndarray, " swing"]:
+    """Return E[P] of each swing, with the guide."""
+    guide = np.exp(-tried.closest / (2.0 * GUIDE_WIDTH**2)).mean(1)
+    return tried.passes.mean(1) + GUIDE * guide
