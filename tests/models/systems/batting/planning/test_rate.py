@@ -56,3 +56,24 @@ def test_nothing_is_planned_where_nothing_can_be_struck() -> None:
     state = np.array([5.0, 9.0, 0.0, 0.0, 0.0, 0.0])
     scenarios = swings.repeated(state, 0, np.arange(3))
     assert rate.most_passes(scenarios, 0.0, 1.0, DELTA, scenes.noisy()) is None
+
+
+def test_a_look_gives_up_half_of_the_passes_that_it_could_have() -> None:
+    scenarios = swings.repeated(STATE, 0, np.arange(4))
+    angles, rates = np.array([0.0, 0.1, 0.2]), np.array([0.2, 0.2, 0.2])
+    tried = swings.evaluate(scenarios, 0.0, angles, rates, 8.0, DELTA, scenes.noisy())
+    passes = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 0]], float)
+    tried = tried._replace(passes=passes, second=np.ones((3, 4)), possible=np.ones(3, bool))
+    assert [rate.is_look(tried, row) for row in range(3)] == [False, True, False]
+    without_the_best = tried._replace(possible=np.array([False, True, True]))
+    assert [rate.is_look(without_the_best, row) for row in (1, 2)] == [False, False]
+
+
+def test_where_nothing_can_pass_a_swing_is_a_look_unless_the_state_is_known() -> None:
+    known = swings.repeated(STATE, 0, 7 * np.arange(rate.FIRST_LOOK))
+    found = rate.most_passes(known, 0.0, 8.0, 1e-9, scenes.noisy())
+    assert found is not None and not found.look
+    cloud = scenes.objects(24, 5)
+    scattered = swings.Scenarios(cloud.states, cloud.kinds, np.arange(24))
+    found = rate.most_passes(scattered, 0.0, 8.0, 1e-9, scenes.noisy())
+    assert found is not None and found.look
