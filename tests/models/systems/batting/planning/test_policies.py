@@ -1,4 +1,4 @@
-"""Policies that plan again and again: a look is said once a bat, by the plan that is carried out."""
+"""Policies that plan again and again: one look a bat, by the plan that is carried out."""
 
 import numpy as np
 
