@@ -18,7 +18,12 @@ from numpy import ndarray
 from ricochet.models.systems.batting import bat
 from ricochet.models.systems.batting.bat import BatPath
 from ricochet.models.systems.batting.belief import localiser
-from ricochet.models.systems.batting.belief.localiser import Belief, FilterSettings
+from ricochet.models.systems.batting.belief.first_flight import FASTEST
+from ricochet.models.systems.batting.belief.localiser import (
+    FASTEST_ANEW,
+    Belief,
+    FilterSettings,
+)
 from ricochet.models.systems.batting.belief.particles import Cloud, Turn
 from ricochet.models.systems.batting.planning.policies import Policy, View
 from ricochet.models.systems.batting.table import CAMERA_PERIOD, LARGEST_ANGLE, LARGEST_RATE
@@ -27,6 +32,10 @@ from ricochet.models.systems.batting.world import World
 BLIND = 10  # readings that may be missing in a row
 STILL, STILL_TIME = 0.15, 2.0  # m that the belief's mean moves, in so many s; flights move 0.5
 LOST_OFTEN, LOST_WITHIN = 3, 20.0  # times that no particle explained the readings, in so many s
+DOUBTFUL = -4.0  # of the belief's fit, -1 where particles explain the readings
+SETTLING = 1.5  # s without a bat after the object was lost
+REPEATED = 3  # times the very same reading, which noise does not give
+AVERAGED = 10.0  # readings, over which ends are compared
 LATE = 0.2  # share of the camera's period by which a reading may be early or late
 OFF = 0.02  # rad, by which the bat may exceed its range or its rate in a frame
 NOTHING = np.full(2, np.nan)
@@ -64,6 +73,11 @@ class Agent:
     _places: list[Float[ndarray, " 2"]] = field(default_factory=list)
     _losses: list[float] = field(default_factory=list)
     _standing: set[str] = field(default_factory=set)
+    _began: bool = False
+    _last: tuple[float, float] = (math.nan, math.nan)
+    _repeats: int = 0
+    _good: int = 0
+    _width: float = 0.0
 
     def see(self, now: float, reading: Float[ndarray, " 2"], angle: float) -> Cloud | None:
         """Take a reading of the camera, m on the screen, and the bat's angle, rad.
@@ -71,11 +85,12 @@ class Agent:
         Args:
             now: When the camera took it, s; whole frames that are left out were not seen.
             reading: Lower and upper end.
-            angle: Of the bat then.
+            angle: Of the bat then. What is no number is said and rested on, here as for the others.
 
         Returns:
             The particles, or None before the first reading.
         """
+        now, angle = _number(now), _number(angle)
         usable, missed = self._usable(reading), self._missed(now)
         refused = self._refuse_bat(angle, missed or 0)
         before = self._angle
@@ -107,7 +122,7 @@ class Agent:
             return frames - 1
         expected = f"expected {CAMERA_PERIOD} s, or up to {BLIND} times that"
         self._say("time", f"time: found {passed:.3f} s since the last reading, {expected}")
-        self.belief = None
+        self._began, self.belief = self._began or self.belief is not None, None
         return None
 
     def _turn(self, before: float | None, refused: bool, missed: int) -> Turn:
@@ -121,8 +136,9 @@ class Agent:
         begun, before = time.perf_counter(), self.belief
         if before is None:
             if not np.isnan(usable).any():
+                fastest = FASTEST_ANEW if self._began else FASTEST
                 self.belief = localiser.begin(
-                    usable, turn.angle, self.settings, self.world, self.draw
+                    usable, turn.angle, self.settings, self.world, self.draw, fastest=fastest
                 )
         else:
             for reading in (*[NOTHING] * missed, usable):
@@ -130,6 +146,7 @@ class Agent:
                 turn = turn._replace(angle=turn.angle + turn.rate * turn.time)
             if self.belief is not None and self.belief.restarts > before.restarts:
                 self._losses.append(now)
+                self._began = True
         self.update_times.append(time.perf_counter() - begun)
 
     def _updated(self, turn: Turn, reading: Float[ndarray, " 2"]) -> Belief | None:
@@ -162,24 +179,34 @@ class Agent:
 
     def _usable(self, reading: Float[ndarray, " 2"]) -> Float[ndarray, " 2"]:
         lower, upper = _two_numbers(reading)
-        edge = 0.5 * self.world.table.screen_width + 5.0 * self.world.table.screen_noise
-        swap = 5.0 * self.world.table.screen_noise
-        faults = {
-            "screen: found no two numbers, expected both ends of a segment": not (
-                math.isfinite(lower) and math.isfinite(upper)
-            ),
-            f"screen: found ends {lower:.3f} and {upper:.3f} m, expected the lower first": lower
-            > upper + swap,
-            f"screen: found ends {lower:.3f} and {upper:.3f} m, expected them within {edge:.2f} m"
-            " of its middle": max(abs(lower), abs(upper)) > edge,
-        }
-        found = [line for line, is_so in faults.items() if is_so]
-        self._missing = self._missing + 1 if found else 0
-        if found:
-            self._say("screen", found[0])
-        else:
+        wrong = self._wrong_ends(lower, upper)
+        self._missing = self._missing + 1 if wrong else 0
+        self._good = 0 if wrong else self._good + 1
+        if wrong:
+            self._say("screen", f"screen: {wrong}")
+        elif self._good > BLIND:
             self._standing.discard("screen")
-        return NOTHING if found else np.array([lower, upper])
+        return NOTHING if wrong else np.array([lower, upper])
+
+    def _wrong_ends(self, lower: float, upper: float) -> str:
+        """Return what is wrong with a reading, in words, or nothing."""
+        if not (math.isfinite(lower) and math.isfinite(upper)):
+            return "found no two numbers, expected both ends of a segment"
+        self._repeats = self._repeats + 1 if (lower, upper) == self._last else 0
+        self._last = (lower, upper)
+        table, thinnest = self.world.table, _thinnest(self.world)
+        difference = math.sqrt(2.0) * table.screen_noise
+        self._width += (upper - lower - self._width) / AVERAGED
+        mean_error = difference / math.sqrt(2.0 * AVERAGED - 1.0)
+        edge = 0.5 * table.screen_width + 5.0 * table.screen_noise
+        ends = f"found ends {lower:.3f} and {upper:.3f} m"
+        if lower - upper > max(3.0 * difference - thinnest, 0.0) or self._width < -2.0 * mean_error:
+            return f"{ends}, expected the lower first"
+        if max(abs(lower), abs(upper)) > edge:
+            return f"{ends}, expected them within {edge:.2f} m of its middle"
+        if self._repeats >= REPEATED:
+            return f"{ends} {self._repeats + 1} times in a row, expected the camera's noise"
+        return ""
 
     def _refuse_bat(self, angle: float, missed: int) -> bool:
         """Return whether the bat is not where it can be."""
@@ -187,14 +214,15 @@ class Agent:
         wrong = not abs(angle) <= LARGEST_ANGLE + OFF
         jumped = self._angle is not None and not abs(angle - self._angle) <= far
         if wrong or jumped:
-            expected = f"at most {far:.2f} from {self._angle:.3f}" if jumped else "-0.52 to 0.52"
+            expected = f"{-LARGEST_ANGLE:.2f} to {LARGEST_ANGLE:.2f}"
+            expected = expected if wrong else f"at most {far:.2f} from {self._angle:.3f}"
             self._say("bat", f"bat: found angle {angle:.3f} rad, expected {expected}")
         else:
             self._standing.discard("bat")
         return wrong or jumped
 
     def _doubtful(self, belief: Belief, now: float) -> bool:
-        """Return whether the belief is none to swing by."""
+        """Return whether the belief is none to swing by: the bat rests, if only for a moment."""
         window = round(STILL_TIME / CAMERA_PERIOD)
         place = belief.cloud.weights @ belief.cloud.states[:, :2]
         self._places = [*self._places[-window:], place]
@@ -213,8 +241,10 @@ class Agent:
                 self._say(matter, line)
             else:
                 self._standing.discard(matter)
-        found_again = belief.waiting is None or not self._losses
-        return blind or still or lost or not found_again
+        sought = belief.waiting is not None and self._began
+        settling = any(each > now - SETTLING for each in self._losses)
+        unexplained = bool(self.settings.draws) and belief.fit < DOUBTFUL
+        return blind or still or lost or sought or settling or unexplained
 
     def _rest(self, now: float) -> None:
         """Keep the bat where it is, or where it should be if that is not known."""
@@ -229,6 +259,25 @@ class Agent:
         if matter not in self._standing:
             self._standing.add(matter)
             self.faults.append(line)
+
+
+def _thinnest(world: World) -> float:
+    """Return the least length of a projection, m: the smallest object at the far corner."""
+    table = world.table
+    height = max(abs(table.camera_y), abs(table.height - table.camera_y))
+    farthest = math.hypot(table.width - table.camera_x, height)
+    least = float(
+        world.shapes.cosines[:, 0].min() - np.abs(world.shapes.cosines[:, 1:]).sum(1).max()
+    )
+    return 2.0 * max(least, 0.0) * table.focal_length / farthest
+
+
+def _number(value: object) -> float:
+    """Return a number; not a number, where it is none."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _two_numbers(reading: object) -> tuple[float, float]:

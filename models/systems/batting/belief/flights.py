@@ -1,7 +1,7 @@
 """How well an object is localised: flights of which the truth is known (Sec. VI-B of Fu et al.)."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ricochet.models.systems.batting.world import World
 
 SWINGING = 0.6  # rad/s, omega of the bat
 LOST = 1.0  # m, error beyond which a filter is lost
+SOON = 2.0  # s after which the shape is asked for
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,14 @@ class Flight:
         shape: Probability of the right shape.
         inside: Whether the centre is in the 90 % ellipse of the particles.
         update_times: Of each update, s.
+        soon: Probability of the right shape after SOON, or at the end of a shorter flight.
     """
 
     error: float
     shape: float
     inside: bool
     update_times: Float[ndarray, " update"]
+    soon: float = float("nan")
 
 
 def localise(
@@ -60,7 +63,7 @@ def localise(
     states, kinds, counts = state[None].copy(), np.array([kind]), np.zeros((1, 3), np.int64)
     path = bat.cyclic(0.0, SWINGING, len(screen) * CAMERA_PERIOD)
     belief = _at_truth(state, settings, world) if from_truth else None
-    turn, spent = Turn(0.0, 0.0, 0.0), []
+    turn, spent, soon = Turn(0.0, 0.0, 0.0), [], 0.0
     for frame, noise in enumerate(screen):
         reading = clouds.readings(states, kinds, world)[0] + world.table.screen_noise * noise
         begun = time.perf_counter()
@@ -69,12 +72,14 @@ def localise(
         else:
             belief = localiser.update(belief, turn, reading, settings, believed, draw)
         spent.append(time.perf_counter() - begun)
+        if frame * CAMERA_PERIOD <= SOON:
+            soon = _probability(belief.cloud, kind)
         turn = Turn(*bat.angle_and_rate(path, frame * CAMERA_PERIOD), CAMERA_PERIOD)
         if frame + 1 < len(screen):
             clouds.move(states, kinds, (turn.angle, turn.rate), turn.time, world, counts)
     if belief is None:
         raise ValueError("screen has no rows, expected one or more")
-    return judged(belief.cloud, states[0], kind, np.array(spent))
+    return replace(judged(belief.cloud, states[0], kind, np.array(spent)), soon=soon)
 
 
 def _at_truth(state: Float[ndarray, " 6"], settings: FilterSettings, world: World) -> Belief:
@@ -96,9 +101,12 @@ def judged(
     mean, covariance = position(cloud)
     off = state[:2] - mean
     distance = float(off @ np.linalg.solve(covariance, off))
-    shape = float(cloud.weights[cloud.kinds == kind].sum())
     inside = distance < stats.chi2.ppf(0.9, 2)
-    return Flight(float(np.hypot(*off)), shape, bool(inside), spent)
+    return Flight(float(np.hypot(*off)), _probability(cloud, kind), bool(inside), spent)
+
+
+def _probability(cloud: Cloud, kind: int) -> float:
+    return float(cloud.weights[cloud.kinds == kind].sum())
 
 
 def accuracy(

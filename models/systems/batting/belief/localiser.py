@@ -5,7 +5,8 @@ that are resampled at each reading and never spread.
 
 A reading of a well followed object has -1 for its mean log density: half the mean of a chi square
 with two degrees of freedom. Where the running mean falls below LOST, no particle explains what is
-seen, and the filter begins anew with the next readings, from a wider uniform start.
+seen, and the filter begins anew with the next readings, from a uniform start that is as fast as
+objects become.
 """
 
 from dataclasses import dataclass, replace
@@ -15,13 +16,13 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.systems.batting.belief import first_flight, particles
-from ricochet.models.systems.batting.belief.first_flight import READINGS, FirstReadings
+from ricochet.models.systems.batting.belief.first_flight import FASTEST, READINGS, FirstReadings
 from ricochet.models.systems.batting.belief.particles import Cloud, Turn
 from ricochet.models.systems.batting.world import World
 
 LOST = -8.0  # of the running mean of log densities
 MEMORY = 10.0  # readings, of that mean
-FASTEST_ANEW = 6.0  # m/s and rad/s an axis
+FASTEST_ANEW = 40.0  # m/s and rad/s an axis: the tip of the bat can turn at 20 m/s
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,17 @@ def begin(
     settings: FilterSettings,
     world: World,
     draw: np.random.Generator,
+    *,
+    fastest: float = FASTEST,
 ) -> Belief:
-    """Return the belief after the first reading, m on the screen, with the bat at an angle, rad."""
+    """Return the belief after the first reading, m on the screen, with the bat at an angle, rad.
+
+    Args:
+        fastest: Of the uniform start, m/s and rad/s an axis.
+    """
     cloud = first_flight.uniform(settings.particles, angle, world, draw)
     cloud, _ = particles.step(cloud, Turn(angle, 0.0, 0.0), reading, world, draw)
-    waiting = FirstReadings(reading[None], ()) if settings.draws else None
+    waiting = FirstReadings(reading[None], (), fastest) if settings.draws else None
     return _renewed(Belief(cloud, 1, waiting), settings, draw)
 
 

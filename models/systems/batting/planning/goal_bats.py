@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
-from scipy import optimize
 
 from ricochet.models.systems.batting.bat import BatPath
 from ricochet.models.systems.batting.planning import swings
@@ -54,6 +53,7 @@ def nearest(
 
     For one scenario without noise this is row C, and for the particles of a belief row D.
     """
+    from scipy import optimize  # late: ours needs numpy alone
 
     def cost(tried: Swings) -> Float[ndarray, " swing"]:
         return np.where(tried.possible, np.sqrt(tried.closest).mean(1), np.inf)

@@ -45,6 +45,7 @@ class Done:
     """What is kept of a trial or a flight; errors in metres.
 
     Attributes:
+        soon, shape: Probability of the right shape after `flights.SOON` and at the end.
         plan_ms, update_ms: Mean, 99th percentile and largest of the times, ms; or none.
     """
 
@@ -56,6 +57,7 @@ class Done:
     error: float = 0.0
     shape: float = 0.0
     inside: bool = False
+    soon: float = 0.0
 
 
 def do(job: Job) -> Done:
@@ -118,6 +120,7 @@ def _fly(job: Job, start: Start, believed: World, draw: np.random.Generator) -> 
         error=flight.error,
         shape=flight.shape,
         inside=flight.inside,
+        soon=flight.soon,
     )
 
 

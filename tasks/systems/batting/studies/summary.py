@@ -19,6 +19,7 @@ from ricochet.tasks.systems.batting.studies.jobs import Done
 from ricochet.tasks.systems.batting.studies.rows import DELTA, OPEN
 
 RESAMPLES = 4000
+CERTAIN = 0.05
 AT_DELTA = int(np.abs(DISTANCES - DELTA).argmin())
 PAIRS = (("ours", "B"), ("B", "C"), ("C", "D"), ("A", "B"), ("ours", "A"))
 
@@ -41,9 +42,12 @@ def row(done: Sequence[Done], seconds: float) -> dict[str, Any]:
 
 
 def paired(more: Sequence[Done], less: Sequence[Done]) -> dict[str, Any]:
-    """Return the ratio of passes of two rows at DELTA over the trials that both played.
+    """Return how the passes of two rows at DELTA compare over the trials that both played.
 
-    A row without a pass counts as half a one in a ratio.
+    Returns:
+        The `ratio` of totals with its 90 % `interval`, where a row without a pass counts as half a
+        one; the `medians` of both, for totals may be those of a few trials; how many trials the
+        first `won`; the one-sided `p`.
     """
     count = min(len(more), len(less))
     a = np.array([each.passes[AT_DELTA] for each in more[:count]], float)
@@ -54,6 +58,8 @@ def paired(more: Sequence[Done], less: Sequence[Done]) -> dict[str, Any]:
         "trials": count,
         "ratio": round(float(a.sum() / max(b.sum(), 0.5)), 3),
         "interval": [round(float(each), 3) for each in np.quantile(ratios, [0.05, 0.95])],
+        "medians": [float(np.median(a)), float(np.median(b))],
+        "won": int((a > b).sum()),
         "p": sign_flips.p_value(a - b),
     }
 
@@ -68,21 +74,25 @@ def filter_row(done: Sequence[Done]) -> dict[str, Any]:
 
 
 def claims(
-    played: Mapping[str, Sequence[Done]], shape_soon: Sequence[Done]
+    played: Mapping[str, Sequence[Done]], flown: Mapping[str, Sequence[Done]]
 ) -> list[dict[str, Any]]:
-    """Return each sentence of the paper that the study can answer, and whether it holds here."""
+    """Return each sentence of the paper that the study can answer, and whether it holds here.
+
+    Args:
+        played: Trials of each row.
+        flown: Flights of each filter.
+
+    Returns:
+        For each `sentence` its one-sided `p`, and whether it `holds`: True where p is below
+        CERTAIN, False where the contrary's is, None where the study does not decide.
+    """
     best_open = max(OPEN, key=lambda name: _total(played[name]))
-    known = np.array([each.shape > 0.5 for each in shape_soon])
     answers = [
         _compared("noise in the plan helps: B passes more often than C", played["B"], played["C"]),
         _compared(
             "one particle beats the set: C passes more often than D", played["C"], played["D"]
         ),
-        {
-            "sentence": "shape is soon known: right in most flights after 12 s",
-            "holds": bool(known.mean() > 0.5),
-            "p": _binomial_p(int(known.sum()), len(known)),
-        },
+        *(_shape_soon(name, flown[name]) for name in ("paper_200", "ours")),
         *(
             _compared(
                 f"open loop is always worse: {closed} passes more often than {best_open}, the best"
@@ -112,29 +122,35 @@ def milliseconds(times: Sequence[Sequence[float]]) -> dict[str, float] | None:
 
 
 def _compared(sentence: str, more: Sequence[Done], less: Sequence[Done]) -> dict[str, Any]:
-    count = min(len(more), len(less))
-    result = paired(more, less)
-    return {
-        "sentence": sentence,
-        "holds": _total(more[:count]) > _total(less[:count]),
-        "p": result["p"],
-    }
+    return _answer(sentence, paired(more, less)["p"], paired(less, more)["p"])
 
 
 def _best(sentence: str, played: Mapping[str, Sequence[Done]]) -> dict[str, Any]:
-    """Compare E with each other open loop; the p-value is the largest."""
-    each = [_compared(sentence, played["E"], played[name]) for name in OPEN if name != "E"]
-    return {
-        "sentence": sentence,
-        "holds": all(one["holds"] for one in each),
-        "p": max(one["p"] for one in each),
-    }
+    """Compare E with each other open loop; it is best if better than each, not if worse than one.
+
+    Of five comparisons the contrary's smallest p is multiplied by five (Bonferroni).
+    """
+    others = [played[name] for name in OPEN if name != "E"]
+    better = max(paired(played["E"], other)["p"] for other in others)
+    worse = min(paired(other, played["E"])["p"] for other in others)
+    return _answer(sentence, better, min(len(others) * worse, 1.0))
 
 
-def _binomial_p(successes: int, count: int) -> float:
+def _shape_soon(name: str, flown: Sequence[Done]) -> dict[str, Any]:
     from scipy import stats
 
-    return float(stats.binomtest(successes, count, 0.5, "greater").pvalue)
+    right = sum(each.soon > 0.5 for each in flown)
+    more, less = (
+        float(stats.binomtest(right, len(flown), 0.5, side).pvalue) for side in ("greater", "less")
+    )
+    sentence = f"shape is soon known: {name} is right in most flights after {flights.SOON:g} s"
+    return _answer(sentence, more, less)
+
+
+def _answer(sentence: str, p: float, contrary: float) -> dict[str, Any]:
+    decided = {True: p < CERTAIN, False: contrary < CERTAIN}
+    holds = next((answer for answer, is_so in decided.items() if is_so), None)
+    return {"sentence": sentence, "holds": holds, "p": p}
 
 
 def _total(done: Sequence[Done]) -> float:

@@ -104,7 +104,7 @@ def counted(
     """Return `result.json` from what was played."""
     played = {row: by_row["filter", row] for row in (*CLOSED, *OPEN)}
     known = {row: by_row["known", row] for row in KNOWN}
-    ours = by_row["flight", "ours"]
+    flown = {name: by_row["flight", name] for name in FILTERS}
     return {
         "trials": amount.trials,
         "seconds": amount.seconds,
@@ -119,7 +119,7 @@ def counted(
                 if "D" not in (a, b)
             },
         },
-        "filter": {row: summary.filter_row(by_row["flight", row]) for row in FILTERS},
-        "claims": summary.claims(played, ours),
+        "filter": {row: summary.filter_row(flown[row]) for row in FILTERS},
+        "claims": summary.claims(played, flown),
         "paper": {row: list(counts) for row, counts in TABLE_ONE.items()},
     }

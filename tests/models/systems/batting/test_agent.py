@@ -1,5 +1,7 @@
 """The controller meets what cannot be: a line for each, and the bat at rest."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -146,7 +148,16 @@ def test_a_time_that_is_none_puts_the_bat_to_rest_and_is_forgotten(now):
     assert at_rest(one, 0.1) and np.isfinite(one.target(np.nan))  # asks 2 s ahead: silent
     shown(one, [good_reading(n) for n in range(3, 6)], begun=3)
     assert [line.split(":")[0] for line in one.faults] == ["time", "camera"]
-    assert not at_rest(one, 0.25)
+    assert one.belief.readings == 3 and at_rest(one, 0.25)  # it looks first
+
+
+@pytest.mark.parametrize(("now", "angle"), [(None, 0.0), (0.15, None), (0.15, "0.1 rad")])
+def test_a_time_or_an_angle_that_is_no_number_puts_the_bat_to_rest(now, angle):
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    assert not at_rest(one, 0.1)
+    one.see(now, good_reading(5), angle)
+    assert at_rest(one, 0.1)
 
 
 @pytest.mark.parametrize("angle", [3.0, np.nan, -np.inf])
@@ -234,12 +245,72 @@ def test_an_object_that_jumps_about_is_lost_and_the_bat_rests():
     assert at_rest(one, 200 * CAMERA_PERIOD)
 
 
+def played(
+    seconds: float, corrupt: Callable[[int, np.ndarray], np.ndarray | None], speed: float
+) -> tuple[Agent, list[float], list[float]]:
+    """Let an agent see an object through what corrupts readings; None: no frame came.
+
+    Returns:
+        The agent, how far off it is and how fast its bat turns in each frame.
+    """
+    start = trial.random_start(5, 2, seconds, 0.02)
+    world, state, kind = start.world, start.state[None].copy(), np.array([start.kind])
+    state[0, 3:5] = speed * np.array([0.6, 0.8])
+    settings = FilterSettings(draws=30_000, early=15_000, particles=8000)
+    one = Agent(
+        Swinging(), settings, paper_world(np.random.default_rng(6), 2**14), np.random.default_rng(7)
+    )
+    counts, angle, errors, rates = np.zeros((1, 3), np.int64), 0.0, [], []
+    for frame, noise in enumerate(start.screen):
+        now = frame * CAMERA_PERIOD
+        reading = corrupt(frame, clouds.readings(state, kind, world)[0] + 0.02 * noise)
+        if reading is not None:
+            cloud = one.see(now, reading, angle)
+            if cloud is not None:
+                errors.append(float(np.hypot(*(cloud.weights @ cloud.states - state[0])[:2])))
+        rates.append((one.target(now + CAMERA_PERIOD) - angle) / CAMERA_PERIOD)
+        clouds.move(state, kind, (angle, rates[-1]), CAMERA_PERIOD, world, counts)
+        angle += rates[-1] * CAMERA_PERIOD
+    return one, errors, rates
+
+
+@pytest.mark.slow
+def test_an_object_as_fast_as_the_bat_makes_it_is_found_again_after_a_silence():
+    one, errors, _ = played(9.0, lambda frame, seen: None if 60 <= frame < 72 else seen, 15.0)
+    assert [line.split(":")[0] for line in one.faults] == ["camera", "time"]
+    assert np.median(errors[-40:]) < 1.0
+
+
+@pytest.mark.slow
+def test_ends_that_are_swapped_are_not_swung_by():
+    """From 3 s on; the object may be so far away that its ends are less than 0.1 m apart."""
+    one, _, rates = played(8.0, lambda frame, seen: seen[::-1] if frame >= 60 else seen, 1.0)
+    assert any("the lower first" in line for line in one.faults)
+    assert not np.any(rates[80:])
+
+
+@pytest.mark.slow
+def test_ends_that_are_swapped_from_the_start_are_not_swung_by():
+    one, _, rates = played(8.0, lambda frame, seen: seen[::-1], 1.0)
+    assert any("the lower first" in line for line in one.faults)
+    assert not np.any(rates[20:])
+
+
+@pytest.mark.slow
+def test_a_camera_that_is_stuck_is_said_and_the_bat_rests():
+    held = []
+
+    def stuck(frame, seen):
+        held.append(seen)
+        return held[min(frame, 40)]
+
+    one, _, rates = played(6.0, stuck, 1.0)
+    assert any("times in a row" in line for line in one.faults)
+    assert not np.any(rates[40 + BLIND + 8 :])
+
+
 @pytest.mark.slow
 def test_in_a_trial_it_says_nothing_and_localises():
-    start = trial.random_start(5, 0, 10.0, 0.02)
-    believed = paper_world(np.random.default_rng(6), 2**14)
-    settings = FilterSettings(draws=20_000, early=10_000, particles=5000)
-    one = Agent(Swinging(), settings, believed, np.random.default_rng(7))
-    played = trial.run(start, one.policy, settings, believed, np.random.default_rng(8))
-    assert np.median(played.errors[5:]) < 1.0
-    assert played.bats >= 1
+    one, errors, rates = played(10.0, lambda frame, seen: seen, 1.0)
+    assert one.faults == [] and np.any(rates)
+    assert np.median(errors[100:]) < 1.0

@@ -42,16 +42,43 @@ def test_a_filter_is_counted():
     assert (row["shape"], row["lost"], row["coverage_90"]) == (0.75, 0.25, 0.75)
 
 
+def answers(played: dict[str, list[Done]], flown: dict[str, list[Done]]) -> dict[str, dict]:
+    found = summary.claims(played, flown)
+    return {each["sentence"].removeprefix("shape is soon known: "): each for each in found}
+
+
 def test_each_claim_is_answered():
-    played = {row: [done(counts[3])] * 5 for row, counts in TABLE_ONE.items()}
-    played["ours"] = [done(60)] * 5
-    shapes = [Done(shape=0.9)] * 20
-    answers = {each["sentence"].split(":")[0]: each for each in summary.claims(played, shapes)}
-    assert len(answers) == 6
-    assert answers["noise in the plan helps"]["holds"]
-    assert answers["E is the best open loop"]["holds"]
-    assert not answers["nothing beats A"]["holds"]
-    assert all(0.0 < each["p"] <= 1.0 for each in answers.values())
+    """Eight pairs that differ alike have p 1 / 256; the best open loop is compared five times."""
+    played = {row: [done(counts[3])] * 8 for row, counts in TABLE_ONE.items()}
+    played["ours"] = [done(60)] * 8
+    flown = {"paper_200": [Done(soon=0.2)] * 20, "ours": [Done(soon=0.9)] * 20}
+    found = {sentence.split(":")[0]: each for sentence, each in answers(played, flown).items()}
+    assert len(found) == 7
+    assert found["noise in the plan helps"]["holds"] is True
+    assert found["E is the best open loop"]["holds"] is True
+    assert found["nothing beats A"]["holds"] is False
+    assert found["paper_200 is right in most flights after 2 s"]["holds"] is False
+    assert found["ours is right in most flights after 2 s"]["holds"] is True
+    assert all(0.0 < each["p"] <= 1.0 for each in found.values())
+
+
+def test_what_trials_do_not_decide_stays_open():
+    draw = np.random.default_rng(3)
+    played = {row: [done(int(n)) for n in draw.poisson(5, 10)] for row in (*TABLE_ONE, "ours")}
+    flown = {name: [Done(soon=0.9), Done(soon=0.1)] * 10 for name in ("paper_200", "ours")}
+    found = answers(played, flown)
+    open_ones = [each for each in found.values() if each["holds"] is None]
+    # Of nine sentences, each decided by chance at most twice in 20.
+    assert len(open_ones) >= 6
+    for each in open_ones:
+        assert each["p"] >= summary.CERTAIN
+
+
+def test_one_trial_that_differs_from_all_is_seen_in_the_medians():
+    more, less = [done(3)] * 9 + [done(300)], [done(1)] * 9 + [done(2)]
+    found = summary.paired(more, less)
+    assert found["medians"] == [3.0, 1.0] and found["won"] == 10
+    assert found["ratio"] > 20.0
 
 
 def test_a_journal_gives_back_what_it_was_given():
