@@ -32,8 +32,9 @@ LONGEST = 0.01
 SLOWEST = 0.1
 """Normal speed before impact, m/s."""
 SECONDS = 8.0
-IDLE = 20  # plays without any impact, beside as many as are wanted, before none is expected
 """Of each play."""
+IDLE = 20
+"""Plays without any impact, beside as many as are wanted, before none is expected."""
 SPEED = 2.0
 """Deviation of each velocity at its start, m/s and rad/s."""
 

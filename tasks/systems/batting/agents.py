@@ -5,7 +5,7 @@
     agent.see(time, np.array([lower, upper]), angle)      # at 20 Hz: s, m on the screen, rad
     angle = agent.target(time + 0.02)                     # at 50 Hz: where the bat should be, rad
 
-Numpy and scipy are needed, and numba to keep up: without it the same functions run as plain Python,
+Numpy is needed, and numba to keep up: without it the same functions run as plain Python,
 far too slowly for the camera. A name asks MLflow too.
 """
 

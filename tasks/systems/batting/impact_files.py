@@ -75,6 +75,7 @@ def read(file: Path) -> ImpactTable:
     """
     values, rows, rejected = _numbers(*_cells(file))
     impacts = _impacts(values)
+    impacts, rows = _screened(impacts, rows, _copies(values, rows), rejected)
     impacts, rows = _screened(impacts, rows, screening.no_body(impacts), rejected)
     impacts = screening.with_unit_normals(impacts)
     if len(impacts) and (other := screening.other_units(impacts)) is not None:
@@ -124,18 +125,19 @@ def write(file: Path, impacts: Impacts) -> None:
 def _cells(file: Path) -> tuple[Path, list[str], list[list[str]]]:
     """Return the names of a file's columns and its rows."""
     expected = f"the columns {', '.join(COLUMNS)}"
-    if file.exists() and not (file.is_file() and file.stat().st_size <= LARGEST):
-        size = f"a file of at most {LARGEST // 2**20} MiB"
-        raise BadInput(str(file), "a folder, a device or more than that", size)
+    if file.exists() and (fault := _no_table(file)):
+        raise BadInput(str(file), fault, f"a file of at most {LARGEST // 2**20} MiB")
     try:
         text = read_bytes(file, expected).decode("utf-8-sig")
         lines = [row for row in csv.reader(io.StringIO(text)) if row]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(str(file), "what is no text of commas", expected) from error
+        raise BadInput(str(file), "no text", f"text with {expected}") from error
     if not lines:
         raise BadInput(str(file), "nothing", expected)
     names = [name.strip().lower() for name in lines[0]]
     missing = [name for name in COLUMNS if name not in names]
+    if len(names) == 1 and (separator := next((x for x in ";\t|" if x in names[0]), None)):
+        raise BadInput(str(file), f"columns separated by {separator!r}", "by commas")
     if missing:
         found = f"no column {', '.join(missing)}"
         raise BadInput(str(file), f"{found} among {','.join(lines[0])[:120]}", expected)
@@ -146,6 +148,26 @@ def _cells(file: Path) -> tuple[Path, list[str], list[list[str]]]:
         found = f"{len(lines) - 1} rows below the names of columns"
         raise BadInput(str(file), found, f"1 to {MOST}")
     return file, names, lines[1:]
+
+
+def _no_table(file: Path) -> str:
+    """Return what a file is that cannot be a table, or nothing."""
+    if file.is_dir():
+        return "a folder"
+    if not file.is_file():
+        return "no plain file"
+    size = file.stat().st_size
+    return f"{size} bytes" if size > LARGEST else ""
+
+
+def _copies(values: Float[ndarray, "impact column"], rows: Int[ndarray, " impact"]) -> list[str]:
+    """Return of which row each is a copy, in words: held out, it would confirm itself."""
+    _, first, inverse = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    original = first[inverse.reshape(-1)]
+    return [
+        f"the same as a row before: row {rows[at]}" if at < place else ""
+        for place, at in enumerate(original)
+    ]
 
 
 def _numbers(

@@ -17,12 +17,11 @@ from ricochet.models.systems.batting.belief.localiser import FilterSettings
 from ricochet.models.systems.batting.impacts import inference, misfits
 from ricochet.models.systems.batting.impacts.believed_law import believed_law
 from ricochet.models.systems.batting.impacts.inference import (
-    NOISE,
-    PARAMETERS,
     REGION,
     ImpactPosterior,
     Predicted,
 )
+from ricochet.models.systems.batting.impacts.parameters import NOISE, PARAMETERS
 from ricochet.models.systems.batting.impacts.recorded import Impacts
 from ricochet.models.systems.batting.shapes import seven_shapes
 from ricochet.models.systems.batting.table import Table

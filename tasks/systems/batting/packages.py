@@ -30,7 +30,7 @@ from ricochet.models.systems.batting import shapes as shape_sets
 from ricochet.models.systems.batting.belief.localiser import FilterSettings
 from ricochet.models.systems.batting.camera import project
 from ricochet.models.systems.batting.impact_law import Contact, Law, impulse
-from ricochet.models.systems.batting.impacts.inference import FRICTION_LIMIT, NOISE, PARAMETERS
+from ricochet.models.systems.batting.impacts.parameters import FRICTION_LIMIT, NOISE, PARAMETERS
 from ricochet.models.systems.batting.shapes import Shapes
 from ricochet.models.systems.batting.table import Table
 from ricochet.models.systems.batting.world import QUIET, World

@@ -24,15 +24,17 @@ from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import tempered_particles
 from ricochet.models.systems.batting.impact_law import Contact, Law, impulse, noisy_impulse
 from ricochet.models.systems.batting.impacts import likelihood
+from ricochet.models.systems.batting.impacts.parameters import (
+    FRICTION_LIMIT,
+    NOISE,
+    PARAMETERS,
+)
 from ricochet.models.systems.batting.impacts.recorded import Impacts, changes, observed_changes
 
-PARAMETERS = ("restitution", "tangential_restitution", "friction")
-NOISE = ("normal_share", "tangential_share")
 LEAST_NOISE = 1e-4
 LEAST_IMPACTS = 10
 """Impacts that are needed."""
 PARTICLES = 1000
-FRICTION_LIMIT = 2.0
 REGION = 0.9
 PREDICTIVE = 1000  # draws of each predicted impact
 UNIDENTIFIED = 0.5

@@ -8,6 +8,8 @@ too few held-out impacts in their regions. Whatever the departure, the noise tha
 wide as residuals are: more than `NOISY` of the impulse is said too.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
@@ -24,6 +26,8 @@ from ricochet.models.systems.batting.impacts.recorded import Impacts, impulses, 
 
 CHANCE = 5e-4
 """Of each test, that it speaks where the law holds."""
+SURFACE_SIGNS = {"x": (-1.0, 1.0), "y": (1.0, -1.0), "x and y": (-1.0, -1.0)}
+CLEARER = 0.5  # scatter of restitution with another sign of the surface, to be named
 FEWEST = 20  # impacts, for residuals to show anything
 SIMULATED = 200  # tables
 NOISY = 0.3
@@ -55,7 +59,9 @@ def of(
             f"{(~core).sum()} of {len(core)} impacts are far from the law that explains the others:"
             " there may be two surfaces or bodies in the table"
         )
-    return found + _too_noisy(posterior) + ([] if predicted is None else _uncovered(predicted))
+    if noisy := _too_noisy(posterior):
+        found += [*noisy, *_surface_sign(impacts)]
+    return found + ([] if predicted is None else _uncovered(predicted))
 
 
 def residuals(posterior: ImpactPosterior, impacts: Impacts) -> Float[ndarray, "impact 2"]:
@@ -145,6 +151,32 @@ def _too_noisy(posterior: ImpactPosterior) -> list[str]:
         f"noise of {noise[0]:.0%} (normal) and {noise[1]:.0%} (tangential) of the normal impulse:"
         " the law explains little of this table"
     ]
+
+
+def _surface_sign(impacts: Impacts) -> list[str]:
+    """Return a line where restitution would scatter less with another sign of the surface."""
+    scatter = {
+        axes: _scatter(replace(impacts, surface=impacts.surface * np.array(signs)))
+        for axes, signs in SURFACE_SIGNS.items()
+    }
+    best = min(scatter, key=lambda axes: scatter[axes])
+    found = _scatter(impacts)
+    if not scatter[best] < CLEARER * found:
+        return []
+    return [
+        f"{best} of the surface's velocity seems to have the other sign: restitution scatters by"
+        f" {found:.2f} from impact to impact, with it by {scatter[best]:.2f}"
+    ]
+
+
+def _scatter(impacts: Impacts) -> float:
+    """Return half of the middle half's width of restitutions; infinite where few approach."""
+    before, after = impacts.closing(impacts.before)[:, 0], impacts.closing(impacts.after)[:, 0]
+    approaching = before < 0.0
+    if approaching.mean() < 0.9:
+        return float("inf")
+    low, high = np.quantile(-after[approaching] / before[approaching], (0.25, 0.75))
+    return 0.5 * float(high - low)
 
 
 def _uncovered(predicted: Predicted) -> list[str]:

@@ -92,11 +92,11 @@ def test_no_object_gains_energy_from_a_bat_at_rest(angle: float, law: Law) -> No
     assert (counts[:, 2] > 0).all()
 
 
-@pytest.mark.parametrize("angle", [0.0])
+@pytest.mark.parametrize("angle", [-0.52, 0.0, 0.3])
 def test_objects_of_dull_impacts_come_to_rest_with_hardly_any_energy_from_hops(
     angle: float,
 ) -> None:
-    """Once rolling or sliding they hop by at most 1e-8 m: up to 1e-6 J/kg a frame was seen."""
+    """Once rolling or sliding they hop by 1e-8 m, in corners 5e-7 m: 6e-6 J/kg a frame was seen."""
     world = scenes.quiet()._replace(law=DULL._replace(impulse_noise=0.0))
     cloud = scenes.objects(6, 5, angle)
     states, counts = cloud.states, scenes.counts(6)
@@ -105,7 +105,7 @@ def test_objects_of_dull_impacts_come_to_rest_with_hardly_any_energy_from_hops(
     for _ in range(300):
         clouds.move(states, cloud.kinds, (angle, 0.0), CAMERA_PERIOD, world, counts)
         after = scenes.energies(states, cloud.kinds, world)
-        assert (after - before).max() < 3e-6
+        assert (after - before).max() < 1e-5
         gained += np.maximum(after - before, 0.0)
         before = after
     assert gained.max() < 3e-5 and (after < first).all()
@@ -213,7 +213,7 @@ def test_the_store_of_noise_begins_again_after_its_end() -> None:
     np.testing.assert_array_equal(one, two)
 
 
-def test_an_impact_with_the_bat_ends_a_motion_that_is_told_so() -> None:
+def test_an_impact_with_the_bat_ends_a_motion_that_stops_there() -> None:
     cloud = scenes.objects(200, 13)
     stopped = 0
     for state, kind in zip(cloud.states, cloud.kinds, strict=True):

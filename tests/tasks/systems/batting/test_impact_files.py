@@ -94,12 +94,12 @@ def test_what_is_no_text_no_file_too_short_or_too_large_is_refused(
     assert "No such file" in refused(file)
     assert "a folder" in refused(tmp_path)
     file.write_bytes(b"\xff\xfe\x00")
-    assert "no text of commas" in refused(file)
+    assert "no text, expected text with the columns" in refused(file)
     assert "9 usable impacts in 9 rows" in refused(written(tmp_path, 9))
     monkeypatch.setattr(impact_files, "MOST", 50)
     assert "found 60 rows" in refused(written(tmp_path, 60))
     monkeypatch.setattr(impact_files, "LARGEST", 1000)
-    assert "more than that" in refused(file)
+    assert " bytes, expected a file of at most" in refused(file)
 
 
 def test_rows_that_cannot_be_impacts_are_rejected_each_with_its_reason(tmp_path: Path) -> None:
@@ -130,3 +130,21 @@ def test_a_balance_that_fails_for_all_rejects_none_for_it(tmp_path: Path) -> Non
     assert len(found.rows) == 120 and found.balance.residual_share > 0.5
     (line,) = found.misfit
     assert line.startswith("Newton's balance fails: 67% of the changes of spin")
+
+
+def test_copies_of_a_row_count_once(tmp_path: Path) -> None:
+    file = written(tmp_path, 30)
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines, *lines[1:6]]) + "\n")
+    table = impact_files.read(file)
+    assert len(table.impacts) == 30
+    assert [(each.row, each.reason) for each in table.rejected] == [
+        (32 + n, f"the same as a row before: row {2 + n}") for n in range(5)
+    ]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_another_separator_is_named(tmp_path: Path, separator: str) -> None:
+    file = written(tmp_path, 30)
+    file.write_text(file.read_text().replace(",", separator))
+    assert f"separated by {separator!r}, expected by commas" in refused(file)

@@ -141,11 +141,11 @@ def test_names_are_of_this_kind_alone_and_bad_ones_are_refused() -> None:
 
 
 def test_reading_needs_no_compiler_and_no_server(tmp_path: Path) -> None:
-    """A robot reads a package, and its controller, with numpy and scipy alone."""
+    """A robot reads a package, and its controller, with numpy alone."""
     batters.written(tmp_path / "package")
     code = (
         "import sys\n"
-        "for each in ('numba', 'torch', 'mlflow', 'prefect', 'mujoco'):\n"
+        "for each in ('numba', 'scipy', 'torch', 'mlflow', 'prefect', 'mujoco'):\n"
         "    sys.modules[each] = None\n"
         "import importlib.util\n"
         "real = importlib.util.find_spec\n"

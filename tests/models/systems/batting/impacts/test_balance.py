@@ -1,4 +1,4 @@
-"""Newton's balance holds for every law of impact, and tells what of a table is wrong."""
+"""Newton's balance holds for every law of impact, and names what of a table is wrong."""
 
 from dataclasses import replace
 
@@ -67,7 +67,7 @@ def test_errors_of_measured_spins_are_no_misfit() -> None:
     assert balance.misfit(impacts, found) == []
 
 
-def test_rows_of_which_one_entry_is_wrong_are_told_from_the_others() -> None:
+def test_rows_of_which_one_entry_is_wrong_are_separated_from_the_others() -> None:
     impacts = table(4)
     after = impacts.after.copy()
     after[7, 0] += 3.0

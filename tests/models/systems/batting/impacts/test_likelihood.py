@@ -71,7 +71,7 @@ def test_the_whole_is_the_sum_over_impacts_in_any_order_and_axes() -> None:
     np.testing.assert_allclose(again, whole)
 
 
-def test_an_impact_far_from_the_law_tells_nothing() -> None:
+def test_an_impact_far_from_the_law_informs_of_nothing() -> None:
     impacts = table(1, 2)
     theta = TRUTH + np.array((0.02, 0.0, 0.0, 0.0, 0.0)) * np.arange(3)[:, None]
     wild = impacts.impulse * 50.0

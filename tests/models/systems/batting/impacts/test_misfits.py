@@ -8,6 +8,7 @@ import pytest
 from ricochet.models.systems.batting.impacts import inference, misfits, recorded
 from ricochet.models.systems.batting.impacts.inference import ImpactPosterior
 from ricochet.models.systems.batting.impacts.recorded import Impacts
+from ricochet.models.systems.batting.shapes import seven_shapes
 from tests.models.systems.batting.tables import LAW, TRUTH, law_of, table
 
 
@@ -94,3 +95,17 @@ def test_predictions_that_are_too_sure_are_said() -> None:
     predicted = inference.predict(sure, impacts, np.random.default_rng(0))
     found = misfits.of(sure, impacts, np.zeros(300), predicted, np.random.default_rng(0))
     assert any("too sure of themselves" in line for line in found)
+
+
+@pytest.mark.parametrize(("axes", "signs"), [("x", (-1.0, 1.0)), ("x and y", (-1.0, -1.0))])
+def test_surface_velocities_of_the_wrong_sign_are_named(
+    axes: str, signs: tuple[float, float]
+) -> None:
+    """The surface moves as fast as the body does, and almost never away from it."""
+    impacts = recorded.simulate(
+        law_of(TRUTH), seven_shapes(), 400, np.random.default_rng(4), speed=1.0
+    )
+    turned = replace(impacts, surface=impacts.surface * np.array(signs))
+    approaching = turned.closing(turned.before)[:, 0] < -0.1
+    found = misfit(turned.take(approaching))
+    assert any(line.startswith(f"{axes} of the surface's velocity") for line in found)

@@ -8,8 +8,8 @@ from tests.models.systems.batting.tables import LAW, table
 
 def test_changes_by_the_measured_impulses_are_the_measured_changes() -> None:
     impacts = table(0)
-    told = recorded.changes(impacts, impacts.impulse)
-    np.testing.assert_allclose(told, recorded.observed_changes(impacts), atol=1e-12)
+    expected = recorded.changes(impacts, impacts.impulse)
+    np.testing.assert_allclose(expected, recorded.observed_changes(impacts), atol=1e-12)
     again = recorded.struck(impacts, impacts.impulse)
     np.testing.assert_allclose(again.after, impacts.after, atol=1e-12)
 

@@ -1,4 +1,4 @@
-"""What is measured again tells a sound package from one that was sharpened."""
+"""What is measured again distinguishes a sound package from one that was sharpened."""
 
 from dataclasses import replace
 from pathlib import Path
