@@ -1,0 +1,51 @@
+"""What frames of sound are labelled with: mean speed, mean velocity and position of the drawer.
+
+Frames of FRAME samples at SAMPLE_RATE, 64 ms, one after another (Sec. III-A of Baum et al.).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+SAMPLE_RATE = 16_000
+FRAME = 1024
+PERIOD = FRAME / SAMPLE_RATE  # s
+STEPS = 32  # of a frame, over which a track is interpolated
+MOVING = 0.05  # m/s, above which a direction is asked for
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Of consecutive frames.
+
+    Attributes:
+        speed: Mean of |v|, m/s.
+        velocity: Mean of v, m/s; positive: it opens.
+        position: In the middle of the frame, m.
+    """
+
+    speed: Float[ndarray, " frame"]
+    velocity: Float[ndarray, " frame"]
+    position: Float[ndarray, " frame"]
+
+
+def of_track(
+    times: Float[ndarray, " time"], positions: Float[ndarray, " time"], frames: int
+) -> Labels:
+    """Return the labels of so many frames from a track of positions.
+
+    >>> found = of_track(np.array([0.0, 1.0]), np.array([0.0, 0.5]), 2)
+    >>> found.speed.round(9), found.position.round(9)
+    (array([0.5, 0.5]), array([0.016, 0.048]))
+
+    Args:
+        times, positions: Of the track, s and m; before and after it the drawer rests.
+        frames: How many.
+    """
+    edges = np.arange(frames * STEPS + 1) * (PERIOD / STEPS)
+    at = np.interp(edges, times, positions)
+    moved = np.diff(at).reshape(frames, STEPS)
+    middle = at[STEPS // 2 :: STEPS][:frames]
+    return Labels(np.abs(moved).sum(1) / PERIOD, moved.sum(1) / PERIOD, middle)
