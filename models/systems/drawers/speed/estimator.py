@@ -54,11 +54,16 @@ def features(samples: Float[ndarray, "channel sample"]) -> Float[ndarray, "frame
     Args:
         samples: At SAMPLE_RATE, full scale 1.
     """
+    return with_past(frame_features(samples), PAST)
+
+
+def frame_features(samples: Float[ndarray, "channel sample"]) -> Float[ndarray, "frame feature"]:
+    """Return bands and steps of loudness of each frame by itself, dB."""
     bands = spectra.mel_decibels(spectra.powers(samples, FRAME), SAMPLE_RATE, BANDS)
     count = len(bands)
     parts = samples[:, : count * FRAME].reshape(len(samples), count, STEPS, FRAME // STEPS)
     steps = 10.0 * np.log10((parts.astype(float) ** 2).mean((0, 3)) + spectra.QUIETEST)
-    return with_past(np.hstack([bands, steps]), PAST)
+    return np.hstack([bands, steps])
 
 
 def with_past(frames: Float[ndarray, "frame feature"], past: int) -> Float[ndarray, "frame longer"]:

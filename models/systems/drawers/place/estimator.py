@@ -1,0 +1,146 @@
+"""Where a drawer is, from how its microphones hear it: a measurement with its own slope and error.
+
+A part of the sound comes from the front, which moves, and the drawer's modes move with the opening.
+A small network learns, from sessions in which the position was measured, what each position sounds
+like at the array: coherences of all pairs of microphones, bands and steps of loudness, of a frame
+and the one before, while the drawer moves.
+
+Least squares shrinks to the middle of what it was trained on. So its answer p is no position but a
+measurement of it,
+
+    p = a + b q + e,    e of deviation w s
+
+with a, b and w found from sessions left out in turn, and s the network's deviation. What a frame
+says of q is (p - a) / b, to within w s / b.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.inference import network_training, small_networks
+from ricochet.models.inference.network_training import Training
+from ricochet.models.inference.small_networks import Network
+from ricochet.models.sound import coherences
+from ricochet.models.systems.drawers.labels import FRAME, MOVING, SAMPLE_RATE, Labels
+from ricochet.models.systems.drawers.speed import estimator as speed_estimator
+
+TRAINING = Training(epochs=30, decay=0.05, jitter=0.3)
+LEVEL = 0.9
+NORMAL = 1.645  # deviations of the normal law that hold LEVEL
+LEAST_SLOPE = 0.05  # below which a place is not heard
+
+
+@dataclass(frozen=True)
+class PlaceEstimator:
+    """A trained network and how it is read.
+
+    Attributes:
+        constant, slope: a and b.
+        widening: w.
+    """
+
+    network: Network
+    constant: float
+    slope: float
+    widening: float
+
+    @property
+    def hears(self) -> bool:
+        """Whether the answer depends on the place at all."""
+        return self.slope > LEAST_SLOPE
+
+
+@dataclass(frozen=True)
+class Places:
+    """What frames say of the position, m: a mean and a deviation each, by themselves alone."""
+
+    mean: Float[ndarray, " frame"]
+    deviation: Float[ndarray, " frame"]
+
+
+def features(samples: Float[ndarray, "channel sample"]) -> Float[ndarray, "frame feature"]:
+    """Return what the network sees of each frame.
+
+    Args:
+        samples: At SAMPLE_RATE, full scale 1; two channels at least.
+    """
+    alike = coherences.band_coherences(samples.astype(float), FRAME, SAMPLE_RATE)
+    loud = speed_estimator.frame_features(samples)
+    return speed_estimator.with_past(np.hstack([alike, loud]), 1)
+
+
+def fit(
+    sessions: Sequence[tuple[Float[ndarray, "frame feature"], Labels]],
+    draw: torch.Generator,
+    *,
+    training: Training = TRAINING,
+    progress: Progress = no_progress,
+) -> PlaceEstimator:
+    """Train on sessions, two at least; each is left out once for slope and error.
+
+    Args:
+        sessions: Features and labels of the frames of each; those that move are learnt from.
+        draw: Of the training.
+        training: Its size.
+    """
+    moving = [_moving(*session) for session in sessions]
+    answers, deviations = [], []
+    for out, (inputs, _) in enumerate(moving):
+        others = [each for place, each in enumerate(moving) if place != out]
+        mean, deviation = small_networks.predict(_trained(others, training, draw), inputs)
+        answers.append(mean)
+        deviations.append(deviation)
+        progress(out + 1, len(sessions) + 1)
+    network = _trained(moving, training, draw)
+    progress(len(sessions) + 1, len(sessions) + 1)
+    places = np.concatenate([place for _, place in moving])
+    return _read(network, np.concatenate(answers), np.concatenate(deviations), places)
+
+
+def predict(estimator: PlaceEstimator, inputs: Float[ndarray, "frame feature"]) -> Places:
+    """Return what each frame says of the position; where nothing is heard, no bound at all."""
+    mean, deviation = small_networks.predict(estimator.network, inputs)
+    if not estimator.hears:
+        return Places(mean, np.full(len(mean), np.inf))
+    return Places(
+        (mean - estimator.constant) / estimator.slope,
+        estimator.widening * deviation / estimator.slope,
+    )
+
+
+def _moving(
+    inputs: Float[ndarray, "frame feature"], labels: Labels
+) -> tuple[Float[ndarray, "moving feature"], Float[ndarray, " moving"]]:
+    fast = labels.speed > MOVING
+    return inputs[fast], labels.position[fast]
+
+
+def _trained(
+    sessions: Sequence[tuple[Float[ndarray, "moving feature"], Float[ndarray, " moving"]]],
+    training: Training,
+    draw: torch.Generator,
+) -> Network:
+    inputs, places = zip(*sessions, strict=True)
+    return network_training.fit(np.vstack(inputs), np.concatenate(places), training, draw)
+
+
+def _read(
+    network: Network,
+    answers: Float[ndarray, " moving"],
+    deviations: Float[ndarray, " moving"],
+    places: Float[ndarray, " moving"],
+) -> PlaceEstimator:
+    """Return the network with slope and error by weighted least squares of answers on places."""
+    weights = 1.0 / deviations**2
+    middle = np.average(places, weights=weights)
+    centred = places - middle
+    slope = float((weights * centred * answers).sum() / (weights * centred**2).sum())
+    constant = float(np.average(answers, weights=weights) - slope * middle)
+    left = np.abs(answers - constant - slope * places) / deviations
+    return PlaceEstimator(network, constant, slope, float(np.quantile(left, LEVEL)) / NORMAL)
