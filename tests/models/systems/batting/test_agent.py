@@ -151,6 +151,7 @@ def test_a_time_that_is_none_puts_the_bat_to_rest_and_is_forgotten(now):
     assert one.belief.readings == 3 and at_rest(one, 0.25)  # it looks first
 
 
+@pytest.mark.slow  # with the fast tests, which check types, it cannot be called so
 @pytest.mark.parametrize(("now", "angle"), [(None, 0.0), (0.15, None), (0.15, "0.1 rad")])
 def test_a_time_or_an_angle_that_is_no_number_puts_the_bat_to_rest(now, angle):
     one = agent()
