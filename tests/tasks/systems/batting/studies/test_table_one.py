@@ -68,7 +68,7 @@ def test_a_short_study_has_every_number_and_goes_on_where_it_stopped(tmp_path, m
     assert set(result["rows"]) == {*CLOSED, *OPEN}
     assert set(result["known_state"]) == set(KNOWN)
     assert set(result["filter"]) == {"paper_200", "ours", "truth_started"}
-    assert len(result["claims"]) == 8
+    assert len(result["claims"]) == 9
     assert (tmp_path / "table_one.png").stat().st_size > 10_000
     monkeypatch.setattr(table_one, "do", lambda job: pytest.fail(f"{job} was played again"))
     assert table_one.run(asked) == result
