@@ -9,6 +9,7 @@ small.
 Noise on the scaled inputs keeps members smooth.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +85,22 @@ def fit(
     )
     weights, biases = arrays
     return Network(centre, scale, weights, biases, unit)
+
+
+def fit_together(
+    sessions: Sequence[tuple[Float[ndarray, "case input"], Float[ndarray, " case"]]],
+    training: Training,
+    draw: torch.Generator,
+) -> Network:
+    """Train on the cases of several sessions, as `fit` does on one.
+
+    >>> session = (np.zeros((4, 2)), np.zeros(4))
+    >>> small = Training(hidden=2, members=1, epochs=1)
+    >>> fit_together([session, session], small, torch.Generator()).weights[0].shape
+    (1, 2, 2)
+    """
+    inputs, outputs = zip(*sessions, strict=True)
+    return fit(np.vstack(inputs), np.concatenate(outputs), training, draw)
 
 
 def _descend(

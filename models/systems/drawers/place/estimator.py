@@ -93,11 +93,13 @@ def fit(
     answers, deviations = [], []
     for out, (inputs, _) in enumerate(moving):
         others = [each for place, each in enumerate(moving) if place != out]
-        mean, deviation = small_networks.predict(_trained(others, training, draw), inputs)
+        mean, deviation = small_networks.predict(
+            network_training.fit_together(others, training, draw), inputs
+        )
         answers.append(mean)
         deviations.append(deviation)
         progress(out + 1, len(sessions) + 1)
-    network = _trained(moving, training, draw)
+    network = network_training.fit_together(moving, training, draw)
     progress(len(sessions) + 1, len(sessions) + 1)
     places = np.concatenate([place for _, place in moving])
     return _read(network, np.concatenate(answers), np.concatenate(deviations), places)
@@ -119,15 +121,6 @@ def _moving(
 ) -> tuple[Float[ndarray, "moving feature"], Float[ndarray, " moving"]]:
     fast = labels.speed > MOVING
     return inputs[fast], labels.position[fast]
-
-
-def _trained(
-    sessions: Sequence[tuple[Float[ndarray, "moving feature"], Float[ndarray, " moving"]]],
-    training: Training,
-    draw: torch.Generator,
-) -> Network:
-    inputs, places = zip(*sessions, strict=True)
-    return network_training.fit(np.vstack(inputs), np.concatenate(places), training, draw)
 
 
 def _read(

@@ -95,12 +95,12 @@ def fit(
     training, scores, classes = training or Training(), [], []
     for out, (inputs, speed) in enumerate(sessions):
         others = [each for place, each in enumerate(sessions) if place != out]
-        network = _trained(others, training, draw)
+        network = network_training.fit_together(others, training, draw)
         mean, deviation = small_networks.predict(network, inputs)
         scores.append(np.abs(speed - np.maximum(mean, 0.0)) / deviation)
         classes.append(_class(mean))
         progress(out + 1, len(sessions) + 1)
-    network = _trained(sessions, training, draw)
+    network = network_training.fit_together(sessions, training, draw)
     progress(len(sessions) + 1, len(sessions) + 1)
     return SpeedEstimator(network, _widening(np.concatenate(scores), np.concatenate(classes)))
 
@@ -111,15 +111,6 @@ def predict(estimator: SpeedEstimator, inputs: Float[ndarray, "frame feature"]) 
     wide = estimator.widening[_class(mean)] * deviation
     mean = np.maximum(mean, 0.0)
     return Speeds(mean, np.maximum(mean - wide, 0.0), mean + wide)
-
-
-def _trained(
-    sessions: Sequence[tuple[Float[ndarray, "frame feature"], Float[ndarray, " frame"]]],
-    training: Training,
-    draw: torch.Generator,
-) -> Network:
-    inputs, speeds = zip(*sessions, strict=True)
-    return network_training.fit(np.vstack(inputs), np.concatenate(speeds), training, draw)
 
 
 def _class(mean: Float[ndarray, " frame"]) -> ndarray:
