@@ -30,7 +30,7 @@ with contextlib.ExitStack() as started:
     time.sleep(float(sys.argv[2]))
 """
 FAMILY = "sleep 60 & wait"
-STUBBORN = "trap '' TERM; sleep 60 & wait; wait; wait"
+STUBBORN = "trap '' TERM; echo up; sleep 60 & wait; wait; wait"
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def test_an_orderly_end_leaves_no_child_and_no_guard(parent):
 
 def test_a_child_that_ignores_the_first_request_is_ended_all_the_same(tmp_path, monkeypatch):
     monkeypatch.setenv(kill_guard.MARK, process_ids.name_of(os.getpid()))  # no guard of the tests
-    command, log = ["sh", "-c", f"echo up; {STUBBORN}"], tmp_path / "log"
+    command, log = ["sh", "-c", STUBBORN], tmp_path / "log"
     with children.running(command, log=log, environment=os.environ, patience=0.2) as child:
         wait_for(lambda: "up" in log.read_text(), seconds=5)
     assert child.returncode == -signal.SIGKILL
