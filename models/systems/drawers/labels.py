@@ -6,7 +6,7 @@ Frames of FRAME samples at SAMPLE_RATE, 64 ms, one after another (Sec. III-A of 
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 
 SAMPLE_RATE = 16_000
@@ -29,6 +29,11 @@ class Labels:
     speed: Float[ndarray, " frame"]
     velocity: Float[ndarray, " frame"]
     position: Float[ndarray, " frame"]
+
+    @property
+    def moving(self) -> Bool[ndarray, " frame"]:
+        """Frames in which it moves."""
+        return self.speed > MOVING
 
 
 def of_track(

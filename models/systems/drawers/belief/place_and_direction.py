@@ -1,17 +1,19 @@
 """Where a drawer is and which way it moves: a joint belief on a grid, frame by frame.
 
 State (q, d): the opening on a grid from limit to limit, and the direction +1 (opening) or -1. In a
-frame of length T, with speed v of mean m and deviation s by the sound,
+frame of length T, with speed v of mean m and deviation k s by the sound,
 
     direction   d' = -d with probability h r,  r = P(v < REST): it changes only through rest
-    opening     q' = q + d' v T, stopped by the limits
+    opening     q' = q + d' v T; what would pass a limit is stopped there, and counts for rho
 
-and a measurement y of the place, of deviation u, multiplies the belief by
+Each frame measures the place, y of deviation u, and the direction, log odds o that it opens, which
+count as far as it moves. Errors of neighbouring frames are alike, so that n of them are worth
+lambda n:
 
-    exp(-lambda (y - q')^2 / (2 u^2))
+    p' ~ p exp(-lambda (y - q')^2 / (2 u^2)) exp(mu (1 - r) o [d' = +1])
 
-Errors of neighbouring frames are alike, so that n of them are worth lambda n: lambda is found from
-their correlation. Without sound of the place (u infinite) only motion and limits speak.
+`belief/weighing.py` finds lambda, mu, k and rho. Without sound of the place (u infinite) and of the
+direction (o = 0) only motion and limits speak.
 """
 
 from dataclasses import dataclass
@@ -33,13 +35,20 @@ class Grammar:
     Attributes:
         low, high: Limits, m.
         turning: h, probability that a rest ends the other way.
-        weight: lambda, of one frame's measurement of the place.
+        weight, direction_weight: lambda and mu, of one frame's measurements.
+        widening: k, of deviations of the speed.
+        blocked: rho, what a move is worth that a limit stopped; 1: as any other.
+        level: Probability of the central interval that holds the place nine times of ten.
     """
 
     low: float
     high: float
     turning: float = 0.5
     weight: float = 1.0
+    direction_weight: float = 1.0
+    widening: float = 1.0
+    blocked: float = 1.0
+    level: float = 0.9
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,13 @@ class Belief:
         """Probability that it opens."""
         return float(self.probabilities[1].sum())
 
+    def centrality(self, place: float) -> float:
+        """Return the least probability of a central interval that holds a place, m."""
+        at = self.probabilities.sum(0)
+        cell = int(np.argmin(np.abs(self.places - place)))
+        below = float(at[:cell].sum())
+        return max(0.0, 2.0 * max(below, 1.0 - below - float(at[cell])) - 1.0)
+
     def interval(self, level: float) -> tuple[float, float]:
         """Return the central interval of a probability, m, to a cell."""
         below = np.cumsum(self.probabilities.sum(0))
@@ -86,6 +102,7 @@ class Heard:
         speed, speed_deviation: Of the speed, m/s.
         place, place_deviation: Of the opening, m; infinite: nothing.
         duration: Of the frame, s.
+        odds: Log odds that it opens, if it moves; 0: nothing.
     """
 
     speed: float
@@ -93,10 +110,17 @@ class Heard:
     place: float
     place_deviation: float
     duration: float
+    odds: float = 0.0
 
 
 def anywhere(grammar: Grammar) -> Belief:
-    """Return the belief of one who knows the limits alone."""
+    """Return the belief of one who knows the limits alone.
+
+    Raises:
+        ValueError: If the limits leave no room.
+    """
+    if not grammar.low < grammar.high:
+        raise ValueError(f"limits {grammar.low} and {grammar.high} m leave no room between them")
     count = max(2, round((grammar.high - grammar.low) / CELL) + 1)
     places = np.linspace(grammar.low, grammar.high, count)
     return Belief(np.full((2, count), 0.5 / count), places)
@@ -104,9 +128,13 @@ def anywhere(grammar: Grammar) -> Belief:
 
 def step(belief: Belief, heard: Heard, grammar: Grammar) -> Belief:
     """Return the belief after a frame."""
-    moved = _moved(_turned(belief.probabilities, heard, grammar), belief.places, heard)
-    weights = _likelihood(belief.places, heard.place, heard.place_deviation, grammar.weight)
-    return _normal(moved * weights, belief.places)
+    spread = grammar.widening * heard.speed_deviation
+    resting = float(special.ndtr((REST - heard.speed) / spread))
+    turned = _turned(belief.probabilities, grammar.turning * resting)
+    moved = _moved(turned, belief.places, heard, spread, grammar.blocked)
+    moved *= _likelihood(belief.places, heard.place, heard.place_deviation, grammar.weight)
+    moved[1] *= np.exp(grammar.direction_weight * (1.0 - resting) * heard.odds)
+    return _normal(moved, belief.places)
 
 
 def see(belief: Belief, place: float, deviation: float) -> Belief:
@@ -115,21 +143,21 @@ def see(belief: Belief, place: float, deviation: float) -> Belief:
     return _normal(belief.probabilities * weights, belief.places)
 
 
-def _turned(
-    probabilities: Float[ndarray, "2 cell"], heard: Heard, grammar: Grammar
-) -> Float[ndarray, "2 cell"]:
-    below = special.ndtr((REST - heard.speed) / heard.speed_deviation)
-    share = grammar.turning * float(below)
+def _turned(probabilities: Float[ndarray, "2 cell"], share: float) -> Float[ndarray, "2 cell"]:
     return (1.0 - share) * probabilities + share * probabilities[::-1]
 
 
 def _moved(
-    probabilities: Float[ndarray, "2 cell"], places: Float[ndarray, " cell"], heard: Heard
+    probabilities: Float[ndarray, "2 cell"],
+    places: Float[ndarray, " cell"],
+    heard: Heard,
+    deviation: float,
+    blocked: float,
 ) -> Float[ndarray, "2 cell"]:
     """Return probabilities moved by a normal length, cut at 0; the limits stop what would pass."""
     cell = float(places[1] - places[0])
     mean = heard.speed * heard.duration / cell
-    spread = max(heard.speed_deviation * heard.duration / cell, LEAST_SPREAD)
+    spread = max(deviation * heard.duration / cell, LEAST_SPREAD)
     longest = int(np.ceil(mean + 4.0 * spread))
     edges = np.arange(longest + 2) - 0.5
     kernel = np.diff(special.ndtr((edges - mean) / spread))
@@ -137,12 +165,15 @@ def _moved(
     kernel /= kernel.sum()
     opened = np.convolve(probabilities[1], kernel)
     closed = np.convolve(probabilities[0][::-1], kernel)
-    return np.stack([_stopped(closed, len(places))[::-1], _stopped(opened, len(places))])
+    count = len(places)
+    return np.stack([_stopped(closed, count, blocked)[::-1], _stopped(opened, count, blocked)])
 
 
-def _stopped(moved: Float[ndarray, " longer"], count: int) -> Float[ndarray, " cell"]:
+def _stopped(
+    moved: Float[ndarray, " longer"], count: int, blocked: float
+) -> Float[ndarray, " cell"]:
     kept = moved[:count].copy()
-    kept[-1] += moved[count:].sum()
+    kept[-1] += blocked * moved[count:].sum()
     return kept
 
 

@@ -23,11 +23,12 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.inference import network_training, small_networks
+from ricochet.models.inference import cross_fitting
+from ricochet.models.inference.cross_fitting import Answer, CrossFit, Session
 from ricochet.models.inference.network_training import Training
 from ricochet.models.inference.small_networks import Network
 from ricochet.models.sound import coherences
-from ricochet.models.systems.drawers.labels import FRAME, MOVING, SAMPLE_RATE, Labels
+from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE, Labels
 from ricochet.models.systems.drawers.speed import estimator as speed_estimator
 
 TRAINING = Training(epochs=30, decay=0.05, jitter=0.3)
@@ -75,6 +76,11 @@ def features(samples: Float[ndarray, "channel sample"]) -> Float[ndarray, "frame
     return speed_estimator.with_past(np.hstack([alike, loud]), 1)
 
 
+def cases(inputs: Float[ndarray, "frame feature"], labels: Labels) -> Session:
+    """Return what is trained on of a session."""
+    return Session(inputs, labels.position, labels.moving)
+
+
 def fit(
     sessions: Sequence[tuple[Float[ndarray, "frame feature"], Labels]],
     draw: torch.Generator,
@@ -89,51 +95,48 @@ def fit(
         draw: Of the training.
         training: Its size.
     """
-    moving = [_moving(*session) for session in sessions]
-    answers, deviations = [], []
-    for out, (inputs, _) in enumerate(moving):
-        others = [each for place, each in enumerate(moving) if place != out]
-        mean, deviation = small_networks.predict(
-            network_training.fit_together(others, training, draw), inputs
+    learnt = [cases(*session) for session in sessions]
+    fitted = cross_fitting.fit(learnt, training, draw, progress=progress)
+    return calibrated(fitted, [labels for _, labels in sessions])
+
+
+def calibrated(fitted: CrossFit, sessions: Sequence[Labels]) -> PlaceEstimator:
+    """Return the network with slope and error, by weighted least squares of answers on places.
+
+    Args:
+        fitted: Trained on the `cases` of sessions.
+        sessions: Labels of the frames of each.
+    """
+    answers, deviations, places = (
+        np.concatenate(parts)
+        for parts in zip(
+            *(
+                (each.mean[moving], each.deviation[moving], labels.position[moving])
+                for each, labels in zip(fitted.left_out, sessions, strict=True)
+                for moving in [labels.moving]
+            ),
+            strict=True,
         )
-        answers.append(mean)
-        deviations.append(deviation)
-        progress(out + 1, len(sessions) + 1)
-    network = network_training.fit_together(moving, training, draw)
-    progress(len(sessions) + 1, len(sessions) + 1)
-    places = np.concatenate([place for _, place in moving])
-    return _read(network, np.concatenate(answers), np.concatenate(deviations), places)
-
-
-def predict(estimator: PlaceEstimator, inputs: Float[ndarray, "frame feature"]) -> Places:
-    """Return what each frame says of the position; where nothing is heard, no bound at all."""
-    mean, deviation = small_networks.predict(estimator.network, inputs)
-    if not estimator.hears:
-        return Places(mean, np.full(len(mean), np.inf))
-    return Places(
-        (mean - estimator.constant) / estimator.slope,
-        estimator.widening * deviation / estimator.slope,
     )
-
-
-def _moving(
-    inputs: Float[ndarray, "frame feature"], labels: Labels
-) -> tuple[Float[ndarray, "moving feature"], Float[ndarray, " moving"]]:
-    fast = labels.speed > MOVING
-    return inputs[fast], labels.position[fast]
-
-
-def _read(
-    network: Network,
-    answers: Float[ndarray, " moving"],
-    deviations: Float[ndarray, " moving"],
-    places: Float[ndarray, " moving"],
-) -> PlaceEstimator:
-    """Return the network with slope and error by weighted least squares of answers on places."""
     weights = 1.0 / deviations**2
     middle = np.average(places, weights=weights)
     centred = places - middle
     slope = float((weights * centred * answers).sum() / (weights * centred**2).sum())
     constant = float(np.average(answers, weights=weights) - slope * middle)
     left = np.abs(answers - constant - slope * places) / deviations
-    return PlaceEstimator(network, constant, slope, float(np.quantile(left, LEVEL)) / NORMAL)
+    return PlaceEstimator(fitted.network, constant, slope, float(np.quantile(left, LEVEL)) / NORMAL)
+
+
+def predict(estimator: PlaceEstimator, inputs: Float[ndarray, "frame feature"]) -> Places:
+    """Return what each frame says of the position; where nothing is heard, no bound at all."""
+    return read(estimator, cross_fitting.answer(estimator.network, inputs))
+
+
+def read(estimator: PlaceEstimator, answer: Answer) -> Places:
+    """Return what answers of a network say of the position."""
+    if not estimator.hears:
+        return Places(answer.mean, np.full(len(answer.mean), np.inf))
+    return Places(
+        (answer.mean - estimator.constant) / estimator.slope,
+        estimator.widening * answer.deviation / estimator.slope,
+    )

@@ -15,17 +15,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.inference import network_training, small_networks
+from ricochet.models.inference import cross_fitting
+from ricochet.models.inference.cross_fitting import Answer, CrossFit, Session
 from ricochet.models.inference.network_training import Training
 from ricochet.models.inference.small_networks import Network
 from ricochet.models.sound import spectra
-from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE
+from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE, Labels
 
 BANDS, STEPS, PAST = 48, 8, 2
+TRAINING = Training()
 CLASSES = (0.03, 0.1, 0.3)  # m/s of the mean, between classes of widening
 LEVEL = 0.9
 FEWEST = 30  # frames of a class, for a widening of its own
@@ -78,53 +80,64 @@ def with_past(frames: Float[ndarray, "frame feature"], past: int) -> Float[ndarr
     return np.hstack([frames[np.maximum(places - back, 0)] for back in range(past + 1)])
 
 
+def cases(inputs: Float[ndarray, "frame feature"], labels: Labels) -> Session:
+    """Return what is trained on of a session."""
+    return Session(inputs, labels.speed, np.ones(len(labels.speed), bool))
+
+
 def fit(
-    sessions: Sequence[tuple[Float[ndarray, "frame feature"], Float[ndarray, " frame"]]],
+    sessions: Sequence[tuple[Float[ndarray, "frame feature"], Labels]],
     draw: torch.Generator,
     *,
-    training: Training | None = None,
+    training: Training = TRAINING,
     progress: Progress = no_progress,
 ) -> SpeedEstimator:
     """Train on sessions, two at least; each is left out once for the widening.
 
     Args:
-        sessions: Features and mean speeds, m/s, of the frames of each.
+        sessions: Features and labels of the frames of each.
         draw: Of the training.
         training: Its size.
     """
-    training, scores, classes = training or Training(), [], []
-    for out, (inputs, speed) in enumerate(sessions):
-        others = [each for place, each in enumerate(sessions) if place != out]
-        network = network_training.fit_together(others, training, draw)
-        mean, deviation = small_networks.predict(network, inputs)
-        scores.append(np.abs(speed - np.maximum(mean, 0.0)) / deviation)
-        classes.append(_class(mean))
-        progress(out + 1, len(sessions) + 1)
-    network = network_training.fit_together(sessions, training, draw)
-    progress(len(sessions) + 1, len(sessions) + 1)
-    return SpeedEstimator(network, _widening(np.concatenate(scores), np.concatenate(classes)))
+    learnt = [cases(*session) for session in sessions]
+    fitted = cross_fitting.fit(learnt, training, draw, progress=progress)
+    return calibrated(fitted, [labels for _, labels in sessions])
+
+
+def calibrated(fitted: CrossFit, sessions: Sequence[Labels]) -> SpeedEstimator:
+    """Return the network with the widening that its answers to sessions left out ask for.
+
+    Args:
+        fitted: Trained on the `cases` of sessions.
+        sessions: Labels of the frames of each.
+    """
+    speeds = np.concatenate([labels.speed for labels in sessions])
+    means = np.concatenate([each.mean for each in fitted.left_out])
+    deviations = np.concatenate([each.deviation for each in fitted.left_out])
+    scores = np.abs(speeds - np.maximum(means, 0.0)) / deviations
+    return SpeedEstimator(fitted.network, _widening(scores, _class(means)))
 
 
 def predict(estimator: SpeedEstimator, inputs: Float[ndarray, "frame feature"]) -> Speeds:
     """Return the speed of each frame with its interval."""
-    mean, deviation = small_networks.predict(estimator.network, inputs)
-    wide = estimator.widening[_class(mean)] * deviation
-    mean = np.maximum(mean, 0.0)
+    return read(estimator, cross_fitting.answer(estimator.network, inputs))
+
+
+def read(estimator: SpeedEstimator, answer: Answer) -> Speeds:
+    """Return the speeds that answers of a network mean, with their intervals."""
+    wide = estimator.widening[_class(answer.mean)] * answer.deviation
+    mean = np.maximum(answer.mean, 0.0)
     return Speeds(mean, np.maximum(mean - wide, 0.0), mean + wide)
 
 
-def _class(mean: Float[ndarray, " frame"]) -> ndarray:
+def _class(mean: Float[ndarray, " frame"]) -> Int[ndarray, " frame"]:
     return np.searchsorted(np.array(CLASSES), mean)
 
 
-def _widening(scores: Float[ndarray, " frame"], classes: ndarray) -> Float[ndarray, " class"]:
+def _widening(
+    scores: Float[ndarray, " frame"], classes: Int[ndarray, " frame"]
+) -> Float[ndarray, " class"]:
     """Return the quantile of the scores of each class; of all, where a class has few."""
-    together = float(np.quantile(scores, LEVEL))
-    return np.array(
-        [
-            float(np.quantile(scores[classes == each], LEVEL))
-            if (classes == each).sum() >= FEWEST
-            else together
-            for each in range(len(CLASSES) + 1)
-        ]
-    )
+    chosen = [scores[classes == each] for each in range(len(CLASSES) + 1)]
+    enough = [each if len(each) >= FEWEST else scores for each in chosen]
+    return np.array([float(np.quantile(each, LEVEL)) for each in enough])

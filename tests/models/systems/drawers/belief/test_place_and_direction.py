@@ -13,7 +13,9 @@ from ricochet.models.systems.drawers.belief.place_and_direction import (
     Heard,
 )
 
-GRAMMAR = Grammar(0.0, 0.4, turning=0.4)
+GRAMMAR = Grammar(
+    0.0, 0.4, turning=0.4, weight=0.7, direction_weight=0.5, widening=1.5, blocked=0.3
+)
 FRAME = 0.064
 
 
@@ -23,7 +25,7 @@ def frames(count: int, seed: int) -> list[Heard]:
     found = []
     for place in range(count):
         speed = 0.3 if place % 12 > 4 else 0.01
-        heard = Heard(speed, 0.03, draw.uniform(0.0, 0.4), np.inf, FRAME)
+        heard = Heard(speed, 0.03, draw.uniform(0.0, 0.4), np.inf, FRAME, draw.normal(0.0, 0.7))
         found.append(replace(heard, place_deviation=0.1) if place % 5 == 0 else heard)
     return found
 
@@ -41,24 +43,31 @@ def test_probabilities_are_some_and_sum_to_one() -> None:
 
 def test_the_mirror_image_is_believed_of_what_is_mirrored() -> None:
     one = followed(place_and_direction.anywhere(GRAMMAR), frames(40, 1))
-    mirrored = [replace(each, place=0.4 - each.place) for each in frames(40, 1)]
+    mirrored = [replace(each, place=0.4 - each.place, odds=-each.odds) for each in frames(40, 1)]
     other = followed(place_and_direction.anywhere(GRAMMAR), mirrored)
     np.testing.assert_allclose(other.probabilities, one.probabilities[::-1, ::-1], atol=1e-9)
     assert other.mean == pytest.approx(0.4 - one.mean)
 
 
 def test_particles_that_follow_the_equations_agree() -> None:
-    """100,000 particles: a share is known to 0.005 (three deviations), cells blur by 2 mm."""
-    draw, count = np.random.default_rng(2), 100_000
+    """400,000 particles of uneven weights: a share is known to 0.01, cells blur by 2 mm."""
+    draw, count = np.random.default_rng(2), 400_000
     place, sign = draw.uniform(0.0, 0.4, count), draw.choice([-1.0, 1.0], count)
     belief, heard = place_and_direction.anywhere(GRAMMAR), frames(14, 3)
     log_weights = np.zeros(count)
     for each in heard:
-        below = np.random.default_rng(9).normal(each.speed, each.speed_deviation, 10**6) < REST
-        sign = np.where(draw.random(count) < GRAMMAR.turning * below.mean(), -sign, sign)
-        speed = np.maximum(draw.normal(each.speed, each.speed_deviation, count), 0.0)
-        place = np.clip(place + sign * speed * each.duration, 0.0, 0.4)
-        log_weights -= 0.5 * ((each.place - place) / each.place_deviation) ** 2
+        spread = GRAMMAR.widening * each.speed_deviation
+        below = np.mean(np.random.default_rng(9).normal(each.speed, spread, 10**6) < REST)
+        sign = np.where(draw.random(count) < GRAMMAR.turning * below, -sign, sign)
+        speed = np.maximum(draw.normal(each.speed, spread, count), 0.0)
+        place = place + sign * speed * each.duration
+        # A cell at the limit begins half a cell before it and holds what is half a cell beyond.
+        past = (place < -0.0025) | (place > 0.4025)
+        log_weights += np.where(past, np.log(GRAMMAR.blocked), 0.0)
+        place = np.clip(place, 0.0, 0.4)
+        error = (each.place - place) / each.place_deviation
+        log_weights -= 0.5 * GRAMMAR.weight * error**2
+        log_weights += (sign > 0.0) * GRAMMAR.direction_weight * (1.0 - below) * each.odds
         belief = place_and_direction.step(belief, each, GRAMMAR)
     weights = np.exp(log_weights - log_weights.max())
     weights /= weights.sum()
@@ -70,7 +79,8 @@ def test_particles_that_follow_the_equations_agree() -> None:
 
 def test_a_drawer_that_moves_for_long_is_at_a_limit() -> None:
     belief = place_and_direction.anywhere(GRAMMAR)
-    belief = followed(belief, [Heard(0.4, 0.02, 0.0, np.inf, FRAME)] * 20)
+    lenient = replace(GRAMMAR, blocked=1.0)
+    belief = followed(belief, [Heard(0.4, 0.02, 0.0, np.inf, FRAME)] * 20, lenient)
     at_limits = belief.probabilities[0, 0] + belief.probabilities[1, -1]
     assert at_limits == pytest.approx(1.0, abs=1e-6)
 
@@ -84,6 +94,25 @@ def test_direction_is_kept_while_it_moves_and_forgotten_at_rest() -> None:
     assert resting.opening == pytest.approx(0.5, abs=0.02)
 
 
+def test_what_a_limit_stops_is_less_likely_where_so_weighed() -> None:
+    """Two strokes of 0.26 m, one after another, cannot both be the way out from the middle."""
+    seen = place_and_direction.see(place_and_direction.anywhere(GRAMMAR), 0.1, 0.005)
+    strokes = [Heard(0.4, 0.02, 0.0, np.inf, FRAME)] * 10
+    lenient, strict = (
+        followed(seen, strokes, replace(GRAMMAR, blocked=blocked)) for blocked in (1.0, 0.1)
+    )
+    assert lenient.opening == pytest.approx(0.5, abs=0.05)
+    assert strict.opening > 0.99
+
+
+def test_directions_that_are_heard_are_believed_as_far_as_it_moves() -> None:
+    belief = place_and_direction.see(place_and_direction.anywhere(GRAMMAR), 0.2, 0.005)
+    moving = followed(belief, [Heard(0.2, 0.02, 0.0, np.inf, FRAME, -2.0)] * 3)
+    assert moving.opening == pytest.approx(1.0 / (1.0 + np.exp(3 * 0.5 * 2.0)), rel=0.05)
+    resting = followed(belief, [Heard(0.0, 0.005, 0.0, np.inf, FRAME, -2.0)] * 3)
+    assert resting.opening == pytest.approx(0.5, abs=1e-6)
+
+
 def test_where_it_was_seen_it_is() -> None:
     belief = place_and_direction.see(place_and_direction.anywhere(GRAMMAR), 0.2, 0.01)
     assert belief.mean == pytest.approx(0.2, abs=1e-6)
@@ -93,9 +122,9 @@ def test_where_it_was_seen_it_is() -> None:
 
 
 def test_a_weight_of_a_tenth_is_ten_times_the_variance() -> None:
-    weak = replace(GRAMMAR, weight=0.1)
+    strong, weak = replace(GRAMMAR, weight=1.0), replace(GRAMMAR, weight=0.1)
     still = Heard(0.0, 1e-3, 0.2, 0.02, FRAME)
-    narrow, wide = (followed(place_and_direction.anywhere(g), [still], g) for g in (GRAMMAR, weak))
+    narrow, wide = (followed(place_and_direction.anywhere(g), [still], g) for g in (strong, weak))
     assert wide.deviation / narrow.deviation == pytest.approx(np.sqrt(10.0), rel=0.1)
 
 
@@ -103,19 +132,36 @@ def test_a_weight_of_a_tenth_is_ten_times_the_variance() -> None:
 def test_intervals_hold_motions_drawn_from_the_model() -> None:
     """Of 40 motions at 30 times each, some tenth of which are apart: 0.9 to within 0.03, thrice."""
     draw, held = np.random.default_rng(5), []
+    plain = Grammar(0.0, 0.4, turning=0.4)
     for _ in range(40):
         place, sign = draw.uniform(0.0, 0.4), draw.choice([-1.0, 1.0])
-        belief = place_and_direction.anywhere(GRAMMAR)
+        belief = place_and_direction.anywhere(plain)
         for frame in range(300):
             speed = 0.25 if frame % 15 > 5 else 0.0
             heard = speed + 0.03 * draw.standard_normal()
-            if heard < REST and draw.random() < GRAMMAR.turning:
+            if heard < REST and draw.random() < plain.turning:
                 sign = -sign
             place = float(np.clip(place + sign * speed * FRAME, 0.0, 0.4))
             measured = place + 0.06 * draw.standard_normal()
             each = Heard(heard, 0.03, measured, 0.06, FRAME)
-            belief = place_and_direction.step(belief, each, GRAMMAR)
+            belief = place_and_direction.step(belief, each, plain)
             if frame % 10 == 9:
                 low, high = belief.interval(0.9)
                 held.append(low <= place <= high)
     assert np.mean(held) == pytest.approx(0.9, abs=0.09)
+
+
+def test_limits_without_room_are_refused() -> None:
+    with pytest.raises(ValueError, match="no room"):
+        place_and_direction.anywhere(replace(GRAMMAR, low=0.4))
+
+
+def test_an_interval_holds_a_place_from_its_centrality_on() -> None:
+    belief = followed(place_and_direction.anywhere(GRAMMAR), frames(20, 4))
+    for place in belief.places[2:-2:9]:
+        least = belief.centrality(float(place))
+        low, high = belief.interval(min(least + 0.01, 1.0))
+        assert low <= place <= high
+        if least > 0.02:
+            low, high = belief.interval(least - 0.01)
+            assert not low <= place <= high

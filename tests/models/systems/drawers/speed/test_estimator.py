@@ -5,14 +5,14 @@ import pytest
 import torch
 
 from ricochet.models.inference.network_training import Training
-from ricochet.models.systems.drawers.labels import FRAME
+from ricochet.models.systems.drawers.labels import FRAME, Labels
 from ricochet.models.systems.drawers.speed import estimator
 from ricochet.models.systems.drawers.speed.estimator import BANDS, PAST, STEPS
 
 SMALL = Training(hidden=24, members=2, epochs=60)
 
 
-def session(seed: int, count: int = 600) -> tuple[np.ndarray, np.ndarray]:
+def session(seed: int, count: int = 600) -> tuple[np.ndarray, Labels]:
     """Features that are the speed, its root and noise; each session is off by a little of its own.
 
     Half of the frames rest.
@@ -21,7 +21,7 @@ def session(seed: int, count: int = 600) -> tuple[np.ndarray, np.ndarray]:
     speed = np.maximum(draw.uniform(-0.5, 0.5, count), 0.0)
     off = 0.03 * draw.standard_normal()
     noise = 0.05 * draw.standard_normal((count, 2)) + off
-    return np.stack([speed, np.sqrt(speed)], axis=1) + noise, speed
+    return np.stack([speed, np.sqrt(speed)], axis=1) + noise, Labels(speed, speed, 0.0 * speed)
 
 
 def test_features_are_of_a_frame_and_of_those_before_it() -> None:
@@ -47,7 +47,8 @@ def test_speeds_and_intervals_hold_in_further_sessions() -> None:
     )
     held, errors = [], []
     for seed in range(100, 120):
-        inputs, speed = session(seed)
+        inputs, labels = session(seed)
+        speed = labels.speed
         found = estimator.predict(made, inputs)
         assert (found.low >= 0.0).all() and (found.low <= found.mean).all()
         held.append(np.mean((speed >= found.low) & (speed <= found.high)))

@@ -1,0 +1,114 @@
+"""Which way a drawer moves, from its sound now and a quarter of a second ago: ours.
+
+A small network is trained on +1 (opening) and -1 (closing) by least squares, on frames that move,
+from coherences of all pairs of microphones in bands, of this frame and of the one LAG before it.
+Its answer m is then near 2 P - 1. What it is worth is found on sessions left out in turn:
+
+    log odds of opening = k log((1 + m) / (1 - m))
+
+with k by maximum likelihood, not below 0. Where nothing is heard of the direction, k is next to
+nothing, and so are the odds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import optimize
+
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.inference import cross_fitting
+from ricochet.models.inference.cross_fitting import Answer, CrossFit, Session
+from ricochet.models.inference.network_training import Training
+from ricochet.models.inference.small_networks import Network
+from ricochet.models.sound import coherences
+from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE, Labels
+
+LAG = 4  # frames
+TRAINING = Training(epochs=20, decay=0.05, jitter=0.3)
+SUREST = 0.98  # largest |m| that is read
+LARGEST = 5.0  # of k
+
+
+@dataclass(frozen=True)
+class DirectionEstimator:
+    """A trained network, and what its answer is worth: k."""
+
+    network: Network
+    worth: float
+
+
+def features(samples: Float[ndarray, "channel sample"]) -> Float[ndarray, "frame feature"]:
+    """Return what the network sees of each frame; before the first there were others like it.
+
+    Args:
+        samples: At SAMPLE_RATE, full scale 1; two channels at least.
+    """
+    return with_earlier(coherences.band_coherences(samples.astype(float), FRAME, SAMPLE_RATE))
+
+
+def with_earlier(frames: Float[ndarray, "frame feature"]) -> Float[ndarray, "frame twice"]:
+    """Return the features of each frame and of the one LAG before it."""
+    return np.hstack([frames, frames[np.maximum(np.arange(len(frames)) - LAG, 0)]])
+
+
+def cases(inputs: Float[ndarray, "frame feature"], labels: Labels) -> Session:
+    """Return what is trained on of a session."""
+    return Session(inputs, np.sign(labels.velocity), labels.moving)
+
+
+def fit(
+    sessions: Sequence[tuple[Float[ndarray, "frame feature"], Labels]],
+    draw: torch.Generator,
+    *,
+    training: Training = TRAINING,
+    progress: Progress = no_progress,
+) -> DirectionEstimator:
+    """Train on sessions, two at least; each is left out once to find what answers are worth.
+
+    Args:
+        sessions: Features and labels of the frames of each; those that move are learnt from.
+        draw: Of the training.
+        training: Its size.
+    """
+    learnt = [cases(*session) for session in sessions]
+    fitted = cross_fitting.fit(learnt, training, draw, progress=progress)
+    return calibrated(fitted, [labels for _, labels in sessions])
+
+
+def calibrated(fitted: CrossFit, sessions: Sequence[Labels]) -> DirectionEstimator:
+    """Return the network with what its answers to sessions left out are worth.
+
+    Args:
+        fitted: Trained on the `cases` of sessions.
+        sessions: Labels of the frames of each.
+    """
+    pairs = zip(fitted.left_out, sessions, strict=True)
+    right = np.concatenate(
+        [(_log_odds(answer) * np.sign(labels.velocity))[labels.moving] for answer, labels in pairs]
+    )
+    found = optimize.minimize_scalar(
+        lambda worth: np.logaddexp(0.0, -worth * right).mean(),
+        bounds=(0.0, LARGEST),
+        method="bounded",
+    )
+    return DirectionEstimator(fitted.network, float(found.x))
+
+
+def predict(
+    estimator: DirectionEstimator, inputs: Float[ndarray, "frame feature"]
+) -> Float[ndarray, " frame"]:
+    """Return the log odds that it opens, by each frame alone and if it moves at all."""
+    return read(estimator, cross_fitting.answer(estimator.network, inputs))
+
+
+def read(estimator: DirectionEstimator, answer: Answer) -> Float[ndarray, " frame"]:
+    """Return the log odds that answers of a network mean."""
+    return estimator.worth * _log_odds(answer)
+
+
+def _log_odds(answer: Answer) -> Float[ndarray, " frame"]:
+    return 2.0 * np.arctanh(np.clip(answer.mean, -SUREST, SUREST))

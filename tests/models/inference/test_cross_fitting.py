@@ -1,0 +1,58 @@
+"""Sessions left out are answered by networks that never saw them."""
+
+import numpy as np
+import pytest
+import torch
+
+from ricochet.models.inference import cross_fitting
+from ricochet.models.inference.cross_fitting import Session
+from ricochet.models.inference.network_training import Training
+
+SMALL = Training(hidden=8, members=1, epochs=60, batch=32)
+
+
+def sessions(count: int) -> list[Session]:
+    """Sessions whose outputs are each session's own number, which one input names."""
+    made = []
+    for number in range(count):
+        inputs = np.zeros((80, count))
+        inputs[:, number] = 1.0
+        made.append(Session(inputs, np.full(80, float(number + 1)), np.ones(80, bool)))
+    return made
+
+
+def generator() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+def test_a_session_is_known_by_the_network_of_all_and_by_none_that_left_it_out() -> None:
+    made = sessions(4)
+    fitted = cross_fitting.fit(made, SMALL, generator())
+    known = cross_fitting.answer(fitted.network, made[3].inputs).mean
+    assert np.abs(known - 4.0).max() < 0.5
+    assert np.abs(fitted.left_out[3].mean - 4.0).min() > 1.0
+
+
+@pytest.mark.parametrize("folds", [2, 3, 9, None])
+def test_every_session_is_answered_whatever_the_folds(folds: int | None) -> None:
+    made = sessions(3)
+    fitted = cross_fitting.fit(made, SMALL, generator(), folds=folds)
+    assert [len(each.mean) for each in fitted.left_out] == [80, 80, 80]
+    assert all(abs(each.mean - n - 1.0).min() > 0.3 for n, each in enumerate(fitted.left_out))
+
+
+def test_cases_that_are_not_used_are_answered_and_not_learnt() -> None:
+    draw = np.random.default_rng(0)
+    made = []
+    for _ in range(3):
+        inputs = draw.standard_normal((200, 1))
+        used = draw.random(200) < 0.5
+        made.append(Session(inputs, np.where(used, inputs[:, 0], 50.0), used))
+    fitted = cross_fitting.fit(made, SMALL, generator())
+    for each, session in zip(fitted.left_out, made, strict=True):
+        assert np.abs(each.mean - session.inputs[:, 0]).mean() < 0.3
+
+
+def test_one_session_cannot_be_left_out() -> None:
+    with pytest.raises(ValueError, match="1 sessions, expected two"):
+        cross_fitting.fit(sessions(1), SMALL, generator())
