@@ -146,7 +146,7 @@ def _seal(partial: Path) -> Finding:
         sealed = recorder.salvage(folder)
     except (BadInput, locks.BusyError) as error:
         return Finding(f"{folder}: interrupted; {error}", False)
-    kept = f"{len(sealed.session.takes)} takes"
+    kept = f"{sealed.takes} takes"
     return Finding(f"{folder}: interrupted, sealed as {sealed.state} with {kept}", True)
 
 

@@ -57,6 +57,7 @@ def fit(
 ) -> CrossFit:
     """Train on all sessions, and once without each fold.
 
+    >>> import numpy as np
     >>> one = Session(np.zeros((4, 2)), np.zeros(4), np.ones(4, bool))
     >>> fitted = fit([one, one], Training(hidden=2, members=1, epochs=1), torch.Generator())
     >>> [answer.mean.shape for answer in fitted.left_out]
@@ -89,6 +90,7 @@ def fit(
 def answer(network: Network, inputs: Float[ndarray, "case input"]) -> Answer:
     """Return what a network answers.
 
+    >>> import numpy as np
     >>> one, zero = np.ones((1, 2, 2)), np.zeros((1, 1, 2))
     >>> network = Network(np.zeros(2), np.ones(2), (one,), (zero,), 0.5)
     >>> answer(network, np.eye(2)).mean

@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import sessions
+from ricochet.tasks.recordings import manifests, sessions
 from ricochet.tasks.storage.files import sha256, sync, write_json, writing
 from ricochet.tasks.storage.provenance import git, workplace
 
@@ -54,7 +54,7 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
     if remote not in remotes(root) or remote == SAMPLE_REMOTE:
         known = [name for name in remotes(root) if name != SAMPLE_REMOTE]
         raise BadInput("remote", repr(remote), "one of " + (", ".join(known) or "none yet"))
-    identity = sessions.read_session(session).identity
+    identity = manifests.identity(session)
     before = sessions.data_digest(root / sessions.DATA_FILE)
     _place(session, root / DATA / identity)
     _dvc(root, "--wait-for-lock", "add", f"{DATA}/{identity}")
@@ -80,7 +80,7 @@ def check_repository(root: Path | None = None) -> Path:
 def waiting(folder: Path) -> list[Path]:
     """Return the sealed sessions in a folder that are not known to be published, by name."""
     done = _published(folder)
-    sealed = (path.parent for path in folder.glob(f"[!.]*/{sessions.MANIFEST}"))
+    sealed = (path.parent for path in folder.glob(f"[!.]*/{manifests.MANIFEST}"))
     return sorted(path for path in sealed if path.name not in done)
 
 

@@ -23,7 +23,7 @@ from numpy import ndarray
 from ricochet.hardware.microphones.interface import Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.tasks.recordings import audio_files, media_files, sessions
+from ricochet.tasks.recordings import audio_files, manifests, media_files, sessions
 from ricochet.tasks.recordings.audio_files import Audio
 from ricochet.tasks.recordings.sessions import Session, Take
 from ricochet.tasks.storage.files import digest_of, sha256, write_bytes, write_json
@@ -143,7 +143,7 @@ def write(
     made = replace(plan, rig=rig, started_at=_earliest(files))
     report = {"schema": SCHEMA, "stated": stated, "takes": [asdict(each) for each in origins]}
     write_json(folder / REPORT, report, indent=1)
-    write_json(folder / sessions.MANIFEST, sessions.to_json(made, tuple(takes)), indent=1)
+    write_json(folder / manifests.MANIFEST, sessions.to_json(made, tuple(takes)), indent=1)
 
 
 def levels(session: Session) -> tuple[Level, ...]:
@@ -182,8 +182,8 @@ def _check(file: Path, audio: Audio, rig: Rig, first: Path) -> None:
     if audio.sample_rate != rig.sample_rate:
         expected = f"{rig.sample_rate} Hz, as {first.name}"
         raise BadInput(str(file), f"{audio.sample_rate} Hz", expected)
-    if audio.sample_rate < sessions.LEAST_RATE:
-        expected = f"at least {sessions.LEAST_RATE} Hz"
+    if audio.sample_rate < manifests.LEAST_RATE:
+        expected = f"at least {manifests.LEAST_RATE} Hz"
         raise BadInput(str(file), f"{audio.sample_rate} Hz", expected)
 
 

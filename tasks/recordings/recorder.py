@@ -11,6 +11,7 @@ nothing is ever recorded again. Each file is forced to the disk before it gets i
 """
 
 import json
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,21 +26,34 @@ from ricochet.hardware.microphones.interface import Recorder
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.recordings import audio_files, sessions
+from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.recordings.sessions import Session, Take
 from ricochet.tasks.storage.files import sha256, sync, write_bytes, write_json, writing
 
 PLAN, TAKES = "plan.json", "takes.json"
 REPORT = "capture.json"  # beside session.json: how the recording went
 SHORTEST = 0.05  # s of a journal that are worth keeping as a take
+Beside = Callable[[Path, int], Mapping[str, Any]]
+"""Takes the hidden folder and the take's number."""
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A folder that is a session now.
+
+    Attributes:
+        state: `recorded` now, `interrupted` when salvaged, or `unchanged` when it was there.
+        takes: How many it lists.
+    """
+
+    folder: Path
+    state: str
+    takes: int
 
 
 @dataclass(frozen=True)
 class RecordedSession:
-    """A session on the disk, and how it came there.
-
-    Attributes:
-        state: `recorded` now, `interrupted` when salvaged, or `unchanged` when it was there.
-    """
+    """A session of drops on the disk, and how it came there, as `Sealed` says it."""
 
     session: Session
     state: str
@@ -55,7 +69,7 @@ def record_session(
     progress: Progress = no_progress,
     lock_folder: Path | None = None,
 ) -> RecordedSession:
-    """Record and seal a session; the same id is never recorded twice.
+    """Record and seal a session of drops; see `record`.
 
     Args:
         plan: The session to make, without takes, at its final folder.
@@ -64,28 +78,67 @@ def record_session(
         lock_folder: Where the locks of rigs lie; that of the whole machine when absent.
 
     Raises:
+        BusyError, BadInput: As `record`.
+    """
+    if not (plan.folder / MANIFEST).exists():
+        check(plan)
+    sealed = record(
+        recorder,
+        plan.folder,
+        sessions.to_json(plan, ()),
+        takes=takes,
+        duration=duration,
+        form=form,
+        progress=progress,
+        lock_folder=lock_folder,
+    )
+    return RecordedSession(sessions.read_session(plan.folder), sealed.state)
+
+
+def record(
+    recorder: Recorder,
+    folder: Path,
+    stated: Mapping[str, Any],
+    *,
+    takes: int,
+    duration: float,
+    form: str = "flac",
+    beside: Beside | None = None,
+    progress: Progress = no_progress,
+    lock_folder: Path | None = None,
+) -> Sealed:
+    """Record and seal a session of any kind; the same id is never recorded twice.
+
+    Args:
+        folder: Where it is to lie.
+        stated: Its manifest without takes; the caller has checked it.
+        duration: Length of a take, s.
+        form: `flac` or `wav`.
+        beside: Writes what belongs to a take beside its sound, and returns it for the manifest.
+        lock_folder: Where the locks of rigs lie; that of the whole machine when absent.
+
+    Raises:
         BusyError: Another process records this session or uses this rig.
         BadInput: The folder cannot be written or the disk is full; what is complete is kept and
             salvaged by the next call.
     """
-    if (plan.folder / sessions.MANIFEST).exists():
-        return RecordedSession(sessions.read_session(plan.folder), "unchanged")
-    check(plan)
-    partial = partial_folder(plan.folder)
+    if (folder / MANIFEST).exists():
+        return _sealed(folder, "unchanged")
+    partial = partial_folder(folder)
     with writing(partial):
         partial.mkdir(parents=True, exist_ok=True)
     with locks.hold(partial):
-        if (partial / PLAN).exists() or (partial / sessions.MANIFEST).exists():
-            return _salvage(plan.folder)
-        begin(plan)
+        if (partial / PLAN).exists() or (partial / MANIFEST).exists():
+            return _salvage(folder)
+        begin(folder, stated)
         with _device(recorder, lock_folder):
             for index in range(takes):
-                _record_take(recorder, partial, duration=duration, form=form)
+                _record_take(recorder, partial, duration=duration, form=form, beside=beside)
                 progress(index + 1, takes)
-        return RecordedSession(seal(plan.folder, state="recorded"), "recorded")
+        return seal(folder, state="recorded")
 
 
-def salvage(folder: Path) -> RecordedSession:
+def salvage(folder: Path) -> Sealed:
     """Seal what a crash left of the session that was to lie in a folder, recording nothing.
 
     Raises:
@@ -103,12 +156,12 @@ def partial_folder(folder: Path) -> Path:
 
 def check(plan: Session) -> None:
     """Refuse with BadInput what could not be read again, before anything is recorded."""
-    sessions.parse(json.dumps(sessions.to_json(plan, ())), plan.folder / sessions.MANIFEST)
+    sessions.parse(json.dumps(sessions.to_json(plan, ())), plan.folder / MANIFEST)
 
 
-def begin(plan: Session) -> None:
-    """Write down what is about to be recorded: a session without takes, at its final folder."""
-    write_json(partial_folder(plan.folder) / PLAN, sessions.to_json(plan, ()), indent=1)
+def begin(folder: Path, stated: Mapping[str, Any]) -> None:
+    """Write down what is about to be recorded: a manifest without takes, of its final folder."""
+    write_json(partial_folder(folder) / PLAN, dict(stated), indent=1)
 
 
 def add_take(
@@ -118,39 +171,42 @@ def add_take(
     *,
     form: str,
     gaps: tuple[int, ...] = (),
-) -> Take:
+    beside: Beside | None = None,
+) -> dict[str, Any]:
     """Add one complete take to a session in the making, in its hidden folder; return its entry.
 
     Args:
         sample_rate: Hz.
         form: `flac` or `wav`.
         gaps: Frames at which something was lost.
+        beside: As in `record`.
     """
     listed = _listed(partial)
     content = audio_files.encode(samples, sample_rate=sample_rate, form=form)
     name = f"take-{len(listed):04d}.{form}"
+    more = beside(partial, len(listed)) if beside else {}
     take = Take(name, sha256(content), int(samples.shape[1]), len(gaps))
     write_bytes(partial / name, content)
-    write_json(partial / TAKES, [*listed, vars(take) | {"gaps": list(gaps)}], indent=1)
-    return take
+    entry = vars(take) | dict(more) | {"gaps": list(gaps)}
+    write_json(partial / TAKES, [*listed, entry], indent=1)
+    return entry
 
 
-def seal(folder: Path, *, state: str) -> Session:
-    """Give a session in the making its name, and read it back.
+def seal(folder: Path, *, state: str) -> Sealed:
+    """Give a session in the making its name.
 
     How the recording ended is kept in `capture.json`.
     """
     partial = partial_folder(folder)
-    plan, _ = sessions.read_manifest(partial / PLAN)
-    listed = _listed(partial)
+    stated, listed = sessions.load_json(partial / PLAN), _listed(partial)
     report = {"state": state, "gaps": {row["file"]: row["gaps"] for row in listed if row["gaps"]}}
-    takes = tuple(Take(**{key: row[key] for key in Take.__annotations__}) for row in listed)
+    takes = [{key: row[key] for key in row if key != "gaps"} for row in listed]
     write_json(partial / REPORT, report, indent=1)
-    write_json(partial / sessions.MANIFEST, sessions.to_json(plan, takes), indent=1)
-    return _name(folder)
+    write_json(partial / MANIFEST, stated | {"takes": takes}, indent=1)
+    return _name(folder, state)
 
 
-def _name(folder: Path) -> Session:
+def _name(folder: Path, state: str) -> Sealed:
     """Clear the scaffolding away and rename; the takes and `session.json` are complete."""
     partial = partial_folder(folder)
     with writing(folder):
@@ -160,17 +216,20 @@ def _name(folder: Path) -> Session:
         sync(partial)
         partial.rename(folder)
         sync(folder.parent)
-    return sessions.read_session(folder)
+    return _sealed(folder, state)
 
 
-def _salvage(folder: Path) -> RecordedSession:
+def _sealed(folder: Path, state: str) -> Sealed:
+    return Sealed(folder, state, len(sessions.load_json(folder / MANIFEST)["takes"]))
+
+
+def _salvage(folder: Path) -> Sealed:
     """Seal what a crash left, in whatever step it came."""
     partial = partial_folder(folder)
-    if (partial / sessions.MANIFEST).exists():  # all was written, only the name was missing
-        state = sessions.load_json(partial / REPORT)["state"]
-        return RecordedSession(_name(folder), state)
+    if (partial / MANIFEST).exists():  # all was written, only the name was missing
+        return _name(folder, sessions.load_json(partial / REPORT)["state"])
     _salvage_journal(partial)
-    return RecordedSession(seal(folder, state="interrupted"), "interrupted")
+    return seal(folder, state="interrupted")
 
 
 def _salvage_journal(partial: Path) -> None:
@@ -185,13 +244,15 @@ def _salvage_journal(partial: Path) -> None:
         add_take(partial, samples, rate, form=form, gaps=(samples.shape[1],))
 
 
-def _record_take(recorder: Recorder, partial: Path, *, duration: float, form: str) -> None:
+def _record_take(
+    recorder: Recorder, partial: Path, *, duration: float, form: str, beside: Beside | None
+) -> None:
     """Record one take, its journal beside it until it is complete."""
     path = _journal(partial, len(_listed(partial)))
     with writing(path):
         recording = recorder.record(duration, journal=path)
     rate = recorder.rig.sample_rate
-    add_take(partial, recording.samples, rate, form=form, gaps=recording.gaps)
+    add_take(partial, recording.samples, rate, form=form, gaps=recording.gaps, beside=beside)
     path.unlink(missing_ok=True)
 
 

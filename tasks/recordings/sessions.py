@@ -13,28 +13,21 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import yaml
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Gt, Interval
 from jaxtyping import Float
 from numpy import ndarray
-from pydantic import BeforeValidator, StringConstraints
 
-from ricochet.hardware.microphones.interface import Microphone, Position, Rig
+from ricochet.hardware.microphones.interface import Rig
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.sound.arrays import check_layout
-from ricochet.tasks.recordings import audio_files, media_files
+from ricochet.tasks.recordings import audio_files, manifests, media_files
+from ricochet.tasks.recordings.manifests import LEAST_RATE, MANIFEST, Digest, Rejected, StatedRig
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
-from ricochet.tasks.storage.files import read_bytes, sha256
+from ricochet.tasks.storage.files import read_bytes
 
 SCHEMA = "ricochet.session/1"
-MANIFEST = "session.json"
 DATA_FILE = Path("data.dvc")
-LOCATABLE = 3  # microphones from which a bounce has a place
 LIGHTEST, DENSEST = 2.0, 23_000.0  # kg/m^3: a beach ball, and more than any metal
-LEAST_RATE = 8000  # Hz; below it clicks are not detected apart
-Digest = Annotated[
-    str, StringConstraints(pattern="^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")
-]
 
 
 @dataclass(frozen=True)
@@ -50,14 +43,6 @@ class Take:
     sha256: Digest
     frames: Whole
     xruns: Whole
-
-
-@dataclass(frozen=True)
-class Rejected:
-    """A take that cannot be used, and why."""
-
-    file: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -111,22 +96,6 @@ class Session:
 
 
 @dataclass(frozen=True)
-class _Microphone:
-    __pydantic_config__ = EXACT
-    channel: Whole
-    position: Annotated[Position, BeforeValidator(tuple), expecting("3 numbers")]
-
-
-@dataclass(frozen=True)
-class _Rig:
-    __pydantic_config__ = EXACT
-    name: Name
-    sample_rate: Annotated[int, Ge(LEAST_RATE)]
-    temperature: Annotated[float, Interval(gt=-100.0, lt=100.0)]
-    microphones: tuple[_Microphone, ...]
-
-
-@dataclass(frozen=True)
 class _Object:
     __pydantic_config__ = EXACT
     ball: Name
@@ -144,7 +113,7 @@ class _Manifest:
     schema: Annotated[Literal["ricochet.session/1"], expecting(SCHEMA)]
     id: Name
     started_at: Moment
-    rig: _Rig
+    rig: StatedRig
     object: _Object
     takes: tuple[Take, ...]
     truth: Truth = None  # type: ignore[assignment]  # absent, or an object: never null
@@ -162,7 +131,7 @@ def read_session(folder: Path) -> Session:
     bad: list[Rejected] = []
     for take in takes:
         try:
-            _check_take(folder, take, session.rig)
+            manifests.check_sound(folder, take, session.rig)
         except BadInput as error:
             bad.append(Rejected(take.file, str(error).removeprefix(f"{folder / take.file}: ")))
         else:
@@ -235,7 +204,7 @@ def parse(text: str | bytes, path: Path) -> tuple[Session, tuple[Take, ...]]:
         folder=path.parent,
         identity=content.id,
         started_at=content.started_at,
-        rig=_checked(content.rig, f"{path}: rig.microphones"),
+        rig=manifests.rig(content.rig, f"{path}: rig.microphones"),
         **vars(content.object),
         truth=content.truth,
     )
@@ -263,32 +232,3 @@ def load_json(path: Path) -> Any:
         return json.loads(read_bytes(path, "a session's file"))
     except ValueError as error:
         raise BadInput(str(path), f"no JSON: {error}", "a session's file") from error
-
-
-def _check_take(folder: Path, take: Take, rig: Rig) -> None:
-    """Refuse a take whose bytes or samples are not what the session says."""
-    path = folder / take.file
-    digest = sha256(audio_files.content_of(path))
-    found = audio_files.read(path)
-    audio_files.check_rig(path, found, channels=len(rig.microphones), sample_rate=rig.sample_rate)
-    if found.samples.shape[1] != take.frames:
-        raise BadInput(str(path), f"{found.samples.shape[1]} frames", f"{take.frames}")
-    if digest != take.sha256:
-        raise BadInput(str(path), f"sha256 {digest[:12]}", f"sha256 {take.sha256[:12]}")
-
-
-def _checked(rig: _Rig, where: str) -> Rig:
-    """Return the rig: one microphone a channel, in their order, and a layout that can locate."""
-    microphones = sorted(
-        (Microphone(**vars(each)) for each in rig.microphones),
-        key=lambda microphone: microphone.channel,
-    )
-    channels = [microphone.channel for microphone in microphones]
-    if not channels or channels != list(range(len(channels))):
-        raise BadInput(where, f"channels {channels}", "each from 0 on, once")
-    if len(channels) >= LOCATABLE:
-        try:
-            check_layout(np.array([microphone.position for microphone in microphones]))
-        except ValueError as error:
-            raise BadInput(where, str(error), "a triangle at least") from error
-    return Rig(rig.name, rig.sample_rate, rig.temperature, tuple(microphones))

@@ -38,9 +38,10 @@ def _in_utc(text: str) -> datetime:
 
 Whole = Annotated[int, Ge(0)]
 Moment = Annotated[datetime, PlainValidator(_in_utc), expecting("a time like 2026-11-20T20:13:00Z")]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 Name = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$"),
+    StringConstraints(pattern=NAME),
     expecting("letters, digits, dots, dashes and underscores"),
 ]
 """What can be the name of a file or a folder."""

@@ -8,8 +8,6 @@ positive counter-clockwise. Columns have these names, in any order; others are n
 cannot be an impact is rejected with its reason, a table that is wrong as a whole is refused.
 """
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -25,13 +23,12 @@ from ricochet.models.systems.batting.impacts import balance, screening
 from ricochet.models.systems.batting.impacts.balance import Balance
 from ricochet.models.systems.batting.impacts.inference import LEAST_IMPACTS
 from ricochet.models.systems.batting.impacts.recorded import Impacts
-from ricochet.tasks.storage.files import read_bytes, write_bytes
+from ricochet.tasks.storage import number_tables
+from ricochet.tasks.storage.files import write_bytes
 
 BODY = ("mass", "inertia", "contact_x", "contact_y", "normal_x", "normal_y")
 MOTION = ("surface_vx", "surface_vy", "vx", "vy", "spin", "vx_after", "vy_after", "spin_after")
 COLUMNS = BODY + MOTION
-LARGEST = 2**26
-"""Bytes of a file."""
 MOST = 20_000
 """Rows."""
 
@@ -125,15 +122,8 @@ def write(file: Path, impacts: Impacts) -> None:
 def _cells(file: Path) -> tuple[Path, list[str], list[list[str]]]:
     """Return the names of a file's columns and its rows."""
     expected = f"the columns {', '.join(COLUMNS)}"
-    if file.exists() and (fault := _no_table(file)):
-        raise BadInput(str(file), fault, f"a file of at most {LARGEST // 2**20} MiB")
-    try:
-        text = read_bytes(file, expected).decode("utf-8-sig")
-        lines = [row for row in csv.reader(io.StringIO(text)) if row]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(str(file), "no text", f"text with {expected}") from error
-    if not lines:
-        raise BadInput(str(file), "nothing", expected)
+    rows = number_tables.read(file, expected)
+    lines = [list(rows.names), *rows.cells] if rows.names else rows.cells
     names = [name.strip().lower() for name in lines[0]]
     missing = [name for name in COLUMNS if name not in names]
     if len(names) == 1 and (separator := next((x for x in ";\t|" if x in names[0]), None)):
@@ -148,16 +138,6 @@ def _cells(file: Path) -> tuple[Path, list[str], list[list[str]]]:
         found = f"{len(lines) - 1} rows below the names of columns"
         raise BadInput(str(file), found, f"1 to {MOST}")
     return file, names, lines[1:]
-
-
-def _no_table(file: Path) -> str:
-    """Return what a file is that cannot be a table, or nothing."""
-    if file.is_dir():
-        return "a folder"
-    if not file.is_file():
-        return "no plain file"
-    size = file.stat().st_size
-    return f"{size} bytes" if size > LARGEST else ""
 
 
 def _copies(values: Float[ndarray, "impact column"], rows: Int[ndarray, " impact"]) -> list[str]:

@@ -29,7 +29,7 @@ from ricochet.models.systems.bouncing_ball.calibration.drop_choice import NoBall
 from ricochet.models.systems.bouncing_ball.listening import bounce_chains
 from ricochet.tasks.console.progress import bar, part
 from ricochet.tasks.figures import style
-from ricochet.tasks.recordings import importing, microphones_file, recorder, sessions
+from ricochet.tasks.recordings import importing, manifests, microphones_file, recorder, sessions
 from ricochet.tasks.recordings.microphones_file import StatedMicrophones
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.settings import Settings
@@ -212,7 +212,7 @@ def _plan(request: ImportRequest, stated: StatedMicrophones, out: Path) -> Sessi
         folder=out,
         identity="unnamed",
         started_at=datetime.now(UTC),
-        rig=Rig("imported", sessions.LEAST_RATE, temperature, stated.microphones),
+        rig=Rig("imported", manifests.LEAST_RATE, temperature, stated.microphones),
         ball=request.ball,
         surface=request.surface,
         drop_height=height,

@@ -17,6 +17,7 @@ from ricochet.models.arms import panda
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.nearest_name import did_you_mean
 from ricochet.models.systems.rigid_bodies import box_shooting, carried_box
+from ricochet.tasks.storage import number_tables
 from ricochet.tasks.systems.rigid_bodies import motion_tables
 from ricochet.tasks.systems.rigid_bodies.motion_tables import TIME, Recorded
 
@@ -38,7 +39,7 @@ def read(file: Path, rate: float | None = None) -> Recorded:
         BadInput: If the file cannot be read, its columns, numbers or times cannot be used, joints
             leave the arm's limits, points are not those of a box on the flange, or it is too short.
     """
-    rows = motion_tables.read(file, EXPECTED)
+    rows = number_tables.read(file, EXPECTED)
     names = tuple(name.lower() for name in rows.names)
     _check(file, names, rows.shown)
     table = motion_tables.table(rows, names, rate)

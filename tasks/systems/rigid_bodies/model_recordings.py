@@ -21,6 +21,7 @@ from ricochet.models.core.nearest_name import did_you_mean
 from ricochet.models.systems.rigid_bodies import marked_motion, mujoco_motion, mujoco_sites
 from ricochet.models.systems.rigid_bodies.mujoco_motion import HINGE
 from ricochet.models.systems.rigid_bodies.mujoco_parameters import AXES, names
+from ricochet.tasks.storage import number_tables
 from ricochet.tasks.systems.rigid_bodies import motion_tables
 from ricochet.tasks.systems.rigid_bodies.motion_tables import TIME, Recorded, Table
 
@@ -43,7 +44,7 @@ def read(
         BadInput: If the file cannot be read, its columns are not those of the model, a number, a
             time or a control is none, sites do not fit, or it is too short.
     """
-    rows = motion_tables.read(file, _expected(model))
+    rows = number_tables.read(file, _expected(model))
     if not rows.names:
         raise BadInput(str(file), rows.shown, _expected(model))
     columns = (TIME, *rows.names[1:]) if rows.names[0].lower() == TIME else rows.names

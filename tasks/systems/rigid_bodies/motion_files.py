@@ -15,6 +15,7 @@ import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies import marked_motion
+from ricochet.tasks.storage import number_tables
 from ricochet.tasks.systems.rigid_bodies import motion_tables
 from ricochet.tasks.systems.rigid_bodies.motion_tables import TIME, Recorded
 
@@ -34,7 +35,7 @@ def read(file: Path, rate: float | None = None) -> Recorded:
         BadInput: If the file cannot be read, its columns, numbers, times or places cannot be those
             of a pendulum, or there is no rate, or one that its times contradict.
     """
-    rows = motion_tables.read(file, EXPECTED)
+    rows = number_tables.read(file, EXPECTED)
     names = tuple(name.lower() for name in rows.names)
     names = names or _UNNAMED.get(len(rows.cells[0]), ())
     if names[names[:1] == (TIME,) :] not in (MARKERS, ANGLES):

@@ -3,9 +3,6 @@
 A first column `time`, in seconds, states the rate and shows gaps; else the rate is given.
 """
 
-import csv
-import io
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,13 +12,10 @@ from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies import marked_motion
-from ricochet.tasks.storage.files import read_bytes
+from ricochet.tasks.storage import number_tables
+from ricochet.tasks.storage.number_tables import Rows
 
 TIME = "time"
-LARGEST = 2**26
-"""Bytes of a file."""
-MOST = 500_000
-"""Frames."""
 RATES = (1.0, 100_000.0)
 """Least and greatest rate, Hz."""
 _UNEVEN = 0.02
@@ -47,61 +41,12 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Cells of a file, as they stand there.
-
-    Attributes:
-        names: The first row where it is not of numbers; else empty.
-        first: The number of the first row of cells, from 1 on.
-    """
-
-    file: Path
-    names: tuple[str, ...]
-    cells: list[list[str]]
-    first: int
-
-    @property
-    def shown(self) -> str:
-        """Its columns in a few words, for a refusal."""
-        named = ",".join(self.names) or f"{len(self.cells[0])} columns without names"
-        return named[:200]
-
-
-@dataclass(frozen=True)
 class Table:
     """Columns of numbers by name, time apart."""
 
     names: tuple[str, ...]
     values: Float[ndarray, "frame column"]
     rate: float
-
-
-def read(file: Path, expected: str) -> Rows:
-    """Read the cells of a file.
-
-    Args:
-        expected: Its columns in words.
-
-    Raises:
-        BadInput: If it is no file, too large, no text or empty.
-    """
-    if file.exists() and not (file.is_file() and file.stat().st_size <= LARGEST):
-        size = f"{LARGEST // 2**20} MiB"
-        raise BadInput(
-            str(file), "a folder, a device or more than that", f"a file of at most {size}"
-        )
-    try:
-        text = read_bytes(file, expected).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(str(file), "bytes that are no text", "a file of commas") from error
-    rows = [row for row in csv.reader(io.StringIO(text)) if row]
-    if not rows:
-        raise BadInput(str(file), "nothing", expected)
-    if len(rows) > MOST + 1:
-        raise BadInput(str(file), f"{len(rows)} rows", f"at most {MOST}")
-    named = _number(rows[0][0]) is None
-    names = tuple(name.strip() for name in rows[0]) if named else ()
-    return Rows(file, names, rows[named:], 1 + named)
 
 
 def table(rows: Rows, names: tuple[str, ...], stated: float | None) -> Table:
@@ -115,7 +60,7 @@ def table(rows: Rows, names: tuple[str, ...], stated: float | None) -> Table:
         BadInput: If a cell is no number, times are uneven, or there is no rate, or one that is out
             of bounds or that times contradict.
     """
-    file, values, rate = str(rows.file), _numbers(rows, len(names)), stated
+    file, values, rate = str(rows.file), number_tables.numbers(rows, len(names)), stated
     if names[0] == TIME:
         rate, values, names = _rate_of(rows.file, values[:, 0], rate), values[:, 1:], names[1:]
     if rate is None:
@@ -123,28 +68,6 @@ def table(rows: Rows, names: tuple[str, ...], stated: float | None) -> Table:
     if not RATES[0] <= rate <= RATES[1]:
         raise BadInput(file, f"a rate of {rate:g} Hz", f"{RATES[0]:g} to {RATES[1]:g} Hz")
     return Table(names, values, rate)
-
-
-def _numbers(rows: Rows, columns: int) -> Float[ndarray, "frame column"]:
-    """Return all numbers; the first cell that is none is named by its row."""
-    found = np.empty((len(rows.cells), columns))
-    for place, row in enumerate(rows.cells):
-        cells = [_number(cell) for cell in row]
-        key = f"{rows.file}: row {rows.first + place}"
-        if len(cells) != columns:
-            raise BadInput(key, f"{len(cells)} cells", f"{columns}")
-        if None in cells:
-            raise BadInput(key, repr(row[cells.index(None)][:40]), "a finite number")
-        found[place] = cells
-    return found
-
-
-def _number(cell: str) -> float | None:
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _rate_of(file: Path, times: Float[ndarray, " frame"], stated: float | None) -> float:

@@ -12,7 +12,7 @@ import pytest
 from ricochet.flows import cli
 from ricochet.flows.servers import up
 from ricochet.tasks import doctor
-from ricochet.tasks.recordings import dvc_publish, recorder
+from ricochet.tasks.recordings import dvc_publish, recorder, sessions
 from ricochet.tasks.registry import packages, promotion, promotion_log, versions
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry.promotion_log import AliasPair
@@ -187,7 +187,7 @@ def check_doctor(place, tracker, capsys):
     partial = place / "artifacts" / "capture" / ".s.partial"
     partial.mkdir(parents=True)
     plan = small_sessions.plan(partial.parent / "s")
-    recorder.begin(plan)
+    recorder.begin(plan.folder, sessions.to_json(plan, ()))
     recorder.add_take(partial, small_sessions.noise(1), small_sessions.RATE, form="wav")
     capsys.readouterr()
     status, result = call(place, "doctor")
@@ -239,7 +239,7 @@ def test_a_session_that_is_being_recorded_is_left_alone(tmp_path):
     plan = small_sessions.plan(tmp_path / "capture" / "s")
     partial = recorder.partial_folder(plan.folder)
     partial.mkdir(parents=True)
-    recorder.begin(plan)
+    recorder.begin(plan.folder, sessions.to_json(plan, ()))
     with locks.hold(partial):
         (found,) = doctor.folders(tmp_path, tmp_path / "data")
     assert not found.mended and "in use" in found.line and partial.exists()

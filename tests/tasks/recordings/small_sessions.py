@@ -8,7 +8,7 @@ import numpy as np
 
 from ricochet.hardware.microphones.interface import Recording, default_rig
 from ricochet.hardware.microphones.journal import Journal
-from ricochet.tasks.recordings import recorder
+from ricochet.tasks.recordings import recorder, sessions
 from ricochet.tasks.recordings.sessions import Session, Truth
 
 RATE = 8000
@@ -42,10 +42,11 @@ def write_session(plan: Session, takes: list[np.ndarray], *, form: str = "flac")
     partial = recorder.partial_folder(plan.folder)
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    recorder.begin(plan)
+    recorder.begin(plan.folder, sessions.to_json(plan, ()))
     for samples in takes:
         recorder.add_take(partial, samples, plan.rig.sample_rate, form=form)
-    return recorder.seal(plan.folder, state="recorded")
+    recorder.seal(plan.folder, state="recorded")
+    return sessions.read_session(plan.folder)
 
 
 class NoiseRig:

@@ -24,8 +24,10 @@ from ricochet.models.systems.bouncing_ball.calibration.calibrate import Measured
 from ricochet.models.systems.bouncing_ball.listening import takes as sound
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 from ricochet.models.systems.bouncing_ball.problem import Release
+from ricochet.tasks.recordings import manifests
 from ricochet.tasks.recordings import sessions as recordings
-from ricochet.tasks.recordings.sessions import Rejected, Session, Take
+from ricochet.tasks.recordings.manifests import Rejected
+from ricochet.tasks.recordings.sessions import Session, Take
 from ricochet.tasks.systems.bouncing_ball.calibration import channel_checks
 from ricochet.tasks.systems.bouncing_ball.settings import HIGHEST, LOWEST
 
@@ -161,7 +163,7 @@ def _release(detected: Detections, release_sd: float) -> Release:
 
 def _check_height(session: Session) -> None:
     if session.drop_height is not None and not LOWEST <= session.drop_height <= HIGHEST:
-        where = f"{session.folder / recordings.MANIFEST}: object.drop_height"
+        where = f"{session.folder / manifests.MANIFEST}: object.drop_height"
         raise BadInput(where, f"{session.drop_height:g}", f"metres, from {LOWEST:g} to {HIGHEST:g}")
 
 
@@ -174,7 +176,7 @@ def _best(named: tuple[Session, ...]) -> tuple[tuple[Session, ...], tuple[Sessio
 
 
 def _tells_places(session: Session) -> bool:
-    return len(session.rig.microphones) >= recordings.LOCATABLE
+    return len(session.rig.microphones) >= manifests.LOCATABLE
 
 
 def _rejected(session: Session) -> list[Rejected]:

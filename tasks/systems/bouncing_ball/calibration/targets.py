@@ -12,7 +12,7 @@ from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS, Size
-from ricochet.tasks.recordings import media_files
+from ricochet.tasks.recordings import manifests, media_files
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.registry.packages import MANIFEST
 from ricochet.tasks.settings import Settings
@@ -188,7 +188,7 @@ def _looks_bare(path: Path) -> bool:
 
 def _refuse_clips(folder: Path) -> None:
     """Refuse a folder that is no session but holds sound, and say how to name what it holds."""
-    if not folder.is_dir() or (folder / recordings.MANIFEST).exists():
+    if not folder.is_dir() or (folder / manifests.MANIFEST).exists():
         return
     sounds = [path for path in folder.iterdir() if path.suffix.lower() in SOUNDS]
     if sounds:
@@ -196,7 +196,7 @@ def _refuse_clips(folder: Path) -> None:
             f"a session; the clips of a phone are named: ricochet calibrate {folder}/*"
             f"{sounds[0].suffix}, and takes of several microphones are imported: ricochet import"
         )
-        raise BadInput(str(folder), f"no {recordings.MANIFEST}", expected)
+        raise BadInput(str(folder), f"no {manifests.MANIFEST}", expected)
 
 
 def _bare_target(path: Path, folder: Path, *, several: bool) -> CalibrationTarget:
@@ -222,7 +222,7 @@ def _identity(folder: Path) -> tuple[str, str]:
 
     Where a take is not what the manifest says, the digest is another, so that detection runs again.
     """
-    manifest = folder / recordings.MANIFEST
+    manifest = folder / manifests.MANIFEST
     session, takes = recordings.read_manifest(manifest)
     there = {
         entry.file: sha256(folder / entry.file) if (folder / entry.file).is_file() else "missing"

@@ -28,7 +28,7 @@ from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS
 from ricochet.models.systems.bouncing_ball.balls import Ball, Hand
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
-from ricochet.tasks.recordings import sessions
+from ricochet.tasks.recordings import manifests, sessions
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.systems.bouncing_ball import sample
 from ricochet.tasks.systems.bouncing_ball.calibration import targets
@@ -82,7 +82,7 @@ def radius_of(name: str) -> float:
 
 def _sessions(name: str) -> Iterator[Session]:
     """Yield the sessions of a pair under `data/` that can be read."""
-    for path in sorted(targets.DATA.glob(f"[!.]*/{sessions.MANIFEST}")):
+    for path in sorted(targets.DATA.glob(f"[!.]*/{manifests.MANIFEST}")):
         with suppress(BadInput):
             session, _ = sessions.read_manifest(path)
             if f"{session.ball}-{session.surface}" == name:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import number_tables
 from ricochet.tasks.systems.batting import impact_files
 from ricochet.tasks.systems.batting.impact_files import COLUMNS
 from tests.models.systems.batting.tables import table
@@ -98,7 +99,7 @@ def test_what_is_no_text_no_file_too_short_or_too_large_is_refused(
     assert "9 usable impacts in 9 rows" in refused(written(tmp_path, 9))
     monkeypatch.setattr(impact_files, "MOST", 50)
     assert "found 60 rows" in refused(written(tmp_path, 60))
-    monkeypatch.setattr(impact_files, "LARGEST", 1000)
+    monkeypatch.setattr(number_tables, "LARGEST", 1000)
     assert " bytes, expected a file of at most" in refused(file)
 
 

@@ -115,7 +115,7 @@ def test_rows_of_another_length_and_bytes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="row 2: found 3 cells, expected 2"):
         motion_files.read(file, RATE)
     file.write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(BadInput, match="bytes that are no text"):
+    with pytest.raises(BadInput, match="no text, expected text with"):
         motion_files.read(file, RATE)
     with pytest.raises(BadInput, match="No such file"):
         motion_files.read(tmp_path / "none.csv", RATE)

@@ -11,7 +11,7 @@ import pytest
 from ricochet.hardware.microphones import interface
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.air import Size
-from ricochet.tasks.recordings import sessions
+from ricochet.tasks.recordings import manifests
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import report, run, targets
@@ -261,7 +261,7 @@ def test_a_setting_of_another_verb_changes_no_key(tmp_path, asked):
 @pytest.mark.parametrize("content", ["", "{", '{"schema": "ricochet.session/9"}'])
 def test_a_broken_session_is_bad_input(tmp_path, content):
     (tmp_path / "a").mkdir()
-    (tmp_path / "a" / sessions.MANIFEST).write_text(content)
+    (tmp_path / "a" / manifests.MANIFEST).write_text(content)
     with pytest.raises(BadInput, match=r"session\.json"):
         targets.targets([str(tmp_path / "a")], tmp_path / "out")
 

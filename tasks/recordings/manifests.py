@@ -1,0 +1,130 @@
+"""What the manifest of every recorded session states: its rig, and the sound files of its takes.
+
+A session is a folder with `session.json` and one sound file a take; `sessions.py` has those of
+drops, and each system that records otherwise its own form of them.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Protocol
+
+import numpy as np
+from annotated_types import Ge, Interval
+from pydantic import BeforeValidator, StringConstraints
+
+from ricochet.hardware.microphones.interface import Microphone, Position, Rig
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.sound.arrays import check_layout
+from ricochet.tasks.recordings import audio_files
+from ricochet.tasks.storage.checked_json import EXACT, NAME, Name, Whole, expecting
+from ricochet.tasks.storage.files import read_bytes, sha256
+
+MANIFEST = "session.json"
+LOCATABLE = 3  # microphones from which a sound has a place
+LEAST_RATE = 8000  # Hz; below it clicks are not detected apart
+Digest = Annotated[
+    str, StringConstraints(pattern="^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")
+]
+
+
+class SoundFile(Protocol):
+    """A take's file as a manifest lists it."""
+
+    @property
+    def file(self) -> str:
+        """Its name in the session's folder."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """Of its bytes."""
+        ...
+
+    @property
+    def frames(self) -> int:
+        """How many it has."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A take that cannot be used, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class StatedMicrophone:
+    """A microphone as a manifest states it, m."""
+
+    __pydantic_config__ = EXACT
+    channel: Whole
+    position: Annotated[Position, BeforeValidator(tuple), expecting("3 numbers")]
+
+
+@dataclass(frozen=True)
+class StatedRig:
+    """A rig as a manifest states it, Hz and degrees Celsius."""
+
+    __pydantic_config__ = EXACT
+    name: Name
+    sample_rate: Annotated[int, Ge(LEAST_RATE)]
+    temperature: Annotated[float, Interval(gt=-100.0, lt=100.0)]
+    microphones: tuple[StatedMicrophone, ...]
+
+
+def identity(folder: Path) -> str:
+    """Return the id of a session of any kind.
+
+    Raises:
+        BadInput: If the folder has no manifest, or one without an id that can name a folder.
+    """
+    path = folder / MANIFEST
+    try:
+        stated = json.loads(read_bytes(path, "a session's file"))["id"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(str(path), "no id of a session", "a session's manifest") from error
+    if not re.fullmatch(NAME, stated if isinstance(stated, str) else ""):
+        raise BadInput(f"{path}: id", repr(stated)[:60], "what can name a folder")
+    return str(stated)
+
+
+def rig(stated: StatedRig, where: str) -> Rig:
+    """Return the rig: one microphone a channel, in their order, and a layout that can locate.
+
+    Raises:
+        BadInput: If a channel is absent or stated twice, or microphones stand in a line.
+    """
+    microphones = sorted(
+        (Microphone(**vars(each)) for each in stated.microphones),
+        key=lambda microphone: microphone.channel,
+    )
+    channels = [microphone.channel for microphone in microphones]
+    if not channels or channels != list(range(len(channels))):
+        raise BadInput(where, f"channels {channels}", "each from 0 on, once")
+    if len(channels) >= LOCATABLE:
+        try:
+            check_layout(np.array([microphone.position for microphone in microphones]))
+        except ValueError as error:
+            raise BadInput(where, str(error), "a triangle at least") from error
+    return Rig(stated.name, stated.sample_rate, stated.temperature, tuple(microphones))
+
+
+def check_sound(folder: Path, take: SoundFile, recorded: Rig) -> None:
+    """Refuse a take whose bytes or samples are not what the session states.
+
+    Raises:
+        BadInput: If they are not.
+    """
+    path = folder / take.file
+    digest = sha256(audio_files.content_of(path))
+    found = audio_files.read(path)
+    channels, rate = len(recorded.microphones), recorded.sample_rate
+    audio_files.check_rig(path, found, channels=channels, sample_rate=rate)
+    if found.samples.shape[1] != take.frames:
+        raise BadInput(str(path), f"{found.samples.shape[1]} frames", f"{take.frames}")
+    if digest != take.sha256:
+        raise BadInput(str(path), f"sha256 {digest[:12]}", f"sha256 {take.sha256[:12]}")
