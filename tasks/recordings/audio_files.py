@@ -74,8 +74,14 @@ def content_of(path: Path) -> bytes:
     return content
 
 
-def check_rig(path: Path, audio: Audio, *, channels: int, sample_rate: int) -> None:
-    """Refuse a take that is not what its rig records, or has a stuck, copied or clipped channel."""
+def check_rig(
+    path: Path, audio: Audio, *, channels: int, sample_rate: int, clipped: float = 0.0
+) -> None:
+    """Refuse a take that is not what its rig records, or has a stuck, copied or clipped channel.
+
+    Args:
+        clipped: Share of a channel's frames that may be cut off at full scale.
+    """
     if len(audio.samples) != channels:
         raise BadInput(str(path), f"{len(audio.samples)} channels", f"{channels}")
     if audio.sample_rate != sample_rate:
@@ -83,19 +89,19 @@ def check_rig(path: Path, audio: Audio, *, channels: int, sample_rate: int) -> N
     if audio.subtype not in SUBTYPES:
         raise BadInput(str(path), audio.subtype, "PCM of 16 or 24 bit, or float32")
     for channel, track in enumerate(audio.samples):
-        _check_channel(f"{path}: channel {channel}", track)
+        _check_channel(f"{path}: channel {channel}", track, clipped)
     for second in range(1, channels):
         if (audio.samples[second] == audio.samples[:second]).all(axis=1).any():
             raise BadInput(f"{path}: channel {second}", "a copy of another", "its own sound")
 
 
-def _check_channel(where: str, track: Float[ndarray, " frame"]) -> None:
+def _check_channel(where: str, track: Float[ndarray, " frame"], clipped: float) -> None:
     """Refuse a channel that is stuck at a value or cut off at full scale."""
     longest, value = longest_run(track)
     if longest > STUCK_SHARE * len(track) or np.ptp(track) <= SILENCE:
         raise BadInput(where, f"stuck at {value:.4g} for {longest} frames", "sound")
     cut = clipped_frames(track)
-    if len(cut):
+    if len(cut) > clipped * len(track):
         raise BadInput(where, f"clipped, {len(cut)} frames at full scale", "a lower gain")
 
 

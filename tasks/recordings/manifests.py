@@ -113,8 +113,11 @@ def rig(stated: StatedRig, where: str) -> Rig:
     return Rig(stated.name, stated.sample_rate, stated.temperature, tuple(microphones))
 
 
-def check_sound(folder: Path, take: SoundFile, recorded: Rig) -> None:
+def check_sound(folder: Path, take: SoundFile, recorded: Rig, *, clipped: float = 0.0) -> None:
     """Refuse a take whose bytes or samples are not what the session states.
+
+    Args:
+        clipped: Share of a channel's frames that may be cut off at full scale.
 
     Raises:
         BadInput: If they are not.
@@ -123,7 +126,7 @@ def check_sound(folder: Path, take: SoundFile, recorded: Rig) -> None:
     digest = sha256(audio_files.content_of(path))
     found = audio_files.read(path)
     channels, rate = len(recorded.microphones), recorded.sample_rate
-    audio_files.check_rig(path, found, channels=channels, sample_rate=rate)
+    audio_files.check_rig(path, found, channels=channels, sample_rate=rate, clipped=clipped)
     if found.samples.shape[1] != take.frames:
         raise BadInput(str(path), f"{found.samples.shape[1]} frames", f"{take.frames}")
     if digest != take.sha256:

@@ -1,0 +1,78 @@
+"""Tracks of a drawer, as a camera or a film of a scale gives them, and how they can be wrong.
+
+A track is late against the sound by the shift at which what is heard and what is seen to move go
+best together: the correlation of the sound's level, dB, with the logarithm of the speed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from scipy import signal
+
+from ricochet.models.systems.drawers.labels import SAMPLE_RATE
+
+STEP = 128  # samples over which a level is taken, 8 ms
+SMOOTH = 9  # steps, over which level and speed are averaged
+SLOW = 0.02  # m/s, to which no logarithm looks below
+FARTHEST = 1.5  # s, of a shift that is looked for
+ON_TIME = (-0.3, 0.1)  # s; a room goes on sounding, so that the sound itself is late by up to 0.15
+ALIKE = 0.3  # least correlation from which a shift is read
+FASTEST = 3.0  # m/s, above which a track jumps: nobody moves a drawer so
+QUIETEST = 1e-12  # power
+
+
+@dataclass(frozen=True)
+class Track:
+    """Positions of a drawer, m, at times, s."""
+
+    times: Float[ndarray, " time"]
+    positions: Float[ndarray, " time"]
+
+
+def jump(track: Track) -> tuple[float, float] | None:
+    """Return when a track is first faster than any drawer, s, and how fast, m/s; or None.
+
+    >>> jump(Track(np.array([0.0, 0.1, 0.2]), np.array([0.0, 0.01, 0.9])))
+    (0.1, 8.9)
+    """
+    speed = np.abs(np.diff(track.positions)) / np.diff(track.times)
+    fast = np.flatnonzero(speed > FASTEST)
+    if not len(fast):
+        return None
+    return float(track.times[fast[0]]), round(float(speed[fast[0]]), 3)
+
+
+def lateness(track: Track, samples: Float[ndarray, "channel sample"]) -> float | None:
+    """Return how late a track is against the sound, s; None where both do not go together.
+
+    Args:
+        track: Of the whole recording or its beginning.
+        samples: At SAMPLE_RATE, full scale 1.
+    """
+    count = min(samples.shape[1], round(track.times[-1] * SAMPLE_RATE)) // STEP
+    parts = samples[:, : count * STEP].astype(float).reshape(len(samples), count, STEP)
+    level = 10.0 * np.log10((parts**2).mean((0, 2)) + QUIETEST)
+    edges = np.arange(count + 1) * STEP / SAMPLE_RATE
+    at = np.interp(edges, track.times, track.positions)
+    speed = np.abs(np.diff(at)) * SAMPLE_RATE / STEP
+    heard, seen = (_unit(_smooth(each)) for each in (level, np.log(_smooth(speed) + SLOW)))
+    farthest = min(round(FARTHEST * SAMPLE_RATE / STEP), count // 4)
+    together = signal.correlate(seen, heard, "full", "fft")
+    middle = len(heard) - 1
+    around = together[middle - farthest : middle + farthest + 1]
+    best = int(np.argmax(around))
+    if around[best] < ALIKE:
+        return None
+    return (best - farthest) * STEP / SAMPLE_RATE
+
+
+def _smooth(values: Float[ndarray, " step"]) -> Float[ndarray, " step"]:
+    return np.convolve(values, np.full(SMOOTH, 1.0 / SMOOTH), "same")
+
+
+def _unit(values: Float[ndarray, " step"]) -> Float[ndarray, " step"]:
+    centred = values - values.mean()
+    size = float(np.linalg.norm(centred))
+    return centred / size if size > 0.0 else centred

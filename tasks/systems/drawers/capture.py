@@ -1,0 +1,97 @@
+"""Recording a session of a drawer, with a ring of microphones or with the simulated rig.
+
+A real rig records sound alone; what a film of a scale says of the motion is added afterwards, by
+`add_motion`. The simulated one has a camera, and knows the motion.
+"""
+
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+from ricochet.hardware.microphones.interface import Recorder, Rig, now
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.systems.drawers.tracks import Track
+from ricochet.tasks.recordings import recorder as sealing
+from ricochet.tasks.recordings.manifests import MANIFEST
+from ricochet.tasks.recordings.recorder import Beside, Sealed
+from ricochet.tasks.systems.drawers import sessions, track_files
+from ricochet.tasks.systems.drawers.sessions import Session
+
+
+def simulated(
+    folder: Path,
+    setting: Any,
+    *,
+    takes: int,
+    seed: int,
+    form: str = "flac",
+    progress: Progress = no_progress,
+) -> Sealed:
+    """Record a session of the simulated drawer, its tracks beside the sound.
+
+    Args:
+        folder: Where it is to lie; its name is the session's id.
+        setting: A `Setting` of the generator; its length is that of a take.
+        seed: With the id, of all takes.
+    """
+    from ricochet.hardware.twins.drawers.rig import SimulatedDrawer
+
+    rig = SimulatedDrawer(setting, seed=seed ^ zlib.crc32(folder.name.encode()))
+
+    def beside(partial: Path, number: int) -> dict[str, Any]:
+        take = rig.last
+        assert take is not None
+        names = {"vision": f"vision-{number:04d}.csv", "motion": f"motion-{number:04d}.csv"}
+        track_files.write(partial / names["vision"], Track(*take.vision.T))
+        track_files.write(partial / names["motion"], Track(*take.motion.T))
+        return names | {"light_off_at": min(setting.light_off, setting.seconds)}
+
+    return record(
+        rig, folder, setting.drawer, takes, setting.seconds, form, beside=beside, progress=progress
+    )
+
+
+def record(
+    recorder: Recorder,
+    folder: Path,
+    drawer: str,
+    takes: int,
+    seconds: float,
+    form: str = "flac",
+    *,
+    beside: Beside | None = None,
+    progress: Progress = no_progress,
+) -> Sealed:
+    """Record and seal a session of a drawer; the same id is never recorded twice.
+
+    Args:
+        recorder: The rig, at 16 kHz.
+        folder: Where it is to lie; its name is the session's id.
+        drawer: Name of the drawer.
+        seconds: Length of a take.
+        beside: As in `tasks.recordings.recorder.record`.
+
+    Raises:
+        BadInput: If the id or the drawer cannot be a name, or the rig cannot hear a place.
+    """
+    if folder.name.startswith("."):
+        raise BadInput("--session", repr(folder.name), "a plain name, as of a folder")
+    planned = _planned(folder, drawer, recorder.rig)
+    stated = sessions.to_json(planned)
+    sessions.parse(json.dumps(stated), folder / MANIFEST)
+    return sealing.record(
+        recorder,
+        folder,
+        stated,
+        takes=takes,
+        duration=seconds,
+        form=form,
+        beside=beside,
+        progress=progress,
+    )
+
+
+def _planned(folder: Path, drawer: str, rig: Rig) -> Session:
+    return Session(folder, folder.name, now(), rig, drawer)

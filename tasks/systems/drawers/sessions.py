@@ -1,0 +1,237 @@
+"""Sessions of a drawer on the disk, in the format `ricochet.drawer-session/1`.
+
+    SESSION/session.json       as `ricochet.session/1`, the object a drawer, and for each take
+                               {"file", "sha256", "frames", "vision", "motion", "light_off_at"}
+    SESSION/take-0000.flac     16 kHz, a channel a microphone
+    SESSION/vision-0000.csv    time,position while there is light: what a robot's camera sees
+    SESSION/motion-0000.csv    time,position throughout: for training and evaluation alone
+
+`vision` and `light_off_at` come together or not at all; `motion` may be absent. What is wrong with
+one take sets that take aside with its reason, and the rest goes on.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from annotated_types import Gt
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.hardware.microphones.interface import Rig
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.sound import channel_faults
+from ricochet.models.systems.drawers import tracks
+from ricochet.models.systems.drawers.labels import SAMPLE_RATE
+from ricochet.models.systems.drawers.tracks import Track
+from ricochet.tasks.recordings import audio_files, manifests
+from ricochet.tasks.recordings.manifests import MANIFEST, Digest, Rejected, StatedRig
+from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
+from ricochet.tasks.storage.files import read_bytes
+from ricochet.tasks.systems.drawers import track_files
+
+SCHEMA = "ricochet.drawer-session/1"
+LEAST_SECONDS = 5.0
+CLIPPED = 1e-3  # share of frames at full scale: peaks of impacts, of which the time alone is used
+
+
+@dataclass(frozen=True)
+class StatedTake:
+    """A take as the manifest states it.
+
+    Attributes:
+        xruns: How often the recorder lost something; what came after is late against the track.
+        vision, motion: Files of tracks.
+        light_off_at: When the light went off, s.
+    """
+
+    __pydantic_config__ = EXACT
+    file: Name
+    sha256: Digest
+    frames: Whole
+    xruns: Whole = 0
+    vision: Name | None = None
+    motion: Name | None = None
+    light_off_at: Annotated[float, Gt(0.0)] | None = None
+
+
+@dataclass(frozen=True)
+class Take:
+    """A take that can be used.
+
+    Attributes:
+        samples: At `labels.SAMPLE_RATE`, full scale 1.
+        vision: What the camera saw while there was light; None: never lit.
+        motion: The drawer's motion throughout; None: not measured.
+        light_off_at: s; None: never lit.
+        notes: What is to be known of it.
+    """
+
+    file: str
+    samples: Float[ndarray, "channel sample"]
+    vision: Track | None
+    motion: Track | None
+    light_off_at: float | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """Length, s."""
+        return self.samples.shape[1] / SAMPLE_RATE
+
+
+@dataclass(frozen=True)
+class Session:
+    """A sealed session of a drawer.
+
+    Attributes:
+        rig: The microphones, in the order of their channels, m from where the closed front is.
+        takes: Those that can be used, as they are stated; `load` reads one.
+    """
+
+    folder: Path
+    identity: str
+    started_at: datetime
+    rig: Rig
+    drawer: str
+    takes: tuple[StatedTake, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Object:
+    __pydantic_config__ = EXACT
+    drawer: Name
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    """What `session.json` holds."""
+
+    __pydantic_config__ = EXACT
+    schema: Annotated[Literal["ricochet.drawer-session/1"], expecting(SCHEMA)]
+    id: Name
+    started_at: Moment
+    rig: StatedRig
+    object: _Object
+    takes: tuple[StatedTake, ...] = field(default=())
+
+
+def read(folder: Path) -> tuple[Session, list[Take]]:
+    """Read a session and all of its takes; bad ones are under `rejected`.
+
+    Raises:
+        BadInput: `session.json` is missing, malformed or describes a rig that cannot be.
+    """
+    session = read_manifest(folder / MANIFEST)
+    good, taken = [], []
+    bad: list[Rejected] = []
+    for stated in session.takes:
+        try:
+            taken.append(load(session, stated))
+        except BadInput as error:
+            bad.append(Rejected(stated.file, str(error).removeprefix(f"{folder}/")))
+        else:
+            good.append(stated)
+    return replace(session, takes=tuple(good), rejected=tuple(bad)), taken
+
+
+def read_manifest(path: Path) -> Session:
+    """Read a `session.json` without its takes' sound; see `parse`."""
+    return parse(read_bytes(path, "a session's file"), path)
+
+
+def parse(text: str | bytes, path: Path) -> Session:
+    """Check the JSON of a `session.json`.
+
+    Raises:
+        BadInput: A key is missing, unknown or has a value that cannot be.
+    """
+    content = checked_json.read(_Manifest, text, str(path))
+    rig = manifests.rig(content.rig, f"{path}: rig.microphones")
+    if rig.sample_rate != SAMPLE_RATE:
+        raise BadInput(f"{path}: rig.sample_rate", f"{rig.sample_rate} Hz", f"{SAMPLE_RATE} Hz")
+    if len(rig.microphones) < manifests.LOCATABLE:
+        found = f"{len(rig.microphones)} microphones"
+        expected = f"{manifests.LOCATABLE} at least: a ring hears where the drawer is"
+        raise BadInput(f"{path}: rig.microphones", found, expected)
+    if len({take.file for take in content.takes}) < len(content.takes):
+        raise BadInput(f"{path}: takes", "one file twice", "each file once")
+    return Session(
+        path.parent, content.id, content.started_at, rig, content.object.drawer, content.takes
+    )
+
+
+def load(session: Session, stated: StatedTake) -> Take:
+    """Read a take, its sound and its tracks.
+
+    Raises:
+        BadInput: If any of it is not what the session states, or cannot be.
+    """
+    path = session.folder / stated.file
+    manifests.check_sound(session.folder, stated, session.rig, clipped=CLIPPED)
+    if stated.xruns:
+        found = f"{stated.xruns} gaps in the recording"
+        raise BadInput(str(path), found, "none: what comes after is late against the track")
+    samples = audio_files.read(path).samples
+    _check_sound(path, samples)
+    if (stated.vision is None) != (stated.light_off_at is None):
+        absent = "vision" if stated.vision is None else "light_off_at"
+        raise BadInput(str(path), f"no {absent}", "vision and light_off_at, or neither")
+    seconds, notes = samples.shape[1] / SAMPLE_RATE, []
+    vision = motion = None
+    if stated.vision is not None and stated.light_off_at is not None:
+        file = session.folder / stated.vision
+        vision = track_files.read(file)
+        track_files.check_lit(file, vision, stated.light_off_at)
+        notes.append(_compared(file, vision, samples))
+    else:
+        notes.append("never lit: the place is unknown until it is heard")
+    if stated.motion is not None:
+        file = session.folder / stated.motion
+        motion = track_files.read(file)
+        track_files.check_throughout(file, motion, seconds)
+        notes.append(_compared(file, motion, samples))
+    said = tuple(note for note in notes if note)
+    return Take(stated.file, samples, vision, motion, stated.light_off_at, said)
+
+
+def to_json(session: Session, takes: Sequence[StatedTake] = ()) -> dict[str, Any]:
+    """Return the content of `session.json`; the takes are given apart."""
+    return {
+        "schema": SCHEMA,
+        "id": session.identity,
+        "started_at": session.started_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "rig": {
+            "name": session.rig.name,
+            "sample_rate": session.rig.sample_rate,
+            "temperature": session.rig.temperature,
+            "microphones": [vars(each) for each in session.rig.microphones],
+        },
+        "object": {"drawer": session.drawer},
+        "takes": [_stated(take) for take in takes],
+    }
+
+
+def _stated(take: StatedTake) -> Mapping[str, Any]:
+    return {name: value for name, value in vars(take).items() if value not in (None, 0)}
+
+
+def _compared(file: Path, track: Track, samples: Float[ndarray, "channel sample"]) -> str:
+    late = tracks.lateness(track, samples)
+    note = track_files.check_on_time(file, track, late)
+    return f"{file.name} {note}" if note else ""
+
+
+def _check_sound(path: Path, samples: Float[ndarray, "channel sample"]) -> None:
+    """Refuse what nothing can be heard in, beyond what any take is refused for."""
+    seconds = samples.shape[1] / SAMPLE_RATE
+    if seconds < LEAST_SECONDS:
+        raise BadInput(str(path), f"{seconds:.2f} s", f"{LEAST_SECONDS:g} s at least")
+    try:
+        channel_faults.check_flat(samples, sample_rate=SAMPLE_RATE)
+    except channel_faults.ChannelFaultError as error:
+        raise BadInput(str(path), str(error), "sound in every channel") from error

@@ -1,0 +1,101 @@
+"""Files of tracks: `time,position` in a row, s and m, of a camera or of a film of a scale."""
+
+from pathlib import Path
+
+import numpy as np
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.drawers import tracks
+from ricochet.models.systems.drawers.tracks import Track
+from ricochet.tasks.storage import number_tables
+from ricochet.tasks.storage.files import write_bytes
+
+COLUMNS = ("time", "position")
+FARTHEST = 2.0
+"""Largest opening, m: what is more was written in other units."""
+LEAST = 0.02
+"""Least way between both ends of a track that moves, m."""
+GAP = 0.5
+"""Longest time between frames of a motion that is throughout, s."""
+
+
+def read(file: Path) -> Track:
+    """Read a track.
+
+    Raises:
+        BadInput: If it cannot be read, has other columns or units, times do not increase, or the
+            drawer jumps.
+    """
+    expected = "the columns time,position"
+    rows = number_tables.read(file, expected)
+    if tuple(name.lower() for name in rows.names) != COLUMNS:
+        raise BadInput(str(file), rows.shown, expected)
+    if len(rows.cells) < 2:
+        raise BadInput(str(file), f"{len(rows.cells)} rows", "two at least")
+    times, positions = number_tables.numbers(rows, 2).T
+    track = Track(times, positions)
+    _check_times(file, track)
+    _check_positions(file, track)
+    return track
+
+
+def write(file: Path, track: Track) -> None:
+    """Write a track."""
+    rows = zip(track.times, track.positions, strict=True)
+    lines = (f"{time:.6g},{position:.6g}" for time, position in rows)
+    write_bytes(file, ("\n".join((",".join(COLUMNS), *lines)) + "\n").encode())
+
+
+def check_throughout(file: Path, track: Track, seconds: float) -> None:
+    """Refuse a motion that leaves parts of a take of so many seconds out."""
+    ends = np.concatenate([[0.0], track.times, [seconds]])
+    gaps = np.diff(ends)
+    longest = int(np.argmax(gaps))
+    if gaps[longest] > GAP:
+        found = f"nothing from {ends[longest]:.2f} to {ends[longest + 1]:.2f} s"
+        raise BadInput(str(file), found, f"frames throughout the {seconds:g} s")
+
+
+def check_lit(file: Path, track: Track, light_off_at: float) -> None:
+    """Refuse a camera that saw the drawer in the dark."""
+    if track.times[-1] > light_off_at:
+        found = f"a frame at {track.times[-1]:.3f} s"
+        raise BadInput(str(file), found, f"none after the light went off at {light_off_at:g} s")
+
+
+def check_on_time(file: Path, track: Track, late: float | None) -> str | None:
+    """Refuse a track that is late against the sound; return what is to be noted, or None.
+
+    Args:
+        late: As `tracks.lateness` found it, s.
+    """
+    if late is None:
+        return "cannot be compared with the sound: it rests, or nothing is heard of it"
+    if not tracks.ON_TIME[0] <= late <= tracks.ON_TIME[1]:
+        found = f"{abs(late):.2f} s {'late' if late > 0.0 else 'early'} against the sound"
+        expected = "the clock of the sound: move its times by that"
+        raise BadInput(str(file), found, expected)
+    return None
+
+
+def _check_times(file: Path, track: Track) -> None:
+    back = np.flatnonzero(np.diff(track.times) <= 0.0)
+    if track.times[0] < 0.0:
+        raise BadInput(str(file), f"a time of {track.times[0]:g} s", "times from 0 on")
+    if len(back):
+        found = f"{track.times[back[0] + 1]:g} s after {track.times[back[0]]:g} s"
+        raise BadInput(f"{file}: frame {back[0] + 2}", found, "times that increase")
+
+
+def _check_positions(file: Path, track: Track) -> None:
+    way = float(np.ptp(track.positions))
+    largest = float(np.abs(track.positions).max())
+    if largest > FARTHEST:
+        expected = f"metres, {FARTHEST:g} at most"
+        raise BadInput(str(file), f"a position of {largest:.4g}", expected)
+    if way < LEAST:
+        found = f"a drawer that moves by {way:.2g} m"
+        raise BadInput(str(file), found, f"{LEAST:g} m at least: metres, and a drawer that moves")
+    if (jumped := tracks.jump(track)) is not None:
+        found = f"{jumped[1]:.3g} m/s at {jumped[0]:.3f} s"
+        raise BadInput(str(file), found, f"{tracks.FASTEST:g} m/s at most: a track without jumps")
