@@ -11,6 +11,7 @@ from typing import Any
 from prefect import flow, task
 from prefect.runtime import flow_run
 
+from ricochet.flows import session_captures
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import dvc_publish
@@ -25,6 +26,7 @@ from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 def capture(
     session: str,
     rig: str | None = None,
+    what: str | None = None,
     out: str = "artifacts/capture",
     seed: int = 0,
     params: str | None = None,
@@ -35,6 +37,7 @@ def capture(
 
     Args:
         rig: Name of the rig; None takes that of the settings.
+        what: What is recorded, by its name in `ricochet capture --help`; None: drops.
         seed: Seed of a simulated rig.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
@@ -43,12 +46,13 @@ def capture(
     if publishing:
         dvc_publish.check_repository()
     settings = catalogue.load_settings(params, overrides)
-    catalogue.refuse_foreign([capturing.package_name(settings)], POSTERIOR.made_by)
+    if what is None:
+        catalogue.refuse_foreign([capturing.package_name(settings)], POSTERIOR.made_by)
     folder = output_folder(Path(out))
     late = lateness()
     if late > settings[Capture].max_lateness:
         return skipped(folder, session, late)
-    result = record(settings, folder, rig or settings[Capture].rig, session, seed)
+    result = record(settings, folder, rig or settings[Capture].rig, session, seed, what)
     if publishing:
         result |= {"published": publish(Path(result["folder"]), settings[Capture].remote)}
     write_json(folder / "result.json", result)
@@ -56,8 +60,12 @@ def capture(
 
 
 @task(name="record and seal", task_run_name="record {session}", **ONCE)
-def record(settings: Settings, folder: Path, rig: str, session: str, seed: int) -> dict[str, Any]:
+def record(
+    settings: Settings, folder: Path, rig: str, session: str, seed: int, what: str | None = None
+) -> dict[str, Any]:
     """Record and seal a session, or return the one that is there."""
+    if what is not None:
+        return session_captures.run(what, settings, folder, rig=rig, session=session, seed=seed)
     return capturing.run(settings, folder, rig=rig, session=session, seed=seed)
 
 

@@ -172,10 +172,17 @@ def capture(call: Call) -> Mapping[str, Any]:
 
     prepare_servers(announced=SERVERS if call.publish else "starting the rig ...")
     rig, session = call.arguments.rig or call.settings[Capture].rig, call.arguments.session
+    what = call.arguments.what
     if call.publish:
         from ricochet.flows.capture import capture as flow
 
-        result = flow(rig=rig, session=session, **call.parameters())
+        result = flow(rig=rig, session=session, what=what, **call.parameters())
+    elif what is not None:
+        from ricochet.flows import session_captures
+
+        result = session_captures.run(
+            what, call.settings, call.out, rig=rig, session=session, seed=call.seed
+        )
     else:
         from ricochet.tasks.systems.bouncing_ball import capture as capturing
         from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
@@ -185,7 +192,8 @@ def capture(call: Call) -> Mapping[str, Any]:
     call.report_line(f"{result['session']}: {result['takes']} takes, {result['state']}")
     report_published(call, result["published"])
     folder = "data" if result["published"] else call.out
-    call.report_next(f"ricochet calibrate {Path(folder) / result['session']}")
+    if what is None:
+        call.report_next(f"ricochet calibrate {Path(folder) / result['session']}")
     return result
 
 
@@ -259,6 +267,11 @@ def _calibrate_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _capture_options(parser: argparse.ArgumentParser) -> None:
+    kinds = catalogue.session_kinds()
+    words = "; ".join(f"{kind.name}: {kind.summary}" for kind in kinds)
+    parser.add_argument(
+        "what", nargs="?", choices=[kind.name for kind in kinds], help=f"default: drops; {words}"
+    )
     parser.add_argument("--rig", metavar="NAME", help="simulated or sound_device")
     parser.add_argument("--session", required=True, metavar="ID", help="name of the new session")
 
@@ -274,7 +287,8 @@ VERBS = (
     Verb(
         ("capture",),
         "record and seal a session",
-        "ricochet capture --rig simulated --session monday-1 --set capture.drops=5",
+        "ricochet capture --rig simulated --session monday-1 --set capture.drops=5\n"
+        "  ricochet capture drawer --session tuesday-1 --set drawers.takes=2",
         capture,
         _capture_options,
     ),

@@ -1,7 +1,7 @@
 """What the manifest of every recorded session states: its rig, and the sound files of its takes.
 
-A session is a folder with `session.json` and one sound file a take; `sessions.py` has those of
-drops, and each system that records otherwise its own form of them.
+A session is a folder with `session.json` and one sound file a take; `sessions.py` has the
+usual form, and each system that records otherwise its own.
 """
 
 import json
@@ -90,6 +90,15 @@ def identity(folder: Path) -> str:
     if not re.fullmatch(NAME, stated if isinstance(stated, str) else ""):
         raise BadInput(f"{path}: id", repr(stated)[:60], "what can name a folder")
     return str(stated)
+
+
+def states(path: Path, schema: str) -> bool:
+    """Return whether a manifest is of a schema; one that cannot be read is taken for it."""
+    try:
+        stated = json.loads(read_bytes(path, "a session's file"))["schema"]
+    except (BadInput, ValueError, KeyError, TypeError):
+        return True
+    return bool(stated == schema)
 
 
 def rig(stated: StatedRig, where: str) -> Rig:

@@ -53,7 +53,7 @@ class Sealed:
 
 @dataclass(frozen=True)
 class RecordedSession:
-    """A session of drops on the disk, and how it came there, as `Sealed` says it."""
+    """A session of the usual form on the disk, and how it came there, as `Sealed` says it."""
 
     session: Session
     state: str
@@ -69,7 +69,7 @@ def record_session(
     progress: Progress = no_progress,
     lock_folder: Path | None = None,
 ) -> RecordedSession:
-    """Record and seal a session of drops; see `record`.
+    """Record and seal a session of the usual form; see `record`.
 
     Args:
         plan: The session to make, without takes, at its final folder.

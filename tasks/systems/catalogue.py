@@ -14,6 +14,7 @@ from ricochet.tasks.systems.interface import (
     Inference,
     LateValidation,
     NightlyStep,
+    SessionKind,
     Study,
     System,
 )
@@ -21,7 +22,7 @@ from ricochet.tasks.training.steps import Training
 
 T = TypeVar("T")
 
-SYSTEMS = ("bouncing_ball", "air_hockey", "rigid_bodies", "batting")
+SYSTEMS = ("bouncing_ball", "air_hockey", "rigid_bodies", "batting", "drawers")
 
 
 def systems() -> tuple[System, ...]:
@@ -165,6 +166,16 @@ def inferences() -> tuple[Inference, ...]:
 def inference(name: str) -> Inference:
     """Return an inference by its name; BadInput if there is none."""
     return _named(name, {each.name: each for each in inferences()}, "inference")
+
+
+def session_kinds() -> tuple[SessionKind, ...]:
+    """Return the recordings of all systems that have a form of their own."""
+    return tuple(kind for system in systems() for kind in system.sessions)
+
+
+def session_kind(name: str) -> SessionKind:
+    """Return recordings of a form of their own by name; BadInput if there are none."""
+    return _named(name, {each.name: each for each in session_kinds()}, "recordings")
 
 
 def exports() -> tuple[Export, ...]:

@@ -16,6 +16,7 @@ from ricochet.tasks.settings import Settings
 from ricochet.tasks.training.steps import Publication, Training
 
 if TYPE_CHECKING:
+    from ricochet.tasks.recordings.recorder import Sealed
     from ricochet.tasks.registry.packages import Package
 
 
@@ -200,6 +201,36 @@ class InferenceRequest:
 
 
 @dataclass(frozen=True)
+class CaptureRequest:
+    """What is asked of a capture.
+
+    Attributes:
+        folder: Where the session is to lie; its name is the session's id.
+        rig: Name of the rig.
+        seed: Of a simulated rig; the id is mixed into it.
+    """
+
+    settings: Settings
+    folder: Path
+    rig: str
+    seed: int
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class SessionKind:
+    """Recordings of a form of their own, `ricochet capture NAME --session ID`.
+
+    Attributes:
+        run: Records and seals a session, whose id is never recorded twice.
+    """
+
+    name: str
+    summary: str
+    run: Callable[[CaptureRequest], "Sealed"]
+
+
+@dataclass(frozen=True)
 class FileOption:
     """A file that an inference takes beside recordings, `--NAME FILE`.
 
@@ -255,6 +286,7 @@ class System:
         kinds: The packages it puts into the registry.
         trainings: What makes those that are not calibrated from recordings.
         nightly: Its parts of the scheduled flow, in their order.
+        sessions: Recordings of forms of their own.
     """
 
     name: str
@@ -265,3 +297,4 @@ class System:
     inferences: tuple[Inference, ...] = ()
     nightly: tuple[NightlyStep, ...] = ()
     exports: tuple[Export, ...] = ()
+    sessions: tuple[SessionKind, ...] = ()

@@ -43,7 +43,7 @@ class SimulatedDrawer:
 def ring_rig(array: str, place: str) -> Rig:
     """Return a ring as a rig, the closed front's middle being the origin."""
     positions = rooms.ring(array, place).positions.tolist()
-    places = [(float(x), float(y), float(z)) for x, y, z in positions]
+    places = [(round(x, 6), round(y, 6), round(z, 6)) for x, y, z in positions]
     return default_rig(
         f"{array}-{place}", sample_rate=int(rooms.RATE), temperature=TEMPERATURE, places=places
     )

@@ -23,8 +23,8 @@ from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.general_settings import Capture
+from ricochet.tasks.recordings import positions, sessions
 from ricochet.tasks.recordings import recorder as sealing
-from ricochet.tasks.recordings import sessions
 from ricochet.tasks.recordings.sessions import Session, Truth
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import write_json
@@ -97,18 +97,10 @@ def stated_rig(name: str, capture: Capture) -> Rig:
         sample_rate=capture.sample_rate,
         temperature=capture.temperature,
         places=[
-            position(place, f"capture.microphones, entry {number}")
+            positions.position(place, f"capture.microphones, entry {number}")
             for number, place in enumerate(capture.microphones)
         ],
     )
-
-
-def position(stated: Any, where: str) -> interface.Position:
-    """Return a place of the settings, m; `BadInput` if it is not three finite numbers."""
-    numbers = isinstance(stated, list) and all(isinstance(x, int | float) for x in stated)
-    if not numbers or len(stated) != 3 or not all(math.isfinite(x) for x in stated):
-        raise BadInput(where, repr(stated)[:60], "three finite numbers, metres")
-    return float(stated[0]), float(stated[1]), float(stated[2])
 
 
 def _simulated(rig: Rig, settings: Settings, seed: int) -> Recorder:

@@ -9,15 +9,50 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from ricochet.hardware.microphones.interface import Recorder, Rig, now
+from ricochet.hardware.microphones.interface import Recorder, Rig, default_rig, now
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.systems.drawers.labels import SAMPLE_RATE
 from ricochet.models.systems.drawers.tracks import Track
+from ricochet.tasks.general_settings import Capture
+from ricochet.tasks.recordings import positions
 from ricochet.tasks.recordings import recorder as sealing
-from ricochet.tasks.recordings.manifests import MANIFEST
+from ricochet.tasks.recordings.manifests import LOCATABLE, MANIFEST
 from ricochet.tasks.recordings.recorder import Beside, Sealed
 from ricochet.tasks.systems.drawers import sessions, track_files
 from ricochet.tasks.systems.drawers.sessions import Session
+from ricochet.tasks.systems.drawers.settings import DrawerSessions
+from ricochet.tasks.systems.interface import CaptureRequest
+from ricochet.tasks.validation.outcomes import SIMULATED
+
+
+def run(request: CaptureRequest) -> Sealed:
+    """Record and seal the session that is asked for.
+
+    Raises:
+        BadInput: If the rig or the drawer is unknown, or a place of a microphone is none.
+    """
+    wanted, general = request.settings[DrawerSessions], request.settings[Capture]
+    if request.rig == SIMULATED:
+        return simulated(
+            request.folder,
+            _setting(wanted),
+            takes=wanted.takes,
+            seed=request.seed,
+            form=general.format,
+            progress=request.progress,
+        )
+    if request.rig != "sound_device":
+        raise BadInput("--rig", repr(request.rig), f"one of {SIMULATED}, sound_device")
+    return record(
+        _sound_card(wanted, general),
+        request.folder,
+        wanted.drawer,
+        wanted.takes,
+        wanted.seconds,
+        general.format,
+        progress=request.progress,
+    )
 
 
 def simulated(
@@ -95,3 +130,35 @@ def record(
 
 def _planned(folder: Path, drawer: str, rig: Rig) -> Session:
     return Session(folder, folder.name, now(), rig, drawer)
+
+
+def _setting(wanted: DrawerSessions) -> Any:
+    from ricochet.hardware.twins.drawers.generator import drawers
+    from ricochet.hardware.twins.drawers.generator.takes import Setting
+
+    if wanted.drawer not in drawers.DRAWERS:
+        expected = "of the simulated rig one of " + ", ".join(drawers.DRAWERS)
+        raise BadInput("drawers.drawer", repr(wanted.drawer), expected)
+    return Setting(
+        wanted.drawer,
+        array=wanted.array,
+        place=wanted.place,
+        seconds=wanted.seconds,
+        light_off=wanted.light_off,
+    )
+
+
+def _sound_card(wanted: DrawerSessions, general: Capture) -> Recorder:
+    from ricochet.hardware.microphones.sound_device import SoundCard
+
+    if len(wanted.microphones) < LOCATABLE:
+        found = f"{len(wanted.microphones)} places"
+        raise BadInput("drawers.microphones", found, f"{LOCATABLE} at least, one for each channel")
+    places = [
+        positions.position(place, f"drawers.microphones, entry {number}")
+        for number, place in enumerate(wanted.microphones)
+    ]
+    rig = default_rig(
+        "sound_device", sample_rate=SAMPLE_RATE, temperature=general.temperature, places=places
+    )
+    return SoundCard(rig, device=general.device or None)

@@ -46,3 +46,20 @@ def test_the_id_of_any_kind_of_session_is_read(tmp_path: Path) -> None:
     content = json.dumps({"schema": "ricochet.other/1", "id": "monday-1"})
     (tmp_path / manifests.MANIFEST).write_text(content)
     assert manifests.identity(tmp_path) == "monday-1"
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ('{"schema": "ricochet.session/1"}', True),
+        ('{"schema": "ricochet.other/1"}', False),
+        ("{half", True),
+        ("[]", True),
+    ],
+)
+def test_a_manifest_of_another_schema_is_known_from_one_that_is_damaged(
+    tmp_path: Path, content: str, found: bool
+) -> None:
+    path = tmp_path / manifests.MANIFEST
+    path.write_text(content)
+    assert manifests.states(path, "ricochet.session/1") is found

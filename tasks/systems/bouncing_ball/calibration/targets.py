@@ -176,7 +176,11 @@ def details_header(target: CalibrationTarget, request: CalibrationRequest) -> di
 def _sources(sessions: Sequence[str]) -> list[Path]:
     if sessions:
         return [Path(session) for session in sessions]
-    found = sorted(path.parent for path in DATA.glob("[!.]*/session.json"))
+    found = sorted(
+        path.parent
+        for path in DATA.glob(f"[!.]*/{manifests.MANIFEST}")
+        if manifests.states(path, recordings.SCHEMA)
+    )
     if not found:
         raise BadInput(str(DATA), "no session", "session folders; `make pull` fetches the sample")
     return found

@@ -23,6 +23,7 @@ from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, clearance
 from ricochet.tasks.general_settings import Capture
+from ricochet.tasks.recordings import positions
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.bouncing_ball import capture
 from ricochet.tasks.systems.bouncing_ball.settings import Real, Tosses
@@ -50,7 +51,7 @@ class RealRig:
 
 def open_rig(settings: Settings, *, armed: bool) -> RealRig:
     """Check all that can be checked without motion; `BadInput` for what is not as it should be."""
-    host, base = settings[Real].robot.strip(), capture.position(settings[Real].base, "real.base")
+    host, base = settings[Real].robot.strip(), positions.position(settings[Real].base, "real.base")
     if not armed:
         raise BadInput("--rig real", "no --arm", "--arm too: this moves a real robot")
     if not host:
