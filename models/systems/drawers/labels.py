@@ -23,7 +23,7 @@ class Labels:
     Attributes:
         speed: Mean of |v|, m/s.
         velocity: Mean of v, m/s; positive: it opens.
-        position: In the middle of the frame, m.
+        position: At the end of the frame, m.
     """
 
     speed: Float[ndarray, " frame"]
@@ -43,7 +43,7 @@ def of_track(
 
     >>> found = of_track(np.array([0.0, 1.0]), np.array([0.0, 0.5]), 2)
     >>> found.speed.round(9), found.position.round(9)
-    (array([0.5, 0.5]), array([0.016, 0.048]))
+    (array([0.5, 0.5]), array([0.032, 0.064]))
 
     Args:
         times, positions: Of the track, s and m; before and after it the drawer rests.
@@ -52,5 +52,5 @@ def of_track(
     edges = np.arange(frames * STEPS + 1) * (PERIOD / STEPS)
     at = np.interp(edges, times, positions)
     moved = np.diff(at).reshape(frames, STEPS)
-    middle = at[STEPS // 2 :: STEPS][:frames]
-    return Labels(np.abs(moved).sum(1) / PERIOD, moved.sum(1) / PERIOD, middle)
+    ends = at[STEPS::STEPS]
+    return Labels(np.abs(moved).sum(1) / PERIOD, moved.sum(1) / PERIOD, ends)

@@ -10,7 +10,7 @@ from ricochet.models.systems.drawers.labels import PERIOD
 def test_even_motion_has_its_speed_and_position() -> None:
     found = labels.of_track(np.array([0.0, 2.0]), np.array([0.4, 0.0]), 20)
     assert found.speed == pytest.approx(0.2) and found.velocity == pytest.approx(-0.2)
-    assert found.position == pytest.approx(0.4 - 0.2 * (np.arange(20) + 0.5) * PERIOD)
+    assert found.position == pytest.approx(0.4 - 0.2 * (np.arange(20) + 1.0) * PERIOD)
 
 
 def test_a_frame_in_which_the_drawer_turns_back_has_speed_but_no_velocity() -> None:

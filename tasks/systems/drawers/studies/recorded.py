@@ -1,0 +1,94 @@
+"""Sessions of the generator as a study needs them: what is heard, what is true, what is seen."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.hardware.twins.drawers import camera
+from ricochet.hardware.twins.drawers.generator import rooms, takes
+from ricochet.hardware.twins.drawers.generator.takes import Setting
+from ricochet.models.sound import source_direction, spectra
+from ricochet.models.systems.drawers import hearing, labels
+from ricochet.models.systems.drawers.hearing import Features
+from ricochet.models.systems.drawers.kinematics import scene
+from ricochet.models.systems.drawers.labels import FRAME, PERIOD, Labels
+from ricochet.models.systems.drawers.tracking.follower import Seen
+from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
+
+AXIS = np.array([1.0, 0.0, 0.0])
+"""The way a drawer opens, as its microphones are placed."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """What is heard and true in each frame.
+
+    Attributes:
+        power: Spectra of amplitudes squared, for the paper's regressions.
+    """
+
+    features: Features
+    power: Float[ndarray, "frame bin"]
+    labels: Labels
+    take: takes.Take
+
+
+class Sight(NamedTuple):
+    """What the camera's filters know at the end of each lit frame, for the paper's way and ours."""
+
+    lit: Lit
+    seen: list[Seen | None]
+
+
+@lru_cache(maxsize=20)
+def session(setting: Setting, seed: int) -> Session:
+    """Return a session; equal seeds of a drawer have the same motion."""
+    take = takes.record(setting, seed)
+    found = hearing.features(take.samples)
+    times, positions = take.motion.T
+    truth = labels.of_track(times, positions, len(found.speed))
+    return Session(found, spectra.powers(take.samples, FRAME), truth, take)
+
+
+def sources(recorded: Session, setting: Setting) -> Float[ndarray, "frame 3"]:
+    """Return the direction of the loudest sound of each frame."""
+    ring = rooms.ring(setting.array, setting.place)
+    return source_direction.locate(recorded.take.samples, FRAME, ring)
+
+
+def sight(recorded: Session, setting: Setting, seed: int) -> Sight:
+    """Return what is seen of a session; its zero is that of the camera's track."""
+    times, positions = recorded.take.motion.T
+    draw = np.random.default_rng([seed, 8])
+    images = camera.film(times, positions, setting.light_off, draw)
+    found, joints = scene.unseen(images.fixed.shape[1], images.moving.shape[1]), []
+    frames = len(recorded.labels.speed)
+    ends = np.searchsorted(images.times, PERIOD * np.arange(1, frames + 1), side="right")
+    count = int((PERIOD * np.arange(1, frames + 1) <= setting.light_off).sum())
+    before = 0
+    for end in ends[:count]:
+        for image in range(before, end):
+            found = scene.step(found, 1.0 / camera.RATE, images.fixed[image], images.moving[image])
+        before = int(end)
+        joints.append(found.prismatic)
+    zero = _zero(recorded, joints)
+    lit = Lit(joints, zero)
+    deviations = [
+        np.sqrt(each.covariance[2, 2]) if each.covariance is not None else 0.003 for each in joints
+    ]
+    pairs = zip(lit.places.tolist(), deviations, strict=True)
+    seen: list[Seen | None] = [Seen(place, float(deviation)) for place, deviation in pairs]
+    return Sight(lit, seen + [None] * (frames - count))
+
+
+def _zero(recorded: Session, joints: list) -> float:  # type: ignore[type-arg]
+    """Return the joint's opening where the drawer is closed, by the camera's track."""
+    track = recorded.take.vision
+    ends = PERIOD * np.arange(1, len(joints) + 1)
+    tracked = np.interp(ends, *track.T)
+    opened = [0.0 if each.state is None else float(each.state[2]) for each in joints]
+    return float(np.median(np.array(opened) - tracked))

@@ -1,0 +1,149 @@
+"""The numbers of the study of drawers: of each drawer over its sessions, the sweep, and claims.
+
+Errors of sessions are averaged as squares, over all of them, as Baum et al. average theirs; their
+intervals, of nine of ten, are those of the bootstrap over sessions.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.inference import sign_flips
+from ricochet.tasks.systems.drawers.studies.jobs import Done
+
+RESAMPLES = 4000
+CERTAIN = 0.05
+FLAT = 0.9
+"""Cosine with a constant from which a component is called flat."""
+PAPER = ("loudness", "pitch", "both", "cubic", "pcr")
+"""The paper's five regressions of speed."""
+
+
+def drawer(done: Sequence[Done]) -> dict[str, Any]:
+    """Return what was measured of a drawer."""
+    first = done[0]
+    return {
+        "sessions": len(done),
+        "speed_rmse": {name: _root([each.speed[name] for each in done]) for name in first.speed},
+        "speed_coverage_90": _mean([each.speed_held for each in done]),
+        "sign": {name: _mean([each.sign[name] for each in done]) for name in first.sign},
+        "position_rmse": {
+            phase: {name: _root([each.position[phase][name] for each in done]) for name in ways}
+            for phase, ways in first.position.items()
+        },
+        "dark_coverage_90": _mean([each.dark_held for each in done]),
+        "ratios": _ratios(done),
+        "sound": {name: _mean([each.sound[name] for each in done]) for name in first.sound},
+    }
+
+
+def sweep_row(setting: Mapping[str, Any], done: Sequence[Done]) -> dict[str, Any]:
+    """Return what a setting of the generator leaves of ours."""
+    dark = [each.position["light_off"] for each in done]
+    return {
+        "setting": dict(setting),
+        "sessions": len(done),
+        "ours_over_mid_stroke": _ratio(
+            [each["ours"] for each in dark], [each["mid_stroke"] for each in dark]
+        ),
+        "sign": _mean([each.sign["ours"] for each in done]),
+        "dark_coverage_90": _mean([each.dark_held for each in done]),
+    }
+
+
+def claims(done: Sequence[Done]) -> list[dict[str, Any]]:
+    """Return each sentence of the paper, its one-sided p over all sessions, and whether it holds.
+
+    Returns:
+        `holds` is True where p is below CERTAIN, False where the contrary's is, else None.
+    """
+    others = [name for name in PAPER if name != "pcr"]
+    best = min(others, key=lambda name: np.mean([each.speed[name] ** 2 for each in done]))
+    dark = [each.position["light_off"] for each in done]
+    lit = [each.position["light_on"] for each in done]
+    return [
+        _decided("a drawer is louder with speed", [each.sound["loudness"] for each in done]),
+        _decided("a drawer sounds higher with speed", [each.sound["pitch"] for each in done]),
+        _decided(
+            f"components predict speed best: better than {best}, the best of the other four",
+            [each.speed[best] - each.speed["pcr"] for each in done],
+        ),
+        _decided(
+            f"the first component is flat: its cosine with a constant is above {FLAT:g}",
+            [each.sound["first_component"] - FLAT for each in done],
+        ),
+        _decided(
+            "the paper's fusion is better than vision alone in the dark",
+            [each["vision"] - each["paper"] for each in dark],
+        ),
+        _decided(
+            "vision alone is better than the paper's fusion while there is light",
+            [each["paper"] - each["vision"] for each in lit],
+        ),
+        _decided(
+            "the paper's fusion is better than the middle of the stroke in the dark",
+            [each["mid_stroke"] - each["paper"] for each in dark],
+        ),
+    ]
+
+
+def _ratios(done: Sequence[Done]) -> dict[str, Any]:
+    """Return what the targets are about."""
+    best = min(PAPER, key=lambda name: np.mean([each.speed[name] ** 2 for each in done]))
+    dark = [each.position["light_off"] for each in done]
+    lit = [each.position["light_on"] for each in done]
+    return {
+        f"speed_over_{best}": _ratio(
+            [each.speed["ours"] for each in done], [each.speed[best] for each in done]
+        ),
+        "dark_over_mid_stroke": _ratio(
+            [each["ours"] for each in dark], [each["mid_stroke"] for each in dark]
+        ),
+        "light_over_vision": _ratio(
+            [each["ours"] for each in lit], [each["vision"] for each in lit]
+        ),
+    }
+
+
+def _decided(sentence: str, more: Sequence[float]) -> dict[str, Any]:
+    differences = np.array(more)
+    p, contrary = sign_flips.p_value(differences), sign_flips.p_value(-differences)
+    holds = True if p < CERTAIN else False if contrary < CERTAIN else None
+    return {
+        "sentence": sentence,
+        "holds": holds,
+        "p": p,
+        "mean": round(float(differences.mean()), 5),
+    }
+
+
+def _mean(values: Sequence[float]) -> dict[str, Any]:
+    return _with_interval(np.array(values), lambda drawn: drawn.mean(-1))
+
+
+def _root(values: Sequence[float]) -> dict[str, Any]:
+    return _with_interval(np.array(values), lambda drawn: np.sqrt((drawn**2).mean(-1)))
+
+
+def _ratio(more: Sequence[float], less: Sequence[float]) -> dict[str, Any]:
+    """Return the ratio of roots of mean squares."""
+    both = np.stack([more, less], axis=1)
+    return _with_interval(
+        both, lambda drawn: np.sqrt((drawn[..., 0] ** 2).mean(-1) / (drawn[..., 1] ** 2).mean(-1))
+    )
+
+
+def _with_interval(values: ndarray, summary: Any) -> dict[str, Any]:
+    rows = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
+    low, high = np.quantile(summary(values[rows]), [0.05, 0.95])
+    return {
+        "value": _rounded(summary(values)),
+        "interval": [_rounded(low), _rounded(high)],
+    }
+
+
+def _rounded(value: Float[ndarray, ""] | float) -> float:
+    return round(float(value), 4)

@@ -1,0 +1,82 @@
+"""The numbers of the study of drawers: roots over sessions, ratios, claims that go either way."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ricochet.tasks.systems.drawers.studies import jobs, summary, table_one
+from ricochet.tasks.systems.drawers.studies.jobs import Done
+
+ROWS = ("mean", "loudness", "pitch", "both", "cubic", "pcr", "pcr_log", "ours")
+WAYS = ("vision", "coast", "mid_stroke", "paper", "ours")
+
+
+def done(seed: int, *, ours: float = 0.02, pcr: float = 0.08, paper: float = 0.1) -> Done:
+    draw = np.random.default_rng(seed)
+    jitter = float(draw.uniform(0.9, 1.1))
+    speed = dict.fromkeys(ROWS, 0.1 * jitter) | {"ours": ours * jitter, "pcr": pcr * jitter}
+    dark = dict.fromkeys(WAYS, 0.15 * jitter) | {"ours": ours * jitter, "paper": paper * jitter}
+    lit = dict.fromkeys(WAYS, 0.002 * jitter) | {"paper": 0.004 * jitter}
+    return Done(
+        speed=speed,
+        speed_held=0.9,
+        sign={"difference": 0.55, "hmm": 0.55, "ours": 0.9},
+        position={"light_on": lit, "light_off": dark, "total": dark},
+        dark_held=0.88,
+        sound={"loudness": 0.5 * jitter, "pitch": 0.1 * jitter, "first_component": 0.7 * jitter},
+    )
+
+
+def test_errors_of_sessions_are_averaged_as_squares() -> None:
+    two = [replace(done(0), speed={"pcr": 0.03, "ours": 0.03}) for _ in range(2)]
+    two[1].speed["ours"] = 0.04
+    found = summary._root([each.speed["ours"] for each in two])
+    assert found["value"] == pytest.approx(np.sqrt(0.5 * (0.03**2 + 0.04**2)), abs=1e-4)
+    assert found["interval"] == [0.03, 0.04]
+
+
+def test_ratios_are_over_the_best_of_the_papers_five() -> None:
+    found = summary.drawer([done(seed) for seed in range(8)])
+    assert found["ratios"]["speed_over_pcr"]["value"] == pytest.approx(0.25, abs=1e-3)
+    assert found["ratios"]["dark_over_mid_stroke"]["value"] == pytest.approx(0.02 / 0.15, abs=1e-3)
+    assert found["ratios"]["light_over_vision"]["value"] == 1.0
+    worse = summary.drawer([done(seed, pcr=0.2) for seed in range(8)])
+    assert "speed_over_loudness" in worse["ratios"]
+    json.dumps(found)
+
+
+def test_claims_go_either_way_and_are_open_where_nothing_is_decided() -> None:
+    def holds(some: list[Done], word: str) -> bool | None:
+        (found,) = [each for each in summary.claims(some) if word in each["sentence"]]
+        return found["holds"]
+
+    many = [done(seed) for seed in range(8)]
+    assert holds(many, "components predict") is True
+    assert holds([done(seed, pcr=0.2) for seed in range(8)], "components predict") is False
+    assert holds([done(0)], "components predict") is None
+    assert holds(many, "vision alone in the dark") is True
+    assert holds([done(seed, paper=0.2) for seed in range(8)], "vision alone in the dark") is False
+    assert holds(many, "is flat") is False
+
+
+def test_each_session_is_left_out_once_and_every_setting_is_swept() -> None:
+    found = table_one.planned(table_one.FULL, 0)
+    assert {job.out for job in found["cabinet-top"]} == set(range(8)) and len(found) == 4
+    swept = table_one.planned_sweep(table_one.FULL, 0)
+    assert {place for place, _ in swept} == set(range(len(table_one.SWEEP)))
+    assert len({json.dumps(jobs.asdict(job), sort_keys=True) for _, job in swept}) == len(swept)
+
+
+@pytest.mark.slow
+def test_a_session_is_learnt_without_and_tried() -> None:
+    """Three short sessions are few, and yet better than the middle."""
+    job = jobs.Job("kitchen-large", 2, 3, 30.0, 12.0, 0)
+    found = jobs.do(job)
+    assert jobs.decode(json.loads(json.dumps(jobs.encode(found)))) == found
+    assert found.speed["ours"] < 0.9 * min(found.speed[name] for name in summary.PAPER)
+    assert found.position["light_on"]["ours"] <= 1.05 * found.position["light_on"]["vision"]
+    assert found.position["light_off"]["ours"] < found.position["light_off"]["mid_stroke"]
+    other = jobs.do(replace(job, setting={"person": "calm"}))
+    assert other.speed != found.speed
