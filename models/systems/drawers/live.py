@@ -1,0 +1,92 @@
+"""A drawer followed while its sound comes in: buffers in, an estimate at the end of each frame.
+
+The answers are those of the whole recording at once (`hearing`, `tracking/follower.py`): a frame is
+complete after 1024 samples, and what came before it is kept as features, four frames of coherences
+and two of loudness.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.sound import coherences
+from ricochet.models.systems.drawers import hearing
+from ricochet.models.systems.drawers.direction.estimator import LAG
+from ricochet.models.systems.drawers.hearing import Features, Hearing
+from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE
+from ricochet.models.systems.drawers.speed import estimator as speed_estimator
+from ricochet.models.systems.drawers.speed.estimator import PAST
+from ricochet.models.systems.drawers.tracking import follower
+from ricochet.models.systems.drawers.tracking.follower import Estimate, Follower, Seen
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What is kept between two buffers.
+
+    Attributes:
+        pending: Samples of the frame that is not complete yet.
+        alike, loud: Features of the last frames, the newest last; none before the first frame.
+        follower: The belief after the last complete frame.
+        frames: How many were complete.
+    """
+
+    hearing: Hearing
+    pending: Float[ndarray, "channel sample"]
+    follower: Follower
+    alike: tuple[Float[ndarray, " feature"], ...] = ()
+    loud: tuple[Float[ndarray, " feature"], ...] = ()
+    frames: int = 0
+
+
+def begin(heard: Hearing, channels: int) -> Stream:
+    """Return a stream of which nothing was heard yet."""
+    return Stream(heard, np.zeros((channels, 0)), follower.begin(heard.grammar))
+
+
+def feed(
+    stream: Stream, samples: Float[ndarray, "channel sample"], seen: Seen | None = None
+) -> tuple[Stream, list[Estimate]]:
+    """Return the stream after a buffer, and an estimate for each frame that it completed.
+
+    Args:
+        samples: At `labels.SAMPLE_RATE`, full scale 1.
+        seen: Where the camera sees the drawer now; it counts for the frames that are completed.
+
+    Raises:
+        ValueError: If the buffer has another number of channels, or a sample is not finite.
+    """
+    if len(samples) != len(stream.pending):
+        raise ValueError(f"{len(samples)} channels, expected {len(stream.pending)}")
+    if not np.isfinite(samples).all():
+        raise ValueError("a sample that is not finite, expected numbers")
+    pending, found = np.hstack([stream.pending, samples]), []
+    while pending.shape[1] >= FRAME:
+        stream = _framed(stream, pending[:, :FRAME], seen)
+        pending = pending[:, FRAME:]
+        found.append(follower.estimate(stream.follower, stream.hearing.grammar))
+    return replace(stream, pending=pending), found
+
+
+def _framed(stream: Stream, samples: Float[ndarray, "channel sample"], seen: Seen | None) -> Stream:
+    """Return the stream after one more frame."""
+    alike = coherences.band_coherences(samples.astype(float), FRAME, SAMPLE_RATE)[0]
+    loud = speed_estimator.frame_features(samples)[0]
+    every = (stream.alike or (alike,) * LAG) + (alike,)
+    louder = (stream.loud or (loud,) * PAST) + (loud,)
+    features = Features(
+        speed=np.hstack(louder[::-1])[None],
+        place=np.hstack([every[-1], louder[-1], every[-2], louder[-2]])[None],
+        direction=np.hstack([every[-1], every[-1 - LAG]])[None],
+    )
+    (heard,) = hearing.listen(stream.hearing, features).heard()
+    moved = follower.step(stream.follower, heard, seen, stream.hearing.grammar)
+    return replace(
+        stream,
+        follower=moved,
+        alike=every[-LAG:],
+        loud=louder[-PAST:],
+        frames=stream.frames + 1,
+    )

@@ -1,0 +1,78 @@
+"""Sound that comes in buffers gives what the whole recording gives, whatever the buffers."""
+
+import numpy as np
+import pytest
+import torch
+
+from ricochet.models.inference import feed_forward
+from ricochet.models.inference.small_networks import Network
+from ricochet.models.systems.drawers import hearing, live
+from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
+from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
+from ricochet.models.systems.drawers.hearing import Hearing
+from ricochet.models.systems.drawers.labels import FRAME
+from ricochet.models.systems.drawers.place.estimator import PlaceEstimator
+from ricochet.models.systems.drawers.speed.estimator import SpeedEstimator
+from ricochet.models.systems.drawers.tracking import follower
+from ricochet.models.systems.drawers.tracking.follower import Seen
+
+CHANNELS, FRAMES = 3, 24
+
+
+def network(inputs: int, unit: float, seed: int) -> Network:
+    draw = torch.Generator().manual_seed(seed)
+    layers = feed_forward.init((inputs, 8, 8, 2), members=2, draw=draw)
+    weights, biases = (
+        tuple(each.detach().double().numpy() for each in part)
+        for part in (layers.weights, layers.biases)
+    )
+    return Network(np.zeros(inputs), np.full(inputs, 20.0), weights, biases, unit)
+
+
+@pytest.fixture(scope="module")
+def heard() -> Hearing:
+    sizes = hearing.features(np.ones((CHANNELS, FRAME)))
+    return Hearing(
+        SpeedEstimator(network(sizes.speed.shape[1], 0.2, 0), np.ones(4)),
+        PlaceEstimator(network(sizes.place.shape[1], 0.1, 1), 0.0, 1.0, 1.0),
+        DirectionEstimator(network(sizes.direction.shape[1], 1.0, 2), 1.0),
+        Grammar(0.0, 0.3),
+    )
+
+
+@pytest.fixture(scope="module")
+def samples() -> np.ndarray:
+    draw = np.random.default_rng(4)
+    loud = np.repeat(draw.uniform(0.001, 0.3, 2 * FRAMES), FRAME // 2)
+    return loud * draw.standard_normal((CHANNELS, FRAMES * FRAME))
+
+
+@pytest.mark.parametrize("size", [176, FRAME, 5000])
+def test_buffers_of_any_size_give_what_the_whole_gives(
+    heard: Hearing, samples: np.ndarray, size: int
+) -> None:
+    said = hearing.listen(heard, hearing.features(samples))
+    whole = follower.follow(said.heard(), [None] * FRAMES, heard.grammar)
+    stream, found = live.begin(heard, CHANNELS), []
+    for begin in range(0, samples.shape[1], size):
+        stream, more = live.feed(stream, samples[:, begin : begin + size])
+        found += more
+    assert stream.frames == len(found) == FRAMES
+    for name in ("place", "deviation", "low", "high", "opening"):
+        live_values = np.array([getattr(each, name) for each in found])
+        np.testing.assert_allclose(live_values, getattr(whole, name), atol=1e-9)
+
+
+def test_what_is_seen_is_said(heard: Hearing, samples: np.ndarray) -> None:
+    stream, (found,) = live.feed(live.begin(heard, CHANNELS), samples[:, :FRAME], Seen(0.12, 0.002))
+    assert found.place == 0.12 and found.deviation == 0.002
+    _, (after,) = live.feed(stream, samples[:, FRAME : 2 * FRAME])
+    assert abs(after.place - 0.12) < 0.1 and after.deviation > 0.002
+
+
+def test_other_channels_and_samples_that_are_no_numbers_are_refused(heard: Hearing) -> None:
+    stream = live.begin(heard, CHANNELS)
+    with pytest.raises(ValueError, match="2 channels, expected 3"):
+        live.feed(stream, np.zeros((2, 100)))
+    with pytest.raises(ValueError, match="not finite"):
+        live.feed(stream, np.full((3, 100), np.nan))
