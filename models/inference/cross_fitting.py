@@ -6,45 +6,13 @@ what answers later is `CrossFit.network`, trained on all (Chernozhukov et al. 20
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
-from numpy import ndarray
 
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import network_training, small_networks
 from ricochet.models.inference.network_training import Training
-from ricochet.models.inference.small_networks import Network
-
-
-@dataclass(frozen=True)
-class Session:
-    """Cases that belong together.
-
-    Attributes:
-        used: Cases that are trained on; all are answered.
-    """
-
-    inputs: Float[ndarray, "case input"]
-    outputs: Float[ndarray, " case"]
-    used: Bool[ndarray, " case"]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Mean and deviation of each case of a session."""
-
-    mean: Float[ndarray, " case"]
-    deviation: Float[ndarray, " case"]
-
-
-@dataclass(frozen=True)
-class CrossFit:
-    """A network of all sessions, and the answers to each by one that had not seen it."""
-
-    network: Network
-    left_out: tuple[Answer, ...]
+from ricochet.models.inference.small_networks import Answer, CrossFit, Network, Session
 
 
 def fit(
@@ -80,23 +48,11 @@ def fit(
         kept = [each for place, each in enumerate(sessions) if place % count != out]
         network = _trained(kept, training, draw)
         for place in range(out, len(sessions), count):
-            answers[place] = answer(network, sessions[place].inputs)
+            answers[place] = small_networks.answer(network, sessions[place].inputs)
         progress(out + 1, count + 1)
     network = _trained(sessions, training, draw)
     progress(count + 1, count + 1)
     return CrossFit(network, tuple(answers[place] for place in range(len(sessions))))
-
-
-def answer(network: Network, inputs: Float[ndarray, "case input"]) -> Answer:
-    """Return what a network answers.
-
-    >>> import numpy as np
-    >>> one, zero = np.ones((1, 2, 2)), np.zeros((1, 1, 2))
-    >>> network = Network(np.zeros(2), np.ones(2), (one,), (zero,), 0.5)
-    >>> answer(network, np.eye(2)).mean
-    array([0.5, 0.5])
-    """
-    return Answer(*small_networks.predict(network, inputs))
 
 
 def _trained(sessions: Sequence[Session], training: Training, draw: torch.Generator) -> Network:

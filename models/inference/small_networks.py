@@ -7,7 +7,7 @@ the variance of their means, so that inputs far from all training widen the answ
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 
 LOG_RANGE = (-5.0, 2.0)
@@ -29,6 +29,46 @@ class Network:
     weights: tuple[Float[ndarray, "member _ _"], ...]
     biases: tuple[Float[ndarray, "member 1 _"], ...]
     unit: float
+
+
+@dataclass(frozen=True)
+class Session:
+    """Cases that belong together.
+
+    Attributes:
+        used: Cases that are trained on; all are answered.
+    """
+
+    inputs: Float[ndarray, "case input"]
+    outputs: Float[ndarray, " case"]
+    used: Bool[ndarray, " case"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Mean and deviation of each case."""
+
+    mean: Float[ndarray, " case"]
+    deviation: Float[ndarray, " case"]
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """A network of all sessions, and the answers to each by one that had not seen it."""
+
+    network: Network
+    left_out: tuple[Answer, ...]
+
+
+def answer(network: Network, inputs: Float[ndarray, "case input"]) -> Answer:
+    """Return what a network answers.
+
+    >>> one, zero = np.ones((1, 2, 2)), np.zeros((1, 1, 2))
+    >>> network = Network(np.zeros(2), np.ones(2), (one,), (zero,), 0.5)
+    >>> answer(network, np.eye(2)).mean
+    array([0.5, 0.5])
+    """
+    return Answer(*predict(network, inputs))
 
 
 def predict(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from ricochet.models.inference import cross_fitting
-from ricochet.models.inference.cross_fitting import Session
+from ricochet.models.inference import cross_fitting, small_networks
 from ricochet.models.inference.network_training import Training
+from ricochet.models.inference.small_networks import Session
 
 SMALL = Training(hidden=8, members=1, epochs=60, batch=32)
 
@@ -28,7 +28,7 @@ def generator() -> torch.Generator:
 def test_a_session_is_known_by_the_network_of_all_and_by_none_that_left_it_out() -> None:
     made = sessions(4)
     fitted = cross_fitting.fit(made, SMALL, generator())
-    known = cross_fitting.answer(fitted.network, made[3].inputs).mean
+    known = small_networks.answer(fitted.network, made[3].inputs).mean
     assert np.abs(known - 4.0).max() < 0.5
     assert np.abs(fitted.left_out[3].mean - 4.0).min() > 1.0
 

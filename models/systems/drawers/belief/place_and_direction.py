@@ -16,12 +16,12 @@ lambda n:
 direction (o = 0) only motion and limits speak.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
-from scipy import special
 
 CELL = 0.005  # m, about
 REST = 0.05  # m/s
@@ -129,7 +129,7 @@ def anywhere(grammar: Grammar) -> Belief:
 def step(belief: Belief, heard: Heard, grammar: Grammar) -> Belief:
     """Return the belief after a frame."""
     spread = grammar.widening * heard.speed_deviation
-    resting = float(special.ndtr((REST - heard.speed) / spread))
+    resting = float(_normal_below(np.array([(REST - heard.speed) / spread]))[0])
     turned = _turned(belief.probabilities, grammar.turning * resting)
     moved = _moved(turned, belief.places, heard, spread, grammar.blocked)
     moved *= _likelihood(belief.places, heard.place, heard.place_deviation, grammar.weight)
@@ -141,6 +141,11 @@ def see(belief: Belief, place: float, deviation: float) -> Belief:
     """Return the belief after the camera saw the drawer at a place, m."""
     weights = _likelihood(belief.places, place, deviation, 1.0)
     return _normal(belief.probabilities * weights, belief.places)
+
+
+def _normal_below(values: Float[ndarray, " n"]) -> Float[ndarray, " n"]:
+    """Return the probability of less, of the normal law; a few values, and no package."""
+    return np.array([0.5 * math.erfc(-value / math.sqrt(2.0)) for value in values.tolist()])
 
 
 def _turned(probabilities: Float[ndarray, "2 cell"], share: float) -> Float[ndarray, "2 cell"]:
@@ -160,8 +165,9 @@ def _moved(
     spread = max(deviation * heard.duration / cell, LEAST_SPREAD)
     longest = int(np.ceil(mean + 4.0 * spread))
     edges = np.arange(longest + 2) - 0.5
-    kernel = np.diff(special.ndtr((edges - mean) / spread))
-    kernel[0] += special.ndtr((edges[0] - mean) / spread)
+    below = _normal_below((edges - mean) / spread)
+    kernel = np.diff(below)
+    kernel[0] += below[0]
     kernel /= kernel.sum()
     opened = np.convolve(probabilities[1], kernel)
     closed = np.convolve(probabilities[0][::-1], kernel)

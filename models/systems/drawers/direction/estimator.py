@@ -14,21 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from numpy import ndarray
-from scipy import optimize
 
-from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.inference import cross_fitting
-from ricochet.models.inference.cross_fitting import Answer, CrossFit, Session
-from ricochet.models.inference.network_training import Training
-from ricochet.models.inference.small_networks import Network
+from ricochet.models.inference import small_networks
+from ricochet.models.inference.small_networks import Answer, CrossFit, Network, Session
 from ricochet.models.sound import coherences
 from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE, Labels
 
 LAG = 4  # frames
-TRAINING = Training(epochs=20, decay=0.05, jitter=0.3)
 SUREST = 0.98  # largest |m| that is read
 LARGEST = 5.0  # of k
 
@@ -60,25 +54,6 @@ def cases(inputs: Float[ndarray, "frame feature"], labels: Labels) -> Session:
     return Session(inputs, np.sign(labels.velocity), labels.moving)
 
 
-def fit(
-    sessions: Sequence[tuple[Float[ndarray, "frame feature"], Labels]],
-    draw: torch.Generator,
-    *,
-    training: Training = TRAINING,
-    progress: Progress = no_progress,
-) -> DirectionEstimator:
-    """Train on sessions, two at least; each is left out once to find what answers are worth.
-
-    Args:
-        sessions: Features and labels of the frames of each; those that move are learnt from.
-        draw: Of the training.
-        training: Its size.
-    """
-    learnt = [cases(*session) for session in sessions]
-    fitted = cross_fitting.fit(learnt, training, draw, progress=progress)
-    return calibrated(fitted, [labels for _, labels in sessions])
-
-
 def calibrated(fitted: CrossFit, sessions: Sequence[Labels]) -> DirectionEstimator:
     """Return the network with what its answers to sessions left out are worth.
 
@@ -90,6 +65,8 @@ def calibrated(fitted: CrossFit, sessions: Sequence[Labels]) -> DirectionEstimat
     right = np.concatenate(
         [(_log_odds(answer) * np.sign(labels.velocity))[labels.moving] for answer, labels in pairs]
     )
+    from scipy import optimize  # a controller needs none
+
     found = optimize.minimize_scalar(
         lambda worth: np.logaddexp(0.0, -worth * right).mean(),
         bounds=(0.0, LARGEST),
@@ -102,7 +79,7 @@ def predict(
     estimator: DirectionEstimator, inputs: Float[ndarray, "frame feature"]
 ) -> Float[ndarray, " frame"]:
     """Return the log odds that it opens, by each frame alone and if it moves at all."""
-    return read(estimator, cross_fitting.answer(estimator.network, inputs))
+    return read(estimator, small_networks.answer(estimator.network, inputs))
 
 
 def read(estimator: DirectionEstimator, answer: Answer) -> Float[ndarray, " frame"]:

@@ -18,20 +18,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from numpy import ndarray
 
-from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.inference import cross_fitting
-from ricochet.models.inference.cross_fitting import Answer, CrossFit, Session
-from ricochet.models.inference.network_training import Training
-from ricochet.models.inference.small_networks import Network
+from ricochet.models.inference import small_networks
+from ricochet.models.inference.small_networks import Answer, CrossFit, Network, Session
 from ricochet.models.sound import coherences
 from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE, Labels
 from ricochet.models.systems.drawers.speed import estimator as speed_estimator
 
-TRAINING = Training(epochs=30, decay=0.05, jitter=0.3)
 LEVEL = 0.9
 NORMAL = 1.645  # deviations of the normal law that hold LEVEL
 LEAST_SLOPE = 0.05  # below which a place is not heard
@@ -81,25 +76,6 @@ def cases(inputs: Float[ndarray, "frame feature"], labels: Labels) -> Session:
     return Session(inputs, labels.position, labels.moving)
 
 
-def fit(
-    sessions: Sequence[tuple[Float[ndarray, "frame feature"], Labels]],
-    draw: torch.Generator,
-    *,
-    training: Training = TRAINING,
-    progress: Progress = no_progress,
-) -> PlaceEstimator:
-    """Train on sessions, two at least; each is left out once for slope and error.
-
-    Args:
-        sessions: Features and labels of the frames of each; those that move are learnt from.
-        draw: Of the training.
-        training: Its size.
-    """
-    learnt = [cases(*session) for session in sessions]
-    fitted = cross_fitting.fit(learnt, training, draw, progress=progress)
-    return calibrated(fitted, [labels for _, labels in sessions])
-
-
 def calibrated(fitted: CrossFit, sessions: Sequence[Labels]) -> PlaceEstimator:
     """Return the network with slope and error, by weighted least squares of answers on places.
 
@@ -129,7 +105,7 @@ def calibrated(fitted: CrossFit, sessions: Sequence[Labels]) -> PlaceEstimator:
 
 def predict(estimator: PlaceEstimator, inputs: Float[ndarray, "frame feature"]) -> Places:
     """Return what each frame says of the position; where nothing is heard, no bound at all."""
-    return read(estimator, cross_fitting.answer(estimator.network, inputs))
+    return read(estimator, small_networks.answer(estimator.network, inputs))
 
 
 def read(estimator: PlaceEstimator, answer: Answer) -> Places:

@@ -14,20 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.inference import cross_fitting
-from ricochet.models.inference.cross_fitting import Answer, CrossFit, Session
-from ricochet.models.inference.network_training import Training
-from ricochet.models.inference.small_networks import Network
+from ricochet.models.inference import small_networks
+from ricochet.models.inference.small_networks import Answer, CrossFit, Network, Session
 from ricochet.models.sound import spectra
 from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE, Labels
 
 BANDS, STEPS, PAST = 48, 8, 2
-TRAINING = Training()
 CLASSES = (0.03, 0.1, 0.3)  # m/s of the mean, between classes of widening
 LEVEL = 0.9
 FEWEST = 30  # frames of a class, for a widening of its own
@@ -85,25 +80,6 @@ def cases(inputs: Float[ndarray, "frame feature"], labels: Labels) -> Session:
     return Session(inputs, labels.speed, np.ones(len(labels.speed), bool))
 
 
-def fit(
-    sessions: Sequence[tuple[Float[ndarray, "frame feature"], Labels]],
-    draw: torch.Generator,
-    *,
-    training: Training = TRAINING,
-    progress: Progress = no_progress,
-) -> SpeedEstimator:
-    """Train on sessions, two at least; each is left out once for the widening.
-
-    Args:
-        sessions: Features and labels of the frames of each.
-        draw: Of the training.
-        training: Its size.
-    """
-    learnt = [cases(*session) for session in sessions]
-    fitted = cross_fitting.fit(learnt, training, draw, progress=progress)
-    return calibrated(fitted, [labels for _, labels in sessions])
-
-
 def calibrated(fitted: CrossFit, sessions: Sequence[Labels]) -> SpeedEstimator:
     """Return the network with the widening that its answers to sessions left out ask for.
 
@@ -120,7 +96,7 @@ def calibrated(fitted: CrossFit, sessions: Sequence[Labels]) -> SpeedEstimator:
 
 def predict(estimator: SpeedEstimator, inputs: Float[ndarray, "frame feature"]) -> Speeds:
     """Return the speed of each frame with its interval."""
-    return read(estimator, cross_fitting.answer(estimator.network, inputs))
+    return read(estimator, small_networks.answer(estimator.network, inputs))
 
 
 def read(estimator: SpeedEstimator, answer: Answer) -> Speeds:

@@ -13,7 +13,7 @@ from scipy import stats
 from ricochet.hardware.twins.drawers.generator.strokes import CALM, Person
 from ricochet.hardware.twins.drawers.generator.takes import Setting
 from ricochet.models.sound import spectra
-from ricochet.models.systems.drawers import hearing
+from ricochet.models.systems.drawers import hearing, learning
 from ricochet.models.systems.drawers.direction import paper_rule
 from ricochet.models.systems.drawers.hearing import Said
 from ricochet.models.systems.drawers.labels import PERIOD, SAMPLE_RATE, Labels
@@ -79,7 +79,7 @@ def do(job: Job) -> Done:
     learnt = [each for number, each in enumerate(every) if number != job.out]
     draw = torch.Generator().manual_seed(seeds[job.out])
     cases = [(each.features, each.labels) for each in learnt]
-    heard = hearing.fit(cases, draw, size=hearing.Size(folds=FOLDS))
+    heard = learning.fit(cases, draw, size=learning.Size(folds=FOLDS))
     said = hearing.listen(heard, tried.features)
     sight = recorded.sight(tried, setting, seeds[job.out])
     ours = follower.follow(said.heard(), sight.seen, heard.grammar)

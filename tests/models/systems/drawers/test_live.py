@@ -1,5 +1,8 @@
 """Sound that comes in buffers gives what the whole recording gives, whatever the buffers."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -76,3 +79,20 @@ def test_other_channels_and_samples_that_are_no_numbers_are_refused(heard: Heari
         live.feed(stream, np.zeros((2, 100)))
     with pytest.raises(ValueError, match="not finite"):
         live.feed(stream, np.full((3, 100), np.nan))
+
+
+def test_a_drawer_is_followed_with_numpy_alone() -> None:
+    absent = ("scipy", "torch", "numba", "mlflow", "prefect")
+    code = (
+        "import sys\n"
+        f"sys.modules.update(dict.fromkeys({absent}))\n"
+        "from ricochet.models.systems.drawers import live\n"
+        "import numpy\n"
+        "from ricochet.models.systems.drawers.belief import place_and_direction as belief\n"
+        "grammar = belief.Grammar(0.0, 0.3)\n"
+        "heard = belief.Heard(0.2, 0.02, 0.1, 0.05, 0.064, 0.5)\n"
+        "print(belief.step(belief.anywhere(grammar), heard, grammar).mean)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert 0.0 < float(ran.stdout) < 0.3

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
 from ricochet.models.systems.drawers.direction import estimator
 from ricochet.models.systems.drawers.labels import FRAME, Labels
@@ -23,7 +24,9 @@ def session(seed: int, size: float, count: int = 500) -> tuple[np.ndarray, Label
 
 def fitted(size: float, seed: int = 0) -> estimator.DirectionEstimator:
     draw = torch.Generator().manual_seed(seed)
-    return estimator.fit([session(seed + n, size) for n in range(6)], draw, training=SMALL)
+    sessions = [session(seed + n, size) for n in range(6)]
+    fitted = cross_fitting.fit([estimator.cases(*each) for each in sessions], SMALL, draw)
+    return estimator.calibrated(fitted, [labels for _, labels in sessions])
 
 
 def test_features_are_of_all_pairs_now_and_earlier() -> None:

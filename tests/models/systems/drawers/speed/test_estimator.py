@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
 from ricochet.models.systems.drawers.labels import FRAME, Labels
 from ricochet.models.systems.drawers.speed import estimator
@@ -24,6 +25,12 @@ def session(seed: int, count: int = 600) -> tuple[np.ndarray, Labels]:
     return np.stack([speed, np.sqrt(speed)], axis=1) + noise, Labels(speed, speed, 0.0 * speed)
 
 
+def fitted(count: int, seed: int) -> estimator.SpeedEstimator:
+    sessions, draw = [session(n) for n in range(count)], torch.Generator().manual_seed(seed)
+    found = cross_fitting.fit([estimator.cases(*each) for each in sessions], SMALL, draw)
+    return estimator.calibrated(found, [labels for _, labels in sessions])
+
+
 def test_features_are_of_a_frame_and_of_those_before_it() -> None:
     samples = np.random.default_rng(0).standard_normal((2, 6 * FRAME))
     found = estimator.features(samples)
@@ -42,9 +49,7 @@ def test_steps_say_when_in_a_frame_it_was_loud() -> None:
 
 @pytest.mark.slow
 def test_speeds_and_intervals_hold_in_further_sessions() -> None:
-    made = estimator.fit(
-        [session(n) for n in range(6)], torch.Generator().manual_seed(0), training=SMALL
-    )
+    made = fitted(6, 0)
     held, errors = [], []
     for seed in range(100, 120):
         inputs, labels = session(seed)
@@ -62,9 +67,7 @@ def test_speeds_and_intervals_hold_in_further_sessions() -> None:
 @pytest.mark.slow
 def test_noise_that_was_not_trained_on_is_in_wider_intervals() -> None:
     """Further from all that was heard, members disagree."""
-    made = estimator.fit(
-        [session(n) for n in range(4)], torch.Generator().manual_seed(1), training=SMALL
-    )
+    made = fitted(4, 1)
     inputs, _ = session(50)
     usual, far = (estimator.predict(made, inputs + shift) for shift in (0.0, 4.0))
     assert np.median(far.high - far.low) > 1.5 * np.median(usual.high - usual.low)

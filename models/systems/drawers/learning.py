@@ -1,0 +1,72 @@
+"""What a drawer sounds like, learnt from sessions: speed, place, direction, and their weights.
+
+Every estimator is trained on all sessions, and once without each of them; what the latter say of
+the session left out sets intervals, slopes, odds and the weights of the joint belief.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.inference import cross_fitting
+from ricochet.models.inference.network_training import Training
+from ricochet.models.systems.drawers.belief import weighing
+from ricochet.models.systems.drawers.direction import estimator as direction_estimator
+from ricochet.models.systems.drawers.hearing import Features, Hearing, Said
+from ricochet.models.systems.drawers.labels import Labels
+from ricochet.models.systems.drawers.place import estimator as place_estimator
+from ricochet.models.systems.drawers.speed import estimator as speed_estimator
+
+SPEED = Training()
+PLACE = Training(epochs=30, decay=0.05, jitter=0.3)
+DIRECTION = Training(epochs=20, decay=0.05, jitter=0.3)
+_MODULES = {"speed": speed_estimator, "place": place_estimator, "direction": direction_estimator}
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of the trainings.
+
+    Attributes:
+        folds: In how many parts sessions are left out; None: one by one.
+    """
+
+    speed: Training = SPEED
+    place: Training = PLACE
+    direction: Training = DIRECTION
+    folds: int | None = None
+
+
+def fit(
+    sessions: Sequence[tuple[Features, Labels]],
+    draw: torch.Generator,
+    *,
+    size: Size | None = None,
+    progress: Progress = no_progress,
+) -> Hearing:
+    """Learn what a drawer sounds like from sessions of it, two at least.
+
+    Args:
+        sessions: Features and labels of the frames of each.
+        draw: Of the trainings.
+        size: Of the trainings.
+
+    Raises:
+        ValueError: If fewer than two sessions are given.
+    """
+    size, truths = size or Size(), [labels for _, labels in sessions]
+    found, left_out = {}, {}
+    for done, (name, module) in enumerate(_MODULES.items()):
+        learnt = [module.cases(getattr(seen, name), labels) for seen, labels in sessions]
+        training = getattr(size, name)
+        fitted = cross_fitting.fit(learnt, training, draw, folds=size.folds)
+        found[name] = module.calibrated(fitted, truths)
+        left_out[name] = [module.read(found[name], answer) for answer in fitted.left_out]
+        progress(done + 1, len(_MODULES) + 1)
+    said = [Said(*each).heard() for each in zip(*left_out.values(), strict=True)]
+    weighed = [weighing.Session(*pair) for pair in zip(said, truths, strict=True)]
+    grammar = weighing.fit(weighed)
+    progress(len(_MODULES) + 1, len(_MODULES) + 1)
+    return Hearing(**found, grammar=grammar)
