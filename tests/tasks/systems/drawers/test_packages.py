@@ -1,0 +1,118 @@
+"""Packages of drawers: what is written is read, and what no controller should see is refused."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
+from ricochet.tasks.registry.packages import Arrays, Parameter, read_package, write_package
+from ricochet.tasks.systems.drawers import kinds, packages
+from ricochet.tasks.systems.drawers.packages import Drawer
+from tests.models.systems.drawers import hearings
+
+PLACES = np.array([[0.0, 0.0, 0.0], [0.05, 0.0, 0.0], [0.0, 0.05, 0.0]])
+
+
+@pytest.fixture(scope="module")
+def drawer() -> Drawer:
+    grammar = Grammar(0.01, 0.29, 0.7, 0.1, 0.2, 1.5, 0.3, 0.93)
+    return Drawer(replace(hearings.random(3), grammar=grammar), PLACES)
+
+
+def write(drawer: Drawer, folder: Path) -> None:
+    packages.write(
+        drawer, folder, checks={"dark": 0.3}, key="0" * 64, git_commit="none", settings={}
+    )
+
+
+def test_what_is_written_is_read(drawer: Drawer, tmp_path: Path) -> None:
+    write(drawer, tmp_path / "package")
+    found = packages.read(tmp_path / "package")
+    assert found.hearing.grammar == drawer.hearing.grammar
+    np.testing.assert_array_equal(found.microphones, PLACES)
+    sent = packages.inputs(3)
+    before, after = (packages.evaluate(packages._arrays(each), sent) for each in (drawer, found))
+    for name, values in before.items():
+        np.testing.assert_array_equal(after[name], values)
+
+
+def scaled(name: str, factor: float) -> Callable[[Arrays], None]:
+    return lambda arrays: arrays.update({name: factor * arrays[name]})
+
+
+def put(name: str, place: int, value: float) -> Callable[[Arrays], None]:
+    def change(arrays: Arrays) -> None:
+        arrays[name] = arrays[name].copy()
+        arrays[name].reshape(-1)[place] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (put("speed_centre", 3, np.nan), "speed_centre"),
+        (scaled("speed_scale", -1.0), "speed: scales"),
+        (scaled("place_unit", 0.0), "place: a unit that is not positive"),
+        (lambda a: a.update(place_centre=a["place_centre"][:-1]), "place: scales"),
+        (lambda a: a.update(speed_weights_1=a["speed_weights_1"][:, :-1]), "speed: layer 1"),
+        (lambda a: a.update(speed_biases_0=a["speed_biases_0"][:1]), "speed: layer 0"),
+        (lambda a: a.update(direction_weights_2=a["direction_weights_2"][..., :1]), "layer 2"),
+        (lambda a: a.update(widening=np.ones(3)), "widening of a speed"),
+        (put("widening", 0, 0.0), "widening of a speed"),
+        (put("reading", 2, -1.0), "reading of place"),
+        (put("reading", 3, -0.1), "reading of place"),
+        (put("grammar", 0, 0.5), "limits 0.5 and 0.29 m"),
+        (put("grammar", 1, 50.0), "limits 0.01 and 50 m"),
+        (put("grammar", 2, 1.2), "a share of the grammar"),
+        (put("grammar", 5, 0.5), "a widening below 1"),
+        (put("grammar", 7, 1.0), "a level that is no probability"),
+        (lambda a: a.update(grammar=a["grammar"][:7]), "a grammar of 7 numbers"),
+        (lambda a: a.update(microphones=a["microphones"][:2]), "microphones of shape (2, 3)"),
+        (lambda a: a.update(microphones=np.vstack([PLACES, PLACES])), "place: scales"),
+        (put("speed_weights_0", 0, 1e9), "speed_weights_0"),
+        (lambda a: a.update(widening=np.ones(4, np.float32)), "float32"),
+    ],
+)
+def test_what_no_controller_should_see_is_refused(
+    drawer: Drawer, change: Callable[[Arrays], None], words: str
+) -> None:
+    arrays = packages._arrays(drawer)
+    change(arrays)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        packages.evaluate(arrays, packages.inputs(3))
+
+
+def test_limits_that_are_not_those_of_the_grammar_are_refused(
+    drawer: Drawer, tmp_path: Path
+) -> None:
+    write(drawer, tmp_path / "a")
+    package = read_package(tmp_path / "a", reader=packages.READER)
+    other = replace(package, parameters=(Parameter("opening", "m", 0.0, 0.5),))
+    write_package(tmp_path / "b", other, reader=packages.READER)
+    with pytest.raises(BadInput, match="expected those of its grammar"):
+        packages.read(tmp_path / "b")
+
+
+def test_a_package_of_another_kind_is_refused(drawer: Drawer, tmp_path: Path) -> None:
+    write(drawer, tmp_path / "a")
+    package = replace(read_package(tmp_path / "a", reader=packages.READER), kind="grid")
+    with pytest.raises(BadInput, match="expected drawer-hearing"):
+        packages.from_package(package, where="b")
+
+
+@pytest.mark.parametrize("name", ["drawer-kitchen-small", "drawer-7"])
+def test_names_of_drawers_are_known(name: str) -> None:
+    assert kinds.DRAWER.matches(name)
+    kinds.DRAWER.refuse(name)
+
+
+@pytest.mark.parametrize("name", ["drawer-Big", "drawer--a", "drawer-a_b", "drawer-" + "a" * 60])
+def test_names_that_cannot_be_are_refused(name: str) -> None:
+    with pytest.raises(BadInput, match="small letters, digits and hyphens"):
+        kinds.DRAWER.refuse(name)
