@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ricochet.models.sound import coherences
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar, Heard
 from ricochet.models.systems.drawers.direction import estimator as direction_estimator
 from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
-from ricochet.models.systems.drawers.labels import FRAME, PERIOD, SAMPLE_RATE
+from ricochet.models.systems.drawers.features import Features
+from ricochet.models.systems.drawers.labels import PERIOD
 from ricochet.models.systems.drawers.place import estimator as place_estimator
 from ricochet.models.systems.drawers.place.estimator import PlaceEstimator, Places
 from ricochet.models.systems.drawers.speed import estimator as speed_estimator
@@ -22,15 +22,6 @@ from ricochet.models.systems.drawers.speed.estimator import SpeedEstimator, Spee
 AUDIBLE = 0.04  # m/s of the speed's mean, above which a frame says something of the place
 LEAST_DEVIATION = 1e-3  # m/s, of a speed
 NORMAL = 1.645  # deviations of the normal law in half an interval of 0.9
-
-
-@dataclass(frozen=True)
-class Features:
-    """What the networks see of each frame."""
-
-    speed: Float[ndarray, "frame speed_feature"]
-    place: Float[ndarray, "frame place_feature"]
-    direction: Float[ndarray, "frame direction_feature"]
 
 
 @dataclass(frozen=True)
@@ -68,21 +59,6 @@ class Said:
             self.odds,
         )
         return [Heard(*row) for row in np.stack(columns, axis=1).tolist()]
-
-
-def features(samples: Float[ndarray, "channel sample"]) -> Features:
-    """Return what the networks see of a recording; before the first frame were others like it.
-
-    Args:
-        samples: At SAMPLE_RATE, full scale 1; two channels at least.
-    """
-    alike = coherences.band_coherences(samples.astype(float), FRAME, SAMPLE_RATE)
-    loud = speed_estimator.frame_features(samples)
-    return Features(
-        speed=speed_estimator.with_past(loud, speed_estimator.PAST),
-        place=speed_estimator.with_past(np.hstack([alike, loud]), 1),
-        direction=direction_estimator.with_earlier(alike),
-    )
 
 
 def listen(hearing: Hearing, seen: Features) -> Said:

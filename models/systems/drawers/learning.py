@@ -14,7 +14,8 @@ from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
 from ricochet.models.systems.drawers.belief import weighing
 from ricochet.models.systems.drawers.direction import estimator as direction_estimator
-from ricochet.models.systems.drawers.hearing import Features, Hearing, Said
+from ricochet.models.systems.drawers.features import Features
+from ricochet.models.systems.drawers.hearing import Hearing, Said
 from ricochet.models.systems.drawers.labels import Labels
 from ricochet.models.systems.drawers.place import estimator as place_estimator
 from ricochet.models.systems.drawers.speed import estimator as speed_estimator

@@ -1,8 +1,7 @@
 """A drawer followed while its sound comes in: buffers in, an estimate at the end of each frame.
 
 The answers are those of the whole recording at once (`hearing`, `tracking/follower.py`): a frame is
-complete after 1024 samples, and what came before it is kept as features, four frames of coherences
-and two of loudness.
+complete after 1024 samples, and what came before it is kept as features.
 """
 
 from dataclasses import dataclass, replace
@@ -12,14 +11,14 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.sound import coherences
-from ricochet.models.systems.drawers import hearing
-from ricochet.models.systems.drawers.direction.estimator import LAG
-from ricochet.models.systems.drawers.hearing import Features, Hearing
+from ricochet.models.systems.drawers import features, hearing
+from ricochet.models.systems.drawers.hearing import Hearing
 from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE
-from ricochet.models.systems.drawers.speed import estimator as speed_estimator
-from ricochet.models.systems.drawers.speed.estimator import PAST
 from ricochet.models.systems.drawers.tracking import follower
 from ricochet.models.systems.drawers.tracking.follower import Estimate, Follower, Seen
+
+KEPT = 1 + max(*features.SPEED, *features.PLACE, *features.DIRECTION)
+"""Frames whose features are kept."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Stream:
 
     Attributes:
         pending: Samples of the frame that is not complete yet.
-        alike, loud: Features of the last frames, the newest last; none before the first frame.
+        alike, loud: Coherences and loudness of the last frames, the newest last.
         follower: The belief after the last complete frame.
         frames: How many were complete.
     """
@@ -36,8 +35,8 @@ class Stream:
     hearing: Hearing
     pending: Float[ndarray, "channel sample"]
     follower: Follower
-    alike: tuple[Float[ndarray, " feature"], ...] = ()
-    loud: tuple[Float[ndarray, " feature"], ...] = ()
+    alike: Float[ndarray, "kept feature"] | None = None
+    loud: Float[ndarray, "kept level"] | None = None
     frames: int = 0
 
 
@@ -72,21 +71,17 @@ def feed(
 
 def _framed(stream: Stream, samples: Float[ndarray, "channel sample"], seen: Seen | None) -> Stream:
     """Return the stream after one more frame."""
-    alike = coherences.band_coherences(samples.astype(float), FRAME, SAMPLE_RATE)[0]
-    loud = speed_estimator.frame_features(samples)[0]
-    every = (stream.alike or (alike,) * LAG) + (alike,)
-    louder = (stream.loud or (loud,) * PAST) + (loud,)
-    features = Features(
-        speed=np.hstack(louder[::-1])[None],
-        place=np.hstack([every[-1], louder[-1], every[-2], louder[-2]])[None],
-        direction=np.hstack([every[-1], every[-1 - LAG]])[None],
-    )
-    (heard,) = hearing.listen(stream.hearing, features).heard()
+    alike = coherences.band_coherences(samples.astype(float), FRAME, SAMPLE_RATE)
+    loud = features.loudness(samples)
+    every = np.vstack([alike if stream.alike is None else stream.alike, alike])[-KEPT:]
+    louder = np.vstack([loud if stream.loud is None else stream.loud, loud])[-KEPT:]
+    seen_now = features.last(features.of_frames(every, louder))
+    (heard,) = hearing.listen(stream.hearing, seen_now).heard()
     moved = follower.step(stream.follower, heard, seen, stream.hearing.grammar)
     return replace(
         stream,
         follower=moved,
-        alike=every[-LAG:],
-        loud=louder[-PAST:],
+        alike=every,
+        loud=louder,
         frames=stream.frames + 1,
     )

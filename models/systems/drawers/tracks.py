@@ -44,6 +44,19 @@ def jump(track: Track) -> tuple[float, float] | None:
     return float(track.times[fast[0]]), round(float(speed[fast[0]]), 3)
 
 
+def noise(track: Track) -> float:
+    """Return the deviation of a track's frames from what is smooth, m, by second differences.
+
+    Of white noise a second difference has six times its variance; the median passes over strokes.
+
+    >>> wave = np.where(np.arange(99) % 2, 0.01, 0.0)
+    >>> round(noise(Track(np.arange(99.0), wave)), 4)
+    0.0121
+    """
+    second = np.diff(track.positions, 2)
+    return float(np.median(np.abs(second)) / 0.6745 / np.sqrt(6.0)) if len(second) else 0.0
+
+
 def lateness(track: Track, samples: Float[ndarray, "channel sample"]) -> float | None:
     """Return how late a track is against the sound, s; None where both do not go together.
 

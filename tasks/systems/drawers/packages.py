@@ -27,7 +27,7 @@ from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.inference.small_networks import Network
-from ricochet.models.systems.drawers import hearing
+from ricochet.models.systems.drawers import features, hearing
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
 from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
 from ricochet.models.systems.drawers.hearing import Hearing
@@ -123,7 +123,7 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
         raise ValueError(
             f"samples of shape {samples.shape}, for {len(drawer.microphones)} channels"
         )
-    said = hearing.listen(drawer.hearing, hearing.features(samples))
+    said = hearing.listen(drawer.hearing, features.of_samples(samples))
     heard, grammar = said.heard(), drawer.hearing.grammar
     found = follower.follow(heard, [None] * len(heard), grammar)
     return {
@@ -161,7 +161,7 @@ def _drawer(arrays: Arrays) -> Drawer:
     microphones = _finite("microphones", arrays["microphones"], 2)
     if not (CHANNELS[0] <= len(microphones) <= CHANNELS[1] and microphones.shape[1] == 3):
         raise ValueError(f"microphones of shape {microphones.shape}")
-    seen = hearing.features(np.zeros((len(microphones), FRAME)))
+    seen = features.of_samples(np.zeros((len(microphones), FRAME)))
     networks = {name: _network(name, arrays, getattr(seen, name).shape[1]) for name in NETWORKS}
     widening = _finite("widening", arrays["widening"], 1)
     if widening.shape != (len(CLASSES) + 1,) or not (widening > 0.0).all():

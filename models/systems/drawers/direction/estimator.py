@@ -1,7 +1,7 @@
 """Which way a drawer moves, from its sound now and a quarter of a second ago: ours.
 
 A small network is trained on +1 (opening) and -1 (closing) by least squares, on frames that move,
-from coherences of all pairs of microphones in bands, of this frame and of the one LAG before it.
+from coherences of all pairs of microphones in bands, of this frame and of one before it.
 Its answer m is then near 2 P - 1. What it is worth is found on sessions left out in turn:
 
     log odds of opening = k log((1 + m) / (1 - m))
@@ -19,10 +19,8 @@ from numpy import ndarray
 
 from ricochet.models.inference import small_networks
 from ricochet.models.inference.small_networks import Answer, CrossFit, Network, Session
-from ricochet.models.sound import coherences
-from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE, Labels
+from ricochet.models.systems.drawers.labels import Labels
 
-LAG = 4  # frames
 SUREST = 0.98  # largest |m| that is read
 LARGEST = 5.0  # of k
 
@@ -33,20 +31,6 @@ class DirectionEstimator:
 
     network: Network
     worth: float
-
-
-def features(samples: Float[ndarray, "channel sample"]) -> Float[ndarray, "frame feature"]:
-    """Return what the network sees of each frame; before the first there were others like it.
-
-    Args:
-        samples: At SAMPLE_RATE, full scale 1; two channels at least.
-    """
-    return with_earlier(coherences.band_coherences(samples.astype(float), FRAME, SAMPLE_RATE))
-
-
-def with_earlier(frames: Float[ndarray, "frame feature"]) -> Float[ndarray, "frame twice"]:
-    """Return the features of each frame and of the one LAG before it."""
-    return np.hstack([frames, frames[np.maximum(np.arange(len(frames)) - LAG, 0)]])
 
 
 def cases(inputs: Float[ndarray, "frame feature"], labels: Labels) -> Session:

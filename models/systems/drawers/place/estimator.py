@@ -23,9 +23,7 @@ from numpy import ndarray
 
 from ricochet.models.inference import small_networks
 from ricochet.models.inference.small_networks import Answer, CrossFit, Network, Session
-from ricochet.models.sound import coherences
-from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE, Labels
-from ricochet.models.systems.drawers.speed import estimator as speed_estimator
+from ricochet.models.systems.drawers.labels import Labels
 
 LEVEL = 0.9
 NORMAL = 1.645  # deviations of the normal law that hold LEVEL
@@ -58,17 +56,6 @@ class Places:
 
     mean: Float[ndarray, " frame"]
     deviation: Float[ndarray, " frame"]
-
-
-def features(samples: Float[ndarray, "channel sample"]) -> Float[ndarray, "frame feature"]:
-    """Return what the network sees of each frame.
-
-    Args:
-        samples: At SAMPLE_RATE, full scale 1; two channels at least.
-    """
-    alike = coherences.band_coherences(samples.astype(float), FRAME, SAMPLE_RATE)
-    loud = speed_estimator.frame_features(samples)
-    return speed_estimator.with_past(np.hstack([alike, loud]), 1)
 
 
 def cases(inputs: Float[ndarray, "frame feature"], labels: Labels) -> Session:

@@ -1,13 +1,9 @@
 """Speed of a drawer from its sound, with intervals that hold: ours.
 
-What a frame sounds like depends on the speed, and on what sounded just before: a room goes on for a
-third of a second, an impact for longer than a frame. So a small network sees the bands of this
-frame and of the two before it, and eight steps of loudness within each, which tell an impact from a
-glide. It answers with a mean m and a deviation s.
-
-Intervals are m -+ w s, cut at 0. The widening w is the quantile of |v - m| / s over sessions that
-the network was not trained on, apart for each class of m: most frames rest, and would speak for the
-few that do not (Vovk 2012, conditional conformal prediction).
+A small network (`features.py` has what it sees) answers with a mean m and a deviation s. Intervals
+are m -+ w s, cut at 0. The widening w is the quantile of |v - m| / s over sessions that the network
+was not trained on, apart for each class of m: most frames rest, and would speak for the few that do
+not (Vovk 2012, conditional conformal prediction).
 """
 
 from collections.abc import Sequence
@@ -19,10 +15,8 @@ from numpy import ndarray
 
 from ricochet.models.inference import small_networks
 from ricochet.models.inference.small_networks import Answer, CrossFit, Network, Session
-from ricochet.models.sound import spectra
-from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE, Labels
+from ricochet.models.systems.drawers.labels import Labels
 
-BANDS, STEPS, PAST = 48, 8, 2
 CLASSES = (0.03, 0.1, 0.3)  # m/s of the mean, between classes of widening
 LEVEL = 0.9
 FEWEST = 30  # frames of a class, for a widening of its own
@@ -43,36 +37,6 @@ class Speeds:
     mean: Float[ndarray, " frame"]
     low: Float[ndarray, " frame"]
     high: Float[ndarray, " frame"]
-
-
-def features(samples: Float[ndarray, "channel sample"]) -> Float[ndarray, "frame feature"]:
-    """Return what the network sees of each frame; before the first there were others like it.
-
-    Args:
-        samples: At SAMPLE_RATE, full scale 1.
-    """
-    return with_past(frame_features(samples), PAST)
-
-
-def frame_features(samples: Float[ndarray, "channel sample"]) -> Float[ndarray, "frame feature"]:
-    """Return bands and steps of loudness of each frame by itself, dB."""
-    bands = spectra.mel_decibels(spectra.powers(samples, FRAME), SAMPLE_RATE, BANDS)
-    count = len(bands)
-    parts = samples[:, : count * FRAME].reshape(len(samples), count, STEPS, FRAME // STEPS)
-    steps = 10.0 * np.log10((parts.astype(float) ** 2).mean((0, 3)) + spectra.QUIETEST)
-    return np.hstack([bands, steps])
-
-
-def with_past(frames: Float[ndarray, "frame feature"], past: int) -> Float[ndarray, "frame longer"]:
-    """Return the features of each frame and of so many before it.
-
-    >>> with_past(np.array([[1.0], [2.0], [3.0]]), 1)
-    array([[1., 1.],
-           [2., 1.],
-           [3., 2.]])
-    """
-    places = np.arange(len(frames))
-    return np.hstack([frames[np.maximum(places - back, 0)] for back in range(past + 1)])
 
 
 def cases(inputs: Float[ndarray, "frame feature"], labels: Labels) -> Session:

@@ -40,10 +40,12 @@ def loudness_and_pitch(sessions: Mapping[str, Session]) -> Figure:
     figure = Figure(figsize=(11.0, 4.6), layout="constrained")
     panels = figure.subplots(2, len(sessions), sharex=True, squeeze=False)
     for column, (name, session) in enumerate(sessions.items()):
-        loud = 20.0 * np.log10(spectra.loudness(session.power))
-        pitch = 1e-3 * spectra.pitch(session.power, SAMPLE_RATE)
+        loud = 20.0 * np.log10(spectra.loudness(session.frames.power))
+        pitch = 1e-3 * spectra.pitch(session.frames.power, SAMPLE_RATE)
         for axes, values in zip(panels[:, column], (loud, pitch), strict=True):
-            axes.plot(session.labels.speed, values, ".", ms=2, color=style.COLOURS[0], alpha=0.5)
+            axes.plot(
+                session.frames.labels.speed, values, ".", ms=2, color=style.COLOURS[0], alpha=0.5
+            )
         style.label_axes(panels[0, column], "", "" if column else "loudness / dB")
         style.label_axes(panels[1, column], "speed / (m/s)", "" if column else "pitch / kHz")
         panels[0, column].set_title(name, fontsize=10)
@@ -55,7 +57,7 @@ def spectrogram(session: Session) -> Figure:
     figure = Figure(figsize=(10.0, 4.4), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
     frames = round(SHOWN / PERIOD)
-    levels = 10.0 * np.log10(session.power[:frames].T + spectra.QUIETEST)
+    levels = 10.0 * np.log10(session.frames.power[:frames].T + spectra.QUIETEST)
     low, high = np.quantile(levels, [0.05, 0.999])
     extent = (0.0, frames * PERIOD, 0.0, 0.5e-3 * SAMPLE_RATE)
     above.imshow(
@@ -76,8 +78,8 @@ def components(session: Session) -> Figure:
     """Draw eigenvalues, what each adds to the speed, and the first eigenvectors (Fig. 7)."""
     figure = Figure(figsize=(11.0, 3.4), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    amplitudes = np.sqrt(session.power)
-    fitted = component_regression.fit(amplitudes, session.labels.speed, COMPONENTS)
+    amplitudes = np.sqrt(session.frames.power)
+    fitted = component_regression.fit(amplitudes, session.frames.labels.speed, COMPONENTS)
     places = np.arange(1, EIGENVALUES + 1)
     values = fitted.eigenvalues[:EIGENVALUES]
     left.semilogy(places, values, "o-", ms=3, color=style.COLOURS[0])

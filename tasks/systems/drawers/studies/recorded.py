@@ -2,62 +2,45 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
-from numpy import ndarray
 
 from ricochet.hardware.twins.drawers import camera
 from ricochet.hardware.twins.drawers.generator import rooms, takes
 from ricochet.hardware.twins.drawers.generator.takes import Setting
 from ricochet.models.sound import source_direction, spectra
-from ricochet.models.systems.drawers import hearing, labels
-from ricochet.models.systems.drawers.hearing import Features
+from ricochet.models.systems.drawers import features, labels
 from ricochet.models.systems.drawers.kinematics import scene
-from ricochet.models.systems.drawers.labels import FRAME, PERIOD, Labels
+from ricochet.models.systems.drawers.labels import FRAME, PERIOD
 from ricochet.models.systems.drawers.tracking.follower import Seen
 from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
-
-AXIS = np.array([1.0, 0.0, 0.0])
-"""The way a drawer opens, as its microphones are placed."""
+from ricochet.tasks.systems.drawers.trials import Frames, Sight, Trial
 
 
 @dataclass(frozen=True)
 class Session:
-    """What is heard and true in each frame.
+    """A simulated session and its frames."""
 
-    Attributes:
-        power: Spectra of amplitudes squared, for the paper's regressions.
-    """
-
-    features: Features
-    power: Float[ndarray, "frame bin"]
-    labels: Labels
+    frames: Frames
     take: takes.Take
-
-
-class Sight(NamedTuple):
-    """What the camera's filters know at the end of each lit frame, for the paper's way and ours."""
-
-    lit: Lit
-    seen: list[Seen | None]
 
 
 @lru_cache(maxsize=20)
 def session(setting: Setting, seed: int) -> Session:
     """Return a session; equal seeds of a drawer have the same motion."""
     take = takes.record(setting, seed)
-    found = hearing.features(take.samples)
+    found = features.of_samples(take.samples)
     times, positions = take.motion.T
     truth = labels.of_track(times, positions, len(found.speed))
-    return Session(found, spectra.powers(take.samples, FRAME), truth, take)
+    return Session(Frames(found, spectra.powers(take.samples, FRAME), truth), take)
 
 
-def sources(recorded: Session, setting: Setting) -> Float[ndarray, "frame 3"]:
-    """Return the direction of the loudest sound of each frame."""
+def trial(recorded: Session, setting: Setting, seed: int) -> Trial:
+    """Return what is tried of a session."""
     ring = rooms.ring(setting.array, setting.place)
-    return source_direction.locate(recorded.take.samples, FRAME, ring)
+    sources = source_direction.locate(recorded.take.samples, FRAME, ring)
+    ends = PERIOD * np.arange(1, len(sources) + 1)
+    return Trial(recorded.frames, sight(recorded, setting, seed), sources, ends > setting.light_off)
 
 
 def sight(recorded: Session, setting: Setting, seed: int) -> Sight:
@@ -66,7 +49,7 @@ def sight(recorded: Session, setting: Setting, seed: int) -> Sight:
     draw = np.random.default_rng([seed, 8])
     images = camera.film(times, positions, setting.light_off, draw)
     found, joints = scene.unseen(images.fixed.shape[1], images.moving.shape[1]), []
-    frames = len(recorded.labels.speed)
+    frames = len(recorded.frames.labels.speed)
     ends = np.searchsorted(images.times, PERIOD * np.arange(1, frames + 1), side="right")
     count = int((PERIOD * np.arange(1, frames + 1) <= setting.light_off).sum())
     before = 0

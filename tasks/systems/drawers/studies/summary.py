@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.inference import sign_flips
-from ricochet.tasks.systems.drawers.studies.jobs import Done
+from ricochet.tasks.systems.drawers.trials import Measured
 
 RESAMPLES = 4000
 CERTAIN = 0.05
@@ -22,7 +22,7 @@ PAPER = ("loudness", "pitch", "both", "cubic", "pcr")
 """The paper's five regressions of speed."""
 
 
-def drawer(done: Sequence[Done]) -> dict[str, Any]:
+def drawer(done: Sequence[Measured]) -> dict[str, Any]:
     """Return what was measured of a drawer."""
     first = done[0]
     return {
@@ -40,7 +40,7 @@ def drawer(done: Sequence[Done]) -> dict[str, Any]:
     }
 
 
-def sweep_row(setting: Mapping[str, Any], done: Sequence[Done]) -> dict[str, Any]:
+def sweep_row(setting: Mapping[str, Any], done: Sequence[Measured]) -> dict[str, Any]:
     """Return what a setting of the generator leaves of ours."""
     dark = [each.position["light_off"] for each in done]
     return {
@@ -54,7 +54,7 @@ def sweep_row(setting: Mapping[str, Any], done: Sequence[Done]) -> dict[str, Any
     }
 
 
-def claims(done: Sequence[Done]) -> list[dict[str, Any]]:
+def claims(done: Sequence[Measured]) -> list[dict[str, Any]]:
     """Return each sentence of the paper, its one-sided p over all sessions, and whether it holds.
 
     Returns:
@@ -90,7 +90,7 @@ def claims(done: Sequence[Done]) -> list[dict[str, Any]]:
     ]
 
 
-def _ratios(done: Sequence[Done]) -> dict[str, Any]:
+def _ratios(done: Sequence[Measured]) -> dict[str, Any]:
     """Return what the targets are about."""
     best = min(PAPER, key=lambda name: np.mean([each.speed[name] ** 2 for each in done]))
     dark = [each.position["light_off"] for each in done]

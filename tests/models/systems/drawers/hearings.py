@@ -5,7 +5,7 @@ import torch
 
 from ricochet.models.inference import feed_forward
 from ricochet.models.inference.small_networks import Network
-from ricochet.models.systems.drawers import hearing
+from ricochet.models.systems.drawers import features
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
 from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
 from ricochet.models.systems.drawers.hearing import Hearing
@@ -25,7 +25,7 @@ def network(inputs: int, unit: float, seed: int) -> Network:
 
 
 def random(channels: int) -> Hearing:
-    sizes = hearing.features(np.ones((channels, FRAME)))
+    sizes = features.of_samples(np.ones((channels, FRAME)))
     return Hearing(
         SpeedEstimator(network(sizes.speed.shape[1], 0.2, 0), np.ones(4)),
         PlaceEstimator(network(sizes.place.shape[1], 0.1, 1), 0.0, 1.0, 1.0),

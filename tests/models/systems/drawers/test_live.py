@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from ricochet.models.systems.drawers import hearing, live
+from ricochet.models.systems.drawers import features, hearing, live
 from ricochet.models.systems.drawers.hearing import Hearing
 from ricochet.models.systems.drawers.labels import FRAME
 from ricochet.models.systems.drawers.tracking import follower
@@ -32,7 +32,7 @@ def samples() -> np.ndarray:
 def test_buffers_of_any_size_give_what_the_whole_gives(
     heard: Hearing, samples: np.ndarray, size: int
 ) -> None:
-    said = hearing.listen(heard, hearing.features(samples))
+    said = hearing.listen(heard, features.of_samples(samples))
     whole = follower.follow(said.heard(), [None] * FRAMES, heard.grammar)
     stream, found = live.begin(heard, CHANNELS), []
     for begin in range(0, samples.shape[1], size):

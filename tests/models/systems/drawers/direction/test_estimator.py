@@ -7,7 +7,7 @@ import torch
 from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
 from ricochet.models.systems.drawers.direction import estimator
-from ricochet.models.systems.drawers.labels import FRAME, Labels
+from ricochet.models.systems.drawers.labels import Labels
 
 SMALL = Training(hidden=16, members=2, epochs=40)
 
@@ -27,14 +27,6 @@ def fitted(size: float, seed: int = 0) -> estimator.DirectionEstimator:
     sessions = [session(seed + n, size) for n in range(6)]
     fitted = cross_fitting.fit([estimator.cases(*each) for each in sessions], SMALL, draw)
     return estimator.calibrated(fitted, [labels for _, labels in sessions])
-
-
-def test_features_are_of_all_pairs_now_and_earlier() -> None:
-    samples = np.random.default_rng(0).standard_normal((3, 9 * FRAME))
-    found = estimator.features(samples)
-    assert found.shape == (9, 2 * (3 * 12 * 2))
-    half = found.shape[1] // 2
-    np.testing.assert_array_equal(found[7, half:], found[7 - estimator.LAG, :half])
 
 
 def test_odds_are_those_of_the_law() -> None:

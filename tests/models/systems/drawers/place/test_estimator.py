@@ -6,7 +6,7 @@ import torch
 
 from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
-from ricochet.models.systems.drawers.labels import FRAME, Labels
+from ricochet.models.systems.drawers.labels import Labels
 from ricochet.models.systems.drawers.place import estimator
 
 SMALL = Training(hidden=24, members=2, epochs=60)
@@ -28,14 +28,6 @@ def fitted(size: float, seed: int = 0) -> estimator.PlaceEstimator:
     sessions = [session(seed + n, size) for n in range(6)]
     fitted = cross_fitting.fit([estimator.cases(*each) for each in sessions], SMALL, draw)
     return estimator.calibrated(fitted, [labels for _, labels in sessions])
-
-
-def test_features_are_of_all_pairs_and_of_the_frame_before() -> None:
-    samples = np.random.default_rng(0).standard_normal((4, 5 * FRAME))
-    found = estimator.features(samples)
-    assert found.shape == (5, 2 * (6 * 12 * 2 + 56))
-    half = found.shape[1] // 2
-    np.testing.assert_array_equal(found[3, half:], found[2, :half])
 
 
 @pytest.mark.slow

@@ -6,9 +6,8 @@ import torch
 
 from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
-from ricochet.models.systems.drawers.labels import FRAME, Labels
+from ricochet.models.systems.drawers.labels import Labels
 from ricochet.models.systems.drawers.speed import estimator
-from ricochet.models.systems.drawers.speed.estimator import BANDS, PAST, STEPS
 
 SMALL = Training(hidden=24, members=2, epochs=60)
 
@@ -29,22 +28,6 @@ def fitted(count: int, seed: int) -> estimator.SpeedEstimator:
     sessions, draw = [session(n) for n in range(count)], torch.Generator().manual_seed(seed)
     found = cross_fitting.fit([estimator.cases(*each) for each in sessions], SMALL, draw)
     return estimator.calibrated(found, [labels for _, labels in sessions])
-
-
-def test_features_are_of_a_frame_and_of_those_before_it() -> None:
-    samples = np.random.default_rng(0).standard_normal((2, 6 * FRAME))
-    found = estimator.features(samples)
-    assert found.shape == (6, (PAST + 1) * (BANDS + STEPS))
-    width = BANDS + STEPS
-    np.testing.assert_array_equal(found[4, width : 2 * width], found[3, :width])
-    later = estimator.features(samples[:, 2 * FRAME :])
-    np.testing.assert_allclose(found[4], later[2])
-
-
-def test_steps_say_when_in_a_frame_it_was_loud() -> None:
-    samples = np.zeros((1, FRAME))
-    samples[0, 3 * FRAME // STEPS : 4 * FRAME // STEPS] = 1.0
-    assert int(estimator.features(samples)[0, BANDS : BANDS + STEPS].argmax()) == 3
 
 
 @pytest.mark.slow

@@ -1,25 +1,25 @@
 """The numbers of the study of drawers: roots over sessions, ratios, claims that go either way."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from ricochet.tasks.systems.drawers.studies import jobs, summary, table_one
-from ricochet.tasks.systems.drawers.studies.jobs import Done
+from ricochet.tasks.systems.drawers.trials import Measured
 
 ROWS = ("mean", "loudness", "pitch", "both", "cubic", "pcr", "pcr_log", "ours")
 WAYS = ("vision", "coast", "mid_stroke", "paper", "ours")
 
 
-def done(seed: int, *, ours: float = 0.02, pcr: float = 0.08, paper: float = 0.1) -> Done:
+def done(seed: int, *, ours: float = 0.02, pcr: float = 0.08, paper: float = 0.1) -> Measured:
     draw = np.random.default_rng(seed)
     jitter = float(draw.uniform(0.9, 1.1))
     speed = dict.fromkeys(ROWS, 0.1 * jitter) | {"ours": ours * jitter, "pcr": pcr * jitter}
     dark = dict.fromkeys(WAYS, 0.15 * jitter) | {"ours": ours * jitter, "paper": paper * jitter}
     lit = dict.fromkeys(WAYS, 0.002 * jitter) | {"paper": 0.004 * jitter}
-    return Done(
+    return Measured(
         speed=speed,
         speed_held=0.9,
         sign={"difference": 0.55, "hmm": 0.55, "ours": 0.9},
@@ -48,7 +48,7 @@ def test_ratios_are_over_the_best_of_the_papers_five() -> None:
 
 
 def test_claims_go_either_way_and_are_open_where_nothing_is_decided() -> None:
-    def holds(some: list[Done], word: str) -> bool | None:
+    def holds(some: list[Measured], word: str) -> bool | None:
         (found,) = [each for each in summary.claims(some) if word in each["sentence"]]
         return found["holds"]
 
@@ -66,7 +66,7 @@ def test_each_session_is_left_out_once_and_every_setting_is_swept() -> None:
     assert {job.out for job in found["cabinet-top"]} == set(range(8)) and len(found) == 4
     swept = table_one.planned_sweep(table_one.FULL, 0)
     assert {place for place, _ in swept} == set(range(len(table_one.SWEEP)))
-    assert len({json.dumps(jobs.asdict(job), sort_keys=True) for _, job in swept}) == len(swept)
+    assert len({json.dumps(asdict(job), sort_keys=True) for _, job in swept}) == len(swept)
 
 
 @pytest.mark.slow

@@ -1,0 +1,70 @@
+"""What a camera's track says at the end of each frame: a joint whose opening is measured.
+
+A recorded session has no points of a scene but one track, `time,position`. It moves the filter of a
+prismatic joint (Eq. 3) whose axis is known, as the filters of a whole scene would.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ricochet.models.filters import kalman
+from ricochet.models.systems.drawers.kinematics.joints import Joint, Kind
+from ricochet.models.systems.drawers.labels import PERIOD
+from ricochet.models.systems.drawers.tracking.follower import Seen
+from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
+from ricochet.models.systems.drawers.tracks import Track
+
+STALE = 0.1  # s without an image from which the drawer is not seen
+LEAST_NOISE = 5e-4  # m
+START = 1.0  # m/s, deviation of the velocity at first
+ACCELERATION = 1.0  # m/s^(3/2): a stroke that begins within a third of a second
+
+
+def follow(track: Track, noise: float, light_off: float) -> tuple[Lit, list[Seen | None]]:
+    """Return the joint at the end of each lit frame, and where the drawer is seen there.
+
+    Args:
+        track: Of the camera, while there was light.
+        noise: Deviation of one of its positions, m.
+        light_off: When the light went off, s.
+    """
+    size = max(noise, LEAST_NOISE)
+    mean, covariance = np.array([track.positions[0], 0.0]), np.diag([size, START]) ** 2
+    ends = PERIOD * np.arange(1, int(light_off / PERIOD) + 1)
+    found, seen, at, image = [], [], float(track.times[0]), 1
+    for end in ends.tolist():
+        while image < len(track.times) and track.times[image] <= end:
+            mean, covariance = _ahead(mean, covariance, float(track.times[image]) - at)
+            measured = kalman.update(
+                mean,
+                covariance,
+                track.positions[image : image + 1],
+                observation=np.array([[1.0, 0.0]]),
+                noise=np.array([[size**2]]),
+            )
+            mean, covariance = measured.mean, measured.covariance
+            at, image = float(track.times[image]), image + 1
+        now, spread = _ahead(mean, covariance, max(end - at, 0.0))
+        found.append(_joint(now, spread))
+        fresh = abs(end - at) <= STALE
+        seen.append(Seen(float(now[0]), float(np.sqrt(spread[0, 0]))) if fresh else None)
+    return Lit(found), seen
+
+
+def _ahead(
+    mean: Float[ndarray, " 2"], covariance: Float[ndarray, "2 2"], duration: float
+) -> tuple[Float[ndarray, " 2"], Float[ndarray, "2 2"]]:
+    """Return position and velocity after a time, s: even but for a white acceleration."""
+    transition = np.array([[1.0, duration], [0.0, 1.0]])
+    noise = ACCELERATION**2 * np.array(
+        [[duration**3 / 3.0, duration**2 / 2.0], [duration**2 / 2.0, duration]]
+    )
+    return kalman.predict(mean, covariance, transition=transition, noise=noise)
+
+
+def _joint(mean: Float[ndarray, " 2"], covariance: Float[ndarray, "2 2"]) -> Joint:
+    """Return a position and velocity as a prismatic joint whose axis is known."""
+    spread = np.diag([1e-12, 1e-12, 0.0, 0.0])
+    spread[2:, 2:] = covariance
+    return Joint(Kind.PRISMATIC, np.array([0.0, 0.0, *mean]), spread, 0.0, np.zeros(6))

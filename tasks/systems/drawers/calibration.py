@@ -1,0 +1,215 @@
+"""From recorded sessions to what a drawer sounds like, tried on takes that were held out.
+
+Every fourth take with a motion, lit at first and then dark, is held out. A take whose motion was
+not measured, but which was lit, is learnt from while there was light; one that was never lit is
+predicted alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.sound import source_direction, spectra
+from ricochet.models.systems.drawers import features, labels, tracks
+from ricochet.models.systems.drawers.features import Features
+from ricochet.models.systems.drawers.labels import FRAME, PERIOD, Labels
+from ricochet.models.systems.drawers.learning import Size
+from ricochet.models.systems.drawers.tracking import track_sight
+from ricochet.models.systems.drawers.tracking.follower import Estimates, Seen
+from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
+from ricochet.tasks.storage.files import output_folder, write_bytes
+from ricochet.tasks.systems.drawers import sessions, trials
+from ricochet.tasks.systems.drawers.sessions import Session, Take
+from ricochet.tasks.systems.drawers.studies import summary
+from ricochet.tasks.systems.drawers.trials import Frames, Learnt, Measured, Sight, Trial
+
+SCHEMA = "ricochet.drawer-calibration/1"
+HELD_OUT = 4
+"""One take of so many is held out."""
+FEWEST = 2
+"""Takes that are learnt from."""
+APART = 5e-3
+"""m, by which microphones of sessions may differ: places are learnt for a ring that stays."""
+DARK = 5.0
+"""s of darkness at least of a take that is held out."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A take of a session, and what is known in each of its frames."""
+
+    session: Session
+    take: Take
+    frames: Frames
+
+    @property
+    def name(self) -> str:
+        """Session and file."""
+        return f"{self.session.identity}/{self.take.file}"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the truth is known, of all of it or while there was light."""
+        return self.take.motion is not None or self.take.vision is not None
+
+    @property
+    def tells_dark(self) -> bool:
+        """Whether errors in the dark can be measured."""
+        take = self.take
+        if take.motion is None or take.vision is None or take.light_off_at is None:
+            return False
+        return take.seconds - take.light_off_at >= DARK
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """What was learnt, and how it did.
+
+    Attributes:
+        result: What `result.json` holds.
+    """
+
+    learnt: Learnt
+    session: Session
+    result: dict[str, Any]
+
+
+def run(
+    folders: Sequence[Path],
+    out: Path,
+    *,
+    seed: int = 0,
+    size: Size | None = None,
+    progress: Progress = no_progress,
+) -> Calibrated:
+    """Learn from sessions of a drawer, try on takes held out, and predict takes without motion.
+
+    Args:
+        folders: Of the sessions.
+        out: Receives `positions-NNNN.csv` of each predicted take.
+        seed: Of the trainings.
+        size: Of the trainings.
+
+    Raises:
+        BadInput: If a session cannot be read, sessions are of several drawers or rings, or too few
+            takes have a track.
+    """
+    read = [sessions.read(folder) for folder in folders]
+    first = read[0][0]
+    for session, _ in read[1:]:
+        _check_alike(first, session)
+    every = [recorded(session, take) for session, takes in read for take in takes]
+    held = [each for each in every if each.tells_dark][HELD_OUT - 1 :: HELD_OUT]
+    out_names = {each.name for each in held}
+    kept = [each for each in every if each.is_known and each.name not in out_names]
+    if len(kept) < FEWEST:
+        found = f"{len(kept)} takes with a track"
+        raise BadInput(str(folders[0]), found, f"{FEWEST} at least to learn from")
+    draw = torch.Generator().manual_seed(seed)
+    learnt = trials.learn([_learnt_from(each) for each in kept], draw, size=size, progress=progress)
+    done = [trials.attempt(learnt, trial(each)) for each in held]
+    predicted = [each for each in every if each.take.motion is None]
+    files = _predict(learnt, predicted, out)
+    rejected = {
+        f"{session.identity}/{each.file}": each.reason
+        for session, _ in read
+        for each in session.rejected
+    }
+    result = {
+        "schema": SCHEMA,
+        "drawer": first.drawer,
+        "sessions": [session.identity for session, _ in read],
+        "takes": {
+            "learnt_from": [each.name for each in kept],
+            "held_out": [each.name for each in held],
+            "predicted": files,
+            "rejected": rejected,
+        },
+        "notes": [f"{each.name}: {note}" for each in every for note in each.take.notes],
+        **_summary(done),
+        "registered": None,
+    }
+    return Calibrated(learnt, first, result)
+
+
+def recorded(session: Session, take: Take) -> Recorded:
+    """Return a take with what is heard in its frames, and what is true as far as it is known."""
+    seen = features.of_samples(take.samples)
+    count = len(seen.speed)
+    track = take.motion or take.vision
+    nowhere = Labels(*(np.zeros(count) for _ in range(3)))
+    truth = labels.of_track(track.times, track.positions, count) if track else nowhere
+    return Recorded(session, take, Frames(seen, spectra.powers(take.samples, FRAME), truth))
+
+
+def trial(each: Recorded) -> Trial:
+    """Return what is tried of a take: its frames, what the camera saw, where sounds come from."""
+    array, take = each.session.rig.array(), each.take
+    sources = source_direction.locate(take.samples, FRAME, array)
+    count, light_off = len(sources), take.light_off_at or 0.0
+    lit, seen = Lit([]), list[Seen | None]()
+    if take.vision is not None:
+        noise = tracks.noise(take.vision)
+        lit, seen = track_sight.follow(take.vision, noise, min(light_off, take.seconds))
+    ends = PERIOD * np.arange(1, count + 1)
+    sight = Sight(lit, [*seen, *[None] * (count - len(seen))][:count])
+    return Trial(each.frames, sight, sources, ends > light_off)
+
+
+def _learnt_from(each: Recorded) -> Frames:
+    """Return the frames of which the truth is known."""
+    if each.take.motion is not None or each.take.vision is None:
+        return each.frames
+    count = int(each.take.vision.times[-1] / PERIOD)
+    parts = {name: values[:count] for name, values in vars(each.frames.features).items()}
+    known = {name: values[:count] for name, values in vars(each.frames.labels).items()}
+    return replace(
+        each.frames,
+        features=Features(**parts),
+        power=each.frames.power[:count],
+        labels=Labels(**known),
+    )
+
+
+def _predict(learnt: Learnt, takes: Sequence[Recorded], out: Path) -> dict[str, str]:
+    """Write where the drawer is in each frame of takes whose motion was not measured."""
+    written = {}
+    for number, each in enumerate(takes):
+        _, ours = trials.follow(learnt, trial(each))
+        name = f"positions-{number:04d}.csv"
+        write_bytes(output_folder(out) / name, _rows(ours))
+        written[each.name] = name
+    return written
+
+
+def _rows(found: Estimates) -> bytes:
+    lines = ["time,position,sd,direction"]
+    columns = (found.place, found.deviation, found.opening)
+    for frame, (place, deviation, opening) in enumerate(zip(*columns, strict=True)):
+        direction = 2.0 * opening - 1.0
+        lines.append(f"{PERIOD * (frame + 1):.3f},{place:.5f},{deviation:.5f},{direction:.3f}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _summary(done: Sequence[Measured]) -> dict[str, Any]:
+    return summary.drawer(done) if done else {}
+
+
+def _check_alike(first: Session, other: Session) -> None:
+    """Refuse sessions of another drawer, or of microphones that stand elsewhere."""
+    where = str(other.folder)
+    if other.drawer != first.drawer:
+        raise BadInput(where, f"the drawer {other.drawer}", f"{first.drawer}, as the first has")
+    places = [np.array([each.position for each in x.rig.microphones]) for x in (first, other)]
+    if places[0].shape != places[1].shape:
+        found = f"{len(places[1])} microphones"
+        raise BadInput(where, found, f"{len(places[0])}, as the first has")
+    if (apart := float(np.abs(places[1] - places[0]).max())) > APART:
+        expected = f"where those of {first.identity} stand, to {APART:g} m"
+        raise BadInput(where, f"microphones {apart:.3f} m elsewhere", expected)
