@@ -88,7 +88,7 @@ def fit(
 
 
 def fit_together(
-    sessions: Sequence[tuple[Float[ndarray, "case input"], Float[ndarray, " case"]]],
+    sessions: Sequence[tuple[Float[ndarray, "_ input"], Float[ndarray, " _"]]],
     training: Training,
     draw: torch.Generator,
 ) -> Network:
