@@ -20,8 +20,9 @@ def speeds(drawers: Mapping[str, Any]) -> Figure:
     ways = list(next(iter(drawers.values()))["speed_rmse"])
     _bars(axes, drawers, ways, lambda found, way: found["speed_rmse"][way])
     style.label_axes(axes, "", "error of speed / (m/s)")
+    axes.set_yscale("log")  # polynomials of loudness and pitch can miss by metres a second
     axes.legend(frameon=False, ncols=4, fontsize=8, loc="upper left")
-    axes.margins(y=0.25)
+    axes.margins(y=0.35)
     return figure
 
 
