@@ -123,6 +123,7 @@ def run(
     }
     result = {
         "schema": SCHEMA,
+        **_summary(done),
         "drawer": first.drawer,
         "sessions": [session.identity for session, _ in read],
         "takes": {
@@ -132,7 +133,6 @@ def run(
             "rejected": rejected,
         },
         "notes": [f"{each.name}: {note}" for each in every for note in each.take.notes],
-        **_summary(done),
         "registered": None,
     }
     return Calibrated(learnt, first, result)
@@ -198,7 +198,9 @@ def _rows(found: Estimates) -> bytes:
 
 
 def _summary(done: Sequence[Measured]) -> dict[str, Any]:
-    return summary.drawer(done) if done else {}
+    """Return what was measured on takes that were held out; the result names them itself."""
+    found = summary.drawer(done) if done else {}
+    return {name: value for name, value in found.items() if name != "sessions"}
 
 
 def _check_alike(first: Session, other: Session) -> None:
