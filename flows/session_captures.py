@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import bar
+from ricochet.tasks.recordings import recorder
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import write_json
 from ricochet.tasks.systems import catalogue
@@ -21,8 +21,7 @@ def run(
         BusyError: If another process uses the rig.
     """
     kind = catalogue.session_kind(what)
-    if session != Path(session).name or session.startswith("."):
-        raise BadInput("--session", repr(session), "a plain name, as of a folder")
+    recorder.check_name(session)
     with bar(session) as progress:
         sealed = kind.run(CaptureRequest(settings, folder / session, rig, seed, progress))
     result = {
@@ -31,7 +30,6 @@ def run(
         "folder": str(sealed.folder),
         "state": sealed.state,
         "takes": sealed.takes,
-        "rejected": [],
         "published": None,
     }
     write_json(folder / "result.json", result)

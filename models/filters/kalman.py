@@ -51,6 +51,21 @@ def predict(
     return moved, transition @ covariance @ np.swapaxes(transition, -1, -2) + noise
 
 
+def white_acceleration(duration: float) -> Float[ndarray, "2 2"]:
+    """Return the covariance by which a place and its rate scatter in a time, of unit acceleration.
+
+    The acceleration is white: (place, rate) with F = [[1, T], [0, 1]] and this as Q.
+
+    >>> white_acceleration(1.0)[1].tolist()
+    [0.5, 1.0]
+
+    Args:
+        duration: T, s.
+    """
+    half = 0.5 * duration**2
+    return np.array([[duration**3 / 3.0, half], [half, duration]])
+
+
 def update(
     mean: Float[ndarray, "*batch n"],
     covariance: Float[ndarray, "*batch n n"],

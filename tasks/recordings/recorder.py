@@ -149,6 +149,12 @@ def salvage(folder: Path) -> Sealed:
         return _salvage(folder)
 
 
+def check_name(session: str) -> None:
+    """Refuse with BadInput an id that cannot name a folder."""
+    if session != Path(session).name or session.startswith("."):
+        raise BadInput("--session", repr(session), "a plain name, as of a folder")
+
+
 def partial_folder(folder: Path) -> Path:
     """Return the hidden folder in which the session that will lie in a folder is made."""
     return folder.with_name(f".{folder.name}.partial")

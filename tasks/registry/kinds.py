@@ -3,11 +3,15 @@
 Nothing heavy is imported, so that the command line can name all kinds at once.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ricochet.models.core.bad_input import BadInput
+
 SCHEMA = "ricochet.posterior/1"
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?")
 
 Describe = Callable[[Any], Any]
 """The `quantities.Quantity` of a `packages.Package`, a tuple."""
@@ -62,3 +66,26 @@ class PackageKind:
     refuse: Callable[[str], None]
     load_reader: Callable[[], Reader]
     made_by: str
+
+
+def prefixed(
+    prefix: str, what: str, *, load_reader: Callable[[], Reader], made_by: str
+) -> PackageKind:
+    """Return a kind whose names are a prefix and a name of small letters, digits and hyphens.
+
+    Args:
+        what: What the name after the prefix is, in a word.
+    """
+
+    def refuse(name: str) -> None:
+        if not _NAME.fullmatch(name.removeprefix(prefix)):
+            raise BadInput(name, "no such name", f"{prefix} and small letters, digits and hyphens")
+
+    return PackageKind(
+        pattern=f"{prefix}<{what}>",
+        prefix=prefix,
+        matches=lambda name: name.startswith(prefix) and name != prefix,
+        refuse=refuse,
+        load_reader=load_reader,
+        made_by=made_by,
+    )

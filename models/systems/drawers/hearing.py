@@ -14,6 +14,7 @@ from ricochet.models.systems.drawers.direction import estimator as direction_est
 from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
 from ricochet.models.systems.drawers.features import Features
 from ricochet.models.systems.drawers.labels import PERIOD
+from ricochet.models.systems.drawers.level import NORMAL
 from ricochet.models.systems.drawers.place import estimator as place_estimator
 from ricochet.models.systems.drawers.place.estimator import PlaceEstimator, Places
 from ricochet.models.systems.drawers.speed import estimator as speed_estimator
@@ -21,7 +22,6 @@ from ricochet.models.systems.drawers.speed.estimator import SpeedEstimator, Spee
 
 AUDIBLE = 0.04  # m/s of the speed's mean, above which a frame says something of the place
 LEAST_DEVIATION = 1e-3  # m/s, of a speed
-NORMAL = 1.645  # deviations of the normal law in half an interval of 0.9
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,7 @@ def capture(
     settings: Settings, folder: Path, *, rig: str, session: str, seed: int, progress: Progress
 ) -> sealing.RecordedSession:
     """Record and seal a session under `folder/<session>`."""
-    if session != Path(session).name or session.startswith("."):
-        raise BadInput("--session", repr(session), "a plain name, as of a folder")
+    sealing.check_name(session)
     recorder = open_rig(rig, settings, seed=seed ^ zlib.crc32(session.encode()))
     return sealing.record_session(
         recorder,

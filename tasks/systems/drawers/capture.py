@@ -111,8 +111,6 @@ def record(
     Raises:
         BadInput: If the id or the drawer cannot be a name, or the rig cannot hear a place.
     """
-    if folder.name.startswith("."):
-        raise BadInput("--session", repr(folder.name), "a plain name, as of a folder")
     planned = _planned(folder, drawer, recorder.rig)
     stated = sessions.to_json(planned)
     sessions.parse(json.dumps(stated), folder / MANIFEST)

@@ -11,7 +11,7 @@ one take sets that take aside with its reason, and the rest goes on.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -205,19 +205,14 @@ def to_json(session: Session, takes: Sequence[StatedTake] = ()) -> dict[str, Any
         "schema": SCHEMA,
         "id": session.identity,
         "started_at": session.started_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "rig": {
-            "name": session.rig.name,
-            "sample_rate": session.rig.sample_rate,
-            "temperature": session.rig.temperature,
-            "microphones": [vars(each) for each in session.rig.microphones],
-        },
+        "rig": asdict(session.rig),
         "object": {"drawer": session.drawer},
         "takes": [_stated(take) for take in takes],
     }
 
 
 def _stated(take: StatedTake) -> Mapping[str, Any]:
-    return {name: value for name, value in vars(take).items() if value not in (None, 0)}
+    return {name: value for name, value in vars(take).items() if value is not None}
 
 
 def _compared(file: Path, track: Track, samples: Float[ndarray, "channel sample"]) -> str:

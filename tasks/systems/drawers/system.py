@@ -40,8 +40,8 @@ SYSTEM = System(
             "drawers",
             "how fast, which way and where drawers move, by sound: the paper's figures and ours",
             _study,
-            duration="about an hour and a half on two processors, goes on where it was stopped;"
-            " with --quick three minutes",
+            duration="hours on two processors, goes on where it was stopped;"
+            " with --quick two minutes",
             headline=Headline(
                 "drawers",
                 {

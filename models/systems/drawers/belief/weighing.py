@@ -10,6 +10,7 @@ nine times of ten.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.drawers.belief import place_and_direction
 from ricochet.models.systems.drawers.belief.place_and_direction import REST, Belief, Grammar, Heard
 from ricochet.models.systems.drawers.labels import Labels
+from ricochet.models.systems.drawers.level import LEVEL
 
 CANDIDATES = {
     "weight": (0.02, 0.05, 0.1, 0.2, 0.4, 1.0),
@@ -29,7 +31,7 @@ ROUNDS = 2
 FIRST = Grammar(0.0, 1.0, weight=0.1, direction_weight=0.2, widening=1.5, blocked=0.3)
 SEEN = 0.005  # m, deviation of the first frame's place
 RARE = 1e-6  # probability that any state keeps in the score
-LEVEL, LEVELS = 0.9, (0.5, 0.995)  # share of places to be held, and what may be asked for
+LEVELS = (0.5, 0.995)  # that may be asked for
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,11 @@ def fit(sessions: Sequence[Session], progress: Progress = no_progress) -> Gramma
         FIRST, low=float(places.min()), high=float(places.max()), turning=_turning(sessions)
     )
     done, total = 0, ROUNDS * len(CANDIDATES)
+    scored = cache(lambda each: score(each, sessions))
     for _ in range(ROUNDS):
         for name, values in CANDIDATES.items():
             tried = [replace(grammar, **{name: value}) for value in values]
-            grammar = max(tried, key=lambda each: score(each, sessions))
+            grammar = max(tried, key=scored)
             done += 1
             progress(done, total)
     return replace(grammar, level=_level(grammar, sessions))

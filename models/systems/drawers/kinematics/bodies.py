@@ -17,6 +17,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy.spatial.transform import Rotation
 
+from ricochet.models.filters import kalman
 from ricochet.models.systems.drawers.kinematics.features import Features
 
 ACCELERATION, TURN = 3.0, 3.0  # m/s^(3/2) and rad/s^(3/2), of the white accelerations
@@ -60,12 +61,12 @@ def predict(body: Body, duration: float) -> Body:
     transition = np.eye(12)
     transition[:6, 6:] = duration * np.eye(6)
     rates = np.diag(np.repeat([ACCELERATION, TURN], 3) ** 2)
-    terms = np.array([[duration**3 / 3.0, duration**2 / 2.0], [duration**2 / 2.0, duration]])
+    noise = np.kron(kalman.white_acceleration(duration), rates)
     return replace(
         body,
         place=body.place + duration * body.velocity,
         rotation=Rotation.from_rotvec(duration * body.spin).as_matrix() @ body.rotation,
-        covariance=transition @ body.covariance @ transition.T + np.kron(terms, rates),
+        covariance=transition @ body.covariance @ transition.T + noise,
     )
 
 

@@ -93,9 +93,7 @@ def predict(joint: Joint, duration: float) -> Joint:
     size = len(joint.state)
     transition, noise = np.eye(size), STEADY**2 * duration * np.eye(size)
     transition[2, 3] = duration
-    noise[2:4, 2:4] = ACCELERATION**2 * np.array(
-        [[duration**3 / 3.0, duration**2 / 2.0], [duration**2 / 2.0, duration]]
-    )
+    noise[2:4, 2:4] = ACCELERATION**2 * kalman.white_acceleration(duration)
     mean, covariance = kalman.predict(
         joint.state, joint.covariance, transition=transition, noise=noise
     )

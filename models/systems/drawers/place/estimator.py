@@ -24,9 +24,8 @@ from numpy import ndarray
 from ricochet.models.inference import small_networks
 from ricochet.models.inference.small_networks import Answer, CrossFit, Network, Session
 from ricochet.models.systems.drawers.labels import Labels
+from ricochet.models.systems.drawers.level import LEVEL, NORMAL
 
-LEVEL = 0.9
-NORMAL = 1.645  # deviations of the normal law that hold LEVEL
 LEAST_SLOPE = 0.05  # below which a place is not heard
 
 

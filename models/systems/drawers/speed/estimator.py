@@ -16,9 +16,9 @@ from numpy import ndarray
 from ricochet.models.inference import small_networks
 from ricochet.models.inference.small_networks import Answer, CrossFit, Network, Session
 from ricochet.models.systems.drawers.labels import Labels
+from ricochet.models.systems.drawers.level import LEVEL
 
 CLASSES = (0.03, 0.1, 0.3)  # m/s of the mean, between classes of widening
-LEVEL = 0.9
 FEWEST = 30  # frames of a class, for a widening of its own
 
 

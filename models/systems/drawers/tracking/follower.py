@@ -13,8 +13,8 @@ from numpy import ndarray
 
 from ricochet.models.systems.drawers.belief import place_and_direction
 from ricochet.models.systems.drawers.belief.place_and_direction import Belief, Grammar, Heard
+from ricochet.models.systems.drawers.level import NORMAL
 
-NORMAL = 1.645  # deviations of the normal law in half of 0.9
 LEAST_SEEN = 0.003  # m, that a belief on cells can be pinned to
 
 

@@ -57,9 +57,7 @@ def _ahead(
 ) -> tuple[Float[ndarray, " 2"], Float[ndarray, "2 2"]]:
     """Return position and velocity after a time, s: even but for a white acceleration."""
     transition = np.array([[1.0, duration], [0.0, 1.0]])
-    noise = ACCELERATION**2 * np.array(
-        [[duration**3 / 3.0, duration**2 / 2.0], [duration**2 / 2.0, duration]]
-    )
+    noise = ACCELERATION**2 * kalman.white_acceleration(duration)
     return kalman.predict(mean, covariance, transition=transition, noise=noise)
 
 

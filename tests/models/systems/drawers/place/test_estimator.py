@@ -7,6 +7,7 @@ import torch
 from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
 from ricochet.models.systems.drawers.labels import Labels
+from ricochet.models.systems.drawers.level import NORMAL
 from ricochet.models.systems.drawers.place import estimator
 
 SMALL = Training(hidden=24, members=2, epochs=60)
@@ -46,7 +47,7 @@ def test_measurements_are_unbiased_and_as_wide_as_they_err() -> None:
     # that of six sessions, by which the answer is read, to 0.03.
     assert np.mean(errors) == pytest.approx(1.0, abs=0.12)
     # 2500 frames: 0.9 to within 0.006, the widening by 1500 others to within 0.008.
-    assert np.mean(np.concatenate(scores) < estimator.NORMAL) == pytest.approx(0.9, abs=0.03)
+    assert np.mean(np.concatenate(scores) < NORMAL) == pytest.approx(0.9, abs=0.03)
 
 
 @pytest.mark.slow
