@@ -9,6 +9,7 @@ sense again.
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -50,6 +51,7 @@ class Agent:
         settings: Of the filter.
         world: As it is believed to be.
         draw: Random numbers of filter and policy.
+        clock: Says how long the controller itself computed, s.
         faults: What was wrong, a line each.
         looks: How often it bat for information.
         plan_times, update_times: Of decisions and of the filter, s.
@@ -59,6 +61,7 @@ class Agent:
     settings: FilterSettings
     world: World
     draw: np.random.Generator
+    clock: Callable[[], float] = time.perf_counter
     belief: Belief | None = None
     path: BatPath = field(default_factory=lambda: bat.hold(0.0))
     begun: float = 0.0
@@ -70,6 +73,7 @@ class Agent:
     _angle: float | None = None
     _missing: int = 0
     _seen_at: float | None = None
+    _busy: float = 0.0
     _places: list[Float[ndarray, " 2"]] = field(default_factory=list)
     _losses: list[float] = field(default_factory=list)
     _standing: set[str] = field(default_factory=set)
@@ -90,6 +94,12 @@ class Agent:
         Returns:
             The particles, or None before the first reading.
         """
+        begun = self.clock()
+        cloud = self._see(now, reading, angle)
+        self._busy = self.clock() - begun
+        return cloud
+
+    def _see(self, now: float, reading: Float[ndarray, " 2"], angle: float) -> Cloud | None:
         now, angle = _number(now), _number(angle)
         usable, missed = self._usable(reading), self._missed(now)
         refused = self._refuse_bat(angle, missed or 0)
@@ -114,16 +124,24 @@ class Agent:
 
         The object is then looked for anew.
         """
+        blind = self._blind()
         passed = CAMERA_PERIOD if self._seen_at is None else now - self._seen_at
         frames = round(passed / CAMERA_PERIOD) if math.isfinite(passed) else 0
         late = abs(passed - frames * CAMERA_PERIOD)
-        if 1 <= frames <= BLIND and late <= LATE * CAMERA_PERIOD:
+        if 1 <= frames <= blind and late <= LATE * CAMERA_PERIOD:
             self._standing -= {"time", "silent"}
             return frames - 1
-        expected = f"expected {CAMERA_PERIOD} s, or up to {BLIND} times that"
-        self._say("time", f"time: found {passed:.3f} s since the last reading, {expected}")
+        expected = f"expected {CAMERA_PERIOD} s, or up to {blind} times that"
+        self._say("time", f"time: found {passed:.4g} s since the last reading, {expected}")
         self._began, self.belief = self._began or self.belief is not None, None
         return None
+
+    def _blind(self) -> int:
+        """Return how many frames may be left out, but one.
+
+        Those that pass while it computes, as at the first flight, are not the camera's silence.
+        """
+        return BLIND + math.ceil(self._busy / CAMERA_PERIOD)
 
     def _turn(self, before: float | None, refused: bool, missed: int) -> Turn:
         """Return the bat's turn in the first frame since the last reading."""
@@ -166,12 +184,15 @@ class Agent:
     def target(self, now: float) -> float:
         """Return the angle that the bat should have, rad, within its range.
 
-        Without readings for BLIND frames the bat stays where it was to be then.
+        Without readings for BLIND frames, and those in which it computed, the bat stays where it
+        was to be then; at no time, where it was to be at the last reading.
         """
+        now = _number(now)
         if self._seen_at is not None:
-            last = self._seen_at + BLIND * CAMERA_PERIOD
+            blind = self._blind()
+            last = self._seen_at + blind * CAMERA_PERIOD
             if now > last + CAMERA_PERIOD:
-                self._say("silent", f"camera: found silent for {BLIND} frames, expected readings")
+                self._say("silent", f"camera: found silent for {blind} frames, expected readings")
             now = min(now, last) if math.isfinite(now) else self._seen_at
         since = max(now - self.begun, 0.0) if math.isfinite(now) else 0.0
         angle, _ = bat.angle_and_rate(self.path, since)

@@ -42,9 +42,9 @@ class Level:
 
 
 def agent() -> Agent:
-    return Agent(
-        Swinging(), FEW, paper_world(np.random.default_rng(1), 2**12), np.random.default_rng(2)
-    )
+    """Return an agent that computes in no time."""
+    world, draw = paper_world(np.random.default_rng(1), 2**12), np.random.default_rng(2)
+    return Agent(Swinging(), FEW, world, draw, clock=lambda: 0.0)
 
 
 def good_reading(seed: int = 3) -> np.ndarray:
@@ -152,6 +152,18 @@ def test_a_time_that_is_none_puts_the_bat_to_rest_and_is_forgotten(now):
 
 
 @pytest.mark.slow  # with the fast tests, which check types, it cannot be called so
+@pytest.mark.slow  # with the fast tests, which check types, it cannot be called so
+@pytest.mark.parametrize("now", [None, "soon", 1e300])
+def test_a_target_at_no_time_is_where_the_bat_was_last_to_be(now):
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    assert abs(one.target(now)) <= LARGEST_ANGLE
+    assert now == 1e300 or one.target(now) == one.target(0.1)
+    one.see(1e300, good_reading(5), 0.0)
+    assert len(one.faults[-1]) < 120
+
+
+@pytest.mark.slow  # with the fast tests, which check types, it cannot be called so
 @pytest.mark.parametrize(("now", "angle"), [(None, 0.0), (0.15, None), (0.15, "0.1 rad")])
 def test_a_time_or_an_angle_that_is_no_number_puts_the_bat_to_rest(now, angle):
     one = agent()
@@ -176,6 +188,20 @@ def test_a_reading_that_is_late_and_none_puts_the_bat_to_rest():
     shown(one, [good_reading(n) for n in range(3)])
     one.see(1.0, np.full(2, np.nan), one.target(1.0))
     assert one.belief is None and at_rest(one, 1.0)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_frames_that_passed_while_it_computed_are_no_silence_of_the_camera(more):
+    """A clock by which the tenth reading, which ends the first flight, takes 1.6 s: 32 frames."""
+    one, taken = agent(), iter([0.0, 0.0] * 9 + [0.0, 1.6] + [0.0, 0.0] * 9)
+    one.clock = lambda: next(taken)
+    shown(one, [good_reading(n) for n in range(10)])
+    readings = one.belief.readings
+    frame = 9 + 32 + BLIND + more
+    one.see(frame * CAMERA_PERIOD, good_reading(frame), 0.0)
+    late = [line for line in one.faults if line.startswith("time")]
+    assert len(late) == more
+    assert one.belief.readings == (1 if more else readings + frame - 9)
 
 
 def test_a_silent_camera_stops_the_bat():
@@ -247,7 +273,10 @@ def test_an_object_that_jumps_about_is_lost_and_the_bat_rests():
 
 
 def played(
-    seconds: float, corrupt: Callable[[int, np.ndarray], np.ndarray | None], speed: float
+    seconds: float,
+    corrupt: Callable[[int, np.ndarray], np.ndarray | None],
+    speed: float,
+    clock: Callable[[], float] = lambda: 0.0,
 ) -> tuple[Agent, list[float], list[float]]:
     """Let an agent see an object through what corrupts readings; None: no frame came.
 
@@ -261,6 +290,7 @@ def played(
     one = Agent(
         Swinging(), settings, paper_world(np.random.default_rng(6), 2**14), np.random.default_rng(7)
     )
+    one.clock = clock
     counts, angle, errors, rates = np.zeros((1, 3), np.int64), 0.0, [], []
     for frame, noise in enumerate(start.screen):
         now = frame * CAMERA_PERIOD
@@ -279,6 +309,19 @@ def played(
 def test_an_object_as_fast_as_the_bat_makes_it_is_found_again_after_a_silence():
     one, errors, _ = played(9.0, lambda frame, seen: None if 60 <= frame < 72 else seen, 15.0)
     assert [line.split(":")[0] for line in one.faults] == ["camera", "time"]
+    assert np.median(errors[-40:]) < 1.0
+
+
+@pytest.mark.slow
+def test_an_object_is_followed_by_a_controller_that_time_does_not_wait_for():
+    """Frames that pass while it computes are lost: 1.6 s at the first flight, 0.06 s otherwise."""
+    busy = [0.06] * 9 + [1.6] + [0.06] * 500
+    free = np.concatenate([[0.0], np.cumsum(np.ceil(np.array(busy) / CAMERA_PERIOD))])
+    taken = iter([0.0, each][n] for each in busy for n in (0, 1))
+    one, errors, _ = played(
+        12.0, lambda frame, seen: seen if frame in free else None, 1.0, lambda: next(taken)
+    )
+    assert one.faults == [] and one.belief.restarts == 0
     assert np.median(errors[-40:]) < 1.0
 
 
