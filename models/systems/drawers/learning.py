@@ -6,6 +6,7 @@ the session left out sets intervals, slopes, odds and the weights of the joint b
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -18,12 +19,17 @@ from ricochet.models.systems.drawers.features import Features
 from ricochet.models.systems.drawers.hearing import Hearing, Said
 from ricochet.models.systems.drawers.labels import Labels
 from ricochet.models.systems.drawers.place import estimator as place_estimator
+from ricochet.models.systems.drawers.speed import calibration as speed_calibration
 from ricochet.models.systems.drawers.speed import estimator as speed_estimator
 
 SPEED = Training()
 PLACE = Training(epochs=30, decay=0.05, jitter=0.3)
 DIRECTION = Training(epochs=20, decay=0.05, jitter=0.3)
-_MODULES = {"speed": speed_estimator, "place": place_estimator, "direction": direction_estimator}
+_WAYS: dict[str, Any] = {
+    "speed": (speed_estimator, speed_calibration.calibrated),
+    "place": (place_estimator, place_estimator.calibrated),
+    "direction": (direction_estimator, direction_estimator.calibrated),
+}
 
 
 @dataclass(frozen=True)
@@ -58,16 +64,17 @@ def fit(
         ValueError: If fewer than two sessions are given.
     """
     size, truths = size or Size(), [labels for _, labels in sessions]
-    found, left_out = {}, {}
-    for done, (name, module) in enumerate(_MODULES.items()):
+    found: dict[str, Any] = {}
+    left_out: dict[str, Any] = {}
+    for done, (name, (module, calibrated)) in enumerate(_WAYS.items()):
         learnt = [module.cases(getattr(seen, name), labels) for seen, labels in sessions]
         training = getattr(size, name)
         fitted = cross_fitting.fit(learnt, training, draw, folds=size.folds)
-        found[name] = module.calibrated(fitted, truths)
+        found[name] = calibrated(fitted, truths)
         left_out[name] = [module.read(found[name], answer) for answer in fitted.left_out]
-        progress(done + 1, len(_MODULES) + 1)
+        progress(done + 1, len(_WAYS) + 1)
     said = [Said(*each).heard() for each in zip(*left_out.values(), strict=True)]
     weighed = [weighing.Session(*pair) for pair in zip(said, truths, strict=True)]
     grammar = weighing.fit(weighed)
-    progress(len(_MODULES) + 1, len(_MODULES) + 1)
+    progress(len(_WAYS) + 1, len(_WAYS) + 1)
     return Hearing(**found, grammar=grammar)

@@ -4,8 +4,8 @@ Errors of neighbouring frames are alike in ways that no closed form has. So the 
 grammar (`place_and_direction`) are those under which the belief, which sees a session's first frame
 alone and then hears, gives most probability to where the drawer is and which way it moves: the mean
 logarithm of it, a proper score (Good 1952; Gneiting and Raftery 2007), one constant after another.
-How often a rest ends the other way is counted, and so is which central interval holds the place
-nine times of ten.
+How often a rest ends the other way is counted; which central interval holds the place nine times of
+ten is found of each session, and for the next one (`session_widening`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+from scipy import stats
 
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.inference import session_widening
 from ricochet.models.systems.drawers.belief import place_and_direction
 from ricochet.models.systems.drawers.belief.place_and_direction import REST, Belief, Grammar, Heard
 from ricochet.models.systems.drawers.labels import Labels
-from ricochet.models.systems.drawers.level import LEVEL
+from ricochet.models.systems.drawers.level import LEVEL, NORMAL
 
 CANDIDATES = {
     "weight": (0.02, 0.05, 0.1, 0.2, 0.4, 1.0),
@@ -78,13 +80,20 @@ def score(grammar: Grammar, sessions: Sequence[Session]) -> float:
 
 
 def _level(grammar: Grammar, sessions: Sequence[Session]) -> float:
-    """Return the quantile of what a central interval must hold to hold the place."""
-    found = [
-        belief.centrality(float(each.labels.position[frame]))
-        for each in sessions
-        for frame, belief in _followed(grammar, each)
-    ]
-    return float(np.clip(np.quantile(found, LEVEL), *LEVELS))
+    """Return what a central interval must hold to hold the place in a session to come.
+
+    Levels are compared as half widths of the normal law.
+    """
+    needed = []
+    for each in sessions:
+        held = [
+            belief.centrality(float(each.labels.position[frame]))
+            for frame, belief in _followed(grammar, each)
+        ]
+        needed.append(float(np.clip(np.quantile(held, LEVEL), *LEVELS)))
+    halves = stats.norm.ppf(0.5 + 0.5 * np.array(needed)) / NORMAL
+    wide = NORMAL * session_widening.factor(halves, LEVEL)
+    return float(np.clip(2.0 * stats.norm.cdf(wide) - 1.0, *LEVELS))
 
 
 def _followed(grammar: Grammar, session: Session) -> Iterator[tuple[int, Belief]]:

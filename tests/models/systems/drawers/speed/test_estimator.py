@@ -7,7 +7,7 @@ import torch
 from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
 from ricochet.models.systems.drawers.labels import Labels
-from ricochet.models.systems.drawers.speed import estimator
+from ricochet.models.systems.drawers.speed import calibration, estimator
 
 SMALL = Training(hidden=24, members=2, epochs=60)
 
@@ -27,7 +27,7 @@ def session(seed: int, count: int = 600) -> tuple[np.ndarray, Labels]:
 def fitted(count: int, seed: int) -> estimator.SpeedEstimator:
     sessions, draw = [session(n) for n in range(count)], torch.Generator().manual_seed(seed)
     found = cross_fitting.fit([estimator.cases(*each) for each in sessions], SMALL, draw)
-    return estimator.calibrated(found, [labels for _, labels in sessions])
+    return calibration.calibrated(found, [labels for _, labels in sessions])
 
 
 @pytest.mark.slow
