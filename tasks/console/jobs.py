@@ -8,7 +8,7 @@ import json
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from multiprocessing import connection
@@ -33,13 +33,17 @@ class Journal(Generic[Result]):
     encode: Callable[[Result], Any]
     decode: Callable[[Any], Result]
 
-    def read(self) -> dict[str, Result]:
-        """Return the results of the finished jobs by `key`; a line cut short holds none."""
+    def read(self, keys: Collection[str]) -> dict[str, Result]:
+        """Return the results of the finished jobs that are asked for, by `key`.
+
+        Lines that were cut short and jobs of other studies are passed over.
+        """
         text = self.file.read_text() if self.file.exists() else ""
         if text and not text.endswith("\n"):
             self._append("")
         entries = [entry for line in text.splitlines() if (entry := _parsed(line)) is not None]
-        return {_dumped(entry["job"]): self.decode(entry["result"]) for entry in entries}
+        by_key = {_dumped(entry.get("job")): entry.get("result") for entry in entries}
+        return {key: self.decode(by_key[key]) for key in keys if key in by_key}
 
     def add(self, job: Any, result: Result) -> None:
         """Note a finished job."""
@@ -68,8 +72,8 @@ def run_all(
         work: Does one job; it and the jobs must be picklable.
         workers: Processes; one for each processor when absent, none but this one for 1.
     """
-    before = journal.read() if journal is not None else {}
     keys = [journal.key(job) if journal is not None else "" for job in jobs]
+    before = journal.read(keys) if journal is not None else {}
     results = {number: before[key] for number, key in enumerate(keys) if key in before}
     if results:
         progress(len(results), len(jobs))
@@ -121,5 +125,5 @@ def _dumped(value: Any) -> str:
 def _parsed(line: str) -> dict[str, Any] | None:
     try:
         return dict(json.loads(line))
-    except ValueError:
+    except (TypeError, ValueError):
         return None
