@@ -5,12 +5,14 @@ any server, so that a quick look costs nothing.
 """
 
 import argparse
+import json
 import math
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ricochet.flows.command_line import train_verbs
 from ricochet.flows.command_line.parser import report_error
 from ricochet.flows.command_line.verb import (
     COMPUTES,
@@ -25,6 +27,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console import table
 from ricochet.tasks.console.progress import announce
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.interface import SessionKind
 
 if TYPE_CHECKING:
     from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
@@ -39,6 +42,8 @@ def calibrate(call: Call) -> Mapping[str, Any]:
     from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
     sessions = [str(path) for path in call.arguments.session]
+    if (kind := catalogue.kind_of_sessions(sessions)) is not None:
+        return _learnt_from(kind, sessions, call)
     density, ball = call.arguments.density, call.arguments.ball
     request = targets.CalibrationRequest(
         call.settings,
@@ -56,6 +61,17 @@ def calibrate(call: Call) -> Mapping[str, Any]:
         result = _calibrated_and_published(call, sessions, request)
         return report_answers(sessions, result, call)
     return _calibrated_alone(call, sessions, request)
+
+
+def _learnt_from(kind: SessionKind, sessions: list[str], call: Call) -> Mapping[str, Any]:
+    """Learn from recordings of a form of their own, by the training of their kind."""
+    for option in ("density", "ball", "page", "anyway"):
+        if getattr(call.arguments, option):
+            raise BadInput(f"--{option}", "sessions of a " + kind.name, "recordings of drops")
+    learnt = kind.calibration
+    folders = ", ".join(json.dumps(str(Path(each).resolve())) for each in sessions)
+    call.arguments.overrides.append(f"{learnt.setting}=[{folders}]")
+    return train_verbs.train(catalogue.training(learnt.training), call)
 
 
 def _calibrated_alone(
@@ -192,8 +208,7 @@ def capture(call: Call) -> Mapping[str, Any]:
     call.report_line(f"{result['session']}: {result['takes']} takes, {result['state']}")
     report_published(call, result["published"])
     folder = "data" if result["published"] else call.out
-    if what is None:
-        call.report_next(f"ricochet calibrate {Path(folder) / result['session']}")
+    call.report_next(f"ricochet calibrate {Path(folder) / result['session']}")
     return result
 
 
@@ -280,7 +295,9 @@ VERBS = (
     Verb(
         ("calibrate",),
         "turn recordings into a posterior for each ball-surface pair (the main job)",
-        "ricochet calibrate data/ping-pong-table\n  ricochet calibrate clip.wav --page",
+        "ricochet calibrate data/ping-pong-table\n"
+        "  ricochet calibrate data/drawer-monday data/drawer-tuesday\n"
+        "  ricochet calibrate clip.wav --page",
         calibrate,
         _calibrate_options,
     ),

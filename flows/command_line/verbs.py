@@ -1,15 +1,11 @@
-"""All verbs of the command line, and among them train, nightly and up.
+"""All verbs of the command line, and among them nightly and up.
 
 With publishing a verb runs its Prefect flow; with `--no-publish` it calls the same steps without
 any server, so that a quick look costs nothing.
 """
 
 import argparse
-from collections.abc import Mapping
-from dataclasses import fields
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ricochet.flows.command_line import (
     completion,
@@ -24,6 +20,7 @@ from ricochet.flows.command_line import (
     recording_verbs,
     registry_verbs,
     study_verbs,
+    train_verbs,
 )
 from ricochet.flows.command_line.verb import (
     COMPUTES,
@@ -32,43 +29,8 @@ from ricochet.flows.command_line.verb import (
     Verb,
     prepare_servers,
     report_published,
-    write_metrics,
-    write_result,
 )
-from ricochet.tasks.console.progress import announce, bar
-from ricochet.tasks.systems import catalogue
-from ricochet.tasks.training import steps
-from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest
-
-
-def train(training: Training, call: Call) -> Mapping[str, Any]:
-    """Train what is not there and register it."""
-    overrides, trials = call.arguments.overrides, getattr(call.arguments, "trials", None)
-    if trials is not None:
-        overrides.append(f"{training.section}.trials={trials}")
-    settings = catalogue.load_settings(call.arguments.params, overrides)
-    announce(f"train {training.name}: loading {training.loads} ...")
-    procedure, request = training.load(), TrainingRequest(settings, call.out, call.seed)
-    result = _already_registered(procedure, request) if call.publish else None
-    if result is None and call.publish:
-        from ricochet.flows.train import train as flow
-
-        result = flow(name=training.name, **call.parameters())
-    elif result is None:
-        result = steps.run(procedure, request, lambda step: steps.take(step, bar))
-    write_metrics(call.out, procedure.metrics(result))
-    write_result(call.out, result)
-    for line in procedure.lines(result, call.out):
-        call.report_line(line)
-    if training.then:
-        call.report_next(training.then)
-    return result
-
-
-def _searches(training: Training) -> bool:
-    """Tell whether a training has trials, those of a search for its settings."""
-    sections = (each for name, each in catalogue.sections() if name == training.section)
-    return any(field.name == "trials" for each in sections for field in fields(each))
+from ricochet.tasks.console.progress import announce
 
 
 def nightly(call: Call) -> None:
@@ -110,25 +72,6 @@ def up(call: Call) -> None:
     servers.up(request, report_line=call.report_line)
 
 
-def _already_registered(procedure: Procedure, request: TrainingRequest) -> dict[str, Any] | None:
-    """Return the result of a training that is complete and registered: no server starts for it."""
-    prepare_servers()
-    from ricochet.tasks.registry import runs, versions
-
-    if not procedure.is_complete(request):
-        return None
-    tracker = runs.connect()
-    for name, folder in procedure.packages(request).items():
-        if not versions.is_registered(tracker, name, folder, kind=catalogue.kind_of(name)):
-            return None
-    published = procedure.publish(request, "").result
-    return {**procedure.describe(request), "trained": False, **published}
-
-
-def _train_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--trials", type=int, metavar="N", help="trials of an Optuna search")
-
-
 def _no_options(parser: argparse.ArgumentParser) -> None:
     """Add none."""
 
@@ -160,7 +103,7 @@ def all_verbs() -> tuple[Verb, ...]:
         *import_verb.VERBS,
         *device_verb.VERBS,
         listen_verb.VERB,
-        *map(_train_verb, catalogue.trainings()),
+        *train_verbs.verbs(),
         Verb(
             ("nightly",),
             "capture, train if needed, calibrate and publish, as the schedule does",
@@ -186,9 +129,3 @@ def all_verbs() -> tuple[Verb, ...]:
         ),
         completion.VERB,
     )
-
-
-def _train_verb(training: Training) -> Verb:
-    run = partial(train, training)
-    options = _train_options if _searches(training) else _no_options
-    return Verb(("train", training.name), training.summary, training.example, run, options)

@@ -92,13 +92,17 @@ def identity(folder: Path) -> str:
     return str(stated)
 
 
+def schema_of(path: Path) -> str | None:
+    """Return the schema that a manifest states; None for one that cannot be read."""
+    try:
+        return str(json.loads(read_bytes(path, "a session's file"))["schema"])
+    except (BadInput, ValueError, KeyError, TypeError):
+        return None
+
+
 def states(path: Path, schema: str) -> bool:
     """Return whether a manifest is of a schema; one that cannot be read is taken for it."""
-    try:
-        stated = json.loads(read_bytes(path, "a session's file"))["schema"]
-    except (BadInput, ValueError, KeyError, TypeError):
-        return True
-    return bool(stated == schema)
+    return schema_of(path) in (schema, None)
 
 
 def rig(stated: StatedRig, where: str) -> Rig:

@@ -178,6 +178,24 @@ def session_kind(name: str) -> SessionKind:
     return _named(name, {each.name: each for each in session_kinds()}, "recordings")
 
 
+def kind_of_sessions(folders: Sequence[str]) -> SessionKind | None:
+    """Return whose form the recordings in some folders have; None: that of drops, or none.
+
+    Raises:
+        BadInput: If they are of several forms.
+    """
+    from ricochet.tasks.recordings import manifests
+    from ricochet.tasks.recordings.manifests import MANIFEST
+
+    by_schema = {kind.schema: kind for kind in session_kinds()}
+    found = [by_schema.get(manifests.schema_of(Path(each) / MANIFEST) or "") for each in folders]
+    for folder, kind in zip(folders, found, strict=True):
+        if kind is not found[0]:
+            names = ["drops" if each is None else f"a {each.name}" for each in (kind, found[0])]
+            raise BadInput(folder, f"recordings of {names[0]}", f"of {names[1]}, as the first are")
+    return found[0] if found else None
+
+
 def exports() -> tuple[Export, ...]:
     """Return the exports of all systems."""
     return tuple(export for system in systems() for export in system.exports)

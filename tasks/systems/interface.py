@@ -218,16 +218,32 @@ class CaptureRequest:
 
 
 @dataclass(frozen=True)
+class Calibration:
+    """What `ricochet calibrate SESSION ..` does with recordings of a form of their own.
+
+    Attributes:
+        training: Name of the training that learns from them.
+        setting: Its setting `section.key` that lists their folders.
+    """
+
+    training: str
+    setting: str
+
+
+@dataclass(frozen=True)
 class SessionKind:
     """Recordings of a form of their own, `ricochet capture NAME --session ID`.
 
     Attributes:
         run: Records and seals a session, whose id is never recorded twice.
+        schema: Of its manifests.
     """
 
     name: str
     summary: str
     run: Callable[[CaptureRequest], "Sealed"]
+    schema: str
+    calibration: Calibration
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class Training:
         section: Section of params.yaml in which `--trials` is set.
         summary: What it does, for the help.
         load: Imports and returns the procedure.
-        then: The command that a user may want after it.
+        then: The command that a user may want after it; `{name}` is that of the first package.
         loads: What takes a moment before it begins.
     """
 

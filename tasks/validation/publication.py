@@ -33,9 +33,10 @@ class Inferred:
     Attributes:
         name: Of the package, prefix included.
         package: Its folder.
-        out: Folder of pictures, `posterior.png` among them.
+        out: Folder of pictures, `figure` among them.
         files: The recorded files.
         parameters, metrics: What the run shows.
+        figure: The picture of the version's page.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Inferred:
     files: Sequence[str]
     parameters: Mapping[str, object]
     metrics: Mapping[str, float]
+    figure: str = FIGURE
 
 
 def publish(
@@ -65,7 +67,7 @@ def publish(
             tracker.client.log_artifact(run.run_id, str(picture), "figures")
     version = versions.register(
         tracker, inferred.name, inferred.package, kind=inferred.kind, run_id=run.run_id, tags=tags,
-        figure=f"figures/{FIGURE}",
+        figure=f"figures/{inferred.figure}",
     )  # fmt: skip
     if not run.finished:
         runs.finish(tracker, run.run_id)

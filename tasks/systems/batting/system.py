@@ -81,7 +81,7 @@ SYSTEM = System(
             summary="learn the law of impacts from a table, or from the simulated board, try the"
             " filter on it and register a controller's package",
             example="ricochet train batting --out artifacts/train/batting",
-            then="ricochet validate batting-board",
+            then="ricochet validate {name}",
             load=_training,
             loads="MuJoCo",
         ),

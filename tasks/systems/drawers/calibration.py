@@ -12,11 +12,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.sound import source_direction, spectra
 from ricochet.models.systems.drawers import features, labels, tracks
+from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
 from ricochet.models.systems.drawers.features import Features
 from ricochet.models.systems.drawers.labels import FRAME, PERIOD, Labels
 from ricochet.models.systems.drawers.learning import Size
@@ -68,16 +71,34 @@ class Recorded:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """A take that was followed, to be looked at.
+
+    Attributes:
+        truth: The opening at the end of each frame, m; None: not measured.
+        light_off: When the light went off, s; 0: never lit.
+    """
+
+    name: str
+    estimates: Estimates
+    grammar: Grammar
+    truth: Float[ndarray, " frame"] | None
+    light_off: float
+
+
+@dataclass(frozen=True)
 class Calibrated:
     """What was learnt, and how it did.
 
     Attributes:
         result: What `result.json` holds.
+        shown: The first take that was held out, or else predicted.
     """
 
     learnt: Learnt
     session: Session
     result: dict[str, Any]
+    shown: Shown | None = None
 
 
 def run(
@@ -135,7 +156,8 @@ def run(
         "notes": [f"{each.name}: {note}" for each in every for note in each.take.notes],
         "registered": None,
     }
-    return Calibrated(learnt, first, result)
+    shown = [*held, *predicted][:1]
+    return Calibrated(learnt, first, result, _shown(learnt, shown[0]) if shown else None)
 
 
 def recorded(session: Session, take: Take) -> Recorded:
@@ -186,6 +208,14 @@ def _predict(learnt: Learnt, takes: Sequence[Recorded], out: Path) -> dict[str, 
         write_bytes(output_folder(out) / name, _rows(ours))
         written[each.name] = name
     return written
+
+
+def _shown(learnt: Learnt, each: Recorded) -> Shown:
+    """Return a take as it is followed."""
+    _, ours = trials.follow(learnt, trial(each))
+    truth = None if each.take.motion is None else each.frames.labels.position
+    light_off = each.take.light_off_at or 0.0
+    return Shown(each.name, ours, learnt.hearing.grammar, truth, light_off)
 
 
 def _rows(found: Estimates) -> bytes:

@@ -12,4 +12,4 @@ def _reader() -> Reader:
 
 
 DRAWER = prefixed(PREFIX, "name", load_reader=_reader, made_by="ricochet train drawer")
-"""All that is needed to follow a drawer by its sound, `packages`; not registered yet."""
+"""All that is needed to follow a drawer by its sound, `packages`."""

@@ -20,4 +20,33 @@ class DrawerSessions:
     light_off: Annotated[float, Interval(ge=0.1, le=3600.0)]
 
 
-SECTIONS: Mapping[str, type] = {"drawers": DrawerSessions}
+@dataclass(frozen=True)
+class LearntDrawer:
+    """From which sessions it is learnt what a drawer sounds like."""
+
+    recordings: list[str]
+    recorded: Annotated[int, Interval(ge=2, le=200)]
+
+
+@dataclass(frozen=True)
+class DrawerGate:
+    """On how many takes a package is tried before it becomes champion."""
+
+    takes: Annotated[int, Interval(ge=5, le=1000)]
+    recordings: list[str]
+    chance: Annotated[float, Interval(ge=1e-4, le=0.5)]
+
+
+@dataclass(frozen=True)
+class NightlyDrawers:
+    """Whether the scheduled flow learns and validates what a drawer sounds like."""
+
+    drawers: bool
+
+
+SECTIONS: Mapping[str, type] = {
+    "drawers": DrawerSessions,
+    "drawer_learning": LearntDrawer,
+    "drawer_gate": DrawerGate,
+    "nightly": NightlyDrawers,
+}

@@ -3,14 +3,24 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ricochet.tasks.systems.drawers.kinds import DRAWER
+from ricochet.tasks.systems.drawers.settings import NightlyDrawers
 from ricochet.tasks.systems.interface import (
+    Calibration,
     CaptureRequest,
     Headline,
+    LateValidation,
+    Night,
+    NightlyStep,
     SessionKind,
     Study,
     StudyRequest,
     System,
 )
+from ricochet.tasks.training.steps import Procedure, Training
+
+SCHEMA = "ricochet.drawer-session/1"
+"""Of the sessions' manifests."""
 
 if TYPE_CHECKING:
     from ricochet.tasks.recordings.recorder import Sealed
@@ -28,11 +38,61 @@ def _study(request: StudyRequest) -> Mapping[str, Any]:
     return table_one.run(request)
 
 
+def _training() -> Procedure:
+    from ricochet.tasks.systems.drawers import publish, train
+
+    return Procedure(
+        is_complete=train.is_complete,
+        steps=train.steps,
+        describe=train.describe,
+        packages=train.packages_of,
+        publish=publish.publish_training,
+        lines=train.lines,
+        metrics=train.metrics,
+    )
+
+
+def _validation() -> Any:
+    from ricochet.tasks.systems.drawers.validation import validation
+
+    return validation.VALIDATION
+
+
+def _train_and_validate(night: Night) -> Mapping[str, Any]:
+    trained = night.train("drawer")["registered"]
+    return {"drawers": {name: night.validate(name) for name in trained}}
+
+
 SYSTEM = System(
     "drawers",
+    kinds=(DRAWER,),
+    validations=(LateValidation(DRAWER, _validation, ("drawer-kitchen-small",)),),
+    trainings=(
+        Training(
+            name="drawer",
+            section="drawer_learning",
+            summary="learn what a drawer sounds like from its sessions, or from the simulated rig,"
+            " try it on takes that are held out and register a package",
+            example="ricochet train drawer --out artifacts/train/drawer",
+            then="ricochet validate {name}",
+            load=_training,
+        ),
+    ),
+    nightly=(
+        NightlyStep(
+            "train drawer",
+            _train_and_validate,
+            enabled=lambda settings: settings[NightlyDrawers].drawers,
+            failed=lambda line: {"drawers": {"training": line}},
+        ),
+    ),
     sessions=(
         SessionKind(
-            "drawer", "a drawer that is opened and closed, by a ring of microphones", _capture
+            "drawer",
+            "a drawer that is opened and closed, by a ring of microphones",
+            _capture,
+            SCHEMA,
+            Calibration("drawer", "drawer_learning.recordings"),
         ),
     ),
     studies=(

@@ -1,0 +1,87 @@
+"""The verbs `ricochet train NAME`, one for each training of a system.
+
+With publishing a verb runs its Prefect flow; with `--no-publish` it calls the same steps without
+any server, so that a quick look costs nothing.
+"""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
+from ricochet.flows.command_line.verb import (
+    Call,
+    Verb,
+    prepare_servers,
+    write_metrics,
+    write_result,
+)
+from ricochet.tasks.console.progress import announce, bar
+from ricochet.tasks.systems import catalogue
+from ricochet.tasks.training import steps
+from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest
+
+
+def train(training: Training, call: Call) -> Mapping[str, Any]:
+    """Train what is not there and register it."""
+    overrides, trials = call.arguments.overrides, getattr(call.arguments, "trials", None)
+    if trials is not None:
+        overrides.append(f"{training.section}.trials={trials}")
+    settings = catalogue.load_settings(call.arguments.params, overrides)
+    announce(f"train {training.name}: loading {training.loads} ...")
+    procedure, request = training.load(), TrainingRequest(settings, call.out, call.seed)
+    result = _already_registered(procedure, request) if call.publish else None
+    if result is None and call.publish:
+        from ricochet.flows.train import train as flow
+
+        result = flow(name=training.name, **call.parameters())
+    elif result is None:
+        result = steps.run(procedure, request, lambda step: steps.take(step, bar))
+    write_metrics(call.out, procedure.metrics(result))
+    write_result(call.out, result)
+    for line in procedure.lines(result, call.out):
+        call.report_line(line)
+    if training.then:
+        call.report_next(training.then.format(name=next(iter(procedure.packages(request)))))
+    return result
+
+
+def _searches(training: Training) -> bool:
+    """Tell whether a training has trials, those of a search for its settings."""
+    sections = (each for name, each in catalogue.sections() if name == training.section)
+    return any(field.name == "trials" for each in sections for field in fields(each))
+
+
+def _already_registered(procedure: Procedure, request: TrainingRequest) -> dict[str, Any] | None:
+    """Return the result of a training that is complete and registered: no server starts for it."""
+    prepare_servers()
+    from ricochet.tasks.registry import runs, versions
+
+    if not procedure.is_complete(request):
+        return None
+    tracker = runs.connect()
+    for name, folder in procedure.packages(request).items():
+        if not versions.is_registered(tracker, name, folder, kind=catalogue.kind_of(name)):
+            return None
+    published = procedure.publish(request, "").result
+    return {**procedure.describe(request), "trained": False, **published}
+
+
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    """Add none."""
+
+
+def _train_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--trials", type=int, metavar="N", help="trials of an Optuna search")
+
+
+def verbs() -> tuple[Verb, ...]:
+    """Return the verbs of all trainings."""
+    return tuple(map(_train_verb, catalogue.trainings()))
+
+
+def _train_verb(training: Training) -> Verb:
+    run = partial(train, training)
+    options = _train_options if _searches(training) else _no_options
+    return Verb(("train", training.name), training.summary, training.example, run, options)
