@@ -1,8 +1,10 @@
 """The catalogue: exactly one kind of package decides a name, and no kind is a default."""
 
+import json
 import sys
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -107,3 +109,34 @@ def test_a_ball_called_like_another_kind_is_not_recorded(
     assert cli.main(["capture", *place, *words]) == 2
     assert capsys.readouterr().err.splitlines()[-1].startswith(f"{ball}-{surface}: found ")
     assert list(tmp_path.iterdir()) == []
+
+
+class TestKindOfSessions:
+    """Recordings are known by the schema of their manifests."""
+
+    def session(self, folder: Path, schema: str) -> str:
+        """Write a manifest that says no more than its schema."""
+        folder.mkdir()
+        (folder / "session.json").write_text(json.dumps({"schema": schema}))
+        return str(folder)
+
+    def test_recordings_of_drops_and_none_are_of_no_kind(self, tmp_path: Path) -> None:
+        """A kind is a form of its own; bare recordings have none."""
+        drops = self.session(tmp_path / "drops", "ricochet.session/1")
+        assert catalogue.kind_of_sessions([]) is None
+        assert catalogue.kind_of_sessions([drops, "clip.wav"]) is None
+
+    def test_sessions_of_a_kind_are_of_it(self, tmp_path: Path) -> None:
+        """Each system states its schema."""
+        for kind in catalogue.session_kinds():
+            one = self.session(tmp_path / kind.name, kind.schema)
+            assert catalogue.kind_of_sessions([one]) is kind
+            assert kind.calibration.training in {each.name for each in catalogue.trainings()}
+
+    def test_sessions_of_several_kinds_are_refused(self, tmp_path: Path) -> None:
+        """One calibration learns from one form."""
+        drops = self.session(tmp_path / "drops", "ricochet.session/1")
+        kind = catalogue.session_kinds()[0]
+        other = self.session(tmp_path / "other", kind.schema)
+        with pytest.raises(BadInput, match="as the first are"):
+            catalogue.kind_of_sessions([drops, other])

@@ -8,16 +8,19 @@ How often a rest ends the other way is counted; which central interval holds the
 ten is found of each session, and for the next one (`session_widening`).
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, replace
+from functools import cache, cached_property
 
 import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
 from scipy import stats
 
+from ricochet.models.core import compiled
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import session_widening
-from ricochet.models.systems.drawers.belief import place_and_direction
+from ricochet.models.systems.drawers.belief import place_and_direction, whole_sessions
 from ricochet.models.systems.drawers.belief.place_and_direction import REST, Belief, Grammar, Heard
 from ricochet.models.systems.drawers.labels import Labels
 from ricochet.models.systems.drawers.level import LEVEL, NORMAL
@@ -42,6 +45,11 @@ class Session:
 
     heard: Sequence[Heard]
     labels: Labels
+
+    @cached_property
+    def rows(self) -> Float[ndarray, "frame 6"]:
+        """What was heard, a row a frame."""
+        return np.array([astuple(each) for each in self.heard], float)
 
 
 def fit(sessions: Sequence[Session], progress: Progress = no_progress) -> Grammar:
@@ -70,12 +78,7 @@ def score(grammar: Grammar, sessions: Sequence[Session]) -> float:
 
     At rest there is no direction, so that only the place counts.
     """
-    found = np.concatenate(
-        [
-            [_probability(belief, each.labels, frame) for frame, belief in _followed(grammar, each)]
-            for each in sessions
-        ]
-    )
+    found = np.concatenate([_judged(grammar, each)[0] for each in sessions])
     return float(np.log((1.0 - RARE) * found + RARE).mean())
 
 
@@ -84,25 +87,41 @@ def _level(grammar: Grammar, sessions: Sequence[Session]) -> float:
 
     Levels are compared as half widths of the normal law.
     """
-    needed = []
-    for each in sessions:
-        held = [
-            belief.centrality(float(each.labels.position[frame]))
-            for frame, belief in _followed(grammar, each)
-        ]
-        needed.append(float(np.clip(np.quantile(held, LEVEL), *LEVELS)))
-    halves = stats.norm.ppf(0.5 + 0.5 * np.array(needed)) / NORMAL
+    quantiles = [np.quantile(_judged(grammar, each)[1], LEVEL) for each in sessions]
+    needed = np.clip(quantiles, *LEVELS)
+    halves = stats.norm.ppf(0.5 + 0.5 * needed) / NORMAL
     wide = NORMAL * session_widening.factor(halves, LEVEL)
     return float(np.clip(2.0 * stats.norm.cdf(wide) - 1.0, *LEVELS))
 
 
-def _followed(grammar: Grammar, session: Session) -> Iterator[tuple[int, Belief]]:
-    """Yield each frame and the belief after it, where the place before the first one is known."""
+def _judged(
+    grammar: Grammar, session: Session
+) -> tuple[Float[ndarray, " frame"], Float[ndarray, " frame"]]:
+    """Return the probability of what is true after each frame, and its place's centrality.
+
+    The place before the first frame is known.
+    """
     start = float(session.labels.position[0])
     belief = place_and_direction.see(place_and_direction.anywhere(grammar), start, SEEN)
+    if not compiled.available():
+        return follow_plainly(belief, session, grammar)
+    labels = session.labels
+    cells = np.abs(belief.places[:, None] - labels.position).argmin(0)
+    directions = np.where(labels.moving, (labels.velocity > 0.0).astype(np.int64), -1)
+    return whole_sessions.follow(belief, session.rows, cells, directions, grammar)
+
+
+def follow_plainly(
+    belief: Belief, session: Session, grammar: Grammar
+) -> tuple[Float[ndarray, " frame"], Float[ndarray, " frame"]]:
+    """Return what `whole_sessions.follow` does, a frame at a time: its oracle."""
+    found = []
     for frame, heard in enumerate(session.heard):
         belief = place_and_direction.step(belief, heard, grammar)
-        yield frame, belief
+        place = float(session.labels.position[frame])
+        found.append((_probability(belief, session.labels, frame), belief.centrality(place)))
+    probabilities, centralities = np.array(found).T
+    return probabilities, centralities
 
 
 def _probability(belief: Belief, labels: Labels, frame: int) -> float:

@@ -1,10 +1,12 @@
 """Weights of the belief: independent errors count in full, errors that last count for little."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import signal
 
-from ricochet.models.systems.drawers.belief import place_and_direction, weighing
+from ricochet.models.systems.drawers.belief import place_and_direction, weighing, whole_sessions
 from ricochet.models.systems.drawers.belief.place_and_direction import Heard
 from ricochet.models.systems.drawers.labels import PERIOD, Labels
 
@@ -56,6 +58,29 @@ def test_errors_that_last_count_for_less(lasting: float, least: float, most: flo
                 held.append(low <= fresh.labels.position[frame] <= high)
     # Of 12 sessions some 20 strokes each speak for themselves: 0.9 to within 0.02, twice.
     assert np.mean(held) == pytest.approx(0.9, abs=0.07)
+
+
+@pytest.mark.parametrize(
+    "changed", [{}, {"turning": 0.9, "blocked": 0.05, "direction_weight": 0.0}]
+)
+def test_machine_code_follows_a_session_as_frame_by_frame_is(changed: dict[str, float]) -> None:
+    """With directions that are heard, frames without a place, and limits that stop moves."""
+    made, draw = session(4, 0.5, 300), np.random.default_rng(5)
+    heard = [
+        replace(each, odds=float(draw.normal()), speed=3.0 * each.speed)
+        if n % 7
+        else _without(each)
+        for n, each in enumerate(made.heard)
+    ]
+    grammar = replace(weighing.FIRST, low=LOW, high=HIGH, **changed)
+    other = weighing.Session(heard, made.labels)
+    start = place_and_direction.see(place_and_direction.anywhere(grammar), 0.2, 0.01)
+    plain = weighing.follow_plainly(start, other, grammar)
+    cells = np.abs(start.places[:, None] - made.labels.position).argmin(0)
+    ways = np.where(made.labels.moving, (made.labels.velocity > 0.0).astype(np.int64), -1)
+    found = whole_sessions.follow(start, other.rows, cells, ways, grammar)
+    np.testing.assert_allclose(found[0], plain[0], atol=1e-9)
+    np.testing.assert_allclose(found[1], plain[1], atol=1e-9)
 
 
 def test_a_better_grammar_has_a_better_score() -> None:

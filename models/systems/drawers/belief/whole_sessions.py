@@ -1,0 +1,149 @@
+"""The belief followed through whole sessions as machine code, where numba is installed.
+
+The same frames as `place_and_direction.step`, for the search of weights, which follows every
+session some thirty times: the probability of what is true in each frame, and the least central
+interval that holds the place.
+"""
+
+import math
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from ricochet.models.core.compiled import compiled
+from ricochet.models.systems.drawers.belief.place_and_direction import (
+    LEAST_SPREAD,
+    REST,
+    Belief,
+    Grammar,
+)
+
+
+def follow(
+    start: Belief,
+    heard: Float[ndarray, "frame 6"],
+    cells: Int[ndarray, " frame"],
+    directions: Int[ndarray, " frame"],
+    grammar: Grammar,
+) -> tuple[Float[ndarray, " frame"], Float[ndarray, " frame"]]:
+    """Return the probability of what is true after each frame, and its place's centrality.
+
+    Args:
+        start: Before the first frame.
+        heard: As `place_and_direction.Heard` has it, in its order.
+        cells: In which the drawer is after each frame.
+        directions: In which it moves, 0 closing and 1 opening; -1 at rest, where there is none.
+    """
+    numbers = np.array(
+        [
+            grammar.turning,
+            grammar.weight,
+            grammar.direction_weight,
+            grammar.widening,
+            grammar.blocked,
+        ]
+    )
+    found = np.empty((2, len(heard)))
+    work = np.empty((2, len(start.places)))
+    _follow(
+        start.probabilities.copy(), work, start.places, heard, cells, directions, numbers, found
+    )
+    return found[0], found[1]
+
+
+@compiled
+def _follow(
+    belief: Float[ndarray, "2 cell"],
+    work: Float[ndarray, "2 cell"],
+    places: Float[ndarray, " cell"],
+    heard: Float[ndarray, "frame 6"],
+    cells: Int[ndarray, " frame"],
+    directions: Int[ndarray, " frame"],
+    numbers: Float[ndarray, " 5"],
+    found: Float[ndarray, "2 frame"],
+) -> None:
+    turning, weight, direction_weight, widening, blocked = numbers
+    count, size = len(places), places[1] - places[0]
+    for frame in range(len(heard)):
+        speed, deviation, place, place_deviation, duration, odds = heard[frame]
+        spread = widening * deviation
+        resting = 0.5 * math.erfc(-(REST - speed) / spread / math.sqrt(2.0))
+        _move(belief, work, speed * duration / size, spread * duration / size,
+              turning * resting, blocked)  # fmt: skip
+        _measure(belief, places, place, place_deviation, weight)
+        gain = math.exp(direction_weight * (1.0 - resting) * odds)
+        total = 0.0
+        for cell in range(count):
+            belief[1, cell] *= gain
+            total += belief[0, cell] + belief[1, cell]
+        for cell in range(count):
+            for way in range(2):
+                belief[way, cell] = belief[way, cell] / total if total > 0.0 else 0.5 / count
+        at, way = cells[frame], directions[frame]
+        both = belief[0, at] + belief[1, at]
+        below = 0.0
+        for cell in range(at):
+            below += belief[0, cell] + belief[1, cell]
+        found[0, frame] = both if way < 0 else belief[way, at]
+        found[1, frame] = max(0.0, 2.0 * max(below, 1.0 - below - both) - 1.0)
+
+
+@compiled
+def _move(
+    belief: Float[ndarray, "2 cell"],
+    work: Float[ndarray, "2 cell"],
+    mean: float,
+    spread: float,
+    turned: float,
+    blocked: float,
+) -> None:
+    """Turn a share of the belief and move it, in cells; the limits stop what would pass."""
+    count, spread = belief.shape[1], max(spread, LEAST_SPREAD)
+    longest = math.ceil(mean + 4.0 * spread)
+    kernel = np.empty(longest + 1)
+    before = 0.0
+    for length in range(longest + 1):
+        below = 0.5 * math.erfc(-(length + 0.5 - mean) / spread / math.sqrt(2.0))
+        kernel[length] = below - before
+        before = below
+    kernel /= before
+    for cell in range(count):
+        closing, opening = belief[0, cell], belief[1, cell]
+        belief[0, cell] = (1.0 - turned) * closing + turned * opening
+        belief[1, cell] = (1.0 - turned) * opening + turned * closing
+    work[:] = 0.0
+    for cell in range(count):
+        for length in range(longest + 1):
+            up, down = cell + length, cell - length
+            share = kernel[length]
+            if up < count:
+                work[1, up] += share * belief[1, cell]
+            else:
+                work[1, count - 1] += blocked * share * belief[1, cell]
+            if down >= 0:
+                work[0, down] += share * belief[0, cell]
+            else:
+                work[0, 0] += blocked * share * belief[0, cell]
+    belief[:] = work
+
+
+@compiled
+def _measure(
+    belief: Float[ndarray, "2 cell"],
+    places: Float[ndarray, " cell"],
+    place: float,
+    deviation: float,
+    weight: float,
+) -> None:
+    """Weigh the belief by a place that was measured."""
+    if not math.isfinite(deviation):
+        return
+    least = np.inf
+    for cell in range(len(places)):
+        least = min(least, ((place - places[cell]) / deviation) ** 2)
+    for cell in range(len(places)):
+        off = ((place - places[cell]) / deviation) ** 2
+        share = math.exp(-0.5 * weight * (off - least))
+        belief[0, cell] *= share
+        belief[1, cell] *= share
