@@ -54,7 +54,7 @@ def test_an_unknown_name_is_refused_with_all_patterns(name):
     assert all(kind.pattern in str(error.value) for kind in catalogue.kinds())
 
 
-@pytest.mark.parametrize("name", ["shoting-balanced", "drawer-3", "balls-density"])
+@pytest.mark.parametrize("name", ["shoting-balanced", "shelf-3", "balls-density"])
 def test_a_name_refused_by_the_kind_that_has_all_others_is_refused_with_all_patterns(
     monkeypatch, tracker, name
 ):

@@ -58,7 +58,7 @@ def summary(result: DrawerResult) -> dict[str, dict[str, float]]:
     """Return the numbers of each role over takes: roots of mean squares of errors, else means."""
     return {
         role: {
-            name: float(np.sqrt((found**2).mean())) if name.endswith("error") else found.mean()
+            name: float(np.sqrt((found**2).mean()) if name.endswith("error") else found.mean())
             for name in MEASURED
             for found in [result.column(role, name)]
         }

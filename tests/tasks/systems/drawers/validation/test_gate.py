@@ -20,13 +20,13 @@ SOUND = DrawerEvidence(STATED, STATED, 2, 0.02)
 def takes(count: int = 8, **changes: float) -> tuple[Tried, ...]:
     """Takes alike but for a little noise."""
     draw = np.random.default_rng(0)
+    alike = replace(GOOD, **changes)
     return tuple(
         replace(
-            GOOD,
-            **changes,
+            alike,
             take=f"take-{n}",
-            speed_held=changes.get("speed_held", 0.9) + 0.02 * float(draw.uniform(-1.0, 1.0)),
-            dark_error=changes.get("dark_error", 0.03) + 0.003 * float(draw.uniform(-1.0, 1.0)),
+            speed_held=alike.speed_held + 0.02 * float(draw.uniform(-1.0, 1.0)),
+            dark_error=alike.dark_error + 0.003 * float(draw.uniform(-1.0, 1.0)),
         )
         for n in range(count)
     )
@@ -108,6 +108,6 @@ def test_a_report_sums_up_every_number_and_draws() -> None:
     made = report.report(None, SOUND, result(takes(), takes()))  # type: ignore[arg-type]
     assert set(report.LABELS) == set(made.measured["candidate"])
     assert made.measured["candidate"]["dark_error"] == pytest.approx(0.03, abs=0.003)
-    assert "off by 0.03" in report.line({"trials": made.measured})
+    assert "off by 0.029 m" in report.line({"trials": made.measured})
     pixels = style.to_pixels(figures.takes(result(takes(), takes())))
     assert pixels.std() > 5.0
