@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -10,11 +11,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from ricochet.hardware.microphones.interface import default_rig
 from ricochet.tasks.registry.packages import write_package
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import bounce_table, chain_answers, posterior
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.drawers import sessions as drawer_sessions
+from ricochet.tasks.systems.drawers.sessions import StatedTake
 from tests.checkouts import ROOT
 from tests.tasks.conftest import package  # noqa: F401
 from tests.tasks.systems.bouncing_ball.calibration import family_cases, test_chain_answers
@@ -130,6 +134,15 @@ def test_a_sample_session_has_the_fields_of_the_page() -> None:
         assert unstated(content, fields) == set()
         optional = {"object.diameter", "object.mass", "truth.<name>"}
         assert absent(content, fields) <= optional
+
+
+def test_a_session_of_a_drawer_has_the_fields_of_the_page() -> None:
+    rig = default_rig("ring", sample_rate=16_000, temperature=20.0, places=[(0.0, 0.0, 0.0)] * 3)
+    take = StatedTake("take-0000.flac", "0" * 64, 9, 0, "vision.csv", "motion.csv", 4.0)
+    made = drawer_sessions.Session(Path("one"), "one", datetime.now(UTC), rig, "desk")
+    content = json.loads(json.dumps(drawer_sessions.to_json(made, [take])))
+    fields = stated("session.json of a drawer")
+    assert unstated(content, fields) == absent(content, fields) == set()
 
 
 @pytest.mark.slow

@@ -13,20 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.batting.agent import Agent
+from ricochet.tasks.registry import by_source
 from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.systems.batting import packages
 from ricochet.tasks.systems.batting.kinds import BATTER
-from ricochet.tasks.systems.batting.packages import READER, Batter
+from ricochet.tasks.systems.batting.packages import Batter
 from ricochet.tasks.systems.batting.studies import rows
 
 OURS, REFERENCE = "ours", "B"
 """Rows of Table I by which an agent may plan."""
 LONGEST = 3600.0
 """Of a trial, s."""
-LONGEST_PLACE = 240
-"""Letters of a folder or a name."""
 
 
 def make(batter: Batter, *, seed: int = 0, row: str = OURS) -> Agent:
@@ -53,23 +51,5 @@ def load(source: str | Path, *, alias: str = CHAMPION, seed: int = 0) -> Agent:
     Raises:
         BadInput: If there is no such package, or it is not whole.
     """
-    if not isinstance(source, str | Path) or len(str(source)) > LONGEST_PLACE:
-        raise BadInput("batting", repr(source)[:80], "a folder or a name in the registry")
-    if (Path(source) / READER.manifest).exists():
-        return make(packages.read(Path(source)), seed=seed)
-    if not BATTER.matches(str(source)):
-        wanted = f"a folder with {READER.manifest}, or a name {BATTER.pattern}"
-        raise BadInput(str(source), "no package", wanted)
-    BATTER.refuse(str(source))
-    return make(_registered(str(source), alias), seed=seed)
-
-
-def _registered(name: str, alias: str) -> Batter:
-    from ricochet.tasks.registry import runs, versions
-
-    tracker = runs.connect()
-    version = versions.resolve(tracker, name, alias)
-    if version is None:
-        raise BadInput(name, f"no {alias} in the registry", "one; see ricochet validate --help")
-    package = versions.load(tracker, version, kind=BATTER)
-    return packages.from_package(package, where=f"{name} version {version.version}")
+    package, where = by_source.load(source, BATTER, alias=alias)
+    return make(packages.from_package(package, where=where), seed=seed)

@@ -1,0 +1,128 @@
+"""The controller: buffers of sound in, and what the camera sees; where the hand is to be, out.
+
+What cannot be is said once in `faults`, a line each, until it is over: buffers of another shape,
+that hold what is no number or go beyond full scale, a microphone that is stuck, a place that is
+none. A buffer that cannot be used is a stretch of which nothing was heard: the belief spreads as
+fast as drawers are moved, and the hand goes farther away.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy import ndarray
+
+from ricochet.models.systems.drawers import hand as hands
+from ricochet.models.systems.drawers import live
+from ricochet.models.systems.drawers.hand import Hand
+from ricochet.models.systems.drawers.hearing import Hearing
+from ricochet.models.systems.drawers.labels import FRAME
+from ricochet.models.systems.drawers.live import Stream
+from ricochet.models.systems.drawers.tracking.follower import Estimate, Seen
+
+FULL_SCALE = 1.0
+LONGEST = 16 * FRAME
+"""Samples in a buffer."""
+USUAL = 176
+"""Samples that a buffer stands for that has no length, before any had one."""
+
+
+@dataclass
+class Controller:
+    """Follows a drawer.
+
+    Attributes:
+        faults: What was wrong, a line each.
+        estimate: Of the last complete frame; None before the first.
+    """
+
+    stream: Stream
+    hand: Hand
+    faults: list[str] = field(default_factory=list)
+    estimate: Estimate | None = None
+    _lost: int = 0
+    _length: int = USUAL
+    _standing: set[str] = field(default_factory=set)
+
+    def hear(self, samples: object, seen: Seen | None = None) -> float:
+        """Take a buffer; return where the hand is to be, m from the closed front.
+
+        Args:
+            samples: Shape (channel, sample), at 16 kHz, full scale 1.
+            seen: Where the camera sees the drawer now, m.
+        """
+        usable = self._usable(samples)
+        if usable is None:
+            self._lose(samples)
+            return self.hand.goal
+        self._length = usable.shape[1]
+        self.stream, found = live.feed(self.stream, usable, self._seen(seen))
+        for estimate in found:
+            self._moved(estimate)
+        return self.hand.goal
+
+    def _usable(self, samples: object) -> ndarray | None:
+        """Return a buffer, or None, and say what is wrong with it."""
+        channels = len(self.stream.pending)
+        values = _numbers(samples)
+        wrong = ""
+        if values is None or values.ndim != 2 or len(values) != channels:
+            found = "no numbers" if values is None else f"shape {values.shape}"
+            wrong = f"sound: found {found}, expected {channels} channels"
+        elif not 0 < values.shape[1] <= LONGEST:
+            wrong = f"sound: found {values.shape[1]} samples, expected 1 to {LONGEST} in a buffer"
+        elif not np.isfinite(values).all():
+            wrong = "sound: found what is no number, expected samples"
+        elif np.abs(values).max() > FULL_SCALE:
+            wrong = f"sound: found {np.abs(values).max():.4g}, expected {FULL_SCALE:g} at most"
+        elif values.shape[1] > 1 and (np.ptp(values, axis=1) == 0.0).any():
+            stuck = int(np.argmax(np.ptp(values, axis=1) == 0.0))
+            wrong = f"sound: found channel {stuck} stuck, expected sound in every channel"
+        self._say("sound", wrong)
+        return None if wrong else values
+
+    def _seen(self, seen: Seen | None) -> Seen | None:
+        """Return what the camera sees, if it can be."""
+        if seen is None:
+            return None
+        good = math.isfinite(seen.place) and 0.0 < seen.deviation < math.inf
+        found = f"{seen.place} m to {seen.deviation} m"
+        self._say("camera", "" if good else f"camera: found {found}, expected a place"[:160])
+        return seen if good else None
+
+    def _lose(self, samples: object) -> None:
+        """Let the time of a buffer pass of which nothing was heard."""
+        values = _numbers(samples)
+        whole = values is not None and values.ndim == 2 and 0 < values.shape[1] <= LONGEST
+        length = values.shape[1] if values is not None and whole else self._length
+        self._lost += self.stream.pending.shape[1] + length
+        self.stream = live.forget(self.stream)
+        while self._lost >= FRAME:
+            self._lost -= FRAME
+            self.stream, estimate = live.lose(self.stream)
+            self._moved(estimate)
+
+    def _moved(self, estimate: Estimate) -> None:
+        self.estimate = estimate
+        self.hand = hands.follow(self.hand, estimate, self.stream.hearing.grammar)
+
+    def _say(self, matter: str, line: str) -> None:
+        """Note a fault once, until it is over; no line: it is."""
+        if not line:
+            self._standing.discard(matter)
+        elif matter not in self._standing:
+            self._standing.add(matter)
+            self.faults.append(line)
+
+
+def make(heard: Hearing, channels: int) -> Controller:
+    """Return a controller that has heard nothing yet."""
+    return Controller(live.begin(heard, channels), hands.begin(heard.grammar))
+
+
+def _numbers(samples: object) -> ndarray | None:
+    """Return an array of numbers; None, where it is none."""
+    try:
+        return np.asarray(samples, float)
+    except (TypeError, ValueError):
+        return None

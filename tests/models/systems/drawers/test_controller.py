@@ -1,0 +1,97 @@
+"""The controller hears, sees, and meets what cannot be: a line, and a hand that moves away."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ricochet.models.systems.drawers import controller, live
+from ricochet.models.systems.drawers.controller import Controller
+from ricochet.models.systems.drawers.hand import GAP
+from ricochet.models.systems.drawers.labels import FRAME, PERIOD
+from ricochet.models.systems.drawers.tracking.follower import Seen
+from tests.models.systems.drawers import hearings
+
+CHANNELS, BUFFER = 3, 176
+HEARD = hearings.random(CHANNELS)
+
+
+def made() -> Controller:
+    return controller.make(HEARD, CHANNELS)
+
+
+def noise(seed: int = 0, length: int = BUFFER) -> np.ndarray:
+    return 0.05 * np.random.default_rng(seed).standard_normal((CHANNELS, length))
+
+
+def fed(one: Controller, count: int, seen: Seen | None = None) -> None:
+    for number in range(count):
+        one.hear(noise(number), seen)
+
+
+def test_it_says_what_the_stream_says() -> None:
+    one, stream, found = made(), live.begin(HEARD, CHANNELS), []
+    for number in range(40):
+        one.hear(noise(number))
+        stream, more = live.feed(stream, noise(number))
+        found += more
+    assert one.estimate == found[-1] and one.faults == []
+    assert one.stream.frames == len(found) == 40 * BUFFER // FRAME
+
+
+def test_what_is_seen_has_the_hand_before_it() -> None:
+    one = made()
+    fed(one, 30, Seen(0.1, 0.003))
+    assert one.hand.goal == pytest.approx(0.1 + GAP, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (np.full((CHANNELS, BUFFER), np.nan), "no number"),
+        (np.full((CHANNELS + 1, BUFFER), 0.1), "expected 3 channels"),
+        (np.zeros((CHANNELS, BUFFER)), "stuck"),
+        (2.0 * np.sign(noise()), "at most"),
+        (np.zeros((CHANNELS, 0)), "samples"),
+        (np.zeros(5), "shape"),
+        (None, "shape"),
+        ("sound", "no numbers"),
+    ],
+)
+def test_what_cannot_be_heard_is_said_once_and_spreads_the_belief(
+    wrong: object, words: str
+) -> None:
+    one = made()
+    fed(one, 30, Seen(0.1, 0.003))
+    before = one.hand.goal
+    for _ in range(60):
+        assert one.hear(wrong) <= HEARD.grammar.high + GAP
+    assert len(one.faults) == 1 and words in one.faults[0]
+    assert one.hand.goal > before + 0.05
+    assert one.estimate is not None and one.estimate.high - one.estimate.low > 0.1
+
+
+def test_a_fault_that_is_over_and_comes_again_is_said_again() -> None:
+    one = made()
+    for buffer in (None, noise(), noise(1), None):
+        one.hear(buffer)
+    assert len(one.faults) == 2
+
+
+def test_time_goes_on_while_nothing_is_heard() -> None:
+    """Ten buffers of 11 ms are a frame and a half, with what was pending."""
+    one = made()
+    one.hear(noise(0, 900))
+    for _ in range(10):
+        one.hear(np.full((CHANNELS, BUFFER), np.inf))
+    assert one.stream.frames == (900 + 10 * BUFFER) // FRAME
+    assert one.stream.frames * PERIOD < 0.2
+
+
+@pytest.mark.parametrize("seen", [Seen(math.nan, 0.01), Seen(0.1, 0.0), Seen(0.1, math.inf)])
+def test_a_camera_that_sees_no_place_is_said_and_not_believed(seen: Seen) -> None:
+    one, other = made(), made()
+    fed(one, 12, seen)
+    fed(other, 12)
+    assert len(one.faults) == 1 and one.faults[0].startswith("camera")
+    assert one.estimate == other.estimate
