@@ -6,6 +6,7 @@ others.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ricochet.hardware.twins.drawers import frozen
@@ -16,7 +17,7 @@ from ricochet.tasks.figures import style
 from ricochet.tasks.storage import provenance
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.systems.drawers.figures import errors
-from ricochet.tasks.systems.drawers.studies import summary
+from ricochet.tasks.systems.drawers.studies import folds, summary, timing
 from ricochet.tasks.systems.drawers.studies.jobs import Job, decode, do, encode
 from ricochet.tasks.systems.interface import StudyRequest
 
@@ -82,6 +83,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
         if swept
     ]
     drawers = {name: summary.drawer(each) for name, each in found.items()}
+    left_out = _folds(amount, request, folder)
     figures = {"speed_errors": errors.speeds(drawers), "position_errors": errors.positions(drawers)}
     style.write(folder, figures | ({"sweep": errors.sweep(rows)} if rows else {}))
     return {
@@ -89,8 +91,19 @@ def run(request: StudyRequest) -> dict[str, Any]:
         "generator": frozen.DIGEST,
         "drawers": drawers,
         "sweep": rows,
+        "speed_rmse_of_folds": left_out,
+        "frame_ms": timing.frame_ms(),
         "claims": summary.claims([each for name in found for each in found[name]]),
     }
+
+
+def _folds(amount: Amount, request: StudyRequest, folder: Path) -> dict[str, Any]:
+    """Return errors of speed by contiguous folds, and with one drawer left out."""
+    code = provenance.code_digest(folds.__name__)[:16]
+    jobs = folds.planned(amount.sessions, amount.seconds, amount.light_off, request.seed, code)
+    journal = Journal(folder / "folds.jsonl", folds.encode, folds.encode)
+    done = pool.run_all(folds.do, jobs, journal=journal, progress=request.progress)
+    return folds.summary(done)
 
 
 def planned(amount: Amount, seed: int) -> dict[str, list[Job]]:
