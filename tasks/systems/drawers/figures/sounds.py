@@ -21,6 +21,7 @@ from ricochet.tasks.systems.drawers.studies import recorded
 from ricochet.tasks.systems.drawers.studies.recorded import Session
 
 SHOWN = 30.0  # s of the spectrogram
+JOINED = 8  # bins of it that are drawn as one
 EIGENVALUES, EIGENVECTORS = 20, 4
 
 
@@ -57,11 +58,20 @@ def spectrogram(session: Session) -> Figure:
     figure = Figure(figsize=(10.0, 4.4), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
     frames = round(SHOWN / PERIOD)
-    levels = 10.0 * np.log10(session.frames.power[:frames].T + spectra.QUIETEST)
+    power = session.frames.power[:frames]
+    joined = power.reshape(len(power), -1, JOINED).mean(2)
+    levels = 10.0 * np.log10(joined.T + spectra.QUIETEST)
     low, high = np.quantile(levels, [0.05, 0.999])
     extent = (0.0, frames * PERIOD, 0.0, 0.5e-3 * SAMPLE_RATE)
     above.imshow(
-        levels, origin="lower", aspect="auto", extent=extent, vmin=low, vmax=high, cmap="magma"
+        levels,
+        origin="lower",
+        aspect="auto",
+        extent=extent,
+        vmin=low,
+        vmax=high,
+        cmap="magma",
+        interpolation="nearest",
     )
     style.label_axes(above, "", "frequency / kHz")
     times, positions = session.take.motion.T
@@ -93,7 +103,7 @@ def components(session: Session) -> Figure:
         colour = style.COLOURS[number]
         right.plot(frequency, vector + 0.25 * number, color=colour, lw=0.8, label=f"{number + 1}")
     style.label_axes(right, "frequency / kHz", "eigenvector, shifted")
-    right.legend(frameon=False, fontsize=8, title="component", loc="center right")
+    right.legend(frameon=False, fontsize=8, title="component", loc="upper right", ncols=2)
     return figure
 
 
