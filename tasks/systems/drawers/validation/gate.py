@@ -82,7 +82,7 @@ def judge_trials(result: DrawerResult, evidence: DrawerEvidence) -> tuple[Check,
         _covered("dark", result.column(CANDIDATE, "dark_held"), evidence.chance),
         Check(
             "middle of the stroke",
-            p < BETTER,
+            bool(p < BETTER),
             f"{_root(ours):.3f} m in the dark, the middle {_root(middle):.3f} m (p {p:.4f})",
             f"nearer, p below {BETTER}",
         ),
@@ -100,7 +100,7 @@ def _against_champion(result: DrawerResult) -> Check:
     p = sign_flips.p_value(ours - theirs)
     return Check(
         "dark error against champion",
-        p >= CHANCE,
+        bool(p >= CHANCE),
         f"{_root(ours):.3f} m, champion {_root(theirs):.3f} m (p {p:.4f})",
         f"not farther off: p at least {CHANCE}",
     )
@@ -122,7 +122,7 @@ def mean_interval(shares: Float[ndarray, " take"], *, chance: float) -> tuple[fl
         return 0.0, 1.0
     mean, error = float(shares.mean()), float(shares.std(ddof=1)) / np.sqrt(len(shares))
     half = float(stats.t.isf(0.5 * chance, len(shares) - 1)) * error
-    return max(mean - half, 0.0), min(mean + half, 1.0)
+    return float(max(mean - half, 0.0)), float(min(mean + half, 1.0))
 
 
 def _root(errors: Float[ndarray, " take"]) -> float:

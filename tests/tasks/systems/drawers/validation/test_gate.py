@@ -1,6 +1,7 @@
 """What the gate says of a drawer: sound packages pass, sharp, vague and worse ones do not."""
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -45,7 +46,9 @@ def refused(checks: tuple[gate.Check, ...]) -> set[str]:
 def test_sound_packages_pass() -> None:
     assert refused(gate.judge_evidence(SOUND)) == set()
     assert refused(gate.judge_trials(result(takes()), SOUND)) == set()
-    assert refused(gate.judge_trials(result(takes(), takes()), SOUND)) == set()
+    judged = gate.judge_trials(result(takes(), takes()), SOUND)
+    assert refused(judged) == set()
+    json.dumps([asdict(each) for each in (*judged, *gate.judge_evidence(SOUND))])
 
 
 @pytest.mark.parametrize("name", list(STATED))
