@@ -21,6 +21,7 @@ from ricochet.models.sound import source_direction, spectra
 from ricochet.models.systems.drawers import features, labels, tracks
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
 from ricochet.models.systems.drawers.features import Features
+from ricochet.models.systems.drawers.hearing import Hearing
 from ricochet.models.systems.drawers.labels import FRAME, PERIOD, Labels
 from ricochet.models.systems.drawers.learning import Size
 from ricochet.models.systems.drawers.tracking import track_sight
@@ -153,7 +154,10 @@ def run(
             "predicted": files,
             "rejected": rejected,
         },
-        "notes": [f"{each.name}: {note}" for each in every for note in each.take.notes],
+        "notes": [
+            *(f"{each.name}: {note}" for each in every for note in each.take.notes),
+            *_unheard(learnt.hearing),
+        ],
         "registered": None,
     }
     shown = [*held, *predicted][:1]
@@ -208,6 +212,16 @@ def _predict(learnt: Learnt, takes: Sequence[Recorded], out: Path) -> dict[str, 
         write_bytes(output_folder(out) / name, _rows(ours))
         written[each.name] = name
     return written
+
+
+def _unheard(heard: Hearing) -> list[str]:
+    """Say what the ring does not hear of the drawer."""
+    notes = []
+    if not heard.place.hears:
+        notes.append("the ring does not hear where the drawer is: in the dark only motion counts")
+    if heard.direction.worth == 0.0 or heard.grammar.direction_weight == 0.0:
+        notes.append("the ring does not hear which way the drawer moves")
+    return notes
 
 
 def _shown(learnt: Learnt, each: Recorded) -> Shown:

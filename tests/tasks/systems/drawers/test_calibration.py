@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from ricochet.models.systems.drawers.labels import PERIOD
 from ricochet.models.systems.drawers.learning import Size
 from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.systems.drawers import calibration, capture, sessions
+from tests.models.systems.drawers import hearings
 
 SMALL = Training(hidden=24, members=2, epochs=12, decay=0.05, jitter=0.3)
 SIZE = Size(SMALL, SMALL, SMALL, folds=2)
@@ -112,3 +114,12 @@ def test_too_few_takes_with_a_track_are_refused(folders: list[Path], tmp_path: P
     dark = without(folders[0], tmp_path, "motion", "vision", "light_off_at")
     with pytest.raises(BadInput, match="found 1 takes with a track, expected 2 at least"):
         calibration.run([dark], tmp_path)
+
+
+def test_what_the_ring_does_not_hear_is_said() -> None:
+    heard = hearings.random(3)
+    assert calibration._unheard(heard) == []
+    deaf = replace(heard, place=replace(heard.place, slope=0.0))
+    assert "where the drawer is" in calibration._unheard(deaf)[0]
+    blind = replace(heard, grammar=replace(heard.grammar, direction_weight=0.0))
+    assert "which way" in calibration._unheard(blind)[0]
