@@ -37,6 +37,7 @@ DOUBTFUL = -4.0  # of the belief's fit, -1 where particles explain the readings
 SETTLING = 1.5  # s without a bat after the object was lost
 REPEATED = 3  # times the very same reading, which noise does not give
 AVERAGED = 10.0  # readings, over which ends are compared
+LONGEST_GAP = 1e6  # s between readings, beyond which time is none
 LATE = 0.2  # share of the camera's period by which a reading may be early or late
 OFF = 0.02  # rad, by which the bat may exceed its range or its rate in a frame
 NOTHING = np.full(2, np.nan)
@@ -74,6 +75,7 @@ class Agent:
     _missing: int = 0
     _seen_at: float | None = None
     _busy: float = 0.0
+    _seeing: bool = False
     _places: list[Float[ndarray, " 2"]] = field(default_factory=list)
     _losses: list[float] = field(default_factory=list)
     _standing: set[str] = field(default_factory=set)
@@ -94,10 +96,11 @@ class Agent:
         Returns:
             The particles, or None before the first reading.
         """
-        begun = self.clock()
-        cloud = self._see(now, reading, angle)
-        self._busy = self.clock() - begun
-        return cloud
+        begun, self._seeing = self.clock(), True
+        try:
+            return self._see(now, reading, angle)
+        finally:
+            self._busy, self._seeing = self.clock() - begun, False
 
     def _see(self, now: float, reading: Float[ndarray, " 2"], angle: float) -> Cloud | None:
         now, angle = _number(now), _number(angle)
@@ -126,10 +129,10 @@ class Agent:
         """
         blind = self._blind()
         passed = CAMERA_PERIOD if self._seen_at is None else now - self._seen_at
-        frames = round(passed / CAMERA_PERIOD) if math.isfinite(passed) else 0
+        frames = round(passed / CAMERA_PERIOD) if abs(passed) < LONGEST_GAP else 0
         late = abs(passed - frames * CAMERA_PERIOD)
         if 1 <= frames <= blind and late <= LATE * CAMERA_PERIOD:
-            self._standing -= {"time", "silent"}
+            self._standing.discard("time")
             return frames - 1
         expected = f"expected {CAMERA_PERIOD} s, or up to {blind} times that"
         self._say("time", f"time: found {passed:.4g} s since the last reading, {expected}")
@@ -191,7 +194,9 @@ class Agent:
         if self._seen_at is not None:
             blind = self._blind()
             last = self._seen_at + blind * CAMERA_PERIOD
-            if now > last + CAMERA_PERIOD:
+            if now <= last + CAMERA_PERIOD:
+                self._standing.discard("silent")
+            elif not self._seeing:  # else it computes, and another thread asks
                 self._say("silent", f"camera: found silent for {blind} frames, expected readings")
             now = min(now, last) if math.isfinite(now) else self._seen_at
         since = max(now - self.begun, 0.0) if math.isfinite(now) else 0.0
@@ -217,14 +222,14 @@ class Agent:
         self._last = (lower, upper)
         table, thinnest = self.world.table, _thinnest(self.world)
         difference = math.sqrt(2.0) * table.screen_noise
-        self._width += (upper - lower - self._width) / AVERAGED
-        mean_error = difference / math.sqrt(2.0 * AVERAGED - 1.0)
         edge = 0.5 * table.screen_width + 5.0 * table.screen_noise
-        ends = f"found ends {lower:.3f} and {upper:.3f} m"
-        if lower - upper > max(3.0 * difference - thinnest, 0.0) or self._width < -2.0 * mean_error:
-            return f"{ends}, expected the lower first"
+        ends = f"found ends {lower:.4g} and {upper:.4g} m"
         if max(abs(lower), abs(upper)) > edge:
             return f"{ends}, expected them within {edge:.2f} m of its middle"
+        self._width += (upper - lower - self._width) / AVERAGED
+        mean_error = difference / math.sqrt(2.0 * AVERAGED - 1.0)
+        if lower - upper > max(3.0 * difference - thinnest, 0.0) or self._width < -2.0 * mean_error:
+            return f"{ends}, expected the lower first"
         if self._repeats >= REPEATED:
             return f"{ends} {self._repeats + 1} times in a row, expected the camera's noise"
         return ""
@@ -237,7 +242,7 @@ class Agent:
         if wrong or jumped:
             expected = f"{-LARGEST_ANGLE:.2f} to {LARGEST_ANGLE:.2f}"
             expected = expected if wrong else f"at most {far:.2f} from {self._angle:.3f}"
-            self._say("bat", f"bat: found angle {angle:.3f} rad, expected {expected}")
+            self._say("bat", f"bat: found angle {angle:.4g} rad, expected {expected}")
         else:
             self._standing.discard("bat")
         return wrong or jumped
@@ -248,7 +253,7 @@ class Agent:
         place = belief.cloud.weights @ belief.cloud.states[:, :2]
         self._places = [*self._places[-window:], place]
         moved = np.ptp(self._places, axis=0).max()
-        self._losses = [each for each in self._losses if each > now - LOST_WITHIN]
+        self._losses = [each for each in self._losses if now - LOST_WITHIN < each <= now]
         blind = self._missing > BLIND
         still = len(self._places) > window and bool(moved < STILL)
         lost = len(self._losses) >= LOST_OFTEN
@@ -297,7 +302,7 @@ def _number(value: object) -> float:
     """Return a number; not a number, where it is none."""
     try:
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan
 
 
@@ -305,6 +310,6 @@ def _two_numbers(reading: object) -> tuple[float, float]:
     """Return both ends of a reading; not numbers, where it is none."""
     try:
         values = np.asarray(reading, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan, math.nan
     return (float(values[0]), float(values[1])) if values.shape == (2,) else (math.nan, math.nan)

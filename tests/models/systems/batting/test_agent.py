@@ -11,7 +11,7 @@ from ricochet.models.systems.batting.agent import BLIND, LOST_OFTEN, Agent
 from ricochet.models.systems.batting.bat import BatPath
 from ricochet.models.systems.batting.belief.localiser import FilterSettings
 from ricochet.models.systems.batting.planning.policies import Decision, View
-from ricochet.models.systems.batting.table import CAMERA_PERIOD, LARGEST_ANGLE
+from ricochet.models.systems.batting.table import CAMERA_PERIOD, LARGEST_ANGLE, LARGEST_RATE
 from ricochet.models.systems.batting.world import World, paper_world
 
 FEW = FilterSettings(draws=2000, early=1000, early_readings=10, particles=1000)
@@ -152,7 +152,6 @@ def test_a_time_that_is_none_puts_the_bat_to_rest_and_is_forgotten(now):
 
 
 @pytest.mark.slow  # with the fast tests, which check types, it cannot be called so
-@pytest.mark.slow  # with the fast tests, which check types, it cannot be called so
 @pytest.mark.parametrize("now", [None, "soon", 1e300])
 def test_a_target_at_no_time_is_where_the_bat_was_last_to_be(now):
     one = agent()
@@ -202,6 +201,60 @@ def test_frames_that_passed_while_it_computed_are_no_silence_of_the_camera(more)
     late = [line for line in one.faults if line.startswith("time")]
     assert len(late) == more
     assert one.belief.readings == (1 if more else readings + frame - 9)
+
+
+def test_a_queue_that_is_drained_is_one_silence():
+    """Readings of 30 frames are given at once, and the bat is asked for between them."""
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    for frame in range(3, 33):
+        one.see(frame * CAMERA_PERIOD, good_reading(frame), 0.0)
+        one.target(33 * CAMERA_PERIOD)
+    assert len([line for line in one.faults if line.startswith("camera")]) == 1
+    one.target(33 * CAMERA_PERIOD)
+    shown(one, [good_reading(40)], begun=33)
+    assert one.target(33 * CAMERA_PERIOD + 5.0) is not None
+    assert len([line for line in one.faults if line.startswith("camera")]) == 2
+
+
+def test_who_asks_while_it_computes_hears_of_no_silence():
+    one, asked = agent(), []
+    one.clock = lambda: asked.append(one.target(9.0)) or 0.0
+    shown(one, [good_reading(n) for n in range(3)])
+    before = len(one.faults)
+    one._seeing = True
+    one.target(9.0)
+    assert len(one.faults) == before
+
+
+@pytest.mark.parametrize("freak", [[900.0, -40.0], [-40.0, 900.0], [1e308, -1e308]])
+def test_one_reading_off_the_screen_blinds_it_for_that_frame_alone(freak):
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    one.see(0.15, np.array(freak), one.target(0.15))
+    assert len(one.faults) == 1 and len(one.faults[0]) < 120
+    shown(one, [good_reading(n) for n in range(4, 9)], begun=4)
+    assert len(one.faults) == 1 and one._missing == 0
+
+
+def test_losses_before_a_clock_fell_back_are_forgotten():
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    one._losses = [999.0] * LOST_OFTEN
+    shown(one, [good_reading(n) for n in range(3, 8)], begun=3)
+    assert not any("lost" in line for line in one.faults) and not at_rest(one, 0.35)
+
+
+@pytest.mark.slow  # with the fast tests, which check types, it cannot be called so
+@pytest.mark.parametrize("huge", [10**400, 1e308, -1e308])
+def test_huge_numbers_are_none(huge):
+    one = agent()
+    shown(one, [good_reading(n) for n in range(3)])
+    one.see(huge, good_reading(5), 0.0)
+    one.see(0.2, [huge, huge], 0.0)
+    one.see(0.25, good_reading(6), huge)
+    assert abs(one.target(huge)) <= LARGEST_ANGLE
+    assert max(map(len, one.faults)) < 140
 
 
 def test_a_silent_camera_stops_the_bat():
@@ -277,6 +330,7 @@ def played(
     corrupt: Callable[[int, np.ndarray], np.ndarray | None],
     speed: float,
     clock: Callable[[], float] = lambda: 0.0,
+    scale: float = 1.0,
 ) -> tuple[Agent, list[float], list[float]]:
     """Let an agent see an object through what corrupts readings; None: no frame came.
 
@@ -284,7 +338,11 @@ def played(
         The agent, how far off it is and how fast its bat turns in each frame.
     """
     start = trial.random_start(5, 2, seconds, 0.02)
-    world, state, kind = start.world, start.state[None].copy(), np.array([start.kind])
+    world, state, kind = (
+        _scaled(start.world, scale),
+        start.state[None].copy(),
+        np.array([start.kind]),
+    )
     state[0, 3:5] = speed * np.array([0.6, 0.8])
     settings = FilterSettings(draws=30_000, early=15_000, particles=8000)
     one = Agent(
@@ -305,6 +363,15 @@ def played(
     return one, errors, rates
 
 
+def _scaled(world: World, scale: float) -> World:
+    """The same shapes, larger or smaller."""
+    shapes = world.shapes
+    lengths = ("cosines", "sines", "radius", "bend")
+    changed = {name: scale * getattr(shapes, name) for name in lengths if hasattr(shapes, name)}
+    changed["gyration_squared"] = scale**2 * shapes.gyration_squared
+    return world._replace(shapes=shapes._replace(**changed))
+
+
 @pytest.mark.slow
 def test_an_object_as_fast_as_the_bat_makes_it_is_found_again_after_a_silence():
     one, errors, _ = played(9.0, lambda frame, seen: None if 60 <= frame < 72 else seen, 15.0)
@@ -323,6 +390,16 @@ def test_an_object_is_followed_by_a_controller_that_time_does_not_wait_for():
     )
     assert one.faults == [] and one.belief.restarts == 0
     assert np.median(errors[-40:]) < 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", [0.6, 1.6])
+def test_a_shape_outside_the_set_is_said_or_followed(scale: float) -> None:
+    """Objects of another size: readings that no shape explains are said, or the error is small."""
+    one, errors, rates = played(20.0, lambda frame, seen: seen, 1.0, scale=scale)
+    said = any(line.startswith(("object", "screen")) for line in one.faults)
+    assert said or np.median(errors[-100:]) < 0.5
+    assert np.abs(rates).max() <= LARGEST_RATE + 1e-9
 
 
 @pytest.mark.slow
