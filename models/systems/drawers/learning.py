@@ -14,6 +14,7 @@ from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
 from ricochet.models.systems.drawers.belief import weighing
+from ricochet.models.systems.drawers.belief.place_and_direction import Heard
 from ricochet.models.systems.drawers.direction import estimator as direction_estimator
 from ricochet.models.systems.drawers.features import Features
 from ricochet.models.systems.drawers.hearing import Hearing, Said
@@ -21,6 +22,7 @@ from ricochet.models.systems.drawers.labels import Labels
 from ricochet.models.systems.drawers.place import estimator as place_estimator
 from ricochet.models.systems.drawers.speed import calibration as speed_calibration
 from ricochet.models.systems.drawers.speed import estimator as speed_estimator
+from ricochet.models.systems.drawers.tracking import follower
 
 SPEED = Training()
 PLACE = Training(epochs=30, decay=0.05, jitter=0.3)
@@ -30,6 +32,8 @@ _WAYS: dict[str, Any] = {
     "place": (place_estimator, place_estimator.calibrated),
     "direction": (direction_estimator, direction_estimator.calibrated),
 }
+LIT = 1.0 / 3.0
+"""Of a session, in which its pace is seen before the belief's weights count: as it will be used."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,16 @@ def fit(
         left_out[name] = [module.read(found[name], answer) for answer in fitted.left_out]
         progress(done + 1, len(_WAYS) + 1)
     said = [Said(*each).heard() for each in zip(*left_out.values(), strict=True)]
-    weighed = [weighing.Session(*pair) for pair in zip(said, truths, strict=True)]
+    weighed = [_dark(*pair) for pair in zip(said, truths, strict=True)]
     grammar = weighing.fit(weighed)
     progress(len(_WAYS) + 1, len(_WAYS) + 1)
     return Hearing(**found, grammar=grammar)
+
+
+def _dark(heard: list[Heard], truth: Labels) -> weighing.Session:
+    """Return a session as it is heard after a while in which it was seen."""
+    cut = int(LIT * len(heard))
+    gain = follower.paced(heard[:cut], truth.position[:cut]).gain
+    rest = [follower.scaled(each, gain) for each in heard[cut:]]
+    parts = {name: values[cut:] for name, values in vars(truth).items()}
+    return weighing.Session(rest, Labels(**parts))

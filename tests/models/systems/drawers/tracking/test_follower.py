@@ -1,11 +1,13 @@
 """Ours by camera and sound: the camera while it sees, the belief while it does not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar, Heard
 from ricochet.models.systems.drawers.tracking import follower
-from ricochet.models.systems.drawers.tracking.follower import Seen
+from ricochet.models.systems.drawers.tracking.follower import GAINS, PRIOR, Pace, Seen
 
 GRAMMAR = Grammar(0.0, 0.4, turning=0.5, weight=0.1, direction_weight=0.3, blocked=0.3)
 FRAME = 0.064
@@ -77,3 +79,42 @@ def test_a_follower_that_never_saw_it_begins_anywhere() -> None:
     found = follower.follow(heard(places, velocities, 7), seen(places, 0), GRAMMAR)
     assert found.deviation[0] == pytest.approx(0.4 / np.sqrt(12.0), rel=0.1)
     assert np.std(found.place[100:] - places[100:]) < 0.6 * np.std(places)
+
+
+def louder(frames: list[Heard], by: float) -> list[Heard]:
+    """The same frames with speeds by the sound multiplied, and nothing of the place."""
+    return [
+        replace(each, speed=by * each.speed, speed_deviation=by * 0.02, place_deviation=np.inf)
+        for each in frames
+    ]
+
+
+@pytest.mark.parametrize("by", [0.75, 1.0, 1.3])
+def test_a_session_that_is_louder_or_quieter_is_paced_while_it_is_seen(by: float) -> None:
+    """Of 20 s of light some metres of path remain, beside which the prior's half a metre counts."""
+    better = []
+    for seed in range(5):
+        places, velocities = strokes(900, seed)
+        sounds = louder(heard(places, velocities, seed + 50), by)
+        pace = follower.paced(sounds[:300], places[:300])
+        expected = (pace.seen + PRIOR) / (by * pace.seen + PRIOR)
+        assert pace.gain == pytest.approx(expected, rel=0.06)
+        found = follower.follow(sounds, seen(places, 300), GRAMMAR).place - places
+        right = louder(heard(places, velocities, seed + 50), 1.0)
+        best = follower.follow(right, seen(places, 300), GRAMMAR).place - places
+        better.append([np.abs(each[300:]).mean() for each in (found, best)])
+    ours, best = np.mean(better, axis=0)
+    assert ours < 1.25 * best  # as if the sound had been right
+
+
+def test_a_pace_is_as_it_was_heard_until_something_was_seen_and_is_bounded() -> None:
+    assert Pace().gain == 1.0
+    assert Pace(50.0, 1.0).gain == GAINS[1] and Pace(0.0, 50.0).gain == GAINS[0]
+    slow, fast = (Heard(speed, 0.01, 0.0, np.inf, FRAME) for speed in (0.05, 0.5))
+    assert follower.moved(Pace(1.0, 1.0), slow, 0.5) == Pace(1.0, 1.0)
+    assert follower.moved(Pace(1.0, 1.0), fast, 0.5) == Pace(1.5, 1.0 + 0.5 * FRAME)
+
+
+def test_twice_the_path_seen_and_heard_is_the_same_gain_but_for_the_prior() -> None:
+    one, two = Pace(4.0, 5.0).gain, Pace(8.0, 10.0).gain
+    assert abs(two - 0.8) < abs(one - 0.8) < 0.05
