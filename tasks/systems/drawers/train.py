@@ -20,7 +20,7 @@ from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.registry.packages import read_package
 from ricochet.tasks.storage.files import digest_of, output_folder, sha256, write_json
 from ricochet.tasks.storage.provenance import code_digest, git_commit
-from ricochet.tasks.systems.drawers import calibration, capture, packages
+from ricochet.tasks.systems.drawers import calibration, capture, packages, sessions
 from ricochet.tasks.systems.drawers.calibration import Calibrated
 from ricochet.tasks.systems.drawers.figures import followed
 from ricochet.tasks.systems.drawers.kinds import DRAWER, PREFIX
@@ -88,9 +88,9 @@ def learn(request: TrainingRequest, progress: Progress = no_progress) -> None:
     if _held(request) is not None and _is_whole(request):
         return
     folders = folders_of(request)
-    found = calibration.run(folders, request.out, seed=request.seed, progress=progress)
-    name = f"{PREFIX}{found.session.drawer}"
+    name = f"{PREFIX}{sessions.read_manifest(folders[0] / MANIFEST).drawer}"
     DRAWER.refuse(name)
+    found = calibration.run(folders, request.out, seed=request.seed, progress=progress)
     packages.write(
         Drawer(found.learnt.hearing, found.session.rig.array().positions),
         request.out / PACKAGE,
