@@ -35,6 +35,7 @@ from ricochet.tasks.systems.drawers import track_files
 
 SCHEMA = "ricochet.drawer-session/1"
 LEAST_SECONDS = 5.0
+NEVER_LIT = "never lit: the place is unknown until it is heard, and intervals may be too narrow"
 CLIPPED = 1e-3  # share of frames at full scale: peaks of impacts, of which the time alone is used
 
 
@@ -189,7 +190,7 @@ def load(session: Session, stated: StatedTake) -> Take:
         track_files.check_lit(file, vision, stated.light_off_at)
         notes.append(_compared(file, vision, samples))
     else:
-        notes.append("never lit: the place is unknown until it is heard")
+        notes.append(NEVER_LIT)
     if stated.motion is not None:
         file = session.folder / stated.motion
         motion = track_files.read(file)

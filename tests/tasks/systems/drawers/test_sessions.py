@@ -152,7 +152,7 @@ def test_a_take_that_was_never_lit_is_read_with_a_note(session: Path) -> None:
     edited(session, dark)
     _, takes = sessions.read(session)
     assert takes[0].vision is None and takes[0].motion is None
-    assert takes[0].notes == ("never lit: the place is unknown until it is heard",)
+    assert takes[0].notes == (sessions.NEVER_LIT,)
 
 
 def test_a_drawer_that_rests_while_there_is_light_cannot_be_compared(session: Path) -> None:
