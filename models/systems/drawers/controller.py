@@ -18,9 +18,15 @@ from ricochet.models.systems.drawers.hand import Hand
 from ricochet.models.systems.drawers.hearing import Hearing
 from ricochet.models.systems.drawers.labels import FRAME
 from ricochet.models.systems.drawers.live import Stream
-from ricochet.models.systems.drawers.tracking.follower import Estimate, Seen
+from ricochet.models.systems.drawers.tracking.follower import Estimate
+from ricochet.models.systems.drawers.tracking.pace import Seen
+from ricochet.models.systems.drawers.tracking.rehearsal import WAYS
 
 FULL_SCALE = 1.0
+CLIPPED = 0.05
+"""Share of a buffer at full scale, above which it is no sound."""
+FARTHEST = 2.0
+"""m, of what a camera may see."""
 LONGEST = 16 * FRAME
 """Samples in a buffer."""
 USUAL = 176
@@ -51,12 +57,12 @@ class Controller:
             samples: Shape (channel, sample), at 16 kHz, full scale 1.
             seen: Where the camera sees the drawer now, m.
         """
-        usable = self._usable(samples)
+        usable, sight = self._usable(samples), self._seen(seen)
         if usable is None:
-            self._lose(samples)
+            self._lose(samples, sight)
             return self.hand.goal
         self._length = usable.shape[1]
-        self.stream, found = live.feed(self.stream, usable, self._seen(seen))
+        self.stream, found = live.feed(self.stream, usable, sight)
         for estimate in found:
             self._moved(estimate)
         return self.hand.goal
@@ -75,6 +81,8 @@ class Controller:
             wrong = "sound: found what is no number, expected samples"
         elif np.abs(values).max() > FULL_SCALE:
             wrong = f"sound: found {np.abs(values).max():.4g}, expected {FULL_SCALE:g} at most"
+        elif (clipped := float((np.abs(values) >= FULL_SCALE).mean())) > CLIPPED:
+            wrong = f"sound: found {clipped:.0%} at full scale, expected {CLIPPED:.0%} at most"
         elif values.shape[1] > 1 and (np.ptp(values, axis=1) == 0.0).any():
             stuck = int(np.argmax(np.ptp(values, axis=1) == 0.0))
             wrong = f"sound: found channel {stuck} stuck, expected sound in every channel"
@@ -85,12 +93,15 @@ class Controller:
         """Return what the camera sees, if it can be."""
         if seen is None:
             return None
-        good = math.isfinite(seen.place) and 0.0 < seen.deviation < math.inf
-        found = f"{seen.place} m to {seen.deviation} m"
-        self._say("camera", "" if good else f"camera: found {found}, expected a place"[:160])
-        return seen if good else None
+        place, deviation = _number(seen, "place"), _number(seen, "deviation")
+        good = abs(place) <= FARTHEST and 0.0 < deviation <= FARTHEST
+        found = (
+            f"camera: found a place of {place:.4g} m to {deviation:.4g} m, expected one in reach"
+        )
+        self._say("camera", "" if good else found)
+        return Seen(place, deviation) if good else None
 
-    def _lose(self, samples: object) -> None:
+    def _lose(self, samples: object, seen: Seen | None) -> None:
         """Let the time of a buffer pass of which nothing was heard."""
         values = _numbers(samples)
         whole = values is not None and values.ndim == 2 and 0 < values.shape[1] <= LONGEST
@@ -99,11 +110,14 @@ class Controller:
         self.stream = live.forget(self.stream)
         while self._lost >= FRAME:
             self._lost -= FRAME
-            self.stream, estimate = live.lose(self.stream)
+            self.stream, estimate = live.lose(self.stream, seen)
             self._moved(estimate)
 
     def _moved(self, estimate: Estimate) -> None:
         self.estimate = estimate
+        way = WAYS[self.stream.follower.rehearsal.way]
+        found = f"sound: found '{way}' to agree best with what is seen, expected 'whole'"
+        self._say("worth", "" if way == WAYS[0] else found)
         self.hand = hands.follow(self.hand, estimate, self.stream.hearing.grammar)
 
     def _say(self, matter: str, line: str) -> None:
@@ -120,9 +134,17 @@ def make(heard: Hearing, channels: int) -> Controller:
     return Controller(live.begin(heard, channels), hands.begin(heard.grammar))
 
 
+def _number(seen: object, name: str) -> float:
+    """Return a number of what is seen; not a number, where it is none."""
+    try:
+        return float(getattr(seen, name))
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def _numbers(samples: object) -> ndarray | None:
     """Return an array of numbers; None, where it is none."""
     try:
         return np.asarray(samples, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None

@@ -56,6 +56,7 @@ def follow(hand: Hand, estimate: Estimate, grammar: Grammar) -> Hand:
     before = estimate.place if hand.place is None else hand.place
     moved = min(max((estimate.place - before) / PERIOD, -FASTEST), FASTEST)
     velocity = MEMORY * hand.velocity + (1.0 - MEMORY) * moved
-    ahead = min(max(estimate.place + velocity * AHEAD, grammar.low), grammar.high)
-    goal = max(ahead + GAP, min(estimate.high, grammar.high) + CLEARANCE)
+    farthest = max(grammar.high, estimate.place)  # seen farther out than it was learnt from
+    ahead = min(max(estimate.place + velocity * AHEAD, grammar.low), farthest)
+    goal = max(ahead + GAP, min(estimate.high, farthest) + CLEARANCE)
     return Hand(goal, estimate.place, velocity)

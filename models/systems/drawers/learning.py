@@ -22,7 +22,8 @@ from ricochet.models.systems.drawers.labels import Labels
 from ricochet.models.systems.drawers.place import estimator as place_estimator
 from ricochet.models.systems.drawers.speed import calibration as speed_calibration
 from ricochet.models.systems.drawers.speed import estimator as speed_estimator
-from ricochet.models.systems.drawers.tracking import follower
+from ricochet.models.systems.drawers.tracking import pace
+from ricochet.models.systems.drawers.tracking.pace import Seen
 
 SPEED = Training()
 PLACE = Training(epochs=30, decay=0.05, jitter=0.3)
@@ -32,6 +33,7 @@ _WAYS: dict[str, Any] = {
     "place": (place_estimator, place_estimator.calibrated),
     "direction": (direction_estimator, direction_estimator.calibrated),
 }
+SEEN = 1e-3  # m, as well as a camera sees
 LIT = 1.0 / 3.0
 """Of a session, in which its pace is seen before the belief's weights count: as it will be used."""
 
@@ -87,7 +89,8 @@ def fit(
 def _dark(heard: list[Heard], truth: Labels) -> weighing.Session:
     """Return a session as it is heard after a while in which it was seen."""
     cut = int(LIT * len(heard))
-    gain = follower.paced(heard[:cut], truth.position[:cut]).gain
-    rest = [follower.scaled(each, gain) for each in heard[cut:]]
+    seen = [Seen(place, SEEN) for place in truth.position[:cut].tolist()]
+    gain = pace.paced(heard[:cut], seen).gain
+    rest = [pace.scaled(each, gain) for each in heard[cut:]]
     parts = {name: values[cut:] for name, values in vars(truth).items()}
     return weighing.Session(rest, Labels(**parts))

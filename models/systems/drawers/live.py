@@ -4,7 +4,6 @@ The answers are those of the whole recording at once (`hearing`, `tracking/follo
 complete after 1024 samples, and what came before it is kept as features.
 """
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,16 +12,14 @@ from numpy import ndarray
 
 from ricochet.models.sound import coherences
 from ricochet.models.systems.drawers import features, hearing
-from ricochet.models.systems.drawers.belief.place_and_direction import Heard
 from ricochet.models.systems.drawers.hearing import Hearing
-from ricochet.models.systems.drawers.labels import FRAME, PERIOD, SAMPLE_RATE
+from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE
 from ricochet.models.systems.drawers.tracking import follower
-from ricochet.models.systems.drawers.tracking.follower import Estimate, Follower, Seen
+from ricochet.models.systems.drawers.tracking.follower import Estimate, Follower
+from ricochet.models.systems.drawers.tracking.pace import Seen
 
 KEPT = 1 + max(*features.SPEED, *features.PLACE, *features.DIRECTION)
 """Frames whose features are kept."""
-UNHEARD = Heard(0.2, 0.3, 0.0, math.inf, PERIOD)
-"""A frame of which nothing is known but how fast drawers are moved."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +70,15 @@ def feed(
     return replace(stream, pending=pending), found
 
 
-def lose(stream: Stream) -> tuple[Stream, Estimate]:
+def lose(stream: Stream, seen: Seen | None = None) -> tuple[Stream, Estimate]:
     """Return the stream after a frame of which nothing was heard, and the estimate at its end.
 
     The drawer may have moved as fast as drawers do, either way.
+
+    Args:
+        seen: Where the camera sees the drawer.
     """
-    moved = follower.step(stream.follower, UNHEARD, None, stream.hearing.grammar)
+    moved = follower.unheard(stream.follower, seen, stream.hearing.grammar)
     lost = replace(forget(stream), follower=moved, frames=stream.frames + 1)
     return lost, follower.estimate(moved, stream.hearing.grammar)
 

@@ -4,11 +4,12 @@ python -m ricochet.tasks.systems.drawers.add_motion SESSION TAKE MOTION.csv [LIG
 
 MOTION.csv has `time,position` in a row, s in the clock of the sound and m, throughout the take. It
 becomes the take's `motion`; what of it is before LIGHT_OFF_AT, s (default: all), its `vision`.
-Nothing is written unless the take can be read with it.
+Files are left as they were unless the take can be read with it.
 """
 
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,11 +40,12 @@ def add(folder: Path, file: str, motion: Path, light_off_at: float | None = None
         stated, vision=f"vision-{number}.csv", motion=f"motion-{number}.csv", light_off_at=off
     )
     seen = Track(track.times[lit], track.positions[lit])
+    before = {name: _content(folder / str(name)) for name in (added.vision, added.motion)}
     _write(folder, added, seen, track)
     try:
         take = sessions.load(session, added)
     except BadInput:
-        _remove(folder, stated, added)
+        _restore(folder, before)
         raise
     takes = [added if each.file == file else each for each in session.takes]
     content = sessions.to_json(session, takes)
@@ -66,10 +68,17 @@ def _write(folder: Path, added: StatedTake, seen: Track, track: Track) -> None:
     track_files.write(folder / str(added.motion), track)
 
 
-def _remove(folder: Path, stated: StatedTake, added: StatedTake) -> None:
-    """Remove files that were written, unless the take had them before."""
-    for name in {added.vision, added.motion} - {stated.vision, stated.motion}:
-        (folder / str(name)).unlink(missing_ok=True)
+def _content(file: Path) -> bytes | None:
+    return file.read_bytes() if file.is_file() else None
+
+
+def _restore(folder: Path, before: Mapping[str | None, bytes | None]) -> None:
+    """Leave files as they were."""
+    for name, content in before.items():
+        if content is None:
+            (folder / str(name)).unlink(missing_ok=True)
+        else:
+            write_bytes(folder / str(name), content)
 
 
 def main(arguments: list[str]) -> int:

@@ -5,6 +5,7 @@ not measured, but which was lit, is learnt from while there was light; one that 
 predicted alone.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,12 +26,14 @@ from ricochet.models.systems.drawers.hearing import Hearing
 from ricochet.models.systems.drawers.labels import FRAME, PERIOD, Labels
 from ricochet.models.systems.drawers.learning import Size
 from ricochet.models.systems.drawers.tracking import track_sight
-from ricochet.models.systems.drawers.tracking.follower import Estimates, Seen
+from ricochet.models.systems.drawers.tracking.follower import Estimates
+from ricochet.models.systems.drawers.tracking.pace import Seen
 from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.drawers import sessions, trials
 from ricochet.tasks.systems.drawers.sessions import Session, Take
 from ricochet.tasks.systems.drawers.studies import summary
+from ricochet.tasks.systems.drawers.track_files import GAP
 from ricochet.tasks.systems.drawers.trials import Frames, Learnt, Measured, Sight, Trial
 
 SCHEMA = "ricochet.drawer-calibration/1"
@@ -38,10 +41,16 @@ HELD_OUT = 4
 """One take of so many is held out."""
 FEWEST = 2
 """Takes that are learnt from."""
+WORTHLESS = 0.02
+"""Of odds, below which the direction is not heard."""
 APART = 5e-3
 """m, by which microphones of sessions may differ: places are learnt for a ring that stays."""
 DARK = 5.0
 """s of darkness at least of a take that is held out."""
+MOVED = 30
+"""Frames at least of it in which the drawer moves in the dark."""
+LIT = 5.0
+"""s of light without a gap at least, of a take that is learnt from without a motion."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +68,27 @@ class Recorded:
 
     @property
     def is_known(self) -> bool:
-        """Whether the truth is known, of all of it or while there was light."""
-        return self.take.motion is not None or self.take.vision is not None
+        """Whether the truth is known long enough, of all of it or while there was light."""
+        return self.take.motion is not None or self.lit[1] - self.lit[0] >= LIT
+
+    @property
+    def lit(self) -> tuple[float, float]:
+        """Longest stretch in which the camera saw the drawer without a gap, s."""
+        if self.take.vision is None:
+            return 0.0, 0.0
+        times = self.take.vision.times
+        begins = np.concatenate([[0], np.flatnonzero(np.diff(times) > GAP) + 1])
+        ends = np.concatenate([begins[1:], [len(times)]]) - 1
+        longest = int(np.argmax(times[ends] - times[begins]))
+        return float(times[begins[longest]]), float(times[ends[longest]])
+
+    @property
+    def short(self) -> list[str]:
+        """Say why nothing is learnt from it, where that is for want of light."""
+        if self.is_known or self.take.vision is None:
+            return []
+        seconds = self.lit[1] - self.lit[0]
+        return [f"{seconds:.1f} s of light without a gap, expected {LIT:g} s to learn from it"]
 
     @property
     def tells_dark(self) -> bool:
@@ -68,7 +96,10 @@ class Recorded:
         take = self.take
         if take.motion is None or take.vision is None or take.light_off_at is None:
             return False
-        return take.seconds - take.light_off_at >= DARK
+        labels = self.frames.labels
+        dark = PERIOD * np.arange(1, len(labels.speed) + 1) > take.light_off_at
+        moved = int((labels.moving & dark).sum())
+        return take.seconds - take.light_off_at >= DARK and moved >= MOVED
 
 
 @dataclass(frozen=True)
@@ -124,8 +155,10 @@ def run(
     """
     read = [sessions.read(folder) for folder in folders]
     first = read[0][0]
-    for session, _ in read[1:]:
+    for place, (session, _) in enumerate(read[1:], 1):
         _check_alike(first, session)
+        if session.identity in {other.identity for other, _ in read[:place]}:
+            raise BadInput(str(session.folder), f"{session.identity} twice", "each session once")
     every = [recorded(session, take) for session, takes in read for take in takes]
     held = [each for each in every if each.tells_dark][HELD_OUT - 1 :: HELD_OUT]
     out_names = {each.name for each in held}
@@ -155,7 +188,7 @@ def run(
             "rejected": rejected,
         },
         "notes": [
-            *(f"{each.name}: {note}" for each in every for note in each.take.notes),
+            *(f"{each.name}: {note}" for each in every for note in (*each.take.notes, *each.short)),
             *_unheard(learnt.hearing),
         ],
         "registered": None,
@@ -190,15 +223,15 @@ def trial(each: Recorded) -> Trial:
 
 def _learnt_from(each: Recorded) -> Frames:
     """Return the frames of which the truth is known."""
-    if each.take.motion is not None or each.take.vision is None:
+    if each.take.motion is not None:
         return each.frames
-    count = int(each.take.vision.times[-1] / PERIOD)
-    parts = {name: values[:count] for name, values in vars(each.frames.features).items()}
-    known = {name: values[:count] for name, values in vars(each.frames.labels).items()}
+    first, last = math.ceil(each.lit[0] / PERIOD), math.floor(each.lit[1] / PERIOD)
+    parts = {name: values[first:last] for name, values in vars(each.frames.features).items()}
+    known = {name: values[first:last] for name, values in vars(each.frames.labels).items()}
     return replace(
         each.frames,
         features=Features(**parts),
-        power=each.frames.power[:count],
+        power=each.frames.power[first:last],
         labels=Labels(**known),
     )
 
@@ -219,7 +252,7 @@ def _unheard(heard: Hearing) -> list[str]:
     notes = []
     if not heard.place.hears:
         notes.append("the ring does not hear where the drawer is: in the dark only motion counts")
-    if heard.direction.worth == 0.0 or heard.grammar.direction_weight == 0.0:
+    if heard.direction.worth * heard.grammar.direction_weight < WORTHLESS:
         notes.append("the ring does not hear which way the drawer moves")
     return notes
 

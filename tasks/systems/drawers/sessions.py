@@ -30,11 +30,12 @@ from ricochet.tasks.recordings import audio_files, manifests
 from ricochet.tasks.recordings.manifests import MANIFEST, Digest, Rejected, StatedRig
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
-from ricochet.tasks.storage.files import read_bytes
+from ricochet.tasks.storage.files import digest_of, read_bytes, sha256
 from ricochet.tasks.systems.drawers import track_files
 
 SCHEMA = "ricochet.drawer-session/1"
 LEAST_SECONDS = 5.0
+LATEST = 0.1  # s by which the light may go off after a take's end: clocks
 NEVER_LIT = "never lit: the place is unknown until it is heard, and intervals may be too narrow"
 CLIPPED = 1e-3  # share of frames at full scale: peaks of impacts, of which the time alone is used
 
@@ -179,11 +180,14 @@ def load(session: Session, stated: StatedTake) -> Take:
         raise BadInput(str(path), found, "none: what comes after is late against the track")
     samples = audio_files.read(path).samples
     _check_sound(path, samples)
+    seconds, notes = samples.shape[1] / SAMPLE_RATE, list[str]()
     if (stated.vision is None) != (stated.light_off_at is None):
         absent = "vision" if stated.vision is None else "light_off_at"
         raise BadInput(str(path), f"no {absent}", "vision and light_off_at, or neither")
-    seconds, notes = samples.shape[1] / SAMPLE_RATE, []
     vision = motion = None
+    if stated.light_off_at is not None and stated.light_off_at > seconds + LATEST:
+        found = f"light_off_at {stated.light_off_at:g} s"
+        raise BadInput(str(path), found, f"at most {seconds:g} s, the length of the take")
     if stated.vision is not None and stated.light_off_at is not None:
         file = session.folder / stated.vision
         vision = track_files.read(file)
@@ -198,6 +202,17 @@ def load(session: Session, stated: StatedTake) -> Take:
         notes.append(_compared(file, motion, samples))
     said = tuple(note for note in notes if note)
     return Take(stated.file, samples, vision, motion, stated.light_off_at, said)
+
+
+def digest(folders: Sequence[Path]) -> str:
+    """Return the digest of sessions: of their manifests, which have those of sounds, and tracks."""
+    found = []
+    for folder in folders:
+        session = read_manifest(folder / MANIFEST)
+        names = [name for take in session.takes for name in (take.vision, take.motion) if name]
+        tracks_found = [sha256(folder / name) for name in names if (folder / name).is_file()]
+        found.append([sha256(folder / MANIFEST), *tracks_found])
+    return digest_of(sorted(found))
 
 
 def to_json(session: Session, takes: Sequence[StatedTake] = ()) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class LearntDrawer:
 class DrawerGate:
     """On how many takes a package is tried before it becomes champion."""
 
-    takes: Annotated[int, Interval(ge=5, le=1000)]
+    takes: Annotated[int, Interval(ge=6, le=1000)]
     recordings: list[str]
     chance: Annotated[float, Interval(ge=1e-4, le=0.5)]
 

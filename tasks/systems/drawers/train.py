@@ -18,7 +18,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.registry.packages import read_package
-from ricochet.tasks.storage.files import digest_of, output_folder, sha256, write_json
+from ricochet.tasks.storage.files import digest_of, output_folder, write_json
 from ricochet.tasks.storage.provenance import code_digest, git_commit
 from ricochet.tasks.systems.drawers import calibration, capture, packages, sessions
 from ricochet.tasks.systems.drawers.calibration import Calibrated
@@ -95,7 +95,7 @@ def learn(request: TrainingRequest, progress: Progress = no_progress) -> None:
         Drawer(found.learnt.hearing, found.session.rig.array().positions),
         request.out / PACKAGE,
         checks={each: found.result[each] for each in CHECKED if each in found.result},
-        key=_recordings(folders),
+        key=sessions.digest(folders),
         git_commit=git_commit(),
         settings={"seed": request.seed, "takes": _takes(found)},
     )
@@ -138,18 +138,13 @@ def numbers(result: Mapping[str, Any]) -> dict[str, float]:
 
 def key_of(request: TrainingRequest) -> str:
     """Return the digest of everything that decides the package."""
-    return digest_of([_recordings(folders_of(request)), request.seed, code_digest(__name__)])
+    return digest_of([sessions.digest(folders_of(request)), request.seed, code_digest(__name__)])
 
 
 def _wanted(request: TrainingRequest) -> DrawerSessions:
     """Return what is recorded on the simulated rig."""
     settings = request.settings
     return replace(settings[DrawerSessions], takes=settings[LearntDrawer].recorded)
-
-
-def _recordings(folders: Sequence[Path]) -> str:
-    """Return the digest of sessions, whose manifests have those of their sounds."""
-    return digest_of(sorted(sha256(folder / MANIFEST) for folder in folders))
 
 
 def _takes(found: Calibrated) -> dict[str, list[str]]:
@@ -177,7 +172,7 @@ def _is_whole(request: TrainingRequest) -> bool:
         package = read_package(request.out / PACKAGE, reader=READER)
     except BadInput:
         return False
-    return package.data_digest == _recordings(folders_of(request))
+    return package.data_digest == sessions.digest(folders_of(request))
 
 
 def _held(request: TrainingRequest) -> dict[str, Any] | None:

@@ -24,7 +24,8 @@ from ricochet.models.systems.drawers.learning import Size
 from ricochet.models.systems.drawers.speed import paper_regressions
 from ricochet.models.systems.drawers.speed.paper_regressions import Predictor
 from ricochet.models.systems.drawers.tracking import follower, paper_fusion
-from ricochet.models.systems.drawers.tracking.follower import Estimates, Seen
+from ricochet.models.systems.drawers.tracking.follower import Estimates
+from ricochet.models.systems.drawers.tracking.pace import Seen
 from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
 
 AXIS = np.array([1.0, 0.0, 0.0])

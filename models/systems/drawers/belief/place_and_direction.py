@@ -26,6 +26,7 @@ from numpy import ndarray
 CELL = 0.005  # m, about
 REST = 0.05  # m/s
 LEAST_SPREAD = 0.25  # cells, of a move
+FARTHEST = 2.0  # m beyond the limits
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,28 @@ def step(belief: Belief, heard: Heard, grammar: Grammar) -> Belief:
     return _normal(moved, belief.places)
 
 
+def reaching(belief: Belief, place: float) -> Belief:
+    """Return the belief on cells that reach a place, m: what is seen may be beyond the limits.
+
+    What is farther than FARTHEST from the cells, no drawer reaches.
+    """
+    first, last = float(belief.places[0]), float(belief.places[-1])
+    cell = float(belief.places[1] - belief.places[0])
+    if first - cell <= place <= last + cell or not first - FARTHEST < place < last + FARTHEST:
+        return belief
+    below = math.ceil(max(first - place, 0.0) / cell)
+    above = math.ceil(max(place - last, 0.0) / cell)
+    places = first + cell * np.arange(-below, len(belief.places) + above)
+    return Belief(np.pad(belief.probabilities, ((0, 0), (below, above))), places)
+
+
 def see(belief: Belief, place: float, deviation: float) -> Belief:
     """Return the belief after the camera saw the drawer at a place, m."""
     weights = _likelihood(belief.places, place, deviation, 1.0)
-    return _normal(belief.probabilities * weights, belief.places)
+    seen = belief.probabilities * weights
+    if not seen.sum() > 0.0:  # it was believed elsewhere: the camera is believed
+        seen = np.stack([weights, weights])
+    return _normal(seen, belief.places)
 
 
 def _normal_below(values: Float[ndarray, " n"]) -> Float[ndarray, " n"]:
@@ -194,6 +213,6 @@ def _likelihood(
 
 def _normal(values: Float[ndarray, "2 cell"], places: Float[ndarray, " cell"]) -> Belief:
     total = values.sum()
-    if not total > 0.0:  # what was measured is nowhere near: the measurement alone remains
+    if not total > 0.0:  # what was measured is nowhere near what was believed: neither is
         return Belief(np.full(values.shape, 0.5 / values.shape[1]), places)
     return Belief(values / total, places)

@@ -4,14 +4,11 @@ Each frame of sound moves the joint belief (`belief/place_and_direction.py`). A 
 drawer is seen pins it to where it is seen, so that when the light goes off, or an arm hides the
 drawer, the belief goes on from there.
 
-What a drawer holds, and how hard it rubs, differs from session to session, and so does how loud it
-is: speeds by the sound are off by a common factor. While the drawer is seen its path L is compared
-with the path l that is heard, and speeds are multiplied by g = (L + c) / (l + c): as if c = PRIOR
-had been moved as it was heard before anything was.
+How loud a session is, is found while the drawer is seen (`pace.py`), and so is what its sound is
+worth (`rehearsal.py`).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -20,32 +17,10 @@ from numpy import ndarray
 from ricochet.models.systems.drawers.belief import place_and_direction
 from ricochet.models.systems.drawers.belief.place_and_direction import Belief, Grammar, Heard
 from ricochet.models.systems.drawers.level import NORMAL
-
-LEAST_SEEN = 0.003  # m, that a belief on cells can be pinned to
-PRIOR = 0.5  # m, two strokes
-MOVING = 0.1  # m/s heard, above which a path is counted: noise of the camera is no path
-GAINS = (0.5, 2.0)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """Where a camera sees the drawer, and how far off that may be, m."""
-
-    place: float
-    deviation: float
-
-
-@dataclass(frozen=True)
-class Pace:
-    """How far the drawer moved while it was seen, m, and how far by the sound."""
-
-    seen: float = 0.0
-    heard: float = 0.0
-
-    @property
-    def gain(self) -> float:
-        """Factor of speeds by the sound."""
-        return min(max((self.seen + PRIOR) / (self.heard + PRIOR), GAINS[0]), GAINS[1])
+from ricochet.models.systems.drawers.tracking import pace as paces
+from ricochet.models.systems.drawers.tracking import rehearsal as rehearsals
+from ricochet.models.systems.drawers.tracking.pace import Pace, Seen
+from ricochet.models.systems.drawers.tracking.rehearsal import UNHEARD, Rehearsal
 
 
 @dataclass(frozen=True)
@@ -54,7 +29,8 @@ class Follower:
 
     belief: Belief
     seen: Seen | None = None
-    pace: Pace = Pace()
+    pace: Pace = field(default_factory=Pace)
+    rehearsal: Rehearsal = field(default_factory=Rehearsal)
 
 
 @dataclass(frozen=True)
@@ -96,35 +72,23 @@ def step(follower: Follower, heard: Heard, seen: Seen | None, grammar: Grammar) 
     Args:
         seen: At the end of the frame; None: not seen.
     """
-    pace = follower.pace
-    belief = place_and_direction.step(follower.belief, scaled(heard, pace.gain), grammar)
-    if seen is not None:
-        deviation = max(seen.deviation, LEAST_SEEN)
-        belief = place_and_direction.see(belief, seen.place, deviation)
-    if seen is not None and follower.seen is not None:
-        pace = moved(pace, heard, abs(seen.place - follower.seen.place))
-    return Follower(belief, seen, pace)
+    pace, rehearsal, before = follower.pace, follower.rehearsal, follower.seen
+    paced = paces.scaled(heard, pace.gain)
+    taken = rehearsals.taken(paced, rehearsal.way)
+    belief = place_and_direction.step(follower.belief, taken, grammar)
+    if seen is None:
+        return Follower(belief, None, pace, rehearsal)
+    rehearsal = rehearsals.rehearse(rehearsal, paced, seen, grammar)
+    if before is not None:
+        pace = paces.compared(pace, heard, before, seen)
+    return Follower(rehearsals.pin(belief, seen), seen, pace, rehearsal)
 
 
-def scaled(heard: Heard, gain: float) -> Heard:
-    """Return a frame whose speed is multiplied by a factor."""
-    speed, deviation = gain * heard.speed, gain * heard.speed_deviation
-    return replace(heard, speed=speed, speed_deviation=deviation)
-
-
-def moved(pace: Pace, heard: Heard, path: float) -> Pace:
-    """Return the pace after a frame in which a path was seen, m; slow frames do not count."""
-    if heard.speed < MOVING:
-        return pace
-    return Pace(pace.seen + path, pace.heard + heard.speed * heard.duration)
-
-
-def paced(heard: Sequence[Heard], places: Float[ndarray, " frame"]) -> Pace:
-    """Return the pace after frames at whose ends the drawer was at some places, m."""
-    pace = Pace()
-    for before, after, frame in zip(places[:-1], places[1:], heard[1:], strict=True):
-        pace = moved(pace, frame, abs(float(after - before)))
-    return pace
+def unheard(follower: Follower, seen: Seen | None, grammar: Grammar) -> Follower:
+    """Return the follower after a frame of which nothing was heard."""
+    belief = place_and_direction.step(follower.belief, UNHEARD, grammar)
+    pinned = belief if seen is None else rehearsals.pin(belief, seen)
+    return replace(follower, belief=pinned, seen=seen)
 
 
 def estimate(follower: Follower, grammar: Grammar) -> Estimate:

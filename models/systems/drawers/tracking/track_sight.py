@@ -11,7 +11,7 @@ from numpy import ndarray
 from ricochet.models.filters import kalman
 from ricochet.models.systems.drawers.kinematics.joints import Joint, Kind
 from ricochet.models.systems.drawers.labels import PERIOD
-from ricochet.models.systems.drawers.tracking.follower import Seen
+from ricochet.models.systems.drawers.tracking.pace import Seen
 from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
 from ricochet.models.systems.drawers.tracks import Track
 

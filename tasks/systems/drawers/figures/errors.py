@@ -50,7 +50,9 @@ def sweep(rows: Sequence[Mapping[str, Any]]) -> Figure:
     axes = figure.subplots()
     for place, row in enumerate(rows):
         found = row["ours_over_mid_stroke"]
-        axes.plot(found["interval"], [place, place], color=style.COLOURS[0], lw=2)
+        axes.plot(
+            found["interval"] or [found["value"]] * 2, [place, place], color=style.COLOURS[0], lw=2
+        )
         axes.plot([found["value"]], [place], "o", color=style.COLOURS[0], ms=5)
     axes.axvline(1.0, color="0.6", lw=1)
     axes.set_yticks(range(len(rows)), [_named(row["setting"]) for row in rows], fontsize=8)
@@ -66,7 +68,7 @@ def _bars(axes: Axes, drawers: Mapping[str, Any], ways: Sequence[str], value: An
     for number, (way, colour) in enumerate(zip(ways, _colours(len(ways)), strict=True)):
         found = [value(each, way) for each in drawers.values()]
         heights = np.array([each["value"] for each in found])
-        ends = np.array([each["interval"] for each in found]).T
+        ends = np.array([each["interval"] or [each["value"]] * 2 for each in found]).T
         places = np.arange(len(drawers)) + (number + 0.5) * width - 0.4
         errors = np.abs(ends - heights)
         axes.bar(places, heights, width, color=colour, label=way.replace("_", " "))

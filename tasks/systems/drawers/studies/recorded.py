@@ -12,7 +12,7 @@ from ricochet.models.sound import source_direction, spectra
 from ricochet.models.systems.drawers import features, labels
 from ricochet.models.systems.drawers.kinematics import scene
 from ricochet.models.systems.drawers.labels import FRAME, PERIOD
-from ricochet.models.systems.drawers.tracking.follower import Seen
+from ricochet.models.systems.drawers.tracking.pace import Seen
 from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
 from ricochet.tasks.systems.drawers.trials import Frames, Sight, Trial
 

@@ -1,7 +1,7 @@
 """The numbers of the study of drawers: of each drawer over its sessions, the sweep, and claims.
 
 Errors of sessions are averaged as squares, over all of them, as Baum et al. average theirs; their
-intervals, of nine of ten, are those of the bootstrap over sessions.
+intervals, of nine of ten, are those of the bootstrap over sessions; of one session there is none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -137,6 +137,8 @@ def _ratio(more: Sequence[float], less: Sequence[float]) -> dict[str, Any]:
 
 
 def _with_interval(values: ndarray, summary: Any) -> dict[str, Any]:
+    if len(values) < 2:
+        return {"value": _rounded(summary(values)), "interval": None}
     rows = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
     low, high = np.quantile(summary(values[rows]), [0.05, 0.95])
     return {

@@ -75,9 +75,14 @@ class SimulatedTakes:
 
 @dataclass(frozen=True)
 class RecordedTakes:
-    """Takes of sessions that were lit at first and then dark, and whose motion was measured."""
+    """Takes of sessions that were lit at first and then dark, and whose motion was measured.
+
+    Attributes:
+        drawer: Whose they must be.
+    """
 
     folders: tuple[Path, ...]
+    drawer: str
 
     @property
     def count(self) -> int:
@@ -88,10 +93,12 @@ class RecordedTakes:
         """Yield the takes.
 
         Raises:
-            BadInput: If a session is of other microphones than the package's.
+            BadInput: If a session is of another drawer, or of other microphones than the package's.
         """
         for folder in self.folders:
             session, taken = sessions.read(folder)
+            if session.drawer != self.drawer:
+                raise BadInput(str(folder), f"the drawer {session.drawer}", self.drawer)
             _check_ring(drawer.microphones, session.rig.array().positions, str(folder))
             for take in taken:
                 each = calibration.recorded(session, take)

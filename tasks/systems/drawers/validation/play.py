@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from ricochet.hardware.robots.simulated import SimulatedArm
+from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.drawers import hand, hearing
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
 from ricochet.models.systems.drawers.hand import GAP
@@ -93,7 +94,8 @@ def reach(estimates: Estimates, grammar: Grammar) -> Float[ndarray, " frame"]:
     left, right = arm.workspace.y
     shift = right - farthest  # the farthest goal is at the right end of what the arm reaches
     if grammar.low + shift < left:
-        raise ValueError(f"a drawer of {grammar.high - grammar.low:.2f} m, too long for the arm")
+        length = f"a drawer of {grammar.high - grammar.low:.2f} m"
+        raise BadInput("the arm", length, f"{right - left - GAP - hand.CLEARANCE:.2f} m at most")
     found = np.empty(len(estimates.place))
     arm.move((arm.workspace.x, wanted.goal + shift, HEIGHT), 2.0)
     arm.advance(3.0)

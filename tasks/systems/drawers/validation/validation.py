@@ -14,8 +14,7 @@ from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.storage.files import digest_of, sha256
-from ricochet.tasks.systems.drawers import packages
+from ricochet.tasks.systems.drawers import calibration, packages, sessions
 from ricochet.tasks.systems.drawers.kinds import DRAWER, PREFIX
 from ricochet.tasks.systems.drawers.settings import DrawerGate, DrawerSessions
 from ricochet.tasks.systems.drawers.validation import fresh_takes, gate, play, report, results
@@ -41,6 +40,10 @@ def open_simulated(request: RigRequest) -> RunTrials[DrawerResult]:
     wanted = request.settings[DrawerSessions]
     drawer = request.name.removeprefix(PREFIX)
     fresh_takes.refuse_drawer(drawer, request.name)
+    if wanted.seconds - wanted.light_off < calibration.DARK:
+        found = f"{wanted.light_off:g} s of {wanted.seconds:g} s"
+        expected = f"{calibration.DARK:g} s of darkness at least after it"
+        raise BadInput("drawers.light_off", found, expected)
     takes = partial(
         SimulatedTakes,
         drawer,
@@ -60,7 +63,8 @@ def open_recorded(request: RigRequest) -> RunTrials[DrawerResult]:
     for folder in folders:
         if not (folder / MANIFEST).is_file():
             raise BadInput(str(folder / MANIFEST), "nothing", "a session of the drawer")
-    return partial(attempt_all, lambda _: RecordedTakes(folders), RECORDED)
+    drawer = request.name.removeprefix(PREFIX)
+    return partial(attempt_all, lambda _: RecordedTakes(folders, drawer), RECORDED)
 
 
 def measure(
@@ -73,14 +77,16 @@ def measure(
     """
     package, where = candidate.package, candidate.registered.where
     manifests = list(candidate.recordings())
-    if digest_of(sorted(sha256(file) for file in manifests)) != package.data_digest:
+    if sessions.digest([file.parent for file in manifests]) != package.data_digest:
         raise BadInput(where, "other sessions", "those that it was learnt from")
     stated = _stated(package, where)
     drawer = packages.from_package(package, where=where)
     held = set(package.settings["takes"]["held_out"])
     takes = [
         each
-        for each in RecordedTakes(tuple(file.parent for file in manifests)).of(drawer)
+        for each in RecordedTakes(
+            tuple(file.parent for file in manifests), candidate.registered.name.removeprefix(PREFIX)
+        ).of(drawer)
         if each.name in held
     ]
     if len(takes) != len(held):
@@ -113,6 +119,8 @@ def attempt_all(
             for take in takes.of(drawer):
                 done.append(play.attempt(drawer, take))
                 progress(len(done), takes.count)
+            if not done:
+                raise BadInput(contenders.name, "no take", "takes that were lit and then dark")
             trials[role] = tuple(done)
     _refuse_learnt(contenders, [each.take for each in trials[CANDIDATE]])
     return DrawerResult(

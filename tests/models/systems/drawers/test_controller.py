@@ -9,7 +9,7 @@ from ricochet.models.systems.drawers import controller, live
 from ricochet.models.systems.drawers.controller import Controller
 from ricochet.models.systems.drawers.hand import GAP
 from ricochet.models.systems.drawers.labels import FRAME, PERIOD
-from ricochet.models.systems.drawers.tracking.follower import Seen
+from ricochet.models.systems.drawers.tracking.pace import Seen
 from tests.models.systems.drawers import hearings
 
 CHANNELS, BUFFER = 3, 176
@@ -52,6 +52,7 @@ def test_what_is_seen_has_the_hand_before_it() -> None:
         (np.full((CHANNELS + 1, BUFFER), 0.1), "expected 3 channels"),
         (np.zeros((CHANNELS, BUFFER)), "stuck"),
         (2.0 * np.sign(noise()), "at most"),
+        (np.sign(noise()), "at full scale"),
         (np.zeros((CHANNELS, 0)), "samples"),
         (np.zeros(5), "shape"),
         (None, "shape"),
@@ -88,7 +89,17 @@ def test_time_goes_on_while_nothing_is_heard() -> None:
     assert one.stream.frames * PERIOD < 0.2
 
 
-@pytest.mark.parametrize("seen", [Seen(math.nan, 0.01), Seen(0.1, 0.0), Seen(0.1, math.inf)])
+def test_a_camera_is_believed_where_nothing_is_heard() -> None:
+    one = made()
+    for _ in range(60):
+        one.hear(None, Seen(0.2, 0.003))
+    assert one.estimate is not None and one.estimate.place == pytest.approx(0.2, abs=0.01)
+    assert one.hand.goal == pytest.approx(0.2 + GAP, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "seen", [Seen(math.nan, 0.01), Seen(0.1, 0.0), Seen(0.1, math.inf), Seen(1e300, 0.01)]
+)
 def test_a_camera_that_sees_no_place_is_said_and_not_believed(seen: Seen) -> None:
     one, other = made(), made()
     fed(one, 12, seen)

@@ -10,7 +10,7 @@ from ricochet.models.systems.drawers import features, hearing, live
 from ricochet.models.systems.drawers.hearing import Hearing
 from ricochet.models.systems.drawers.labels import FRAME
 from ricochet.models.systems.drawers.tracking import follower
-from ricochet.models.systems.drawers.tracking.follower import Seen
+from ricochet.models.systems.drawers.tracking.pace import Seen
 from tests.models.systems.drawers import hearings
 
 CHANNELS, FRAMES = 3, 24

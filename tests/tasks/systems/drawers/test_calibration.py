@@ -116,10 +116,56 @@ def test_too_few_takes_with_a_track_are_refused(folders: list[Path], tmp_path: P
         calibration.run([dark], tmp_path)
 
 
+def edited_track(folder: Path, name: str, keep: slice | np.ndarray) -> None:
+    lines = (folder / name).read_text().splitlines()
+    rows = np.array(lines[1:], dtype=object)[keep]
+    (folder / name).write_text("\n".join([lines[0], *rows]) + "\n")
+
+
+def test_the_longest_light_without_a_gap_is_learnt_from(
+    folders: list[Path], tmp_path: Path
+) -> None:
+    copied = without(folders[0], tmp_path, "motion")
+    session, takes = sessions.read(copied)
+    whole = calibration.recorded(session, takes[0])
+    assert whole.lit == pytest.approx((0.0, 12.0), abs=0.1) and whole.is_known
+    times = takes[0].vision.times
+    edited_track(copied, "vision-0000.csv", (times < 2.0) | (times > 5.5))
+    session, takes = sessions.read(copied)
+    holed = calibration.recorded(session, takes[0])
+    assert holed.lit == pytest.approx((5.5, 12.0), abs=0.1)
+    learnt = calibration._learnt_from(holed)
+    assert len(learnt.power) == pytest.approx(6.5 / PERIOD, abs=2)
+    np.testing.assert_array_equal(learnt.labels.speed[:50], whole.frames.labels.speed[86:136])
+
+
+def test_a_moment_of_light_is_not_learnt_from_and_said(folders: list[Path], tmp_path: Path) -> None:
+    copied = without(folders[0], tmp_path, "motion")
+    session, takes = sessions.read(copied)
+    edited_track(copied, "vision-0000.csv", takes[0].vision.times < 3.0)
+    session, takes = sessions.read(copied)
+    each = calibration.recorded(session, takes[0])
+    assert not each.is_known and "expected 5 s to learn from" in each.short[0]
+
+
+def test_a_take_that_rests_in_the_dark_is_not_held_out(folders: list[Path]) -> None:
+    session, takes = sessions.read(folders[0])
+    each = calibration.recorded(session, takes[0])
+    assert each.tells_dark
+    labels = each.frames.labels
+    still = replace(labels, speed=np.where(np.arange(len(labels.speed)) < 180, labels.speed, 0.0))
+    assert not replace(each, frames=replace(each.frames, labels=still)).tells_dark
+
+
+def test_a_session_is_given_once(folders: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="twice"):
+        calibration.run([folders[0], folders[0]], tmp_path, size=SIZE)
+
+
 def test_what_the_ring_does_not_hear_is_said() -> None:
     heard = hearings.random(3)
     assert calibration._unheard(heard) == []
     deaf = replace(heard, place=replace(heard.place, slope=0.0))
     assert "where the drawer is" in calibration._unheard(deaf)[0]
-    blind = replace(heard, grammar=replace(heard.grammar, direction_weight=0.0))
+    blind = replace(heard, grammar=replace(heard.grammar, direction_weight=0.01))
     assert "which way" in calibration._unheard(blind)[0]

@@ -223,6 +223,19 @@ class TestAddedMotion:
         after = sorted(path.name for path in session.iterdir()), (session / MANIFEST).read_bytes()
         assert after == before
 
+    def test_a_second_film_that_does_not_fit_leaves_the_first(
+        self, alone: tuple[Path, Path]
+    ) -> None:
+        session, film = alone
+        add_motion.add(session, "take-0000.wav", film, 6.0)
+        before = {path.name: path.read_bytes() for path in session.iterdir()}
+        track = track_files.read(film)
+        moved = np.interp(track.times - 0.6, track.times, track.positions)
+        track_files.write(film, Track(track.times, moved))
+        with pytest.raises(BadInput, match="late against the sound"):
+            add_motion.add(session, "take-0000.wav", film, 6.0)
+        assert {path.name: path.read_bytes() for path in session.iterdir()} == before
+
     def test_the_command_says_in_a_line_what_is_wrong(
         self, alone: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
     ) -> None:

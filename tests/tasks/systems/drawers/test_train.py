@@ -1,6 +1,7 @@
 """From sessions to a registered, validated package of a drawer, at a small size."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,19 @@ def test_named_sessions_are_learnt_from_as_recorded_ones_are(
 
 
 @pytest.mark.slow
+def test_a_track_that_was_corrected_is_learnt_from_anew(
+    trained: TrainingRequest, tmp_path: Path
+) -> None:
+    (folder,) = train.folders_of(trained)
+    copied = Path(shutil.copytree(folder, tmp_path / folder.name))
+    named = request(tmp_path, f"drawer_learning.recordings=[{json.dumps(str(copied))}]")
+    before = train.key_of(named)
+    track = copied / "motion-0001.csv"
+    track.write_text(track.read_text().replace("0.1", "0.2", 1))
+    assert train.key_of(named) != before
+
+
+@pytest.mark.slow
 def test_a_package_follows_fresh_takes_and_an_arm_follows_it(trained: TrainingRequest) -> None:
     drawer = packages.read(trained.out / train.PACKAGE)
     (take,) = SimulatedTakes("kitchen-small", 3, 1, 24.0, 12.0).of(drawer)
@@ -70,7 +84,7 @@ def test_a_package_follows_fresh_takes_and_an_arm_follows_it(trained: TrainingRe
 def test_takes_of_its_sessions_are_what_it_was_tried_on(trained: TrainingRequest) -> None:
     drawer = packages.read(trained.out / train.PACKAGE)
     result = train.describe(trained)
-    recorded = RecordedTakes(tuple(train.folders_of(trained)))
+    recorded = RecordedTakes(tuple(train.folders_of(trained)), "kitchen-small")
     held = [each for each in recorded.of(drawer) if each.name in result["takes"]["held_out"]]
     found = play.follow(drawer, held[0])
     assert found.dark_held == pytest.approx(result["dark_coverage_90"]["value"], abs=1e-4)

@@ -147,7 +147,13 @@ def test_its_own_program_runs_under_its_policy(page: str, tmp_path: Path) -> Non
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium to open the page with")
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'user'}"]
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-audio-output",
+        f"--user-data-dir={tmp_path / 'user'}",
+    ]
     flags += ["--disable-background-networking", "--no-first-run", "--dump-dom"]
     done = subprocess.run(
         [browser, *flags, (tmp_path / "page.html").as_uri()],

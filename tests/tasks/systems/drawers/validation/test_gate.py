@@ -65,6 +65,7 @@ def test_figures_that_are_not_found_again_are_refused(name: str) -> None:
         ({"dark_held": 1.0}, "dark at 90 %"),
         ({"dark_error": 0.12}, "middle of the stroke"),
         ({"touching": 0.03}, "touching"),
+        ({"near": 0.7}, "hand"),
     ],
 )
 def test_each_fault_is_refused_by_its_name(changes: dict[str, float], name: str) -> None:
@@ -72,7 +73,25 @@ def test_each_fault_is_refused_by_its_name(changes: dict[str, float], name: str)
 
 
 def test_few_takes_show_nothing() -> None:
-    assert "takes" in refused(gate.judge_trials(result(takes(4)), SOUND))
+    assert "takes" in refused(gate.judge_trials(result(takes(5)), SOUND))
+
+
+@pytest.mark.parametrize("shares", [(0.2, 0.95, 0.4, 0.95, 0.7, 0.95, 0.3, 0.95), (0.8, 0.84) * 4])
+def test_coverage_that_scatters_is_not_excused(shares: tuple[float, ...]) -> None:
+    made = [replace(each, dark_held=x) for each, x in zip(takes(8), shares, strict=True)]
+    assert "dark at 90 %" in refused(gate.judge_trials(result(tuple(made)), SOUND))
+
+
+def test_six_takes_can_show_a_candidate_that_is_worse() -> None:
+    worse = result(takes(6, dark_error=0.06), takes(6, dark_error=0.03))
+    assert "dark error against champion" in refused(gate.judge_trials(worse, SOUND))
+
+
+@pytest.mark.parametrize("name", list(STATED))
+def test_a_figure_that_is_no_number_is_refused(name: str) -> None:
+    for side in ("stated", "measured"):
+        other = replace(SOUND, **{side: STATED | {name: float("nan")}})
+        assert refused(gate.judge_evidence(other)) == {"figures"}
 
 
 def test_what_is_farther_off_than_the_champion_is_refused() -> None:

@@ -1,0 +1,100 @@
+"""Whether the sound can be followed in the dark, rehearsed while there is light.
+
+Sound may be other than what was learnt from: louder or quieter, beside a machine, from a microphone
+that fails. So while the drawer is seen, beliefs follow it by sound alone, pinned to where it is
+seen only now and then, one for each way to take the sound:
+
+    whole    as it was learnt
+    half     deviations twice as wide, directions worth a half
+    little   four times as wide, worth a fifth
+    speed    whole, without places and directions
+    nothing  the drawer moves as fast as drawers are moved
+
+The way that gave most probability to where the drawer was seen is taken in the dark; those that
+take less must be better by PREFERRED nats, since frames are alike.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ricochet.models.systems.drawers.belief import place_and_direction
+from ricochet.models.systems.drawers.belief.place_and_direction import Belief, Grammar, Heard
+from ricochet.models.systems.drawers.labels import PERIOD
+from ricochet.models.systems.drawers.tracking.pace import Seen
+
+WAYS = ("whole", "half", "little", "speed", "nothing")
+SPEED, NOTHING = 3, 4
+PINNED = 78  # frames, five seconds, after which beliefs are pinned again
+PREFERRED = 10.0
+MEMORY = 300.0  # frames, of the scores: how loud a session is, is not known at first
+WORTH = {1: (2.0, 0.5), 2: (4.0, 0.2)}
+"""How much wider deviations are, and what directions are worth."""
+RARE = 1e-6  # probability that any place keeps
+LEAST_SEEN = 0.003  # m, that a belief on cells can be pinned to
+UNHEARD = Heard(0.2, 0.3, 0.0, math.inf, PERIOD)
+"""A frame of which nothing is known but how fast drawers are moved."""
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Beliefs by each of WAYS, and how likely each made what was seen.
+
+    Attributes:
+        beliefs: None before the drawer was seen.
+        scores: Sums of log probabilities over the last MEMORY frames or so, nats.
+        frames: Since the beliefs were pinned.
+    """
+
+    beliefs: tuple[Belief, ...] | None = None
+    scores: tuple[float, ...] = (0.0,) * len(WAYS)
+    frames: int = 0
+
+    @property
+    def way(self) -> int:
+        """The way to take the sound: its place in WAYS."""
+        preferred = [self.scores[0] + PREFERRED, *self.scores[1:]]
+        return int(np.argmax(preferred))
+
+
+def taken(heard: Heard, way: int) -> Heard:
+    """Return a frame as it is taken by one of WAYS."""
+    if way == NOTHING:
+        return replace(UNHEARD, duration=heard.duration)
+    if way == SPEED:
+        return replace(heard, place_deviation=math.inf, odds=0.0)
+    wider, worth = WORTH.get(way, (1.0, 1.0))
+    return replace(
+        heard,
+        speed_deviation=wider * heard.speed_deviation,
+        place_deviation=wider * heard.place_deviation,
+        odds=worth * heard.odds,
+    )
+
+
+def rehearse(rehearsal: Rehearsal, heard: Heard, seen: Seen, grammar: Grammar) -> Rehearsal:
+    """Return the rehearsal after a frame at whose end the drawer was seen."""
+    if rehearsal.beliefs is None or rehearsal.frames >= PINNED:
+        pinned = pin(place_and_direction.anywhere(grammar), seen)
+        return replace(rehearsal, beliefs=(pinned,) * len(WAYS), frames=0)
+    moved = tuple(
+        place_and_direction.step(belief, taken(heard, way), grammar)
+        for way, belief in enumerate(rehearsal.beliefs)
+    )
+    scores = tuple(
+        (1.0 - 1.0 / MEMORY) * score + _log_probability(belief, seen.place)
+        for score, belief in zip(rehearsal.scores, moved, strict=True)
+    )
+    return Rehearsal(moved, scores, rehearsal.frames + 1)
+
+
+def pin(belief: Belief, seen: Seen) -> Belief:
+    """Return a belief pinned to where the drawer is seen, on cells that reach it."""
+    reaching = place_and_direction.reaching(belief, seen.place)
+    return place_and_direction.see(reaching, seen.place, max(seen.deviation, LEAST_SEEN))
+
+
+def _log_probability(belief: Belief, place: float) -> float:
+    cell = int(np.argmin(np.abs(belief.places - place)))
+    return math.log((1.0 - RARE) * float(belief.probabilities[:, cell].sum()) + RARE)
