@@ -189,6 +189,7 @@ def run(
         },
         "notes": [
             *(f"{each.name}: {note}" for each in every for note in (*each.take.notes, *each.short)),
+            *_alone(kept),
             *_unheard(learnt.hearing),
         ],
         "registered": None,
@@ -245,6 +246,13 @@ def _predict(learnt: Learnt, takes: Sequence[Recorded], out: Path) -> dict[str, 
         write_bytes(output_folder(out) / name, _rows(ours))
         written[each.name] = name
     return written
+
+
+def _alone(kept: Sequence[Recorded]) -> list[str]:
+    """Say where all takes are of one session, which share what another will not."""
+    if len({each.session.identity for each in kept}) > 1:
+        return []
+    return ["all takes are of one session: intervals may be too narrow in others"]
 
 
 def _unheard(heard: Hearing) -> list[str]:

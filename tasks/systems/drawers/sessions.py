@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from annotated_types import Gt
 from jaxtyping import Float
 from numpy import ndarray
@@ -35,6 +36,7 @@ from ricochet.tasks.systems.drawers import track_files
 
 SCHEMA = "ricochet.drawer-session/1"
 LEAST_SECONDS = 5.0
+STUCK = 0.5  # s for which a microphone that works does not give one value
 LATEST = 0.1  # s by which the light may go off after a take's end: clocks
 NEVER_LIT = "never lit: the place is unknown until it is heard, and intervals may be too narrow"
 CLIPPED = 1e-3  # share of frames at full scale: peaks of impacts, of which the time alone is used
@@ -200,6 +202,8 @@ def load(session: Session, stated: StatedTake) -> Take:
         motion = track_files.read(file)
         track_files.check_throughout(file, motion, seconds)
         notes.append(_compared(file, motion, samples))
+    if vision is not None and motion is not None:
+        track_files.check_agree(session.folder / str(stated.vision), vision, motion)
     said = tuple(note for note in notes if note)
     return Take(stated.file, samples, vision, motion, stated.light_off_at, said)
 
@@ -242,7 +246,21 @@ def _check_sound(path: Path, samples: Float[ndarray, "channel sample"]) -> None:
     seconds = samples.shape[1] / SAMPLE_RATE
     if seconds < LEAST_SECONDS:
         raise BadInput(str(path), f"{seconds:.2f} s", f"{LEAST_SECONDS:g} s at least")
+    if (stuck := _stuck(samples)) is not None:
+        found = f"channel {stuck[0]} stuck for {stuck[1]:.1f} s"
+        raise BadInput(str(path), found, "sound in every channel throughout")
     try:
         channel_faults.check_flat(samples, sample_rate=SAMPLE_RATE)
     except channel_faults.ChannelFaultError as error:
         raise BadInput(str(path), str(error), "sound in every channel") from error
+
+
+def _stuck(samples: Float[ndarray, "channel sample"]) -> tuple[int, float] | None:
+    """Return a channel that does not change for STUCK seconds, and how long it does not."""
+    for channel, values in enumerate(samples):
+        changes = np.flatnonzero(np.diff(values) != 0.0)
+        ends = np.concatenate([[-1], changes, [len(values) - 1]])
+        longest = float(np.diff(ends).max()) / SAMPLE_RATE
+        if longest > STUCK:
+            return channel, longest
+    return None

@@ -15,6 +15,8 @@ FARTHEST = 2.0
 """Largest opening, m: what is more was written in other units."""
 LEAST = 0.02
 """Least way between both ends of a track that moves, m."""
+AGREE = 0.02
+"""m, by which camera and measured motion may differ."""
 GAP = 0.5
 """Longest time between frames of a motion that is throughout, s."""
 
@@ -61,6 +63,15 @@ def check_lit(file: Path, track: Track, light_off_at: float) -> None:
     if track.times[-1] > light_off_at:
         found = f"a frame at {track.times[-1]:.3f} s"
         raise BadInput(str(file), found, f"none after the light went off at {light_off_at:g} s")
+
+
+def check_agree(file: Path, vision: Track, motion: Track) -> None:
+    """Refuse a camera that sees another motion than was measured."""
+    measured = np.interp(vision.times, motion.times, motion.positions)
+    off = float(np.sqrt(np.mean((vision.positions - measured) ** 2)))
+    if off > AGREE:
+        found = f"{off:.3f} m (root of the mean square) off the measured motion"
+        raise BadInput(str(file), found, f"{AGREE:g} m at most: one zero, one unit, one direction")
 
 
 def check_on_time(file: Path, track: Track, late: float | None) -> str | None:

@@ -160,6 +160,7 @@ def test_a_drawer_that_rests_while_there_is_light_cannot_be_compared(session: Pa
     track = track_files.read(file)
     noise = np.random.default_rng(0).normal(0.0, 0.01, len(track.times))
     track_files.write(file, Track(track.times, 0.1 + noise))
+    edited(session, lambda manifest: manifest["takes"][0].pop("motion"))
     _, takes = sessions.read(session)
     assert "vision-0000.csv cannot be compared with the sound" in takes[0].notes[0]
 
@@ -190,6 +191,24 @@ def test_a_manifest_that_cannot_be_is_refused(
 def test_vision_and_the_end_of_light_come_together(session: Path, absent: str) -> None:
     edited(session, lambda manifest: manifest["takes"][0].pop(absent))
     assert f"no {absent}" in reason(session)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda x: x + 0.05, lambda x: -x, lambda x: 2.0 * x], ids=["off", "turned", "twice"]
+)
+def test_a_camera_that_sees_another_motion_is_set_aside(
+    session: Path, change: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    seen = track_files.read(session / "vision-0000.csv")
+    track_files.write(session / "vision-0000.csv", Track(seen.times, change(seen.positions)))
+    assert "off the measured motion" in reason(session)
+
+
+def test_a_microphone_that_sticks_for_a_while_is_set_aside(session: Path) -> None:
+    samples = audio_files.read(session / "take-0000.wav").samples.copy()
+    samples[1, 20_000:40_000] = samples[1, 20_000]
+    replaced(session, samples)
+    assert "channel 1 stuck for 1.2" in reason(session)
 
 
 class TestAddedMotion:
