@@ -78,7 +78,8 @@ def step(follower: Follower, heard: Heard, seen: Seen | None, grammar: Grammar) 
     belief = place_and_direction.step(follower.belief, taken, grammar)
     if seen is None:
         return Follower(belief, None, pace, rehearsal)
-    rehearsal = rehearsals.rehearse(rehearsal, paced, seen, grammar)
+    if pace.is_known:
+        rehearsal = rehearsals.rehearse(rehearsal, paced, seen, grammar)
     if before is not None:
         pace = paces.compared(pace, heard, before, seen)
     return Follower(rehearsals.pin(belief, seen), seen, pace, rehearsal)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from ricochet.models.systems.drawers.belief.place_and_direction import Heard
 
 PRIOR = 0.5  # m, two strokes
+COMPARED = 1.0  # m, of both paths together, from which the factor is known
 MOVING = 0.1  # m/s heard or seen, above which a path is counted
 CLEAR = 4.0  # deviations of a seen speed, above which it is one
 GAINS = (0.5, 2.0)
@@ -32,6 +33,11 @@ class Pace:
 
     seen: float = 0.0
     heard: float = 0.0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether so much was compared that the factor is more than the prior's."""
+        return self.seen + self.heard >= COMPARED
 
     @property
     def gain(self) -> float:

@@ -7,7 +7,6 @@ seen only now and then, one for each way to take the sound:
     whole    as it was learnt
     half     deviations twice as wide, directions worth a half
     little   four times as wide, worth a fifth
-    speed    whole, without places and directions
     nothing  the drawer moves as fast as drawers are moved
 
 The way that gave most probability to where the drawer was seen is taken in the dark; those that
@@ -24,10 +23,11 @@ from ricochet.models.systems.drawers.belief.place_and_direction import Belief, G
 from ricochet.models.systems.drawers.labels import PERIOD
 from ricochet.models.systems.drawers.tracking.pace import Seen
 
-WAYS = ("whole", "half", "little", "speed", "nothing")
-SPEED, NOTHING = 3, 4
-PINNED = 78  # frames, five seconds, after which beliefs are pinned again
+WAYS = ("whole", "half", "little", "nothing")
+NOTHING = 3
+PINNED = 156  # frames, ten seconds, after which beliefs are pinned again
 PREFERRED = 10.0
+HARDLY = 0.85  # sound that says hardly more than nothing says nothing: places of another drawer do
 MEMORY = 300.0  # frames, of the scores: how loud a session is, is not known at first
 WORTH = {1: (2.0, 0.5), 2: (4.0, 0.2)}
 """How much wider deviations are, and what directions are worth."""
@@ -54,7 +54,7 @@ class Rehearsal:
     @property
     def way(self) -> int:
         """The way to take the sound: its place in WAYS."""
-        preferred = [self.scores[0] + PREFERRED, *self.scores[1:]]
+        preferred = [self.scores[0] + PREFERRED, *self.scores[1:-1], HARDLY * self.scores[-1]]
         return int(np.argmax(preferred))
 
 
@@ -62,8 +62,6 @@ def taken(heard: Heard, way: int) -> Heard:
     """Return a frame as it is taken by one of WAYS."""
     if way == NOTHING:
         return replace(UNHEARD, duration=heard.duration)
-    if way == SPEED:
-        return replace(heard, place_deviation=math.inf, odds=0.0)
     wider, worth = WORTH.get(way, (1.0, 1.0))
     return replace(
         heard,
