@@ -101,7 +101,7 @@ SYSTEM = System(
             "how fast, which way and where drawers move, by sound: the paper's figures and ours",
             _study,
             duration="hours on two processors, goes on where it was stopped;"
-            " with --quick two minutes",
+            " with --quick three minutes",
             headline=Headline(
                 "drawers",
                 {
