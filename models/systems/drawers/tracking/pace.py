@@ -37,7 +37,7 @@ class Pace:
     @property
     def is_known(self) -> bool:
         """Whether so much was compared that the factor is more than the prior's."""
-        return self.seen + self.heard >= COMPARED
+        return bool(self.seen + self.heard >= COMPARED)
 
     @property
     def gain(self) -> float:
