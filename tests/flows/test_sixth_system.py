@@ -66,7 +66,7 @@ def test_the_command_line_lists_a_further_system(ricochet):
     assert "--flips N" in ricochet("study", "coin", "--help").stdout
     assert "ricochet validate coin-fair" in ricochet("validate", "--help").stdout
     unknown = ricochet("train", "dice", status=2).stderr
-    assert "expected one of density, energy, batting, coin" in unknown
+    assert "expected one of density, energy, batting, drawer, coin" in unknown
 
 
 def test_a_training_that_searches_nothing_has_no_trials(ricochet):
