@@ -9,7 +9,7 @@ with q the opening, v how fast its estimates move and u the upper end of the int
 opening nine times of ten. An opening that is not known keeps the hand before the farthest limit.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
 from ricochet.models.systems.drawers.labels import PERIOD
@@ -34,7 +34,7 @@ class Hand:
 
     goal: float
     place: float | None = None
-    velocity: float = field(default=0.0)
+    velocity: float = 0.0
 
 
 def begin(grammar: Grammar) -> Hand:
