@@ -13,19 +13,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.sound import source_direction, spectra
-from ricochet.models.systems.drawers import features, labels, tracks
+from ricochet.models.systems.drawers import features, hearing, labels, tracks
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
 from ricochet.models.systems.drawers.features import Features
 from ricochet.models.systems.drawers.hearing import Hearing
 from ricochet.models.systems.drawers.labels import FRAME, PERIOD, Labels
 from ricochet.models.systems.drawers.learning import Size
-from ricochet.models.systems.drawers.tracking import track_sight
+from ricochet.models.systems.drawers.tracking import follower, track_sight
 from ricochet.models.systems.drawers.tracking.follower import Estimates
 from ricochet.models.systems.drawers.tracking.pace import Seen
 from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
@@ -210,16 +210,32 @@ def recorded(session: Session, take: Take) -> Recorded:
 
 def trial(each: Recorded) -> Trial:
     """Return what is tried of a take: its frames, what the camera saw, where sounds come from."""
-    array, take = each.session.rig.array(), each.take
-    sources = source_direction.locate(take.samples, FRAME, array)
-    count, light_off = len(sources), take.light_off_at or 0.0
+    sources = source_direction.locate(each.take.samples, FRAME, each.session.rig.array())
+    return Trial(each.frames, sight(each), sources, dark(each))
+
+
+def sight(each: Recorded) -> Sight:
+    """Return what the camera saw at the end of each frame."""
+    take, count = each.take, len(each.frames.labels.speed)
     lit, seen = Lit([]), list[Seen | None]()
     if take.vision is not None:
         noise = tracks.noise(take.vision)
-        lit, seen = track_sight.follow(take.vision, noise, min(light_off, take.seconds))
-    ends = PERIOD * np.arange(1, count + 1)
-    sight = Sight(lit, [*seen, *[None] * (count - len(seen))][:count])
-    return Trial(each.frames, sight, sources, ends > light_off)
+        lit, seen = track_sight.follow(
+            take.vision, noise, min(take.light_off_at or 0.0, take.seconds)
+        )
+    return Sight(lit, [*seen, *[None] * (count - len(seen))][:count])
+
+
+def dark(each: Recorded) -> Bool[ndarray, " frame"]:
+    """Return which frames are after the light went off."""
+    ends = PERIOD * np.arange(1, len(each.frames.labels.speed) + 1)
+    return np.asarray(ends > (each.take.light_off_at or 0.0))
+
+
+def _followed(learnt: Learnt, each: Recorded) -> Estimates:
+    """Return where the drawer is believed to be; sources of sound are not asked for."""
+    heard = hearing.listen(learnt.hearing, each.frames.features).heard()
+    return follower.follow(heard, sight(each).seen, learnt.hearing.grammar)
 
 
 def _learnt_from(each: Recorded) -> Frames:
@@ -241,7 +257,7 @@ def _predict(learnt: Learnt, takes: Sequence[Recorded], out: Path) -> dict[str, 
     """Write where the drawer is in each frame of takes whose motion was not measured."""
     written = {}
     for number, each in enumerate(takes):
-        _, ours = trials.follow(learnt, trial(each))
+        ours = _followed(learnt, each)
         name = f"positions-{number:04d}.csv"
         write_bytes(output_folder(out) / name, _rows(ours))
         written[each.name] = name
@@ -267,7 +283,7 @@ def _unheard(heard: Hearing) -> list[str]:
 
 def _shown(learnt: Learnt, each: Recorded) -> Shown:
     """Return a take as it is followed."""
-    _, ours = trials.follow(learnt, trial(each))
+    ours = _followed(learnt, each)
     truth = None if each.take.motion is None else each.frames.labels.position
     light_off = each.take.light_off_at or 0.0
     return Shown(each.name, ours, learnt.hearing.grammar, truth, light_off)

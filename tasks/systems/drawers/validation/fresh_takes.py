@@ -103,8 +103,8 @@ class RecordedTakes:
             for take in taken:
                 each = calibration.recorded(session, take)
                 if each.tells_dark:
-                    tried = calibration.trial(each)
-                    yield FreshTake(each.name, each.frames, tried.sight, tried.dark)
+                    seen, dark = calibration.sight(each), calibration.dark(each)
+                    yield FreshTake(each.name, each.frames, seen, dark)
 
 
 def simulated(setting: Setting, seed: int, number: int) -> FreshTake:
