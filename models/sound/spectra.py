@@ -47,12 +47,12 @@ def mel_decibels(
 
 
 def loudness(power: Float[ndarray, "frame bin"]) -> Float[ndarray, " frame"]:
-    """Return the root mean square of each frame.
+    """Return the mean amplitude of each frame's spectrum, as Baum et al. measure it (Sec. III-B).
 
-    >>> loudness(np.full((2, 8), 0.5))
-    array([2., 2.])
+    >>> loudness(np.full((2, 8), 0.25))
+    array([0.5, 0.5])
     """
-    return np.asarray(np.sqrt(power.sum(1)))
+    return np.asarray(np.sqrt(power).mean(1))
 
 
 def pitch(power: Float[ndarray, "frame bin"], sample_rate: float) -> Float[ndarray, " frame"]:

@@ -3,6 +3,7 @@
 Frames of FRAME samples at SAMPLE_RATE, 64 ms, one after another (Sec. III-A of Baum et al.).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +35,17 @@ class Labels:
     def moving(self) -> Bool[ndarray, " frame"]:
         """Frames in which it moves."""
         return self.speed > MOVING
+
+
+def together(parts: Sequence[Labels]) -> Labels:
+    """Return the labels of takes one after another.
+
+    >>> one = Labels(np.ones(2), np.ones(2), np.ones(2))
+    >>> together([one, one]).speed
+    array([1., 1., 1., 1.])
+    """
+    rows = zip(*(vars(each).values() for each in parts), strict=True)
+    return Labels(*(np.concatenate(row) for row in rows))
 
 
 def of_track(

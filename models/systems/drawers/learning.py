@@ -13,6 +13,7 @@ import torch
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
+from ricochet.models.systems.drawers import labels
 from ricochet.models.systems.drawers.belief import weighing
 from ricochet.models.systems.drawers.belief.place_and_direction import Heard
 from ricochet.models.systems.drawers.direction import estimator as direction_estimator
@@ -56,6 +57,7 @@ def fit(
     sessions: Sequence[tuple[Features, Labels]],
     draw: torch.Generator,
     *,
+    groups: Sequence[int] | None = None,
     size: Size | None = None,
     progress: Progress = no_progress,
 ) -> Hearing:
@@ -64,24 +66,31 @@ def fit(
     Args:
         sessions: Features and labels of the frames of each.
         draw: Of the trainings.
+        groups: Of each, from 0 on: what shares one is of one recording, and is left out together;
+            None: each is its own.
         size: Of the trainings.
 
     Raises:
-        ValueError: If fewer than two sessions are given.
+        ValueError: If fewer than two groups are given.
     """
-    size, truths = size or Size(), [labels for _, labels in sessions]
+    groups = range(len(sessions)) if groups is None else groups
+    size, truths = size or Size(), [truth for _, truth in sessions]
+    of_groups = [
+        labels.together([truth for truth, one in zip(truths, groups, strict=True) if one == group])
+        for group in sorted(set(groups))
+    ]
     found: dict[str, Any] = {}
     left_out: dict[str, Any] = {}
     for done, (name, (module, calibrated)) in enumerate(_WAYS.items()):
-        learnt = [module.cases(getattr(seen, name), labels) for seen, labels in sessions]
+        learnt = [module.cases(getattr(seen, name), truth) for seen, truth in sessions]
         training = getattr(size, name)
-        fitted = cross_fitting.fit(learnt, training, draw, folds=size.folds)
-        found[name] = calibrated(fitted, truths)
+        fitted = cross_fitting.fit(learnt, training, draw, folds=size.folds, groups=groups)
+        found[name] = calibrated(cross_fitting.together(fitted, groups), of_groups)
         left_out[name] = [module.read(found[name], answer) for answer in fitted.left_out]
         progress(done + 1, len(_WAYS) + 1)
     said = [Said(*each).heard() for each in zip(*left_out.values(), strict=True)]
     weighed = [_dark(*pair) for pair in zip(said, truths, strict=True)]
-    grammar = weighing.fit(weighed)
+    grammar = weighing.fit(weighed, groups)
     progress(len(_WAYS) + 1, len(_WAYS) + 1)
     return Hearing(**found, grammar=grammar)
 

@@ -27,7 +27,6 @@ from ricochet.models.systems.drawers.labels import FRAME, PERIOD, Labels
 from ricochet.models.systems.drawers.learning import Size
 from ricochet.models.systems.drawers.tracking import follower, track_sight
 from ricochet.models.systems.drawers.tracking.follower import Estimates
-from ricochet.models.systems.drawers.tracking.pace import Seen
 from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.drawers import sessions, trials
@@ -167,7 +166,13 @@ def run(
         found = f"{len(kept)} takes with a track"
         raise BadInput(str(folders[0]), found, f"{FEWEST} at least to learn from")
     draw = torch.Generator().manual_seed(seed)
-    learnt = trials.learn([_learnt_from(each) for each in kept], draw, size=size, progress=progress)
+    learnt = trials.learn(
+        [_learnt_from(each) for each in kept],
+        draw,
+        groups=_groups(kept),
+        size=size,
+        progress=progress,
+    )
     done = [trials.attempt(learnt, trial(each)) for each in held]
     predicted = [each for each in every if each.take.motion is None]
     files = _predict(learnt, predicted, out)
@@ -190,6 +195,7 @@ def run(
         "notes": [
             *(f"{each.name}: {note}" for each in every for note in (*each.take.notes, *each.short)),
             *_alone(kept),
+            *_known(kept, held),
             *_unheard(learnt.hearing),
         ],
         "registered": None,
@@ -217,13 +223,15 @@ def trial(each: Recorded) -> Trial:
 def sight(each: Recorded) -> Sight:
     """Return what the camera saw at the end of each frame."""
     take, count = each.take, len(each.frames.labels.speed)
-    lit, seen = Lit([]), list[Seen | None]()
-    if take.vision is not None:
-        noise = tracks.noise(take.vision)
-        lit, seen = track_sight.follow(
-            take.vision, noise, min(take.light_off_at or 0.0, take.seconds)
-        )
-    return Sight(lit, [*seen, *[None] * (count - len(seen))][:count])
+    if (track := take.vision) is None:
+        return Sight(Lit([]), [None] * count, lambda heard: Lit([]))
+    noise, light_off = tracks.noise(track), min(take.light_off_at or 0.0, take.seconds)
+    lit, seen = track_sight.follow(track, noise, light_off)
+    return Sight(
+        lit,
+        [*seen, *[None] * (count - len(seen))][:count],
+        lambda heard: track_sight.follow(track, noise, light_off, heard)[0],
+    )
 
 
 def dark(each: Recorded) -> Bool[ndarray, " frame"]:
@@ -269,6 +277,22 @@ def _alone(kept: Sequence[Recorded]) -> list[str]:
     if len({each.session.identity for each in kept}) > 1:
         return []
     return ["all takes are of one session: intervals may be too narrow in others"]
+
+
+def _known(kept: Sequence[Recorded], held: Sequence[Recorded]) -> list[str]:
+    """Say where takes that were held out are of sessions that others were learnt from."""
+    learnt_from = {each.session.identity for each in kept}
+    same = [each.name for each in held if each.session.identity in learnt_from]
+    if not same:
+        return []
+    return [f"other takes of the same sessions were learnt from: {', '.join(same)}"]
+
+
+def _groups(kept: Sequence[Recorded]) -> list[int]:
+    """Return the session of each take, in their order; where all are of one, each is its own."""
+    names = [each.session.identity for each in kept]
+    order = list(dict.fromkeys(names))
+    return [order.index(name) for name in names] if len(order) > 1 else list(range(len(kept)))
 
 
 def _unheard(heard: Hearing) -> list[str]:

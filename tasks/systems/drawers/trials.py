@@ -3,7 +3,7 @@
 A study tries it on the generator's sessions, a calibration on takes that were held out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,10 +26,12 @@ from ricochet.models.systems.drawers.speed.paper_regressions import Predictor
 from ricochet.models.systems.drawers.tracking import follower, paper_fusion
 from ricochet.models.systems.drawers.tracking.follower import Estimates
 from ricochet.models.systems.drawers.tracking.pace import Seen
-from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
+from ricochet.models.systems.drawers.tracking.paper_fusion import Lit, Velocities
 
 AXIS = np.array([1.0, 0.0, 0.0])
 """The way a drawer opens, as its microphones are placed."""
+AT_LIMIT = 3e-3
+"""m from the farthest places of a take."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,15 @@ class Frames:
 
 
 class Sight(NamedTuple):
-    """What a camera knows at the end of each lit frame, for the paper's way and ours."""
+    """What is known at the end of each lit frame: by the camera, for ours, and with the sound.
+
+    Attributes:
+        both: From velocities by the sound to the joint by camera and sound, as the paper has it.
+    """
 
     lit: Lit
     seen: list[Seen | None]
+    both: Callable[[Velocities], Lit]
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,9 @@ class Measured:
         dark_held: Share of dark frames whose position is in the interval of 0.9.
         sound: Rank correlations of loudness and of pitch with the speed while it moves, and how
             flat the first component is: its cosine with a constant.
+        place_heard: Root of the mean squared error of the place that single frames are heard to
+            have, m: of those that end `at_limits`, by impact or by stop, and `elsewhere`; None: of
+            no frame.
     """
 
     speed: dict[str, float]
@@ -100,18 +110,27 @@ class Measured:
     position: dict[str, dict[str, float]]
     dark_held: float
     sound: dict[str, float]
+    place_heard: dict[str, float | None]
 
 
 def learn(
     sessions: Sequence[Frames],
     draw: torch.Generator,
     *,
+    groups: Sequence[int] | None = None,
     size: Size | None = None,
     progress: Progress = no_progress,
 ) -> Learnt:
-    """Learn what a drawer sounds like, our way and the paper's, from two sessions at least."""
+    """Learn what a drawer sounds like, our way and the paper's, from two groups at least.
+
+    Args:
+        sessions: Frames of each.
+        draw: Of the trainings.
+        groups: Of each: what shares one is of one recording; None: each is its own.
+        size: Of the trainings.
+    """
     cases = [(each.features, each.labels) for each in sessions]
-    heard = learning.fit(cases, draw, size=size, progress=progress)
+    heard = learning.fit(cases, draw, groups=groups, size=size, progress=progress)
     paper = papers(sessions)
     left = np.concatenate([paper["pcr"](each.power) - each.labels.speed for each in sessions])
     return Learnt(heard, paper, float(np.abs(left).mean()))
@@ -129,13 +148,13 @@ def attempt(learnt: Learnt, trial: Trial) -> Measured:
     power, grammar = trial.frames.power, learnt.hearing.grammar
     speeds = {name: predict(power) for name, predict in learnt.paper.items()}
     signs = paper_rule.signs(trial.sources, AXIS)
-    velocities = speeds["pcr"] * paper_rule.filtered(signs)
-    lit, count = trial.sight.lit, len(velocities)
+    velocities = Velocities(speeds["pcr"] * paper_rule.filtered(signs), learnt.error)
+    lit, count = trial.sight.lit, len(signs)
     positions = {
         "vision": paper_fusion.held(lit, count),
         "coast": paper_fusion.coasting(lit, count, PERIOD),
         "mid_stroke": np.full(count, 0.5 * (grammar.low + grammar.high)),
-        "paper": paper_fusion.fused(lit, velocities, learnt.error, PERIOD),
+        "paper": paper_fusion.fused(trial.sight.both(velocities), velocities, PERIOD),
         "ours": ours.place,
     }
     return measured(trial, speeds, said, signs, positions, ours)
@@ -194,7 +213,18 @@ def measured(
         },
         dark_held=float(inside[dark].mean()),
         sound=_regularities(trial.frames),
+        place_heard=_place_heard(said, truth),
     )
+
+
+def _place_heard(said: Said, truth: Labels) -> dict[str, float | None]:
+    """Return how far off the places are that moving frames are heard to have."""
+    heard = truth.moving & np.isfinite(said.places.deviation)
+    errors = said.places.mean - truth.position
+    low, high = truth.position.min(), truth.position.max()
+    ending = np.minimum(truth.position - low, high - truth.position) < AT_LIMIT
+    frames = {"at_limits": heard & ending, "elsewhere": heard & ~ending}
+    return {name: _rms(errors[chosen]) if chosen.any() else None for name, chosen in frames.items()}
 
 
 def _regularities(tried: Frames) -> dict[str, float]:

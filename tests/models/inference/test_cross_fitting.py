@@ -54,5 +54,5 @@ def test_cases_that_are_not_used_are_answered_and_not_learnt() -> None:
 
 
 def test_one_session_cannot_be_left_out() -> None:
-    with pytest.raises(ValueError, match="1 sessions, expected two"):
+    with pytest.raises(ValueError, match="1 groups of sessions, expected two"):
         cross_fitting.fit(sessions(1), SMALL, generator())

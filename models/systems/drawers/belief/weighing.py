@@ -52,12 +52,18 @@ class Session:
         return np.array([astuple(each) for each in self.heard], float)
 
 
-def fit(sessions: Sequence[Session], progress: Progress = no_progress) -> Grammar:
+def fit(
+    sessions: Sequence[Session],
+    groups: Sequence[int] | None = None,
+    progress: Progress = no_progress,
+) -> Grammar:
     """Return the grammar under which the sessions are likeliest.
 
     Args:
         sessions: As they are heard by estimators that were not trained on them.
+        groups: Of each: what shares one is of one recording; None: each is its own.
     """
+    groups = range(len(sessions)) if groups is None else groups
     places = np.concatenate([each.labels.position for each in sessions])
     grammar = replace(
         FIRST, low=float(places.min()), high=float(places.max()), turning=_turning(sessions)
@@ -70,7 +76,7 @@ def fit(sessions: Sequence[Session], progress: Progress = no_progress) -> Gramma
             grammar = max(tried, key=scored)
             done += 1
             progress(done, total)
-    return replace(grammar, level=_level(grammar, sessions))
+    return replace(grammar, level=_level(grammar, sessions, groups))
 
 
 def score(grammar: Grammar, sessions: Sequence[Session]) -> float:
@@ -82,12 +88,15 @@ def score(grammar: Grammar, sessions: Sequence[Session]) -> float:
     return float(np.log((1.0 - RARE) * found + RARE).mean())
 
 
-def _level(grammar: Grammar, sessions: Sequence[Session]) -> float:
-    """Return what a central interval must hold to hold the place in a session to come.
+def _level(grammar: Grammar, sessions: Sequence[Session], groups: Sequence[int]) -> float:
+    """Return what a central interval must hold to hold the place in a recording to come.
 
     Levels are compared as half widths of the normal law.
     """
-    quantiles = [np.quantile(_judged(grammar, each)[1], LEVEL) for each in sessions]
+    central: dict[int, list[Float[ndarray, " frame"]]] = {}
+    for group, each in zip(groups, sessions, strict=True):
+        central.setdefault(group, []).append(_judged(grammar, each)[1])
+    quantiles = [np.quantile(np.concatenate(each), LEVEL) for each in central.values()]
     needed = np.clip(quantiles, *LEVELS)
     halves = stats.norm.ppf(0.5 + 0.5 * needed) / NORMAL
     wide = NORMAL * session_widening.factor(halves, LEVEL)

@@ -94,6 +94,15 @@ def step(
     return replace(scene, joints=updated)
 
 
+def hear(scene: Scene, velocity: float, deviation: float) -> Scene:
+    """Return the scene after the sound measured how fast the drawer opens, m/s (Eq. 4)."""
+    heard = tuple(
+        joints.hear(joint, velocity, deviation) if joint.kind is Kind.PRISMATIC else joint
+        for joint in scene.joints
+    )
+    return replace(scene, joints=heard)
+
+
 def _followed(tracked: Tracked, seen: Float[ndarray, "point 3"], duration: float) -> Tracked:
     """Return a body and its points after an image."""
     if tracked.body is None:

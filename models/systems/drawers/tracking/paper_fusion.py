@@ -1,8 +1,9 @@
 """Where a drawer is by camera and sound as Baum et al. have it (Sec. IV-B), and what it is beside.
 
-While there is light the joint filter has the camera's measurements, and takes velocities by the
-sound as well (Eq. 4). In the dark they alone move it, and its mean is kept between the limits that
-were seen. Without sound a filter can hold the last place, or go on with the last velocity.
+While there is light the joint filter takes the velocities by the sound (Eq. 4) as well as what the
+camera measures: `scene.py` and `track_sight.py` do so. In the dark they alone move it, and its mean
+is kept between the limits that were seen. Without sound a filter can hold the last place, or go on
+with the last velocity.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from ricochet.models.systems.drawers.kinematics.joints import Joint
 
 @dataclass(frozen=True)
 class Lit:
-    """What the camera's filter knew at the end of each frame while there was light.
+    """What a filter knew at the end of each frame while there was light, by camera or by both.
 
     Attributes:
         prismatic: The joint after each of the first frames, then nothing.
@@ -34,29 +35,40 @@ class Lit:
         return np.array([_opening(joint) - self.zero for joint in self.prismatic])
 
 
-def fused(
-    lit: Lit, velocities: Float[ndarray, " frame"], deviation: float, duration: float
-) -> Float[ndarray, " frame"]:
+@dataclass(frozen=True)
+class Velocities:
+    """Velocities by the sound.
+
+    Attributes:
+        mean: Of each frame, speed times filtered sign, m/s.
+        deviation: Their error in training, m/s.
+    """
+
+    mean: Float[ndarray, " frame"]
+    deviation: float
+
+
+def fused(both: Lit, heard: Velocities, duration: float) -> Float[ndarray, " frame"]:
     """Return the opening after each frame by the paper's filter, m.
 
     Args:
-        velocities: By the sound, speed times filtered sign, m/s.
-        deviation: Their error in training, m/s.
+        both: By camera and sound, while there was light.
+        heard: By the sound.
         duration: Of a frame, s.
     """
-    places = np.empty(len(velocities))
-    count = min(len(lit.prismatic), len(velocities))
-    for frame in range(count):
-        heard = joints.hear(lit.prismatic[frame], float(velocities[frame]), deviation)
-        places[frame] = _opening(heard) - lit.zero
+    velocities = heard.mean
+    places = np.zeros(len(velocities))
+    count = min(len(both.prismatic), len(velocities))
     if not count:
-        return np.zeros(len(velocities))
+        return places
+    places[:count] = both.places[:count]
     low, high = float(places[:count].min()), float(places[:count].max())
-    joint = lit.prismatic[count - 1]
+    joint = both.prismatic[count - 1]
     for frame in range(count, len(velocities)):
-        joint = joints.hear(joints.predict(joint, duration), float(velocities[frame]), deviation)
-        joint = joints.within(joint, low + lit.zero, high + lit.zero)
-        places[frame] = _opening(joint) - lit.zero
+        ahead = joints.predict(joint, duration)
+        joint = joints.hear(ahead, float(velocities[frame]), heard.deviation)
+        joint = joints.within(joint, low + both.zero, high + both.zero)
+        places[frame] = _opening(joint) - both.zero
     return places
 
 

@@ -18,6 +18,7 @@ from ricochet.hardware.twins.drawers.generator.drawers import DRAWERS
 from ricochet.hardware.twins.drawers.generator.takes import Setting
 from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.small_networks import Session
+from ricochet.models.systems.drawers import labels
 from ricochet.models.systems.drawers.features import Features
 from ricochet.models.systems.drawers.labels import Labels
 from ricochet.models.systems.drawers.learning import SPEED
@@ -110,7 +111,7 @@ def _joined(sessions: Sequence[Frames]) -> Frames:
     return Frames(
         Features(*_together([vars(each.features) for each in sessions])),
         np.concatenate([each.power for each in sessions]),
-        Labels(*_together([vars(each.labels) for each in sessions])),
+        labels.together([each.labels for each in sessions]),
     )
 
 

@@ -37,6 +37,12 @@ def drawer(done: Sequence[Measured]) -> dict[str, Any]:
         "dark_coverage_90": _mean([each.dark_held for each in done]),
         "ratios": _ratios(done),
         "sound": {name: _mean([each.sound[name] for each in done]) for name in first.sound},
+        "place_heard": {
+            name: _root([each for each in values if each is not None])
+            for name in first.place_heard
+            for values in [[each.place_heard[name] for each in done]]
+            if any(each is not None for each in values)
+        },
     }
 
 

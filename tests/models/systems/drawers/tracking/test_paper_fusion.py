@@ -5,7 +5,7 @@ import pytest
 
 from ricochet.models.systems.drawers.kinematics.joints import Joint, Kind
 from ricochet.models.systems.drawers.tracking import paper_fusion
-from ricochet.models.systems.drawers.tracking.paper_fusion import Lit
+from ricochet.models.systems.drawers.tracking.paper_fusion import Lit, Velocities
 
 FRAME = 0.064
 
@@ -30,7 +30,7 @@ def motion(count: int = 300) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("zero", [0.0, 0.03])
 def test_exact_velocities_are_integrated(zero: float) -> None:
     places, velocities = motion()
-    found = paper_fusion.fused(lit(places[:200], zero), velocities, 0.01, FRAME)
+    found = paper_fusion.fused(lit(places[:200], zero), Velocities(velocities, 0.01), FRAME)
     np.testing.assert_allclose(found[:200], places[:200], atol=2e-3)
     # A velocity stands for the end of its frame: half a frame of the greatest change of it.
     assert np.abs(found - places)[200:].max() < 0.01
@@ -38,7 +38,8 @@ def test_exact_velocities_are_integrated(zero: float) -> None:
 
 def test_wrong_signs_drift_to_a_limit_that_was_seen_and_no_further() -> None:
     places, velocities = motion()
-    found = paper_fusion.fused(lit(places[:200]), np.abs(velocities) + 0.2, 0.01, FRAME)
+    heard = Velocities(np.abs(velocities) + 0.2, 0.01)
+    found = paper_fusion.fused(lit(places[:200]), heard, FRAME)
     assert found.max() == pytest.approx(places[:200].max(), abs=5e-3)
     assert found[-1] == pytest.approx(places[:200].max(), abs=5e-3)
 
@@ -55,6 +56,6 @@ def test_without_sound_a_place_is_held_or_goes_on() -> None:
 
 def test_a_drawer_that_was_never_seen_is_taken_for_closed() -> None:
     none = Lit([])
-    assert (paper_fusion.fused(none, np.ones(5), 0.1, FRAME) == 0.0).all()
+    assert (paper_fusion.fused(none, Velocities(np.ones(5), 0.1), FRAME) == 0.0).all()
     assert (paper_fusion.held(none, 5) == 0.0).all()
     assert (paper_fusion.coasting(none, 5, FRAME) == 0.0).all()
