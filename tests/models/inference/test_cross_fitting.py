@@ -53,6 +53,27 @@ def test_cases_that_are_not_used_are_answered_and_not_learnt() -> None:
         assert np.abs(each.mean - session.inputs[:, 0]).mean() < 0.3
 
 
+def test_takes_of_one_session_are_left_out_together() -> None:
+    made = sessions(3)
+    takes = [made[0], made[1], made[1], made[2]]
+    alone = cross_fitting.fit(takes, SMALL, generator())
+    grouped = cross_fitting.fit(takes, SMALL, generator(), groups=[0, 1, 1, 2])
+    assert np.abs(alone.left_out[1].mean - 2.0).max() < 0.5  # its twin was learnt from
+    assert np.abs(grouped.left_out[1].mean - 2.0).min() > 0.5
+    np.testing.assert_array_equal(grouped.left_out[1].mean, grouped.left_out[2].mean)
+
+
+@pytest.mark.parametrize("folds", [2, None])
+def test_groups_of_one_are_sessions(folds: int | None) -> None:
+    made = sessions(3)
+    plain = cross_fitting.fit(made, SMALL, generator(), folds=folds)
+    grouped = cross_fitting.fit(made, SMALL, generator(), folds=folds, groups=[0, 1, 2])
+    for one, other in zip(plain.left_out, grouped.left_out, strict=True):
+        np.testing.assert_array_equal(one.mean, other.mean)
+
+
 def test_one_session_cannot_be_left_out() -> None:
     with pytest.raises(ValueError, match="1 groups of sessions, expected two"):
         cross_fitting.fit(sessions(1), SMALL, generator())
+    with pytest.raises(ValueError, match="1 groups of sessions, expected two"):
+        cross_fitting.fit(sessions(2), SMALL, generator(), groups=[0, 0])

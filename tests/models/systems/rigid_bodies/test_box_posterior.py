@@ -89,7 +89,7 @@ def inferred(
     return box_parameters.in_order(found.theta.flatten(0, 1)[:, 11:15].numpy())
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_box_that_may_be_off_more_is_known_less() -> None:
     _, joints, states = recordings(0.0, np.random.default_rng(2))
     spread = [

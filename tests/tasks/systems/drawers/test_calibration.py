@@ -52,6 +52,8 @@ def test_what_is_learnt_is_tried_on_a_take_that_was_held_out(
     assert result["drawer"] == "kitchen-large" and result["sessions"] == ["one", "two"]
     assert result["takes"]["held_out"] == ["two/take-0001.flac"]
     assert len(result["takes"]["learnt_from"]) == 3 and result["takes"]["rejected"] == {}
+    same = "other takes of the same sessions were learnt from: two/take-0001.flac"
+    assert same in result["notes"]
     speeds = result["speed_rmse"]
     assert speeds["ours"]["value"] < speeds["mean"]["value"]
     lit = result["position_rmse"]["light_on"]
@@ -69,6 +71,15 @@ def test_a_take_without_motion_is_predicted(folders: list[Path], tmp_path: Path)
     assert list(rows[0]) == ["time", "position", "sd", "direction"]
     assert rows[-1]["time"] == pytest.approx(24.0, abs=2 * PERIOD)
     assert all(row["sd"] > 0.0 and -1.0 <= row["direction"] <= 1.0 for row in rows)
+
+
+def test_takes_are_grouped_by_their_sessions_and_of_one_session_each_is_its_own(
+    folders: list[Path],
+) -> None:
+    takes = [calibration.recorded(s, t) for s, found in map(sessions.read, folders) for t in found]
+    assert calibration._groups(takes) == [0, 0, 1, 1]
+    assert calibration._groups(takes[:2]) == [0, 1]
+    assert calibration._known(takes[:1], takes[2:]) == []
 
 
 def test_a_take_that_was_lit_is_learnt_from_while_there_was_light(

@@ -106,7 +106,7 @@ BROKEN: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN)
 def test_what_the_equations_do_not_hold_for_is_said(tmp_path: Path, change) -> None:
     file = written(tmp_path / "a.csv", change(angles(0)), motion_files.ANGLES)

@@ -133,7 +133,7 @@ def test_a_drift_of_the_session_is_reported_and_not_averaged_away() -> None:
     assert "session" in {each.name for each in found.findings}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_two_balls_in_one_session_are_reported() -> None:
     theta = torch.tensor([[0.842, 3.0], [0.858, 3.0]]).repeat(8, 1)
     found = _calibrate(session(theta, 16, 7))

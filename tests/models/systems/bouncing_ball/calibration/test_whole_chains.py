@@ -36,14 +36,14 @@ def off(answer: ChainAnswer) -> np.ndarray:
     return np.abs(answer.family.pair.mean(0) - TRUTH) / answer.family.pair.std(0)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_session_of_the_model_is_answered_without_a_finding() -> None:
     answer = answered(session(Case(6, 6), 11))
     assert answer.findings == () and answer.weak == "" and answer.kept.all()
     assert (off(answer) < 3.3).all()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_take_of_another_ball_is_set_aside_by_name() -> None:
     takes = session(Case(6, 6), 12)
     takes[3] = session(Case(1, 6, units={"restitution": 0.70}), 13)[0]

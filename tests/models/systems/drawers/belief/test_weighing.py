@@ -103,3 +103,13 @@ def test_rests_that_end_the_other_way_are_counted() -> None:
 
 def _without(heard: Heard) -> Heard:
     return Heard(heard.speed, heard.speed_deviation, 0.0, np.inf, heard.duration)
+
+
+@pytest.mark.slow
+def test_two_takes_of_one_session_are_no_two_sessions() -> None:
+    takes = [session(seed, 0.9) for seed in range(3)]
+    alone = weighing.fit(takes)
+    grouped = weighing.fit(takes, groups=[0, 0, 0])
+    # Frames weigh as much, but one session says less of the next than three that are as alike.
+    assert replace(grouped, level=alone.level) == alone
+    assert grouped.level > alone.level

@@ -64,6 +64,17 @@ def test_a_drawer_is_a_prismatic_joint_and_its_axis_and_opening_are_known() -> N
     assert np.sqrt(np.mean((places - openings + openings[0])[60:] ** 2)) < 2.5e-3
 
 
+def test_sound_measures_how_fast_the_drawer_opens_and_nothing_of_a_door() -> None:
+    found, _ = followed(drawer(strokes(150)))
+    heard = scene.hear(found, 0.7, 1e-4)
+    state, before = heard.prismatic.state, found.prismatic.state
+    assert state is not None and before is not None
+    assert state[3] == pytest.approx(0.7, abs=1e-3) and abs(before[3] - 0.7) > 0.1
+    others = [kind for kind in Kind if kind is not Kind.PRISMATIC]
+    for kind in others:
+        assert next(j for j in heard.joints if j.kind is kind) in found.joints
+
+
 def test_a_camera_that_is_turned_sees_the_same_opening() -> None:
     openings = strokes(200)
     _, places = followed(drawer(openings))

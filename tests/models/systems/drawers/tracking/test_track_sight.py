@@ -6,6 +6,7 @@ import pytest
 from ricochet.models.systems.drawers import tracks
 from ricochet.models.systems.drawers.labels import PERIOD
 from ricochet.models.systems.drawers.tracking import track_sight
+from ricochet.models.systems.drawers.tracking.paper_fusion import Velocities
 from ricochet.models.systems.drawers.tracks import Track
 
 NOISE = 0.003
@@ -40,6 +41,24 @@ def test_where_no_image_came_it_is_not_seen() -> None:
     hidden = np.array([each is None for each in seen])
     assert hidden[(ends > 6.2) & (ends < 8.0)].all()
     assert not hidden[(ends < 6.0) | (ends > 8.1)].any()
+
+
+def far_off(places: np.ndarray, ends: np.ndarray) -> float:
+    return float(np.sqrt(np.mean((places - opening(ends))[20:] ** 2)))
+
+
+def test_what_is_heard_moves_the_joint_and_stays_in_it() -> None:
+    """A filter that hears goes on from what it heard: wrong signs harm, exact velocities help."""
+    alone, seen = track_sight.follow(track(), NOISE, 15.0)
+    ends = PERIOD * np.arange(1, len(seen) + 1)
+    exact = 0.15 * 0.8 * np.sin(0.8 * ends)
+    helped, _ = track_sight.follow(track(), NOISE, 15.0, Velocities(exact, 0.01))
+    harmed, _ = track_sight.follow(track(), NOISE, 15.0, Velocities(-exact, 0.01))
+    deaf, _ = track_sight.follow(track(), NOISE, 15.0, Velocities(-exact, 1e3))
+    errors = [far_off(each.places, ends) for each in (helped, alone, harmed)]
+    assert errors == sorted(errors) and errors[2] > 1.3 * errors[1] > 1.6 * errors[0]
+    # The same filter, its steps cut at the ends of frames.
+    np.testing.assert_allclose(deaf.places, alone.places, atol=1e-6)
 
 
 def test_the_noise_of_a_track_is_found() -> None:

@@ -146,7 +146,7 @@ def test_recordings_without_whole_takes_are_answered_by_three_bounces() -> None:
     assert not outcome.answer.wrong and 0.0 < outcome.answer.p_value < 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_session_without_sound_is_answered_by_three_bounces_and_by_whole_takes(
     monkeypatch,
 ) -> None:

@@ -73,7 +73,7 @@ def test_no_film_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     assert not out.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_study_has_its_rows_and_pictures(tmp_path: Path, folder: Path, monkeypatch) -> None:
     monkeypatch.setattr(study, "QUICK_PARTICLES", 6)
     monkeypatch.setattr(study, "QUICK_SIMULATIONS", 300)
