@@ -18,7 +18,7 @@ from ricochet.hardware.twins.drawers.generator.takes import Setting
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.drawers.labels import PERIOD
 from ricochet.tasks.recordings.manifests import MANIFEST
-from ricochet.tasks.systems.drawers import calibration, sessions
+from ricochet.tasks.systems.drawers import calibration, recorded_takes, sessions
 from ricochet.tasks.systems.drawers.packages import Drawer
 from ricochet.tasks.systems.drawers.studies import recorded
 from ricochet.tasks.systems.drawers.trials import Frames, Sight
@@ -101,9 +101,9 @@ class RecordedTakes:
                 raise BadInput(str(folder), f"the drawer {session.drawer}", self.drawer)
             _check_ring(drawer.microphones, session.rig.array().positions, str(folder))
             for take in taken:
-                each = calibration.recorded(session, take)
-                if each.tells_dark:
-                    seen, dark = calibration.sight(each), calibration.dark(each)
+                each = recorded_takes.recorded(session, take)
+                if each.is_known_in_the_dark:
+                    seen, dark = recorded_takes.sight(each), recorded_takes.dark(each)
                     yield FreshTake(each.name, each.frames, seen, dark)
 
 

@@ -14,7 +14,7 @@ from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.settings import Settings
-from ricochet.tasks.systems.drawers import calibration, packages, sessions
+from ricochet.tasks.systems.drawers import packages, recorded_takes, sessions
 from ricochet.tasks.systems.drawers.kinds import DRAWER, PREFIX
 from ricochet.tasks.systems.drawers.settings import DrawerGate, DrawerSessions
 from ricochet.tasks.systems.drawers.validation import fresh_takes, gate, play, report, results
@@ -40,9 +40,9 @@ def open_simulated(request: RigRequest) -> RunTrials[DrawerResult]:
     wanted = request.settings[DrawerSessions]
     drawer = request.name.removeprefix(PREFIX)
     fresh_takes.refuse_drawer(drawer, request.name)
-    if wanted.seconds - wanted.light_off < calibration.DARK:
+    if wanted.seconds - wanted.light_off < recorded_takes.DARK:
         found = f"{wanted.light_off:g} s of {wanted.seconds:g} s"
-        expected = f"{calibration.DARK:g} s of darkness at least after it"
+        expected = f"{recorded_takes.DARK:g} s of darkness at least after it"
         raise BadInput("drawers.light_off", found, expected)
     takes = partial(
         SimulatedTakes,

@@ -16,7 +16,7 @@ from ricochet.models.inference.network_training import Training
 from ricochet.models.systems.drawers.labels import PERIOD
 from ricochet.models.systems.drawers.learning import Size
 from ricochet.tasks.recordings.manifests import MANIFEST
-from ricochet.tasks.systems.drawers import calibration, capture, sessions
+from ricochet.tasks.systems.drawers import calibration, capture, recorded_takes, sessions
 from tests.models.systems.drawers import hearings
 
 SMALL = Training(hidden=24, members=2, epochs=12, decay=0.05, jitter=0.3)
@@ -76,7 +76,13 @@ def test_a_take_without_motion_is_predicted(folders: list[Path], tmp_path: Path)
 def test_takes_are_grouped_by_their_sessions_and_of_one_session_each_is_its_own(
     folders: list[Path],
 ) -> None:
-    takes = [calibration.recorded(s, t) for s, found in map(sessions.read, folders) for t in found]
+    pairs = [
+        (session, take)
+        for folder in folders
+        for session, read in [sessions.read(folder)]
+        for take in read
+    ]
+    takes = [recorded_takes.recorded(*pair) for pair in pairs]
     assert calibration._groups(takes) == [0, 0, 1, 1]
     assert calibration._groups(takes[:2]) == [0, 1]
     assert calibration._known(takes[:1], takes[2:]) == []
@@ -86,14 +92,14 @@ def test_a_take_that_was_lit_is_learnt_from_while_there_was_light(
     folders: list[Path], tmp_path: Path
 ) -> None:
     session, (take, *_) = sessions.read(without(folders[0], tmp_path, "motion"))
-    kept = calibration._learnt_from(calibration.recorded(session, take))
+    kept = recorded_takes.learnt_from(recorded_takes.recorded(session, take))
     assert len(kept.labels.speed) == len(kept.power) == len(kept.features.place)
     assert 11.0 < len(kept.power) * PERIOD <= 12.0
 
 
 def test_what_is_tried_of_a_take_is_seen_while_there_is_light(folders: list[Path]) -> None:
     session, (take, *_) = sessions.read(folders[0])
-    found = calibration.trial(calibration.recorded(session, take))
+    found = recorded_takes.trial(recorded_takes.recorded(session, take))
     seen = np.array([each is not None for each in found.sight.seen])
     assert not seen[found.dark].any() and seen[~found.dark].mean() > 0.9
     truth = found.frames.labels.position
@@ -139,14 +145,14 @@ def test_the_longest_light_without_a_gap_is_learnt_from(
 ) -> None:
     copied = without(folders[0], tmp_path, "motion")
     session, takes = sessions.read(copied)
-    whole = calibration.recorded(session, takes[0])
+    whole = recorded_takes.recorded(session, takes[0])
     assert whole.lit == pytest.approx((0.0, 12.0), abs=0.1) and whole.is_known
     times = takes[0].vision.times
     edited_track(copied, "vision-0000.csv", (times < 2.0) | (times > 5.5))
     session, takes = sessions.read(copied)
-    holed = calibration.recorded(session, takes[0])
+    holed = recorded_takes.recorded(session, takes[0])
     assert holed.lit == pytest.approx((5.5, 12.0), abs=0.1)
-    learnt = calibration._learnt_from(holed)
+    learnt = recorded_takes.learnt_from(holed)
     assert len(learnt.power) == pytest.approx(6.5 / PERIOD, abs=4)
     first = math.ceil(holed.lit[0] / PERIOD)
     expected = whole.frames.labels.speed[first : first + 50]
@@ -158,17 +164,17 @@ def test_a_moment_of_light_is_not_learnt_from_and_said(folders: list[Path], tmp_
     session, takes = sessions.read(copied)
     edited_track(copied, "vision-0000.csv", takes[0].vision.times < 3.0)
     session, takes = sessions.read(copied)
-    each = calibration.recorded(session, takes[0])
+    each = recorded_takes.recorded(session, takes[0])
     assert not each.is_known and "expected 5 s to learn from" in each.short[0]
 
 
 def test_a_take_that_rests_in_the_dark_is_not_held_out(folders: list[Path]) -> None:
     session, takes = sessions.read(folders[0])
-    each = calibration.recorded(session, takes[0])
-    assert each.tells_dark
+    each = recorded_takes.recorded(session, takes[0])
+    assert each.is_known_in_the_dark
     labels = each.frames.labels
     still = replace(labels, speed=np.where(np.arange(len(labels.speed)) < 180, labels.speed, 0.0))
-    assert not replace(each, frames=replace(each.frames, labels=still)).tells_dark
+    assert not replace(each, frames=replace(each.frames, labels=still)).is_known_in_the_dark
 
 
 def test_a_session_is_given_once(folders: list[Path], tmp_path: Path) -> None:

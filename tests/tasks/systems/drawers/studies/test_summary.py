@@ -26,6 +26,7 @@ def done(seed: int, *, ours: float = 0.02, pcr: float = 0.08, paper: float = 0.1
         position={"light_on": lit, "light_off": dark, "total": dark},
         dark_held=0.88,
         sound={"loudness": 0.5 * jitter, "pitch": 0.1 * jitter, "first_component": 0.7 * jitter},
+        place_heard={"at_limits": 0.01, "elsewhere": 0.03},
     )
 
 
@@ -35,6 +36,16 @@ def test_errors_of_sessions_are_averaged_as_squares() -> None:
     found = summary._root([each.speed["ours"] for each in two])
     assert found["value"] == pytest.approx(np.sqrt(0.5 * (0.03**2 + 0.04**2)), abs=1e-4)
     assert found["interval"] == [0.03, 0.04]
+
+
+def test_a_session_that_ends_at_no_limit_counts_for_none() -> None:
+    none = replace(done(0), place_heard={"at_limits": None, "elsewhere": 0.04})
+    found = summary.drawer(
+        [none, replace(done(1), place_heard={"at_limits": 0.02, "elsewhere": 0.03})]
+    )
+    assert found["place_heard"]["at_limits"] == {"value": 0.02, "interval": None}
+    assert found["place_heard"]["elsewhere"]["value"] == pytest.approx(np.sqrt(12.5e-4), abs=1e-4)
+    assert "at_limits" not in summary.drawer([none])["place_heard"]
 
 
 def test_ratios_are_over_the_best_of_the_papers_five() -> None:
