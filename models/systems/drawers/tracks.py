@@ -1,7 +1,8 @@
 """Tracks of a drawer, as a camera or a film of a scale gives them, and how they can be wrong.
 
 A track is late against the sound by the shift at which what is heard and what is seen to move go
-best together: the correlation of the sound's level, dB, with the logarithm of the speed.
+best together: the correlation of the sound's level, dB, with the logarithm of the speed. Where the
+level rises and falls as of strokes, and not with the track's, the track is of another take.
 """
 
 from dataclasses import dataclass
@@ -11,14 +12,17 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy import signal
 
-from ricochet.models.systems.drawers.labels import SAMPLE_RATE
+from ricochet.models.systems.drawers.labels import MOVING, SAMPLE_RATE
 
 STEP = 128  # samples over which a level is taken, 8 ms
 SMOOTH = 9  # steps, over which level and speed are averaged
+COARSE = 40  # steps, 0.32 s
 SLOW = 0.02  # m/s, to which no logarithm looks below
 FARTHEST = 1.5  # s, of a shift that is looked for
 ON_TIME = (-0.3, 0.1)  # s; a room goes on sounding, so that the sound itself is a little late
-ALIKE = 0.3  # least correlation from which a shift is read
+ALIKE = 0.5  # least correlation from which a shift is read; tracks of other takes have less
+HEARD = 3.0  # dB, least deviation of a level in which strokes are heard
+STROKES = 2.0  # s of motion at least, from which a track can be of another take
 FASTEST = 3.0  # m/s, above which a track jumps: nobody moves a drawer so
 QUIETEST = 1e-12  # power
 
@@ -57,8 +61,21 @@ def noise(track: Track) -> float:
     return float(np.median(np.abs(second)) / 0.6745 / np.sqrt(6.0)) if len(second) else 0.0
 
 
-def lateness(track: Track, samples: Float[ndarray, "channel sample"]) -> float | None:
-    """Return how late a track is against the sound, s; None where both do not go together.
+@dataclass(frozen=True)
+class Compared:
+    """A track beside the sound of its take.
+
+    Attributes:
+        late: How late the track is, s; None where both do not go together.
+        foreign: Whether strokes are heard, and others seen.
+    """
+
+    late: float | None
+    foreign: bool
+
+
+def compare(track: Track, samples: Float[ndarray, "channel sample"]) -> Compared:
+    """Return how a track goes together with the sound.
 
     Args:
         track: Of the whole recording or its beginning.
@@ -70,15 +87,24 @@ def lateness(track: Track, samples: Float[ndarray, "channel sample"]) -> float |
     edges = np.arange(count + 1) * STEP / SAMPLE_RATE
     at = np.interp(edges, track.times, track.positions)
     speed = np.abs(np.diff(at)) * SAMPLE_RATE / STEP
-    heard, seen = (_unit(_smooth(each)) for each in (level, np.log(_smooth(speed) + SLOW)))
+    smooth = _smooth(level)
+    heard, seen = _unit(smooth), _unit(_smooth(np.log(_smooth(speed) + SLOW)))
     farthest = min(round(FARTHEST * SAMPLE_RATE / STEP), count // 4)
     together = signal.correlate(seen, heard, "full", "fft")
     middle = len(heard) - 1
     around = together[middle - farthest : middle + farthest + 1]
     best = int(np.argmax(around))
-    if around[best] < ALIKE:
-        return None
-    return (best - farthest) * STEP / SAMPLE_RATE
+    if around[best] >= ALIKE:
+        return Compared((best - farthest) * STEP / SAMPLE_RATE, False)
+    strokes_heard = len(smooth) > 2 * SMOOTH and float(smooth[SMOOTH:-SMOOTH].std()) > HEARD
+    return Compared(None, strokes_heard and _moving(at) > STROKES)
+
+
+def _moving(at: Float[ndarray, " step"]) -> float:
+    """Return how long a drawer moves, s, by mean positions of COARSE steps, free of noise."""
+    means = at[: len(at) // COARSE * COARSE].reshape(-1, COARSE).mean(1)
+    duration = COARSE * STEP / SAMPLE_RATE
+    return float((np.abs(np.diff(means)) > MOVING * duration).sum() * duration)
 
 
 def _smooth(values: Float[ndarray, " step"]) -> Float[ndarray, " step"]:

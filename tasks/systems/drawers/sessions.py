@@ -236,8 +236,7 @@ def _stated(take: StatedTake) -> Mapping[str, Any]:
 
 
 def _compared(file: Path, track: Track, samples: Float[ndarray, "channel sample"]) -> str:
-    late = tracks.lateness(track, samples)
-    note = track_files.check_on_time(file, track, late)
+    note = track_files.check_on_time(file, tracks.compare(track, samples))
     return f"{file.name} {note}" if note else ""
 
 

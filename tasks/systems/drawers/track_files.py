@@ -6,7 +6,7 @@ import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.drawers import tracks
-from ricochet.models.systems.drawers.tracks import Track
+from ricochet.models.systems.drawers.tracks import Compared, Track
 from ricochet.tasks.storage import number_tables
 from ricochet.tasks.storage.files import write_bytes
 
@@ -74,13 +74,11 @@ def check_agree(file: Path, vision: Track, motion: Track) -> None:
         raise BadInput(str(file), found, f"{AGREE:g} m at most: one zero, one unit, one direction")
 
 
-def check_on_time(file: Path, track: Track, late: float | None) -> str | None:
-    """Refuse a track that is late against the sound; return what is to be noted, or None.
-
-    Args:
-        late: As `tracks.lateness` found it, s.
-    """
-    if late is None:
+def check_on_time(file: Path, compared: Compared) -> str | None:
+    """Refuse a track of another take, or late against the sound; return a note, or None."""
+    if compared.foreign:
+        raise BadInput(str(file), "other strokes than are heard", "the motion of this take")
+    if (late := compared.late) is None:
         return "cannot be compared with the sound: it rests, or nothing is heard of it"
     if not tracks.ON_TIME[0] <= late <= tracks.ON_TIME[1]:
         found = f"{abs(late):.2f} s {'late' if late > 0.0 else 'early'} against the sound"

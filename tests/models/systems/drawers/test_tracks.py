@@ -5,7 +5,7 @@ import pytest
 
 from ricochet.models.systems.drawers import tracks
 from ricochet.models.systems.drawers.labels import SAMPLE_RATE
-from ricochet.models.systems.drawers.tracks import Track
+from ricochet.models.systems.drawers.tracks import Compared, Track
 
 
 def moved(seconds: float = 20.0, seed: int = 0) -> Track:
@@ -28,20 +28,31 @@ def sound(track: Track, late: float, seed: int = 1) -> np.ndarray:
 @pytest.mark.parametrize("late", [-0.5, 0.0, 0.1, 0.8])
 def test_a_shift_between_track_and_sound_is_found(late: float) -> None:
     """To a step of 8 ms or two."""
-    found = tracks.lateness(moved(), sound(moved(), -late))
-    assert found == pytest.approx(late, abs=0.02)
+    found = tracks.compare(moved(), sound(moved(), -late))
+    assert not found.foreign and found.late == pytest.approx(late, abs=0.02)
 
 
 def test_louder_sound_and_another_direction_change_nothing() -> None:
     track = moved()
     mirrored = Track(track.times, 0.4 - track.positions)
     heard = sound(track, 0.2)
-    assert tracks.lateness(mirrored, 7.0 * heard) == tracks.lateness(track, heard)
+    assert tracks.compare(mirrored, 7.0 * heard) == tracks.compare(track, heard)
 
 
 def test_what_does_not_go_together_has_no_shift() -> None:
     other = np.random.default_rng(3).standard_normal((2, 19 * SAMPLE_RATE))
-    assert tracks.lateness(moved(), other) is None
+    assert tracks.compare(moved(), other) == Compared(None, foreign=False)
+
+
+@pytest.mark.parametrize("seed", range(2, 8))
+def test_a_track_of_another_take_is_foreign(seed: int) -> None:
+    assert tracks.compare(moved(), sound(moved(seed=seed), 0.0)) == Compared(None, foreign=True)
+
+
+def test_a_track_that_hardly_moves_is_not_foreign_where_something_else_is_heard() -> None:
+    track, heard = moved(), sound(moved(seed=2), 0.0)
+    still = Track(track.times, 0.2 + 0.01 * (track.times > 12.0))
+    assert tracks.compare(still, heard) == Compared(None, foreign=False)
 
 
 def test_a_track_that_jumps_is_caught_and_one_of_fast_strokes_is_not() -> None:

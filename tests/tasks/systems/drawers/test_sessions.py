@@ -155,6 +155,13 @@ def test_a_take_that_was_never_lit_is_read_with_a_note(session: Path) -> None:
     assert takes[0].notes == (sessions.NEVER_LIT,)
 
 
+def test_the_motion_of_another_take_is_set_aside(session: Path) -> None:
+    shutil.copy(session / "motion-0001.csv", session / "motion-0000.csv")
+    assert reason(session).endswith(
+        "other strokes than are heard, expected the motion of this take"
+    )
+
+
 def test_a_drawer_that_rests_while_there_is_light_cannot_be_compared(session: Path) -> None:
     file = session / "vision-0000.csv"
     track = track_files.read(file)
