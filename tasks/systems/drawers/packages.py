@@ -16,7 +16,7 @@ controller should see is refused: layers that do not fit each other or the micro
 widenings that are not positive, limits without room, weights and probabilities out of bounds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from ricochet.models.systems.drawers.speed.estimator import CLASSES, SpeedEstima
 from ricochet.models.systems.drawers.tracking import follower
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package, Parameter, read_package, write_package
+from ricochet.tasks.registry.quantities import Quantity
 
 SCHEMA, KIND = "ricochet.drawer/1", "drawer-hearing"
 NETWORKS = ("speed", "place", "direction")
@@ -134,8 +135,27 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     }
 
 
-READER = Reader(evaluate, SCHEMA, "drawer")
+def describe(package: Package) -> tuple[Quantity, ...]:
+    """Return the stroke, and how far off speed and opening were in takes that were held out, m."""
+    strokes = [Quantity("stroke", "m", p.high - p.low) for p in package.parameters]
+    scores = (
+        ("error of the speed", "m/s", ("speed_rmse", "ours", "value")),
+        ("error in the dark", "m", ("position_rmse", "light_off", "ours", "value")),
+    )
+    found = [(name, unit, _at(package.checks, path)) for name, unit, path in scores]
+    known = [Quantity(name, unit, value) for name, unit, value in found if value is not None]
+    return (*strokes, *known)
+
+
+READER = Reader(evaluate, SCHEMA, "drawer", describe=describe)
 """The reader of this kind."""
+
+
+def _at(checks: Any, path: Sequence[str]) -> float | None:
+    """Return the number at a path of what was checked; None if there is none."""
+    for name in path:
+        checks = checks.get(name) if isinstance(checks, Mapping) else None
+    return float(checks) if isinstance(checks, int | float) else None
 
 
 def _arrays(drawer: Drawer) -> Arrays:

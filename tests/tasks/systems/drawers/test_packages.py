@@ -41,6 +41,20 @@ def test_what_is_written_is_read(drawer: Drawer, tmp_path: Path) -> None:
         np.testing.assert_array_equal(after[name], values)
 
 
+def test_a_list_has_the_stroke_and_the_errors_that_were_measured(
+    drawer: Drawer, tmp_path: Path
+) -> None:
+    write(drawer, tmp_path / "package")
+    package = read_package(tmp_path / "package", reader=packages.READER)
+    assert [each.text for each in packages.describe(package)] == ["0.28 m"]
+    errors = {
+        "speed_rmse": {"ours": {"value": 0.031}},
+        "position_rmse": {"light_off": {"ours": {"value": 0.0135}}},
+    }
+    said = {e.name: e.text for e in packages.describe(replace(package, checks=errors))}
+    assert said["error of the speed"] == "0.031 m/s" and said["error in the dark"] == "0.0135 m"
+
+
 def scaled(name: str, factor: float) -> Callable[[Arrays], None]:
     return lambda arrays: arrays.update({name: factor * arrays[name]})
 
