@@ -145,19 +145,22 @@ def follow(learnt: Learnt, trial: Trial) -> tuple[Said, Estimates]:
 def attempt(learnt: Learnt, trial: Trial) -> Measured:
     """Return what was measured of a take that was lit and then dark, and whose truth is known."""
     said, ours = follow(learnt, trial)
-    power, grammar = trial.frames.power, learnt.hearing.grammar
-    speeds = {name: predict(power) for name, predict in learnt.paper.items()}
-    signs = paper_rule.signs(trial.sources, AXIS)
-    velocities = Velocities(speeds["pcr"] * paper_rule.filtered(signs), learnt.error)
-    lit, count = trial.sight.lit, len(signs)
-    positions = {
+    speeds = {name: predict(trial.frames.power) for name, predict in learnt.paper.items()}
+    return measured(trial, speeds, said, positions(learnt, trial, ours), ours)
+
+
+def positions(learnt: Learnt, trial: Trial, ours: Estimates) -> dict[str, Float[ndarray, " frame"]]:
+    """Return where each way has the drawer at the end of each frame, m."""
+    grammar, lit, count = learnt.hearing.grammar, trial.sight.lit, len(trial.dark)
+    signs = paper_rule.filtered(paper_rule.signs(trial.sources, AXIS))
+    heard = Velocities(learnt.paper["pcr"](trial.frames.power) * signs, learnt.error)
+    return {
         "vision": paper_fusion.held(lit, count),
         "coast": paper_fusion.coasting(lit, count, PERIOD),
         "mid_stroke": np.full(count, 0.5 * (grammar.low + grammar.high)),
-        "paper": paper_fusion.fused(trial.sight.both(velocities), velocities, PERIOD),
+        "paper": paper_fusion.fused(trial.sight.both(heard), heard, PERIOD),
         "ours": ours.place,
     }
-    return measured(trial, speeds, said, signs, positions, ours)
 
 
 def papers(learnt: Sequence[Frames]) -> dict[str, Predictor]:
@@ -182,16 +185,14 @@ def measured(
     trial: Trial,
     speeds: dict[str, Float[ndarray, " frame"]],
     said: Said,
-    signs: Float[ndarray, " frame"],
-    positions: dict[str, Float[ndarray, " frame"]],
+    places: dict[str, Float[ndarray, " frame"]],
     ours: Estimates,
 ) -> Measured:
     """Return errors and shares of one take."""
     truth, dark = trial.frames.labels, trial.dark
     every = {**speeds, "ours": said.speeds.mean}
-    held = (truth.speed >= said.speeds.low) & (truth.speed <= said.speeds.high)
-    inside = (truth.position >= ours.low) & (truth.position <= ours.high)
     asked = dark & truth.moving
+    signs = paper_rule.signs(trial.sources, AXIS)
     rules = {
         "difference": signs,
         "hmm": paper_rule.filtered(signs),
@@ -200,18 +201,16 @@ def measured(
     phases = {"light_on": ~dark, "light_off": dark, "total": np.ones(len(dark), bool)}
     return Measured(
         speed={name: _rms(found - truth.speed) for name, found in every.items()},
-        speed_held=float(held.mean()),
+        speed_held=float(said.speeds.hold(truth.speed).mean()),
         sign={
             name: float(np.mean(found[asked] == np.sign(truth.velocity[asked])))
             for name, found in rules.items()
         },
         position={
-            phase: {
-                name: _rms((found - truth.position)[frames]) for name, found in positions.items()
-            }
+            phase: {name: _rms((found - truth.position)[frames]) for name, found in places.items()}
             for phase, frames in phases.items()
         },
-        dark_held=float(inside[dark].mean()),
+        dark_held=float(ours.hold(truth.position)[dark].mean()),
         sound=_regularities(trial.frames),
         place_heard=_place_heard(said, truth),
     )

@@ -7,7 +7,7 @@ are m -+ w s, cut at 0, with a widening w for each class of m (`calibration.py`)
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from ricochet.models.inference import small_networks
@@ -32,6 +32,10 @@ class Speeds:
     mean: Float[ndarray, " frame"]
     low: Float[ndarray, " frame"]
     high: Float[ndarray, " frame"]
+
+    def hold(self, speed: Float[ndarray, " frame"]) -> Bool[ndarray, " frame"]:
+        """Return in which frames the interval holds a speed."""
+        return (speed >= self.low) & (speed <= self.high)
 
 
 def cases(inputs: Float[ndarray, "frame feature"], labels: Labels) -> Session:

@@ -11,7 +11,7 @@ worth (`rehearsal.py`).
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from ricochet.models.systems.drawers.belief import place_and_direction
@@ -59,6 +59,10 @@ class Estimates:
     low: Float[ndarray, " frame"]
     high: Float[ndarray, " frame"]
     opening: Float[ndarray, " frame"]
+
+    def hold(self, place: Float[ndarray, " frame"]) -> Bool[ndarray, " frame"]:
+        """Return in which frames the interval holds a place."""
+        return (place >= self.low) & (place <= self.high)
 
 
 def begin(grammar: Grammar) -> Follower:

@@ -42,14 +42,12 @@ class Followed:
     @property
     def speed_held(self) -> float:
         """Share of the frames whose speed is in its interval."""
-        speeds, truth = self.said.speeds, self.take.frames.labels.speed
-        return float(((truth >= speeds.low) & (truth <= speeds.high)).mean())
+        return float(self.said.speeds.hold(self.take.frames.labels.speed).mean())
 
     @property
     def dark_held(self) -> float:
         """Share of the dark frames whose opening is in its interval."""
-        truth = self.take.frames.labels.position
-        return _share((truth >= self.ours.low) & (truth <= self.ours.high), self.take.dark)
+        return _share(self.ours.hold(self.take.frames.labels.position), self.take.dark)
 
     @property
     def dark_error(self) -> float:
