@@ -26,7 +26,7 @@ DRAWER, SESSIONS = "cabinet-top", 8
 BEFORE, AFTER = 15.0, 45.0
 """s about the moment when the light goes off, that are drawn."""
 PANELS = {
-    "coast": "camera alone: on with the last velocity",
+    "coast": "camera alone, on with the last velocity",
     "paper": "camera and sound as in the paper",
     "ours": "camera and sound, ours, with intervals of 90 %",
 }
@@ -59,7 +59,7 @@ def _drawn(trial: Trial, found: dict[str, Float[ndarray, " frame"]], ours: Estim
         _lines(axes, times[shown], found[way][shown], trial.frames.labels.position[shown])
         off = (found[way] - trial.frames.labels.position)[shown & trial.dark]
         axes.set_title(f"{title}: in the dark off by {np.sqrt(np.mean(off**2)):.3f} m", fontsize=10)
-        axes.margins(x=0.0)
+        axes.margins(x=0.0, y=0.25)
         style.label_axes(axes, "time / s" if way == "ours" else "", "opening / m")
     return figure
 
