@@ -77,7 +77,7 @@ def test_one_network_serves_every_rig(time_sd: float, position_sd: float, anchor
     assert abs(coverage(general(), drops) - 0.9) < 0.0285
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("height, height_sd", [(0.1, 5e-3), (0.6, 5e-3), (1.6, 0.0)])
 def test_the_network_says_what_the_exact_posterior_says_at_any_height(
     height: float, height_sd: float

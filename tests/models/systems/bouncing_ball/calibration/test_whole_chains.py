@@ -53,7 +53,7 @@ def test_a_take_of_another_ball_is_set_aside_by_name() -> None:
     assert (off(answer) < 3.3).all()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_false_detections_are_named_and_left_out_of_the_answer() -> None:
     """Two takes in five have one."""
     sound, draw = session(Case(5, 5), 16), np.random.default_rng(1)

@@ -78,7 +78,7 @@ def test_a_row_without_a_goal_has_no_speed() -> None:
     assert row["score"] is None and row["speed_mean"] is None
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_study_has_its_rows_and_pictures(
     policies: dict[str, Shooter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

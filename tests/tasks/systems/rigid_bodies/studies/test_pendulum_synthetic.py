@@ -55,7 +55,7 @@ def test_particles_that_are_the_same_have_no_divergence_and_are_ahead_of_none() 
     )
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_study_has_its_rows_and_pictures(tmp_path: Path) -> None:
     settings = catalogue.load_settings().changed(Pendulum, seconds=0.3)
     request = StudyRequest(settings, tmp_path, no_progress, quick=True)
