@@ -16,11 +16,11 @@ from ricochet.models.systems.drawers import hand as hands
 from ricochet.models.systems.drawers import live
 from ricochet.models.systems.drawers.hand import Hand
 from ricochet.models.systems.drawers.hearing import Hearing
-from ricochet.models.systems.drawers.labels import FRAME
+from ricochet.models.systems.drawers.labels import FRAME, PERIOD
 from ricochet.models.systems.drawers.live import Stream
 from ricochet.models.systems.drawers.tracking.follower import Estimate
 from ricochet.models.systems.drawers.tracking.pace import Seen
-from ricochet.models.systems.drawers.tracking.rehearsal import WAYS
+from ricochet.models.systems.drawers.tracking.rehearsal import WAYS, Rehearsal
 
 FULL_SCALE = 1.0
 CLIPPED = 0.05
@@ -31,6 +31,9 @@ LONGEST = 16 * FRAME
 """Samples in a buffer."""
 USUAL = 176
 """Samples that a buffer stands for that has no length, before any had one."""
+TRUSTED = ("whole", "half")
+ENOUGH = 2.0
+"""s, from which on the sound can be taken for more than a little."""
 
 
 @dataclass
@@ -115,9 +118,8 @@ class Controller:
 
     def _moved(self, estimate: Estimate) -> None:
         self.estimate = estimate
-        way = WAYS[self.stream.follower.rehearsal.way]
-        found = f"sound: found '{way}' to agree best with what is seen, expected 'whole'"
-        self._say("worth", "" if way == WAYS[0] else found)
+        follower = self.stream.follower
+        self._say("worth", _doubt(follower.rehearsal) if follower.seen is None else "")
         self.hand = hands.follow(self.hand, estimate, self.stream.hearing.grammar)
 
     def _say(self, matter: str, line: str) -> None:
@@ -127,6 +129,16 @@ class Controller:
         elif matter not in self._standing:
             self._standing.add(matter)
             self.faults.append(line)
+
+
+def _doubt(rehearsal: Rehearsal) -> str:
+    """Return why the sound is taken for little or nothing, if it is."""
+    way, seconds = WAYS[rehearsal.way], PERIOD * rehearsal.compared
+    if way in TRUSTED:
+        return ""
+    if seconds < ENOUGH:
+        return f"sound: found {seconds:.1f} s to compare with what is seen, expected {ENOUGH:g} s"
+    return f"sound: found '{way}' to agree best with what is seen, expected 'whole' or 'half'"
 
 
 def make(heard: Hearing, channels: int) -> Controller:

@@ -48,7 +48,7 @@ class Said:
 
     def heard(self) -> list[Heard]:
         """Return the frames as the belief takes them."""
-        half = 0.5 * (self.speeds.high - self.speeds.low) / NORMAL
+        half = (self.speeds.high - self.speeds.mean) / NORMAL  # the lower end may be cut at 0
         deviation = np.where(self.speeds.mean > AUDIBLE, self.places.deviation, np.inf)
         columns = (
             self.speeds.mean,

@@ -5,7 +5,7 @@ the session left out sets intervals, slopes, odds and the weights of the joint b
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from ricochet.models.inference import cross_fitting
 from ricochet.models.inference.network_training import Training
 from ricochet.models.systems.drawers import labels
 from ricochet.models.systems.drawers.belief import weighing
-from ricochet.models.systems.drawers.belief.place_and_direction import Heard
+from ricochet.models.systems.drawers.belief.place_and_direction import Grammar, Heard
 from ricochet.models.systems.drawers.direction import estimator as direction_estimator
 from ricochet.models.systems.drawers.features import Features
 from ricochet.models.systems.drawers.hearing import Hearing, Said
@@ -23,7 +23,7 @@ from ricochet.models.systems.drawers.labels import Labels
 from ricochet.models.systems.drawers.place import estimator as place_estimator
 from ricochet.models.systems.drawers.speed import calibration as speed_calibration
 from ricochet.models.systems.drawers.speed import estimator as speed_estimator
-from ricochet.models.systems.drawers.tracking import pace
+from ricochet.models.systems.drawers.tracking import follower, pace, rehearsal
 from ricochet.models.systems.drawers.tracking.pace import Seen
 
 SPEED = Training()
@@ -91,6 +91,8 @@ def fit(
     said = [Said(*each).heard() for each in zip(*left_out.values(), strict=True)]
     weighed = [_dark(*pair) for pair in zip(said, truths, strict=True)]
     grammar = weighing.fit(weighed, groups)
+    used = [_used(*pair, grammar) for pair in zip(said, truths, strict=True)]
+    grammar = replace(grammar, level=weighing.level(grammar, used, groups))
     progress(len(_WAYS) + 1, len(_WAYS) + 1)
     return Hearing(**found, grammar=grammar)
 
@@ -98,8 +100,24 @@ def fit(
 def _dark(heard: list[Heard], truth: Labels) -> weighing.Session:
     """Return a session as it is heard after a while in which it was seen."""
     cut = int(LIT * len(heard))
-    seen = [Seen(place, SEEN) for place in truth.position[:cut].tolist()]
-    gain = pace.paced(heard[:cut], seen).gain
-    rest = [pace.scaled(each, gain) for each in heard[cut:]]
-    parts = {name: values[cut:] for name, values in vars(truth).items()}
-    return weighing.Session(rest, Labels(**parts))
+    gain = pace.paced(heard[:cut], _seen(truth, cut)).gain
+    return weighing.Session([pace.scaled(each, gain) for each in heard[cut:]], _after(truth, cut))
+
+
+def _used(heard: list[Heard], truth: Labels, grammar: Grammar) -> weighing.Session:
+    """Return the same as it is taken in use, for what the sound was worth while it was seen."""
+    cut, one = int(LIT * len(heard)), follower.begin(grammar)
+    for frame, seen in zip(heard[:cut], _seen(truth, cut), strict=True):
+        one = follower.step(one, frame, seen, grammar)
+    rest = [
+        rehearsal.taken(pace.scaled(each, one.pace.gain), one.rehearsal.way) for each in heard[cut:]
+    ]
+    return weighing.Session(rest, _after(truth, cut))
+
+
+def _seen(truth: Labels, cut: int) -> list[Seen]:
+    return [Seen(place, SEEN) for place in truth.position[:cut].tolist()]
+
+
+def _after(truth: Labels, cut: int) -> Labels:
+    return Labels(**{name: values[cut:] for name, values in vars(truth).items()})

@@ -6,7 +6,7 @@
                           (member, 1, out) of three layers, `NAME_unit` (1,)
                           widening        (4,)   of intervals of the speed, by class of its mean
                           reading         (4,)   of the place: constant, slope, widening; k
-                          grammar         (8,)   in the order of `Grammar`
+                          grammar         (10,)  in the order of `Grammar`
                           microphones     (channel, 3)   m
     checks.json           what was measured on takes that were held out
     reference.safetensors a recording, and what is said of each of its frames
@@ -17,7 +17,7 @@ widenings that are not positive, limits without room, weights and probabilities 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ from ricochet.tasks.registry.quantities import Quantity
 
 SCHEMA, KIND = "ricochet.drawer/1", "drawer-hearing"
 NETWORKS = ("speed", "place", "direction")
+GRAMMAR = len(fields(Grammar))
 LAYERS, MOST_MEMBERS, MOST_UNITS = 3, 64, 4096
 CHANNELS = (3, 64)
 LARGEST = 1e6
@@ -228,14 +229,16 @@ def _network(name: str, arrays: Arrays, width: int) -> Network:
 
 def _grammar(values: ndarray) -> Grammar:
     numbers = _finite("grammar", values, 1).tolist()
-    if len(numbers) != 8:
-        raise ValueError(f"a grammar of {len(numbers)} numbers, expected 8")
+    if len(numbers) != GRAMMAR:
+        raise ValueError(f"a grammar of {len(numbers)} numbers, expected {GRAMMAR}")
     grammar = Grammar(*numbers)
     if not (-LONGEST <= grammar.low < grammar.high <= LONGEST):
         raise ValueError(f"limits {grammar.low:g} and {grammar.high:g} m")
     shares = (grammar.turning, grammar.weight, grammar.direction_weight, grammar.blocked)
     if not all(0.0 <= share <= 1.0 for share in shares):
         raise ValueError("a share of the grammar out of 0 to 1")
+    if not (0.0 < grammar.stopping < 1.0 and 0.0 < grammar.starting < 1.0):
+        raise ValueError("rests that never begin or never end")
     if not (1.0 <= grammar.widening <= 100.0 and 0.0 < grammar.level < 1.0):
         raise ValueError("a widening below 1, or a level that is no probability")
     return grammar

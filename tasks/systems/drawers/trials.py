@@ -94,7 +94,7 @@ class Measured:
     Attributes:
         speed: Root of the mean squared error of each way, m/s.
         speed_held: Share of the frames whose speed is in the interval of 0.9.
-        sign: Share of right signs in the dark while it moves, of each way.
+        sign: Share of right signs in the dark while it moves, of each way; none is half right.
         position: Root of the mean squared error, m, by phase and way.
         dark_held: Share of dark frames whose position is in the interval of 0.9.
         sound: Rank correlations of loudness and of pitch with the speed while it moves, and how
@@ -203,7 +203,7 @@ def measured(
         speed={name: _rms(found - truth.speed) for name, found in every.items()},
         speed_held=float(said.speeds.hold(truth.speed).mean()),
         sign={
-            name: float(np.mean(found[asked] == np.sign(truth.velocity[asked])))
+            name: float(0.5 + 0.5 * np.mean(found[asked] * np.sign(truth.velocity[asked])))
             for name, found in rules.items()
         },
         position={

@@ -1,10 +1,13 @@
 """Where a drawer is and which way it moves: a joint belief on a grid, frame by frame.
 
-State (q, d): the opening on a grid from limit to limit, and the direction +1 (opening) or -1. In a
-frame of length T, with speed v of mean m and deviation k s by the sound,
+State (q, d, z): the opening on a grid from limit to limit, the direction +1 (opening) or -1, and
+whether it moves or rests; at rest d is the direction in which it goes on. In a frame of length T,
+with speed v of mean m and deviation k s by the sound,
 
-    direction   d' = -d with probability h r,  r = P(v < REST): it changes only through rest
-    opening     q' = q + d' v T; what would pass a limit is stopped there, and counts for rho
+    rest        begins with probability b and ends with a; it is as likely as r = P(v < REST)
+    opening     q' = q + d v T where it moves or comes to rest; what would pass a limit is stopped
+                there, and counts for rho
+    direction   d' = -d with probability h where a rest begins: it changes only through rest
 
 Each frame measures the place, y of deviation u, and the direction, log odds o that it opens, which
 count as far as it moves. Errors of neighbouring frames are alike, so that n of them are worth
@@ -25,6 +28,7 @@ from numpy import ndarray
 
 CELL = 0.005  # m, about
 REST = 0.05  # m/s
+OPENING = [1, 3]  # of the states
 LEAST_SPREAD = 0.25  # cells, of a move
 FARTHEST = 2.0  # m beyond the limits
 
@@ -40,6 +44,8 @@ class Grammar:
         widening: k, of deviations of the speed.
         blocked: rho, what a move is worth that a limit stopped; 1: as any other.
         level: Probability of the central interval that holds the place nine times of ten.
+        stopping, starting: b and a, probabilities that a frame which moved is followed by one at
+            rest, and the other way round.
     """
 
     low: float
@@ -50,17 +56,21 @@ class Grammar:
     widening: float = 1.0
     blocked: float = 1.0
     level: float = 0.9
+    stopping: float = 0.5
+    starting: float = 0.5
 
 
 @dataclass(frozen=True)
 class Belief:
-    """Probabilities of each direction, closing first, and cell.
+    """Probabilities of each state and cell.
 
     Attributes:
+        probabilities: That it moves, closing and opening, and that it rests and will close or
+            open next.
         places: Middle of each cell, m.
     """
 
-    probabilities: Float[ndarray, "2 cell"]
+    probabilities: Float[ndarray, "4 cell"]
     places: Float[ndarray, " cell"]
 
     @property
@@ -76,8 +86,8 @@ class Belief:
 
     @property
     def opening(self) -> float:
-        """Probability that it opens."""
-        return float(self.probabilities[1].sum())
+        """Probability that it opens, or will when it goes on."""
+        return float(self.probabilities[OPENING].sum())
 
     def centrality(self, place: float) -> float:
         """Return the least probability of a central interval that holds a place, m."""
@@ -124,17 +134,22 @@ def anywhere(grammar: Grammar) -> Belief:
         raise ValueError(f"limits {grammar.low} and {grammar.high} m leave no room between them")
     count = max(2, round((grammar.high - grammar.low) / CELL) + 1)
     places = np.linspace(grammar.low, grammar.high, count)
-    return Belief(np.full((2, count), 0.5 / count), places)
+    return Belief(np.full((4, count), 0.25 / count), places)
 
 
 def step(belief: Belief, heard: Heard, grammar: Grammar) -> Belief:
     """Return the belief after a frame."""
     spread = grammar.widening * heard.speed_deviation
     resting = float(_normal_below(np.array([(REST - heard.speed) / spread]))[0])
-    turned = _turned(belief.probabilities, grammar.turning * resting)
-    moved = _moved(turned, belief.places, heard, spread, grammar.blocked)
+    moving, rested = belief.probabilities[:2], belief.probabilities[2:]
+    goes = (1.0 - grammar.stopping) * moving + grammar.starting * rested
+    moves = np.concatenate([(1.0 - resting) * goes, resting * grammar.stopping * moving])
+    moved = _moved(moves, belief.places, heard, spread, grammar.blocked)
+    stopped, stays = moved[2:], resting * (1.0 - grammar.starting) * rested
+    turned = (1.0 - grammar.turning) * stopped + grammar.turning * stopped[::-1]
+    moved = np.concatenate([moved[:2], stays + turned])
     moved *= _likelihood(belief.places, heard.place, heard.place_deviation, grammar.weight)
-    moved[1] *= np.exp(grammar.direction_weight * (1.0 - resting) * heard.odds)
+    moved[OPENING] *= np.exp(grammar.direction_weight * (1.0 - resting) * heard.odds)
     return _normal(moved, belief.places)
 
 
@@ -158,7 +173,7 @@ def see(belief: Belief, place: float, deviation: float) -> Belief:
     weights = _likelihood(belief.places, place, deviation, 1.0)
     seen = belief.probabilities * weights
     if not seen.sum() > 0.0:  # it was believed elsewhere: the camera is believed
-        seen = np.stack([weights, weights])
+        seen = np.stack([weights] * 4)
     return _normal(seen, belief.places)
 
 
@@ -167,17 +182,13 @@ def _normal_below(values: Float[ndarray, " n"]) -> Float[ndarray, " n"]:
     return np.array([0.5 * math.erfc(-value / math.sqrt(2.0)) for value in values.tolist()])
 
 
-def _turned(probabilities: Float[ndarray, "2 cell"], share: float) -> Float[ndarray, "2 cell"]:
-    return (1.0 - share) * probabilities + share * probabilities[::-1]
-
-
 def _moved(
-    probabilities: Float[ndarray, "2 cell"],
+    probabilities: Float[ndarray, "4 cell"],
     places: Float[ndarray, " cell"],
     heard: Heard,
     deviation: float,
     blocked: float,
-) -> Float[ndarray, "2 cell"]:
+) -> Float[ndarray, "4 cell"]:
     """Return probabilities moved by a normal length, cut at 0; the limits stop what would pass."""
     cell = float(places[1] - places[0])
     mean = heard.speed * heard.duration / cell
@@ -188,10 +199,11 @@ def _moved(
     kernel = np.diff(below)
     kernel[0] += below[0]
     kernel /= kernel.sum()
-    opened = np.convolve(probabilities[1], kernel)
-    closed = np.convolve(probabilities[0][::-1], kernel)
-    count = len(places)
-    return np.stack([_stopped(closed, count, blocked)[::-1], _stopped(opened, count, blocked)])
+    moved = np.empty_like(probabilities)
+    for state, row in enumerate(probabilities):
+        way = 1 if state in OPENING else -1
+        moved[state] = _stopped(np.convolve(row[::way], kernel), len(places), blocked)[::way]
+    return moved
 
 
 def _stopped(
@@ -211,8 +223,8 @@ def _likelihood(
     return np.asarray(np.exp(logs - logs.max()))
 
 
-def _normal(values: Float[ndarray, "2 cell"], places: Float[ndarray, " cell"]) -> Belief:
+def _normal(values: Float[ndarray, "4 cell"], places: Float[ndarray, " cell"]) -> Belief:
     total = values.sum()
     if not total > 0.0:  # what was measured is nowhere near what was believed: neither is
-        return Belief(np.full(values.shape, 0.5 / values.shape[1]), places)
+        return Belief(np.full(values.shape, 0.25 / values.shape[1]), places)
     return Belief(values / total, places)

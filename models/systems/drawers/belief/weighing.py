@@ -4,8 +4,8 @@ Errors of neighbouring frames are alike in ways that no closed form has. So the 
 grammar (`place_and_direction`) are those under which the belief, which sees a session's first frame
 alone and then hears, gives most probability to where the drawer is and which way it moves: the mean
 logarithm of it, a proper score (Good 1952; Gneiting and Raftery 2007), one constant after another.
-How often a rest ends the other way is counted; which central interval holds the place nine times of
-ten is found of each session, and for the next one (`session_widening`).
+How often a rest begins, ends, and ends the other way is counted; which central interval holds the
+place nine times of ten is found of each session, and for the next one (`session_widening`).
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from dataclasses import astuple, dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy import stats
 
@@ -65,8 +65,14 @@ def fit(
     """
     groups = range(len(sessions)) if groups is None else groups
     places = np.concatenate([each.labels.position for each in sessions])
+    stopping, starting = _beginnings(sessions)
     grammar = replace(
-        FIRST, low=float(places.min()), high=float(places.max()), turning=_turning(sessions)
+        FIRST,
+        low=float(places.min()),
+        high=float(places.max()),
+        turning=_turning(sessions),
+        stopping=stopping,
+        starting=starting,
     )
     done, total = 0, ROUNDS * len(CANDIDATES)
     scored = cache(lambda each: score(each, sessions))
@@ -76,7 +82,7 @@ def fit(
             grammar = max(tried, key=scored)
             done += 1
             progress(done, total)
-    return replace(grammar, level=_level(grammar, sessions, groups))
+    return replace(grammar, level=level(grammar, sessions, groups))
 
 
 def score(grammar: Grammar, sessions: Sequence[Session]) -> float:
@@ -88,10 +94,14 @@ def score(grammar: Grammar, sessions: Sequence[Session]) -> float:
     return float(np.log((1.0 - RARE) * found + RARE).mean())
 
 
-def _level(grammar: Grammar, sessions: Sequence[Session], groups: Sequence[int]) -> float:
+def level(grammar: Grammar, sessions: Sequence[Session], groups: Sequence[int]) -> float:
     """Return what a central interval must hold to hold the place in a recording to come.
 
     Levels are compared as half widths of the normal law.
+
+    Args:
+        sessions: As they are heard by estimators that were not trained on them.
+        groups: Of each: what shares one is of one recording.
     """
     central: dict[int, list[Float[ndarray, " frame"]]] = {}
     for group, each in zip(groups, sessions, strict=True):
@@ -139,7 +149,8 @@ def _probability(belief: Belief, labels: Labels, frame: int) -> float:
     at = belief.probabilities[:, cell]
     if not labels.moving[frame]:
         return float(at.sum())
-    return float(at[int(labels.velocity[frame] > 0.0)])
+    opening = float(at[place_and_direction.OPENING].sum())
+    return opening if labels.velocity[frame] > 0.0 else float(at.sum()) - opening
 
 
 def _turning(sessions: Sequence[Session]) -> float:
@@ -147,6 +158,23 @@ def _turning(sessions: Sequence[Session]) -> float:
     pairs = [pair for each in sessions for pair in _around_rests(each.labels)]
     turned = sum(before * after < 0.0 for before, after in pairs)
     return float((turned + 1.0) / (len(pairs) + 2.0))
+
+
+def _beginnings(sessions: Sequence[Session]) -> tuple[float, float]:
+    """Return the shares of moving frames after which a rest begins, and of resting ones that end.
+
+    By Laplace's rule.
+    """
+    pairs = np.concatenate(
+        [np.stack([rests[:-1], rests[1:]]) for each in sessions for rests in [_resting(each)]], 1
+    )
+    stopped, started = pairs[1][~pairs[0]], ~pairs[1][pairs[0]]
+    counted = [(found.sum() + 1.0) / (len(found) + 2.0) for found in (stopped, started)]
+    return float(counted[0]), float(counted[1])
+
+
+def _resting(session: Session) -> Bool[ndarray, " frame"]:
+    return np.asarray(session.labels.speed <= REST)
 
 
 def _around_rests(labels: Labels) -> list[tuple[float, float]]:

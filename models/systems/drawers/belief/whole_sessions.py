@@ -42,6 +42,8 @@ def follow(
             grammar.direction_weight,
             grammar.widening,
             grammar.blocked,
+            grammar.stopping,
+            grammar.starting,
         ]
     )
     found = np.empty((2, len(heard)))
@@ -54,51 +56,74 @@ def follow(
 
 @compiled
 def _follow(
-    belief: Float[ndarray, "2 cell"],
+    belief: Float[ndarray, "4 cell"],
     work: Float[ndarray, "2 cell"],
     places: Float[ndarray, " cell"],
     heard: Float[ndarray, "frame 6"],
     cells: Int[ndarray, " frame"],
     directions: Int[ndarray, " frame"],
-    numbers: Float[ndarray, " 5"],
+    numbers: Float[ndarray, " 7"],
     found: Float[ndarray, "2 frame"],
 ) -> None:
-    turning, weight, direction_weight, widening, blocked = numbers
+    turning, weight, direction_weight, widening, blocked, stopping, starting = numbers
     count, size = len(places), places[1] - places[0]
+    stops = np.empty((2, count))
     for frame in range(len(heard)):
         speed, deviation, place, place_deviation, duration, odds = heard[frame]
         spread = widening * deviation
         resting = 0.5 * math.erfc(-(REST - speed) / spread / math.sqrt(2.0))
-        _move(belief, work, speed * duration / size, spread * duration / size,
-              turning * resting, blocked)  # fmt: skip
+        _begin(belief, stops, resting, stopping, starting)
+        _move(belief, work, speed * duration / size, spread * duration / size, blocked)
+        _move(stops, work, speed * duration / size, spread * duration / size, blocked)
+        for cell in range(count):
+            for way in range(2):
+                belief[2 + way, cell] += (1.0 - turning) * stops[way, cell]
+                belief[2 + way, cell] += turning * stops[1 - way, cell]
         _measure(belief, places, place, place_deviation, weight)
         gain = math.exp(direction_weight * (1.0 - resting) * odds)
         total = 0.0
         for cell in range(count):
             belief[1, cell] *= gain
-            total += belief[0, cell] + belief[1, cell]
+            belief[3, cell] *= gain
+            total += belief[:, cell].sum()
         for cell in range(count):
-            for way in range(2):
-                belief[way, cell] = belief[way, cell] / total if total > 0.0 else 0.5 / count
+            for state in range(4):
+                belief[state, cell] = belief[state, cell] / total if total > 0.0 else 0.25 / count
         at, way = cells[frame], directions[frame]
-        both = belief[0, at] + belief[1, at]
+        both = belief[:, at].sum()
         below = 0.0
         for cell in range(at):
-            below += belief[0, cell] + belief[1, cell]
-        found[0, frame] = both if way < 0 else belief[way, at]
+            below += belief[:, cell].sum()
+        found[0, frame] = both if way < 0 else belief[way, at] + belief[2 + way, at]
         found[1, frame] = max(0.0, 2.0 * max(below, 1.0 - below - both) - 1.0)
 
 
 @compiled
+def _begin(
+    belief: Float[ndarray, "4 cell"],
+    stops: Float[ndarray, "2 cell"],
+    resting: float,
+    stopping: float,
+    starting: float,
+) -> None:
+    """Part what goes on or moves off, what comes to rest, `stops`, and what stays there."""
+    for cell in range(belief.shape[1]):
+        for way in range(2):
+            moving, rested = belief[way, cell], belief[2 + way, cell]
+            belief[way, cell] = (1.0 - resting) * ((1.0 - stopping) * moving + starting * rested)
+            stops[way, cell] = resting * stopping * moving
+            belief[2 + way, cell] = resting * (1.0 - starting) * rested
+
+
+@compiled
 def _move(
-    belief: Float[ndarray, "2 cell"],
+    belief: Float[ndarray, "state cell"],
     work: Float[ndarray, "2 cell"],
     mean: float,
     spread: float,
-    turned: float,
     blocked: float,
 ) -> None:
-    """Turn a share of the belief and move it, in cells; the limits stop what would pass."""
+    """Move the first two states, closing and opening, in cells; limits stop what would pass."""
     count, spread = belief.shape[1], max(spread, LEAST_SPREAD)
     longest = math.ceil(mean + 4.0 * spread)
     kernel = np.empty(longest + 1)
@@ -108,10 +133,6 @@ def _move(
         kernel[length] = below - before
         before = below
     kernel /= before
-    for cell in range(count):
-        closing, opening = belief[0, cell], belief[1, cell]
-        belief[0, cell] = (1.0 - turned) * closing + turned * opening
-        belief[1, cell] = (1.0 - turned) * opening + turned * closing
     work[:] = 0.0
     for cell in range(count):
         for length in range(longest + 1):
@@ -125,12 +146,12 @@ def _move(
                 work[0, down] += share * belief[0, cell]
             else:
                 work[0, 0] += blocked * share * belief[0, cell]
-    belief[:] = work
+    belief[:2] = work
 
 
 @compiled
 def _measure(
-    belief: Float[ndarray, "2 cell"],
+    belief: Float[ndarray, "4 cell"],
     places: Float[ndarray, " cell"],
     place: float,
     deviation: float,
@@ -145,5 +166,4 @@ def _measure(
     for cell in range(len(places)):
         off = ((place - places[cell]) / deviation) ** 2
         share = math.exp(-0.5 * weight * (off - least))
-        belief[0, cell] *= share
-        belief[1, cell] *= share
+        belief[:, cell] *= share

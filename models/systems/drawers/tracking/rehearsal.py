@@ -1,16 +1,18 @@
-"""Whether the sound can be followed in the dark, rehearsed while there is light.
+"""How far the sound can be followed in the dark, rehearsed while there is light.
 
 Sound may be other than what was learnt from: louder or quieter, beside a machine, from a microphone
 that fails. So while the drawer is seen, beliefs follow it by sound alone, pinned to where it is
 seen only now and then, one for each way to take the sound:
 
     whole    as it was learnt
-    half     deviations twice as wide, directions worth a half
-    little   four times as wide, worth a fifth
+    half     deviations twice as wide, log odds of the direction times 0.5
+    little   deviations four times as wide, log odds times 0.2
     nothing  the drawer moves as fast as drawers are moved
 
-The way that gave most probability to where the drawer was seen is taken in the dark; those that
-take less must be better by PREFERRED nats, since frames are alike.
+A way is admitted if its intervals held what was seen often enough, HELD; before anything was seen
+they are taken to have held it in PRIOR_HELD of PRIOR_FRAMES frames, so that `little` alone is. Of
+the ways that are admitted the one is taken under which what was seen is likeliest; none, where that
+is not likelier than under `nothing` by LEAST nats a frame, SLACK nats forgiven.
 """
 
 import math
@@ -26,9 +28,10 @@ from ricochet.models.systems.drawers.tracking.pace import Seen
 WAYS = ("whole", "half", "little", "nothing")
 NOTHING = 3
 PINNED = 156  # frames, ten seconds, after which beliefs are pinned again
-PREFERRED = 10.0
-HARDLY = 0.85  # sound that says hardly more than nothing says nothing: places of another drawer do
-MEMORY = 300.0  # frames, of the scores: how loud a session is, is not known at first
+HELD = 0.85  # least share of frames in their intervals of 0.9
+PRIOR_FRAMES, PRIOR_HELD = 100.0, (0.6, 0.76, 0.86)
+LEAST, SLACK = 0.9, 10.0
+MEMORY = 300.0  # frames, of scores and shares: how loud a session is, is not known at first
 WORTH = {1: (2.0, 0.5), 2: (4.0, 0.2)}
 """How much wider deviations are, and what directions are worth."""
 RARE = 1e-6  # probability that any place keeps
@@ -39,23 +42,33 @@ UNHEARD = Heard(0.2, 0.3, 0.0, math.inf, PERIOD)
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Beliefs by each of WAYS, and how likely each made what was seen.
+    """Beliefs by each of WAYS, and how well each agreed with what was seen.
 
     Attributes:
         beliefs: None before the drawer was seen.
         scores: Sums of log probabilities over the last MEMORY frames or so, nats.
+        held: Numbers of these frames in their intervals.
+        compared: Number of these frames.
         frames: Since the beliefs were pinned.
     """
 
     beliefs: tuple[Belief, ...] | None = None
     scores: tuple[float, ...] = (0.0,) * len(WAYS)
+    held: tuple[float, ...] = (0.0,) * len(WAYS)
+    compared: float = 0.0
     frames: int = 0
 
     @property
     def way(self) -> int:
         """The way to take the sound: its place in WAYS."""
-        preferred = [self.scores[0] + PREFERRED, *self.scores[1:-1], HARDLY * self.scores[-1]]
-        return int(np.argmax(preferred))
+        counts = zip(self.held[:NOTHING], PRIOR_HELD, strict=True)
+        shares = [
+            (held + PRIOR_FRAMES * prior) / (self.compared + PRIOR_FRAMES) for held, prior in counts
+        ]
+        admitted = [way for way, share in enumerate(shares) if share >= HELD]
+        best = max(admitted, key=lambda way: self.scores[way], default=NOTHING)
+        gained = self.scores[best] - self.scores[NOTHING]
+        return best if gained >= LEAST * self.compared - SLACK else NOTHING
 
 
 def taken(heard: Heard, way: int) -> Heard:
@@ -80,11 +93,17 @@ def rehearse(rehearsal: Rehearsal, heard: Heard, seen: Seen, grammar: Grammar) -
         place_and_direction.step(belief, taken(heard, way), grammar)
         for way, belief in enumerate(rehearsal.beliefs)
     )
+    kept = 1.0 - 1.0 / MEMORY
     scores = tuple(
-        (1.0 - 1.0 / MEMORY) * score + _log_probability(belief, seen.place)
+        kept * score + _log_probability(belief, seen.place)
         for score, belief in zip(rehearsal.scores, moved, strict=True)
     )
-    return Rehearsal(moved, scores, rehearsal.frames + 1)
+    held = tuple(
+        kept * count + (belief.centrality(seen.place) <= grammar.level)
+        for count, belief in zip(rehearsal.held, moved, strict=True)
+    )
+    compared = kept * rehearsal.compared + 1.0
+    return Rehearsal(moved, scores, held, compared, rehearsal.frames + 1)
 
 
 def pin(belief: Belief, seen: Seen) -> Belief:

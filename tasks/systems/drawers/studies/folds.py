@@ -28,8 +28,8 @@ from ricochet.tasks.systems.drawers.trials import Frames
 
 CONTIGUOUS, DRAWER_OUT = "contiguous", "drawer_out"
 PARTS = 7
-Errors = dict[str, dict[str, float]]
-"""Root of the mean squared error, m/s, by drawer and way."""
+Errors = dict[str, dict[str, list[float]]]
+"""Root of the mean squared error of each session, m/s, by drawer and way."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,15 @@ def do(job: FoldJob) -> Errors:
     if job.how == DRAWER_OUT:
         parts = {name: _joined(_recorded(job, name)) for name in DRAWERS}
         found = _left_out(list(parts.values()), job.seed)
-        return {name: {way: _root(e[place]) for way, e in found.items()}
+        return {name: {way: _roots(e[place], job.sessions) for way, e in found.items()}
                 for place, name in enumerate(parts)}  # fmt: skip
     whole = _joined(_recorded(job, job.drawer))
     found = _left_out(_cut(whole, PARTS), job.seed)
-    return {job.drawer: {way: _root(np.concatenate(errors)) for way, errors in found.items()}}
+    return {
+        job.drawer: {
+            way: _roots(np.concatenate(errors), job.sessions) for way, errors in found.items()
+        }
+    }
 
 
 def encode(done: Errors) -> Errors:
@@ -74,7 +78,7 @@ def encode(done: Errors) -> Errors:
     return done
 
 
-def summary(done: Sequence[Errors]) -> dict[str, Errors]:
+def by_way(done: Sequence[Errors]) -> dict[str, Errors]:
     """Return the errors of both ways of leaving out, from the results in the order of `planned`."""
     contiguous = {name: ways for each in done[:-1] for name, ways in each.items()}
     return {CONTIGUOUS: contiguous, DRAWER_OUT: done[-1]}
@@ -132,5 +136,7 @@ def _cut(whole: Frames, count: int) -> list[Frames]:
     ]
 
 
-def _root(errors: Float[ndarray, " frame"]) -> float:
-    return round(float(np.sqrt(np.mean(errors**2))), 4)
+def _roots(errors: Float[ndarray, " frame"], sessions: int) -> list[float]:
+    """Return the root of the mean square in each of sessions, which are as long."""
+    squares = (errors**2).reshape(sessions, -1).mean(1)
+    return [round(each, 5) for each in np.sqrt(squares).tolist()]

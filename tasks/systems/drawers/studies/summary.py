@@ -12,6 +12,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.inference import sign_flips
+from ricochet.tasks.systems.drawers.studies.folds import Errors
 from ricochet.tasks.systems.drawers.trials import Measured
 
 RESAMPLES = 4000
@@ -46,17 +47,29 @@ def drawer(done: Sequence[Measured]) -> dict[str, Any]:
     }
 
 
-def sweep_row(setting: Mapping[str, Any], done: Sequence[Measured]) -> dict[str, Any]:
-    """Return what a setting of the generator leaves of ours."""
-    dark = [each.position["light_off"] for each in done]
+def sweep_row(
+    setting: Mapping[str, Any], by_drawer: Mapping[str, Sequence[Measured]]
+) -> dict[str, Any]:
+    """Return what a setting of the generator leaves of ours, in all and by drawer."""
+    done = [each for sessions in by_drawer.values() for each in sessions]
     return {
         "setting": dict(setting),
         "sessions": len(done),
-        "ours_over_mid_stroke": _ratio(
-            [each["ours"] for each in dark], [each["mid_stroke"] for each in dark]
-        ),
+        "ours_over_mid_stroke": _over_middle(done),
+        "drawers": {name: _over_middle(sessions) for name, sessions in by_drawer.items()},
         "sign": _mean([each.sign["ours"] for each in done]),
         "dark_coverage_90": _mean([each.dark_held for each in done]),
+    }
+
+
+def of_folds(errors: Mapping[str, Errors]) -> dict[str, Any]:
+    """Return roots over sessions of the errors of speed, by how parts were left out."""
+    return {
+        how: {
+            name: {way: _root(values) for way, values in ways.items()}
+            for name, ways in drawers.items()
+        }
+        for how, drawers in errors.items()
     }
 
 
@@ -99,19 +112,22 @@ def claims(done: Sequence[Measured]) -> list[dict[str, Any]]:
 def _ratios(done: Sequence[Measured]) -> dict[str, Any]:
     """Return what the targets are about."""
     best = min(PAPER, key=lambda name: np.mean([each.speed[name] ** 2 for each in done]))
-    dark = [each.position["light_off"] for each in done]
     lit = [each.position["light_on"] for each in done]
     return {
         f"speed_over_{best}": _ratio(
             [each.speed["ours"] for each in done], [each.speed[best] for each in done]
         ),
-        "dark_over_mid_stroke": _ratio(
-            [each["ours"] for each in dark], [each["mid_stroke"] for each in dark]
-        ),
+        "dark_over_mid_stroke": _over_middle(done),
         "light_over_vision": _ratio(
             [each["ours"] for each in lit], [each["vision"] for each in lit]
         ),
     }
+
+
+def _over_middle(done: Sequence[Measured]) -> dict[str, Any]:
+    """Return the error in the dark over that of the middle of the stroke."""
+    dark = [each.position["light_off"] for each in done]
+    return _ratio([each["ours"] for each in dark], [each["mid_stroke"] for each in dark])
 
 
 def _decided(sentence: str, more: Sequence[float]) -> dict[str, Any]:

@@ -77,7 +77,15 @@ def run(request: StudyRequest) -> dict[str, Any]:
     found = {name: [by_job[journal.key(job)] for job in each] for name, each in usual.items()}
     rows = [
         summary.sweep_row(
-            setting, [by_job[journal.key(job)] for place, job in swept if place == number]
+            setting,
+            {
+                name: [
+                    by_job[journal.key(job)]
+                    for place, job in swept
+                    if (place, job.drawer) == (number, name)
+                ]
+                for name in SWEPT
+            },
         )
         for number, setting in enumerate(SWEEP)
         if swept
@@ -103,7 +111,7 @@ def _folds(amount: Amount, request: StudyRequest, folder: Path) -> dict[str, Any
     jobs = folds.planned(amount.sessions, amount.seconds, amount.light_off, request.seed, code)
     journal = Journal(folder / "folds.jsonl", folds.encode, folds.encode)
     done = pool.run_all(folds.do, jobs, journal=journal, progress=request.progress)
-    return folds.summary(done)
+    return summary.of_folds(folds.by_way(done))
 
 
 def planned(amount: Amount, seed: int) -> dict[str, list[Job]]:

@@ -35,7 +35,7 @@ def test_it_says_what_the_stream_says() -> None:
         one.hear(noise(number))
         stream, more = live.feed(stream, noise(number))
         found += more
-    assert one.estimate == found[-1] and one.faults == []
+    assert one.estimate == found[-1] and plain(one) == []
     assert one.stream.frames == len(found) == 40 * BUFFER // FRAME
 
 
@@ -67,9 +67,15 @@ def test_what_cannot_be_heard_is_said_once_and_spreads_the_belief(
     before = one.hand.goal
     for _ in range(60):
         assert one.hear(wrong) <= HEARD.grammar.high + GAP
-    assert len(one.faults) == 1 and words in one.faults[0]
+    (fault,) = plain(one)
+    assert words in fault
     assert one.hand.goal > before + 0.05
     assert one.estimate is not None and one.estimate.high - one.estimate.low > 0.1
+
+
+def plain(one: Controller) -> list[str]:
+    """Faults but for what the sound of a network that learnt nothing is worth."""
+    return [each for each in one.faults if "compare" not in each and "agree" not in each]
 
 
 def test_a_fault_that_is_over_and_comes_again_is_said_again() -> None:
@@ -104,5 +110,6 @@ def test_a_camera_that_sees_no_place_is_said_and_not_believed(seen: Seen) -> Non
     one, other = made(), made()
     fed(one, 12, seen)
     fed(other, 12)
-    assert len(one.faults) == 1 and one.faults[0].startswith("camera")
+    (fault,) = plain(one)
+    assert fault.startswith("camera")
     assert one.estimate == other.estimate

@@ -68,11 +68,11 @@ def test_a_moment_in_which_it_is_hidden_is_bridged() -> None:
 
 
 def test_it_widens_in_the_dark_where_nothing_is_heard() -> None:
-    places, velocities = strokes(400, 4)
+    places, velocities = strokes(800, 4)
     sounds = heard(places, velocities, 5)
     deaf = [Heard(each.speed, 0.02, 0.0, np.inf, FRAME) for each in sounds]
     hearing, without = (
-        follower.follow(each, seen(places, 100), GRAMMAR) for each in (sounds, deaf)
+        follower.follow(each, seen(places, 400), GRAMMAR) for each in (sounds, deaf)
     )
     assert without.deviation[-100:].mean() > 1.5 * hearing.deviation[-100:].mean()
 
@@ -147,11 +147,11 @@ def turned(sounds: list[Heard]) -> list[Heard]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sound_as_it_was_learnt_is_taken_whole(seed: int) -> None:
+def test_sound_as_it_was_learnt_is_trusted(seed: int) -> None:
     places, velocities = strokes(900, seed)
     found, (error, held) = ends(heard(places, velocities, seed), places, 450)
-    assert WAYS[found.rehearsal.way] == "whole"
-    assert error < 0.6 and held > 0.7
+    assert WAYS[found.rehearsal.way] in ("whole", "half")
+    assert error < 0.6 and held > 0.8
 
 
 @pytest.mark.parametrize("change", [silent, turned])

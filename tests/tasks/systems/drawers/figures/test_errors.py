@@ -17,7 +17,9 @@ def test_each_way_and_drawer_has_a_bar() -> None:
 
 
 def test_each_setting_of_the_sweep_is_named() -> None:
-    rows = [summary.sweep_row(setting, [done(3), done(4)]) for setting in table_one.SWEEP]
+    rows = [
+        summary.sweep_row(setting, {"a": [done(3)], "b": [done(4)]}) for setting in table_one.SWEEP
+    ]
     (axes,) = errors.sweep(rows).axes
     names = [each.get_text() for each in axes.get_yticklabels()]
     assert len(set(names)) == len(table_one.SWEEP)

@@ -5,7 +5,7 @@ import pytest
 
 from ricochet.models.systems.drawers.features import Features
 from ricochet.models.systems.drawers.labels import Labels
-from ricochet.tasks.systems.drawers.studies import folds
+from ricochet.tasks.systems.drawers.studies import folds, summary
 from ricochet.tasks.systems.drawers.trials import Frames
 
 
@@ -29,9 +29,12 @@ def test_parts_together_are_the_whole() -> None:
 def test_errors_are_of_every_drawer_and_way() -> None:
     jobs = folds.planned(2, 12.0, 5.0, 0, "")
     done = [folds.do(job) for job in (jobs[1], jobs[-1])]
-    found = folds.summary(done)
+    found = folds.by_way(done)
     (name,) = found["contiguous"]
     assert len(found["drawer_out"]) == 4
     ways = set(found["contiguous"][name])
     assert ways == set(found["drawer_out"][name]) and {"ours", "pcr", "cubic"} <= ways
-    assert found["contiguous"][name]["ours"] < found["contiguous"][name]["mean"]
+    rows = summary.of_folds(found)["contiguous"][name]
+    assert all(len(each) == 2 for each in found["contiguous"][name].values())
+    assert rows["ours"]["value"] < rows["mean"]["value"]
+    assert rows["ours"]["interval"][0] <= rows["ours"]["value"] <= rows["ours"]["interval"][1]

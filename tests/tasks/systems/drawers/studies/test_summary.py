@@ -38,6 +38,12 @@ def test_errors_of_sessions_are_averaged_as_squares() -> None:
     assert found["interval"] == [0.03, 0.04]
 
 
+def test_a_drawer_that_is_worse_does_not_hide_behind_another() -> None:
+    row = summary.sweep_row({"snr": 5.0}, {"a": [done(0, ours=0.03)], "b": [done(1, ours=0.2)]})
+    assert row["drawers"]["a"]["value"] == pytest.approx(0.2)
+    assert row["drawers"]["b"]["value"] > 1.3 > row["ours_over_mid_stroke"]["value"]
+
+
 def test_a_session_that_ends_at_no_limit_counts_for_none() -> None:
     none = replace(done(0), place_heard={"at_limits": None, "elsewhere": 0.04})
     found = summary.drawer(
