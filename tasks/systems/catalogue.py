@@ -181,6 +181,8 @@ def session_kind(name: str) -> SessionKind:
 def kind_of_sessions(folders: Sequence[str]) -> SessionKind | None:
     """Return whose form the recordings in some folders have; None: that of drops, or none.
 
+    Those that cannot be read are passed over: who reads them says why.
+
     Raises:
         BadInput: If they are of several forms.
     """
@@ -188,12 +190,13 @@ def kind_of_sessions(folders: Sequence[str]) -> SessionKind | None:
     from ricochet.tasks.recordings.manifests import MANIFEST
 
     by_schema = {kind.schema: kind for kind in session_kinds()}
-    found = [by_schema.get(manifests.schema_of(Path(each) / MANIFEST) or "") for each in folders]
-    for folder, kind in zip(folders, found, strict=True):
-        if kind is not found[0]:
-            names = ["drops" if each is None else f"a {each.name}" for each in (kind, found[0])]
+    schemas = [(each, manifests.schema_of(Path(each) / MANIFEST)) for each in folders]
+    found = [(folder, by_schema.get(schema)) for folder, schema in schemas if schema is not None]
+    for folder, kind in found:
+        if kind is not (first := found[0][1]):
+            names = ["drops" if each is None else f"a {each.name}" for each in (kind, first)]
             raise BadInput(folder, f"recordings of {names[0]}", f"of {names[1]}, as the first are")
-    return found[0] if found else None
+    return found[0][1] if found else None
 
 
 def exports() -> tuple[Export, ...]:

@@ -67,11 +67,13 @@ class Compared:
 
     Attributes:
         late: How late the track is, s; None where both do not go together.
-        foreign: Whether strokes are heard, and others seen.
+        moves: Whether it moves long enough to go together with what is heard.
+        heard: Whether the sound rises and falls as of strokes.
     """
 
     late: float | None
-    foreign: bool
+    moves: bool
+    heard: bool
 
 
 def compare(track: Track, samples: Float[ndarray, "channel sample"]) -> Compared:
@@ -95,9 +97,9 @@ def compare(track: Track, samples: Float[ndarray, "channel sample"]) -> Compared
     around = together[middle - farthest : middle + farthest + 1]
     best = int(np.argmax(around))
     if around[best] >= ALIKE:
-        return Compared((best - farthest) * STEP / SAMPLE_RATE, False)
-    strokes_heard = len(smooth) > 2 * SMOOTH and float(smooth[SMOOTH:-SMOOTH].std()) > HEARD
-    return Compared(None, strokes_heard and _moving(at) > STROKES)
+        return Compared((best - farthest) * STEP / SAMPLE_RATE, moves=True, heard=True)
+    strokes = len(smooth) > 2 * SMOOTH and float(smooth[SMOOTH:-SMOOTH].std()) > HEARD
+    return Compared(None, moves=_moving(at) > STROKES, heard=strokes)
 
 
 def _moving(at: Float[ndarray, " step"]) -> float:

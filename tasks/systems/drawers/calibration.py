@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from numpy import ndarray
@@ -22,10 +21,11 @@ from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
 from ricochet.models.systems.drawers.hearing import Hearing
 from ricochet.models.systems.drawers.labels import PERIOD
 from ricochet.models.systems.drawers.learning import Size
+from ricochet.models.systems.drawers.level import NORMAL
 from ricochet.models.systems.drawers.tracking import follower
 from ricochet.models.systems.drawers.tracking.follower import Estimates
 from ricochet.tasks.storage.files import output_folder, write_bytes
-from ricochet.tasks.systems.drawers import recorded_takes, sessions, trials
+from ricochet.tasks.systems.drawers import recorded_takes, session_sets, trials
 from ricochet.tasks.systems.drawers.recorded_takes import Recorded
 from ricochet.tasks.systems.drawers.sessions import Session
 from ricochet.tasks.systems.drawers.studies import summary
@@ -38,8 +38,6 @@ FEWEST = 2
 """Takes that are learnt from."""
 WORTHLESS = 0.02
 """Of odds, below which the direction is not heard."""
-APART = 5e-3
-"""m, by which microphones of sessions may differ: places are learnt for a ring that stays."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +61,15 @@ class Calibrated:
     """What was learnt, and how it did.
 
     Attributes:
+        session: The first.
+        sounds: Digest of each take's recording, by session and file.
         result: What `result.json` holds.
         shown: The first take that was held out, or else predicted.
     """
 
     learnt: Learnt
     session: Session
+    sounds: dict[str, str]
     result: dict[str, Any]
     shown: Shown | None = None
 
@@ -90,16 +91,10 @@ def run(
         size: Of the trainings.
 
     Raises:
-        BadInput: If a session cannot be read, sessions are of several drawers or rings, or too few
-            takes have a track.
+        BadInput: If no session can be read, or too few takes have a track.
     """
-    read = [sessions.read(folder) for folder in folders]
-    first = read[0][0]
-    for place, (session, _) in enumerate(read[1:], 1):
-        _check_alike(first, session)
-        if session.identity in {other.identity for other, _ in read[:place]}:
-            raise BadInput(str(session.folder), f"{session.identity} twice", "each session once")
-    every = [recorded_takes.recorded(session, take) for session, takes in read for take in takes]
+    read = session_sets.read(folders)
+    every = [recorded_takes.recorded(*pair) for pair in read.takes]
     held = [each for each in every if each.is_known_in_the_dark][HELD_OUT - 1 :: HELD_OUT]
     out_names = {each.name for each in held}
     kept = [each for each in every if each.is_known and each.name not in out_names]
@@ -117,32 +112,30 @@ def run(
     done = [trials.attempt(learnt, recorded_takes.trial(each)) for each in held]
     predicted = [each for each in every if each.take.motion is None]
     files = _predict(learnt, predicted, out)
-    rejected = {
-        f"{session.identity}/{each.file}": each.reason
-        for session, _ in read
-        for each in session.rejected
-    }
+    first = read.sessions[0][0]
     result = {
         "schema": SCHEMA,
         **_summary(done),
         "drawer": first.drawer,
-        "sessions": [session.identity for session, _ in read],
+        "sessions": [session.identity for session, _ in read.sessions],
         "takes": {
             "learnt_from": [each.name for each in kept],
             "held_out": [each.name for each in held],
             "predicted": files,
-            "rejected": rejected,
+            "rejected": read.rejected,
         },
         "notes": [
             *(f"{each.name}: {note}" for each in every for note in (*each.take.notes, *each.short)),
             *_alone(kept),
             *_known(kept, held),
+            *session_sets.one_zero(every),
             *_unheard(learnt.hearing),
         ],
         "registered": None,
     }
     shown = [*held, *predicted][:1]
-    return Calibrated(learnt, first, result, _shown(learnt, shown[0]) if shown else None)
+    seen = _shown(learnt, shown[0]) if shown else None
+    return Calibrated(learnt, first, read.sounds, result, seen)
 
 
 def _followed(learnt: Learnt, each: Recorded) -> Estimates:
@@ -205,7 +198,8 @@ def _shown(learnt: Learnt, each: Recorded) -> Shown:
 
 def _rows(found: Estimates) -> bytes:
     lines = ["time,position,sd,direction"]
-    columns = (found.place, found.deviation, found.opening)
+    deviations = 0.5 * (found.high - found.low) / NORMAL  # as wide as the interval is
+    columns = (found.place, deviations, found.opening)
     for frame, (place, deviation, opening) in enumerate(zip(*columns, strict=True)):
         direction = 2.0 * opening - 1.0
         lines.append(f"{PERIOD * (frame + 1):.3f},{place:.5f},{deviation:.5f},{direction:.3f}")
@@ -216,17 +210,3 @@ def _summary(done: Sequence[Measured]) -> dict[str, Any]:
     """Return what was measured on takes that were held out; the result names them itself."""
     found = summary.drawer(done) if done else {}
     return {name: value for name, value in found.items() if name != "sessions"}
-
-
-def _check_alike(first: Session, other: Session) -> None:
-    """Refuse sessions of another drawer, or of microphones that stand elsewhere."""
-    where = str(other.folder)
-    if other.drawer != first.drawer:
-        raise BadInput(where, f"the drawer {other.drawer}", f"{first.drawer}, as the first has")
-    places = [np.array([each.position for each in x.rig.microphones]) for x in (first, other)]
-    if places[0].shape != places[1].shape:
-        found = f"{len(places[1])} microphones"
-        raise BadInput(where, found, f"{len(places[0])}, as the first has")
-    if (apart := float(np.abs(places[1] - places[0]).max())) > APART:
-        expected = f"where those of {first.identity} stand, to {APART:g} m"
-        raise BadInput(where, f"microphones {apart:.3f} m elsewhere", expected)

@@ -37,6 +37,8 @@ from ricochet.tasks.systems.drawers import track_files
 SCHEMA = "ricochet.drawer-session/1"
 LEAST_SECONDS = 5.0
 STUCK = 0.5  # s for which a microphone that works does not give one value
+FARTHEST = 10.0
+"""m, of a microphone from the closed front: what is more was written in other units."""
 LATEST = 0.1  # s by which the light may go off after a take's end: clocks
 NEVER_LIT = "never lit: the place is unknown until it is heard, and intervals may be too narrow"
 CLIPPED = 1e-3  # share of frames at full scale: peaks of impacts, of which the time alone is used
@@ -162,6 +164,10 @@ def parse(text: str | bytes, path: Path) -> Session:
         found = f"{len(rig.microphones)} microphones"
         expected = f"{manifests.LOCATABLE} at least: a ring hears where the drawer is"
         raise BadInput(f"{path}: rig.microphones", found, expected)
+    farthest = max(abs(each) for one in rig.microphones for each in one.position)
+    if farthest > FARTHEST:
+        found = f"a microphone {farthest:g} m from the front"
+        raise BadInput(f"{path}: rig.microphones", found, f"{FARTHEST:g} m at most, in metres")
     if len({take.file for take in content.takes}) < len(content.takes):
         raise BadInput(f"{path}: takes", "one file twice", "each file once")
     return Session(
@@ -212,7 +218,11 @@ def digest(folders: Sequence[Path]) -> str:
     """Return the digest of sessions: of their manifests, which have those of sounds, and tracks."""
     found = []
     for folder in folders:
-        session = read_manifest(folder / MANIFEST)
+        try:
+            session = read_manifest(folder / MANIFEST)
+        except BadInput:  # a session that is left out
+            found.append([sha256(folder / MANIFEST)])
+            continue
         names = [name for take in session.takes for name in (take.vision, take.motion) if name]
         tracks_found = [sha256(folder / name) for name in names if (folder / name).is_file()]
         found.append([sha256(folder / MANIFEST), *tracks_found])

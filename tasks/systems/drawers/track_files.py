@@ -75,11 +75,16 @@ def check_agree(file: Path, vision: Track, motion: Track) -> None:
 
 
 def check_on_time(file: Path, compared: Compared) -> str | None:
-    """Refuse a track of another take, or late against the sound; return a note, or None."""
-    if compared.foreign:
-        raise BadInput(str(file), "other strokes than are heard", "the motion of this take")
+    """Refuse a track that does not go together with the sound; return a note, or None.
+
+    Raises:
+        BadInput: If it is of another take, late, or of strokes of which nothing is heard.
+    """
+    if compared.late is None and compared.moves:
+        found = "other strokes than are heard" if compared.heard else "strokes that are not heard"
+        raise BadInput(str(file), found, "the motion of this take, and sound of it")
     if (late := compared.late) is None:
-        return "cannot be compared with the sound: it rests, or nothing is heard of it"
+        return "cannot be compared with the sound: it rests"
     if not tracks.ON_TIME[0] <= late <= tracks.ON_TIME[1]:
         found = f"{abs(late):.2f} s {'late' if late > 0.0 else 'early'} against the sound"
         expected = "the clock of the sound: move its times by that"

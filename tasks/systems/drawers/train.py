@@ -147,9 +147,13 @@ def _wanted(request: TrainingRequest) -> DrawerSessions:
     return replace(settings[DrawerSessions], takes=settings[LearntDrawer].recorded)
 
 
-def _takes(found: Calibrated) -> dict[str, list[str]]:
+def _takes(found: Calibrated) -> dict[str, dict[str, str]]:
+    """Return the digest of the recording of each take that was learnt from or held out."""
     takes = found.result["takes"]
-    return {name: list(takes[name]) for name in ("learnt_from", "held_out")}
+    return {
+        part: {name: found.sounds[name] for name in takes[part]}
+        for part in ("learnt_from", "held_out")
+    }
 
 
 def _measured_lines(result: Mapping[str, Any]) -> list[str]:

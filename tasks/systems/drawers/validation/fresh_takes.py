@@ -18,7 +18,7 @@ from ricochet.hardware.twins.drawers.generator.takes import Setting
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.drawers.labels import PERIOD
 from ricochet.tasks.recordings.manifests import MANIFEST
-from ricochet.tasks.systems.drawers import calibration, recorded_takes, sessions
+from ricochet.tasks.systems.drawers import recorded_takes, session_sets, sessions
 from ricochet.tasks.systems.drawers.packages import Drawer
 from ricochet.tasks.systems.drawers.studies import recorded
 from ricochet.tasks.systems.drawers.trials import Frames, Sight
@@ -36,12 +36,14 @@ class FreshTake:
 
     Attributes:
         dark: Of each frame.
+        sound: Digest of the recording; None of the simulated rig.
     """
 
     name: str
     frames: Frames
     sight: Sight
     dark: ndarray
+    sound: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,11 @@ class RecordedTakes:
             if session.drawer != self.drawer:
                 raise BadInput(str(folder), f"the drawer {session.drawer}", self.drawer)
             _check_ring(drawer.microphones, session.rig.array().positions, str(folder))
-            for take in taken:
+            for stated, take in zip(session.takes, taken, strict=True):
                 each = recorded_takes.recorded(session, take)
                 if each.is_known_in_the_dark:
                     seen, dark = recorded_takes.sight(each), recorded_takes.dark(each)
-                    yield FreshTake(each.name, each.frames, seen, dark)
+                    yield FreshTake(each.name, each.frames, seen, dark, stated.sha256)
 
 
 def simulated(setting: Setting, seed: int, number: int) -> FreshTake:
@@ -134,5 +136,5 @@ def refuse_drawer(name: str, where: str) -> None:
 
 
 def _check_ring(known: ndarray, other: ndarray, where: str) -> None:
-    if known.shape != other.shape or np.abs(known - other).max() > calibration.APART:
+    if known.shape != other.shape or np.abs(known - other).max() > session_sets.APART:
         raise BadInput(where, "microphones that stand elsewhere", "those of the package")

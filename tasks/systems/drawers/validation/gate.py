@@ -35,6 +35,9 @@ ALIKE = 0.02
 """Share by which figures measured again may differ: sums in another order."""
 BETTER = 0.05
 TOUCHING, NEAR_SHARE = 0.02, 0.75
+ABOVE, LEFT = 0.20, 0.9
+"""How much more of the time the hand is near than before the middle of the stroke: ABOVE, or LEFT
+of what there is to gain where strokes are short."""
 FEWEST = 6
 """Takes: fewer cannot show, at CHANCE, that another is worse."""
 
@@ -82,6 +85,8 @@ def judge_trials(result: DrawerResult, evidence: DrawerEvidence) -> tuple[Check,
     middle = result.column(CANDIDATE, "middle_error")
     touching = float(result.column(CANDIDATE, "touching").mean())
     near = float(result.column(CANDIDATE, "near").mean())
+    middle_near = float(result.column(CANDIDATE, "middle_near").mean())
+    needed = min(ABOVE, LEFT * (1.0 - middle_near))
     p = sign_flips.p_value(middle - ours)
     return (
         Check("takes", count >= FEWEST, str(count), f"at least {FEWEST}"),
@@ -98,6 +103,12 @@ def judge_trials(result: DrawerResult, evidence: DrawerEvidence) -> tuple[Check,
             bool(near >= NEAR_SHARE),
             f"where it should be in {near:.3f} of the moving time in the dark",
             f"at least {NEAR_SHARE}",
+        ),
+        Check(
+            "hand against the middle",
+            bool(near - middle_near >= needed),
+            f"{near - middle_near:.3f} more of it than before the middle of the stroke",
+            f"at least {needed:.2f}",
         ),
         Check("touching", touching <= TOUCHING, f"{touching:.3f}", f"at most {TOUCHING}"),
         _against_champion(result),

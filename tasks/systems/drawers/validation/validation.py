@@ -1,6 +1,5 @@
 """How packages of drawers are validated: measured again, tried on fresh takes, an arm following."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,17 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress
 from ricochet.tasks.console.progress import bar
 from ricochet.tasks.recordings.manifests import MANIFEST
-from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems.drawers import packages, recorded_takes, sessions
 from ricochet.tasks.systems.drawers.kinds import DRAWER, PREFIX
 from ricochet.tasks.systems.drawers.settings import DrawerGate, DrawerSessions
 from ricochet.tasks.systems.drawers.validation import fresh_takes, gate, play, report, results
-from ricochet.tasks.systems.drawers.validation.fresh_takes import RecordedTakes, SimulatedTakes
+from ricochet.tasks.systems.drawers.validation.fresh_takes import (
+    FreshTake,
+    RecordedTakes,
+    SimulatedTakes,
+)
 from ricochet.tasks.systems.drawers.validation.gate import DrawerEvidence
 from ricochet.tasks.systems.drawers.validation.results import DrawerResult
 from ricochet.tasks.validation.contenders import Contenders
@@ -117,23 +119,23 @@ def attempt_all(
         with bar(f"{contenders.name}, takes of {role}") as progress:
             done = []
             for take in takes.of(drawer):
+                _refuse_learnt(contenders, take)
                 done.append(play.attempt(drawer, take))
                 progress(len(done), takes.count)
             if not done:
                 raise BadInput(contenders.name, "no take", "takes that were lit and then dark")
             trials[role] = tuple(done)
-    _refuse_learnt(contenders, [each.take for each in trials[CANDIDATE]])
     return DrawerResult(
         contenders.name, contenders.candidate, contenders.champion, rig, seed, trials
     )
 
 
-def _refuse_learnt(contenders: Contenders, names: Sequence[str]) -> None:
-    """Refuse takes that a contender was learnt from."""
+def _refuse_learnt(contenders: Contenders, take: FreshTake) -> None:
+    """Refuse a take that a contender was learnt from, whatever its name is now."""
     for role, package in contenders.packages.items():
-        learnt = set(package.settings.get("takes", {}).get("learnt_from", ()))
-        if both := learnt & set(names):
-            found = f"{min(both)}, from which the {role} was learnt"
+        learnt = package.settings.get("takes", {}).get("learnt_from", {})
+        if take.sound in learnt.values():
+            found = f"{take.name}, from which the {role} was learnt"
             raise BadInput("drawer_gate.recordings", found, "takes that nothing was learnt from")
 
 

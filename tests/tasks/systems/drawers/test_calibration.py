@@ -108,26 +108,6 @@ def test_what_is_tried_of_a_take_is_seen_while_there_is_light(folders: list[Path
     assert np.sqrt(np.nanmean((np.array(places) - truth)[20:] ** 2)) < 8e-3
 
 
-def test_sessions_of_another_drawer_or_ring_are_refused(
-    folders: list[Path], tmp_path: Path
-) -> None:
-    def changed(name: str, edit: object) -> Path:
-        copied = Path(shutil.copytree(folders[1], tmp_path / name))
-        content = json.loads((copied / MANIFEST).read_text())
-        edit(content)  # type: ignore[operator]
-        (copied / MANIFEST).write_text(json.dumps(content))
-        return copied
-
-    other = changed("a", lambda content: content["object"].update(drawer="attic"))
-    moved = changed(
-        "b", lambda content: content["rig"]["microphones"][0].update(position=[0.3, 0.6, 0.25])
-    )
-    with pytest.raises(BadInput, match="drawer attic, expected kitchen-large"):
-        calibration.run([folders[0], other], tmp_path)
-    with pytest.raises(BadInput, match="m elsewhere, expected where those of one stand"):
-        calibration.run([folders[0], moved], tmp_path)
-
-
 def test_too_few_takes_with_a_track_are_refused(folders: list[Path], tmp_path: Path) -> None:
     dark = without(folders[0], tmp_path, "motion", "vision", "light_off_at")
     with pytest.raises(BadInput, match="found 1 takes with a track, expected 2 at least"):
@@ -175,11 +155,6 @@ def test_a_take_that_rests_in_the_dark_is_not_held_out(folders: list[Path]) -> N
     labels = each.frames.labels
     still = replace(labels, speed=np.where(np.arange(len(labels.speed)) < 180, labels.speed, 0.0))
     assert not replace(each, frames=replace(each.frames, labels=still)).is_known_in_the_dark
-
-
-def test_a_session_is_given_once(folders: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="twice"):
-        calibration.run([folders[0], folders[0]], tmp_path, size=SIZE)
 
 
 def test_what_the_ring_does_not_hear_is_said() -> None:

@@ -65,7 +65,8 @@ def test_figures_that_are_not_found_again_are_refused(name: str) -> None:
         ({"dark_held": 1.0}, "dark at 90 %"),
         ({"dark_error": 0.12}, "middle of the stroke"),
         ({"touching": 0.03}, "touching"),
-        ({"near": 0.7}, "hand"),
+        ({"near": 0.7, "middle_near": 0.4}, "hand"),
+        ({"near": 0.8, "middle_near": 0.7}, "hand against the middle"),
     ],
 )
 def test_each_fault_is_refused_by_its_name(changes: dict[str, float], name: str) -> None:

@@ -1,0 +1,116 @@
+"""Sessions that are learnt from together: what does not go with the others is left out."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ricochet.hardware.twins.drawers.generator.takes import Setting
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings.manifests import MANIFEST
+from ricochet.tasks.systems.drawers import capture, recorded_takes, session_sets
+from ricochet.tasks.systems.drawers.recorded_takes import Recorded
+from ricochet.tasks.systems.drawers.session_sets import SessionSet
+
+SETTING = Setting("kitchen-large", array="ring-4", seconds=16.0, light_off=8.0)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    root = tmp_path_factory.mktemp("sessions")
+    made = [root / name for name in ("one", "two", "three")]
+    for seed, folder in enumerate(made):
+        capture.simulated(folder, SETTING, takes=2, seed=seed)
+    return made
+
+
+def changed(folder: Path, place: Path, edit: Callable[[dict], object]) -> Path:
+    copied = Path(shutil.copytree(folder, place))
+    content = json.loads((copied / MANIFEST).read_text())
+    edit(content)
+    (copied / MANIFEST).write_text(json.dumps(content))
+    return copied
+
+
+def test_sessions_of_one_drawer_and_ring_are_read_whole(folders: list[Path]) -> None:
+    found = session_sets.read(folders)
+    assert [each.identity for each, _ in found.sessions] == ["one", "two", "three"]
+    assert found.rejected == {} and len(list(found.takes)) == len(found.sounds) == 6
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (lambda c: c["object"].update(drawer="attic"), "drawer attic, expected kitchen-large"),
+        (
+            lambda c: c["rig"]["microphones"][0].update(position=[0.3, 0.6, 0.25]),
+            "m elsewhere, expected where those of one stand",
+        ),
+        (lambda c: c["rig"].update(sample_rate=44_100), "44100 Hz, expected 16000 Hz"),
+        (
+            lambda c: [
+                each.update(position=[1e3 * x for x in each["position"]])
+                for each in c["rig"]["microphones"]
+            ],
+            "m from the front, expected 10 m at most",
+        ),
+        (lambda c: c.update(id="one"), "one twice"),
+        (lambda c: c.pop("object"), "object"),
+    ],
+)
+def test_a_session_that_is_not_as_the_first_is_left_out_and_the_others_go_on(
+    folders: list[Path], tmp_path: Path, edit: Callable[[dict], object], words: str
+) -> None:
+    bad = changed(folders[1], tmp_path / "bad", edit)
+    found = session_sets.read([folders[0], bad, folders[2]])
+    assert [each.identity for each, _ in found.sessions] == ["one", "three"]
+    (reason,) = found.rejected.values()
+    assert words in reason and "\n" not in reason
+
+
+def test_a_recording_is_used_once_whatever_its_session_is_called(
+    folders: list[Path], tmp_path: Path
+) -> None:
+    again = changed(folders[0], tmp_path / "again", lambda content: content.update(id="again"))
+    found = session_sets.read([folders[0], again, folders[1]])
+    assert set(found.rejected) == {"again/take-0000.flac", "again/take-0001.flac"}
+    assert "the recording of one/take-0000.flac" in found.rejected["again/take-0000.flac"]
+    assert len(list(found.takes)) == 4
+
+
+def test_where_none_can_be_read_the_first_says_why(folders: list[Path], tmp_path: Path) -> None:
+    bad = changed(folders[0], tmp_path / "bad", lambda content: content.pop("rig"))
+    with pytest.raises(BadInput, match="rig"):
+        session_sets.read([bad])
+
+
+def recorded(found: SessionSet) -> list[Recorded]:
+    return [recorded_takes.recorded(*pair) for pair in found.takes]
+
+
+def moved(takes: list[Recorded], change: Callable) -> list[Recorded]:
+    """The takes of the second session with another track."""
+    return [
+        replace(
+            each,
+            frames=replace(
+                each.frames,
+                labels=replace(each.frames.labels, position=change(each.frames.labels.position)),
+            ),
+        )
+        if each.session.identity == "two"
+        else each
+        for each in takes
+    ]
+
+
+def test_another_zero_or_unit_of_one_session_is_said(folders: list[Path]) -> None:
+    takes = recorded(session_sets.read(folders))
+    assert session_sets.one_zero(takes) == []
+    for change in (lambda x: x + 0.1, lambda x: x - 0.05, lambda x: 2.0 * x):
+        (note,) = session_sets.one_zero(moved(takes, change))
+        assert note.startswith("two: strokes from") and "one zero and one unit?" in note
+    assert session_sets.one_zero(moved(takes, lambda x: 0.5 * x)) == []  # strokes may be short
