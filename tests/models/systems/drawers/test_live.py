@@ -59,18 +59,48 @@ def test_other_channels_and_samples_that_are_no_numbers_are_refused(heard: Heari
         live.feed(stream, np.full((3, 100), np.nan))
 
 
+NUMPY_ALONE = """
+import sys
+sys.modules.update(dict.fromkeys(("scipy", "torch", "numba", "mlflow", "prefect", "librosa")))
+import numpy as np
+from ricochet.models.inference.small_networks import Network
+from ricochet.models.systems.drawers import controller, features
+from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
+from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
+from ricochet.models.systems.drawers.hearing import Hearing
+from ricochet.models.systems.drawers.labels import FRAME
+from ricochet.models.systems.drawers.place.estimator import PlaceEstimator
+from ricochet.models.systems.drawers.speed.estimator import SpeedEstimator
+from ricochet.models.systems.drawers.tracking.pace import Seen
+
+draw = np.random.default_rng(0)
+sizes = features.of_samples(np.ones((3, FRAME)))
+
+def network(inputs):
+    shapes = ((inputs, 8), (8, 8), (8, 2))
+    weights = tuple(0.01 * draw.standard_normal((2, *shape)) for shape in shapes)
+    biases = tuple(np.zeros((2, 1, shape[1])) for shape in shapes)
+    return Network(np.zeros(inputs), np.full(inputs, 20.0), weights, biases, 0.2)
+
+heard = Hearing(
+    SpeedEstimator(network(sizes.speed.shape[1]), np.ones(4)),
+    PlaceEstimator(network(sizes.place.shape[1]), 0.0, 1.0, 1.0),
+    DirectionEstimator(network(sizes.direction.shape[1]), 1.0),
+    Grammar(0.0, 0.3),
+)
+one = controller.make(heard, 3)
+for number in range(120):
+    seen = Seen(0.1 + 0.05 * np.sin(0.1 * number), 0.003) if number < 60 else None
+    goal = one.hear(0.05 * draw.standard_normal((3, 176)), seen)
+print(goal, one.estimate.place, one.stream.frames)
+"""
+
+
 def test_a_drawer_is_followed_with_numpy_alone() -> None:
-    absent = ("scipy", "torch", "numba", "mlflow", "prefect")
-    code = (
-        "import sys\n"
-        f"sys.modules.update(dict.fromkeys({absent}))\n"
-        "from ricochet.models.systems.drawers import live\n"
-        "import numpy\n"
-        "from ricochet.models.systems.drawers.belief import place_and_direction as belief\n"
-        "grammar = belief.Grammar(0.0, 0.3)\n"
-        "heard = belief.Heard(0.2, 0.02, 0.1, 0.05, 0.064, 0.5)\n"
-        "print(belief.step(belief.anywhere(grammar), heard, grammar).mean)\n"
+    """Features, networks, belief, rehearsal, hand and controller, lit and dark."""
+    ran = subprocess.run(
+        [sys.executable, "-c", NUMPY_ALONE], capture_output=True, text=True, check=False
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    assert 0.0 < float(ran.stdout) < 0.3
+    goal, place, frames = map(float, ran.stdout.split())
+    assert 0.0 < place < 0.3 and place < goal < 1.0 and frames == 120 * 176 // FRAME

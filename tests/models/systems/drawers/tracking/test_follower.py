@@ -107,7 +107,8 @@ def test_a_session_that_is_louder_or_quieter_is_paced_while_it_is_seen(by: float
         best = follower.follow(right, seen(places, 300), GRAMMAR).place - places
         better.append([np.abs(each[300:]).mean() for each in (found, best)])
     ours, best = np.mean(better, axis=0)
-    assert ours < 1.4 * best  # nearly as if the sound had been right
+    # Nearly as if the sound had been right; some may be taken for nothing, as no place is heard.
+    assert ours < 1.6 * best
 
 
 def test_a_pace_is_as_it_was_heard_until_something_was_seen_and_is_bounded() -> None:
@@ -162,6 +163,50 @@ def test_sound_that_misleads_leaves_the_drawer_in_the_middle(change) -> None:
         found, (error, held) = ends(change(heard(places, velocities, seed)), places, 450)
         assert WAYS[found.rehearsal.way] != "whole"
         assert error < 1.1 and held > 0.8
+
+
+def test_sound_that_was_compared_with_nothing_is_taken_for_little() -> None:
+    places, velocities = strokes(500, 2)
+    found, (error, held) = ends(heard(places, velocities, 8), places, 0)
+    assert WAYS[found.rehearsal.way] == "little" and found.rehearsal.compared == 0.0
+    assert error < 1.0 and held > 0.8
+
+
+def quieter(sounds: list[Heard]) -> list[Heard]:
+    """Speeds heard at a third, as of a recording whose level was set lower."""
+    return [replace(each, speed=0.3 * each.speed) for each in sounds]
+
+
+@pytest.mark.parametrize(("lit", "least"), [(0, 0.7), (40, 0.8), (450, 0.8)])
+def test_sound_of_another_level_is_not_trusted(lit: int, least: float) -> None:
+    """Without any light it can only be doubted, which the controller says."""
+    for seed in range(3):
+        places, velocities = strokes(900, seed)
+        found, (error, held) = ends(quieter(heard(places, velocities, seed)), places, lit)
+        assert WAYS[found.rehearsal.way] in ("little", "nothing")
+        assert held > least and error < 1.2
+
+
+def vague(sounds: list[Heard]) -> list[Heard]:
+    """Estimators that are three times as far off, and say so."""
+    draw = np.random.default_rng(4)
+    return [
+        replace(
+            each,
+            place=each.place + 0.14 * float(draw.standard_normal()),
+            place_deviation=3.0 * each.place_deviation,
+            odds=each.odds / 3.0,
+        )
+        for each in sounds
+    ]
+
+
+def test_vague_sound_that_says_how_vague_it_is_is_not_taken_for_nothing() -> None:
+    for seed in range(3):
+        places, velocities = strokes(900, seed)
+        found, (error, _) = ends(vague(heard(places, velocities, seed)), places, 450)
+        assert WAYS[found.rehearsal.way] != "nothing"
+        assert error < 0.9
 
 
 def test_a_drawer_that_is_seen_beyond_its_limits_is_followed_there() -> None:
