@@ -12,7 +12,6 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.inference import sign_flips
-from ricochet.tasks.systems.drawers.studies.folds import Errors
 from ricochet.tasks.systems.drawers.trials import Measured
 
 RESAMPLES = 4000
@@ -62,7 +61,7 @@ def sweep_row(
     }
 
 
-def of_folds(errors: Mapping[str, Errors]) -> dict[str, Any]:
+def of_folds(errors: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]) -> dict[str, Any]:
     """Return roots over sessions of the errors of speed, by how parts were left out."""
     return {
         how: {

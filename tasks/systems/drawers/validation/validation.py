@@ -133,8 +133,8 @@ def attempt_all(
 def _refuse_learnt(contenders: Contenders, take: FreshTake) -> None:
     """Refuse a take that a contender was learnt from, whatever its name is now."""
     for role, package in contenders.packages.items():
-        learnt = package.settings.get("takes", {}).get("learnt_from", {})
-        if take.sound in learnt.values():
+        learnt = (package.settings.get("takes") or {}).get("learnt_from")
+        if isinstance(learnt, dict) and take.sound in learnt.values():
             found = f"{take.name}, from which the {role} was learnt"
             raise BadInput("drawer_gate.recordings", found, "takes that nothing was learnt from")
 
