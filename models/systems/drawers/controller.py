@@ -32,7 +32,7 @@ LONGEST = 16 * FRAME
 USUAL = 176
 """Samples that a buffer stands for that has no length, before any had one."""
 TRUSTED = ("whole", "half")
-ENOUGH = 2.0
+ENOUGH = 2.5
 """s, from which on the sound can be taken for more than a little."""
 
 

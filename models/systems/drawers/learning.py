@@ -91,8 +91,7 @@ def fit(
     said = [Said(*each).heard() for each in zip(*left_out.values(), strict=True)]
     weighed = [_dark(*pair) for pair in zip(said, truths, strict=True)]
     grammar = weighing.fit(weighed, groups)
-    used = [_used(*pair, grammar) for pair in zip(said, truths, strict=True)]
-    grammar = replace(grammar, level=weighing.level(grammar, used, groups))
+    grammar = _with_level(grammar, list(zip(said, truths, groups, strict=True)))
     progress(len(_WAYS) + 1, len(_WAYS) + 1)
     return Hearing(**found, grammar=grammar)
 
@@ -104,14 +103,26 @@ def _dark(heard: list[Heard], truth: Labels) -> weighing.Session:
     return weighing.Session([pace.scaled(each, gain) for each in heard[cut:]], _after(truth, cut))
 
 
-def _used(heard: list[Heard], truth: Labels, grammar: Grammar) -> weighing.Session:
-    """Return the same as it is taken in use, for what the sound was worth while it was seen."""
+def _with_level(grammar: Grammar, sessions: list[tuple[list[Heard], Labels, int]]) -> Grammar:
+    """Return the grammar with the level that intervals need as sound is taken in use.
+
+    Sessions whose sound is taken for nothing show nothing of it.
+    """
+    used = [(_used(heard, truth, grammar), group) for heard, truth, group in sessions]
+    taken = [(session, group) for session, group in used if session is not None]
+    if not taken:
+        return grammar
+    return replace(grammar, level=weighing.level(grammar, *zip(*taken, strict=True)))
+
+
+def _used(heard: list[Heard], truth: Labels, grammar: Grammar) -> weighing.Session | None:
+    """Return a session as it is taken after it was seen for a while; None: for nothing."""
     cut, one = int(LIT * len(heard)), follower.begin(grammar)
     for frame, seen in zip(heard[:cut], _seen(truth, cut), strict=True):
         one = follower.step(one, frame, seen, grammar)
-    rest = [
-        rehearsal.taken(pace.scaled(each, one.pace.gain), one.rehearsal.way) for each in heard[cut:]
-    ]
+    if (way := one.rehearsal.way) == rehearsal.NOTHING:
+        return None
+    rest = [rehearsal.taken(pace.scaled(each, one.pace.gain), way) for each in heard[cut:]]
     return weighing.Session(rest, _after(truth, cut))
 
 

@@ -16,7 +16,7 @@ from numpy import ndarray
 
 from ricochet.models.systems.drawers.belief import place_and_direction
 from ricochet.models.systems.drawers.belief.place_and_direction import Belief, Grammar, Heard
-from ricochet.models.systems.drawers.level import NORMAL
+from ricochet.models.systems.drawers.level import LEVEL, NORMAL
 from ricochet.models.systems.drawers.tracking import pace as paces
 from ricochet.models.systems.drawers.tracking import rehearsal as rehearsals
 from ricochet.models.systems.drawers.tracking.pace import Pace, Seen
@@ -103,7 +103,8 @@ def estimate(follower: Follower, grammar: Grammar) -> Estimate:
         place, deviation = follower.seen.place, follower.seen.deviation
         half = NORMAL * deviation
         return Estimate(place, deviation, place - half, place + half, belief.opening)
-    low, high = belief.interval(grammar.level)
+    calibrated = follower.rehearsal.way != rehearsals.NOTHING
+    low, high = belief.interval(grammar.level if calibrated else max(grammar.level, LEVEL))
     return Estimate(belief.mean, belief.deviation, low, high, belief.opening)
 
 

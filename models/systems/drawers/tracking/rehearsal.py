@@ -23,13 +23,14 @@ import numpy as np
 from ricochet.models.systems.drawers.belief import place_and_direction
 from ricochet.models.systems.drawers.belief.place_and_direction import Belief, Grammar, Heard
 from ricochet.models.systems.drawers.labels import PERIOD
+from ricochet.models.systems.drawers.level import LEVEL
 from ricochet.models.systems.drawers.tracking.pace import Seen
 
 WAYS = ("whole", "half", "little", "nothing")
 NOTHING = 3
 PINNED = 156  # frames, ten seconds, after which beliefs are pinned again
-HELD = 0.85  # least share of frames in their intervals of 0.9
-PRIOR_FRAMES, PRIOR_HELD = 100.0, (0.6, 0.76, 0.86)
+HELD = 0.85  # least share of frames in their intervals of LEVEL
+PRIOR_FRAMES, PRIOR_HELD = 60.0, (0.6, 0.76, 0.86)
 LEAST, SLACK = 0.9, 10.0
 MEMORY = 300.0  # frames, of scores and shares: how loud a session is, is not known at first
 WORTH = {1: (2.0, 0.5), 2: (4.0, 0.2)}
@@ -47,7 +48,7 @@ class Rehearsal:
     Attributes:
         beliefs: None before the drawer was seen.
         scores: Sums of log probabilities over the last MEMORY frames or so, nats.
-        held: Numbers of these frames in their intervals.
+        held: Numbers of these frames in the belief's own intervals of LEVEL.
         compared: Number of these frames.
         frames: Since the beliefs were pinned.
     """
@@ -99,7 +100,7 @@ def rehearse(rehearsal: Rehearsal, heard: Heard, seen: Seen, grammar: Grammar) -
         for score, belief in zip(rehearsal.scores, moved, strict=True)
     )
     held = tuple(
-        kept * count + (belief.centrality(seen.place) <= grammar.level)
+        kept * count + (belief.centrality(seen.place) <= LEVEL)
         for count, belief in zip(rehearsal.held, moved, strict=True)
     )
     compared = kept * rehearsal.compared + 1.0
