@@ -46,7 +46,7 @@ def fit(
     """
     groups = range(len(sessions)) if groups is None else groups
     if (known := len(set(groups))) < 2:
-        raise ValueError(f"{known} groups of sessions, expected two at least: one is left out")
+        raise ValueError(f"{known} group of sessions, expected two at least: one is left out")
     count = min(folds or known, known)
     fold_of = [group % count for group in groups]
     answers: dict[int, Answer] = {}

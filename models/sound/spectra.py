@@ -47,7 +47,7 @@ def mel_decibels(
 
 
 def loudness(power: Float[ndarray, "frame bin"]) -> Float[ndarray, " frame"]:
-    """Return the mean amplitude of each frame's spectrum, as Baum et al. measure it (Sec. III-B).
+    """Return the mean amplitude of each frame's spectrum, as Baum et al. measure it (Sec. V-A).
 
     >>> loudness(np.full((2, 8), 0.25))
     array([0.5, 0.5])

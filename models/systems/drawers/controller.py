@@ -20,7 +20,7 @@ from ricochet.models.systems.drawers.labels import FRAME, PERIOD
 from ricochet.models.systems.drawers.live import Stream
 from ricochet.models.systems.drawers.tracking.follower import Estimate
 from ricochet.models.systems.drawers.tracking.pace import Seen
-from ricochet.models.systems.drawers.tracking.rehearsal import WAYS, Rehearsal
+from ricochet.models.systems.drawers.tracking.rehearsal import LEAST_COMPARED, WAYS, Rehearsal
 
 FULL_SCALE = 1.0
 CLIPPED = 0.05
@@ -32,8 +32,8 @@ LONGEST = 16 * FRAME
 USUAL = 176
 """Samples that a buffer stands for that has no length, before any had one."""
 TRUSTED = ("whole", "half")
-ENOUGH = 2.5
-"""s, from which on the sound can be taken for more than a little."""
+ENOUGH = PERIOD * LEAST_COMPARED
+"""s of sound beside sight, from which on it can be taken for more than a little."""
 
 
 @dataclass
@@ -137,7 +137,7 @@ def _doubt(rehearsal: Rehearsal) -> str:
     if way in TRUSTED:
         return ""
     if seconds < ENOUGH:
-        return f"sound: found {seconds:.1f} s to compare with what is seen, expected {ENOUGH:g} s"
+        return f"sound: found {seconds:.1f} s to compare with what is seen, expected {ENOUGH:.1f} s"
     return f"sound: found '{way}' to agree best with what is seen, expected 'whole' or 'half'"
 
 

@@ -1,7 +1,7 @@
 """What a drawer sounds like, learnt from sessions: speed, place, direction, and their weights.
 
-Every estimator is trained on all sessions, and once without each of them; what the latter say of
-the session left out sets intervals, slopes, odds and the weights of the joint belief.
+Every estimator is trained on all sessions, and once without each group of them; what the latter
+say of the sessions left out sets intervals, slopes, odds and the weights of the joint belief.
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ def fit(
     size: Size | None = None,
     progress: Progress = no_progress,
 ) -> Hearing:
-    """Learn what a drawer sounds like from sessions of it, two at least.
+    """Learn what a drawer sounds like from sessions of it, of two groups at least.
 
     Args:
         sessions: Features and labels of the frames of each.

@@ -17,9 +17,9 @@ from ricochet.tasks.systems.drawers.sessions import Session, Take
 APART = 5e-3
 """m, by which microphones of sessions may differ: places are learnt for a ring that stays."""
 SHIFTED = 0.02
-"""m, by which both ends of a session's strokes may lie beside those of all."""
+"""m, by which both ends of a session's strokes may lie beside those of the others."""
 LONGER = 1.15
-"""Times the stroke of all, which nothing that is measured in the same unit exceeds."""
+"""Times the stroke of the others, which nothing that is measured in the same unit exceeds."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,14 @@ class SessionSet:
 
     Attributes:
         sounds: Digest of each take's recording, by session and file.
-        rejected: Why sessions and takes were left out, by their names.
+        rejected: Why sessions and takes were left out, by folder or by session and file.
+        errors: Of the sessions that were left out.
     """
 
     sessions: list[tuple[Session, list[Take]]] = field(default_factory=list)
     sounds: dict[str, str] = field(default_factory=dict)
     rejected: dict[str, str] = field(default_factory=dict)
+    errors: list[BadInput] = field(default_factory=list)
 
     @property
     def takes(self) -> Iterator[tuple[Session, Take]]:
@@ -47,23 +49,26 @@ def read(folders: Sequence[Path]) -> SessionSet:
     Raises:
         BadInput: If none can be read.
     """
-    found, errors = SessionSet(), list[BadInput]()
+    found = SessionSet()
     for folder in folders:
         try:
             session, takes = sessions.read(folder)
             _check_alike([other for other, _ in found.sessions], session)
         except BadInput as error:
-            errors.append(error)
-            found.rejected[folder.name] = str(error)
+            found.errors.append(error)
+            found.rejected[str(folder)] = str(error)
         else:
             found.sessions.append((session, _once(found, session, takes)))
     if not found.sessions:
-        raise errors[0] if errors else BadInput("sessions", "none", "one at least")
+        raise found.errors[0] if found.errors else BadInput("sessions", "none", "one at least")
     return found
 
 
 def one_zero(takes: Sequence[Recorded]) -> list[str]:
-    """Say which session's strokes lie beside those of all, or are longer: another zero or unit."""
+    """Say which session's strokes lie beside the median of all, or are longer: zero or unit.
+
+    Of two sessions each is compared with the other, and both are named.
+    """
     ends = {}
     for name in dict.fromkeys(each.session.identity for each in takes):
         places = [
@@ -75,14 +80,15 @@ def one_zero(takes: Sequence[Recorded]) -> list[str]:
             ends[name] = np.quantile(np.concatenate(places), [0.0, 1.0])
     if len(ends) < 2:
         return []
-    low, high = np.median(np.array(list(ends.values())), axis=0)
     notes = []
     for name, (first, last) in ends.items():
+        others = [each for other, each in ends.items() if other != name or len(ends) > 2]
+        low, high = np.median(others, axis=0)
         shifts = np.array([first - low, last - high])
         shifted = bool((shifts > SHIFTED).all() or (shifts < -SHIFTED).all())
         if shifted or last - first > LONGER * (high - low):
             notes.append(
-                f"{name}: strokes from {first:.3f} to {last:.3f} m, of all from {low:.3f} to"
+                f"{name}: strokes from {first:.3f} to {last:.3f} m, others from {low:.3f} to"
                 f" {high:.3f} m: one zero and one unit?"
             )
     return notes

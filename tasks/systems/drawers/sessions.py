@@ -214,6 +214,16 @@ def load(session: Session, stated: StatedTake) -> Take:
     return Take(stated.file, samples, vision, motion, stated.light_off_at, said)
 
 
+def drawer_of(folders: Sequence[Path]) -> str:
+    """Return the drawer of the first session that can be read; BadInput if there is none."""
+    for folder in folders[:-1]:
+        try:
+            return read_manifest(folder / MANIFEST).drawer
+        except BadInput:
+            continue
+    return read_manifest(folders[-1] / MANIFEST).drawer
+
+
 def digest(folders: Sequence[Path]) -> str:
     """Return the digest of sessions: of their manifests, which have those of sounds, and tracks."""
     found = []
@@ -221,7 +231,8 @@ def digest(folders: Sequence[Path]) -> str:
         try:
             session = read_manifest(folder / MANIFEST)
         except BadInput:  # a session that is left out
-            found.append([sha256(folder / MANIFEST)])
+            file = folder / MANIFEST
+            found.append([sha256(file) if file.is_file() else ""])
             continue
         names = [name for take in session.takes for name in (take.vision, take.motion) if name]
         tracks_found = [sha256(folder / name) for name in names if (folder / name).is_file()]

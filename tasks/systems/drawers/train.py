@@ -37,7 +37,7 @@ CHECKED = ("speed_rmse", "speed_coverage_90", "sign", "position_rmse", "dark_cov
 
 def is_complete(request: TrainingRequest) -> bool:
     """Return whether the package of a training is there and whole."""
-    if not all((folder / MANIFEST).is_file() for folder in folders_of(request)):
+    if not any((folder / MANIFEST).is_file() for folder in folders_of(request)):
         return False
     return _held(request) is not None and _is_whole(request)
 
@@ -73,9 +73,8 @@ def recorded(request: TrainingRequest, progress: Progress = no_progress) -> None
     """Have the sessions: named ones must be there, that of the simulated rig is recorded once."""
     folders = folders_of(request)
     if request.settings[LearntDrawer].recordings:
-        for folder in folders:
-            if not (folder / MANIFEST).is_file():
-                raise BadInput(str(folder / MANIFEST), "nothing", "a session of a drawer")
+        if not any((folder / MANIFEST).is_file() for folder in folders):
+            raise BadInput(str(folders[0] / MANIFEST), "nothing", "a session of a drawer")
         return
     output_folder(folders[0].parent)
     settings = request.settings.changed(DrawerSessions, takes=_wanted(request).takes)
@@ -88,7 +87,7 @@ def learn(request: TrainingRequest, progress: Progress = no_progress) -> None:
     if _held(request) is not None and _is_whole(request):
         return
     folders = folders_of(request)
-    name = f"{PREFIX}{sessions.read_manifest(folders[0] / MANIFEST).drawer}"
+    name = f"{PREFIX}{sessions.drawer_of(folders)}"
     DRAWER.refuse(name)
     found = calibration.run(folders, request.out, seed=request.seed, progress=progress)
     packages.write(

@@ -48,15 +48,17 @@ class Frames:
 
 
 class Sight(NamedTuple):
-    """What is known at the end of each lit frame: by the camera, for ours, and with the sound.
+    """What is known at the end of each lit frame.
 
     Attributes:
-        both: From velocities by the sound to the joint by camera and sound, as the paper has it.
+        lit: By the paper's filter of the camera alone.
+        seen: By the camera, as ours takes it; None: not seen.
+        with_sound: From velocities by the sound to the paper's filter of camera and sound.
     """
 
     lit: Lit
     seen: list[Seen | None]
-    both: Callable[[Velocities], Lit]
+    with_sound: Callable[[Velocities], Lit]
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def positions(learnt: Learnt, trial: Trial, ours: Estimates) -> dict[str, Float[
         "vision": paper_fusion.held(lit, count),
         "coast": paper_fusion.coasting(lit, count, PERIOD),
         "mid_stroke": np.full(count, 0.5 * (grammar.low + grammar.high)),
-        "paper": paper_fusion.fused(trial.sight.both(heard), heard, PERIOD),
+        "paper": paper_fusion.fused(trial.sight.with_sound(heard), heard, PERIOD),
         "ours": ours.place,
     }
 

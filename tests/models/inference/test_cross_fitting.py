@@ -73,7 +73,7 @@ def test_groups_of_one_are_sessions(folds: int | None) -> None:
 
 
 def test_one_session_cannot_be_left_out() -> None:
-    with pytest.raises(ValueError, match="1 groups of sessions, expected two"):
+    with pytest.raises(ValueError, match="1 group of sessions, expected two"):
         cross_fitting.fit(sessions(1), SMALL, generator())
-    with pytest.raises(ValueError, match="1 groups of sessions, expected two"):
+    with pytest.raises(ValueError, match="1 group of sessions, expected two"):
         cross_fitting.fit(sessions(2), SMALL, generator(), groups=[0, 0])

@@ -133,6 +133,15 @@ class TestKindOfSessions:
             assert catalogue.kind_of_sessions([one]) is kind
             assert kind.calibration.training in {each.name for each in catalogue.trainings()}
 
+    def test_one_that_cannot_be_read_is_passed_over(self, tmp_path: Path) -> None:
+        """Who reads it says what is wrong with it, not that it is of drops."""
+        kind = catalogue.session_kinds()[0]
+        one, broken = self.session(tmp_path / "one", kind.schema), tmp_path / "broken"
+        broken.mkdir()
+        (broken / "session.json").write_text("{")
+        assert catalogue.kind_of_sessions([one, str(broken), str(tmp_path / "nowhere")]) is kind
+        assert catalogue.kind_of_sessions([str(broken), one]) is kind
+
     def test_sessions_of_several_kinds_are_refused(self, tmp_path: Path) -> None:
         """One calibration learns from one form."""
         drops = self.session(tmp_path / "drops", "ricochet.session/1")

@@ -13,7 +13,9 @@ Each frame measures the place, y of deviation u, and the direction, log odds o t
 count as far as it moves. Errors of neighbouring frames are alike, so that n of them are worth
 lambda n:
 
-    p' ~ p exp(-lambda (y - q')^2 / (2 u^2)) exp(mu (1 - r) o [d' = +1])
+    p' ~ p exp(-lambda (y - q')^2 / (2 u^2)) 2 / (1 + exp(-mu (1 - r) o d))
+
+the last where it moves or comes to rest, with d before it turns.
 
 `belief/weighing.py` finds lambda, mu, k and rho. Without sound of the place (u infinite) and of the
 direction (o = 0) only motion and limits speak.
@@ -145,11 +147,12 @@ def step(belief: Belief, heard: Heard, grammar: Grammar) -> Belief:
     goes = (1.0 - grammar.stopping) * moving + grammar.starting * rested
     moves = np.concatenate([(1.0 - resting) * goes, resting * grammar.stopping * moving])
     moved = _moved(moves, belief.places, heard, spread, grammar.blocked)
+    opens = 1.0 / (1.0 + math.exp(-grammar.direction_weight * (1.0 - resting) * heard.odds))
+    moved *= 2.0 * np.array([[1.0 - opens], [opens]] * 2)
     stopped, stays = moved[2:], resting * (1.0 - grammar.starting) * rested
     turned = (1.0 - grammar.turning) * stopped + grammar.turning * stopped[::-1]
     moved = np.concatenate([moved[:2], stays + turned])
     moved *= _likelihood(belief.places, heard.place, heard.place_deviation, grammar.weight)
-    moved[OPENING] *= np.exp(grammar.direction_weight * (1.0 - resting) * heard.odds)
     return _normal(moved, belief.places)
 
 

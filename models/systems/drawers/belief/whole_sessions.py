@@ -75,16 +75,16 @@ def _follow(
         _begin(belief, stops, resting, stopping, starting)
         _move(belief, work, speed * duration / size, spread * duration / size, blocked)
         _move(stops, work, speed * duration / size, spread * duration / size, blocked)
+        opens = 1.0 / (1.0 + math.exp(-direction_weight * (1.0 - resting) * odds))
         for cell in range(count):
             for way in range(2):
-                belief[2 + way, cell] += (1.0 - turning) * stops[way, cell]
-                belief[2 + way, cell] += turning * stops[1 - way, cell]
+                heard_so = 2.0 * (opens if way else 1.0 - opens)
+                belief[way, cell] *= heard_so
+                belief[2 + way, cell] += heard_so * (1.0 - turning) * stops[way, cell]
+                belief[3 - way, cell] += heard_so * turning * stops[way, cell]
         _measure(belief, places, place, place_deviation, weight)
-        gain = math.exp(direction_weight * (1.0 - resting) * odds)
         total = 0.0
         for cell in range(count):
-            belief[1, cell] *= gain
-            belief[3, cell] *= gain
             total += belief[:, cell].sum()
         for cell in range(count):
             for state in range(4):

@@ -40,7 +40,7 @@ class Estimate:
     Attributes:
         place, deviation: m.
         low, high: Ends of the interval that holds it nine times of ten, m.
-        opening: Probability that it opens, if it moves.
+        opening: Probability that it opens; at rest, that it will when it goes on.
     """
 
     place: float
@@ -81,7 +81,7 @@ def step(follower: Follower, heard: Heard, seen: Seen | None, grammar: Grammar) 
     taken = rehearsals.taken(paced, rehearsal.way)
     belief = place_and_direction.step(follower.belief, taken, grammar)
     if seen is None:
-        return Follower(belief, None, pace, rehearsal)
+        return Follower(belief, None, pace, rehearsals.interrupted(rehearsal))
     if pace.is_known:
         rehearsal = rehearsals.rehearse(rehearsal, paced, seen, grammar)
     if before is not None:
@@ -93,7 +93,8 @@ def unheard(follower: Follower, seen: Seen | None, grammar: Grammar) -> Follower
     """Return the follower after a frame of which nothing was heard."""
     belief = place_and_direction.step(follower.belief, UNHEARD, grammar)
     pinned = belief if seen is None else rehearsals.pin(belief, seen)
-    return replace(follower, belief=pinned, seen=seen)
+    rehearsal = rehearsals.interrupted(follower.rehearsal)
+    return replace(follower, belief=pinned, seen=seen, rehearsal=rehearsal)
 
 
 def estimate(follower: Follower, grammar: Grammar) -> Estimate:

@@ -1,4 +1,4 @@
-"""Where a drawer is by camera and sound as Baum et al. have it (Sec. IV-B), and what it is beside.
+"""Where a drawer is by camera and sound as Baum et al. have it (Sec. IV-B), and baselines.
 
 While there is light the joint filter takes the velocities by the sound (Eq. 4) as well as what the
 camera measures: `scene.py` and `track_sight.py` do so. In the dark they alone move it, and its mean

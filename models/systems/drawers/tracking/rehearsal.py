@@ -32,6 +32,8 @@ PINNED = 156  # frames, ten seconds, after which beliefs are pinned again
 HELD = 0.85  # least share of frames in their intervals of LEVEL
 PRIOR_FRAMES, PRIOR_HELD = 60.0, (0.6, 0.76, 0.86)
 LEAST, SLACK = 0.9, 10.0
+LEAST_COMPARED = PRIOR_FRAMES * (HELD - PRIOR_HELD[1]) / (1.0 - HELD)
+"""Frames, after which more than `little` can be admitted."""
 MEMORY = 300.0  # frames, of scores and shares: how loud a session is, is not known at first
 WORTH = {1: (2.0, 0.5), 2: (4.0, 0.2)}
 """How much wider deviations are, and what directions are worth."""
@@ -70,6 +72,11 @@ class Rehearsal:
         best = max(admitted, key=lambda way: self.scores[way], default=NOTHING)
         gained = self.scores[best] - self.scores[NOTHING]
         return best if gained >= LEAST * self.compared - SLACK else NOTHING
+
+
+def interrupted(rehearsal: Rehearsal) -> Rehearsal:
+    """Return the rehearsal after a frame in which nothing was seen or heard: it is pinned anew."""
+    return rehearsal if rehearsal.beliefs is None else replace(rehearsal, beliefs=None)
 
 
 def taken(heard: Heard, way: int) -> Heard:

@@ -81,10 +81,12 @@ class RecordedTakes:
 
     Attributes:
         drawer: Whose they must be.
+        whole: Whether every session must be of it; else those that are not are passed over.
     """
 
     folders: tuple[Path, ...]
     drawer: str
+    whole: bool = True
 
     @property
     def count(self) -> int:
@@ -92,21 +94,22 @@ class RecordedTakes:
         return sum(len(sessions.read_manifest(each / MANIFEST).takes) for each in self.folders)
 
     def of(self, drawer: Drawer) -> Iterator[FreshTake]:
-        """Yield the takes.
+        """Yield the takes, each recording once.
 
         Raises:
             BadInput: If a session is of another drawer, or of other microphones than the package's.
         """
-        for folder in self.folders:
-            session, taken = sessions.read(folder)
-            if session.drawer != self.drawer:
-                raise BadInput(str(folder), f"the drawer {session.drawer}", self.drawer)
-            _check_ring(drawer.microphones, session.rig.array().positions, str(folder))
-            for stated, take in zip(session.takes, taken, strict=True):
-                each = recorded_takes.recorded(session, take)
-                if each.is_known_in_the_dark:
-                    seen, dark = recorded_takes.sight(each), recorded_takes.dark(each)
-                    yield FreshTake(each.name, each.frames, seen, dark, stated.sha256)
+        read = session_sets.read(self.folders)
+        if self.whole and read.errors:
+            raise read.errors[0]
+        first = read.sessions[0][0]
+        if first.drawer != self.drawer:
+            raise BadInput(str(first.folder), f"the drawer {first.drawer}", self.drawer)
+        _check_ring(drawer.microphones, first.rig.array().positions, str(first.folder))
+        for each in (recorded_takes.recorded(*pair) for pair in read.takes):
+            if each.is_known_in_the_dark:
+                seen, dark = recorded_takes.sight(each), recorded_takes.dark(each)
+                yield FreshTake(each.name, each.frames, seen, dark, read.sounds[each.name])
 
 
 def simulated(setting: Setting, seed: int, number: int) -> FreshTake:

@@ -84,13 +84,10 @@ def measure(
     stated = _stated(package, where)
     drawer = packages.from_package(package, where=where)
     held = set(package.settings["takes"]["held_out"])
-    takes = [
-        each
-        for each in RecordedTakes(
-            tuple(file.parent for file in manifests), candidate.registered.name.removeprefix(PREFIX)
-        ).of(drawer)
-        if each.name in held
-    ]
+    folders = tuple(file.parent for file in manifests)
+    name = candidate.registered.name.removeprefix(PREFIX)
+    every = RecordedTakes(folders, name, whole=False)
+    takes = [each for each in every.of(drawer) if each.name in held]
     if len(takes) != len(held):
         raise BadInput(where, f"{len(takes)} of its held-out takes", f"all {len(held)}")
     found = []

@@ -77,11 +77,12 @@ def test_particles_that_follow_the_equations_agree() -> None:
         past = (place < -0.0025) | (place > 0.4025)
         log_weights += np.where(past, np.log(GRAMMAR.blocked), 0.0)
         place = np.clip(place, 0.0, 0.4)
+        odds = sign * GRAMMAR.direction_weight * (1.0 - below) * each.odds
+        log_weights += np.where(resting & stays, np.log(0.5), -np.logaddexp(0.0, -odds))
         turns = stays & ~resting & (draw.random(count) < GRAMMAR.turning)
         sign, resting = np.where(turns, -sign, sign), stays
         error = (each.place - place) / each.place_deviation
         log_weights -= 0.5 * GRAMMAR.weight * error**2
-        log_weights += (sign > 0.0) * GRAMMAR.direction_weight * (1.0 - below) * each.odds
         weights = np.exp(log_weights - log_weights.max())
         kept = draw.choice(count, count, p=weights / weights.sum())
         place, sign, resting = place[kept], sign[kept], resting[kept]

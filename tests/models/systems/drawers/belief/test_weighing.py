@@ -61,7 +61,12 @@ def test_errors_that_last_count_for_less(lasting: float, least: float, most: flo
 
 
 @pytest.mark.parametrize(
-    "changed", [{}, {"turning": 0.9, "blocked": 0.05, "direction_weight": 0.0}]
+    "changed",
+    [
+        {},
+        {"turning": 0.9, "blocked": 0.05, "direction_weight": 0.0},
+        {"stopping": 0.1, "starting": 0.3, "direction_weight": 1.0},
+    ],
 )
 def test_machine_code_follows_a_session_as_frame_by_frame_is(changed: dict[str, float]) -> None:
     """With directions that are heard, frames without a place, and limits that stop moves."""
@@ -99,6 +104,8 @@ def test_rests_that_end_the_other_way_are_counted() -> None:
     found = weighing.fit([weighing.Session([Heard(0.0, 0.02, 0.0, np.inf, PERIOD)] * 8, labels)])
     # Two of three rests, by Laplace's rule.
     assert found.turning == pytest.approx(3.0 / 5.0)
+    # Of three moving frames all are followed by a rest, and of four resting ones all end.
+    assert (found.stopping, found.starting) == pytest.approx((4.0 / 5.0, 5.0 / 6.0))
 
 
 def _without(heard: Heard) -> Heard:

@@ -10,7 +10,7 @@ from ricochet.models.systems.drawers.belief.place_and_direction import Grammar, 
 from ricochet.models.systems.drawers.tracking import follower
 from ricochet.models.systems.drawers.tracking import pace as paces
 from ricochet.models.systems.drawers.tracking.pace import GAINS, PRIOR, Pace, Seen
-from ricochet.models.systems.drawers.tracking.rehearsal import WAYS
+from ricochet.models.systems.drawers.tracking.rehearsal import WAYS, Rehearsal
 
 GRAMMAR = Grammar(0.0, 0.4, turning=0.5, weight=0.1, direction_weight=0.3, blocked=0.3)
 FRAME = 0.064
@@ -207,6 +207,32 @@ def test_vague_sound_that_says_how_vague_it_is_is_not_taken_for_nothing() -> Non
         found, (error, _) = ends(vague(heard(places, velocities, seed)), places, 450)
         assert WAYS[found.rehearsal.way] != "nothing"
         assert error < 0.9
+
+
+@pytest.mark.parametrize("hidden", [1, 4])
+def test_what_is_hidden_for_a_while_is_not_held_against_the_sound(hidden: int) -> None:
+    for seed in range(3):
+        places, velocities = strokes(900, seed)
+        sounds, sight, found = heard(places, velocities, seed), seen(places, 450), None
+        for begin in np.linspace(150, 400, hidden).astype(int):
+            sight[begin : begin + 30] = [None] * 30
+        found = follower.begin(GRAMMAR)
+        for sound, where in zip(sounds[:450], sight[:450], strict=True):
+            found = follower.step(found, sound, where, GRAMMAR)
+        assert WAYS[found.rehearsal.way] in ("whole", "half")
+        assert found.rehearsal.held[0] > 0.95 * found.rehearsal.compared
+
+
+def test_intervals_of_what_is_not_heard_are_those_of_the_belief() -> None:
+    """A level that was calibrated on sound says nothing of a drawer that is taken as unheard."""
+    narrow = replace(GRAMMAR, level=0.6)
+    unheard = Rehearsal(compared=300.0)
+    assert WAYS[unheard.way] == "nothing"
+    one = follower.begin(narrow)
+    trusted = follower.estimate(one, narrow)
+    doubted = follower.estimate(replace(one, rehearsal=unheard), narrow)
+    assert trusted.high - trusted.low == pytest.approx(0.6 * 0.4, abs=0.01)
+    assert doubted.high - doubted.low == pytest.approx(0.9 * 0.4, abs=0.01)
 
 
 def test_a_drawer_that_is_seen_beyond_its_limits_is_followed_there() -> None:

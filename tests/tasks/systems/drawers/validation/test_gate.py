@@ -43,6 +43,14 @@ def refused(checks: tuple[gate.Check, ...]) -> set[str]:
     return {check.name for check in checks if not check.passed}
 
 
+def test_of_a_short_stroke_there_is_less_to_gain() -> None:
+    short = result(takes(near=1.0, middle_near=0.95))
+    assert refused(gate.judge_trials(short, SOUND)) == set()
+    assert refused(gate.judge_trials(result(takes(near=0.95, middle_near=0.95)), SOUND)) == {
+        "hand against the middle"
+    }
+
+
 def test_sound_packages_pass() -> None:
     assert refused(gate.judge_evidence(SOUND)) == set()
     assert refused(gate.judge_trials(result(takes()), SOUND)) == set()
