@@ -1,13 +1,13 @@
 """A drawer followed by sound that is other than what was learnt from: does it cover, widen, say so?
 
-Run by `python -m benchmarks.drawers.departures PACKAGE [--takes N]`, the folder of a package of a
-simulated drawer, such as `artifacts/train/drawer/package`.
+Run by `python -m benchmarks.drawers.departures PACKAGE [--takes N] [--seen SECONDS]`, the folder of
+a package of a simulated drawer, such as `artifacts/train/drawer/package`.
 
-Fresh takes of 60 s, lit for 20 s, of which the sound alone is changed: its level, noise as loud as
-the take itself in each microphone or in all alike, a microphone that is dead or a copy of another,
-silence. Printed are the share of dark frames in their intervals of 90 %, the error over that of the
-middle of the stroke, how wide intervals are over the stroke, and how the sound was taken in the
-end (`rehearsal.WAYS`).
+Fresh takes of 60 s, lit and seen for the first 20 s, or for SECONDS of them, of which the sound
+alone is changed: its level, noise as loud as the take itself in each microphone or in all alike, a
+microphone that is dead or a copy of another, silence. Printed are the share of dark frames in their
+intervals of 90 %, the error over that of the middle of the stroke, how wide intervals are over the
+stroke, and how the sound was taken in the end (`rehearsal.WAYS`).
 """
 
 import argparse
@@ -23,6 +23,7 @@ from ricochet.hardware.twins.drawers.generator.takes import Setting
 from ricochet.models.systems.drawers import features, hearing
 from ricochet.models.systems.drawers.labels import PERIOD
 from ricochet.models.systems.drawers.tracking import follower
+from ricochet.models.systems.drawers.tracking.pace import Seen
 from ricochet.models.systems.drawers.tracking.rehearsal import WAYS
 from ricochet.tasks.systems.drawers import packages
 from ricochet.tasks.systems.drawers.packages import Drawer
@@ -62,20 +63,18 @@ def changes(draw: np.random.Generator) -> dict[str, Change]:
 
 
 def followed(
-    drawer: Drawer, session: Session, setting: Setting, seed: int, change: Change
+    drawer: Drawer, session: Session, sight: list[Seen | None], change: Change
 ) -> tuple[float, float, float, str]:
     """Return share held, error and width relative to the stroke, and the way the sound is taken."""
     grammar, truth = drawer.hearing.grammar, session.frames.labels.position
     heard = hearing.listen(drawer.hearing, features.of_samples(change(session.take.samples)))
     found, rows = follower.begin(grammar), []
-    for sound, sight in zip(
-        heard.heard(), recorded.sight(session, setting, seed).seen, strict=True
-    ):
-        found = follower.step(found, sound, sight, grammar)
+    for sound, seen in zip(heard.heard(), sight, strict=True):
+        found = follower.step(found, sound, seen, grammar)
         estimate = follower.estimate(found, grammar)
         rows.append((estimate.place, estimate.low, estimate.high))
     place, low, high = np.array(rows).T
-    dark = PERIOD * np.arange(1, len(truth) + 1) > setting.light_off
+    dark = PERIOD * np.arange(1, len(truth) + 1) > LIGHT_OFF
     middle = 0.5 * (grammar.low + grammar.high)
     held = float(((truth >= low) & (truth <= high))[dark].mean())
     error = float(
@@ -91,6 +90,7 @@ def main() -> None:
     parser.add_argument("package", type=Path, nargs="?", default="artifacts/train/drawer/package")
     parser.add_argument("--drawer", default="kitchen-small")
     parser.add_argument("--takes", type=int, default=4)
+    parser.add_argument("--seen", type=float, default=LIGHT_OFF)
     given = parser.parse_args()
     if not given.package.is_dir():
         print(
@@ -102,11 +102,15 @@ def main() -> None:
     setting = Setting(given.drawer, array=array, place=place, seconds=SECONDS, light_off=LIGHT_OFF)
     seeds = [SEED + number for number in range(given.takes)]
     made = [recorded.session(setting, seed) for seed in seeds]
+    frames = round(min(given.seen, LIGHT_OFF) / PERIOD)
+    pairs = zip(made, seeds, strict=True)
+    sights = [recorded.sight(session, setting, seed).seen for session, seed in pairs]
+    sights = [[*seen[:frames], *[None] * (len(seen) - frames)] for seen in sights]
     print(f"{'':20}{'held':>6}{'error':>7}{'width':>7}  taken")
     for name, change in changes(np.random.default_rng(0)).items():
         rows = [
-            followed(drawer, session, setting, seed, change)
-            for session, seed in zip(made, seeds, strict=True)
+            followed(drawer, session, sight, change)
+            for session, sight in zip(made, sights, strict=True)
         ]
         held, error, width = np.mean([row[:3] for row in rows], axis=0)
         ways = ", ".join(f"{count} {way}" for way, count in Counter(r[3] for r in rows).items())
