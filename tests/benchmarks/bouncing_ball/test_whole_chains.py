@@ -8,7 +8,7 @@ from ricochet.models.systems.bouncing_ball import air
 from tests.oracles.simulated_chains import Case, session
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_an_answer_comes_with_what_it_cost() -> None:
     takes = session(Case(6, 5, units={"drag": air.drag(whole_chains.BALL)}), 2)
     answer, spent, tried = whole_chains.answered(takes)

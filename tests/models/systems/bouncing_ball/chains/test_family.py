@@ -66,7 +66,7 @@ def test_a_ball_that_feels_no_air_and_loses_nothing_is_the_papers() -> None:
     assert off(found.theta[:, 1], 3.5) < 3.3
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_neither_the_order_of_takes_nor_the_clock_matters() -> None:
     """Draws differ with the search's rounding, so that means agree to a tenth of a deviation."""
     takes = session(Case(6, 6), 5)

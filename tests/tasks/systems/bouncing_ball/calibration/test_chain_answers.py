@@ -260,7 +260,7 @@ def test_sessions_of_balls_of_different_sizes_are_refused(tmp_path) -> None:
         chain_answers.ball_of([one, other])
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_height_stated_a_quarter_too_high_moves_no_answer(tmp_path) -> None:
     """As the finding says: that of the takes is used. It made restitution fall by 0.08 in 2 m/s."""
     rules = catalogue.load_settings()[Calibrate]
