@@ -99,7 +99,7 @@ slow: setup ## the long tests: studies, recovery, crashes, servers
 
 test: fast slow ## all tests but the proofs
 
-proofs: setup ## long recoveries and coverages, by hand: an hour
+proofs: setup ## long recoveries and coverages, by hand
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m proof
 
 lint: setup ## style and format

@@ -28,7 +28,8 @@ def publish(tracker: Tracker, request: TrainingRequest, flow_run: str = "") -> P
     """Record and register the package of a training."""
     result = train.describe(request)
     ((name, package),) = train.packages_of(request).items()
-    files = [str(folder / MANIFEST) for folder in train.folders_of(request)]
+    manifests = [folder / MANIFEST for folder in train.folders_of(request)]
+    files = [str(each) for each in manifests if each.is_file()]
     inferred = Inferred(
         name,
         DRAWER,

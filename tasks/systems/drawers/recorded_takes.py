@@ -68,9 +68,7 @@ class Recorded:
         take = self.take
         if take.motion is None or take.vision is None or take.light_off_at is None:
             return False
-        labels = self.frames.labels
-        dark = PERIOD * np.arange(1, len(labels.speed) + 1) > take.light_off_at
-        moved = int((labels.moving & dark).sum())
+        moved = int((self.frames.labels.moving & dark(self)).sum())
         return take.seconds - take.light_off_at >= DARK and moved >= MOVED
 
 

@@ -120,7 +120,7 @@ def _check_alike(before: Sequence[Session], other: Session) -> None:
         raise BadInput(where, f"{other.identity} twice", "each session once")
     if other.drawer != first.drawer:
         raise BadInput(where, f"the drawer {other.drawer}", f"{first.drawer}, as the first has")
-    places = [np.array([each.position for each in x.rig.microphones]) for x in (first, other)]
+    places = [each.rig.array().positions for each in (first, other)]
     if places[0].shape != places[1].shape:
         found = f"{len(places[1])} microphones"
         raise BadInput(where, found, f"{len(places[0])}, as the first has")

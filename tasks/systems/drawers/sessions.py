@@ -228,11 +228,12 @@ def digest(folders: Sequence[Path]) -> str:
     """Return the digest of sessions: of their manifests, which have those of sounds, and tracks."""
     found = []
     for folder in folders:
+        if not (folder / MANIFEST).is_file():
+            continue
         try:
             session = read_manifest(folder / MANIFEST)
         except BadInput:  # a session that is left out
-            file = folder / MANIFEST
-            found.append([sha256(file) if file.is_file() else ""])
+            found.append([sha256(folder / MANIFEST)])
             continue
         names = [name for take in session.takes for name in (take.vision, take.motion) if name]
         tracks_found = [sha256(folder / name) for name in names if (folder / name).is_file()]

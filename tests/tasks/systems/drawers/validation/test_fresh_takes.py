@@ -80,6 +80,7 @@ def test_a_session_that_cannot_be_read_has_a_digest_all_the_same(
     found = sessions.digest([folder, broken])
     (broken / MANIFEST).write_text("{ ")
     assert len({found, sessions.digest([folder, broken]), sessions.digest([folder])}) == 3
+    assert sessions.digest([folder, tmp_path / "nowhere"]) == sessions.digest([folder])
     assert sessions.drawer_of([broken, folder]) == "kitchen-large"
     with pytest.raises(BadInput):
         sessions.drawer_of([broken])
