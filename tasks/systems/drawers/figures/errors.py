@@ -11,16 +11,34 @@ from ricochet.tasks.figures import style
 
 PHASES = {"light_on": "light on", "light_off": "light off", "total": "total"}
 WAYS = ("vision", "coast", "mid_stroke", "paper", "ours")
+SPEEDS = {
+    "mean": "no sound: the mean",
+    "loudness": "loudness",
+    "pitch": "pitch",
+    "both": "both",
+    "cubic": "both, cubic",
+    "pcr": "components",
+    "pcr_log": "components of log amplitudes",
+    "ours": "ours",
+}
+SETTINGS = {
+    "moving_share": "{:g} of the sound moves",
+    "snr": "{:.0f} dB over the noise",
+    "reverberation_time": "rooms of {} s",
+    "texture": "rails without texture",
+    "impacts": "limits without a sound",
+    "person": "a {} person",
+}
 
 
 def speeds(drawers: Mapping[str, Any]) -> Figure:
     """Draw errors of speed of each way, by drawer (Fig. 6)."""
     figure = Figure(figsize=(9.0, 3.2), layout="constrained")
     axes = figure.subplots()
-    ways = list(next(iter(drawers.values()))["speed_rmse"])
+    known = next(iter(drawers.values()))["speed_rmse"]
+    ways = [way for way in SPEEDS if way in known]
     _bars(axes, drawers, ways, lambda found, way: found["speed_rmse"][way])
     style.label_axes(axes, "", "error of speed / (m/s)")
-    axes.set_yscale("log")  # polynomials of loudness and pitch can miss by metres a second
     axes.legend(frameon=False, ncols=4, fontsize=8, loc="upper left")
     axes.margins(y=0.35)
     return figure
@@ -71,7 +89,7 @@ def _bars(axes: Axes, drawers: Mapping[str, Any], ways: Sequence[str], value: An
         ends = np.array([each["interval"] or [each["value"]] * 2 for each in found]).T
         places = np.arange(len(drawers)) + (number + 0.5) * width - 0.4
         errors = np.abs(ends - heights)
-        axes.bar(places, heights, width, color=colour, label=way.replace("_", " "))
+        axes.bar(places, heights, width, color=colour, label=SPEEDS.get(way, way.replace("_", " ")))
         axes.errorbar(places, heights, errors, fmt="none", ecolor="0.25", elinewidth=0.8)
     axes.set_xticks(range(len(drawers)), list(drawers), fontsize=8)
 
@@ -82,5 +100,7 @@ def _colours(count: int) -> list[str]:
 
 
 def _named(setting: Mapping[str, Any]) -> str:
-    words = {"array": "", "place": "", "reverberation_time": "RT60 "}
-    return ", ".join(f"{words.get(key, key + ' ')}{value}" for key, value in setting.items())
+    """Say a setting of the sweep in words."""
+    if "array" in setting:
+        return f"ring of {setting['array'].removeprefix('ring-')}, {setting['place']}"
+    return ", ".join(SETTINGS[name].format(value) for name, value in setting.items())

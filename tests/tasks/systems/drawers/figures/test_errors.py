@@ -23,4 +23,5 @@ def test_each_setting_of_the_sweep_is_named() -> None:
     (axes,) = errors.sweep(rows).axes
     names = [each.get_text() for each in axes.get_yticklabels()]
     assert len(set(names)) == len(table_one.SWEEP)
-    assert "ring-4, front" in names and "RT60 0.5" in names
+    assert "ring of 4, front" in names and "rooms of 0.5 s" in names
+    assert "limits without a sound" in names
