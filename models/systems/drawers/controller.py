@@ -51,7 +51,7 @@ class Controller:
     estimate: Estimate | None = None
     _lost: int = 0
     _length: int = USUAL
-    _standing: set[str] = field(default_factory=set)
+    _standing: dict[str, str] = field(default_factory=dict)
 
     def hear(self, samples: object, seen: Seen | None = None) -> float:
         """Take a buffer; return where the hand is to be, m from the closed front.
@@ -123,11 +123,12 @@ class Controller:
         self.hand = hands.follow(self.hand, estimate, self.stream.hearing.grammar)
 
     def _say(self, matter: str, line: str) -> None:
-        """Note a fault once, until it is over; no line: it is."""
+        """Note a fault once, until it is over or of another kind; no line: it is over."""
+        kind = line.split(" found")[0] + line.rpartition("expected")[2]
         if not line:
-            self._standing.discard(matter)
-        elif matter not in self._standing:
-            self._standing.add(matter)
+            self._standing.pop(matter, None)
+        elif self._standing.get(matter) != kind:
+            self._standing[matter] = kind
             self.faults.append(line)
 
 

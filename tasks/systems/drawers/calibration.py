@@ -27,6 +27,7 @@ from ricochet.models.systems.drawers.tracking.follower import Estimates
 from ricochet.tasks.storage.files import output_folder, write_bytes
 from ricochet.tasks.systems.drawers import recorded_takes, session_sets, trials
 from ricochet.tasks.systems.drawers.recorded_takes import Recorded
+from ricochet.tasks.systems.drawers.session_sets import SessionSet
 from ricochet.tasks.systems.drawers.sessions import Session
 from ricochet.tasks.systems.drawers.studies import summary
 from ricochet.tasks.systems.drawers.trials import Learnt, Measured
@@ -99,7 +100,7 @@ def run(
     out_names = {each.name for each in held}
     kept = [each for each in every if each.is_known and each.name not in out_names]
     if len(kept) < FEWEST:
-        found = f"{len(kept)} takes with a track"
+        found = f"{len(kept)} takes with a track{_set_aside(read)}"
         raise BadInput(str(folders[0]), found, f"{FEWEST} at least to learn from")
     draw = torch.Generator().manual_seed(seed)
     learnt = trials.learn(
@@ -204,6 +205,15 @@ def _rows(found: Estimates) -> bytes:
         direction = 2.0 * opening - 1.0
         lines.append(f"{PERIOD * (frame + 1):.3f},{place:.5f},{deviation:.5f},{direction:.3f}")
     return ("\n".join(lines) + "\n").encode()
+
+
+def _set_aside(read: SessionSet) -> str:
+    """Say why the first of the takes or sessions that were left out was, and how many were."""
+    if not read.rejected:
+        return ""
+    name, reason = next(iter(read.rejected.items()))
+    more = f" and {len(read.rejected) - 1} more" if len(read.rejected) > 1 else ""
+    return f" ({name}: {reason}{more})"
 
 
 def _summary(done: Sequence[Measured]) -> dict[str, Any]:

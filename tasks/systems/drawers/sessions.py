@@ -258,7 +258,8 @@ def _stated(take: StatedTake) -> Mapping[str, Any]:
 
 
 def _compared(file: Path, track: Track, samples: Float[ndarray, "channel sample"]) -> str:
-    note = track_files.check_on_time(file, tracks.compare(track, samples))
+    seconds = float(track.times[-1] - track.times[0])
+    note = track_files.check_on_time(file, tracks.compare(track, samples), seconds=seconds)
     return f"{file.name} {note}" if note else ""
 
 

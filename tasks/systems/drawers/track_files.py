@@ -74,8 +74,11 @@ def check_agree(file: Path, vision: Track, motion: Track) -> None:
         raise BadInput(str(file), found, f"{AGREE:g} m at most: one zero, one unit, one direction")
 
 
-def check_on_time(file: Path, compared: Compared) -> str | None:
-    """Refuse a track that does not go together with the sound; return a note, or None.
+def check_on_time(file: Path, compared: Compared, *, seconds: float) -> str | None:
+    """Refuse a track that does not go together with the sound; return a note if it hardly does.
+
+    Args:
+        seconds: That the track lasts; of a short one a shift is not known well enough for a note.
 
     Raises:
         BadInput: If it is of another take, late, or of strokes of which nothing is heard.
@@ -89,6 +92,10 @@ def check_on_time(file: Path, compared: Compared) -> str | None:
         found = f"{abs(late):.2f} s {'late' if late > 0.0 else 'early'} against the sound"
         expected = "the clock of the sound: move its times by that"
         raise BadInput(str(file), found, expected)
+    if seconds >= tracks.LONG and not tracks.USUAL[0] <= late <= tracks.USUAL[1]:
+        usual = 0.5 * sum(tracks.USUAL)
+        side = "late" if late > usual else "early"
+        return f"{abs(late - usual):.2f} s {side} against the sound: is its clock the sound's?"
     return None
 
 

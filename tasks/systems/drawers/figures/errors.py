@@ -101,6 +101,8 @@ def _colours(count: int) -> list[str]:
 
 def _named(setting: Mapping[str, Any]) -> str:
     """Say a setting of the sweep in words."""
+    if not setting:
+        return "as usual"
     if "array" in setting:
         return f"ring of {setting['array'].removeprefix('ring-')}, {setting['place']}"
     return ", ".join(SETTINGS[name].format(value) for name, value in setting.items())

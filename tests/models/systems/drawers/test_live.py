@@ -44,6 +44,27 @@ def test_buffers_of_any_size_give_what_the_whole_gives(
         np.testing.assert_allclose(live_values, getattr(whole, name), atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [176, FRAME])
+def test_a_drawer_that_is_seen_at_first_is_followed_as_offline(
+    heard: Hearing, samples: np.ndarray, size: int
+) -> None:
+    """Pace and rehearsal too: what is seen goes with the buffer that ends its frame."""
+    lit = FRAMES // 2
+    seen = [Seen(0.10 + 0.004 * k, 0.002) for k in range(lit)]
+    said = hearing.listen(heard, features.of_samples(samples))
+    padded: list[Seen | None] = [*seen, *[None] * (FRAMES - lit)]
+    whole = follower.follow(said.heard(), padded, heard.grammar)
+    stream, found = live.begin(heard, CHANNELS), []
+    for begin in range(0, samples.shape[1], size):
+        number = min(begin + size, samples.shape[1]) // FRAME - 1
+        now = padded[number] if 0 <= number < FRAMES else None
+        stream, more = live.feed(stream, samples[:, begin : begin + size], now)
+        found += more
+    for name in ("place", "deviation", "low", "high"):
+        live_values = np.array([getattr(each, name) for each in found])
+        np.testing.assert_allclose(live_values, getattr(whole, name), atol=1e-9)
+
+
 def test_what_is_seen_is_said(heard: Hearing, samples: np.ndarray) -> None:
     stream, (found,) = live.feed(live.begin(heard, CHANNELS), samples[:, :FRAME], Seen(0.12, 0.002))
     assert found.place == 0.12 and found.deviation == 0.002

@@ -114,6 +114,17 @@ def test_too_few_takes_with_a_track_are_refused(folders: list[Path], tmp_path: P
         calibration.run([dark], tmp_path)
 
 
+def test_where_too_few_are_left_the_line_says_why_the_others_were_set_aside(
+    folders: list[Path], tmp_path: Path
+) -> None:
+    wrong = without(folders[0], tmp_path)
+    lines = (wrong / "motion-0000.csv").read_text().splitlines()
+    lines[500] = lines[500].split(",")[0] + ",nan"
+    (wrong / "motion-0000.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(BadInput, match=r"1 takes with a track \(.*take-0000.*'nan'.*expected 2"):
+        calibration.run([wrong], tmp_path)
+
+
 def edited_track(folder: Path, name: str, keep: slice | np.ndarray) -> None:
     lines = (folder / name).read_text().splitlines()
     rows = np.array(lines[1:], dtype=object)[keep]

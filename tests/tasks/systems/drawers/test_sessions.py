@@ -10,7 +10,7 @@ import pytest
 
 from ricochet.hardware.twins.drawers.generator.takes import Setting
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.drawers.tracks import Track
+from ricochet.models.systems.drawers.tracks import Compared, Track
 from ricochet.tasks.recordings import audio_files
 from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.storage.files import sha256
@@ -142,6 +142,17 @@ def test_a_motion_that_is_late_against_the_sound_is_set_aside(session: Path, shi
     moved = np.interp(track.times - shift, track.times, track.positions)
     track_files.write(file, Track(track.times, moved))
     assert f"s {'late' if shift > 0.0 else 'early'} against the sound" in reason(session)
+
+
+def test_a_track_whose_clock_may_be_another_is_used_with_a_note() -> None:
+    """Five to eight centimetres of a fast stroke; of a short track a shift is not known so well."""
+    for late, side in ((0.08, "late"), (-0.25, "early")):
+        found = Compared(late, moves=True, heard=True)
+        note = track_files.check_on_time(Path("motion.csv"), found, seconds=60.0)
+        assert note is not None and f"s {side} against the sound: is its clock" in note
+        assert track_files.check_on_time(Path("motion.csv"), found, seconds=8.0) is None
+    usual = Compared(-0.08, moves=True, heard=True)
+    assert track_files.check_on_time(Path("motion.csv"), usual, seconds=60.0) is None
 
 
 def test_a_take_that_was_never_lit_is_read_with_a_note(session: Path) -> None:

@@ -66,16 +66,41 @@ def test_ratios_are_over_the_best_of_the_papers_five() -> None:
 
 def test_claims_go_either_way_and_are_open_where_nothing_is_decided() -> None:
     def holds(some: list[Measured], word: str) -> bool | None:
-        (found,) = [each for each in summary.claims(some) if word in each["sentence"]]
+        (found,) = [each for each in summary.claims({"a": some}) if word in each["sentence"]]
         return found["holds"]
 
     many = [done(seed) for seed in range(8)]
     assert holds(many, "components predict") is True
     assert holds([done(seed, pcr=0.2) for seed in range(8)], "components predict") is False
     assert holds([done(0)], "components predict") is None
-    assert holds(many, "vision alone in the dark") is True
-    assert holds([done(seed, paper=0.2) for seed in range(8)], "vision alone in the dark") is False
+    assert holds(many, "seen last") is True
+    assert holds([done(seed, paper=0.2) for seed in range(8)], "last velocity") is False
     assert holds(many, "is flat") is False
+
+
+def test_a_claim_that_holds_in_all_may_not_hold_in_one_drawer() -> None:
+    parts = {
+        "a": [done(seed) for seed in range(8)],
+        "b": [done(seed, paper=0.16) for seed in range(8)],
+    }
+    (found,) = [one for one in summary.claims(parts) if "seen last" in one["sentence"]]
+    assert found["holds"] is True and found["drawers"]["a"]["holds"] is True
+    assert found["drawers"]["b"]["holds"] is False
+    low, high = found["mean"]["interval"]
+    assert low < found["mean"]["value"] < high
+
+
+def test_sessions_of_a_sweep_are_drawn_anew_within_their_drawer() -> None:
+    """Two drawers that differ, whose sessions do not: the interval has no width."""
+    same = {"a": [done(0, ours=0.03)] * 2, "b": [done(0, ours=0.09)] * 2}
+    found = summary.sweep_row({}, same)["ours_over_mid_stroke"]
+    assert found["interval"] == [found["value"]] * 2
+
+
+def test_the_worst_session_s_coverage_is_in_the_result() -> None:
+    found = summary.drawer([replace(done(k), dark_held=held) for k, held in enumerate((0.9, 0.7))])
+    assert found["dark_coverage_90"]["least"] == 0.7
+    assert found["dark_coverage_90"]["value"] == pytest.approx(0.8)
 
 
 def test_each_session_is_left_out_once_and_every_setting_is_swept() -> None:
