@@ -42,7 +42,9 @@ def train(training: Training, call: Call) -> Mapping[str, Any]:
     write_result(call.out, result)
     for line in procedure.lines(result, call.out):
         call.report_line(line)
-    if training.then:
+    if not call.publish:
+        call.report_next(f"ricochet train {training.name}   (to register it too)")
+    elif training.then:
         call.report_next(training.then.format(name=next(iter(procedure.packages(request)))))
     return result
 
