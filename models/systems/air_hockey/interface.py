@@ -1,11 +1,12 @@
 """What agents of the 2023 Robot Air Hockey Challenge observe and command, once a control period.
 
 An observation is 23 numbers in the robot's frame: puck x, y and yaw, m and rad, with their rates;
-joint positions, rad, and low-passed joint speeds, rad/s; the opponent's mallet. A command is the
+joint positions, rad, and low-passed joint speeds, rad/s; x, y and height of the opponent's rod's tip,
+m. A command is the
 joints' positions and speeds at the end of the coming period, shape (2, 7).
 """
 
 PERIOD = 0.02  # s
 SIZE = 23
-PUCK, JOINTS, JOINT_SPEEDS = slice(0, 6), slice(6, 13), slice(13, 20)
+PUCK, JOINTS, JOINT_SPEEDS, OPPONENT = slice(0, 6), slice(6, 13), slice(13, 20), slice(20, 22)
 """Where they stand in an observation."""

@@ -36,6 +36,7 @@ class Outcome:
         normal: Angle from mallet to puck then, rad.
         launch: Velocity of the puck after the first strike, m/s.
         violations: Kinds of limit that were broken.
+        blocked: Whether the opponent touched the puck before it got to the line, or ever.
     """
 
     scored: bool
@@ -50,6 +51,7 @@ class Outcome:
     normal: float
     launch: tuple[float, float]
     violations: tuple[str, ...]
+    blocked: bool = False
 
 
 def over(episode: Episode) -> bool:
@@ -57,7 +59,7 @@ def over(episode: Episode) -> bool:
     return bool(episode.trace) and _end(episode.trace[-1], episode.world.table) != "time"
 
 
-def _end(row: Float[ndarray, " 9"], table: Table) -> str:
+def _end(row: Float[ndarray, " 11"], table: Table) -> str:
     """Return how a puck off the line ends an episode, "time" where it does not."""
     x, vx = row[0], row[3]
     if not table.contains(row[:2]):
@@ -74,6 +76,7 @@ def outcome(episode: Episode) -> Outcome:
     y, speed = (np.nan, np.nan) if line is None else _at_line(trace, line, table)
     banks = _banks(episode, first, len(trace) if line is None else line)
     ended = "line" if line is not None else _end(trace[-1], table)
+    blocked = any("opponent" in touched for touched in episode.touches[:line])
     return Outcome(
         bool(abs(y) < table.clean_half_width),
         ended,
@@ -84,6 +87,7 @@ def outcome(episode: Episode) -> Outcome:
         _starts(mallet),
         *_strike(trace, mallet, first),
         violations(np.array(episode.observed), table),
+        blocked,
     )
 
 
@@ -103,13 +107,13 @@ def violations(observed: Float[ndarray, "period 2 7"], table: Table) -> tuple[st
     return tuple(kind for kind, found in broken.items() if found)
 
 
-def _line(trace: Float[ndarray, "time 9"], table: Table) -> int | None:
+def _line(trace: Float[ndarray, "time 11"], table: Table) -> int | None:
     """Return the number of the first sample beyond the goal line."""
     beyond = trace[:, 0] >= table.half_length
     return int(beyond.argmax()) if beyond.any() else None
 
 
-def _at_line(trace: Float[ndarray, "time 9"], line: int, table: Table) -> tuple[float, float]:
+def _at_line(trace: Float[ndarray, "time 11"], line: int, table: Table) -> tuple[float, float]:
     """Return where and how fast the puck passes the line, m and m/s."""
     x, y, _, vx, vy, _ = trace[line, :6]
     back = (x - table.half_length) / max(vx, _SLOWEST)
@@ -134,7 +138,7 @@ def _starts(touching: ndarray) -> int:
 
 
 def _strike(
-    trace: Float[ndarray, "time 9"], mallet: ndarray, first: int
+    trace: Float[ndarray, "time 11"], mallet: ndarray, first: int
 ) -> tuple[float, float, float, tuple[float, float]]:
     """Return speed and direction of the mallet, normal, and the puck's velocity after the touch."""
     if first < 2:

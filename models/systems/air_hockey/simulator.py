@@ -7,14 +7,15 @@ near the ends of the ranges at most at k = 20 /s times what is left, and the joi
     tau = M(q) ddq* + c(q, dq) + g(q) + Kp (q* - q) + Kd (dq* - dq),    clipped.
 
 The universal joint under the rod's tip is held by a weaker law of the same kind at the angles that
-keep the mallet upright. Observations are laid out as `interface` says; the opponent's mallet is
-parked.
+keep the mallet upright. Observations are laid out as `interface` says; where there is no opponent,
+its mallet is observed at its robot's base, off the table.
 
 `Disturbance` is ours: a steady airflow that pushes the puck, noise of the observed place, tracking
 losses (the puck's numbers are NaN) and delay. As on the challenge's arm the law does not know the
 mallet that it carries (M, c and g are those without it), so the arm hangs through and lags by
 millimetres, unless `mallet_known`. Facts: public files of the 2023 Robot Air Hockey Challenge. Only
-the puck touches anything.
+the puck touches anything; an opponent's mallet moves as it is scripted (`opponents`), whatever it
+meets.
 """
 
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ from ricochet.models.arms import iiwa
 from ricochet.models.arms.iiwa_dynamics import DAMPING, STIFFNESS, TORQUE_LIMIT
 from ricochet.models.systems.air_hockey.arm import mallet_offset
 from ricochet.models.systems.air_hockey.interface import PERIOD
+from ricochet.models.systems.air_hockey.opponents import Opponent
 from ricochet.models.systems.air_hockey.table import Table
 
 SCENE = Path(__file__).with_name("air_hockey.xml")
@@ -38,9 +40,10 @@ _RANGE_GAIN = 20.0  # 1/s
 _SLACK = 1e-6  # rad/s
 _FEATHER = 1e-6
 _LOW_PASS = 0.274
-_PARKED = np.array((2.37, 0.0, 0.1645))
-PUCK, ARM, MALLET = slice(0, 3), slice(3, 10), slice(10, 12)
+_PARKED = (1.51, 0.0)  # m, in the table's frame
+PUCK, ARM, MALLET, OPPONENT = slice(0, 3), slice(3, 10), slice(10, 12), slice(12, 14)
 """Where their coordinates stand in MuJoCo's vectors."""
+RIMS = ("left", "right", "far_left", "far_right", "near_left", "near_right")
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class World:
     model: mujoco.MjModel
     data: mujoco.MjData
     unladen: tuple[mujoco.MjModel, mujoco.MjData]
-    rims: dict[int, str]
+    touched: dict[int, str]
     puck: frozenset[int]
     mallet: int
     table: Table
@@ -89,8 +92,9 @@ class Episode:
         command: Last command, joint positions, rad, and speeds, rad/s.
         setpoint: The motors' last set-points, rad; the last command unless limited.
         speeds: Low-passed joint speeds, rad/s.
-        trace: At every millisecond puck (x, y, yaw, vx, vy, yaw rate) and mallet (x, y, z), m.
-        touches: At every millisecond what the puck touched: rims by name, or "mallet".
+        trace: At every millisecond puck (x, y, yaw, vx, vy, yaw rate), mallet (x, y, z) and
+            opponent (x, y), m.
+        touches: At every millisecond what the puck touched: rims by name, "mallet" or "opponent".
         observed: The joints at every period, positions and speeds.
         seen: The puck at every period, as observed without delay and losses.
         blind: Periods for which tracking is still lost.
@@ -100,6 +104,7 @@ class Episode:
     disturbance: Disturbance
     draw: np.random.Generator
     airflow: Float[ndarray, " 2"]
+    opponent: Opponent | None
     command: Float[ndarray, "2 7"]
     setpoint: Float[ndarray, " 7"]
     speeds: Float[ndarray, " 7"]
@@ -114,10 +119,9 @@ def build() -> World:
     """Load the scene."""
     model = mujoco.MjModel.from_xml_path(str(SCENE))
     data = mujoco.MjData(model)
-    names = ("left", "right", "far_left", "far_right", "near_left", "near_right")
-    rims = {model.geom(name).id: name for name in names}
+    touched = {model.geom(name).id: name for name in (*RIMS, "mallet", "opponent")}
     puck = frozenset(model.geom(name).id for name in ("puck", "puck_outline"))
-    return World(model, data, _unladen(), rims, puck, model.geom("mallet").id, Table())
+    return World(model, data, _unladen(), touched, puck, model.geom("mallet").id, Table())
 
 
 def _unladen() -> tuple[mujoco.MjModel, mujoco.MjData]:
@@ -132,27 +136,34 @@ def _unladen() -> tuple[mujoco.MjModel, mujoco.MjData]:
 def reset(
     world: World,
     *,
-    puck: Float[ndarray, " 4"],
+    puck: Float[ndarray, " n"],
     disturbance: Disturbance,
     draw: np.random.Generator,
     joints: Float[ndarray, " 7"] = iiwa.HOME,
+    opponent: Opponent | None = None,
 ) -> tuple[Episode, Float[ndarray, " 23"]]:
     """Begin an episode with the arm at rest; return it and the first observation.
 
     Args:
         world: The scene; an earlier episode in it ends.
-        puck: Its x, y (m, table frame) and velocity (m/s).
+        puck: Its x, y (m, table frame) and velocity (m/s); then its spin, rad/s, if it has any.
+        opponent: Fresh: it may keep how it moves.
     """
     mujoco.mj_resetData(world.model, world.data)
     world.data.qpos[PUCK], world.data.qpos[ARM] = (*puck[:2], 0.0), joints
-    world.data.qvel[PUCK] = (*puck[2:], 0.0)
+    world.data.qvel[PUCK] = (*puck[2:], 0.0)[:3]
+    if opponent is None:
+        world.data.qpos[OPPONENT] = _PARKED
+    else:
+        _move_opponent(world, opponent, 0.0)
     mujoco.mj_kinematics(world.model, world.data)
     world.data.qpos[MALLET] = upright(world.data)
     mujoco.mj_forward(world.model, world.data)
     angle = draw.uniform(-np.pi, np.pi)
     airflow = disturbance.airflow * np.array((np.cos(angle), np.sin(angle)))
     command = np.stack((np.array(joints, float), np.zeros(7)))
-    episode = Episode(world, disturbance, draw, airflow, command, command[0], np.zeros(7))
+    begun = command, command[0], np.zeros(7)
+    episode = Episode(world, disturbance, draw, airflow, opponent, *begun)
     return episode, _observe(episode)
 
 
@@ -172,6 +183,8 @@ def step(episode: Episode, command: ndarray) -> Float[ndarray, " 23"]:
     mass = float(world.model.body("puck").mass[0])
     data.qfrc_applied[:2] = mass * episode.airflow
     for position, speed, acceleration in zip(*references, strict=True):
+        if episode.opponent is not None:
+            _move_opponent(world, episode.opponent, STEP * len(episode.trace))
         mujoco.mj_step1(world.model, data)
         data.qfrc_applied[ARM] = _torques(episode, position, speed, acceleration)
         data.qfrc_applied[MALLET] = (
@@ -183,6 +196,12 @@ def step(episode: Episode, command: ndarray) -> Float[ndarray, " 23"]:
         _record(episode)
     episode.command, episode.setpoint = np.array(command, float), references[0][-1]
     return _observe(episode)
+
+
+def _move_opponent(world: World, opponent: Opponent, time: float) -> None:
+    """Put the opponent's mallet where it is at a time."""
+    place, velocity = opponent.move(time, world.data.qpos[:2])
+    world.data.qpos[OPPONENT], world.data.qvel[OPPONENT] = place, velocity
 
 
 def _interpolate(
@@ -249,18 +268,20 @@ def _record(episode: Episode) -> None:
     """Record where puck and mallet are and what the puck touches."""
     world, data = episode.world, episode.world.data
     mujoco.mj_kinematics(world.model, data)  # the mallet as late as the puck
-    row = np.concatenate((data.qpos[PUCK], data.qvel[PUCK], data.geom_xpos[world.mallet]))
-    episode.trace.append(row)
+    mallets = data.geom_xpos[world.mallet], data.qpos[OPPONENT]
+    episode.trace.append(np.concatenate((data.qpos[PUCK], data.qvel[PUCK], *mallets)))
     pairs = data.contact.geom[: data.ncon] if data.ncon else ()  # the look-up is slow
     others = {int(geometry) for pair in pairs for geometry in pair} - world.puck
-    episode.touches.append(tuple(world.rims.get(other, "mallet") for other in sorted(others)))
+    episode.touches.append(tuple(world.touched[other] for other in sorted(others)))
 
 
 def _observe(episode: Episode) -> Float[ndarray, " 23"]:
     """Return the observation at the end of a period."""
     joints = episode.world.data.qpos[ARM].copy()
     episode.observed.append(np.stack((joints, episode.speeds)))
-    return np.concatenate((_observed_puck(episode), joints, episode.speeds, _PARKED))
+    base = episode.world.table.robot_base
+    opponent = np.append(episode.world.data.qpos[OPPONENT] - base[:2], iiwa.TIP_HEIGHT)
+    return np.concatenate((_observed_puck(episode), joints, episode.speeds, opponent))
 
 
 def _observed_puck(episode: Episode) -> Float[ndarray, " 6"]:

@@ -77,7 +77,7 @@ def collect(
     return sampled(np.stack(rows))
 
 
-def sampled(trace: Float[ndarray, "episode millisecond 9"]) -> Recording:
+def sampled(trace: Float[ndarray, "episode millisecond 11"]) -> Recording:
     """Return one sample a period of traces at 1 kHz, as `simulator.Episode` keeps them."""
     every = round(PERIOD / simulator.STEP)
     velocity = np.gradient(trace[..., 6:8], simulator.STEP, axis=1)

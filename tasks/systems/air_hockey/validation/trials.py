@@ -1,7 +1,8 @@
 """Shots on the simulated table: pucks from a grid, an agent at 50 Hz, and what came of each.
 
 The grid lies in front of the robot where the 2023 Robot Air Hockey Challenge places its pucks; the
-stated disturbance then moves them. Shot i of a seed has the same puck, airflow and noise whoever
+stated disturbance then moves them. `moving_starts` are those of its hit task: pucks anywhere there
+that roll and spin. An opponent may be in the goal (`opponents`). Shot i of a seed has the same puck, airflow and noise whoever
 plays it. Shots are jobs of their own, so their numbers do not depend on how many processors share
 the work; step times are of meaning only where nothing else runs.
 """
@@ -17,7 +18,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.systems.air_hockey import shot_outcome, simulator
+from ricochet.models.systems.air_hockey import opponents, shot_outcome, simulator
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.simulator import Disturbance, Episode, World
@@ -27,7 +28,9 @@ from ricochet.tasks.systems.air_hockey.validation.results import Shot
 
 GRID = ((-0.70, -0.20), (-0.39105, 0.39105))
 """Where pucks start: x and y in the table's frame, m."""
-STREAM = 60
+FASTEST, WIDEST, SPIN = 0.5, 0.5 * math.pi + 0.1, 2.0
+"""Of a moving puck: speed, m/s, angle off the way to the robot, rad, and spin, rad/s."""
+STREAM, OPPONENT_STREAM = 60, 61
 """Of randomness: what disturbs shots is drawn apart from what trainings and audits draw."""
 LONGEST = 10.0
 """An episode's length, s."""
@@ -45,10 +48,17 @@ class Agent(Protocol):
 
 @dataclass(frozen=True)
 class Start:
-    """How a shot begins: x, y, m, and velocity, m/s, of the puck; seed of airflow and noise."""
+    """How a shot begins.
 
-    puck: tuple[float, float, float, float]
+    Attributes:
+        puck: x and y, m, velocity, m/s, and spin, rad/s, if it has any.
+        seed: Of airflow, noise, and opponent.
+        opponent: One of `opponents.NAMES`.
+    """
+
+    puck: tuple[float, ...]
     seed: tuple[int, int]
+    opponent: str = "none"
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,22 @@ def starts(count: int, *, seed: int) -> tuple[Start, ...]:
     )
 
 
+def moving_starts(count: int, *, seed: int, opponent: str = "none") -> tuple[Start, ...]:
+    """Return pucks as the challenge's hit task starts them, with an opponent of a name.
+
+    Anywhere on the grid's area, at up to 0.5 m/s within 0.1 rad of a quarter turn off the way to
+    the robot, turning at up to 2 rad/s.
+    """
+    draw = np.random.default_rng(seed)
+    x, y = draw.uniform(*np.transpose(GRID), (count, 2)).T
+    speed, angle = draw.uniform(0.0, FASTEST, count), draw.uniform(-WIDEST, WIDEST, count)
+    spin = draw.uniform(-SPIN, SPIN, count)
+    rows = np.column_stack((x, y, -speed * np.cos(angle), speed * np.sin(angle), spin))
+    return tuple(
+        Start(tuple(map(float, row)), (seed, number), opponent) for number, row in enumerate(rows)
+    )
+
+
 def play_one(
     agent: Agent, start: Start, disturbance: Disturbance, *, world: World | None = None
 ) -> tuple[Played, Episode]:
@@ -101,8 +127,13 @@ def play_one(
     The agent is reset first and does not know the disturbance.
     """
     draw = np.random.default_rng((*start.seed, STREAM))
+    opponent = opponents.make(start.opponent, np.random.default_rng((*start.seed, OPPONENT_STREAM)))
     episode, seen = simulator.reset(
-        world or simulator.build(), puck=np.array(start.puck), disturbance=disturbance, draw=draw
+        world or simulator.build(),
+        puck=np.array(start.puck),
+        disturbance=disturbance,
+        draw=draw,
+        opponent=opponent,
     )
     agent.reset()
     steps: list[float] = []

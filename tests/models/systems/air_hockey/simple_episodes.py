@@ -14,7 +14,7 @@ AT_REST = np.stack((iiwa.HOME, np.zeros(7)))
 
 def observation(puck: tuple[float, float] = (0.95, 0.0), joints: ndarray = iiwa.HOME) -> ndarray:
     """An observation of a puck and joints at rest, in the robot's frame."""
-    return np.concatenate((puck, np.zeros(4), joints, np.zeros(7), (2.37, 0.0, 0.1645)))
+    return np.concatenate((puck, np.zeros(4), joints, np.zeros(7), (3.02, 0.0, 0.1645)))
 
 
 def glide(
