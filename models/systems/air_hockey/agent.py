@@ -42,7 +42,12 @@ SLOWEST, SPEED_SHARES = 0.7, 4
 REPLAN_PERIODS = 5  # periods from one look over all shots to the next, in a stroke
 RETARGET_UNTIL = 0.3  # s before the contact: the latest time at which the target shot may change
 HOLD_PLAN_BEFORE = 0.16  # s before the contact; from then on the last plan may stand
+LATER = 6 * PERIOD * np.arange(6)  # s, by which one is put off for an opponent
 LONGEST_DELAY = 0.6  # s by which a contact is put off that cannot be met in time
+RESTING = 0.03  # m/s, up to which a puck is taken to rest: it can be struck at any time
+TIMES = np.arange(0.9, 2.7, 8 * PERIOD)  # s until the contact, that are tried where it does not
+PUSHED = 0.25  # m/s, up to which a puck that cannot be shot is pushed
+LEARNT = 2.0  # s until a contact, for which an opponent is watched if the puck can wait
 _NEVER = 10.0  # s, in place of an infinite time
 
 
@@ -113,17 +118,39 @@ class ShootingAgent:
         """Look for a shot; begin its stroke when the puck has been watched for long enough."""
         if puck.lost:
             return
-        found = self._find(puck, self._ahead, near=None)
-        if found is None:
+        ahead = self._when(puck)
+        found = None if ahead is None else self._find(puck, ahead, near=None)
+        if found is None and self._since > WATCH:
+            ahead, found = self._ahead, self._push(puck)
+        if ahead is None or found is None:
             if self._since > NO_SHOT_TIMEOUT:
                 where = "({:.2f}, {:.2f})".format(*puck.mean[:2])
                 self._faults.report("shot", f"none is known for a puck at {where} m")
             return
         self._faults.clear("shot")
-        self._ahead = _periods(found.contact.duration + SLACK)
-        if self._since > WATCH:
-            self.phase, self._strike = Phase.STROKE, replace(found, left=self._ahead)
+        self._ahead = needed = _periods(found.contact.duration + SLACK)
+        if self._since > WATCH and ahead < needed + 2.0 * PERIOD:
+            self.phase, self._strike = Phase.STROKE, replace(found, left=max(ahead, needed))
             self._given_up = False
+
+    def _push(self, puck: piecewise_filter.State) -> StrikePlan | None:
+        """Return a push of a puck that there is no shot for."""
+        if np.hypot(*puck.mean[2:4]) > PUSHED:
+            return None
+        offset = self._arm.offset_at_contact
+        return strike_plan.find_push(self._context, puck, left=self._ahead, offset=offset)
+
+    def _when(self, puck: piecewise_filter.State) -> float | None:
+        """Return how long it is to be until the contact; None if there is no good time."""
+        rests = np.hypot(*puck.mean[2:4]) < RESTING
+        if rests and not self._table.opponent.is_there:
+            return self._ahead
+        times, opponent = np.sort(np.append(TIMES, self._ahead)), self._table.opponent
+        known = times[times > LEARNT - opponent.watched] if opponent.is_there else times
+        found = strike_plan.best_time(self._context, puck, times=known, opponent=opponent)
+        if found is None and len(known) < len(times):
+            found = strike_plan.best_time(self._context, puck, times=times, opponent=opponent)
+        return found
 
     def _follow(self, puck: piecewise_filter.State, strike: StrikePlan) -> None:
         """Follow the puck with the contact until shortly before it."""
@@ -141,6 +168,8 @@ class ShootingAgent:
 
     def _replanned(self, puck: piecewise_filter.State, strike: StrikePlan) -> StrikePlan | None:
         """Return the strike at where the puck now goes, every few periods perhaps another shot."""
+        if strike.is_push:
+            return strike_plan.updated(self._context.strokes, puck, strike)
         found = self._find(puck, strike.left, near=strike.angle)
         found = found or strike_plan.updated(self._context.strokes, puck, strike)
         if round(strike.left / PERIOD) % REPLAN_PERIODS == 0 and strike.left > RETARGET_UNTIL:
@@ -152,22 +181,37 @@ class ShootingAgent:
     ) -> StrikePlan | None:
         """Return the strike that meets the puck a while ahead."""
         offset = self._arm.offset_at_contact
-        return strike_plan.find(self._context, puck, left=left, near=near, offset=offset)
+        return strike_plan.find(
+            self._context,
+            puck,
+            left=left,
+            near=near,
+            offset=offset,
+            opponent=self._table.opponent,
+        )
 
     def _retargeted(self, puck: piecewise_filter.State, strike: StrikePlan) -> StrikePlan | None:
         """Return a clearly better strike, when the arm can make it; None if there is none."""
-        arm, before = self._arm, self._arm.memory
-        other = strike_plan.retargeted(self._context, puck, strike, offset=arm.offset_at_contact)
+        arm, before, opponent = self._arm, self._arm.memory, self._table.opponent
+        later = LATER[: 1 if not opponent.is_there else None]
+        other = strike_plan.retargeted(
+            self._context,
+            puck,
+            strike,
+            offset=arm.offset_at_contact,
+            later=later[later <= LONGEST_DELAY - strike.put_off],
+            opponent=opponent,
+        )
         if other is None:
             return None
         needed = _periods(min(arm.least_time(other.contact), _NEVER) + SLACK)
-        later = max(needed - strike.left, 0.0)
-        if strike.put_off + later > LONGEST_DELAY:
-            return None
-        possible = arm.plan(other.contact, strike.left + later).possible
+        later_still = max(needed - other.left, 0.0)
+        other = replace(
+            other, left=other.left + later_still, put_off=other.put_off + later_still
+        )
+        possible = other.put_off <= LONGEST_DELAY and arm.plan(other.contact, other.left).possible
         arm.memory = before
-        put_off = strike.put_off + later
-        return replace(other, left=strike.left + later, put_off=put_off) if possible else None
+        return other if possible else None
 
     def _move(self) -> Float[ndarray, "2 7"]:
         """Plan from the last command and return the next, unless that asks too much of the arm."""

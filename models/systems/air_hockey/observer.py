@@ -1,4 +1,4 @@
-"""The state of puck and mallet estimated from observations, and which observations are faults.
+"""The state of puck and mallets estimated from observations, and which observations are faults.
 
 A filter estimates where the puck is and how the airflow pushes it. Faults are places off the table,
 a puck that was not seen for too long, and joints that are not numbers, too far off the last command
@@ -12,7 +12,8 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.fault_log import FaultLog
-from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS
+from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, OPPONENT
+from ricochet.models.systems.air_hockey.opponent.tracker import OpponentTracker
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.puck.piecewise_filter import LOST_AFTER
@@ -29,6 +30,7 @@ class TableObserver:
     def __init__(self, modes: PuckModes, table: Table, *, noise: float, faults: FaultLog) -> None:
         """Begin an episode; places are observed with noise, m per axis."""
         self.puck: piecewise_filter.State | None = None
+        self.opponent = OpponentTracker(table)
         self._unseen = 0  # periods before it was first seen
         self._scored = False  # in a goal, and not back on the table
         self._modes, self._table, self._noise = modes, table, noise
@@ -45,6 +47,7 @@ class TableObserver:
         mallet, velocity = self._mallet(
             observation[JOINTS], observation[JOINT_SPEEDS], command, offset
         )
+        self._watch_opponent(observation[OPPONENT] + self._base)
         place = observation[:2] + self._base
         scored, inside = _in_goal(place, self._table), self._table.contains(place)
         self._scored = scored or (self._scored and not inside)
@@ -53,6 +56,14 @@ class TableObserver:
         lost = self._lost()
         self._report(place, away=away, lost=lost, inside=inside)
         return mallet is not None and not away and not lost
+
+    def _watch_opponent(self, place: Float[ndarray, " 2"]) -> None:
+        """Follow the opponent, and report one that vanished or jumped."""
+        self.opponent.update(place)
+        if self.opponent.fault:
+            self._faults.report("opponent", self.opponent.fault)
+        else:
+            self._faults.clear("opponent")
 
     def _lost(self) -> bool:
         """Count periods in which the puck was never seen; return whether it is lost."""

@@ -4,7 +4,10 @@ A command is the joints' positions and speeds at the end of the coming 20 ms. Fr
 to it goes a cubic in each joint. Its set-points q* follow it as fast as the limits of speed allow,
 near the ends of the ranges at most at k = 20 /s times what is left, and the joints' motors give
 
-    tau = M(q) ddq* + c(q, dq) + g(q) + Kp (q* - q) + Kd (dq* - dq),    clipped.
+    tau = M(q) ddq* + c(q, dq) + g(q) + Kp (q* - q) + Kd (dq* - dq),    clipped,
+
+with dq the low-passed speeds that are observed too, not the joints' own: where joints 1 and 3 are
+in line, next to nothing turns against both, and with its own speed 1 kHz would be too slow a law.
 
 The universal joint under the rod's tip is held by a weaker law of the same kind at the angles that
 keep the mallet upright. Observations are laid out as `interface` says; where there is no opponent,
@@ -14,7 +17,7 @@ its mallet is observed at its robot's base, off the table.
 losses (the puck's numbers are NaN) and delay. As on the challenge's arm the law does not know the
 mallet that it carries (M, c and g are those without it), so the arm hangs through and lags by
 millimetres, unless `mallet_known`. Facts: public files of the 2023 Robot Air Hockey Challenge. Only
-the puck touches anything; an opponent's mallet moves as it is scripted (`opponents`), whatever it
+the puck touches anything; an opponent's mallet moves as it is scripted (`opponent.scripts`), whatever it
 meets.
 """
 
@@ -30,7 +33,7 @@ from ricochet.models.arms import iiwa
 from ricochet.models.arms.iiwa_dynamics import DAMPING, STIFFNESS, TORQUE_LIMIT
 from ricochet.models.systems.air_hockey.arm import mallet_offset
 from ricochet.models.systems.air_hockey.interface import PERIOD
-from ricochet.models.systems.air_hockey.opponents import Opponent
+from ricochet.models.systems.air_hockey.opponent.scripts import Opponent
 from ricochet.models.systems.air_hockey.table import Table
 
 SCENE = Path(__file__).with_name("air_hockey.xml")
@@ -249,11 +252,12 @@ def _torques(episode: Episode, position: ndarray, speed: ndarray, acceleration: 
     if not episode.disturbance.mallet_known:
         model, assumed = episode.world.unladen
         assumed.qpos[:], assumed.qvel[:] = data.qpos, data.qvel
+        assumed.qvel[ARM] = episode.speeds
         mujoco.mj_step1(model, assumed)
     wanted, inertial = np.zeros(model.nv), np.zeros(model.nv)
     wanted[ARM] = acceleration
     mujoco.mj_mulM(model, assumed, inertial, wanted)
-    feedback = STIFFNESS * (position - data.qpos[ARM]) + DAMPING * (speed - data.qvel[ARM])
+    feedback = STIFFNESS * (position - data.qpos[ARM]) + DAMPING * (speed - episode.speeds)
     torque = inertial[ARM] + assumed.qfrc_bias[ARM] + feedback
     return np.asarray(np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT))
 

@@ -7,6 +7,7 @@ States are (x, y, vx, vy, ax, ay) in m, m/s, m/s^2 in the table's frame, angles 
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -14,10 +15,19 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa, splines
+from ricochet.models.systems.air_hockey.arm import stroke_path
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact, Strokes
+from ricochet.models.systems.air_hockey.opponent.tracker import OpponentTracker
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
+from ricochet.models.systems.air_hockey.shots import objective
+from ricochet.models.systems.air_hockey.shots.angle_policies import Better, Ranked
+from ricochet.models.systems.air_hockey.shots.objective import Conditions, Opposed
+from ricochet.models.systems.air_hockey.shots.push import best_push
 from ricochet.models.systems.air_hockey.table import Table
+
+WAITING = 0.05
+"""By how much an objective is to be better to be worth a second more."""
 
 
 @runtime_checkable
@@ -27,11 +37,23 @@ class AnglePolicy(Protocol):
     def reset(self) -> None:
         """Forget what was found before."""
 
-    def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
+    def choose(
+        self, state: Float[ndarray, " 6"], *, near: float | None, opposed: Opposed | None = None
+    ) -> float | None:
         """Return the angle at contact, near that of a stroke under way; None if none is known."""
 
-    def better_angle(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
-        """Return an angle clearly better than that of a stroke under way; None if there is none."""
+    def better_angle(
+        self, states: Float[ndarray, "time 6"], *, angle: float, opposed: Opposed | None = None
+    ) -> Better | None:
+        """Return a shot clearly better than that of a stroke under way; None if there is none.
+
+        Args:
+            states: Of the puck at some times of contact, the stroke's first.
+            opposed: With the times until each contact, in a column.
+        """
+
+    def rank(self, states: Float[ndarray, "time 6"], opposed: Opposed | None = None) -> Ranked:
+        """Return the best shot for the puck's states at several times of contact, ascending."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +66,12 @@ class StrikeContext:
     table: Table = Table()  # noqa: RUF009  frozen, numbers only
     noise: float = 2e-3
 
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What decides a push."""
+        covariance = objective.contact_covariance()
+        return Conditions(self.modes, self.strokes.speed, covariance, self.table)
+
 
 @dataclass(frozen=True)
 class StrikePlan:
@@ -52,6 +80,7 @@ class StrikePlan:
     Attributes:
         left: Time to the contact; negative after it.
         put_off: By how much the contact was put off.
+        is_push: Whether it is no shot, but brings the puck to where it can be shot.
     """
 
     left: float
@@ -59,6 +88,7 @@ class StrikePlan:
     contact: Contact
     puck: Float[ndarray, " 6"]
     put_off: float = 0.0
+    is_push: bool = False
 
 
 def find(
@@ -68,13 +98,41 @@ def find(
     left: float,
     near: float | None,
     offset: Float[ndarray, " 2"],
+    opponent: OpponentTracker | None = None,
 ) -> StrikePlan | None:
     """Return the strike that the policy chooses for the time `left`; None where there is none."""
     state, _ = piecewise_filter.predict(puck, left)
-    angle = context.policy.choose(state, near=near)
+    angle = context.policy.choose(state, near=near, opposed=_opposed(opponent, np.array(left)))
     if angle is None:
         return None
     return _at(context, state, angle, left=left, offset=offset)
+
+
+def best_time(
+    context: StrikeContext,
+    puck: piecewise_filter.State,
+    *,
+    times: Float[ndarray, " time"],
+    opponent: OpponentTracker | None = None,
+) -> float | None:
+    """Return the time until the contact, of some, at which a shot is best; None if none is good.
+
+    A stroke from home must be over by then; of equal shots the earlier is better by `WAITING`.
+    """
+    states = np.array([piecewise_filter.predict(puck, time)[0] for time in times])
+    ranked = context.policy.rank(states, _opposed(opponent, times[:, None]))
+    normal = np.stack((np.cos(ranked.angle), np.sin(ranked.angle)), -1)
+    base = np.array(context.table.robot_base[:2])
+    mallet = states[:, :2] - base - context.table.contact_radius * normal
+    early = context.strokes.duration(mallet, ranked.angle) > times
+    worth = np.where(early, -np.inf, ranked.worth - WAITING * times)
+    best = int(worth.argmax())
+    return float(times[best]) if np.isfinite(worth[best]) else None
+
+
+def _opposed(opponent: OpponentTracker | None, until: Float[ndarray, "*time"]) -> Opposed | None:
+    """Return what a shot has against it."""
+    return Opposed(opponent, until) if opponent is not None and opponent.is_there else None
 
 
 def retargeted(
@@ -83,14 +141,24 @@ def retargeted(
     plan: StrikePlan,
     *,
     offset: Float[ndarray, " 2"],
+    later: Float[ndarray, " time"],
+    opponent: OpponentTracker | None = None,
 ) -> StrikePlan | None:
-    """Return a clearly better strike at the same time as the one under way; None if none is."""
-    state, _ = piecewise_filter.predict(puck, plan.left)
-    angle = context.policy.better_angle(state, angle=plan.angle)
-    if angle is None:
+    """Return a strike clearly better than the one under way; None if none is.
+
+    Args:
+        later: By how much its contact may be put off, s, the first being 0.
+    """
+    times = plan.left + later
+    states = np.array([piecewise_filter.predict(puck, time)[0] for time in times])
+    opposed = _opposed(opponent, times[:, None])
+    better = context.policy.better_angle(states, angle=plan.angle, opposed=opposed)
+    if better is None:
         return None
-    found = _at(context, state, angle, left=plan.left, offset=offset)
-    return None if found is None else replace(found, put_off=plan.put_off)
+    left = float(times[better.time])
+    found = _at(context, states[better.time], better.angle, left=left, offset=offset)
+    put_off = plan.put_off + left - plan.left
+    return None if found is None else replace(found, put_off=put_off)
 
 
 def _at(
@@ -122,6 +190,33 @@ def updated(strokes: Strokes, puck: piecewise_filter.State, plan: StrikePlan) ->
         return None
     joints = splines.seek(plan.contact.joints, place)
     return replace(plan, contact=replace(plan.contact, joints=joints), puck=state)
+
+
+def find_push(
+    context: StrikeContext,
+    puck: piecewise_filter.State,
+    *,
+    left: float,
+    offset: Float[ndarray, " 2"],
+) -> StrikePlan | None:
+    """Return the push that brings the puck into the open; None where there is none."""
+    state, _ = piecewise_filter.predict(puck, left)
+    push = best_push(context.conditions, state)
+    if push is None:
+        return None
+    found = _at(context, state, push.angle, left=left, offset=offset)
+    if found is None:
+        return None
+    return replace(found, contact=softened(found.contact, push.speed), is_push=True)
+
+
+def softened(contact: Contact, speed: float) -> Contact:
+    """Return the same contact at a low speed, m/s, with the short run-up that it takes."""
+    slow = slowed_down(contact, speed / contact.speed)
+    start = stroke_path.start_posture(
+        slow.joints, slow.joint_speeds, wind_up=np.array(slow.wind_up)
+    )
+    return replace(slow, start_posture=start)
 
 
 def slowed_down(contact: Contact, share: float) -> Contact:

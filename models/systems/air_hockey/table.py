@@ -11,6 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 LARGEST_ANGLE = 1.35  # rad, of shots, either way from the x axis
+WIDEST_PUSH = 1.9  # rad, of soft strokes that bring a puck off the own wall
 
 
 @dataclass(frozen=True)

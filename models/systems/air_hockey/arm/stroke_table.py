@@ -25,13 +25,13 @@ from ricochet.models.core.named_arrays import take
 from ricochet.models.systems.air_hockey.arm import contact_postures, stroke_path, stroke_search
 from ricochet.models.systems.air_hockey.arm.stroke_path import Limits
 from ricochet.models.systems.air_hockey.arm.stroke_search import RunUps
-from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
+from ricochet.models.systems.air_hockey.table import WIDEST_PUSH
 
 SIDE = 0.464
 """Largest |y| of a mallet's centre at contact, m."""
 _MOST = 0.99 * iiwa.USABLE
 """Share of the joints' speed limits that no contact exceeds, whatever is interpolated."""
-ENDS = ((0.64, 1.34), (-0.455, 0.455), (-LARGEST_ANGLE, LARGEST_ANGLE))
+ENDS = ((0.595, 1.34), (-0.455, 0.455), (-WIDEST_PUSH, WIDEST_PUSH))
 """What the table spans: x and y, m, and the shooting angle, rad."""
 _AXES = ("x", "y", "angle")
 _PROBES = 3
@@ -134,7 +134,7 @@ class Strokes:
         """Return whether points and angles are where strokes may be."""
         inside = (positions[..., 0] >= self.x[0]) & (positions[..., 0] <= self.x[-1])
         inside &= np.abs(positions[..., 1]) <= SIDE
-        return np.asarray(inside & (np.abs(angles) <= LARGEST_ANGLE + 1e-9))
+        return np.asarray(inside & (np.abs(angles) <= self.angle[-1] + 1e-9))
 
     def _cell(self, where: Float[ndarray, "*batch 3"]) -> Cell:
         return cell_at((self.x, self.y, self.angle), where)
@@ -146,7 +146,7 @@ class Strokes:
 
 def build(
     *,
-    counts: tuple[int, int, int] = (9, 11, 13),
+    counts: tuple[int, int, int] = (10, 11, 17),
     ends: tuple[tuple[float, float], ...] = ENDS,
     steps: tuple[int, int] = (400, 40),
     draw: np.random.Generator,

@@ -1,5 +1,7 @@
 """Policies for the shooting angle: by the energy, by search over all shots, by the mean path alone.
 
+    CheckedPolicy     what plays: the energy's angle if its chance of a goal is what was promised,
+                      else the expert's if that is, else none
     EnergyPolicy      Algorithm 1 of Jankowski, Maric et al., "Energy-based Contact Planning under
                       Uncertainty for Robot Air Hockey": one iteration a period, warm-started
     ExhaustivePolicy  the expert: every candidate angle is rolled out in every period
@@ -8,8 +10,10 @@
 
 A stroke under way can follow small changes only: then each policy looks near the stroke's angle.
 Where that leads into a corner - the puck drifts to where such a shot is poor or there is none -
-`better_angle` looks over the whole range again for a shot that is clearly better. States are in m,
-m/s, m/s^2, angles in rad; `strike_plan.AnglePolicy` says what the methods return.
+`better_angle` looks over the whole range again for a shot that is clearly better. `rank` looks at
+several times of contact at once. States are in m, m/s, m/s^2, angles in rad;
+`strike_plan.AnglePolicy` says what the methods return. An opponent is in the chance of a goal; the
+energy and the nominal policy know of none.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +25,12 @@ from numpy import ndarray
 from ricochet.models.systems.air_hockey.shots import energy_network, energy_search, objective
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.energy_search import Samples
-from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
+from ricochet.models.systems.air_hockey.shots.objective import (
+    Conditions,
+    Opposed,
+    Setting,
+    Shots,
+)
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 
 NEAR = 0.06
@@ -32,6 +41,24 @@ BETTER = 0.15
 """By how much another shot's objective must be better for a stroke under way to turn to it."""
 LIKELIER = 3.0
 """By how much another shot's energy must be less: odds of twenty."""
+RANKED = 41
+"""Angles that are tried at each of several times of contact."""
+
+
+@dataclass(frozen=True)
+class Better:
+    """A better shot than that of the stroke under way: at which of some times, and its angle."""
+
+    time: int
+    angle: float
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The best shot at each of some times of contact; its worth is -inf where there is none."""
+
+    angle: Float[ndarray, " time"]
+    worth: Float[ndarray, " time"]
 
 
 @dataclass
@@ -57,7 +84,9 @@ class EnergyPolicy:
         self._samples: Samples = energy_search.init()
         self._draw = np.random.default_rng(self.seed)
 
-    def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
+    def choose(
+        self, state: Float[ndarray, " 6"], *, near: float | None, opposed: Opposed | None = None
+    ) -> float | None:
         """Run one iteration; None for a state outside what the energy was trained on."""
         seen = self._seen(state)
         if seen is None:
@@ -68,9 +97,11 @@ class EnergyPolicy:
         self._samples, angle = energy_search.step(self.energy, seen, self._samples, draw=self._draw)
         return angle if near is None else float(np.clip(angle, near - NEAR, near + NEAR))
 
-    def better_angle(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+    def better_angle(
+        self, states: Float[ndarray, "time 6"], *, angle: float, opposed: Opposed | None = None
+    ) -> Better | None:
         """Return the angle of least energy if that is far less than at the stroke's angle."""
-        seen = self._seen(state)
+        seen = self._seen(states[0])
         if seen is None:
             return None
         wide, found = energy_search.step(self.energy, seen, energy_search.init(), draw=self._draw)
@@ -78,7 +109,11 @@ class EnergyPolicy:
         if here - there < LIKELIER:
             return None
         self._samples = wide
-        return found
+        return Better(0, found)
+
+    def rank(self, states: Float[ndarray, "time 6"], opposed: Opposed | None = None) -> Ranked:
+        """Find the first time at which it knows the puck's state."""
+        return _first(self, states)
 
     def _seen(self, state: Float[ndarray, " 6"]) -> Float[ndarray, " 6"] | None:
         """Return the nearest state that the energy was trained on, None if that is far."""
@@ -104,21 +139,99 @@ class ExhaustivePolicy:
     def reset(self) -> None:
         """Do nothing: nothing is kept."""
 
-    def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
+    def choose(
+        self, state: Float[ndarray, " 6"], *, near: float | None, opposed: Opposed | None = None
+    ) -> float | None:
         """Roll out all candidates; None where no shot is possible."""
         angles = _candidates(near, self.candidates, self.nearby)
-        found = objective.exhaustive(self.conditions, state[None], angles[None])
+        found = self._shots(state, angles, opposed)
         best = int(objective.best(self.setting, found)[0])
         return float(angles[best]) if found.goal[0, best] > 0.0 else None
 
-    def better_angle(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
-        """Return the best angle if that is better by `BETTER` than the stroke's."""
-        angles = np.append(_candidates(None, self.candidates, 0), angle)
-        found = objective.exhaustive(self.conditions, state[None], angles[None])
-        best = int(objective.best(self.setting, found)[0])
-        worth = objective.objective(self.setting, found)[0]
-        worth = np.where(objective.feasible(self.setting, found)[0], worth, 0.0)
-        return float(angles[best]) if worth[best] > worth[-1] + BETTER else None
+    def better_angle(
+        self, states: Float[ndarray, "time 6"], *, angle: float, opposed: Opposed | None = None
+    ) -> Better | None:
+        """Return the best shot if that is better by `BETTER` than the stroke's."""
+        ranked = self.rank(states, opposed)
+        now = Opposed(opposed.opponent, opposed.until_contact[:1]) if opposed else None
+        here = self._shots(states[0], np.array((angle,)), now)
+        kept = objective.feasible(self.setting, here)[0, 0]
+        worth = float(objective.objective(self.setting, here)[0, 0]) if kept else 0.0
+        best = int(ranked.worth.argmax())
+        if not ranked.worth[best] > worth + BETTER:
+            return None
+        return Better(best, float(ranked.angle[best]))
+
+    def promises(
+        self, state: Float[ndarray, " 6"], angle: float, opposed: Opposed | None = None
+    ) -> bool:
+        """Return whether a shot keeps the chance constraint."""
+        found = self._shots(state, np.array((angle,)), opposed)
+        return bool(objective.feasible(self.setting, found)[0, 0])
+
+    def rank(self, states: Float[ndarray, "time 6"], opposed: Opposed | None = None) -> Ranked:
+        """Return the best of `RANKED` angles at each time, where one keeps the constraint.
+
+        Args:
+            opposed: With the times until each contact, in a column.
+        """
+        angles = np.broadcast_to(_candidates(None, RANKED, 0), (len(states), RANKED))
+        rows = np.broadcast_to(states[:, None], (*angles.shape, 6))
+        found = objective.evaluate(self.conditions, rows, angles, opposed=opposed)
+        best = objective.best(self.setting, found)
+        taken = objective.take(found, best)
+        worth = objective.objective(self.setting, taken)
+        possible = objective.feasible(self.setting, taken)
+        return Ranked(angles[0][best], np.where(possible, worth, -np.inf))
+
+    def _shots(
+        self, state: Float[ndarray, " 6"], angles: Float[ndarray, " angle"], opposed: Opposed | None
+    ) -> Shots:
+        rows = np.broadcast_to(state, (1, len(angles), 6))
+        return objective.evaluate(self.conditions, rows, angles[None], opposed=opposed)
+
+
+@dataclass
+class CheckedPolicy:
+    """The energy's angle where its chance holds, else the expert's, else none.
+
+    Attributes:
+        expert: Of the same setting; few candidates, for it is asked within the period.
+    """
+
+    energy: EnergyPolicy
+    expert: ExhaustivePolicy
+
+    def reset(self) -> None:
+        """Forget the energy's samples."""
+        self.energy.reset()
+
+    def choose(
+        self, state: Float[ndarray, " 6"], *, near: float | None, opposed: Opposed | None = None
+    ) -> float | None:
+        """Return the energy's angle, or the expert's where there is an opponent or no chance."""
+        angle = self.energy.choose(state, near=near)
+        if angle is not None and opposed is None and self.expert.promises(state, angle):
+            return angle
+        angle = self.expert.choose(state, near=near, opposed=opposed)
+        if angle is None or not self.expert.promises(state, angle, opposed):
+            return None
+        return angle
+
+    def better_angle(
+        self, states: Float[ndarray, "time 6"], *, angle: float, opposed: Opposed | None = None
+    ) -> Better | None:
+        """Return the energy's better angle if its chance holds; the expert's where opposed."""
+        if opposed is not None:
+            return self.expert.better_angle(states, angle=angle, opposed=opposed)
+        found = self.energy.better_angle(states, angle=angle)
+        if found is None or not self.expert.promises(states[0], found.angle):
+            return None
+        return found
+
+    def rank(self, states: Float[ndarray, "time 6"], opposed: Opposed | None = None) -> Ranked:
+        """Return the expert's."""
+        return self.expert.rank(states, opposed)
 
 
 @dataclass
@@ -140,7 +253,9 @@ class NominalPolicy:
     def reset(self) -> None:
         """Do nothing: nothing is kept."""
 
-    def choose(self, state: Float[ndarray, " 6"], *, near: float | None) -> float | None:
+    def choose(
+        self, state: Float[ndarray, " 6"], *, near: float | None, opposed: Opposed | None = None
+    ) -> float | None:
         """Roll out the mean paths; None where no direct shot crosses the goal."""
         angles = _candidates(near, self.candidates, self.candidates)
         for _ in range(2):
@@ -153,11 +268,19 @@ class NominalPolicy:
             angles = np.clip(found + step * np.linspace(-1.0, 1.0, 11), angles[0], angles[-1])
         return found if miss[best] < self.conditions.table.clean_half_width else None
 
-    def better_angle(self, state: Float[ndarray, " 6"], *, angle: float) -> float | None:
+    def better_angle(
+        self, states: Float[ndarray, "time 6"], *, angle: float, opposed: Opposed | None = None
+    ) -> Better | None:
         """Return another angle only if the stroke's misses the goal and that one does not."""
-        miss = self._misses(state, np.array((angle,)))[0]
-        hits = miss < self.conditions.table.clean_half_width
-        return None if hits else self.choose(state, near=None)
+        miss = self._misses(states[0], np.array((angle,)))[0]
+        if miss < self.conditions.table.clean_half_width:
+            return None
+        found = self.choose(states[0], near=None)
+        return None if found is None else Better(0, found)
+
+    def rank(self, states: Float[ndarray, "time 6"], opposed: Opposed | None = None) -> Ranked:
+        """Find the first time at which a direct shot crosses the goal."""
+        return _first(self, states)
 
     def _misses(
         self, state: Float[ndarray, " 6"], angles: Float[ndarray, " angle"]
@@ -167,6 +290,17 @@ class NominalPolicy:
         found = objective.evaluate(self.conditions, rows, angles)
         direct = (found.speed > 0.0) & (found.banks == 0)
         return np.where(direct, np.abs(np.nan_to_num(found.y)), np.inf)
+
+
+def _first(policy: EnergyPolicy | NominalPolicy, states: Float[ndarray, "time 6"]) -> Ranked:
+    """Return the same worth for every time at which there is an angle, up to the first."""
+    angle, worth = np.zeros(len(states)), np.full(len(states), -np.inf)
+    for k, state in enumerate(states):
+        found = policy.choose(state, near=None)
+        if found is not None:
+            angle[k], worth[k] = found, 0.0
+            break
+    return Ranked(angle, worth)
 
 
 def _candidates(near: float | None, candidates: int, nearby: int) -> Float[ndarray, " angle"]:

@@ -17,6 +17,8 @@ W_g being half the mouth, r the puck's radius: a puck that comes at an angle tou
 W = `Table.clean_half_width`. Where a puck misses, there is an end wall, which is left out: where
 the line is crossed decides. Eq. 11, a Monte Carlo of the same integral, is an oracle of the tests.
 
+An opponent may stand in the way: each crossing's chance is multiplied by that of getting past it.
+
 The first bank follows one of several laws (`PuckModes.rebounds`), each of which is rolled out: G is
 the sum of theirs, weighted by their shares. Later banks have one law.
 
@@ -29,6 +31,7 @@ Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertaint
 Hockey", Sec. III-D.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,24 +71,37 @@ class Crossing:
     time: Float[ndarray, "*batch"]
 
 
+Passes = Callable[[Crossing, Int[ndarray, " row"]], Float[ndarray, " row"] | float]
+
+
+def nobody(crossing: Crossing, rows: Int[ndarray, " row"]) -> float:
+    """Let every puck pass: there is no opponent."""
+    return 1.0
+
+
 def predict(
     modes: PuckModes,
     mean: Float[ndarray, "row 6"],
     covariance: Float[ndarray, "row 6 6"],
     table: Table,
+    *,
+    passes: Passes = nobody,
 ) -> tuple[Float[ndarray, " row"], Crossing]:
     """Return the probability of a clean goal, and the crossing after the usual first bank.
 
     Mean and covariance are those of the states after the strike.
+
+    Args:
+        passes: The probability that crossings of some rows, by their numbers, get past an opponent.
     """
     usual, *others = modes.first_bank
     found = roll_out(modes, mean, covariance, table, first=usual.law)
-    goal = probability(found, table)
+    goal = probability(found, table) * passes(found, np.arange(len(mean)))
     banked = np.flatnonzero(found.banks > 0)
     goal[banked] *= usual.share
     for other in others:
         apart = roll_out(modes, mean[banked], covariance[banked], table, first=other.law)
-        goal[banked] += other.share * probability(apart, table)
+        goal[banked] += other.share * probability(apart, table) * passes(apart, banked)
     return goal, found
 
 

@@ -5,7 +5,7 @@ puck's on that line, as fast as the arm can there (Sec. IV-B). What follows is r
 
     max_u  lambda_1 G(u) + lambda_2 v(u)    subject to    G(u) >= beta              (Eq. 12)
 
-with G the goal probability and v the mean speed of the puck at the goal line. The aim is never
+with G the goal probability, times that of getting past an opponent, and v the mean speed of the puck at the goal line. The aim is never
 perfect: where the mallet meets the puck a little to the side, the normal of the contact is turned.
 That uncertainty is in the covariance of the puck's place at contact (`contact_covariance`), which a
 strike turns into uncertainty of the direction (`strikes.struck`).
@@ -27,9 +27,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
+from ricochet.models.systems.air_hockey.opponent.block_probability import block_probability
+from ricochet.models.systems.air_hockey.opponent.tracker import OpponentTracker
 from ricochet.models.systems.air_hockey.puck import strikes
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import goal_probability
+from ricochet.models.systems.air_hockey.shots.goal_probability import Crossing
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
 
 TOLERANCE = 0.05
@@ -81,6 +84,14 @@ class Conditions:
     speed: Speed
     covariance: Float[ndarray, "6 6"]
     table: Table = field(default_factory=Table)
+
+
+@dataclass(frozen=True)
+class Opposed:
+    """An opponent in goal, and how long it is until each shot's contact, s."""
+
+    opponent: OpponentTracker
+    until_contact: Float[ndarray, "*batch"]
 
 
 @dataclass(frozen=True)
@@ -145,14 +156,18 @@ def evaluate(
     states: Float[ndarray, "*batch 6"],
     angles: Float[ndarray, "*batch"],
     progress: Callable[[int], None] = lambda done: None,
+    *,
+    opposed: Opposed | None = None,
 ) -> Shots:
     """Roll out shots; progress is called with how many are done."""
     shape = angles.shape
     flat, angle = states.reshape(-1, 6), angles.reshape(-1)
-    parts = [_rolled_out(conditions, flat[:0], angle[:0])]
+    until = np.broadcast_to(opposed.until_contact if opposed else 0.0, shape).reshape(-1)
+    opponent = opposed.opponent if opposed else None
+    parts = [_rolled_out(conditions, flat[:0], angle[:0], opponent, until[:0])]
     for start in range(0, len(flat), _CHUNK):
         chunk = slice(start, start + _CHUNK)
-        parts.append(_rolled_out(conditions, flat[chunk], angle[chunk]))
+        parts.append(_rolled_out(conditions, flat[chunk], angle[chunk], opponent, until[chunk]))
         progress(min(start + _CHUNK, len(flat)))
     columns = zip(*(vars(part).values() for part in parts), strict=True)
     return Shots(*(np.concatenate(column).reshape(shape) for column in columns))
@@ -217,7 +232,11 @@ def launched(
 
 
 def _rolled_out(
-    conditions: Conditions, states: Float[ndarray, "row 6"], angles: Float[ndarray, " row"]
+    conditions: Conditions,
+    states: Float[ndarray, "row 6"],
+    angles: Float[ndarray, " row"],
+    opponent: OpponentTracker | None,
+    until: Float[ndarray, " row"],
 ) -> Shots:
     """Roll out the shots that the arm can play; the others are no goals."""
     none = 0.0 * angles
@@ -226,7 +245,13 @@ def _rolled_out(
     can = np.flatnonzero(speed > 0.0)
     mean, spread = launched(conditions, states[can], normal[can], speed[can])
     modes, table = conditions.modes, conditions.table
-    shots.goal[can], found = goal_probability.predict(modes, mean, spread, table)
+
+    def passes(crossing: Crossing, rows: Int[ndarray, " row"]) -> Float[ndarray, " row"]:
+        times = until[can][rows]
+        return 1.0 - block_probability(opponent, crossing, table, until_contact=times)
+
+    past = {} if opponent is None else {"passes": passes}
+    shots.goal[can], found = goal_probability.predict(modes, mean, spread, table, **past)
     shots.speed[can] = np.where(found.arrives, np.hypot(*found.velocity.T), 0.0)
     shots.banks[can], shots.y[can] = found.banks, found.y
     return shots

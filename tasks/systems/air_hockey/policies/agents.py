@@ -11,7 +11,11 @@ from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
-from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyPolicy
+from ricochet.models.systems.air_hockey.shots.angle_policies import (
+    CheckedPolicy,
+    EnergyPolicy,
+    ExhaustivePolicy,
+)
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.registry.aliases import CHAMPION
@@ -21,11 +25,17 @@ from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
 
 NOISE = 2e-3
 """Assumed standard deviation of an observed place, m per axis."""
+AIM = 1.2e-3
+"""Assumed standard deviation of where the mallet meets the puck, m per axis."""
+CANDIDATES = 81
+"""Angles that are searched within a period where the energy's has no chance."""
 
 
-def make(shooter: Shooter, *, noise: float = NOISE) -> ShootingAgent:
-    """Make the agent of a policy, for places observed with noise, m per axis."""
-    policy = EnergyPolicy(shooter.energy, shooter.low, shooter.high)
+def make(shooter: Shooter, *, noise: float = NOISE, aim: float = AIM) -> ShootingAgent:
+    """Make the agent of a policy, for places observed with noise and an aim that errs, m per axis."""
+    energy = EnergyPolicy(shooter.energy, shooter.low, shooter.high)
+    expert = ExhaustivePolicy(shooter.conditions(aim=aim), shooter.setting, CANDIDATES)
+    policy = CheckedPolicy(energy, expert)
     return ShootingAgent(
         StrikeContext(shooter.modes, shooter.strokes, policy, shooter.table, noise)
     )

@@ -2,7 +2,7 @@
 
 The grid lies in front of the robot where the 2023 Robot Air Hockey Challenge places its pucks; the
 stated disturbance then moves them. `moving_starts` are those of its hit task: pucks anywhere there
-that roll and spin. An opponent may be in the goal (`opponents`). Shot i of a seed has the same puck, airflow and noise whoever
+that roll and spin. An opponent may be in the goal (`opponent.scripts`). Shot i of a seed has the same puck, airflow and noise whoever
 plays it. Shots are jobs of their own, so their numbers do not depend on how many processors share
 the work; step times are of meaning only where nothing else runs.
 """
@@ -18,8 +18,9 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.systems.air_hockey import opponents, shot_outcome, simulator
+from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.interface import PERIOD
+from ricochet.models.systems.air_hockey.opponent import scripts
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.simulator import Disturbance, Episode, World
 from ricochet.models.systems.air_hockey.strike_plan import StrikePlan
@@ -53,7 +54,7 @@ class Start:
     Attributes:
         puck: x and y, m, velocity, m/s, and spin, rad/s, if it has any.
         seed: Of airflow, noise, and opponent.
-        opponent: One of `opponents.NAMES`.
+        opponent: One of `opponent.scripts.NAMES`.
     """
 
     puck: tuple[float, ...]
@@ -127,7 +128,7 @@ def play_one(
     The agent is reset first and does not know the disturbance.
     """
     draw = np.random.default_rng((*start.seed, STREAM))
-    opponent = opponents.make(start.opponent, np.random.default_rng((*start.seed, OPPONENT_STREAM)))
+    opponent = scripts.make(start.opponent, np.random.default_rng((*start.seed, OPPONENT_STREAM)))
     episode, seen = simulator.reset(
         world or simulator.build(),
         puck=np.array(start.puck),

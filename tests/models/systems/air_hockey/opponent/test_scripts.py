@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from ricochet.models.systems.air_hockey import opponents, shot_outcome, simulator
-from ricochet.models.systems.air_hockey.opponents import Follower, Opponent, Sweep
+from ricochet.models.systems.air_hockey import shot_outcome, simulator
+from ricochet.models.systems.air_hockey.opponent import scripts
+from ricochet.models.systems.air_hockey.opponent.scripts import Follower, Opponent, Sweep
 from ricochet.models.systems.air_hockey.simulator import CALM, Episode, World
 from tests.models.systems.air_hockey.simple_episodes import AT_REST
 
@@ -84,10 +85,10 @@ def test_nobody_is_off_the_table_and_touches_nothing(world: World) -> None:
 
 def test_opponents_are_made_by_name() -> None:
     draw = np.random.default_rng(0)
-    assert opponents.make("none", draw) is None
-    assert isinstance(opponents.make("follow", draw), Follower)
-    phases = {opponents.make("sweep", draw) for _ in range(3)}
+    assert scripts.make("none", draw) is None
+    assert isinstance(scripts.make("follow", draw), Follower)
+    phases = {scripts.make("sweep", draw) for _ in range(3)}
     assert len(phases) == 3 and all(isinstance(one, Sweep) for one in phases)
-    assert set(opponents.NAMES) == {"none", "sweep", "follow"}
+    assert set(scripts.NAMES) == {"none", "sweep", "follow"}
     with pytest.raises(KeyError):
-        opponents.make("goalkeeper", draw)
+        scripts.make("goalkeeper", draw)
