@@ -206,9 +206,7 @@ class ShootingAgent:
             return None
         needed = _periods(min(arm.least_time(other.contact), _NEVER) + SLACK)
         later_still = max(needed - other.left, 0.0)
-        other = replace(
-            other, left=other.left + later_still, put_off=other.put_off + later_still
-        )
+        other = replace(other, left=other.left + later_still, put_off=other.put_off + later_still)
         possible = other.put_off <= LONGEST_DELAY and arm.plan(other.contact, other.left).possible
         arm.memory = before
         return other if possible else None

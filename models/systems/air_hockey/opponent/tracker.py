@@ -34,7 +34,7 @@ AHEAD = (10, 20, 40)  # periods
 LEFT_OUT = 20  # periods
 ENOUGH = 50  # periods
 PUSHED = 3.0  # m/s^2
-WIDER = 1.6
+WIDER = 2.0
 """By how much deviations are more than errors: the better of two laws is flattered by its luck."""
 LARGEST_SD = 0.25  # m
 JUMP = 0.08  # m in a period, 4 m/s
@@ -244,7 +244,9 @@ def _turn(seen: Float[ndarray, " period"]) -> _Turn:
     shift = 0.5 * (a - c) / bend if bend > 0.0 else 0.0
     step = np.log(RATES[1] / RATES[0])
     rate = float(RATES[best] * np.exp(np.clip(shift, -1.0, 1.0) * step))
-    middle, cosine, sine = np.linalg.lstsq(_swings(np.array((rate,)), clock)[0], seen, rcond=None)[0]
+    middle, cosine, sine = np.linalg.lstsq(_swings(np.array((rate,)), clock)[0], seen, rcond=None)[
+        0
+    ]
     return _Turn(float(middle), float(cosine), float(sine), rate)
 
 

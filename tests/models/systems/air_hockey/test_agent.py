@@ -16,8 +16,8 @@ from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
 from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, PERIOD, PUCK
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.shots import objective
-from ricochet.models.systems.air_hockey.shots.angle_policies import NominalPolicy
-from ricochet.models.systems.air_hockey.shots.objective import Conditions
+from ricochet.models.systems.air_hockey.shots.angle_policies import Better, NominalPolicy
+from ricochet.models.systems.air_hockey.shots.objective import Conditions, Opposed
 from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
 from tests.models.systems.air_hockey.simple_episodes import observation
@@ -171,9 +171,11 @@ def test_a_stroke_that_turns_still_scores(
     """Once, in mid-stroke, the policy returns a better angle."""
     policy, turns = agent._context.policy, []
 
-    def better_angle(state: ndarray, *, angle: float) -> float | None:
+    def better_angle(
+        states: ndarray, *, angle: float, opposed: Opposed | None = None
+    ) -> Better | None:
         turns.append(agent._strike.left if agent._strike else np.nan)
-        return angle + 0.12 if len(turns) == 2 else None
+        return Better(0, angle + 0.12) if len(turns) == 2 else None
 
     monkeypatch.setattr(policy, "better_angle", better_angle)
     outcome, _ = play(agent, (-0.5, 0.0))

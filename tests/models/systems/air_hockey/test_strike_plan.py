@@ -1,6 +1,6 @@
 """Planned strikes: where the policy points, updated with the puck, retargeted and slowed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,6 +9,8 @@ from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import strike_plan
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
+from ricochet.models.systems.air_hockey.shots.angle_policies import Better, Ranked
+from ricochet.models.systems.air_hockey.shots.objective import Opposed
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext, StrikePlan
 from ricochet.models.systems.air_hockey.table import Table
 from tests.oracles.hockey_modes import MODES
@@ -26,11 +28,23 @@ class Fixed:
     def reset(self) -> None:
         pass
 
-    def choose(self, state: np.ndarray, *, near: float | None) -> float | None:
+    def choose(
+        self, state: np.ndarray, *, near: float | None, opposed: Opposed | None = None
+    ) -> float | None:
         return self.angle
 
-    def better_angle(self, state: np.ndarray, *, angle: float) -> float | None:
-        return None if angle == self.angle else self.angle
+    def better_angle(
+        self, states: np.ndarray, *, angle: float, opposed: Opposed | None = None
+    ) -> Better | None:
+        if self.angle is None or angle == self.angle:
+            return None
+        return Better(len(states) - 1, self.angle)
+
+    def rank(self, states: np.ndarray, opposed: Opposed | None = None) -> Ranked:
+        """The farther a puck has come to the right, the better."""
+        if self.angle is None:
+            return Ranked(np.zeros(len(states)), np.full(len(states), -np.inf))
+        return Ranked(np.full(len(states), self.angle), -10.0 * states[:, 1])
 
 
 def puck(place: tuple[float, float]) -> piecewise_filter.State:
@@ -85,10 +99,52 @@ def test_a_strike_is_retargeted_to_a_better_angle_at_the_same_time(arm: Strokes)
     assert before is not None
     contexts = {angle: StrikeContext(MODES, arm, Fixed(angle)) for angle in (0.1, -0.3)}
     found = {
-        angle: strike_plan.retargeted(each, puck((-0.5, 0.0)), before, offset=np.zeros(2))
+        angle: strike_plan.retargeted(
+            each, puck((-0.5, 0.0)), before, offset=np.zeros(2), later=np.zeros(1)
+        )
         for angle, each in contexts.items()
     }
     assert found[0.1] is None
     turned = found[-0.3]
     assert turned is not None
     assert (turned.angle, turned.left, turned.put_off) == (-0.3, before.left, before.put_off)
+
+
+def test_a_strike_that_is_better_later_is_put_off(arm: Strokes) -> None:
+    before = find(arm, 0.1, (-0.5, 0.0))
+    assert before is not None
+    context, later = StrikeContext(MODES, arm, Fixed(-0.3)), np.array((0.0, 0.1, 0.2))
+    place = puck((-0.5, 0.0))
+    found = strike_plan.retargeted(context, place, before, offset=np.zeros(2), later=later)
+    assert found is not None
+    assert found.left == pytest.approx(before.left + 0.2)
+    assert found.put_off == pytest.approx(before.put_off + 0.2)
+
+
+def test_the_best_time_is_that_of_the_best_shot_and_the_earlier_of_equal_ones(arm: Strokes) -> None:
+    """A puck that rolls to the right is worth more the later; one at rest as much at any time.
+
+    What a stroke from home has no time for is not chosen.
+    """
+    context, times = StrikeContext(MODES, arm, Fixed(0.0)), np.arange(0.4, 2.6, 0.2)
+    needs = float(arm.duration(np.array((0.93, 0.0)), np.array(0.0)))
+    rests, rolls = puck((-0.5, 0.0)), puck((-0.5, 0.05))
+    rolls = replace(rolls, mean=np.array((-0.5, 0.05, 0.0, -0.05, 0.0, 0.0)))
+    first = strike_plan.best_time(context, rests, times=times)
+    assert first == pytest.approx(times[times >= needs][0])
+    assert strike_plan.best_time(context, rolls, times=times) == pytest.approx(times[-1])
+    nothing = StrikeContext(MODES, arm, Fixed(None))
+    assert strike_plan.best_time(nothing, rests, times=times) is None
+
+
+def test_a_push_is_a_soft_stroke_from_close_behind(arm: Strokes) -> None:
+    context = StrikeContext(MODES, arm, Fixed(None))
+    found = strike_plan.find_push(context, puck((-0.56, 0.0)), left=1.2, offset=np.zeros(2))
+    assert found is not None and found.is_push
+    assert 0.1 < found.contact.speed < 0.7
+    moving = iiwa.pose(found.contact.joints).jacobian @ found.contact.joint_speeds
+    assert np.hypot(*moving[:2]) == pytest.approx(found.contact.speed, rel=1e-3)
+    ends = iiwa.tip(np.stack((found.contact.joints, found.contact.start_posture)))
+    way = np.hypot(*(ends[0] - ends[1])[:2])
+    assert way == pytest.approx(0.5 * found.contact.wind_up * found.contact.speed, rel=0.05)
+    assert strike_plan.find_push(context, puck((0.5, 0.0)), left=1.2, offset=np.zeros(2)) is None

@@ -18,7 +18,9 @@ TABLE = Table()
 class Known(OpponentTracker):
     """A mallet whose forecast is given: it moves straight from a place, with a deviation."""
 
-    def __init__(self, place: tuple[float, float], velocity: tuple[float, float], sd: float) -> None:
+    def __init__(
+        self, place: tuple[float, float], velocity: tuple[float, float], sd: float
+    ) -> None:
         super().__init__(TABLE)
         self.update(np.array(place))
         self.start, self.rate, self.sd = np.array(place), np.array(velocity), sd
@@ -28,7 +30,9 @@ class Known(OpponentTracker):
         return Forecast(place, 0.0 * place + self.rate, 0.0 * place + self.sd)
 
 
-def crossing(y: float, velocity: tuple[float, float], *, sd: float = 0.01, time: float = 0.8) -> Crossing:
+def crossing(
+    y: float, velocity: tuple[float, float], *, sd: float = 0.01, time: float = 0.8
+) -> Crossing:
     one = np.ones(1)
     rate = np.array((velocity,))
     return Crossing(one > 0, y * one, sd * one, rate, np.zeros(1, int), time * one)
