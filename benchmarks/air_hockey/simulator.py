@@ -1,8 +1,9 @@
 """The air-hockey table compared with facts of the public 2023 Robot Air Hockey Challenge.
 
 `python -m benchmarks.air_hockey.simulator`: each measured fact of that environment and what this
-table does, rims over all instants of the touch within a step of 1 ms; the stroke's tracking with
-motors whose law knows the mallet and with motors whose law does not; then how many times faster
+table does, rims over all instants of the touch within a step of 1 ms; the arm's inertia; whether it
+stands where joints 1 and 3 are in line; the stroke's tracking with motors whose law knows the mallet
+and with motors whose law does not; then how many times faster
 than the clock `step` is, and MuJoCo's physics without law or record.
 """
 
@@ -14,13 +15,14 @@ import mujoco
 import numpy as np
 from numpy import ndarray
 
-from ricochet.models.arms import iiwa
+from ricochet.models.arms import iiwa, iiwa_dynamics
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.interface import JOINTS, PERIOD
 from ricochet.models.systems.air_hockey.simulator import CALM, Episode, World
 from ricochet.models.systems.air_hockey.table import Table
 
 HOLD = np.stack((iiwa.HOME, np.zeros(7)))
+IN_LINE = np.array((1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0))
 SPEEDS, PHASES = (0.5, 1.0, 2.0, 3.0), 50
 START = iiwa.tip(iiwa.HOME)[:2] + np.array(Table().robot_base[:2])
 
@@ -162,6 +164,24 @@ def contacts(world: World) -> None:
         line(f"puck into mallet at {SPEEDS} m/s, {degrees} deg", there, kept)
 
 
+def arm(world: World) -> None:
+    """Print the diagonal of the mass matrix, and how fast joints are that are to hold a posture."""
+    there = "1.70 3.28 0.94 0.97 0.062 0.063 0.011"  # in a posture that is not said
+    for name, joints in (("home", iiwa.HOME), ("joints 1 and 3 in line", iiwa.HOME * IN_LINE)):
+        found = iiwa_dynamics.inertia(joints).diagonal()
+        line(f"M(q) at {name}, kg m^2", there, " ".join(f"{each:.3g}" for each in found))
+        draw = np.random.default_rng(0)
+        puck = np.array((0.5, 0.4, 0.0, 0.0))
+        episode, _ = simulator.reset(world, puck=puck, disturbance=CALM, draw=draw, joints=joints)
+        world.data.qvel[simulator.ARM] = 0.01 * draw.standard_normal(7)
+        hold, fastest = np.stack((joints, np.zeros(7))), 0.0
+        for period in range(50):
+            simulator.step(episode, hold)
+            if period > 10:
+                fastest = max(fastest, float(np.abs(world.data.qvel[simulator.ARM]).max()))
+        line(f"fastest joint after a push, {name}, rad/s", "", f"{fastest:.1e}")
+
+
 def pace(world: World) -> None:
     """Print how fast steps are."""
     for name, commands in (("held", [HOLD] * 250), ("a stroke", stroke(np.array((0.4, 0.1)), 1.0))):
@@ -187,6 +207,7 @@ def main() -> None:
     speed = np.array(episode.trace)[19::20, 3]
     line("float, speed kept in 20 ms", "0.99005", f"{(speed[1:] / speed[:-1]).mean():.5f}")
     contacts(world)
+    arm(world)
     for known in (True, False):
         for way in ((0.45, 0.0), (0.3, 0.3), (0.1, 0.4)):
             found = tracking(world, np.array(way), known=known)

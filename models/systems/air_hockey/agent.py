@@ -80,6 +80,7 @@ class ShootingAgent:
         self._strike: StrikePlan | None = None
         self._given_up = False
         self._since, self._ahead = 0.0, FIRST_GUESS
+        self._until, self._looked = 0.0, -1
         context.policy.reset()
 
     @property
@@ -142,14 +143,18 @@ class ShootingAgent:
 
     def _when(self, puck: piecewise_filter.State) -> float | None:
         """Return how long it is to be until the contact; None if there is no good time."""
-        rests = np.hypot(*puck.mean[2:4]) < RESTING
-        if rests and not self._table.opponent.is_there:
+        rests, opponent = np.hypot(*puck.mean[2:4]) < RESTING, self._table.opponent
+        if rests and not opponent.is_there:
             return self._ahead
-        times, opponent = np.sort(np.append(TIMES, self._ahead)), self._table.opponent
+        self._until, self._looked = self._until - PERIOD, self._looked + 1
+        if self._looked % REPLAN_PERIODS and self._until > self._ahead - SLACK:
+            return self._until
+        times = np.sort(np.append(TIMES, self._ahead))
         known = times[times > LEARNT - opponent.watched] if opponent.is_there else times
         found = strike_plan.best_time(self._context, puck, times=known, opponent=opponent)
         if found is None and len(known) < len(times):
             found = strike_plan.best_time(self._context, puck, times=times, opponent=opponent)
+        self._until = 0.0 if found is None else found
         return found
 
     def _follow(self, puck: piecewise_filter.State, strike: StrikePlan) -> None:

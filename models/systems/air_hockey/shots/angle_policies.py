@@ -142,11 +142,11 @@ class ExhaustivePolicy:
     def choose(
         self, state: Float[ndarray, " 6"], *, near: float | None, opposed: Opposed | None = None
     ) -> float | None:
-        """Roll out all candidates; None where no shot is possible."""
+        """Roll out all candidates; None where none keeps the constraint."""
         angles = _candidates(near, self.candidates, self.nearby)
         found = self._shots(state, angles, opposed)
         best = int(objective.best(self.setting, found)[0])
-        return float(angles[best]) if found.goal[0, best] > 0.0 else None
+        return float(angles[best]) if objective.feasible(self.setting, found)[0, best] else None
 
     def better_angle(
         self, states: Float[ndarray, "time 6"], *, angle: float, opposed: Opposed | None = None
@@ -213,10 +213,7 @@ class CheckedPolicy:
         angle = self.energy.choose(state, near=near)
         if angle is not None and opposed is None and self.expert.promises(state, angle):
             return angle
-        angle = self.expert.choose(state, near=near, opposed=opposed)
-        if angle is None or not self.expert.promises(state, angle, opposed):
-            return None
-        return angle
+        return self.expert.choose(state, near=near, opposed=opposed)
 
     def better_angle(
         self, states: Float[ndarray, "time 6"], *, angle: float, opposed: Opposed | None = None

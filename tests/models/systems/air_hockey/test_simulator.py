@@ -156,3 +156,17 @@ def test_a_bad_command_is_refused(world: World, bad: ndarray) -> None:
     episode, _ = glide(world, (0.0, 0.0, 0.0, 0.0), 0)
     with pytest.raises(ValueError, match="command: found shape"):
         simulator.step(episode, bad)
+
+
+@pytest.mark.parametrize("shoulder", [0.0, 0.1, iiwa.HOME[1]])
+def test_the_motors_hold_the_arm_still_wherever_joints_1_and_3_are(shoulder: float) -> None:
+    """In line, 0.04 kg m^2 turn against both: damped by its own speeds 1 kHz would be too slow."""
+    joints = iiwa.HOME.copy()
+    joints[1] = shoulder
+    world, draw = simulator.build(), np.random.default_rng(0)
+    puck = np.array((0.5, 0.4, 0.0, 0.0))
+    episode, _ = simulator.reset(world, puck=puck, disturbance=CALM, draw=draw, joints=joints)
+    world.data.qvel[simulator.ARM] = 0.05 * draw.standard_normal(7)
+    for _ in range(30):
+        simulator.step(episode, np.stack((joints, np.zeros(7))))
+    assert np.abs(world.data.qvel[simulator.ARM]).max() < 1e-3
