@@ -2,9 +2,9 @@
 
 `python -m benchmarks.air_hockey.simulator`: each measured fact of that environment and what this
 table does, rims over all instants of the touch within a step of 1 ms; the arm's inertia; whether it
-stands where joints 1 and 3 are in line; the stroke's tracking with motors whose law knows the mallet
-and with motors whose law does not; then how many times faster
-than the clock `step` is, and MuJoCo's physics without law or record.
+stands where joints 1 and 3 are in line; the stroke's tracking with motors whose law knows the
+mallet and with motors whose law does not; then how many times faster than the clock `step` is, and
+MuJoCo's physics without law or record.
 """
 
 import time

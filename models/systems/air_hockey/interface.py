@@ -1,8 +1,8 @@
 """What agents of the 2023 Robot Air Hockey Challenge observe and command, once a control period.
 
 An observation is 23 numbers in the robot's frame: puck x, y and yaw, m and rad, with their rates;
-joint positions, rad, and low-passed joint speeds, rad/s; x, y and height of the opponent's rod's tip,
-m. A command is the
+joint positions, rad, and low-passed joint speeds, rad/s; x, y and height of the tip of the
+opponent's rod, m. A command is the
 joints' positions and speeds at the end of the coming period, shape (2, 7).
 """
 

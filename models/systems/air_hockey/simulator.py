@@ -17,8 +17,8 @@ its mallet is observed at its robot's base, off the table.
 losses (the puck's numbers are NaN) and delay. As on the challenge's arm the law does not know the
 mallet that it carries (M, c and g are those without it), so the arm hangs through and lags by
 millimetres, unless `mallet_known`. Facts: public files of the 2023 Robot Air Hockey Challenge. Only
-the puck touches anything; an opponent's mallet moves as it is scripted (`opponent.scripts`), whatever it
-meets.
+the puck touches anything; an opponent's mallet moves as it is scripted (`opponent.scripts`),
+whatever it meets.
 """
 
 from dataclasses import dataclass, field

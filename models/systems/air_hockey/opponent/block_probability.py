@@ -1,7 +1,7 @@
 r"""How probable it is that an opponent's mallet meets a puck before the goal line.
 
 Near the line a puck goes straight, p(t) = p_0 + v t, and so, for as long as that takes, does the
-mallet, o(t) = o_0 + u t. With t_0 the time at which the puck is as far as the mallet, and w = v - u,
+mallet, o(t) = o_0 + u t. With t_0 the time at which the puck is as far as the mallet, w = v - u,
 they pass at the distance d, on one side or the other, and touch if |d| is below the contact's
 radius R:
 

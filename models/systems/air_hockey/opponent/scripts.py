@@ -81,9 +81,13 @@ def make(name: str, draw: np.random.Generator) -> Opponent | None:
     Raises:
         KeyError: There is no such opponent.
     """
-    if name == "none":
-        return None
-    return {"sweep": lambda: Sweep(float(draw.uniform(-np.pi, np.pi))), "follow": Follower}[name]()
+    if name == "sweep":
+        return Sweep(float(draw.uniform(-np.pi, np.pi)))
+    if name == "follow":
+        return Follower()
+    if name not in NAMES:
+        raise KeyError(name)
+    return None
 
 
 NAMES: Mapping[str, str] = {

@@ -94,7 +94,7 @@ class OpponentTracker:
     def _begin(self, places: tuple[ndarray, ...]) -> None:
         """Follow a mallet anew."""
         self._seen: deque[ndarray] = deque(places, WINDOW)
-        self._due: dict[int, deque[ndarray]] = {k: deque((), k) for k in AHEAD}
+        self._due: dict[int, deque[ndarray]] = {k: deque(maxlen=k) for k in AHEAD}
         self._squares = np.zeros((len(AHEAD), 2, 2))
         self._weights = np.zeros(len(AHEAD))
         self._laws: list[tuple[_Line, _Line | _Turn]] = []

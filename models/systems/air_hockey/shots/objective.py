@@ -5,10 +5,11 @@ puck's on that line, as fast as the arm can there (Sec. IV-B). What follows is r
 
     max_u  lambda_1 G(u) + lambda_2 v(u)    subject to    G(u) >= beta              (Eq. 12)
 
-with G the goal probability, times that of getting past an opponent, and v the mean speed of the puck at the goal line. The aim is never
-perfect: where the mallet meets the puck a little to the side, the normal of the contact is turned.
-That uncertainty is in the covariance of the puck's place at contact (`contact_covariance`), which a
-strike turns into uncertainty of the direction (`strikes.struck`).
+with G the goal probability, times that of getting past an opponent (`block_probability`), and v the
+mean speed of the puck at the goal line. The aim is never perfect: where the mallet meets the puck a
+little to the side, the normal of the contact is turned. That uncertainty is in the covariance of
+the puck's place at contact (`contact_covariance`), which a strike turns into uncertainty of the
+direction (`strikes.struck`).
 
 Of the shots within `TOLERANCE` of the best objective the one of highest G is taken: without it an
 aggressive setting sits on the edge of its own chance constraint, and the smallest error of the
@@ -247,11 +248,12 @@ def _rolled_out(
     modes, table = conditions.modes, conditions.table
 
     def passes(crossing: Crossing, rows: Int[ndarray, " row"]) -> Float[ndarray, " row"]:
+        assert opponent is not None
         times = until[can][rows]
         return 1.0 - block_probability(opponent, crossing, table, until_contact=times)
 
-    past = {} if opponent is None else {"passes": passes}
-    shots.goal[can], found = goal_probability.predict(modes, mean, spread, table, **past)
+    past = goal_probability.nobody if opponent is None else passes
+    shots.goal[can], found = goal_probability.predict(modes, mean, spread, table, passes=past)
     shots.speed[can] = np.where(found.arrives, np.hypot(*found.velocity.T), 0.0)
     shots.banks[can], shots.y[can] = found.banks, found.y
     return shots

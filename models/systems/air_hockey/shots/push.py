@@ -4,7 +4,7 @@ A push is an angle and a speed of the mallet, much less than it could be. What f
 as a shot is, period by period with the puck's covariance, for `TIME`; the best push is that with
 the largest probability of being in the `OPEN` then, its axes taken as independent,
 
-    P = [Phi((x_1 - x) / s_x) - Phi((x_0 - x) / s_x)] [Phi((y_1 - y) / s_y) - Phi((-y_1 - y) / s_y)],
+    P = (Phi((x_1 - x) / s_x) - Phi((x_0 - x) / s_x)) (Phi((y_1 - y) / s_y) - Phi((y_0 - y) / s_y)),
 
 among those after which the puck is then slow and was never near the middle line, over which it must
 not come back. States are those of the puck at contact in m, m/s, m/s^2; angles are in rad.

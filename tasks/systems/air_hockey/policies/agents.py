@@ -32,7 +32,7 @@ CANDIDATES = 81
 
 
 def make(shooter: Shooter, *, noise: float = NOISE, aim: float = AIM) -> ShootingAgent:
-    """Make the agent of a policy, for places observed with noise and an aim that errs, m per axis."""
+    """Make the agent of a policy, for observed places and an aim that err, m per axis."""
     energy = EnergyPolicy(shooter.energy, shooter.low, shooter.high)
     expert = ExhaustivePolicy(shooter.conditions(aim=aim), shooter.setting, CANDIDATES)
     policy = CheckedPolicy(energy, expert)

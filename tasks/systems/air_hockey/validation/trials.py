@@ -2,9 +2,10 @@
 
 The grid lies in front of the robot where the 2023 Robot Air Hockey Challenge places its pucks; the
 stated disturbance then moves them. `moving_starts` are those of its hit task: pucks anywhere there
-that roll and spin. An opponent may be in the goal (`opponent.scripts`). Shot i of a seed has the same puck, airflow and noise whoever
-plays it. Shots are jobs of their own, so their numbers do not depend on how many processors share
-the work; step times are of meaning only where nothing else runs.
+that roll and spin. An opponent may be in goal (`opponent.scripts`). Shot i of a seed has the same
+puck, airflow and noise whoever plays it. Shots are jobs of their own, so their numbers do not
+depend on how many processors share the work; step times are of meaning only where nothing else
+runs.
 """
 
 import math
@@ -78,6 +79,11 @@ class Played:
     strike_plans: tuple[StrikePlan, ...]
 
     @property
+    def first_shot(self) -> StrikePlan | None:
+        """The first strike that was no push; None if there was none."""
+        return next((plan for plan in self.strike_plans if not plan.is_push), None)
+
+    @property
     def shot(self) -> Shot:
         """The row that a gate counts."""
         speed = self.outcome.speed_at_line
@@ -111,7 +117,8 @@ def moving_starts(count: int, *, seed: int, opponent: str = "none") -> tuple[Sta
     the robot, turning at up to 2 rad/s.
     """
     draw = np.random.default_rng(seed)
-    x, y = draw.uniform(*np.transpose(GRID), (count, 2)).T
+    low, high = np.transpose(GRID)
+    x, y = draw.uniform(low, high, (count, 2)).T
     speed, angle = draw.uniform(0.0, FASTEST, count), draw.uniform(-WIDEST, WIDEST, count)
     spin = draw.uniform(-SPIN, SPIN, count)
     rows = np.column_stack((x, y, -speed * np.cos(angle), speed * np.sin(angle), spin))
