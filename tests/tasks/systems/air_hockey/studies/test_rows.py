@@ -8,7 +8,7 @@ import pytest
 from ricochet.models.systems.air_hockey.puck.prediction_checks import NOMINAL
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.angle_policies import (
-    EnergyPolicy,
+    CheckedPolicy,
     ExhaustivePolicy,
     NominalPolicy,
 )
@@ -23,7 +23,7 @@ POLICIES = {s.name: shooters.shooter(setting=i) for i, s in enumerate(objective.
 def test_each_row_has_its_aim_and_the_setting_it_is_named_after(row: str) -> None:
     policy = rows.agent(row, POLICIES, catalogue.load_settings())._context.policy
     kinds = {"conventional": NominalPolicy, **dict.fromkeys(rows.EXPERTS, ExhaustivePolicy)}
-    assert isinstance(policy, kinds.get(row, EnergyPolicy))
+    assert isinstance(policy, kinds.get(row, CheckedPolicy))
     if row in rows.EXPERTS:
         assert policy.setting == POLICIES[rows.EXPERTS[row]].setting
 

@@ -1,5 +1,7 @@
 """Shots from the grid: the same for everyone, played to their ends, and counted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy import ndarray
@@ -56,7 +58,7 @@ def test_starts_fill_the_grid_once_and_follow_the_seed() -> None:
 
 
 def test_a_goal_is_counted_and_faults_and_plans_of_the_agent_are_kept() -> None:
-    start = trials.Start((-0.7, 0.0, 0.0, 0.0), (1, 2))
+    start = trials.Start((-0.65, 0.0, 0.0, 0.0), (1, 2))
     played, episode = trials.play_one(Straight(), start, CALM)
     assert played.outcome.ended == "line"
     assert played.shot.scored
@@ -82,3 +84,38 @@ def test_who_plays_and_where_does_not_change_the_disturbance() -> None:
     there = trials.play_all(Idle, begun, Disturbance(), workers=2)
     assert [each.outcome.ended for each in here] == [each.outcome.ended for each in there]
     assert [len(each.steps) for each in here] == [len(each.steps) for each in there]
+
+
+def test_moving_starts_are_those_of_the_challenge_s_hit_task() -> None:
+    """Everywhere on the area, towards the robot, up to 0.5 m/s; 400 of them fill the ranges."""
+    begun = trials.moving_starts(400, seed=3, opponent="sweep")
+    x, y, vx, vy, spin = np.array([each.puck for each in begun]).T
+    for values, (low, high) in ((x, GRID[0]), (y, GRID[1]), (spin, (-2.0, 2.0))):
+        assert low <= values.min() < low + 0.02 * (high - low)
+        assert high >= values.max() > high - 0.02 * (high - low)
+    speed, angle = np.hypot(vx, vy), np.arctan2(vy, -vx)
+    assert 0.49 < speed.max() <= 0.5 and 1.6 < np.abs(angle).max() <= 0.5 * np.pi + 0.1
+    assert {each.opponent for each in begun} == {"sweep"}
+    assert trials.moving_starts(400, seed=3, opponent="sweep") == begun
+    alone = trials.moving_starts(400, seed=3)
+    assert [each.puck for each in alone] == [each.puck for each in begun]
+    assert [each.seed for each in alone] == [each.seed for each in begun]
+
+
+def test_an_opponent_in_goal_blocks_what_would_score() -> None:
+    """It follows the puck: a straight shot at the middle is met."""
+    puck = (-0.65, 0.0, 0.0, 0.0)
+    free, _ = trials.play_one(Straight(), trials.Start(puck, (1, 2)), CALM)
+    met, episode = trials.play_one(Straight(), trials.Start(puck, (1, 2), "follow"), CALM)
+    assert free.outcome.scored and not free.outcome.blocked
+    assert met.outcome.blocked and not met.outcome.scored
+    assert np.array(episode.trace)[-1, 9] == pytest.approx(0.80, abs=1e-3)
+
+
+def test_the_first_shot_is_the_first_strike_that_is_no_push() -> None:
+    shot, push = Straight.strike_plans[0], replace(Straight.strike_plans[0], is_push=True)
+    start = trials.Start((-0.65, 0.0, 0.0, 0.0), (1, 2))
+    played, _ = trials.play_one(Straight(), start, CALM)
+    assert played.first_shot is shot
+    assert replace(played, strike_plans=(push, shot)).first_shot is shot
+    assert replace(played, strike_plans=(push,)).first_shot is None
