@@ -23,7 +23,7 @@ from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.angle_policies import Better, Ranked
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Opposed
-from ricochet.models.systems.air_hockey.shots.push import best_push
+from ricochet.models.systems.air_hockey.shots.push import WIND_UP, best_push
 from ricochet.models.systems.air_hockey.table import Table
 
 WAITING = 0.05
@@ -213,10 +213,8 @@ def find_push(
 def softened(contact: Contact, speed: float) -> Contact:
     """Return the same contact at a low speed, m/s, with the short run-up that it takes."""
     slow = slowed_down(contact, speed / contact.speed)
-    start = stroke_path.start_posture(
-        slow.joints, slow.joint_speeds, wind_up=np.array(slow.wind_up)
-    )
-    return replace(slow, start_posture=start)
+    start = stroke_path.start_posture(slow.joints, slow.joint_speeds, wind_up=np.array(WIND_UP))
+    return replace(slow, start_posture=start, wind_up=WIND_UP)
 
 
 def slowed_down(contact: Contact, share: float) -> Contact:

@@ -1,19 +1,21 @@
 r"""Where a soft stroke brings a puck that cannot be shot: into the open, where it can be.
 
 A push is an angle and a speed of the mallet, much less than it could be. What follows is rolled out
-as a shot is, period by period with the puck's covariance, for `TIME`; the best push is that with
-the largest probability of being in the `OPEN` then, its axes taken as independent,
+as a shot is, period by period with the puck's covariance, for `TIME`. With P(A) the probability of
+being in an area then, its axes taken as independent,
 
-    P = (Phi((x_1 - x) / s_x) - Phi((x_0 - x) / s_x)) (Phi((y_1 - y) / s_y) - Phi((y_0 - y) / s_y)),
+    P(A) = (Phi((x_1 - x) / s_x) - Phi((x_0 - x) / s_x)) (Phi((y_1 - y) / s_y) - Phi((y_0 - y) / s_y)),
 
-among those after which the puck is then slow and was never near the middle line, over which it must
-not come back. States are those of the puck at contact in m, m/s, m/s^2; angles are in rad.
+the best push has the largest worth, (P(`OPEN`) + P(`REACH`)) / 2: a puck that lies at the own wall
+is brought off it first. Only pushes count after which the puck is slow then, was never near the
+middle line, over which it must not come back, nor behind the own line. States are those of the puck
+at contact in m, m/s, m/s^2; angles are in rad.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from scipy.special import ndtr
 
@@ -26,22 +28,28 @@ from ricochet.models.systems.air_hockey.table import WIDEST_PUSH
 TIME = 1.2  # s after the push
 OPEN = ((-0.66, -0.28), (-0.33, 0.33))
 """x and y from which nearly every puck can be shot, m."""
+REACH = ((-0.85, -0.25), (-0.42, 0.42))
+"""x and y from which nearly every puck can be pushed into the open, m."""
 SPEEDS = (0.15, 0.25, 0.4, 0.6)
 """Of the mallet at contact, m/s."""
 ANGLES = np.linspace(-WIDEST_PUSH, WIDEST_PUSH, 23)
+WIND_UP = 0.12
+"""Time of steady acceleration before the contact, s: the run-up is short, for a wall is near."""
+MARGIN = 0.015
+"""By how much the run-up keeps off the bounds of the mallet's centre, m."""
 LEAST = 0.2
-"""Probability that makes a push worth its while."""
+"""Worth that makes a push worth its while."""
 _SLOW = 0.45  # m/s, then
 _FARTHEST = -0.08  # m, that x may get to
 
 
 @dataclass(frozen=True)
 class Push:
-    """A push: the angle, rad, the mallet's speed, m/s, and the chance that it opens the puck up."""
+    """A push: the angle, rad, the mallet's speed, m/s, and what it is worth, at most 1."""
 
     angle: float
     speed: float
-    chance: float
+    worth: float
 
 
 def best_push(conditions: Conditions, state: Float[ndarray, " 6"]) -> Push | None:
@@ -50,30 +58,53 @@ def best_push(conditions: Conditions, state: Float[ndarray, " 6"]) -> Push | Non
     states = np.broadcast_to(state, (len(angle), 6))
     normal, most = objective.contact(conditions, states, angle)
     closing = speed - (states[:, 2:4] * normal).sum(-1)
-    can = np.flatnonzero((speed <= most) & (closing > 0.0))
+    can = (speed <= most) & (closing > 0.0)
+    can = np.flatnonzero(can & _has_run_up(conditions, states, normal, speed))
     if not len(can):
         return None
-    chance = chances(conditions, states[can], normal[can], speed[can])
-    best = int(chance.argmax())
-    if not chance[best] >= LEAST:
+    worth = worths(conditions, states[can], normal[can], speed[can])
+    best = int(worth.argmax())
+    if not worth[best] >= LEAST:
         return None
-    return Push(float(angle[can][best]), float(speed[can][best]), float(chance[best]))
+    return Push(float(angle[can][best]), float(speed[can][best]), float(worth[best]))
 
 
-def chances(
+def _has_run_up(
+    conditions: Conditions,
+    states: Float[ndarray, "push 6"],
+    normal: Float[ndarray, "push 2"],
+    speed: Float[ndarray, " push"],
+) -> Bool[ndarray, " push"]:
+    """Return whether the mallet can start from within its bounds."""
+    table = conditions.table
+    way = table.contact_radius + 0.5 * WIND_UP * speed
+    x, y = (states[:, :2] - way[:, None] * normal).T
+    return (x > table.mallet_front + MARGIN) & (np.abs(y) < table.mallet_side - MARGIN)
+
+
+def worths(
     conditions: Conditions,
     states: Float[ndarray, "push 6"],
     normal: Float[ndarray, "push 2"],
     speed: Float[ndarray, " push"],
 ) -> Float[ndarray, " push"]:
-    """Return the probability that each push brings its puck into the open."""
+    """Return what each push is worth."""
     mean, spread = objective.launched(conditions, states, normal, speed)
-    farthest = mean[:, 0].copy()
+    nearest = farthest = mean[:, 0]
     for _ in range(round(TIME / PERIOD)):
         mean, spread = dynamics.step(conditions.modes, mean, spread, conditions.table)
-        farthest = np.maximum(farthest, mean[:, 0])
+        nearest, farthest = np.minimum(nearest, mean[:, 0]), np.maximum(farthest, mean[:, 0])
     sd = np.sqrt(np.maximum(spread[:, (0, 1), (0, 1)], 1e-9))
-    low, high = np.transpose(OPEN)
-    inside = (ndtr((high - mean[:, :2]) / sd) - ndtr((low - mean[:, :2]) / sd)).prod(-1)
+    worth = 0.5 * (_inside(mean, sd, OPEN) + _inside(mean, sd, REACH))
     good = (np.hypot(mean[:, 2], mean[:, 3]) < _SLOW) & (farthest < _FARTHEST)
-    return np.where(good, inside, 0.0)
+    return np.where(good & (nearest > -conditions.table.half_length), worth, 0.0)
+
+
+def _inside(
+    mean: Float[ndarray, "push 6"],
+    sd: Float[ndarray, "push 2"],
+    area: tuple[tuple[float, float], tuple[float, float]],
+) -> Float[ndarray, " push"]:
+    """Return the probability of being in an area."""
+    low, high = np.transpose(area)
+    return np.asarray((ndtr((high - mean[:, :2]) / sd) - ndtr((low - mean[:, :2]) / sd)).prod(-1))
