@@ -4,7 +4,7 @@ A push is an angle and a speed of the mallet, much less than it could be. What f
 as a shot is, period by period with the puck's covariance, for `TIME`. With P(A) the probability of
 being in an area then, its axes taken as independent,
 
-    P(A) = (Phi((x_1 - x) / s_x) - Phi((x_0 - x) / s_x)) (Phi((y_1 - y) / s_y) - Phi((y_0 - y) / s_y)),
+    P(A) = prod over both axes of Phi((a_1 - a) / s) - Phi((a_0 - a) / s),
 
 the best push has the largest worth, (P(`OPEN`) + P(`REACH`)) / 2: a puck that lies at the own wall
 is brought off it first. Only pushes count after which the puck is slow then, was never near the

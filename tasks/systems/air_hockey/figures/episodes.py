@@ -21,7 +21,7 @@ from PIL import Image
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.interface import PERIOD
-from ricochet.models.systems.air_hockey.simulator import ARM, MALLET, PUCK, STEP, Episode
+from ricochet.models.systems.air_hockey.simulator import ARM, MALLET, OPPONENT, PUCK, STEP, Episode
 from ricochet.tasks.figures import scenes, style
 from ricochet.tasks.storage.files import write_bytes
 
@@ -29,6 +29,7 @@ SIZE = (420, 240)  # pixels of one picture, across and down
 CAMERAS = ("side", "above")
 _BEFORE = 0.6  # s before the strike that a strip begins
 _BEAD = 0.008  # m, radius of the spheres of the puck's trail
+_FAR = (9.0, 0.0)  # m, out of the picture
 _APART = 0.03  # s between the spheres of the puck's trail
 
 
@@ -82,7 +83,9 @@ def render(
 
 def _pose(episode: Episode, data: mujoco.MjData, when: float) -> None:
     """Put arm, mallet and puck where they were."""
-    data.qpos[PUCK], data.qpos[ARM] = _row(episode, when)[:3], _joints(episode, when)
+    row = _row(episode, when)
+    data.qpos[PUCK], data.qpos[ARM] = row[:3], _joints(episode, when)
+    data.qpos[OPPONENT] = row[9:11] if episode.opponent is not None else _FAR
     mujoco.mj_kinematics(episode.world.model, data)
     data.qpos[MALLET] = simulator.upright(data)
     mujoco.mj_forward(episode.world.model, data)
@@ -138,6 +141,8 @@ def _sketch(axis: Axes, episode: Episode, when: float) -> None:
     base, tip = np.array(table.robot_base), iiwa.tip(_joints(episode, when))
     axis.plot(*np.stack((base[:2], base[:2] + tip[:2])).T, color="peru", lw=2)
     axis.add_patch(Circle((row[6], row[7]), table.mallet_radius, color="steelblue"))
+    if episode.opponent is not None:
+        axis.add_patch(Circle((row[9], row[10]), table.mallet_radius, color="0.2"))
     axis.plot(*_trail(episode, when).T, ".", color="purple", ms=2)
     axis.add_patch(Circle((row[0], row[1]), table.puck_radius, color="firebrick"))
     axis.set(xlim=(-1.6, 1.1), ylim=(-0.6, 0.6), aspect="equal")

@@ -10,6 +10,7 @@ from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.table import Table
 
 _OURS, _PAPERS = "tab:blue", "0.55"
+_COLOURS = ("tab:blue", "tab:green", "tab:red", "0.55")
 _NUMBERS = ("score", "speed_mean", "banks_mean")
 
 
@@ -38,6 +39,33 @@ def rows(found: Mapping[str, Mapping[str, Any]], paper: Mapping[str, Mapping[str
     speed.set_xlabel("speed at the goal line / (m/s)")
     banks.set_xlabel("banks of a goal")
     figure.suptitle("blue: this study; grey squares: Table I of the paper, in its own simulator")
+    return figure
+
+
+def moving(
+    found: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    challenge: Mapping[str, Mapping[str, Any]],
+) -> Figure:
+    """Draw the scores of moving pucks, by set and row, and those of the challenge's baseline.
+
+    Bars are 95 % intervals.
+    """
+    figure = Figure(figsize=(7.0, 3.2), layout="constrained")
+    axes = figure.subplots()
+    for place, (name, rows_found) in enumerate(found.items()):
+        entries = [*rows_found.items(), ("the challenge's baseline", challenge.get(name))]
+        for number, (row, each) in enumerate(entries):
+            if each is None or each["score"] is None:
+                continue
+            low, high = each["score_interval"]
+            error = [[each["score"] - low], [high - each["score"]]]
+            at, colour = place + 0.16 * (number - 1.5), _COLOURS[number]
+            label = row if place == 0 else None
+            axes.errorbar(at, each["score"], error, fmt="o", capsize=3, color=colour, label=label)
+    axes.set_xticks(range(len(found)), list(found))
+    axes.set_ylim(0.0, 1.03)
+    axes.set_ylabel("share of shots that scored")
+    axes.legend(loc="lower left", frameon=False, fontsize=8)
     return figure
 
 

@@ -2,13 +2,13 @@
 
 "Energy-based Contact Planning under Uncertainty for Robot Air Hockey", Sec. V. Every row
 (`tasks.systems.air_hockey.studies.rows`) shoots from the same starts; the energies then shoot pucks
-that move, as the 2023 Robot Air Hockey Challenge starts them, at each opponent (`MOVING`). A goal
-is a clean passage, |y| < 0.093 m; speeds and banks are those of goals. `predicted` is the mean
-probability of a goal that the learnt model gave to the shots as they were played: where it holds,
-scores agree with it and the chance constraint means what it says.
+that move, with and without an opponent (`moving_pucks`). A goal is a clean passage, |y| < 0.093 m;
+speeds and banks are those of goals. `predicted` is the mean probability of a goal that the learnt
+model gave to the shots as they were played: where it holds, scores agree with it and the chance
+constraint means what it says.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,6 @@ from scipy import stats
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
 from ricochet.models.systems.air_hockey.interface import PERIOD
-from ricochet.models.systems.air_hockey.opponent import scripts
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.simulator import Disturbance
@@ -35,6 +34,7 @@ from ricochet.tasks.systems.air_hockey.figures import episodes, table_one
 from ricochet.tasks.systems.air_hockey.policies import packages, train
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
+from ricochet.tasks.systems.air_hockey.studies import moving_pucks
 from ricochet.tasks.systems.air_hockey.studies import rows as shooting_rows
 from ricochet.tasks.systems.air_hockey.studies.rows import CONVENTIONAL, ENERGIES, EXHAUSTIVE, ROWS
 from ricochet.tasks.systems.air_hockey.validation import trials
@@ -42,14 +42,14 @@ from ricochet.tasks.systems.air_hockey.validation.trials import Played, Start
 from ricochet.tasks.systems.interface import StudyRequest
 from ricochet.tasks.training.steps import TrainingRequest
 
-SEED, MOVING_SEED = 60_000, 61_000
+SEED = 60_000
 PICTURED = ("cautious", "aggressive")
+OPPOSED = "sweep", "cautious"
+"""The moving pucks whose fastest goal is drawn and whose steps are timed."""
 TIMED, TIMED_QUICK = 12, 4
 """Shots played once more, one after the other, to time the steps; those of a quick study."""
 CLOCKED = (*ENERGIES, CONVENTIONAL, EXHAUSTIVE)
 """Rows whose steps are timed; all but the last have 20 ms for a step."""
-MOVING = tuple(scripts.NAMES)
-"""Opponents of moving pucks."""
 PAPER = {
     "CB": {"score": 0.51, "speed_mean": 0.52, "banks_mean": 0.0},
     "Atacom": {"score": 0.90, "speed_mean": 0.55, "banks_mean": 0.0},
@@ -63,7 +63,7 @@ PAPER = {
 def run(request: StudyRequest) -> dict[str, Any]:
     """Train the energies unless they are there, shoot and count."""
     settings = shrunk(request.settings) if request.quick else request.settings
-    works = 1 + len(ROWS) + len(CLOCKED) + len(PICTURED) + len(MOVING) * len(ENERGIES)
+    works = 1 + len(ROWS) + len(CLOCKED) + len(PICTURED) + 1 + moving_pucks.COUNT
     progress = (part(request.progress, number, works) for number in range(works))
     folder = output_folder(request.out / "policies")
     shooters = policies(settings, folder, request.seed, next(progress))
@@ -79,16 +79,8 @@ def run(request: StudyRequest) -> dict[str, Any]:
     rows = {row: count(each, known[row]) for row, each in played.items()}
     for row, spent in steps.items():
         rows[row]["step_ms"] = _milliseconds(spent)
-    moving = {
-        opponent: {
-            row: count(
-                trials.play_all(make[row], each, disturbance, progress=next(progress)), known[row]
-            )
-            for row in ENERGIES
-        }
-        for opponent, each in moving_starts(len(begun), request.seed).items()
-    }
-    _draw(rows, played, request.out)
+    moving = _moving(make, known, disturbance, (len(begun), len(timed)), progress, request)
+    _draw(rows, played, moving, request.out)
     for row in PICTURED:
         picture(make[row](), row, begun, played[row], disturbance, request.out)
         next(progress)(1, 1)
@@ -100,14 +92,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
         "moving": moving,
         "step_ms": _milliseconds([each for row in ENERGIES for each in steps[row]]),
         "paper": PAPER,
-    }
-
-
-def moving_starts(shots: int, seed: int) -> dict[str, tuple[Start, ...]]:
-    """Return moving pucks by opponent: the same ones, whoever is in goal."""
-    return {
-        opponent: trials.moving_starts(shots, seed=MOVING_SEED + seed, opponent=opponent)
-        for opponent in MOVING
+        "challenge": moving_pucks.CHALLENGE,
     }
 
 
@@ -178,6 +163,28 @@ def count(played: list[Played], known: Conditions) -> dict[str, Any]:
     }
 
 
+def _moving(
+    make: Mapping[str, Callable[[], ShootingAgent]],
+    known: Mapping[str, Conditions],
+    disturbance: Disturbance,
+    shots: tuple[int, int],
+    progress: Iterator[Progress],
+    request: StudyRequest,
+) -> dict[str, dict[str, Any]]:
+    """Count every set of moving pucks, of so many shots and so many timed ones."""
+    found: dict[str, dict[str, Any]] = {name: {} for name in moving_pucks.SETS}
+    for name, row in moving_pucks.jobs():
+        pucks = moving_pucks.SETS[name]
+        starts, disturbed = pucks.starts(shots[0], request.seed), pucks.disturbance(disturbance)
+        played = trials.play_all(make[row], starts, disturbed, progress=next(progress))
+        found[name][row] = count(played, known[row])
+        if (name, row) == OPPOSED:
+            steps = _steps(make[row], starts[: shots[1]], disturbed, next(progress))
+            found[name][row]["step_ms"] = _milliseconds(steps)
+            picture(make[row](), name, starts, played, disturbed, request.out)
+    return found
+
+
 def _steps(
     make: Callable[[], ShootingAgent],
     begun: tuple[Start, ...],
@@ -216,8 +223,11 @@ def picture(
     episodes.film(episode, out / f"episode-{row}.gif")
 
 
-def _draw(rows: dict[str, Any], played: dict[str, list[Played]], out: Path) -> None:
+def _draw(
+    rows: dict[str, Any], played: dict[str, list[Played]], moving: dict[str, Any], out: Path
+) -> None:
     paper = {**PAPER, "conventional": PAPER["CB"]}
     crossings = {row: [each.outcome for each in shots] for row, shots in played.items()}
     drawn = {"table": table_one.rows(rows, paper), "crossings": table_one.crossings(crossings)}
+    drawn["moving"] = table_one.moving(moving, moving_pucks.CHALLENGE)
     style.write(out, drawn)

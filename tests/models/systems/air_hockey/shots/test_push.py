@@ -29,7 +29,7 @@ def at_rest(x: float, y: float) -> np.ndarray:
 
 @pytest.mark.parametrize("place", [(-0.46, 0.47), (-0.71, -0.48), (-0.85, -0.33), (-0.80, 0.1)])
 def test_a_push_brings_a_puck_that_lies_badly_into_the_open(place: tuple[float, float]) -> None:
-    """Drawn 400 times from the same modes, within 4 standard errors and 0.08 of what it is worth."""
+    """Of 400 drawn from the same modes, within 4 standard errors and 0.08 of what it is worth."""
     state, draw = at_rest(*place), np.random.default_rng(0)
     best = push.best_push(CONDITIONS, state)
     assert best is not None and best.worth > 0.5
