@@ -13,11 +13,22 @@ from ricochet.models.systems.air_hockey.agent import Phase, ShootingAgent
 from ricochet.models.systems.air_hockey.arm import command_limits
 from ricochet.models.systems.air_hockey.arm.plan import Plan
 from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
-from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, PERIOD, PUCK
+from ricochet.models.systems.air_hockey.interface import (
+    JOINT_SPEEDS,
+    JOINTS,
+    OPPONENT,
+    PERIOD,
+    PUCK,
+)
+from ricochet.models.systems.air_hockey.opponent.scripts import Opponent, Sweep
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.shots import objective
-from ricochet.models.systems.air_hockey.shots.angle_policies import Better, NominalPolicy
-from ricochet.models.systems.air_hockey.shots.objective import Conditions, Opposed
+from ricochet.models.systems.air_hockey.shots.angle_policies import (
+    Better,
+    ExhaustivePolicy,
+    NominalPolicy,
+)
+from ricochet.models.systems.air_hockey.shots.objective import SETTINGS, Conditions, Opposed
 from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
 from tests.models.systems.air_hockey.simple_episodes import observation
@@ -30,20 +41,29 @@ def agent(arm: Strokes) -> ShootingAgent:
     return ShootingAgent(StrikeContext(MODES, arm, policy))
 
 
+@pytest.fixture
+def expert(arm: Strokes) -> ShootingAgent:
+    """One that rolls out every shot within its period."""
+    conditions = Conditions(MODES, arm.speed, objective.contact_covariance())
+    return ShootingAgent(StrikeContext(MODES, arm, ExhaustivePolicy(conditions, SETTINGS[0], 81)))
+
+
 def play(
     agent: ShootingAgent,
-    puck: tuple[float, float],
+    puck: tuple[float, ...],
     disturbance: Disturbance = CALM,
     spoil: Callable[[int, ndarray], ndarray] = lambda period, observed: observed,
     longest: int = 200,
+    opponent: Opponent | None = None,
 ) -> tuple[Outcome, list[ndarray]]:
     """Play an episode; the outcome and all commands."""
     world = simulator.build()
     episode, observed = simulator.reset(
         world,
-        puck=np.array((*puck, 0.0, 0.0)),
+        puck=np.array((*puck, 0.0, 0.0)[:4]),
         disturbance=disturbance,
         draw=np.random.default_rng(5),
+        opponent=opponent,
     )
     agent.reset()
     commands: list[ndarray] = []
@@ -269,3 +289,47 @@ def test_a_new_episode_while_the_arm_moves_goes_on_from_its_motion(
     assert np.abs(commands[period - 1][1]).max() > 0.3
     assert max(asked) < 1.3
     assert outcome.violations == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", [0.0, 1.5, 3.0])
+def test_a_puck_is_shot_past_an_opponent_that_sweeps(expert: ShootingAgent, phase: float) -> None:
+    outcome, _ = play(expert, (-0.5, 0.0), longest=300, opponent=Sweep(phase))
+    assert outcome.scored and not outcome.blocked
+    assert outcome.violations == () and expert.faults == []
+
+
+@pytest.mark.slow
+def test_a_moving_puck_is_met_where_it_will_be(expert: ShootingAgent) -> None:
+    """It comes from where no stroke reaches, slowly."""
+    outcome, _ = play(expert, (-0.35, -0.12, -0.15, 0.1), longest=300)
+    assert outcome.scored and outcome.violations == ()
+
+
+@pytest.mark.slow
+def test_a_puck_that_cannot_be_shot_is_pushed_and_stays_on_this_half(
+    expert: ShootingAgent,
+) -> None:
+    """The policy has no shot until the puck was struck once; the small table may have none then."""
+    policy = expert._context.policy
+    assert isinstance(policy, ExhaustivePolicy)
+    choose = policy.choose
+
+    def after_a_push(state: ndarray, **how: object) -> float | None:
+        return choose(state, **how) if expert.strike_plans else None  # type: ignore[arg-type]
+
+    policy.choose = after_a_push  # type: ignore[method-assign, assignment]
+    outcome, _ = play(expert, (-0.57, 0.05), longest=450)
+    assert expert.strike_plans[0].is_push and expert.strike_plans[0].contact.speed < 0.7
+    assert outcome.strikes == len(expert.strike_plans) and outcome.violations == ()
+    assert outcome.launch[0] < 0.9 and outcome.ended in ("time", "line")
+
+
+def test_an_opponent_that_vanishes_or_jumps_is_said_once(agent: ShootingAgent) -> None:
+    seen = observation((0.62, -0.45))
+    for period in range(40):
+        now = seen.copy()
+        now[OPPONENT] = (2.37, 0.05) if period < 20 else (np.nan, np.nan)
+        agent.draw_action(now)
+    line = "opponent: not observed, taken to stand at (0.86, 0.05) m"
+    assert [fault for fault in agent.faults if fault.startswith("opponent")] == [line]
