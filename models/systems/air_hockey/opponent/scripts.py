@@ -11,13 +11,14 @@ Places are in m in the table's frame, times in s.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
 
+@runtime_checkable
 class Opponent(Protocol):
     """Where an opponent's mallet is; asked once a millisecond."""
 

@@ -60,7 +60,7 @@ class _Line:
     rate: float
 
     def at(self, times: ndarray) -> tuple[ndarray, ndarray]:
-        return self.place + self.rate * times, self.rate + 0.0 * times
+        return np.asarray(self.place + self.rate * times), np.asarray(self.rate + 0.0 * times)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class _Turn:
         angle = self.rate * times
         c, s = np.cos(angle), np.sin(angle)
         place = self.middle + self.cosine * c + self.sine * s
-        return place, self.rate * (self.sine * c - self.cosine * s)
+        return np.asarray(place), np.asarray(self.rate * (self.sine * c - self.cosine * s))
 
 
 class OpponentTracker:
