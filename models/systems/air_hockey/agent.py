@@ -1,7 +1,8 @@
 """An agent that shoots pucks: 23 numbers in, the joints' positions and speeds in 20 ms out.
 
-    watch     the filter estimates where the puck is and how the airflow pushes it; the search for
-              an angle converges
+    watch     the filter estimates where the puck is and how the airflow pushes it, the tracker
+              where the opponent's mallet will be; the search for an angle converges, and the best
+              time for the contact is waited for. A puck that cannot be shot is pushed
     stroke    the run-up is planned again every period to where the puck will be at the contact
     leave     after the contact the mallet goes on, brakes and returns home; then it watches again
     retreat   on a fault the arm brakes and goes home, and `faults` gains one line
