@@ -32,7 +32,8 @@ def record(world: World, *, y: float = 0.05, speed: float = 2.0, rise: float = 0
     touches[STRUCK] = [("mallet",)] * (STRUCK.stop - STRUCK.start)
     draw, still = np.random.default_rng(0), np.stack((iiwa.HOME, np.zeros(7)))
     episode, _ = simulator.reset(world, puck=np.zeros(4), disturbance=CALM, draw=draw)
-    episode.trace = list(np.concatenate((puck, mallet), axis=1))
+    nobody = np.full((1500, 2), 1.51)
+    episode.trace = list(np.concatenate((puck, mallet, nobody), axis=1))
     episode.touches, episode.observed = touches, [still] * 75
     return episode
 
@@ -77,7 +78,7 @@ def test_banks_count_touches_of_long_rims_before_the_line(world: World, lines: i
 def test_a_puck_never_struck_has_no_strike(world: World) -> None:
     episode = record(world)
     episode.touches = [()] * 1500
-    episode.trace = [np.zeros(9)] * 1500
+    episode.trace = [np.zeros(11)] * 1500
     found = shot_outcome.outcome(episode)
     assert (found.scored, found.ended, found.strikes, found.banks) == (False, "time", 0, 0)
     assert np.isnan((found.struck, found.mallet_speed, *found.launch, found.y_at_line)).all()
@@ -98,7 +99,7 @@ def test_where_an_episode_is_over(
     episode = record(world)
     x, y, vx, vy = puck
     episode.touches = [()] * 1500
-    episode.trace = [np.array((x, y, 0.0, vx, vy, 0.0, -0.5, 0.0, 0.0))] * 1500
+    episode.trace = [np.array((x, y, 0.0, vx, vy, 0.0, -0.5, 0.0, 0.0, 1.5, 0.0))] * 1500
     assert shot_outcome.over(episode) == (ended != "time")
     assert shot_outcome.outcome(episode).ended == ended
 

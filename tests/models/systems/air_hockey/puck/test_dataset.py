@@ -80,11 +80,11 @@ def test_effort_is_in_proportion_to_the_pace():
 
 
 def test_a_record_is_the_trace_every_twenty_milliseconds():
-    trace = np.arange(2 * 100 * 9, dtype=float).reshape(2, 100, 9)
+    trace = np.arange(2 * 100 * 11, dtype=float).reshape(2, 100, 11)
     recording = dataset.sampled(trace)
     np.testing.assert_array_equal(recording.puck, trace[:, 19::20, 0:2])
     np.testing.assert_array_equal(recording.puck_velocity, trace[:, 19::20, 3:5])
-    np.testing.assert_allclose(recording.mallet_velocity, 9.0 / 0.001)
+    np.testing.assert_allclose(recording.mallet_velocity, 11.0 / 0.001)
 
 
 def test_records_of_the_table_repeat_with_the_seed():
