@@ -39,7 +39,7 @@ def rig(monkeypatch, tmp_path, empty_store):
         found.played.append((len(begun), begun[0].seed, disturbance))
         agent = make()
         agent.reset()
-        goals = found.goals[str(round(float(agent._context.policy.energy.last[0]), 6))]
+        goals = found.goals[str(round(float(agent._context.policy.energy.energy.last[0]), 6))]
         shots = [Shot(i < goals, 1.2, 0, 0) for i in range(len(begun))]
         return [SimpleNamespace(shot=shot) for shot in shots]
 
