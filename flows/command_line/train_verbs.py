@@ -43,7 +43,8 @@ def train(training: Training, call: Call) -> Mapping[str, Any]:
     for line in procedure.lines(result, call.out):
         call.report_line(line)
     if not call.publish:
-        call.report_next(f"ricochet train {training.name}   (to register it too)")
+        again = f"ricochet train {training.name}{call.stated_settings()}"
+        call.report_next(f"{again}   (to register it too)")
     elif training.then:
         call.report_next(training.then.format(name=next(iter(procedure.packages(request)))))
     return result

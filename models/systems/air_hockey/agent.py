@@ -151,10 +151,10 @@ class ShootingAgent:
         if self._looked % REPLAN_PERIODS and self._until > self._ahead - SLACK:
             return self._until
         times = np.sort(np.append(TIMES, self._ahead))
-        known = times[times > LEARNT - opponent.watched] if opponent.is_there else times
-        found = strike_plan.best_time(self._context, puck, times=known, opponent=opponent)
-        if found is None and len(known) < len(times):
-            found = strike_plan.best_time(self._context, puck, times=times, opponent=opponent)
+        after = LEARNT - opponent.watched if opponent.is_there else 0.0
+        found = strike_plan.best_time(
+            self._context, puck, times=times, opponent=opponent, after=after
+        )
         self._until = 0.0 if found is None else found
         return found
 

@@ -114,10 +114,12 @@ def best_time(
     *,
     times: Float[ndarray, " time"],
     opponent: OpponentTracker | None = None,
+    after: float = 0.0,
 ) -> float | None:
     """Return the time until the contact, of some, at which a shot is best; None if none is good.
 
-    A stroke from home must be over by then; of equal shots the earlier is better by `WAITING`.
+    A stroke from home must be over by then; of equal shots the earlier is better by `WAITING`, and
+    one after a time is taken before any other.
     """
     states = np.array([piecewise_filter.predict(puck, time)[0] for time in times])
     ranked = context.policy.rank(states, _opposed(opponent, times[:, None]))
@@ -126,6 +128,8 @@ def best_time(
     mallet = states[:, :2] - base - context.table.contact_radius * normal
     early = context.strokes.duration(mallet, ranked.angle) > times
     worth = np.where(early, -np.inf, ranked.worth - WAITING * times)
+    late = np.where(times > after, worth, -np.inf)
+    worth = late if np.isfinite(late).any() else worth
     best = int(worth.argmax())
     return float(times[best]) if np.isfinite(worth[best]) else None
 

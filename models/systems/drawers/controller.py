@@ -124,7 +124,7 @@ class Controller:
 
     def _say(self, matter: str, line: str) -> None:
         """Note a fault once, until it is over or of another kind; no line: it is over."""
-        kind = line.split(" found")[0] + line.rpartition("expected")[2]
+        kind = line.rpartition("expected")[2]  # what was found may change from buffer to buffer
         if not line:
             self._standing.pop(matter, None)
         elif self._standing.get(matter) != kind:

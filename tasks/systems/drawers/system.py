@@ -100,7 +100,7 @@ SYSTEM = System(
             "drawers",
             "how fast, which way and where drawers move, by sound: the paper's figures and ours",
             _study,
-            duration="an hour and a quarter on two processors, goes on where it was stopped;"
+            duration="about an hour and a half on two processors, goes on where it was stopped;"
             " with --quick three minutes",
             headline=Headline(
                 "drawers",

@@ -9,7 +9,6 @@ r"""Scripted opponents: mallets before the goal that is shot at, whatever the pu
 Places are in m in the table's frame, times in s.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -91,9 +90,4 @@ def make(name: str, draw: np.random.Generator) -> Opponent | None:
     return None
 
 
-NAMES: Mapping[str, str] = {
-    "none": "nobody in goal",
-    "sweep": "the challenge's sweep",
-    "follow": "a mallet that follows the puck",
-}
-"""What there is, and what it is called in tables."""
+NAMES = ("none", "sweep", "follow")

@@ -210,8 +210,8 @@ class CheckedPolicy:
         self, state: Float[ndarray, " 6"], *, near: float | None, opposed: Opposed | None = None
     ) -> float | None:
         """Return the energy's angle, or the expert's where there is an opponent or no chance."""
-        angle = self.energy.choose(state, near=near)
-        if angle is not None and opposed is None and self.expert.promises(state, angle):
+        angle = None if opposed else self.energy.choose(state, near=near)
+        if angle is not None and self.expert.promises(state, angle):
             return angle
         return self.expert.choose(state, near=near, opposed=opposed)
 

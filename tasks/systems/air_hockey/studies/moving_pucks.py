@@ -8,8 +8,9 @@
 The challenge has neither airflow nor noise; the law of its motors does not know the mallet.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from ricochet.models.systems.air_hockey.simulator import Disturbance
@@ -42,18 +43,10 @@ SETS: Mapping[str, Pucks] = {
     "follow": Pucks("follow"),
     "disturbed": Pucks("none", is_disturbed=True),
 }
-ROWS = ENERGIES
-COUNT = len(SETS) * len(ROWS)
-"""Sets times rows."""
+JOBS = tuple(product(SETS, ENERGIES))
+"""Each set and row."""
 CHALLENGE: Mapping[str, Mapping[str, Any]] = {
     "alone": {"score": 0.59, "score_interval": [0.49, 0.69]},
     "sweep": {"score": 0.41, "score_interval": [0.31, 0.51]},
 }
 """What the challenge's own baseline scores there, of 100 each, measured on its environment."""
-
-
-def jobs() -> Iterator[tuple[str, str]]:
-    """Yield each set and row."""
-    for name in SETS:
-        for row in ROWS:
-            yield name, row

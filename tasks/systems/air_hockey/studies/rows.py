@@ -44,7 +44,8 @@ def _conditions(shooter: Shooter, settings: Settings) -> Conditions:
 
 
 def _learnt(shooter: Shooter, settings: Settings) -> ShootingAgent:
-    return agents.make(shooter, noise=settings[Hockey].position_noise)
+    noise, aim = settings[Hockey].position_noise, settings[Energies].aim_sd
+    return agents.make(shooter, noise=noise, aim=aim)
 
 
 def _conventional(shooter: Shooter, settings: Settings) -> ShootingAgent:

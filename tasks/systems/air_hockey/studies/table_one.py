@@ -63,7 +63,7 @@ PAPER = {
 def run(request: StudyRequest) -> dict[str, Any]:
     """Train the energies unless they are there, shoot and count."""
     settings = shrunk(request.settings) if request.quick else request.settings
-    works = 1 + len(ROWS) + len(CLOCKED) + len(PICTURED) + 1 + moving_pucks.COUNT
+    works = 1 + len(ROWS) + len(CLOCKED) + len(PICTURED) + 1 + len(moving_pucks.JOBS)
     progress = (part(request.progress, number, works) for number in range(works))
     folder = output_folder(request.out / "policies")
     shooters = policies(settings, folder, request.seed, next(progress))
@@ -173,7 +173,7 @@ def _moving(
 ) -> dict[str, dict[str, Any]]:
     """Count every set of moving pucks, of so many shots and so many timed ones."""
     found: dict[str, dict[str, Any]] = {name: {} for name in moving_pucks.SETS}
-    for name, row in moving_pucks.jobs():
+    for name, row in moving_pucks.JOBS:
         pucks = moving_pucks.SETS[name]
         starts, disturbed = pucks.starts(shots[0], request.seed), pucks.disturbance(disturbance)
         played = trials.play_all(make[row], starts, disturbed, progress=next(progress))

@@ -54,12 +54,12 @@ def audit(
 def shoot(settings: Settings, contenders: Contenders, seed: int, folder: Path) -> ShootingResult:
     """Let every contender shoot from the same starts; nothing is left in the folder."""
     shooters, shots = _shooters(contenders), {}
-    table = settings[Hockey]
+    table, aim = settings[Hockey], settings[Energies].aim_sd
     disturbance = disturbance_of(table)
     for role, shooter in shooters.items():
         with bar(f"{contenders.name} {role}") as progress:
             played = trials.play_all(
-                partial(agents.make, shooter, noise=table.position_noise),
+                partial(agents.make, shooter, noise=table.position_noise, aim=aim),
                 trials.starts(table.shots, seed=seed),
                 disturbance,
                 progress=progress,
