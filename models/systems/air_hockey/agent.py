@@ -15,7 +15,6 @@ Fig. 2 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertai
 Hockey": estimation, contact planning and robot control, all at 50 Hz.
 """
 
-import math
 from dataclasses import replace
 from enum import Enum
 
@@ -23,7 +22,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ricochet.models.systems.air_hockey import strike_plan
+from ricochet.models.systems.air_hockey import strike_choice, strike_plan
 from ricochet.models.systems.air_hockey.arm.arm_controller import ArmController
 from ricochet.models.systems.air_hockey.arm.plan import Plan
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
@@ -31,25 +30,20 @@ from ricochet.models.systems.air_hockey.fault_log import FaultLog
 from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, PERIOD, SIZE
 from ricochet.models.systems.air_hockey.observer import TableObserver
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
+from ricochet.models.systems.air_hockey.strike_choice import (
+    ALL,
+    LONGEST_DELAY,
+    Skill,
+    StrikeChooser,
+)
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext, StrikePlan
 
 WATCH = 0.1  # s before a stroke begins
 NO_SHOT_TIMEOUT = 0.4  # s without a known shot until that is a fault: at first hardly any is known
-SLACK = 0.06  # s that a stroke is given beyond its duration from home
 FREEZE_BEFORE = 0.06  # s before the contact; from then on angle and contact stay
-FIRST_GUESS = 1.2  # s, how far ahead the first shot is looked for
 SLOWEST, SPEED_SHARES = 0.7, 4
 """Least share of a contact's speed that is tried before it is put off, and how many shares."""
-REPLAN_PERIODS = 5  # periods from one look over all shots to the next, in a stroke
-RETARGET_UNTIL = 0.3  # s before the contact: the latest time at which the target shot may change
 HOLD_PLAN_BEFORE = 0.16  # s before the contact; from then on the last plan may stand
-LATER = 6 * PERIOD * np.arange(6)  # s, by which one is put off for an opponent
-LONGEST_DELAY = 0.6  # s by which a contact is put off that cannot be met in time
-RESTING = 0.03  # m/s, up to which a puck is taken to rest: it can be struck at any time
-TIMES = np.arange(0.9, 2.7, 8 * PERIOD)  # s until the contact, that are tried where it does not
-PUSHED = 0.25  # m/s, up to which a puck that cannot be shot is pushed
-LEARNT = 2.0  # s until a contact, for which an opponent is watched if the puck can wait
-_NEVER = 10.0  # s, in place of an infinite time
 
 
 class Phase(Enum):
@@ -64,9 +58,11 @@ class Phase(Enum):
 class ShootingAgent:
     """An agent of the challenge's interface, with the strikes it planned in this episode."""
 
-    def __init__(self, context: StrikeContext, *, seed: int = 0) -> None:
+    def __init__(
+        self, context: StrikeContext, *, skills: frozenset[Skill] = ALL, seed: int = 0
+    ) -> None:
         """Prepare the agent; every episode begins anew with the seed of the planner's samples."""
-        self._context, self._seed = context, seed
+        self._context, self._skills, self._seed = context, skills, seed
         self.reset()
 
     def reset(self) -> None:
@@ -80,9 +76,8 @@ class ShootingAgent:
         self._arm, self._begun = ArmController(seed=self._seed), False
         self._strike: StrikePlan | None = None
         self._given_up = False
-        self._since, self._ahead = 0.0, FIRST_GUESS
-        self._until, self._looked = 0.0, -1
-        context.policy.reset()
+        self._since = 0.0
+        self._choice = StrikeChooser(context, self._table, self._arm, skills=self._skills)
 
     @property
     def faults(self) -> list[str]:
@@ -112,57 +107,44 @@ class ShootingAgent:
         puck = self._table.puck
         if puck is not None and self._strike is not None:
             self._follow(puck, self._strike)
-        elif puck is not None and sound and self.phase is Phase.WATCH:
+        elif puck is not None and sound and not self._defend(puck) and self.phase is Phase.WATCH:
             self._watch(puck)
         return self._move()
 
+    def _defend(self, puck: piecewise_filter.State) -> bool:
+        """Begin to stop a puck that comes fast, wherever the arm is; return whether it comes."""
+        if puck.lost or not self._choice.comes_fast(puck):
+            return False
+        found = self._choice.stop(puck)
+        if found is not None:
+            self._begin(found)
+        return True
+
     def _watch(self, puck: piecewise_filter.State) -> None:
-        """Look for a shot; begin its stroke when the puck has been watched for long enough."""
+        """Look for a strike; begin it when the puck has been watched for long enough."""
         if puck.lost:
             return
-        ahead = self._when(puck)
-        found = None if ahead is None else self._find(puck, ahead, near=None)
-        if found is None and self._since > WATCH:
-            ahead, found = self._ahead, self._push(puck)
-        if ahead is None or found is None:
+        is_watched = self._since > WATCH
+        found = self._choice.strike(puck, is_watched=is_watched)
+        if found is None:
             if self._since > NO_SHOT_TIMEOUT:
                 where = "({:.2f}, {:.2f})".format(*puck.mean[:2])
                 self._faults.report("shot", f"none is known for a puck at {where} m")
             return
         self._faults.clear("shot")
-        self._ahead = needed = _periods(found.contact.duration + SLACK)
-        if self._since > WATCH and ahead < needed + 2.0 * PERIOD:
-            self.phase, self._strike = Phase.STROKE, replace(found, left=max(ahead, needed))
-            self._given_up = False
+        needed = self._choice.ahead
+        if is_watched and found.left < needed + 2.0 * PERIOD:
+            self._begin(replace(found, left=max(found.left, needed)))
 
-    def _push(self, puck: piecewise_filter.State) -> StrikePlan | None:
-        """Return a push of a puck that there is no shot for."""
-        if np.hypot(*puck.mean[2:4]) > PUSHED:
-            return None
-        offset = self._arm.offset_at_contact
-        return strike_plan.find_push(self._context, puck, left=self._ahead, offset=offset)
-
-    def _when(self, puck: piecewise_filter.State) -> float | None:
-        """Return how long it is to be until the contact; None if there is no good time."""
-        rests, opponent = np.hypot(*puck.mean[2:4]) < RESTING, self._table.opponent
-        if rests and not opponent.is_there:
-            return self._ahead
-        self._until, self._looked = self._until - PERIOD, self._looked + 1
-        if self._looked % REPLAN_PERIODS and self._until > self._ahead - SLACK:
-            return self._until
-        times = np.sort(np.append(TIMES, self._ahead))
-        after = LEARNT - opponent.watched if opponent.is_there else 0.0
-        found = strike_plan.best_time(
-            self._context, puck, times=times, opponent=opponent, after=after
-        )
-        self._until = 0.0 if found is None else found
-        return found
+    def _begin(self, strike: StrikePlan) -> None:
+        """Begin a stroke."""
+        self.phase, self._strike, self._given_up = Phase.STROKE, strike, False
 
     def _follow(self, puck: piecewise_filter.State, strike: StrikePlan) -> None:
         """Follow the puck with the contact until shortly before it."""
         strike = replace(strike, left=strike.left - PERIOD)
         if strike.left > FREEZE_BEFORE:
-            found = self._replanned(puck, strike)
+            found = self._choice.replanned(puck, strike)
             if found is not None:
                 strike = replace(found, put_off=max(found.put_off, strike.put_off))
             else:
@@ -171,51 +153,6 @@ class ShootingAgent:
         elif strike.left + PERIOD > FREEZE_BEFORE:
             self.strike_plans.append(strike)
         self._strike = strike
-
-    def _replanned(self, puck: piecewise_filter.State, strike: StrikePlan) -> StrikePlan | None:
-        """Return the strike at where the puck now goes, every few periods perhaps another shot."""
-        if strike.is_push:
-            return strike_plan.updated(self._context.strokes, puck, strike)
-        found = self._find(puck, strike.left, near=strike.angle)
-        found = found or strike_plan.updated(self._context.strokes, puck, strike)
-        if round(strike.left / PERIOD) % REPLAN_PERIODS == 0 and strike.left > RETARGET_UNTIL:
-            found = self._retargeted(puck, found or strike) or found
-        return found
-
-    def _find(
-        self, puck: piecewise_filter.State, left: float, *, near: float | None
-    ) -> StrikePlan | None:
-        """Return the strike that meets the puck a while ahead."""
-        offset = self._arm.offset_at_contact
-        return strike_plan.find(
-            self._context,
-            puck,
-            left=left,
-            near=near,
-            offset=offset,
-            opponent=self._table.opponent,
-        )
-
-    def _retargeted(self, puck: piecewise_filter.State, strike: StrikePlan) -> StrikePlan | None:
-        """Return a clearly better strike, when the arm can make it; None if there is none."""
-        arm, before, opponent = self._arm, self._arm.memory, self._table.opponent
-        later = LATER[: 1 if not opponent.is_there else None]
-        other = strike_plan.retargeted(
-            self._context,
-            puck,
-            strike,
-            offset=arm.offset_at_contact,
-            later=later[later <= LONGEST_DELAY - strike.put_off],
-            opponent=opponent,
-        )
-        if other is None:
-            return None
-        needed = _periods(min(arm.least_time(other.contact), _NEVER) + SLACK)
-        later_still = max(needed - other.left, 0.0)
-        other = replace(other, left=other.left + later_still, put_off=other.put_off + later_still)
-        possible = other.put_off <= LONGEST_DELAY and arm.plan(other.contact, other.left).possible
-        arm.memory = before
-        return other if possible else None
 
     def _move(self) -> Float[ndarray, "2 7"]:
         """Plan from the last command and return the next, unless that asks too much of the arm."""
@@ -273,7 +210,10 @@ class ShootingAgent:
     def _put_off(self, strike: StrikePlan, peak: float) -> Plan | None:
         """Meet the puck when the arm can; None, and the stroke is over, where that is too late."""
         arm, before = self._arm, self._arm.memory
-        left = _periods(min(arm.least_time(strike.contact), _NEVER))
+        if strike.is_stop:
+            self._give_up()
+            return None
+        left = strike_choice.periods(strike_choice.least_time(arm, strike))
         later = strike.put_off + max(left - strike.left, PERIOD)
         if later <= LONGEST_DELAY:
             delayed = replace(strike, left=strike.left + later - strike.put_off, put_off=later)
@@ -289,15 +229,10 @@ class ShootingAgent:
         """At home: stay, and watch again."""
         self._arm.rest()
         if self.phase is not Phase.WATCH:
-            self.phase, self._since, self._ahead = Phase.WATCH, 0.0, FIRST_GUESS
+            self.phase, self._since = Phase.WATCH, 0.0
             self._faults.clear("shot", "stroke", "command")
-            self._context.policy.reset()
+            self._choice.again()
 
     def _give_up(self) -> None:
         """End the stroke: the arm goes home."""
         self.phase, self._strike, self._given_up = Phase.RETREAT, None, False
-
-
-def _periods(time: float) -> float:
-    """Return the least whole number of periods that a time fits into, s."""
-    return PERIOD * math.ceil(time / PERIOD)

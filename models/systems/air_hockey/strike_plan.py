@@ -81,6 +81,7 @@ class StrikePlan:
         left: Time to the contact; negative after it.
         put_off: By how much the contact was put off.
         is_push: Whether it is no shot, but brings the puck to where it can be shot.
+        worth: Of a stop, as `shots.stop` counts it.
     """
 
     left: float
@@ -89,6 +90,17 @@ class StrikePlan:
     puck: Float[ndarray, " 6"]
     put_off: float = 0.0
     is_push: bool = False
+    worth: float = 0.0
+
+    @property
+    def is_stop(self) -> bool:
+        """Whether it is to take a puck's speed."""
+        return self.contact.is_stop
+
+    @property
+    def is_shot(self) -> bool:
+        """Whether it is to score."""
+        return not (self.is_push or self.is_stop)
 
 
 def find(

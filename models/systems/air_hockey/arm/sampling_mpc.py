@@ -106,7 +106,7 @@ def least_time(
     wind_up = np.full(len(times), contact.wind_up)
     state = joints, joint_speeds
     paths = _run_ups(state, contact, time_left=times, starts=starts, wind_up=wind_up)
-    possible = stroke_path.usage(paths, limits).peak() <= 1.02
+    possible = stroke_path.usage(paths, limits, is_stop=contact.is_stop).peak() <= 1.02
     return float(times[possible][0]) if possible.any() else np.inf
 
 
@@ -141,7 +141,8 @@ def _towards(
         path = splines.fit(
             np.array(((0.0, time_left),)), ends, first=state[1], last=contact.joint_speeds
         )
-        return _taken(path, stroke_path.usage(path, limits), 0, contact)
+        used = stroke_path.usage(path, limits, is_stop=contact.is_stop)
+        return _taken(path, used, 0, contact)
     starts, wind_up = _samples(warm, contact, time_left, draw)
     left = np.full(len(wind_up), time_left)
     paths = _run_ups(state, contact, time_left=left, starts=starts, wind_up=wind_up)
@@ -195,7 +196,7 @@ def _run_ups(
 
 def _best(paths: Path, contact: Contact, limits: Limits) -> Plan:
     """Choose among paths, the first of which is kept unless another is clearly better."""
-    used = stroke_path.usage(paths, limits)
+    used = stroke_path.usage(paths, limits, is_stop=contact.is_stop)
     cost = used.effort * paths.times[:, -1] + _PRICE * np.maximum(used.peak() - 1.0, 0.0)
     best = int(cost.argmin())
     best = best if cost[best] < _BETTER * cost[0] else 0

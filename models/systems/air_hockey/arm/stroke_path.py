@@ -95,12 +95,15 @@ def start_posture(
     return splines.level(joints - 0.5 * wind_up[..., None] * joint_speeds, steps=2)
 
 
-def usage(path: Path, limits: Limits) -> LimitUsage:
+def usage(path: Path, limits: Limits, *, is_stop: bool = False) -> LimitUsage:
     """Return what a run-up, or any path at the tip's height, uses of the limits.
 
     A path that ends in motion ends at a puck, which lies ahead of the mallet; the mallet keeps off
     it on the way, the more the earlier, since then the puck is elsewhere by a little. Every piece
     of the path is sampled alike.
+
+    Args:
+        is_stop: Whether the puck comes from behind, and nothing is kept off.
     """
     lengths = np.diff(path.times, axis=-1)
     ends = [
@@ -117,6 +120,8 @@ def usage(path: Path, limits: Limits) -> LimitUsage:
     times = np.concatenate((times[..., 0, :1], times[..., 1:].reshape(flat)), -1)
     joints = splines.level(joints)
     used = usage_of(joints, times, path.speeds[..., -1, :], limits)
+    if is_stop:
+        return used
     touch = _touch(path, joints, times)
     return replace(used, clearance_use=np.asarray(np.maximum(used.clearance_use, touch)))
 

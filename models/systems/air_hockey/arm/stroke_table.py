@@ -40,7 +40,10 @@ _PROBES = 3
 
 @dataclass(frozen=True)
 class Contact:
-    """A stroke's contact (joints, and the mallet's speed along the angle, m/s) and its times, s."""
+    """A stroke's contact (joints, and the mallet's speed along the angle, m/s) and its times, s.
+
+    A mallet that recedes before a puck, or stands, has no positive speed.
+    """
 
     joints: Float[ndarray, " 7"]
     joint_speeds: Float[ndarray, " 7"]
@@ -48,6 +51,11 @@ class Contact:
     duration: float
     start_posture: Float[ndarray, " 7"]
     wind_up: float
+
+    @property
+    def is_stop(self) -> bool:
+        """Whether the puck comes to the mallet, not the mallet to the puck."""
+        return self.speed <= 0.0
 
 
 @dataclass(frozen=True)
