@@ -26,7 +26,7 @@ LONGEST = 10.0
 _TABLE = Table()
 READY_X, READY_Y = (-0.8, -0.2), _TABLE.half_width - _TABLE.puck_radius - 2.0 * _TABLE.mallet_radius
 """Where a puck is ready to be shot: x, and the largest |y|, m."""
-_FORWARD = 0.1  # m/s, at which a puck leaves for the far half
+FORWARD = 0.1  # m/s, at which a puck leaves for the far half
 
 State = Float[ndarray, " n"]
 
@@ -75,7 +75,7 @@ def _defend_is_over(state: State) -> bool:
 
 
 def _defend_succeeded(state: State) -> bool:
-    return bool(READY_X[0] < state[0] <= READY_X[1] and state[3] < _FORWARD)
+    return bool(READY_X[0] < state[0] <= READY_X[1] and state[3] < FORWARD)
 
 
 def _prepare_start(draw: np.random.Generator) -> Float[ndarray, "5"]:

@@ -1,8 +1,9 @@
-"""Which stops an agent plans for a puck that comes fast: when, where, and how the mallet recedes.
+"""Which stops and pushes an agent plans: contacts that ask for no speed, from where the arm is.
 
-`shots.stop` says what meeting the puck is worth at each of several times of its predicted path; the
-arm's postures there are the nearest to where it is, for time is short. A contact is a stroke's, but
-its speed along the normal is not positive. Times are in s.
+`shots.stop` says what it is worth to meet a puck that comes fast at each of several times of its
+predicted path, `shots.push` what a soft stroke into one that cannot be shot is. Neither needs the
+table of strokes: the posture is the nearest to where the arm is, for speed is easy and time may be
+short. Times are in s.
 """
 
 import numpy as np
@@ -14,13 +15,16 @@ from ricochet.models.systems.air_hockey.arm import stroke_path
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact, unit_speeds
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
-from ricochet.models.systems.air_hockey.shots.push import WIND_UP
+from ricochet.models.systems.air_hockey.shots.push import WIND_UP, Aim, rank_pushes
 from ricochet.models.systems.air_hockey.shots.stop import ELSEWHERE, rank_stops
 from ricochet.models.systems.air_hockey.strike_plan import WAITING, StrikeContext, StrikePlan
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 
 TIMES = np.arange(0.14, 2.0, 3 * PERIOD)  # until the contact
 QUICKEST = 1.4
 """Least time of a move from rest to rest, in units of that at the joints' full speeds."""
+LOW = iiwa.LINK_HEIGHT + 0.03  # m
+"""Height of link 7 under which a posture far out is that of a stroke, not the nearest."""
 LIKELY = 0.1
 """Half the least chance to stay that makes a puck worth stopping that enters no goal."""
 
@@ -32,26 +36,22 @@ def find_stops(
 
     None is better than letting it pass if that leads to no own goal, unless it is likely to stay.
     """
-    table, times = context.table, TIMES
-    states = np.array([piecewise_filter.predict(puck, time)[0] for time in times])
-    beyond = np.flatnonzero(states[:, 0] < -table.half_length)
-    states, times = (part[: beyond[0] if len(beyond) else None] for part in (states, times))
+    states = np.array([piecewise_filter.predict(puck, time)[0] for time in TIMES])
+    beyond = np.flatnonzero(states[:, 0] < -context.table.half_length)
+    states = states[: beyond[0] if len(beyond) else None]
     if not len(states):
         return ()
-    found = rank_stops(context.conditions, states)
-    normal = np.stack((np.cos(found.angle), np.sin(found.angle)), -1)
-    mallet = states[:, :2] - np.array(table.robot_base[:2]) - table.contact_radius * normal
-    tip = np.column_stack((mallet, np.full(len(times), iiwa.TIP_HEIGHT)))
-    postures = splines.seek(np.broadcast_to(joints, (len(times), 7)), tip, steps=8)
-    least = (QUICKEST * np.abs(postures - joints) / iiwa.SPEED_LIMIT).max(-1)
+    times, found = TIMES[: len(states)], rank_stops(context.conditions, states)
+    postures, least = _postures(context, states, found.angle, joints)
     worth = found.worth - WAITING * times
-    worth[(times < least) | (found.worth < (0.0 if len(beyond) else ELSEWHERE + LIKELY))] = -np.inf
+    enough = found.worth >= (0.0 if len(beyond) else ELSEWHERE + LIKELY)
+    worth = np.where(enough & (times >= least), worth, -np.inf)
     order = [k for k in np.argsort(-worth, kind="stable") if np.isfinite(worth[k])]
     return tuple(
         StrikePlan(
             float(times[k]),
             float(found.angle[k]),
-            receding(postures[k], float(found.angle[k]), float(found.speed[k])),
+            easy_contact(postures[k], found.angle[k], found.speed[k]),
             states[k],
             worth=float(found.worth[k]),
         )
@@ -59,8 +59,49 @@ def find_stops(
     )
 
 
-def receding(joints: Float[ndarray, " 7"], angle: float, speed: float) -> Contact:
-    """Return a contact with a mallet that recedes along an angle, its speed not positive, m/s."""
+def find_pushes(
+    context: StrikeContext,
+    puck: piecewise_filter.State,
+    *,
+    joints: Float[ndarray, " 7"],
+    left: float,
+    aim: Aim,
+    which: slice,
+) -> tuple[StrikePlan, ...]:
+    """Return some pushes of where a puck will be, of all that are worth it, the best first."""
+    state, _ = piecewise_filter.predict(puck, left)
+    found = rank_pushes(context.conditions, state, aim)
+    angle, speed = found.angle[which], found.speed[which]
+    states = np.broadcast_to(state, (len(angle), 6))
+    postures, least = _postures(context, states, angle, joints)
+    return tuple(
+        StrikePlan(left, float(a), easy_contact(q, a, v, duration=t), state, is_push=True)
+        for q, a, v, t in zip(postures, angle, speed, least + WIND_UP, strict=True)
+    )
+
+
+def easy_contact(
+    joints: Float[ndarray, " 7"], angle: float, speed: float, *, duration: float = WIND_UP
+) -> Contact:
+    """Return a contact at a low speed along an angle, or not positive where it recedes, m/s."""
     speeds = speed * unit_speeds(joints, np.array(angle))
     start = stroke_path.start_posture(joints, speeds, wind_up=np.array(WIND_UP))
-    return Contact(joints, speeds, speed, WIND_UP, start, WIND_UP)
+    return Contact(joints, speeds, float(speed), float(duration), start, WIND_UP)
+
+
+def _postures(
+    context: StrikeContext,
+    states: Float[ndarray, "row 6"],
+    angle: Float[ndarray, " row"],
+    joints: Float[ndarray, " 7"],
+) -> tuple[Float[ndarray, "row 7"], Float[ndarray, " row"]]:
+    """Return postures that meet pucks at angles, near `joints` if they can, and least times."""
+    table, normal = context.table, np.stack((np.cos(angle), np.sin(angle)), -1)
+    mallet = states[:, :2] - np.array(table.robot_base[:2]) - table.contact_radius * normal
+    tip = np.column_stack((mallet, np.full(len(states), iiwa.TIP_HEIGHT)))
+    postures = splines.seek(np.broadcast_to(joints, (len(states), 7)), tip, steps=8)
+    far = np.flatnonzero(iiwa.pose(postures).link7 < LOW)
+    if len(far):
+        where = np.column_stack((mallet[far], np.clip(angle[far], -LARGEST_ANGLE, LARGEST_ANGLE)))
+        postures[far] = context.strokes.stroke(where).joints
+    return postures, (QUICKEST * np.abs(postures - joints) / iiwa.SPEED_LIMIT).max(-1)

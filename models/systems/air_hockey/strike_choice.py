@@ -9,7 +9,7 @@ are in s.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
@@ -22,7 +22,7 @@ from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.observer import TableObserver
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
 from ricochet.models.systems.air_hockey.puck.piecewise_filter import State
-from ricochet.models.systems.air_hockey.shots.push import OPEN
+from ricochet.models.systems.air_hockey.shots.push import READY, into_the_open, to_rest
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext, StrikePlan
 
 FIRST_GUESS = 1.2  # how far ahead the first shot is looked for
@@ -38,7 +38,7 @@ LEARNT = 2.0  # until a contact, for which an opponent is watched if the puck ca
 FAST = 0.55  # m/s, from which a puck is stopped, not shot
 SURE = 0.15  # m/s, deviation of a velocity that a stop is planned for
 BETTER_STOP = 0.15  # by how much another stop is worth more than the one under way
-TRIES = 3  # stops that the arm is asked for in a period
+TRIES = 3  # stops or pushes that the arm is asked for in a period
 _NEVER = 10.0  # in place of an infinite time
 
 
@@ -70,12 +70,12 @@ class StrikeChooser:
     ) -> None:
         """Begin an episode."""
         self._context, self._table, self._arm, self._skills = context, table, arm, skills
-        self.ahead, self._until, self._looked = FIRST_GUESS, 0.0, -1
+        self.ahead, self._until, self._looked, self._tried = FIRST_GUESS, 0.0, -1, 0
         context.policy.reset()
 
     def again(self) -> None:
         """Begin anew after a strike."""
-        self.ahead = FIRST_GUESS
+        self.ahead, self._tried = FIRST_GUESS, 0
         self._context.policy.reset()
 
     def comes_fast(self, puck: State) -> bool:
@@ -87,7 +87,11 @@ class StrikeChooser:
     def stop(self, puck: State, *, least: float = 0.0) -> StrikePlan | None:
         """Return the best stop that the arm can make, worth at least something; None if none is."""
         found = stop_plan.find_stops(self._context, puck, joints=self._arm.planned[0])
-        for plan in [each for each in found if each.worth > least][:TRIES]:
+        return self._first_possible([each for each in found if each.worth > least])
+
+    def _first_possible(self, plans: Sequence[StrikePlan]) -> StrikePlan | None:
+        """Return the first of a few strikes that the arm can make."""
+        for plan in plans[:TRIES]:
             with self._trying():
                 if self._arm.plan(plan.contact, plan.left).possible:
                     return plan
@@ -97,12 +101,12 @@ class StrikeChooser:
         """Return a shot or, once it was watched for long enough, a push; with when it is due."""
         ahead = self._when(puck) if Skill.SHOOT in self._skills else None
         found = None if ahead is None else self.shot(puck, ahead, near=None)
-        if found is None and is_watched and Skill.PUSH in self._skills:
-            ahead, found = self.ahead, self._push(puck)
-        if ahead is None or found is None:
-            return None
-        self.ahead = periods(found.contact.duration + SLACK)
-        return replace(found, left=ahead)
+        if found is not None and ahead is not None:
+            self.ahead = periods(found.contact.duration + SLACK)
+            return replace(found, left=ahead)
+        found = self._push(puck) if is_watched and Skill.PUSH in self._skills else None
+        self.ahead = self.ahead if found is None else found.left
+        return found
 
     def shot(self, puck: State, left: float, *, near: float | None) -> StrikePlan | None:
         """Return the shot that meets the puck a while ahead."""
@@ -131,15 +135,28 @@ class StrikeChooser:
         """Return a push of a puck that there is no shot for."""
         if np.hypot(*puck.mean[2:4]) > PUSHED or self._is_fine(puck):
             return None
-        offset = self._arm.offset_at_contact
-        return strike_plan.find_push(self._context, puck, left=self.ahead, offset=offset)
+        plans = stop_plan.find_pushes(
+            self._context,
+            puck,
+            joints=self._arm.planned[0],
+            left=self.ahead,
+            aim=into_the_open if Skill.SHOOT in self._skills else to_rest,
+            which=slice(self._tried, self._tried + TRIES),
+        )
+        plans = tuple(
+            replace(plan, left=periods(max(plan.left, least_time(self._arm, plan) + SLACK)))
+            for plan in plans
+        )
+        found = self._first_possible(plans)
+        self._tried = self._tried + TRIES if found is None and plans else 0
+        return found
 
     def _is_fine(self, puck: State) -> bool:
         """Return whether a puck stays where it is to be brought, for an agent that does no more."""
         if Skill.SHOOT in self._skills:
             return False
         later, _ = piecewise_filter.predict(puck, FIRST_GUESS)
-        inside = [low < at < high for (low, high), at in zip(OPEN, later[:2], strict=True)]
+        inside = [low < at < high for (low, high), at in zip(READY, later[:2], strict=True)]
         return all(inside)
 
     def _when(self, puck: State) -> float | None:

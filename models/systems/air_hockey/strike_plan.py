@@ -15,7 +15,6 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa, splines
-from ricochet.models.systems.air_hockey.arm import stroke_path
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact, Strokes
 from ricochet.models.systems.air_hockey.opponent.tracker import OpponentTracker
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
@@ -23,7 +22,6 @@ from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.angle_policies import Better, Ranked
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Opposed
-from ricochet.models.systems.air_hockey.shots.push import WIND_UP, best_push
 from ricochet.models.systems.air_hockey.table import Table
 
 WAITING = 0.05
@@ -202,35 +200,10 @@ def updated(strokes: Strokes, puck: piecewise_filter.State, plan: StrikePlan) ->
     state, _ = piecewise_filter.predict(puck, plan.left)
     way = state[:2] - plan.puck[:2]
     place = np.append(iiwa.tip(plan.contact.joints)[:2] + way, iiwa.TIP_HEIGHT)
-    if not strokes.covers(place[:2], np.array(plan.angle)):
+    if plan.is_shot and not strokes.covers(place[:2], np.array(plan.angle)):
         return None
     joints = splines.seek(plan.contact.joints, place)
     return replace(plan, contact=replace(plan.contact, joints=joints), puck=state)
-
-
-def find_push(
-    context: StrikeContext,
-    puck: piecewise_filter.State,
-    *,
-    left: float,
-    offset: Float[ndarray, " 2"],
-) -> StrikePlan | None:
-    """Return the push that brings the puck into the open; None where there is none."""
-    state, _ = piecewise_filter.predict(puck, left)
-    push = best_push(context.conditions, state)
-    if push is None:
-        return None
-    found = _at(context, state, push.angle, left=left, offset=offset)
-    if found is None:
-        return None
-    return replace(found, contact=softened(found.contact, push.speed), is_push=True)
-
-
-def softened(contact: Contact, speed: float) -> Contact:
-    """Return the same contact at a low speed, m/s, with the short run-up that it takes."""
-    slow = slowed_down(contact, speed / contact.speed)
-    start = stroke_path.start_posture(slow.joints, slow.joint_speeds, wind_up=np.array(WIND_UP))
-    return replace(slow, start_posture=start, wind_up=WIND_UP)
 
 
 def slowed_down(contact: Contact, share: float) -> Contact:
