@@ -126,11 +126,18 @@ class ShootingAgent:
             return
         is_watched = self._since > WATCH
         found = self._choice.strike(puck, is_watched=is_watched)
-        if found is None:
+        save = self._choice.save(puck) if found is None and is_watched else None
+        if save is not None:
+            self._begin(save)
+        elif found is None:
             if self._since > NO_SHOT_TIMEOUT:
                 where = "({:.2f}, {:.2f})".format(*puck.mean[:2])
                 self._faults.report("shot", f"none is known for a puck at {where} m")
-            return
+        else:
+            self._due(found, is_watched=is_watched)
+
+    def _due(self, found: StrikePlan, *, is_watched: bool) -> None:
+        """Begin a stroke from home when it is time to."""
         self._faults.clear("shot")
         needed = self._choice.ahead
         if is_watched and found.left < needed + 2.0 * PERIOD:

@@ -29,6 +29,13 @@ LIKELY = 0.1
 """Half the least chance to stay that makes a puck worth stopping that enters no goal."""
 
 
+def enters_own_goal(context: StrikeContext, puck: piecewise_filter.State) -> bool:
+    """Return whether a puck, left alone, enters the own goal by the last of the times."""
+    table = context.table
+    states = [piecewise_filter.predict(puck, time)[0] for time in (0.0, float(TIMES[-1]))]
+    return bool(states[0][2] < 0.0 and states[1][0] < -table.half_length)
+
+
 def find_stops(
     context: StrikeContext, puck: piecewise_filter.State, *, joints: Float[ndarray, " 7"]
 ) -> tuple[StrikePlan, ...]:

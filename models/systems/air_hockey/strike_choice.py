@@ -84,6 +84,11 @@ class StrikeChooser:
         sure = np.sqrt(np.trace(puck.covariance[2:4, 2:4]) / 2.0) < SURE
         return bool(Skill.STOP in self._skills and speed > FAST and puck.mean[2] < 0.0 and sure)
 
+    def save(self, puck: State) -> StrikePlan | None:
+        """Return a stop of a puck that is on its way into the own goal, however slowly."""
+        ends = stop_plan.enters_own_goal(self._context, puck) and Skill.STOP in self._skills
+        return self.stop(puck) if ends else None
+
     def stop(self, puck: State, *, least: float = 0.0) -> StrikePlan | None:
         """Return the best stop that the arm can make, worth at least something; None if none is."""
         found = stop_plan.find_stops(self._context, puck, joints=self._arm.planned[0])

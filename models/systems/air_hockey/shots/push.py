@@ -58,12 +58,15 @@ MARGIN = 0.012
 """By how much the mallet keeps off the bounds of its centre, m."""
 HARD = 0.3
 """Share of its worth that a push loses by a m/s of speed: the harder, the less it is predicted."""
+BACKWARD = 0.4
+"""Share that it loses straight towards the own goal."""
 AGAIN = 0.3
 """Share that is left where the puck comes back to the mallet while that brakes."""
 LEAST = 0.2
 """Worth that makes a push worth its while."""
 _SLOW = 0.45  # m/s, then
 _FARTHEST = -0.08  # m, that x may get to
+_MOUTH = 0.1  # m, by which a puck keeps off the own goal where it meets the wall
 _CLEAR = 0.01  # m, that a puck keeps off the mallet that brakes
 _MIDDLE = 0.01  # m, about y = 0
 
@@ -108,8 +111,8 @@ Aim = Callable[[Paths], Float[ndarray, " push"]]
 
 def into_the_open(paths: Paths) -> Float[ndarray, " push"]:
     """Return the worth of pushes after which the puck is to be shot or pushed again."""
-    at = np.full(len(paths.spread), round(SOON / PERIOD / STRIDE))
-    mean, sd = paths.mean[at[0]], paths.sd(at)
+    soon = round(SOON / PERIOD / STRIDE)
+    mean, sd = paths.mean[soon], paths.sd(np.full(len(paths.spread), soon))
     worth = 0.5 * (_inside(mean, sd, OPEN) + _inside(mean, sd, REACH))
     return np.where(np.hypot(mean[:, 2], mean[:, 3]) < _SLOW, worth, 0.0)
 
@@ -150,10 +153,13 @@ def worths(
     table = conditions.table
     mean, spread = objective.launched(conditions, states, normal, speed)
     paths = Paths(follow(conditions.modes, mean, table), spread, conditions.modes)
-    x = paths.mean[..., 0]
-    stays = (x.max(0) < _FARTHEST) & (x.min(0) > -table.half_length)
+    x, y = paths.mean[..., 0], paths.mean[..., 1]
+    mouth = (x < -table.wall_x) & (np.abs(y) < table.goal_half_width + _MOUTH)
+    stays = (x.max(0) < _FARTHEST) & ~mouth.any(0)
     again = _meets_again(table, states, normal, speed, paths.mean[..., :2])
-    return np.where(stays, np.where(again, AGAIN, 1.0) * aim(paths) * (1.0 - HARD * speed), 0.0)
+    trust = np.where(again, AGAIN, 1.0) * (1.0 - HARD * speed)
+    trust *= 1.0 - BACKWARD * np.maximum(-normal[:, 0], 0.0)
+    return np.where(stays, trust * aim(paths), 0.0)
 
 
 def follow(
@@ -161,7 +167,8 @@ def follow(
 ) -> Float[ndarray, "time push 4"]:
     """Return the means of pucks every `STRIDE` periods for `LONGEST`, from now on, banks in them.
 
-    A bank takes place at the end of a stride; the wall's own offset of speed is left out.
+    A bank takes place at a stride's end, where the puck is still seen beyond the wall; the wall's
+    own offset of speed is left out.
     """
     flights, wall = modes.flights, modes.wall.matrix
     matrix, offset = flights.matrix[STRIDE], flights.offset[STRIDE]
@@ -169,12 +176,12 @@ def follow(
     found = [rows[:, :4].copy()]
     for _ in range(round(LONGEST / PERIOD / STRIDE)):
         rows = rows @ matrix.T + offset
+        found.append(rows[:, :4].copy())
         over = (np.abs(rows[:, :2]) > limits) & (rows[:, :2] * rows[:, 2:4] > 0.0)
         over[:, 0] &= np.abs(rows[:, 1]) > table.goal_half_width
         if over.any():
             for axis in (0, 1):
                 _turn_back(rows, np.flatnonzero(over[:, axis]), axis, limits[axis], wall)
-        found.append(rows[:, :4].copy())
     return np.stack(found)
 
 
