@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
+
+_ENDS = np.array(list(np.ndindex(2, 2, 2)))
 
 
 @dataclass(frozen=True)
@@ -14,6 +17,17 @@ class Cell:
 
     corner: tuple[Int[ndarray, "*batch"], Int[ndarray, "*batch"], Int[ndarray, "*batch"]]
     share: Float[ndarray, "*batch 3"]
+
+    @cached_property
+    def corners(self) -> tuple[Int[ndarray, "*batch 8"], ...]:
+        """The eight corners."""
+        return tuple(low[..., None] + ends for low, ends in zip(self.corner, _ENDS.T, strict=True))
+
+    @cached_property
+    def weights(self) -> Float[ndarray, "*batch 8"]:
+        """The shares of the eight corners."""
+        share = self.share[..., None, :]
+        return np.asarray(np.where(_ENDS, share, 1.0 - share).prod(-1))
 
 
 def cell_at(axes: Sequence[Float[ndarray, " _"]], where: Float[ndarray, "*batch 3"]) -> Cell:
@@ -41,9 +55,8 @@ def between(values: Float[ndarray, "x y z ..."], cell: Cell) -> Float[ndarray, "
     >>> between(x + y * z, cell_at([np.arange(4.0)] * 3, where))
     array([3., 3.])
     """
-    total = np.zeros(())
-    for corner in np.ndindex(2, 2, 2):
-        weight = np.prod(np.where(corner, cell.share, 1.0 - cell.share), axis=-1)
-        value = values[tuple(low + c for low, c in zip(cell.corner, corner, strict=True))]
-        total = total + weight.reshape(weight.shape + (1,) * (values.ndim - 3)) * value
-    return np.asarray(total)
+    known = values[cell.corners]
+    count = cell.weights.ndim
+    known = known.reshape((*known.shape[:count], -1))
+    total = (cell.weights[..., None, :] @ known)[..., 0, :]
+    return np.asarray(total.reshape((*cell.weights.shape[:-1], *values.shape[3:])))

@@ -31,7 +31,7 @@ Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertaint
 Hockey", Sec. III-D.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,14 +94,14 @@ def predict(
     Args:
         passes: The probability that crossings of some rows, by their numbers, get past an opponent.
     """
-    usual, *others = modes.first_bank
-    found = roll_out(modes, mean, covariance, table, first=usual.law)
+    kinds = modes.first_bank
+    found, *others = _followed(modes, mean, covariance, table, [kind.law for kind in kinds])
     goal = probability(found, table) * passes(found, np.arange(len(mean)))
     banked = np.flatnonzero(found.banks > 0)
-    goal[banked] *= usual.share
-    for other in others:
-        apart = roll_out(modes, mean[banked], covariance[banked], table, first=other.law)
-        goal[banked] += other.share * probability(apart, table) * passes(apart, banked)
+    goal[banked] *= kinds[0].share
+    for kind, other in zip(kinds[1:], others, strict=True):
+        apart = Crossing(*(part[banked] for part in vars(other).values()))
+        goal[banked] += kind.share * probability(apart, table) * passes(apart, banked)
     return goal, found
 
 
@@ -118,24 +118,9 @@ def roll_out(
     Args:
         first: The law of the first bank; that of any bank when absent.
     """
-    laws = (modes.wall if first is None else first, modes.wall)
-    shape = mean.shape[:-1]
-    state, spread = mean.reshape(-1, 6).copy(), covariance.reshape(-1, 6, 6).copy()
-    found = _nowhere(len(state))
-    rows = np.arange(len(state))
-    periods = np.zeros(len(state), dtype=int)
-    while len(rows):
-        leap, crossed, banked = _next_event(modes, state, table)
-        periods[rows] += leap
-        _advance(modes, state, spread, leap)
-        _note(found, rows[crossed], state[crossed], spread[crossed], periods, table)
-        for law, later in zip(laws, (False, True), strict=True):
-            hit = np.flatnonzero(banked & ((found.banks[rows] > 0) == later))
-            _bank(law, state, spread, hit, table)
-        found.banks[rows[banked]] += 1
-        goes_on = ~crossed & (state[:, 2] > 0.0) & (periods[rows] < LONGEST)
-        goes_on &= found.banks[rows] <= MOST_BANKS
-        state, spread, rows = state[goes_on], spread[goes_on], rows[goes_on]
+    shape, law = mean.shape[:-1], modes.wall if first is None else first
+    flat = mean.reshape(-1, 6), covariance.reshape(-1, 6, 6)
+    found = _followed(modes, *flat, table, [law])[0]
     return Crossing(
         **{name: part.reshape((*shape, *part.shape[1:])) for name, part in vars(found).items()}
     )
@@ -174,6 +159,51 @@ def path(
         means.append(after)
         spreads.append(spread)
     return np.stack(means), np.stack(spreads)
+
+
+def _followed(
+    modes: PuckModes,
+    mean: Float[ndarray, "row 6"],
+    covariance: Float[ndarray, "row 6 6"],
+    table: Table,
+    firsts: Sequence[LinearGaussian],
+) -> list[Crossing]:
+    """Return the crossings after each law of the first bank, up to which pucks go together.
+
+    Those of the second and further laws are filled in where there was a bank.
+    """
+    count, laws = len(mean), (*firsts, modes.wall)
+    state, spread, rows = mean.copy(), covariance.copy(), np.arange(count)
+    found, periods = _nowhere(len(firsts) * count), np.zeros(len(firsts) * count, dtype=int)
+    while len(rows):
+        leap, crossed, banked = _next_event(modes, state, table)
+        periods[rows] += leap
+        _advance(modes, state, spread, leap)
+        _note(found, rows[crossed], state[crossed], spread[crossed], periods, table)
+        again, kind = _numbered(np.where(banked & (found.banks[rows] == 0), len(firsts), 1))
+        periods[rows[again] + kind * count] = periods[rows[again]]
+        state, spread, rows = state[again], spread[again], rows[again] + kind * count
+        crossed, banked, before = crossed[again], banked[again], found.banks[rows]
+        law = np.where(before == 0, rows // count, len(firsts))
+        for k in np.unique(law[banked]):
+            hit = np.flatnonzero(banked & (law == k) & (before < MOST_BANKS))
+            _bank(laws[k], state, spread, hit, table)
+        found.banks[rows[banked]] += 1
+        goes_on = ~crossed & (state[:, 2] > 0.0) & (periods[rows] < LONGEST)
+        goes_on &= found.banks[rows] <= MOST_BANKS
+        state, spread, rows = state[goes_on], spread[goes_on], rows[goes_on]
+    kinds = range(len(firsts))
+    return [
+        Crossing(*(part[k * count : (k + 1) * count] for part in vars(found).values()))
+        for k in kinds
+    ]
+
+
+def _numbered(times: Int[ndarray, " row"]) -> tuple[Int[ndarray, " copy"], Int[ndarray, " copy"]]:
+    """Return the numbers of rows that are each taken some times, and which time it is."""
+    ends = np.cumsum(times)
+    rows = np.repeat(np.arange(len(times)), times)
+    return rows, np.arange(len(rows)) - (ends - times)[rows]
 
 
 def _nowhere(count: int) -> Crossing:
@@ -219,6 +249,8 @@ def _bank(
     table: Table,
 ) -> None:
     """Turn back, in place, the rows that met a rim."""
+    if not len(hit):
+        return
     after, wide = state[hit], spread[hit]
     dynamics.bank(law, after, wide, table)
     state[hit], spread[hit] = after, wide

@@ -165,8 +165,8 @@ def evaluate(
     flat, angle = states.reshape(-1, 6), angles.reshape(-1)
     until = np.broadcast_to(opposed.until_contact if opposed else 0.0, shape).reshape(-1)
     opponent = opposed.opponent if opposed else None
-    parts = [_rolled_out(conditions, flat[:0], angle[:0], opponent, until[:0])]
-    for start in range(0, len(flat), _CHUNK):
+    parts = []
+    for start in range(0, max(len(flat), 1), _CHUNK):
         chunk = slice(start, start + _CHUNK)
         parts.append(_rolled_out(conditions, flat[chunk], angle[chunk], opponent, until[chunk]))
         progress(min(start + _CHUNK, len(flat)))
