@@ -149,7 +149,9 @@ def instrumented(agent: ShootingAgent, parts: Parts) -> Callable[..., Any]:
         (context.strokes, ("contact",), "contact"),
     ):
         for method in methods:
-            object.__setattr__(holder, method, parts.timed(name, getattr(type(holder), method).__get__(holder)))
+            object.__setattr__(
+                holder, method, parts.timed(name, getattr(type(holder), method).__get__(holder))
+            )
     return parts.timed("rest of it", agent.draw_action)
 
 

@@ -174,7 +174,7 @@ def _chain(joints: Float[ndarray, "*batch 7"]) -> _Chain:
 
 def _parts(values: Float[ndarray, "*batch 7"]) -> Any:
     """Return the seven columns; of one posture plain numbers."""
-    return values.tolist() if values.ndim == 1 else np.moveaxis(values, -1, 0)
+    return values.tolist() if values.ndim == 1 else [values[..., k] for k in range(7)]
 
 
 def _mixed(a: _Number, first: _Vector, b: _Number, second: _Vector) -> _Vector:

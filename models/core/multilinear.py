@@ -38,13 +38,12 @@ def cell_at(axes: Sequence[Float[ndarray, " _"]], where: Float[ndarray, "*batch 
     >>> [int(low) for low in cell.corner], cell.share.round(3).tolist()
     ([2, 5, 9], [0.5, 0.0, 1.0])
     """
-    corner, share = [], []
-    for axis, knots in enumerate(axes):
-        place = (where[..., axis] - knots[0]) / (knots[1] - knots[0])
-        low = np.asarray(np.clip(np.nan_to_num(place), 0, len(knots) - 2).astype(int))
-        corner.append(low)
-        share.append(np.clip(place - low, 0.0, 1.0))
-    return Cell((corner[0], corner[1], corner[2]), np.stack(share, -1))
+    first, second = np.array([(knots[0], knots[1]) for knots in axes]).T
+    last = np.array([len(knots) - 2 for knots in axes])
+    place = (where - first) / (second - first)
+    low = np.clip(np.nan_to_num(place), 0, last).astype(int)
+    corner = (np.asarray(low[..., 0]), np.asarray(low[..., 1]), np.asarray(low[..., 2]))
+    return Cell(corner, np.clip(place - low, 0.0, 1.0))
 
 
 def between(values: Float[ndarray, "x y z ..."], cell: Cell) -> Float[ndarray, "..."]:

@@ -105,6 +105,18 @@ def predict(
     return goal, found
 
 
+def may_be_likely(
+    modes: PuckModes, mean: Float[ndarray, "row 6"], table: Table
+) -> Bool[ndarray, " row"]:
+    """Return which shots may have a goal probability of one half or more.
+
+    A Gaussian whose mean misses the mouth has less, and so have several that all do.
+    """
+    laws = [kind.law for kind in modes.first_bank]
+    kinds = _followed(modes, mean, None, table, laws)
+    return np.any([each.arrives & (np.abs(each.y) < table.clean_half_width) for each in kinds], 0)
+
+
 def roll_out(
     modes: PuckModes,
     mean: Float[ndarray, "*batch 6"],
@@ -164,16 +176,18 @@ def path(
 def _followed(
     modes: PuckModes,
     mean: Float[ndarray, "row 6"],
-    covariance: Float[ndarray, "row 6 6"],
+    covariance: Float[ndarray, "row 6 6"] | None,
     table: Table,
     firsts: Sequence[LinearGaussian],
 ) -> list[Crossing]:
     """Return the crossings after each law of the first bank, up to which pucks go together.
 
-    Those of the second and further laws are filled in where there was a bank.
+    Those of the second and further laws are filled in where there was a bank. Without a covariance
+    means alone are followed.
     """
     count, laws = len(mean), (*firsts, modes.wall)
-    state, spread, rows = mean.copy(), covariance.copy(), np.arange(count)
+    state, rows = mean.copy(), np.arange(count)
+    spread = np.zeros((count, 0, 0)) if covariance is None else covariance.copy()
     found, periods = _nowhere(len(firsts) * count), np.zeros(len(firsts) * count, dtype=int)
     while len(rows):
         leap, crossed, banked = _next_event(modes, state, table)
@@ -217,8 +231,9 @@ def _next_event(
     modes: PuckModes, state: Float[ndarray, "row 6"], table: Table
 ) -> tuple[Int[ndarray, " row"], Bool[ndarray, " row"], Bool[ndarray, " row"]]:
     """Return how many periods to leap, and whether the line is crossed or a rim met then."""
-    flights, ahead = modes.flights, slice(1, _WINDOW + 1)
-    x, y, side = (state @ flights.matrix[ahead, i].T + flights.offset[ahead, i] for i in (0, 1, 3))
+    flights, ahead = modes.flights, (slice(1, _WINDOW + 1), (0, 1, 3))
+    path = state @ flights.matrix[ahead].reshape(-1, 6).T + flights.offset[ahead].ravel()
+    x, y, side = np.moveaxis(path.reshape(-1, _WINDOW, 3), -1, 0)
     line = x >= table.half_length
     rim = (np.abs(y) > table.wall_y) & (y * side > 0.0)
     event = line | rim
@@ -238,7 +253,8 @@ def _advance(
     flights = modes.flights
     matrix = flights.matrix[leap]
     state[:] = (matrix @ state[..., None])[..., 0] + flights.offset[leap]
-    spread[:] = matrix @ spread @ matrix.swapaxes(-1, -2) + flights.covariance[leap]
+    if spread.size:
+        spread[:] = matrix @ spread @ matrix.swapaxes(-1, -2) + flights.covariance[leap]
 
 
 def _bank(
@@ -252,8 +268,20 @@ def _bank(
     if not len(hit):
         return
     after, wide = state[hit], spread[hit]
-    dynamics.bank(law, after, wide, table)
+    if spread.size:
+        dynamics.bank(law, after, wide, table)
+    else:
+        _turn_back(law, after, table)
     state[hit], spread[hit] = after, wide
+
+
+def _turn_back(law: LinearGaussian, state: Float[ndarray, "hit 6"], table: Table) -> None:
+    """Turn back, in place, means that went beyond a rim."""
+    before, side = state[:, 2:4].copy(), np.sign(state[:, 1])
+    after = side[:, None] * before[:, ::-1] * (1.0, -1.0) @ law.matrix.T + law.offset
+    ago = np.minimum((np.abs(state[:, 1]) - table.wall_y) / np.abs(before[:, 1]), 2.0 * PERIOD)
+    state[:, 2:4] = side[:, None] * after[:, ::-1] * (-1.0, 1.0)
+    state[:, 0:2] -= ago[:, None] * (before - state[:, 2:4])
 
 
 def _note(
@@ -267,12 +295,13 @@ def _note(
     """Note, in place, where rows that are beyond the line crossed it."""
     velocity = state[:, 2:4]
     slope, ago = velocity[:, 1] / velocity[:, 0], (state[:, 0] - table.half_length) / velocity[:, 0]
-    jacobian = np.zeros((len(rows), 6))
-    jacobian[:, 0], jacobian[:, 1] = -slope, 1.0
-    jacobian[:, 2], jacobian[:, 3] = ago * slope, -ago
-    variance = ((spread @ jacobian[..., None])[..., 0] * jacobian).sum(-1)
+    if spread.size:
+        jacobian = np.zeros((len(rows), 6))
+        jacobian[:, 0], jacobian[:, 1] = -slope, 1.0
+        jacobian[:, 2], jacobian[:, 3] = ago * slope, -ago
+        variance = ((spread @ jacobian[..., None])[..., 0] * jacobian).sum(-1)
+        found.sd[rows] = np.sqrt(np.maximum(variance, 0.0))
     found.arrives[rows] = True
     found.y[rows] = state[:, 1] - ago * velocity[:, 1]
-    found.sd[rows] = np.sqrt(np.maximum(variance, 0.0))
     found.velocity[rows] = velocity
     found.time[rows] = periods[rows] * PERIOD - ago
