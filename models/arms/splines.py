@@ -24,6 +24,9 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 
+_LEVEL = 1e-12
+"""Error of a height, m, from which on nothing is brought nearer."""
+
 
 @dataclass(frozen=True)
 class Path:
@@ -118,8 +121,10 @@ def level(
     """
     for _ in range(steps):
         tip, slope = iiwa.tip_slope(joints)
-        gain = (height - tip[..., 2]) / (slope**2).sum(-1)
-        joints = joints + gain[..., None] * slope
+        off = height - tip[..., 2]
+        if np.abs(off).max(initial=0.0) < _LEVEL:
+            break
+        joints = joints + (off / (slope**2).sum(-1))[..., None] * slope
     return joints
 
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
+
+_ENDS = np.array(list(np.ndindex(2, 2, 2)))
 
 
 @dataclass(frozen=True)
@@ -14,6 +17,17 @@ class Cell:
 
     corner: tuple[Int[ndarray, "*batch"], Int[ndarray, "*batch"], Int[ndarray, "*batch"]]
     share: Float[ndarray, "*batch 3"]
+
+    @cached_property
+    def corners(self) -> tuple[Int[ndarray, "*batch 8"], ...]:
+        """The eight corners."""
+        return tuple(low[..., None] + ends for low, ends in zip(self.corner, _ENDS.T, strict=True))
+
+    @cached_property
+    def weights(self) -> Float[ndarray, "*batch 8"]:
+        """The shares of the eight corners."""
+        share = self.share[..., None, :]
+        return np.asarray(np.where(_ENDS, share, 1.0 - share).prod(-1))
 
 
 def cell_at(axes: Sequence[Float[ndarray, " _"]], where: Float[ndarray, "*batch 3"]) -> Cell:
@@ -24,13 +38,12 @@ def cell_at(axes: Sequence[Float[ndarray, " _"]], where: Float[ndarray, "*batch 
     >>> [int(low) for low in cell.corner], cell.share.round(3).tolist()
     ([2, 5, 9], [0.5, 0.0, 1.0])
     """
-    corner, share = [], []
-    for axis, knots in enumerate(axes):
-        place = (where[..., axis] - knots[0]) / (knots[1] - knots[0])
-        low = np.asarray(np.clip(np.nan_to_num(place), 0, len(knots) - 2).astype(int))
-        corner.append(low)
-        share.append(np.clip(place - low, 0.0, 1.0))
-    return Cell((corner[0], corner[1], corner[2]), np.stack(share, -1))
+    first, second = np.array([(knots[0], knots[1]) for knots in axes]).T
+    last = np.array([len(knots) - 2 for knots in axes])
+    place = (where - first) / (second - first)
+    low = np.clip(np.nan_to_num(place), 0, last).astype(int)
+    corner = (np.asarray(low[..., 0]), np.asarray(low[..., 1]), np.asarray(low[..., 2]))
+    return Cell(corner, np.clip(place - low, 0.0, 1.0))
 
 
 def between(values: Float[ndarray, "x y z ..."], cell: Cell) -> Float[ndarray, "..."]:
@@ -41,9 +54,8 @@ def between(values: Float[ndarray, "x y z ..."], cell: Cell) -> Float[ndarray, "
     >>> between(x + y * z, cell_at([np.arange(4.0)] * 3, where))
     array([3., 3.])
     """
-    total = np.zeros(())
-    for corner in np.ndindex(2, 2, 2):
-        weight = np.prod(np.where(corner, cell.share, 1.0 - cell.share), axis=-1)
-        value = values[tuple(low + c for low, c in zip(cell.corner, corner, strict=True))]
-        total = total + weight.reshape(weight.shape + (1,) * (values.ndim - 3)) * value
-    return np.asarray(total)
+    known = values[cell.corners]
+    count = cell.weights.ndim
+    known = known.reshape((*known.shape[:count], -1))
+    total = (cell.weights[..., None, :] @ known)[..., 0, :]
+    return np.asarray(total.reshape((*cell.weights.shape[:-1], *values.shape[3:])))

@@ -131,17 +131,33 @@ def best_time(
     A stroke from home must be over by then; of equal shots the earlier is better by `WAITING`, and
     one after a time is taken before any other.
     """
-    states = np.array([piecewise_filter.predict(puck, time)[0] for time in times])
+    late = times > after
+    if late.any() and not late.all():
+        found = best_time(context, puck, times=times[late], opponent=opponent)
+        if found is not None:
+            return found
+        times = times[~late]
+    states = states_ahead(puck, times)
     ranked = context.policy.rank(states, _opposed(opponent, times[:, None]))
     normal = np.stack((np.cos(ranked.angle), np.sin(ranked.angle)), -1)
     base = np.array(context.table.robot_base[:2])
     mallet = states[:, :2] - base - context.table.contact_radius * normal
     early = context.strokes.duration(mallet, ranked.angle) > times
     worth = np.where(early, -np.inf, ranked.worth - WAITING * times)
-    late = np.where(times > after, worth, -np.inf)
-    worth = late if np.isfinite(late).any() else worth
     best = int(worth.argmax())
     return float(times[best]) if np.isfinite(worth[best]) else None
+
+
+def states_ahead(
+    puck: piecewise_filter.State, times: Float[ndarray, " time"]
+) -> Float[ndarray, "time 6"]:
+    """Return the puck's states at ascending times, each predicted from the one before."""
+    states, before = [], 0.0
+    for time in times.tolist():
+        mean, covariance = piecewise_filter.predict(puck, time - before)
+        puck, before = replace(puck, mean=mean, covariance=covariance), time
+        states.append(mean)
+    return np.array(states)
 
 
 def _opposed(opponent: OpponentTracker | None, until: Float[ndarray, "*time"]) -> Opposed | None:
@@ -164,7 +180,7 @@ def retargeted(
         later: By how much its contact may be put off, s, the first being 0.
     """
     times = plan.left + later
-    states = np.array([piecewise_filter.predict(puck, time)[0] for time in times])
+    states = states_ahead(puck, times)
     opposed = _opposed(opponent, times[:, None])
     better = context.policy.better_angle(states, angle=plan.angle, opposed=opposed)
     if better is None:

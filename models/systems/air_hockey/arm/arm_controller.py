@@ -101,7 +101,7 @@ class ArmController:
 
     def follow(self, plan: Plan) -> float:
         """Command the first period, or brake if that uses over 1 of the limits; return the use."""
-        before, payload, planned = self.command, self.payload, np.stack(plan.at(PERIOD))
+        before, payload, planned = self.command, self.payload, np.stack(plan.next)
         self._command(planned)
         asked = command_limits.excess(before, self.command, period=PERIOD)
         if asked > 1.0:

@@ -5,6 +5,7 @@ brakes (`stroke_path.follow`). Joint angles are in rad, speeds in rad/s, times i
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
@@ -15,6 +16,7 @@ from ricochet.models.arms.splines import Path
 from ricochet.models.systems.air_hockey.arm import stroke_path
 from ricochet.models.systems.air_hockey.arm.stroke_path import BRAKE, HOLD
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
+from ricochet.models.systems.air_hockey.interface import PERIOD
 
 LARGEST_USE = 1.015
 """What plans may use of joint speed and clearance: 0.95 of the former's true limit."""
@@ -57,6 +59,11 @@ class Plan:
     def over(self) -> bool:
         """Whether the arm is at rest by now."""
         return self.time_left < (-HOLD - BRAKE if self.contact else 0.0) + 1e-9
+
+    @cached_property
+    def next(self) -> tuple[Float[ndarray, " 7"], Float[ndarray, " 7"]]:
+        """Joint angles and speeds a period from now: what is commanded, and then gone on from."""
+        return self.at(PERIOD)
 
     def at(self, time: float) -> tuple[Float[ndarray, " 7"], Float[ndarray, " 7"]]:
         """Return joint angles and speeds at a time from now; outside the path the arm rests."""

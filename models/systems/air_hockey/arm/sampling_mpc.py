@@ -116,7 +116,7 @@ def _continued(
     """Return the last plan one period on, if the last command is what it said."""
     if last is None:
         return None
-    expected = last.at(PERIOD)
+    expected = last.next
     error = np.abs(expected[0] - joints).max(), 0.1 * np.abs(expected[1] - joint_speeds).max()
     return replace(last, passed=last.passed + PERIOD) if max(error) < _AGREES else None
 

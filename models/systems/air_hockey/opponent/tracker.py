@@ -6,8 +6,8 @@ Two laws predict each coordinate from the last `WINDOW` of it:
     turn                y(t) = c + a cos(w t) + b sin(w t), w being that of `RATES` which leaves
                         the least squares of the window, refined by a parabola
 
-How much a law errs is measured twice. Fitted without the last `LEFT_OUT`, it is compared with
-those; farther ahead its error is taken to grow with the square of the time. And what the laws
+How much a law errs is measured twice. As it was fitted before the last `LEFT_OUT`, it is compared
+with those; farther ahead its error is taken to grow with the square of the time. And what the laws
 predicted once they had seen `ENOUGH` is compared with what is seen later, at the times `AHEAD`. The
 greater of the two, by coordinate and time, is the standard deviation, and the law that errs less is
 used. Until anything was compared, it is that of a mallet that is pushed about at `PUSHED`.
@@ -19,6 +19,7 @@ the table's frame, times in s.
 
 from collections import deque
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float
@@ -98,6 +99,7 @@ class OpponentTracker:
         self._squares = np.zeros((len(AHEAD), 2, 2))
         self._weights = np.zeros(len(AHEAD))
         self._laws: list[tuple[_Line, _Line | _Turn]] = []
+        self._earlier: deque[list[tuple[_Line, _Line | _Turn]]] = deque(maxlen=LEFT_OUT)
         self._left_out = np.full((2, len(AHEAD), 2), np.nan)
         self._odd: list[ndarray] = []
         self._stands = False
@@ -156,8 +158,10 @@ class OpponentTracker:
         """Fit both laws to each coordinate, see how they err, and keep what they predict."""
         seen = np.array(self._seen)
         self._laws = [_laws(column) for column in seen.T]
-        if len(seen) >= FEWEST + LEFT_OUT:
-            self._left_out = np.stack([_errors_left_out(column) for column in seen.T], -1)
+        if len(seen) >= FEWEST + LEFT_OUT and len(self._earlier) == LEFT_OUT:
+            rows = zip(self._earlier[0], seen[-LEFT_OUT:].T, strict=True)
+            self._left_out = np.stack([_errors(laws, column) for laws, column in rows], -1)
+        self._earlier.append(self._laws)
         for k, due in self._due.items():
             when = np.array(k * PERIOD)
             old = len(seen) >= ENOUGH
@@ -212,19 +216,19 @@ def _along(
 def _laws(seen: Float[ndarray, " period"]) -> tuple[_Line, _Line | _Turn]:
     """Fit both laws to a coordinate, m, the last period being now."""
     recent = seen[-RECENT:]
-    clock = PERIOD * np.arange(1 - len(recent), 1)
-    if len(recent) < 2:
-        line = _Line(float(seen[-1]), 0.0)
-    else:
-        slope, end = np.polyfit(clock, recent, 1)
-        line = _Line(float(end), float(slope))
+    middle = 0.5 * PERIOD * (len(recent) - 1)
+    clock = PERIOD * np.arange(len(recent)) - middle
+    slope = float(clock @ recent / max(clock @ clock, PERIOD**2))
+    line = _Line(float(recent.mean()) + slope * middle, slope)
     return line, (_turn(seen) if len(seen) >= FEWEST else line)
 
 
-def _errors_left_out(seen: Float[ndarray, " period"]) -> Float[ndarray, "law horizon"]:
-    """Return how far both laws are off what they were fitted without, m, at the times ahead."""
+def _errors(
+    laws: tuple[_Line, _Line | _Turn], later: Float[ndarray, " period"]
+) -> Float[ndarray, "law horizon"]:
+    """Return how far both laws are off what came after their fit, m, at the times ahead."""
     clock = PERIOD * np.arange(1, LEFT_OUT + 1)
-    off = [law.at(clock)[0] - seen[-LEFT_OUT:] for law in _laws(seen[:-LEFT_OUT])]
+    off = [law.at(clock)[0] - later for law in laws]
     near, far = AHEAD[0], AHEAD[1]
     rows = [
         np.sqrt([(one[near // 2 : near] ** 2).mean(), (one[far // 2 : far] ** 2).mean()])
@@ -236,30 +240,26 @@ def _errors_left_out(seen: Float[ndarray, " period"]) -> Float[ndarray, "law hor
 
 def _turn(seen: Float[ndarray, " period"]) -> _Turn:
     """Fit a swing by least squares, its rate by a grid and a parabola."""
-    clock = PERIOD * np.arange(1 - len(seen), 1)
-    left = _left_over(RATES, clock, seen)
+    into = _spans(len(seen)) @ seen
+    left = seen @ seen - (into**2).sum(-1)
     best = int(np.clip(left.argmin(), 1, len(RATES) - 2))
     a, b, c = left[best - 1 : best + 2]
     bend = a - 2.0 * b + c
     shift = 0.5 * (a - c) / bend if bend > 0.0 else 0.0
     step = np.log(RATES[1] / RATES[0])
     rate = float(RATES[best] * np.exp(np.clip(shift, -1.0, 1.0) * step))
-    middle, cosine, sine = np.linalg.lstsq(_swings(np.array((rate,)), clock)[0], seen, rcond=None)[
-        0
-    ]
+    columns = _swings(np.array((rate,)), len(seen))[0]
+    middle, cosine, sine = np.linalg.lstsq(columns, seen, rcond=None)[0]
     return _Turn(float(middle), float(cosine), float(sine), rate)
 
 
-def _swings(rates: Float[ndarray, " rate"], clock: ndarray) -> Float[ndarray, "rate period 3"]:
-    """Return the columns that a swing of each rate is made of."""
-    angle = rates[:, None] * clock
+def _swings(rates: Float[ndarray, " rate"], count: int) -> Float[ndarray, "rate period 3"]:
+    """Return the columns that a swing of each rate is made of, the last period being now."""
+    angle = rates[:, None] * PERIOD * np.arange(1 - count, 1)
     return np.stack((np.ones_like(angle), np.cos(angle), np.sin(angle)), -1)
 
 
-def _left_over(rates: ndarray, clock: ndarray, seen: ndarray) -> Float[ndarray, " rate"]:
-    """Return the squares that a swing of each rate leaves."""
-    columns = _swings(rates, clock)
-    square = columns.swapaxes(-1, -2) @ columns + 1e-9 * np.eye(3)
-    into = columns.swapaxes(-1, -2) @ seen
-    found = np.linalg.solve(square, into[..., None])[..., 0]
-    return np.asarray(seen @ seen - (into * found).sum(-1))
+@lru_cache(WINDOW)
+def _spans(count: int) -> Float[ndarray, "rate 3 period"]:
+    """Return orthonormal rows that span what a swing of each of `RATES` can be."""
+    return np.ascontiguousarray(np.linalg.qr(_swings(RATES, count))[0].swapaxes(-1, -2))

@@ -177,7 +177,9 @@ class ExhaustivePolicy:
         """
         angles = np.broadcast_to(_candidates(None, RANKED, 0), (len(states), RANKED))
         rows = np.broadcast_to(states[:, None], (*angles.shape, 6))
-        found = objective.evaluate(self.conditions, rows, angles, opposed=opposed)
+        found = objective.evaluate(
+            self.conditions, rows, angles, opposed=opposed, likely=self._likely
+        )
         best = objective.best(self.setting, found)
         taken = objective.take(found, best)
         worth = objective.objective(self.setting, taken)
@@ -188,7 +190,14 @@ class ExhaustivePolicy:
         self, state: Float[ndarray, " 6"], angles: Float[ndarray, " angle"], opposed: Opposed | None
     ) -> Shots:
         rows = np.broadcast_to(state, (1, len(angles), 6))
-        return objective.evaluate(self.conditions, rows, angles[None], opposed=opposed)
+        angles = angles[None]
+        likely = self._likely
+        return objective.evaluate(self.conditions, rows, angles, opposed=opposed, likely=likely)
+
+    @property
+    def _likely(self) -> bool:
+        """Whether shots below one half keep no constraint."""
+        return self.setting.least_goal >= 0.5
 
 
 @dataclass

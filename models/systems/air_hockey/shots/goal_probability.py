@@ -31,7 +31,7 @@ Source: Jankowski, Maric et al., "Energy-based Contact Planning under Uncertaint
 Hockey", Sec. III-D.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,15 +94,27 @@ def predict(
     Args:
         passes: The probability that crossings of some rows, by their numbers, get past an opponent.
     """
-    usual, *others = modes.first_bank
-    found = roll_out(modes, mean, covariance, table, first=usual.law)
+    kinds = modes.first_bank
+    found, *others = _followed(modes, mean, covariance, table, [kind.law for kind in kinds])
     goal = probability(found, table) * passes(found, np.arange(len(mean)))
     banked = np.flatnonzero(found.banks > 0)
-    goal[banked] *= usual.share
-    for other in others:
-        apart = roll_out(modes, mean[banked], covariance[banked], table, first=other.law)
-        goal[banked] += other.share * probability(apart, table) * passes(apart, banked)
+    goal[banked] *= kinds[0].share
+    for kind, other in zip(kinds[1:], others, strict=True):
+        apart = Crossing(*(part[banked] for part in vars(other).values()))
+        goal[banked] += kind.share * probability(apart, table) * passes(apart, banked)
     return goal, found
+
+
+def may_be_likely(
+    modes: PuckModes, mean: Float[ndarray, "row 6"], table: Table
+) -> Bool[ndarray, " row"]:
+    """Return which shots may have a goal probability of one half or more.
+
+    A Gaussian whose mean misses the mouth has less, and so have several that all do.
+    """
+    laws = [kind.law for kind in modes.first_bank]
+    kinds = _followed(modes, mean, None, table, laws)
+    return np.any([each.arrives & (np.abs(each.y) < table.clean_half_width) for each in kinds], 0)
 
 
 def roll_out(
@@ -118,24 +130,9 @@ def roll_out(
     Args:
         first: The law of the first bank; that of any bank when absent.
     """
-    laws = (modes.wall if first is None else first, modes.wall)
-    shape = mean.shape[:-1]
-    state, spread = mean.reshape(-1, 6).copy(), covariance.reshape(-1, 6, 6).copy()
-    found = _nowhere(len(state))
-    rows = np.arange(len(state))
-    periods = np.zeros(len(state), dtype=int)
-    while len(rows):
-        leap, crossed, banked = _next_event(modes, state, table)
-        periods[rows] += leap
-        _advance(modes, state, spread, leap)
-        _note(found, rows[crossed], state[crossed], spread[crossed], periods, table)
-        for law, later in zip(laws, (False, True), strict=True):
-            hit = np.flatnonzero(banked & ((found.banks[rows] > 0) == later))
-            _bank(law, state, spread, hit, table)
-        found.banks[rows[banked]] += 1
-        goes_on = ~crossed & (state[:, 2] > 0.0) & (periods[rows] < LONGEST)
-        goes_on &= found.banks[rows] <= MOST_BANKS
-        state, spread, rows = state[goes_on], spread[goes_on], rows[goes_on]
+    shape, law = mean.shape[:-1], modes.wall if first is None else first
+    flat = mean.reshape(-1, 6), covariance.reshape(-1, 6, 6)
+    found = _followed(modes, *flat, table, [law])[0]
     return Crossing(
         **{name: part.reshape((*shape, *part.shape[1:])) for name, part in vars(found).items()}
     )
@@ -176,6 +173,53 @@ def path(
     return np.stack(means), np.stack(spreads)
 
 
+def _followed(
+    modes: PuckModes,
+    mean: Float[ndarray, "row 6"],
+    covariance: Float[ndarray, "row 6 6"] | None,
+    table: Table,
+    firsts: Sequence[LinearGaussian],
+) -> list[Crossing]:
+    """Return the crossings after each law of the first bank, up to which pucks go together.
+
+    Those of the second and further laws are filled in where there was a bank. Without a covariance
+    means alone are followed.
+    """
+    count, laws = len(mean), (*firsts, modes.wall)
+    state, rows = mean.copy(), np.arange(count)
+    spread = np.zeros((count, 0, 0)) if covariance is None else covariance.copy()
+    found, periods = _nowhere(len(firsts) * count), np.zeros(len(firsts) * count, dtype=int)
+    while len(rows):
+        leap, crossed, banked = _next_event(modes, state, table)
+        periods[rows] += leap
+        _advance(modes, state, spread, leap)
+        _note(found, rows[crossed], state[crossed], spread[crossed], periods, table)
+        again, kind = _numbered(np.where(banked & (found.banks[rows] == 0), len(firsts), 1))
+        periods[rows[again] + kind * count] = periods[rows[again]]
+        state, spread, rows = state[again], spread[again], rows[again] + kind * count
+        crossed, banked, before = crossed[again], banked[again], found.banks[rows]
+        law = np.where(before == 0, rows // count, len(firsts))
+        for k in np.unique(law[banked]):
+            hit = np.flatnonzero(banked & (law == k) & (before < MOST_BANKS))
+            _bank(laws[k], state, spread, hit, table)
+        found.banks[rows[banked]] += 1
+        goes_on = ~crossed & (state[:, 2] > 0.0) & (periods[rows] < LONGEST)
+        goes_on &= found.banks[rows] <= MOST_BANKS
+        state, spread, rows = state[goes_on], spread[goes_on], rows[goes_on]
+    kinds = range(len(firsts))
+    return [
+        Crossing(*(part[k * count : (k + 1) * count] for part in vars(found).values()))
+        for k in kinds
+    ]
+
+
+def _numbered(times: Int[ndarray, " row"]) -> tuple[Int[ndarray, " copy"], Int[ndarray, " copy"]]:
+    """Return the numbers of rows that are each taken some times, and which time it is."""
+    ends = np.cumsum(times)
+    rows = np.repeat(np.arange(len(times)), times)
+    return rows, np.arange(len(rows)) - (ends - times)[rows]
+
+
 def _nowhere(count: int) -> Crossing:
     """Return a crossing to be filled in, of pucks that have not arrived."""
     blank = np.full((5, count), np.nan)
@@ -187,8 +231,9 @@ def _next_event(
     modes: PuckModes, state: Float[ndarray, "row 6"], table: Table
 ) -> tuple[Int[ndarray, " row"], Bool[ndarray, " row"], Bool[ndarray, " row"]]:
     """Return how many periods to leap, and whether the line is crossed or a rim met then."""
-    flights, ahead = modes.flights, slice(1, _WINDOW + 1)
-    x, y, side = (state @ flights.matrix[ahead, i].T + flights.offset[ahead, i] for i in (0, 1, 3))
+    flights, ahead = modes.flights, (slice(1, _WINDOW + 1), (0, 1, 3))
+    path = state @ flights.matrix[ahead].reshape(-1, 6).T + flights.offset[ahead].ravel()
+    x, y, side = np.moveaxis(path.reshape(-1, _WINDOW, 3), -1, 0)
     line = x >= table.half_length
     rim = (np.abs(y) > table.wall_y) & (y * side > 0.0)
     event = line | rim
@@ -208,7 +253,8 @@ def _advance(
     flights = modes.flights
     matrix = flights.matrix[leap]
     state[:] = (matrix @ state[..., None])[..., 0] + flights.offset[leap]
-    spread[:] = matrix @ spread @ matrix.swapaxes(-1, -2) + flights.covariance[leap]
+    if spread.size:
+        spread[:] = matrix @ spread @ matrix.swapaxes(-1, -2) + flights.covariance[leap]
 
 
 def _bank(
@@ -219,9 +265,23 @@ def _bank(
     table: Table,
 ) -> None:
     """Turn back, in place, the rows that met a rim."""
+    if not len(hit):
+        return
     after, wide = state[hit], spread[hit]
-    dynamics.bank(law, after, wide, table)
+    if spread.size:
+        dynamics.bank(law, after, wide, table)
+    else:
+        _turn_back(law, after, table)
     state[hit], spread[hit] = after, wide
+
+
+def _turn_back(law: LinearGaussian, state: Float[ndarray, "hit 6"], table: Table) -> None:
+    """Turn back, in place, means that went beyond a rim."""
+    before, side = state[:, 2:4].copy(), np.sign(state[:, 1])
+    after = side[:, None] * before[:, ::-1] * (1.0, -1.0) @ law.matrix.T + law.offset
+    ago = np.minimum((np.abs(state[:, 1]) - table.wall_y) / np.abs(before[:, 1]), 2.0 * PERIOD)
+    state[:, 2:4] = side[:, None] * after[:, ::-1] * (-1.0, 1.0)
+    state[:, 0:2] -= ago[:, None] * (before - state[:, 2:4])
 
 
 def _note(
@@ -235,12 +295,13 @@ def _note(
     """Note, in place, where rows that are beyond the line crossed it."""
     velocity = state[:, 2:4]
     slope, ago = velocity[:, 1] / velocity[:, 0], (state[:, 0] - table.half_length) / velocity[:, 0]
-    jacobian = np.zeros((len(rows), 6))
-    jacobian[:, 0], jacobian[:, 1] = -slope, 1.0
-    jacobian[:, 2], jacobian[:, 3] = ago * slope, -ago
-    variance = ((spread @ jacobian[..., None])[..., 0] * jacobian).sum(-1)
+    if spread.size:
+        jacobian = np.zeros((len(rows), 6))
+        jacobian[:, 0], jacobian[:, 1] = -slope, 1.0
+        jacobian[:, 2], jacobian[:, 3] = ago * slope, -ago
+        variance = ((spread @ jacobian[..., None])[..., 0] * jacobian).sum(-1)
+        found.sd[rows] = np.sqrt(np.maximum(variance, 0.0))
     found.arrives[rows] = True
     found.y[rows] = state[:, 1] - ago * velocity[:, 1]
-    found.sd[rows] = np.sqrt(np.maximum(variance, 0.0))
     found.velocity[rows] = velocity
     found.time[rows] = periods[rows] * PERIOD - ago

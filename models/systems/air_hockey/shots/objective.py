@@ -47,6 +47,7 @@ HIGH = (-0.15, 0.42, 0.5, 0.5, 0.15, 0.15)
 """Bounds of the puck's state at contact: m, m/s, m/s^2."""
 _QUICK = 0.12  # m/s, sd of the velocity of most pucks at contact
 _CHUNK = 16384  # shots rolled out at a time
+_FEW = 20  # shots that are rolled out as they are
 
 
 @dataclass(frozen=True)
@@ -159,16 +160,24 @@ def evaluate(
     progress: Callable[[int], None] = lambda done: None,
     *,
     opposed: Opposed | None = None,
+    likely: bool = False,
 ) -> Shots:
-    """Roll out shots; progress is called with how many are done."""
+    """Roll out shots; progress is called with how many are done.
+
+    Args:
+        likely: Whether only those may be rolled out that may have a goal probability of one half;
+            the rest count as no goals.
+    """
     shape = angles.shape
     flat, angle = states.reshape(-1, 6), angles.reshape(-1)
     until = np.broadcast_to(opposed.until_contact if opposed else 0.0, shape).reshape(-1)
     opponent = opposed.opponent if opposed else None
-    parts = [_rolled_out(conditions, flat[:0], angle[:0], opponent, until[:0])]
-    for start in range(0, len(flat), _CHUNK):
+    parts = []
+    for start in range(0, max(len(flat), 1), _CHUNK):
         chunk = slice(start, start + _CHUNK)
-        parts.append(_rolled_out(conditions, flat[chunk], angle[chunk], opponent, until[chunk]))
+        parts.append(
+            _rolled_out(conditions, flat[chunk], angle[chunk], opponent, until[chunk], likely)
+        )
         progress(min(start + _CHUNK, len(flat)))
     columns = zip(*(vars(part).values() for part in parts), strict=True)
     return Shots(*(np.concatenate(column).reshape(shape) for column in columns))
@@ -238,6 +247,7 @@ def _rolled_out(
     angles: Float[ndarray, " row"],
     opponent: OpponentTracker | None,
     until: Float[ndarray, " row"],
+    likely: bool,
 ) -> Shots:
     """Roll out the shots that the arm can play; the others are no goals."""
     none = 0.0 * angles
@@ -246,6 +256,9 @@ def _rolled_out(
     can = np.flatnonzero(speed > 0.0)
     mean, spread = launched(conditions, states[can], normal[can], speed[can])
     modes, table = conditions.modes, conditions.table
+    if likely and len(can) > _FEW:
+        kept = goal_probability.may_be_likely(modes, mean, table)
+        can, mean, spread = can[kept], mean[kept], spread[kept]
 
     def passes(crossing: Crossing, rows: Int[ndarray, " row"]) -> Float[ndarray, " row"]:
         assert opponent is not None

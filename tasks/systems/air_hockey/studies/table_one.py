@@ -5,10 +5,10 @@
 that move, with and without an opponent (`moving_pucks`). A goal is a clean passage, |y| < 0.093 m;
 speeds and banks are those of goals. `predicted` is the mean probability of a goal that the learnt
 model gave to the shots as they were played: where it holds, scores agree with it and the chance
-constraint means what it says.
+constraint means what it says. A study that was stopped goes on where it was (`shot_journal`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -34,9 +34,10 @@ from ricochet.tasks.systems.air_hockey.figures import episodes, table_one
 from ricochet.tasks.systems.air_hockey.policies import packages, train
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
-from ricochet.tasks.systems.air_hockey.studies import moving_pucks
+from ricochet.tasks.systems.air_hockey.studies import moving_pucks, shot_journal
 from ricochet.tasks.systems.air_hockey.studies import rows as shooting_rows
 from ricochet.tasks.systems.air_hockey.studies.rows import CONVENTIONAL, ENERGIES, EXHAUSTIVE, ROWS
+from ricochet.tasks.systems.air_hockey.studies.shot_journal import Player
 from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.trials import Played, Start
 from ricochet.tasks.systems.interface import StudyRequest
@@ -69,20 +70,18 @@ def run(request: StudyRequest) -> dict[str, Any]:
     shooters = policies(settings, folder, request.seed, next(progress))
     begun = trials.starts(request.count or settings[Hockey].shots, seed=SEED + request.seed)
     disturbance = disturbance_of(settings[Hockey])
-    make = {row: partial(shooting_rows.agent, row, shooters, settings) for row in ROWS}
-    played = {
-        row: trials.play_all(make[row], begun, disturbance, progress=next(progress)) for row in ROWS
-    }
+    players = _players(shooters, settings, request.out)
+    played = {row: players[row].play(begun, disturbance, next(progress)) for row in ROWS}
     timed = begun[: TIMED_QUICK if request.quick else TIMED]
-    steps = {row: _steps(make[row], timed, disturbance, next(progress)) for row in CLOCKED}
+    steps = {row: _steps(players[row], timed, disturbance, next(progress)) for row in CLOCKED}
     known = {row: shooting_rows.conditions(row, shooters, settings) for row in ROWS}
     rows = {row: count(each, known[row]) for row, each in played.items()}
     for row, spent in steps.items():
         rows[row]["step_ms"] = _milliseconds(spent)
-    moving = _moving(make, known, disturbance, (len(begun), len(timed)), progress, request)
+    moving = _moving(players, known, disturbance, (len(begun), len(timed)), progress, request)
     _draw(rows, played, moving, request.out)
     for row in PICTURED:
-        picture(make[row](), row, begun, played[row], disturbance, request.out)
+        picture(players[row].make(), row, begun, played[row], disturbance, request.out)
         next(progress)(1, 1)
     return {
         "quick": request.quick,
@@ -94,6 +93,13 @@ def run(request: StudyRequest) -> dict[str, Any]:
         "paper": PAPER,
         "challenge": moving_pucks.CHALLENGE,
     }
+
+
+def _players(shooters: Mapping[str, Shooter], settings: Settings, out: Path) -> dict[str, Player]:
+    """Return who plays the rows, and goes on where a study of the same that was stopped was."""
+    held, mark = shot_journal.journal(output_folder(out)), shot_journal.digest(shooters, settings)
+    make = {row: partial(shooting_rows.agent, row, shooters, settings) for row in ROWS}
+    return {row: Player(make[row], f"{row} {mark}", held) for row in ROWS}
 
 
 def shrunk(settings: Settings) -> Settings:
@@ -164,7 +170,7 @@ def count(played: list[Played], known: Conditions) -> dict[str, Any]:
 
 
 def _moving(
-    make: Mapping[str, Callable[[], ShootingAgent]],
+    players: Mapping[str, Player],
     known: Mapping[str, Conditions],
     disturbance: Disturbance,
     shots: tuple[int, int],
@@ -176,24 +182,24 @@ def _moving(
     for name, row in moving_pucks.JOBS:
         pucks = moving_pucks.SETS[name]
         starts, disturbed = pucks.starts(shots[0], request.seed), pucks.disturbance(disturbance)
-        played = trials.play_all(make[row], starts, disturbed, progress=next(progress))
+        played = players[row].play(starts, disturbed, next(progress))
         found[name][row] = count(played, known[row])
         if (name, row) == OPPOSED:
-            steps = _steps(make[row], starts[: shots[1]], disturbed, next(progress))
+            steps = _steps(players[row], starts[: shots[1]], disturbed, next(progress))
             found[name][row]["step_ms"] = _milliseconds(steps)
-            picture(make[row](), name, starts, played, disturbed, request.out)
+            picture(players[row].make(), name, starts, played, disturbed, request.out)
     return found
 
 
 def _steps(
-    make: Callable[[], ShootingAgent],
+    player: Player,
     begun: tuple[Start, ...],
     disturbance: Disturbance,
     progress: Progress,
 ) -> list[float]:
     """Play shots one after the other; times of the agent's steps until the strike, s."""
     steps: list[float] = []
-    for each in trials.play_all(make, begun, disturbance, progress=progress, workers=1):
+    for each in player.time(begun, disturbance, progress):
         struck = each.outcome.struck
         steps += each.steps[: round(struck / PERIOD) if np.isfinite(struck) else None]
     return steps

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -25,7 +26,7 @@ from ricochet.models.systems.air_hockey.opponent import scripts
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.simulator import Disturbance, Episode, World
 from ricochet.models.systems.air_hockey.strike_plan import StrikePlan
-from ricochet.tasks.console.jobs import run_all
+from ricochet.tasks.console.jobs import Journal, run_all
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 
 GRID = ((-0.70, -0.20), (-0.39105, 0.39105))
@@ -64,11 +65,25 @@ class Start:
 
 
 @dataclass(frozen=True)
+class Job:
+    """A shot to be played, as a journal finds it.
+
+    Attributes:
+        player: What decides how it is played: an agent of other code, packages or settings has
+            another, so that a journal does not hold its shots.
+    """
+
+    start: Start
+    disturbance: Disturbance
+    player: str = ""
+
+
+@dataclass(frozen=True)
 class Played:
     """One shot played.
 
     Attributes:
-        steps: Time of the agent in each period, s.
+        steps: Time of the agent in each period, s, to the microsecond.
         strike_plans: The agent's strikes as planned shortly before the contact.
     """
 
@@ -148,7 +163,7 @@ def play_one(
     while len(steps) * PERIOD < LONGEST and not shot_outcome.over(episode):
         began = time.perf_counter()
         command = agent.draw_action(seen)
-        steps.append(time.perf_counter() - began)
+        steps.append(round(time.perf_counter() - began, 6))
         seen = simulator.step(episode, command)
     played = Played(
         start,
@@ -167,17 +182,26 @@ def play_all(
     *,
     progress: Progress = no_progress,
     workers: int | None = None,
+    journal: Journal[Played] | None = None,
+    player: str = "",
 ) -> list[Played]:
     """Play shots in parallel; return what came of each, in order.
 
     Args:
         make: Makes the agent; must be picklable by reference, with what it holds.
         workers: Processes; one for each processor when absent, none but this one for 1.
+        journal: Holds shots that were played before, which are not played again.
+        player: What marks the agent in the journal.
+
+    Raises:
+        ValueError: There is a journal and no mark.
     """
-    jobs = [(make, start, disturbance) for start in begun]
-    return run_all(_play, jobs, workers=workers, progress=progress)
+    if journal is not None and not player:
+        raise ValueError("player: must be given with a journal")
+    jobs = [Job(start, disturbance, player) for start in begun]
+    work = partial(_play, make)
+    return run_all(work, jobs, workers=workers, journal=journal, progress=progress)
 
 
-def _play(job: tuple[Callable[[], Agent], Start, Disturbance]) -> Played:
-    make, start, disturbance = job
-    return play_one(make(), start, disturbance)[0]
+def _play(make: Callable[[], Agent], job: Job) -> Played:
+    return play_one(make(), job.start, job.disturbance)[0]

@@ -148,3 +148,23 @@ def test_a_push_is_a_soft_stroke_from_close_behind(arm: Strokes) -> None:
     way = np.hypot(*(ends[0] - ends[1])[:2])
     assert way == pytest.approx(0.5 * found.contact.wind_up * found.contact.speed, rel=0.05)
     assert strike_plan.find_push(context, puck((0.5, 0.0)), left=1.2, offset=np.zeros(2)) is None
+
+
+def test_a_time_after_the_given_one_is_taken_before_any_other(arm: Strokes) -> None:
+    """A puck that rolls to the left is worth less the later."""
+    context, times = StrikeContext(MODES, arm, Fixed(0.0)), np.arange(0.9, 2.6, 0.2)
+    rolls = replace(puck((-0.5, 0.0)), mean=np.array((-0.5, 0.0, 0.0, 0.02, 0.0, 0.0)))
+    at = {after: strike_plan.best_time(context, rolls, times=times, after=after) for after in
+          (0.0, 1.6, 3.0)}  # fmt: skip
+    assert at[0.0] is not None and at[0.0] < 1.6
+    assert at[1.6] == pytest.approx(times[times > 1.6][0])
+    assert at[3.0] == at[0.0]
+
+
+def test_states_at_several_times_are_those_predicted_from_now() -> None:
+    """Each goes on from the one before, over banks."""
+    rolls = replace(puck((-0.5, 0.3)), mean=np.array((-0.5, 0.3, -0.2, 0.4, 0.05, 0.1)))
+    times = np.array((0.1, 0.5, 0.52, 1.7, 2.5))
+    expected = [piecewise_filter.predict(rolls, time)[0] for time in times]
+    assert min(state[3] for state in expected) < 0.0
+    np.testing.assert_allclose(strike_plan.states_ahead(rolls, times), expected, atol=1e-9)

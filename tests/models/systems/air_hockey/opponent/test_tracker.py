@@ -8,7 +8,7 @@ from numpy import ndarray
 
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.opponent.scripts import Follower, Sweep
-from ricochet.models.systems.air_hockey.opponent.tracker import AHEAD, OpponentTracker
+from ricochet.models.systems.air_hockey.opponent.tracker import AHEAD, LEFT_OUT, OpponentTracker
 from ricochet.models.systems.air_hockey.table import Table
 
 Path = Callable[[float], ndarray]
@@ -111,3 +111,30 @@ def test_a_follower_is_forecast_within_its_deviations_while_the_puck_is_struck()
     tracker = tracked(lambda time: follower.move(time, np.array((0.0, 0.1)))[0], 90)
     np.testing.assert_allclose(tracker.forecast(np.array(0.5)).place, (0.80, 0.10), atol=5e-3)
     assert max(AHEAD) * PERIOD <= 0.8
+
+
+@pytest.mark.parametrize("periods", [50, 77, 100])
+def test_a_law_is_compared_with_what_came_after_it_was_fitted(periods: int) -> None:
+    """As if it were fitted anew without the last periods, for as long as the window holds all."""
+    path = wandering(4)
+    late, early = (tracked(path, count) for count in (periods, periods - LEFT_OUT))
+    clock = PERIOD * np.arange(1, LEFT_OUT + 1)
+    seen = np.array([path(PERIOD * k) for k in range(periods - LEFT_OUT, periods)])
+    for axis, laws in enumerate(early._laws):
+        for number, law in enumerate(laws):
+            off = law.at(clock)[0] - seen[:, axis]
+            for row, part in enumerate((off[5:10], off[10:20])):
+                found = late._left_out[number, row, axis]
+                assert found == pytest.approx(np.sqrt((part**2).mean()), rel=1e-9)
+
+
+def test_the_first_law_is_the_line_of_least_squares_through_the_last_periods() -> None:
+    path, draw = wandering(5), np.random.default_rng(1)
+    seen = np.array([path(PERIOD * k) for k in range(25)]) + 0.002 * draw.standard_normal((25, 2))
+    tracker = OpponentTracker(Table())
+    for place in seen:
+        tracker.update(place)
+    found = tracker.forecast(np.array((0.0, 0.3)))
+    slope, end = np.polyfit(PERIOD * np.arange(-4, 1), seen[-5:], 1)
+    np.testing.assert_allclose(found.velocity[0], slope, atol=1e-9)
+    np.testing.assert_allclose(found.place, (end, end + 0.3 * slope), atol=1e-9)

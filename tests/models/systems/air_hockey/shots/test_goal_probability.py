@@ -205,3 +205,28 @@ def test_the_given_state_is_not_changed():
     goal_probability.roll_out(MODES, states, covariance, TABLE)
     np.testing.assert_array_equal(states, before)
     np.testing.assert_array_equal(covariance, spreads(50))
+
+
+def test_what_goes_together_up_to_the_first_bank_is_as_if_each_law_were_rolled_out_alone():
+    states, spread = launched(400), spreads(400)
+    modes = hockey_modes.TWO_WAYS
+    kinds = modes.rebounds
+    goal, crossing = goal_probability.predict(modes, states, spread, TABLE)
+    alone = [goal_probability.roll_out(modes, states, spread, TABLE, first=k.law) for k in kinds]
+    chances = [goal_probability.probability(each, TABLE) for each in alone]
+    mixed = sum(kind.share * chance for kind, chance in zip(kinds, chances, strict=True))
+    banked = alone[0].banks > 0
+    assert banked.sum() > 100 and (mixed[banked] > 0.1).sum() > 10
+    np.testing.assert_allclose(goal, np.where(banked, mixed, chances[0]), atol=1e-12)
+    for name, part in vars(crossing).items():
+        np.testing.assert_allclose(part, getattr(alone[0], name), atol=1e-12, err_msg=name)
+
+
+def test_means_alone_say_which_shots_may_be_likely():
+    """None is left out that has one half, and most that have less are."""
+    states, spread = launched(1000, seed=3), spreads(1000)
+    for share in (0.1, 1.0, 3.0):
+        goal, _ = goal_probability.predict(hockey_modes.TWO_WAYS, states, share * spread, TABLE)
+        kept = goal_probability.may_be_likely(hockey_modes.TWO_WAYS, states, TABLE)
+        assert kept[goal >= 0.5].all() and (goal >= 0.5).sum() > 10
+        assert kept.mean() < 0.4

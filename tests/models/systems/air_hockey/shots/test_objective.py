@@ -123,3 +123,14 @@ def test_the_mallet_pushes_with_what_is_left_of_its_speed():
     closing = objective.PUSHING * reached > (states[..., 2:4] * normal).sum(-1)
     np.testing.assert_allclose(speed, np.where(closing, objective.PUSHING * reached, 0.0))
     assert closing.any()
+
+
+def test_where_only_likely_shots_are_rolled_out_what_keeps_the_constraint_is_the_same():
+    pucks, angles, whole = tried()
+    rows = np.broadcast_to(pucks[:, None], (*angles.shape, 6))
+    found = objective.evaluate(CONDITIONS, rows, angles, likely=True)
+    likely = whole.goal >= 0.5
+    np.testing.assert_array_equal(found.goal >= 0.5, likely)
+    for name, part in vars(found).items():
+        np.testing.assert_allclose(part[likely], getattr(whole, name)[likely], err_msg=name)
+    assert (found.goal > 0.0).sum() < 0.6 * (whole.goal > 0.0).sum()
