@@ -21,6 +21,7 @@ import numpy as np
 
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
+from ricochet.models.systems.air_hockey.challenge_tasks import LONGEST
 from ricochet.models.systems.air_hockey.opponent import scripts
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyPolicy
@@ -77,8 +78,8 @@ def main() -> None:
     shooter = packages.read(args.package)
     sets = {
         "at rest": (trials.starts(args.shots, seed=5), Disturbance()),
-        "moving alone": (trials.moving_starts(args.shots, seed=6), STILL),
-        "moving, sweep": (trials.moving_starts(args.shots, seed=7, opponent="sweep"), STILL),
+        "moving alone": (trials.task_starts("hit", args.shots, seed=6), STILL),
+        "moving, sweep": (trials.task_starts("hit", args.shots, seed=7, opponent="sweep"), STILL),
     }
     who = {"whole": agents.make(shooter), "energy": energy_alone(shooter)}
     found = {
@@ -124,7 +125,7 @@ def play(
     agent.reset()
     draw_action = instrumented(agent, parts)
     steps: list[float] = []
-    while len(steps) * 0.02 < trials.LONGEST and not shot_outcome.over(episode):
+    while len(steps) * 0.02 < LONGEST and not shot_outcome.over(episode):
         began = time.process_time()
         command = draw_action(seen)
         steps.append(time.process_time() - began)

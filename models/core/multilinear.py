@@ -1,5 +1,6 @@
 """Interpolation between the points of a regular grid of three axes."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,6 +57,6 @@ def between(values: Float[ndarray, "x y z ..."], cell: Cell) -> Float[ndarray, "
     """
     known = values[cell.corners]
     count = cell.weights.ndim
-    known = known.reshape((*known.shape[:count], -1))
+    known = known.reshape((*known.shape[:count], math.prod(values.shape[3:])))
     total = (cell.weights[..., None, :] @ known)[..., 0, :]
     return np.asarray(total.reshape((*cell.weights.shape[:-1], *values.shape[3:])))

@@ -96,9 +96,8 @@ def _prepare_succeeded(state: State) -> bool:
     return bool(_defend_succeeded(state) and abs(state[1]) < READY_Y)
 
 
-TASKS: Mapping[str, Task] = {
-    "hit": Task("hit", _hit_start, _hit_is_over, _hit_succeeded),
-    "defend": Task("defend", _defend_start, _defend_is_over, _defend_succeeded),
-    "prepare": Task("prepare", _prepare_start, _prepare_is_over, _prepare_succeeded),
-}
+HIT = Task("hit", _hit_start, _hit_is_over, _hit_succeeded)
+DEFEND = Task("defend", _defend_start, _defend_is_over, _defend_succeeded)
+PREPARE = Task("prepare", _prepare_start, _prepare_is_over, _prepare_succeeded)
+TASKS: Mapping[str, Task] = {task.name: task for task in (HIT, DEFEND, PREPARE)}
 """By name."""

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa
+from ricochet.models.systems.air_hockey.challenge_tasks import HIT, Task
 from ricochet.models.systems.air_hockey.simulator import STEP, Episode
 from ricochet.models.systems.air_hockey.table import Table
 
@@ -54,17 +55,19 @@ class Outcome:
     blocked: bool = False
 
 
-def over(episode: Episode) -> bool:
-    """Return whether the puck has left the table or comes back towards the robot's half."""
-    return bool(episode.trace) and _end(episode.trace[-1], episode.world.table) != "time"
+def over(episode: Episode, task: Task = HIT) -> bool:
+    """Return whether the puck has left the table, or the task ends as it says."""
+    if not episode.trace:
+        return False
+    row = episode.trace[-1]
+    return not episode.world.table.contains(row[:2]) or task.is_over(row)
 
 
 def _end(row: Float[ndarray, " 11"], table: Table) -> str:
-    """Return how a puck off the line ends an episode, "time" where it does not."""
-    x, vx = row[0], row[3]
+    """Return how a puck off the line ends an episode of hitting, "time" where it does not."""
     if not table.contains(row[:2]):
         return "out"
-    return "returned" if x > 0.0 and vx < 0.0 else "time"
+    return "returned" if HIT.is_over(row) else "time"
 
 
 def outcome(episode: Episode) -> Outcome:

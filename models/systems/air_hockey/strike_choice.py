@@ -1,6 +1,6 @@
 """What an agent does with the puck: shoot it, push it into the open, or stop it.
 
-    stop    a puck that comes faster than `FAST` is met by a mallet that recedes (`stop_plan`)
+    stop    a puck that comes faster than `FAST` is met by a mallet that recedes (`soft_strikes`)
     shoot   any other is shot where and when a shot keeps its chance (`strike_plan`)
     push    one that rests where it cannot be shot is brought into the open
 
@@ -16,7 +16,7 @@ from enum import Enum
 
 import numpy as np
 
-from ricochet.models.systems.air_hockey import stop_plan, strike_plan
+from ricochet.models.systems.air_hockey import soft_strikes, strike_plan
 from ricochet.models.systems.air_hockey.arm.arm_controller import ArmController
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.observer import TableObserver
@@ -86,12 +86,12 @@ class StrikeChooser:
 
     def save(self, puck: State) -> StrikePlan | None:
         """Return a stop of a puck that is on its way into the own goal, however slowly."""
-        ends = stop_plan.enters_own_goal(self._context, puck) and Skill.STOP in self._skills
+        ends = soft_strikes.enters_own_goal(self._context, puck) and Skill.STOP in self._skills
         return self.stop(puck) if ends else None
 
     def stop(self, puck: State, *, least: float = 0.0) -> StrikePlan | None:
         """Return the best stop that the arm can make, worth at least something; None if none is."""
-        found = stop_plan.find_stops(self._context, puck, joints=self._arm.planned[0])
+        found = soft_strikes.find_stops(self._context, puck, joints=self._arm.planned[0])
         return self._first_possible([each for each in found if each.worth > least])
 
     def _first_possible(self, plans: Sequence[StrikePlan]) -> StrikePlan | None:
@@ -140,7 +140,7 @@ class StrikeChooser:
         """Return a push of a puck that there is no shot for."""
         if np.hypot(*puck.mean[2:4]) > PUSHED or self._is_fine(puck):
             return None
-        plans = stop_plan.find_pushes(
+        plans = soft_strikes.find_pushes(
             self._context,
             puck,
             joints=self._arm.planned[0],

@@ -16,6 +16,7 @@ from ricochet.models.systems.air_hockey.shots.angle_policies import (
     EnergyPolicy,
     ExhaustivePolicy,
 )
+from ricochet.models.systems.air_hockey.strike_choice import ALL, Skill
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.registry.aliases import CHAMPION
@@ -31,14 +32,19 @@ CANDIDATES = 81
 """Angles that are searched within a period where the energy's has no chance."""
 
 
-def make(shooter: Shooter, *, noise: float = NOISE, aim: float = AIM) -> ShootingAgent:
+def make(
+    shooter: Shooter,
+    *,
+    noise: float = NOISE,
+    aim: float = AIM,
+    skills: frozenset[Skill] = ALL,
+) -> ShootingAgent:
     """Make the agent of a policy, for observed places and an aim that err, m per axis."""
     energy = EnergyPolicy(shooter.energy, shooter.low, shooter.high)
     expert = ExhaustivePolicy(shooter.conditions(aim=aim), shooter.setting, CANDIDATES)
     policy = CheckedPolicy(energy, expert)
-    return ShootingAgent(
-        StrikeContext(shooter.modes, shooter.strokes, policy, shooter.table, noise)
-    )
+    context = StrikeContext(shooter.modes, shooter.strokes, policy, shooter.table, noise)
+    return ShootingAgent(context, skills=skills)
 
 
 def load(

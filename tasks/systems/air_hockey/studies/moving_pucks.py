@@ -30,7 +30,7 @@ class Pucks:
 
     def starts(self, shots: int, seed: int) -> tuple[Start, ...]:
         """Return the starts; the same pucks for every set."""
-        return trials.moving_starts(shots, seed=SEED + seed, opponent=self.opponent)
+        return trials.task_starts("hit", shots, seed=SEED + seed, opponent=self.opponent)
 
     def disturbance(self, whole: Disturbance) -> Disturbance:
         """Return what disturbs them, of what there is."""

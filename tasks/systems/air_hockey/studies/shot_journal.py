@@ -101,13 +101,15 @@ def encode(played: Played) -> dict[str, Any]:
 def decode(held: Mapping[str, Any]) -> Played:
     """Return what a journal held."""
     start, outcome = held["start"], held["outcome"]
+    begins = {**start, "puck": tuple(start["puck"]), "seed": tuple(start["seed"])}
     lists = {name: tuple(outcome[name]) for name in ("launch", "violations")}
     return Played(
-        Start(tuple(start["puck"]), (start["seed"][0], start["seed"][1]), start["opponent"]),
+        Start(**begins),
         Outcome(**{**outcome, **lists}),
         tuple(held["steps"]),
         tuple(held["faults"]),
         tuple(_strike_plan(each) for each in held["strike_plans"]),
+        held["succeeded"],
     )
 
 

@@ -2,7 +2,8 @@
 
 "Energy-based Contact Planning under Uncertainty for Robot Air Hockey", Sec. V. Every row
 (`tasks.systems.air_hockey.studies.rows`) shoots from the same starts; the energies then shoot pucks
-that move, with and without an opponent (`moving_pucks`). A goal is a clean passage, |y| < 0.093 m;
+that move, with and without an opponent (`moving_pucks`), and one agent defends and prepares
+(`own_half`). A goal is a clean passage, |y| < 0.093 m;
 speeds and banks are those of goals. `predicted` is the mean probability of a goal that the learnt
 model gave to the shots as they were played: where it holds, scores agree with it and the chance
 constraint means what it says. A study that was stopped goes on where it was (`shot_journal`).
@@ -34,7 +35,7 @@ from ricochet.tasks.systems.air_hockey.figures import episodes, table_one
 from ricochet.tasks.systems.air_hockey.policies import packages, train
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
-from ricochet.tasks.systems.air_hockey.studies import moving_pucks, shot_journal
+from ricochet.tasks.systems.air_hockey.studies import moving_pucks, own_half, shot_journal
 from ricochet.tasks.systems.air_hockey.studies import rows as shooting_rows
 from ricochet.tasks.systems.air_hockey.studies.rows import CONVENTIONAL, ENERGIES, EXHAUSTIVE, ROWS
 from ricochet.tasks.systems.air_hockey.studies.shot_journal import Player
@@ -65,6 +66,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
     """Train the energies unless they are there, shoot and count."""
     settings = shrunk(request.settings) if request.quick else request.settings
     works = 1 + len(ROWS) + len(CLOCKED) + len(PICTURED) + 1 + len(moving_pucks.JOBS)
+    works += len(own_half.JOBS)
     progress = (part(request.progress, number, works) for number in range(works))
     folder = output_folder(request.out / "policies")
     shooters = policies(settings, folder, request.seed, next(progress))
@@ -79,6 +81,8 @@ def run(request: StudyRequest) -> dict[str, Any]:
     for row, spent in steps.items():
         rows[row]["step_ms"] = _milliseconds(spent)
     moving = _moving(players, known, disturbance, (len(begun), len(timed)), progress, request)
+    kept = players[ENERGIES[0]], shooters[ENERGIES[0]], settings, disturbance, request
+    tasks = own_half.run(*kept, len(begun), progress)
     _draw(rows, played, moving, request.out)
     for row in PICTURED:
         picture(players[row].make(), row, begun, played[row], disturbance, request.out)
@@ -89,9 +93,10 @@ def run(request: StudyRequest) -> dict[str, Any]:
         "disturbance": asdict(disturbance),
         "rows": rows,
         "moving": moving,
+        "tasks": tasks,
         "step_ms": _milliseconds([each for row in ENERGIES for each in steps[row]]),
         "paper": PAPER,
-        "challenge": moving_pucks.CHALLENGE,
+        "challenge": {**moving_pucks.CHALLENGE, **own_half.CHALLENGE},
     }
 
 

@@ -1,11 +1,10 @@
 """Shots on the simulated table: pucks from a grid, an agent at 50 Hz, and what came of each.
 
 The grid lies in front of the robot where the 2023 Robot Air Hockey Challenge places its pucks; the
-stated disturbance then moves them. `moving_starts` are those of its hit task: pucks anywhere there
-that roll and spin. An opponent may be in goal (`opponent.scripts`). Shot i of a seed has the same
-puck, airflow and noise whoever plays it. Shots are jobs of their own, so their numbers do not
-depend on how many processors share the work; step times are of meaning only where nothing else
-runs.
+stated disturbance then moves them. `task_starts` are those of its own tasks (`challenge_tasks`). An
+opponent may be in goal (`opponent.scripts`). Shot i of a seed has the same puck, airflow and noise
+whoever plays it. Shots are jobs of their own, so their numbers do not depend on how many processors
+share the work; step times are of meaning only where nothing else runs.
 """
 
 import math
@@ -21,6 +20,7 @@ from numpy import ndarray
 
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
+from ricochet.models.systems.air_hockey.challenge_tasks import LONGEST, TASKS
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.opponent import scripts
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
@@ -31,12 +31,8 @@ from ricochet.tasks.systems.air_hockey.validation.results import Shot
 
 GRID = ((-0.70, -0.20), (-0.39105, 0.39105))
 """Where pucks start: x and y in the table's frame, m."""
-FASTEST, WIDEST, SPIN = 0.5, 0.5 * math.pi + 0.1, 2.0
-"""Of a moving puck: speed, m/s, angle off the way to the robot, rad, and spin, rad/s."""
-STREAM, OPPONENT_STREAM = 60, 61
+STREAM, OPPONENT_STREAM, START_STREAM = 60, 61, 62
 """Of randomness: what disturbs shots is drawn apart from what trainings and audits draw."""
-LONGEST = 10.0
-"""An episode's length, s."""
 
 
 class Agent(Protocol):
@@ -57,11 +53,13 @@ class Start:
         puck: x and y, m, velocity, m/s, and spin, rad/s, if it has any.
         seed: Of airflow, noise, and opponent.
         opponent: One of `opponent.scripts.NAMES`.
+        task: One of `challenge_tasks.TASKS`.
     """
 
     puck: tuple[float, ...]
     seed: tuple[int, int]
     opponent: str = "none"
+    task: str = "hit"
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,7 @@ class Played:
     Attributes:
         steps: Time of the agent in each period, s, to the microsecond.
         strike_plans: The agent's strikes as planned shortly before the contact.
+        succeeded: By the rule of its task; in hitting, a goal that touches the posts counts.
     """
 
     start: Start
@@ -92,11 +91,12 @@ class Played:
     steps: tuple[float, ...]
     faults: tuple[str, ...]
     strike_plans: tuple[StrikePlan, ...]
+    succeeded: bool = False
 
     @property
     def first_shot(self) -> StrikePlan | None:
-        """The first strike that was no push; None if there was none."""
-        return next((plan for plan in self.strike_plans if not plan.is_push), None)
+        """The first strike that was to score; None if there was none."""
+        return next((plan for plan in self.strike_plans if plan.is_shot), None)
 
     @property
     def shot(self) -> Shot:
@@ -125,20 +125,16 @@ def starts(count: int, *, seed: int) -> tuple[Start, ...]:
     )
 
 
-def moving_starts(count: int, *, seed: int, opponent: str = "none") -> tuple[Start, ...]:
-    """Return pucks as the challenge's hit task starts them, with an opponent of a name.
-
-    Anywhere on the grid's area, at up to 0.5 m/s within 0.1 rad of a quarter turn off the way to
-    the robot, turning at up to 2 rad/s.
-    """
-    draw = np.random.default_rng(seed)
-    low, high = np.transpose(GRID)
-    x, y = draw.uniform(low, high, (count, 2)).T
-    speed, angle = draw.uniform(0.0, FASTEST, count), draw.uniform(-WIDEST, WIDEST, count)
-    spin = draw.uniform(-SPIN, SPIN, count)
-    rows = np.column_stack((x, y, -speed * np.cos(angle), speed * np.sin(angle), spin))
+def task_starts(task: str, count: int, *, seed: int, opponent: str = "none") -> tuple[Start, ...]:
+    """Return pucks as a task of the challenge starts them, with an opponent of a name."""
     return tuple(
-        Start(tuple(map(float, row)), (seed, number), opponent) for number, row in enumerate(rows)
+        Start(
+            tuple(TASKS[task].start(np.random.default_rng((seed, number, START_STREAM))).tolist()),
+            (seed, number),
+            opponent,
+            task,
+        )
+        for number in range(count)
     )
 
 
@@ -160,7 +156,8 @@ def play_one(
     )
     agent.reset()
     steps: list[float] = []
-    while len(steps) * PERIOD < LONGEST and not shot_outcome.over(episode):
+    task = TASKS[start.task]
+    while len(steps) * PERIOD < LONGEST and not shot_outcome.over(episode, task):
         began = time.perf_counter()
         command = agent.draw_action(seen)
         steps.append(round(time.perf_counter() - began, 6))
@@ -171,6 +168,7 @@ def play_one(
         tuple(steps),
         tuple(getattr(agent, "faults", ())),
         tuple(getattr(agent, "strike_plans", ())),
+        task.succeeded(episode.trace[-1]),
     )
     return played, episode
 

@@ -30,6 +30,7 @@ from ricochet.models.systems.air_hockey.shots.angle_policies import (
 )
 from ricochet.models.systems.air_hockey.shots.objective import SETTINGS, Conditions, Opposed
 from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
+from ricochet.models.systems.air_hockey.strike_choice import Skill
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
 from tests.models.systems.air_hockey.simple_episodes import observation
 from tests.oracles.hockey_modes import MODES
@@ -323,6 +324,38 @@ def test_a_puck_that_cannot_be_shot_is_pushed_and_stays_on_this_half(
     assert expert.strike_plans[0].is_push and expert.strike_plans[0].contact.speed < 0.7
     assert outcome.strikes == len(expert.strike_plans) and outcome.violations == ()
     assert outcome.launch[0] < 0.9 and outcome.ended in ("time", "line")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "puck", [(0.5, 0.1, -1.4, -0.1), (0.4, -0.3, -2.2, 0.5), (0.3, 0.3, -2.8, -0.6)]
+)
+def test_a_fast_puck_is_stopped_in_front_of_the_goal(
+    expert: ShootingAgent, puck: tuple[float, ...]
+) -> None:
+    """And stays on this half, slow, until it is shot."""
+    speeds = []
+    world = simulator.build()
+    draw = np.random.default_rng(5)
+    episode, seen = simulator.reset(world, puck=np.array(puck), disturbance=CALM, draw=draw)
+    expert.reset()
+    while len(speeds) < 150 and not (speeds and speeds[-1] < 0.1):
+        seen = simulator.step(episode, expert.draw_action(seen))
+        speeds.append(np.hypot(*episode.trace[-1][3:5]))
+    assert speeds[-1] < 0.1 and -0.8 < episode.trace[-1][0] <= -0.2
+    assert expert.strike_plans[0].is_stop
+    assert shot_outcome.outcome(episode).violations == ()
+
+
+def test_skills_that_an_agent_has_not_are_not_used(arm: Strokes) -> None:
+    """A resting puck is neither shot nor pushed by one that stops, nor shot by one that pushes."""
+    conditions = Conditions(MODES, arm.speed, objective.contact_covariance())
+    policy = ExhaustivePolicy(conditions, SETTINGS[0], 81)
+    for skill in (Skill.STOP, Skill.PUSH):
+        agent = ShootingAgent(StrikeContext(MODES, arm, policy), skills=frozenset({skill}))
+        for _ in range(30):
+            agent.draw_action(observation((-0.5 + 1.51, 0.0)))
+        assert agent.phase is Phase.WATCH and agent.strike_plans == []
 
 
 def test_an_opponent_that_vanishes_or_jumps_is_said_once(agent: ShootingAgent) -> None:

@@ -137,19 +137,6 @@ def test_the_best_time_is_that_of_the_best_shot_and_the_earlier_of_equal_ones(ar
     assert strike_plan.best_time(nothing, rests, times=times) is None
 
 
-def test_a_push_is_a_soft_stroke_from_close_behind(arm: Strokes) -> None:
-    context = StrikeContext(MODES, arm, Fixed(None))
-    found = strike_plan.find_push(context, puck((-0.56, 0.0)), left=1.2, offset=np.zeros(2))
-    assert found is not None and found.is_push
-    assert 0.1 < found.contact.speed < 0.7
-    moving = iiwa.pose(found.contact.joints).jacobian @ found.contact.joint_speeds
-    assert np.hypot(*moving[:2]) == pytest.approx(found.contact.speed, rel=1e-3)
-    ends = iiwa.tip(np.stack((found.contact.joints, found.contact.start_posture)))
-    way = np.hypot(*(ends[0] - ends[1])[:2])
-    assert way == pytest.approx(0.5 * found.contact.wind_up * found.contact.speed, rel=0.05)
-    assert strike_plan.find_push(context, puck((0.5, 0.0)), left=1.2, offset=np.zeros(2)) is None
-
-
 def test_a_time_after_the_given_one_is_taken_before_any_other(arm: Strokes) -> None:
     """A puck that rolls to the left is worth less the later."""
     context, times = StrikeContext(MODES, arm, Fixed(0.0)), np.arange(0.9, 2.6, 0.2)

@@ -8,11 +8,12 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
+from ricochet.models.systems.air_hockey.challenge_tasks import LONGEST, TASKS
 from ricochet.models.systems.air_hockey.simulator import CALM, Disturbance
 from ricochet.models.systems.air_hockey.strike_plan import StrikePlan
 from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
-from ricochet.tasks.systems.air_hockey.validation.trials import GRID, LONGEST
+from ricochet.tasks.systems.air_hockey.validation.trials import GRID
 from tests.models.systems.air_hockey import simple_episodes
 
 CONTACT = Contact(iiwa.HOME, np.zeros(7), 0.6, 0.3, iiwa.HOME, 0.2)
@@ -86,20 +87,27 @@ def test_who_plays_and_where_does_not_change_the_disturbance() -> None:
     assert [len(each.steps) for each in here] == [len(each.steps) for each in there]
 
 
-def test_moving_starts_are_those_of_the_challenge_s_hit_task() -> None:
-    """Everywhere on the area, towards the robot, up to 0.5 m/s; 400 of them fill the ranges."""
-    begun = trials.moving_starts(400, seed=3, opponent="sweep")
-    x, y, vx, vy, spin = np.array([each.puck for each in begun]).T
-    for values, (low, high) in ((x, GRID[0]), (y, GRID[1]), (spin, (-2.0, 2.0))):
-        assert low <= values.min() < low + 0.02 * (high - low)
-        assert high >= values.max() > high - 0.02 * (high - low)
-    speed, angle = np.hypot(vx, vy), np.arctan2(vy, -vx)
-    assert 0.49 < speed.max() <= 0.5 and 1.6 < np.abs(angle).max() <= 0.5 * np.pi + 0.1
-    assert {each.opponent for each in begun} == {"sweep"}
-    assert trials.moving_starts(400, seed=3, opponent="sweep") == begun
-    alone = trials.moving_starts(400, seed=3)
-    assert [each.puck for each in alone] == [each.puck for each in begun]
-    assert [each.seed for each in alone] == [each.seed for each in begun]
+@pytest.mark.parametrize("task", TASKS)
+def test_starts_of_a_task_follow_the_seed_whoever_is_in_goal(task: str) -> None:
+    begun = trials.task_starts(task, 20, seed=3, opponent="sweep")
+    assert {(each.opponent, each.task) for each in begun} == {("sweep", task)}
+    assert trials.task_starts(task, 20, seed=3, opponent="sweep") == begun
+    alone = trials.task_starts(task, 10, seed=3)
+    assert [each.puck for each in alone] == [each.puck for each in begun[:10]]
+    assert [each.seed for each in alone] == [each.seed for each in begun[:10]]
+    assert not {each.puck for each in trials.task_starts(task, 20, seed=4)} & {
+        each.puck for each in begun
+    }
+
+
+def test_success_is_that_of_the_task() -> None:
+    """A puck that rests in front of the robot was stopped, and is no goal."""
+    start = trials.Start((-0.5, 0.3, -0.11, 0.0), (1, 2), task="defend")
+    played, episode = trials.play_one(Idle(), start, CALM)
+    assert played.succeeded and not played.outcome.scored
+    assert len(episode.trace) == 20 * len(played.steps) < 1000
+    hit, _ = trials.play_one(Straight(), trials.Start((-0.65, 0.0, 0.0, 0.0), (1, 2)), CALM)
+    assert hit.succeeded and hit.outcome.scored
 
 
 def test_an_opponent_in_goal_blocks_what_would_score() -> None:
@@ -112,10 +120,12 @@ def test_an_opponent_in_goal_blocks_what_would_score() -> None:
     assert np.array(episode.trace)[-1, 9] == pytest.approx(0.80, abs=1e-3)
 
 
-def test_the_first_shot_is_the_first_strike_that_is_no_push() -> None:
+def test_the_first_shot_is_the_first_strike_that_is_to_score() -> None:
     shot, push = Straight.strike_plans[0], replace(Straight.strike_plans[0], is_push=True)
     start = trials.Start((-0.65, 0.0, 0.0, 0.0), (1, 2))
     played, _ = trials.play_one(Straight(), start, CALM)
     assert played.first_shot is shot
     assert replace(played, strike_plans=(push, shot)).first_shot is shot
     assert replace(played, strike_plans=(push,)).first_shot is None
+    stop = replace(shot, contact=replace(CONTACT, speed=-0.2))
+    assert replace(played, strike_plans=(stop, shot)).first_shot is shot
