@@ -1,17 +1,7 @@
 r"""An air-hockey table with a seven-joint arm in MuJoCo: 1 kHz physics under 50 Hz commands.
 
-A command is the joints' positions and speeds at the end of the coming 20 ms. From the last command
-to it goes a cubic in each joint. Its set-points q* follow it as fast as the limits of speed allow,
-near the ends of the ranges at most at k = 20 /s times what is left, and the joints' motors give
-
-    tau = M(q) ddq* + c(q, dq) + g(q) + Kp (q* - q) + Kd (dq* - dq),    clipped,
-
-with dq the low-passed speeds that are observed too, not the joints' own: where joints 1 and 3 are
-in line, next to nothing turns against both, and with its own speed 1 kHz would be too slow a law.
-
-The universal joint under the rod's tip is held by a weaker law of the same kind at the angles that
-keep the mallet upright. Observations are laid out as `interface` says; where there is no opponent,
-its mallet is observed at its robot's base, off the table.
+The arm's motors follow commands as `arm_motors` says. Observations are laid out as `interface`
+says; where there is no opponent, its mallet is observed at its robot's base, off the table.
 
 `Disturbance` is ours: a steady airflow that pushes the puck, noise of the observed place, tracking
 losses (the puck's numbers are NaN) and delay. As on the challenge's arm the law does not know the
@@ -30,19 +20,15 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa
-from ricochet.models.arms.iiwa_dynamics import DAMPING, STIFFNESS, TORQUE_LIMIT
-from ricochet.models.systems.air_hockey.arm import mallet_offset
+from ricochet.models.systems.air_hockey import arm_motors
+from ricochet.models.systems.air_hockey.arm_motors import SUBSTEPS, Motors
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.opponent.scripts import Opponent
 from ricochet.models.systems.air_hockey.table import Table
 
 SCENE = Path(__file__).with_name("air_hockey.xml")
-SUBSTEPS = 20
-STEP = PERIOD / SUBSTEPS  # s, 1 ms
-_RANGE_GAIN = 20.0  # 1/s
-_SLACK = 1e-6  # rad/s
+STEP = arm_motors.STEP
 _FEATHER = 1e-6
-_LOW_PASS = 0.274
 _PARKED = (1.51, 0.0)  # m, in the table's frame
 PUCK, ARM, MALLET, OPPONENT = slice(0, 3), slice(3, 10), slice(10, 12), slice(12, 14)
 """Where their coordinates stand in MuJoCo's vectors."""
@@ -92,9 +78,7 @@ class Episode:
 
     Attributes:
         airflow: Acceleration of the puck by it, m/s^2.
-        command: Last command, joint positions, rad, and speeds, rad/s.
-        setpoint: The motors' last set-points, rad; the last command unless limited.
-        speeds: Low-passed joint speeds, rad/s.
+        motors: Of the arm, with the last command.
         trace: At every millisecond puck (x, y, yaw, vx, vy, yaw rate), mallet (x, y, z) and
             opponent (x, y), m.
         touches: At every millisecond what the puck touched: rims by name, "mallet" or "opponent".
@@ -108,9 +92,7 @@ class Episode:
     draw: np.random.Generator
     airflow: Float[ndarray, " 2"]
     opponent: Opponent | None
-    command: Float[ndarray, "2 7"]
-    setpoint: Float[ndarray, " 7"]
-    speeds: Float[ndarray, " 7"]
+    motors: Motors
     trace: list[ndarray] = field(default_factory=list)
     touches: list[tuple[str, ...]] = field(default_factory=list)
     observed: list[ndarray] = field(default_factory=list)
@@ -160,13 +142,13 @@ def reset(
     else:
         _move_opponent(world, opponent, 0.0)
     mujoco.mj_kinematics(world.model, world.data)
-    world.data.qpos[MALLET] = upright(world.data)
+    world.data.qpos[MALLET] = arm_motors.upright(world.data)
     mujoco.mj_forward(world.model, world.data)
     angle = draw.uniform(-np.pi, np.pi)
     airflow = disturbance.airflow * np.array((np.cos(angle), np.sin(angle)))
-    command = np.stack((np.array(joints, float), np.zeros(7)))
-    begun = command, command[0], np.zeros(7)
-    episode = Episode(world, disturbance, draw, airflow, opponent, *begun)
+    unladen = None if disturbance.mallet_known else world.unladen
+    motors = arm_motors.at_rest(arm_motors.Place(ARM, MALLET), joints, unladen)
+    episode = Episode(world, disturbance, draw, airflow, opponent, motors)
     return episode, _observe(episode)
 
 
@@ -179,25 +161,19 @@ def step(episode: Episode, command: ndarray) -> Float[ndarray, " 23"]:
     Raises:
         ValueError: If the command is not finite or of another shape.
     """
-    if command.shape != (2, 7) or not np.isfinite(command).all():
-        raise ValueError(f"command: found shape {command.shape}, expected (2, 7) of finite numbers")
     world, data = episode.world, episode.world.data
-    references = _limit(episode.setpoint, *_interpolate(episode.command, command))
+    motors, reference = episode.motors, arm_motors.references(episode.motors, command)
     mass = float(world.model.body("puck").mass[0])
     data.qfrc_applied[:2] = mass * episode.airflow
-    for position, speed, acceleration in zip(*references, strict=True):
+    for number in range(SUBSTEPS):
         if episode.opponent is not None:
             _move_opponent(world, episode.opponent, STEP * len(episode.trace))
         mujoco.mj_step1(world.model, data)
-        data.qfrc_applied[ARM] = _torques(episode, position, speed, acceleration)
-        data.qfrc_applied[MALLET] = (
-            mallet_offset.STIFFNESS * (upright(data) - data.qpos[MALLET])
-            - mallet_offset.DAMPING * data.qvel[MALLET]
-        )
+        arm_motors.drive(motors, world.model, data, reference, number)
         mujoco.mj_step2(world.model, data)
-        episode.speeds += _LOW_PASS * (data.qvel[ARM] - episode.speeds)
+        arm_motors.observe_speeds(motors, data)
         _record(episode)
-    episode.command, episode.setpoint = np.array(command, float), references[0][-1]
+    arm_motors.accept(motors, command, reference)
     return _observe(episode)
 
 
@@ -205,67 +181,6 @@ def _move_opponent(world: World, opponent: Opponent, time: float) -> None:
     """Put the opponent's mallet where it is at a time."""
     place, velocity = opponent.move(time, world.data.qpos[:2])
     world.data.qpos[OPPONENT], world.data.qvel[OPPONENT] = place, velocity
-
-
-def _interpolate(
-    before: Float[ndarray, "2 7"], after: Float[ndarray, "2 7"]
-) -> tuple[Float[ndarray, "step 7"], Float[ndarray, "step 7"], Float[ndarray, "step 7"]]:
-    """Return the cubic from command to command at each step's end, and its derivatives."""
-    s = np.arange(1, SUBSTEPS + 1)[:, None] / SUBSTEPS
-    way, first, last = after[0] - before[0], PERIOD * before[1], PERIOD * after[1]
-    square, cube = 3.0 * way - 2.0 * first - last, first + last - 2.0 * way
-    position = before[0] + s * (first + s * (square + s * cube))
-    speed = (first + s * (2.0 * square + 3.0 * s * cube)) / PERIOD
-    acceleration = (2.0 * square + 6.0 * s * cube) / PERIOD**2
-    return position, speed, acceleration
-
-
-def _limit(
-    reached: Float[ndarray, " 7"], position: ndarray, speed: ndarray, acceleration: ndarray
-) -> tuple[ndarray, ndarray, ndarray]:
-    """Let the set-points follow a path from where they are, no faster than is allowed."""
-    before = np.concatenate((reached[None], position[:-1]))
-    least, most = _fastest(before)
-    moved = (position - before) / STEP
-    within = (speed >= least) & (speed <= most) & (moved > least - _SLACK) & (moved < most + _SLACK)
-    if within.all():
-        return position, speed, acceleration
-    kept, rates = np.empty_like(position), np.empty_like(speed)
-    for k in range(len(position)):
-        least, most = _fastest(reached)
-        rates[k] = np.clip(speed[k], least, most)
-        kept[k] = reached = np.clip(position[k], reached + STEP * least, reached + STEP * most)
-    return kept, rates, np.where(rates == speed, acceleration, 0.0)
-
-
-def _fastest(position: ndarray) -> tuple[ndarray, ndarray]:
-    """Return least and largest joint speeds at positions, rad/s."""
-    limit, speed = iiwa.JOINT_LIMIT, iiwa.SPEED_LIMIT
-    down, up = _RANGE_GAIN * (-limit - position), _RANGE_GAIN * (limit - position)
-    return np.clip(down, -speed, speed), np.clip(up, -speed, speed)
-
-
-def _torques(episode: Episode, position: ndarray, speed: ndarray, acceleration: ndarray) -> ndarray:
-    """Return the motors' torques, N m."""
-    model, data = episode.world.model, episode.world.data
-    assumed = data
-    if not episode.disturbance.mallet_known:
-        model, assumed = episode.world.unladen
-        assumed.qpos[:], assumed.qvel[:] = data.qpos, data.qvel
-        assumed.qvel[ARM] = episode.speeds
-        mujoco.mj_step1(model, assumed)
-    wanted, inertial = np.zeros(model.nv), np.zeros(model.nv)
-    wanted[ARM] = acceleration
-    mujoco.mj_mulM(model, assumed, inertial, wanted)
-    feedback = STIFFNESS * (position - data.qpos[ARM]) + DAMPING * (speed - episode.speeds)
-    torque = inertial[ARM] + assumed.qfrc_bias[ARM] + feedback
-    return np.asarray(np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT))
-
-
-def upright(data: mujoco.MjData) -> Float[ndarray, " 2"]:
-    """Return the angles of the universal joint at which the mallet's axis points down, rad."""
-    down = -data.body("link7").xmat.reshape(3, 3)[2]
-    return np.array((np.arctan2(down[0], down[2]), -np.arcsin(np.clip(down[1], -1.0, 1.0))))
 
 
 def _record(episode: Episode) -> None:
@@ -282,10 +197,10 @@ def _record(episode: Episode) -> None:
 def _observe(episode: Episode) -> Float[ndarray, " 23"]:
     """Return the observation at the end of a period."""
     joints = episode.world.data.qpos[ARM].copy()
-    episode.observed.append(np.stack((joints, episode.speeds)))
+    episode.observed.append(np.stack((joints, episode.motors.speeds)))
     base = episode.world.table.robot_base
     opponent = np.append(episode.world.data.qpos[OPPONENT] - base[:2], iiwa.TIP_HEIGHT)
-    return np.concatenate((_observed_puck(episode), joints, episode.speeds, opponent))
+    return np.concatenate((_observed_puck(episode), joints, episode.motors.speeds, opponent))
 
 
 def _observed_puck(episode: Episode) -> Float[ndarray, " 6"]:

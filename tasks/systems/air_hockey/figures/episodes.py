@@ -19,7 +19,7 @@ from numpy import ndarray
 from PIL import Image
 
 from ricochet.models.arms import iiwa
-from ricochet.models.systems.air_hockey import shot_outcome, simulator
+from ricochet.models.systems.air_hockey import arm_motors, shot_outcome
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.simulator import ARM, MALLET, OPPONENT, PUCK, STEP, Episode
 from ricochet.tasks.figures import scenes, style
@@ -87,7 +87,7 @@ def _pose(episode: Episode, data: mujoco.MjData, when: float) -> None:
     data.qpos[PUCK], data.qpos[ARM] = row[:3], _joints(episode, when)
     data.qpos[OPPONENT] = row[9:11] if episode.opponent is not None else _FAR
     mujoco.mj_kinematics(episode.world.model, data)
-    data.qpos[MALLET] = simulator.upright(data)
+    data.qpos[MALLET] = arm_motors.upright(data)
     mujoco.mj_forward(episode.world.model, data)
 
 

@@ -67,7 +67,7 @@ def strike(
     episode, _ = simulator.reset(world, puck=puck, disturbance=CALM, draw=np.random.default_rng(0))
     for command in straight(np.array((speed, 0.0)), run_up=run_up, after=0.06):
         simulator.step(episode, command)
-    held = np.stack((episode.command[0] + 0.0, np.zeros(7)))
+    held = np.stack((episode.motors.command[0] + 0.0, np.zeros(7)))
     for _ in range(round(rest / PERIOD)):
         simulator.step(episode, held)
     return episode
