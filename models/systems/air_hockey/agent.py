@@ -130,7 +130,7 @@ class ShootingAgent:
         if save is not None:
             self._begin(save)
         elif found is None:
-            if self._since > NO_SHOT_TIMEOUT:
+            if self._since > NO_SHOT_TIMEOUT and puck.mean[0] < 0.0:
                 where = "({:.2f}, {:.2f})".format(*puck.mean[:2])
                 self._faults.report("shot", f"none is known for a puck at {where} m")
         else:

@@ -106,11 +106,11 @@ def build() -> World:
     data = mujoco.MjData(model)
     touched = {model.geom(name).id: name for name in (*RIMS, "mallet", "opponent")}
     puck = frozenset(model.geom(name).id for name in ("puck", "puck_outline"))
-    return World(model, data, _unladen(), touched, puck, model.geom("mallet").id, Table())
+    return World(model, data, unladen(), touched, puck, model.geom("mallet").id, Table())
 
 
-def _unladen() -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Return the scene with a mallet of next to no mass that touches nothing."""
+def unladen() -> tuple[mujoco.MjModel, mujoco.MjData]:
+    """Load the scene with a mallet of next to no mass that touches nothing."""
     model = mujoco.MjModel.from_xml_path(str(SCENE))
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT.value
     model.body("mallet").mass[:] *= _FEATHER
