@@ -31,7 +31,7 @@ FOUL = 15.0
 MIDDLE, STUCK = 0.15, 0.025
 """|x| about the middle, m, and |vx|, m/s, within which a puck is out of everybody's reach."""
 _OTHER = "other-"  # begins the names of the second arm's parts
-_ARMS = (
+ARMS = (
     Place(slice(3, 10), slice(10, 12), "link7"),
     Place(slice(12, 19), slice(19, 21), f"{_OTHER}link7"),
 )
@@ -107,11 +107,11 @@ def begin(
     data, known = hall.data, disturbance.mallet_known
     data.qpos[PUCK] = (*puck, 0.0)
     unladen = None if known else hall.unladen
-    motors = tuple(arm_motors.at_rest(place, iiwa.HOME, unladen) for place in _ARMS)
-    for place in _ARMS:
+    motors = tuple(arm_motors.at_rest(place, iiwa.HOME, unladen) for place in ARMS)
+    for place in ARMS:
         data.qpos[place.joints] = iiwa.HOME
     mujoco.mj_kinematics(hall.model, data)
-    for place in _ARMS:
+    for place in ARMS:
         data.qpos[place.mallet] = arm_motors.upright(data, place.link7)
     mujoco.mj_forward(hall.model, data)
     angle = draw.uniform(-np.pi, np.pi)
@@ -191,7 +191,7 @@ def _record(rally: Rally) -> None:
     mujoco.mj_kinematics(model, data)
     mallets = [data.geom_xpos[mallet][:2] for mallet in rally.hall.mallets]
     rally.trace.append(np.concatenate((data.qpos[PUCK], data.qvel[PUCK], *mallets)))
-    rally.joints.append(np.stack([data.qpos[place.joints] for place in _ARMS]))
+    rally.joints.append(np.stack([data.qpos[place.joints] for place in ARMS]))
     rally.speeds.append(np.stack([each.speeds for each in rally.motors]))
 
 

@@ -43,6 +43,12 @@ def _shooting(request: StudyRequest) -> Mapping[str, Any]:
     return table_one.run(request)
 
 
+def _match(request: StudyRequest) -> Mapping[str, Any]:
+    from ricochet.tasks.systems.air_hockey.studies import match
+
+    return match.run(request)
+
+
 def _train_and_validate(night: Night) -> Mapping[str, Any]:
     trained = night.train("energy")["registered"]
     return {"shooting": {name: night.validate(name) for name in trained}}
@@ -80,6 +86,13 @@ SYSTEM = System(
                     "step, ms": "step_ms/median",
                 },
             ),
+        ),
+        Study(
+            "match",
+            "an agent plays air hockey against itself",
+            _match,
+            ("minutes", "of play"),
+            duration="about 1.5 times as long as is played; with --quick 5 minutes",
         ),
     ),
     nightly=(
