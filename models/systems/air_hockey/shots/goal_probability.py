@@ -183,7 +183,7 @@ def _followed(
     """Return the crossings after each law of the first bank, up to which pucks go together.
 
     Those of the second and further laws are filled in where there was a bank. Without a covariance
-    means alone are followed.
+    means alone are followed, and the spread of each row has no elements.
     """
     count, laws = len(mean), (*firsts, modes.wall)
     state, rows = mean.copy(), np.arange(count)
@@ -246,7 +246,7 @@ def _next_event(
 def _advance(
     modes: PuckModes,
     state: Float[ndarray, "row 6"],
-    spread: Float[ndarray, "row 6 6"],
+    spread: Float[ndarray, "row _ _"],
     leap: Int[ndarray, " row"],
 ) -> None:
     """Float, in place, for as many periods as `leap` says of each row."""
@@ -260,7 +260,7 @@ def _advance(
 def _bank(
     law: LinearGaussian,
     state: Float[ndarray, "row 6"],
-    spread: Float[ndarray, "row 6 6"],
+    spread: Float[ndarray, "row _ _"],
     hit: Int[ndarray, " hit"],
     table: Table,
 ) -> None:
@@ -288,7 +288,7 @@ def _note(
     found: Crossing,
     rows: Int[ndarray, " row"],
     state: Float[ndarray, "row 6"],
-    spread: Float[ndarray, "row 6 6"],
+    spread: Float[ndarray, "row _ _"],
     periods: Int[ndarray, " all"],
     table: Table,
 ) -> None:

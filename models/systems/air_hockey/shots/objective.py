@@ -38,10 +38,9 @@ from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
 
 TOLERANCE = 0.05
 """Of the objective, that is given up for a surer shot."""
-PUSHING = 0.96
-"""Share of a stroke's speed that is left midway of the touch, for which strikes were learnt
-(`segmentation.PUSH`); 100 shots of the arm left at 0.98 of the speed predicted without it when
-direct and at 0.95 when far to the side."""
+PUSHING, LESS_ASIDE = 0.978, 0.010
+"""Share of a stroke's speed that is left midway of the touch when straight ahead, and by how much
+it is less per squared angle, 1/rad^2; `python -m benchmarks.air_hockey.stroke_speeds`."""
 LOW = (-0.75, -0.42, -0.5, -0.5, -0.15, -0.15)
 HIGH = (-0.15, 0.42, 0.5, 0.5, 0.15, 0.15)
 """Bounds of the puck's state at contact: m, m/s, m/s^2."""
@@ -213,6 +212,14 @@ def best(setting: Setting, shots: Shots) -> Int[ndarray, "*batch"]:
     return np.asarray(np.where(close, shots.goal, -1.0).argmax(-1))
 
 
+def pushing(angles: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch"]:
+    """Return the share of a stroke's speed with which the mallet pushes, 0.978 - 0.010 u^2.
+
+    It is that for which strikes are learnt (`segmentation.PUSH`).
+    """
+    return np.asarray(PUSHING - LESS_ASIDE * angles**2)
+
+
 def contact(
     conditions: Conditions, states: Float[ndarray, "*batch 6"], angles: Float[ndarray, "*batch"]
 ) -> tuple[Float[ndarray, "*batch 2"], Float[ndarray, "*batch"]]:
@@ -223,7 +230,7 @@ def contact(
     table = conditions.table
     normal = np.stack((np.cos(angles), np.sin(angles)), -1)
     place = states[..., :2] - table.contact_radius * normal
-    speed = PUSHING * conditions.speed(place - np.array(table.robot_base[:2]), angles)
+    speed = pushing(angles) * conditions.speed(place - np.array(table.robot_base[:2]), angles)
     closing = speed - (states[..., 2:4] * normal).sum(-1)
     return normal, np.where(closing > 0.0, speed, 0.0)
 
