@@ -84,6 +84,15 @@ def recording(places: Places, law: FlightLaw, begins: Bool[ndarray, "episode tim
     return Recording(puck, velocity if measured is None else measured, mallet, slope)
 
 
+def smoothed_by(modes: PuckModes, places: Places, table: Table) -> Recording:
+    """Return what was seen with velocities, by flights as known modes have them."""
+    drag = -np.log(modes.floating.matrix[0, 0]) / PERIOD
+    scatter = modes.floating.covariance[0, 0] / PERIOD
+    noise = flights.rough_noise(places.puck)
+    law = FlightLaw(float(drag), noise, modes.airflow_sd, float(scatter))
+    return recording(places, law, flights.partition(law, places.puck, table))
+
+
 def smoothed_mallet(
     places: Float[ndarray, "episode time 2"],
 ) -> tuple[Float[ndarray, "episode time 2"], Float[ndarray, "episode time 2"]]:
