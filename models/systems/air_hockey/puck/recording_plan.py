@@ -26,7 +26,7 @@ from ricochet.models.systems.air_hockey.table import Table
 STROKE, THROW, THROW_AT_MALLET = "stroke", "throw", "throw at the mallet"
 AIM = 0.04  # m, off the mallet's centre
 _FROM = ((-0.5, 0.3), (-0.4, 0.4))  # m, x and y of a throw at the mallet
-_SPEED = (0.5, 2.5)  # m/s
+_WAY = (0.35, 0.7)  # s, that it would take without drag
 _FINE = 20  # instants of a period that are searched
 
 
@@ -89,5 +89,4 @@ def _at_mallet(table: Table, draw: np.random.Generator) -> Float[ndarray, " 4"]:
     mallet = iiwa.tip(iiwa.HOME)[:2] + np.array(table.robot_base[:2])
     along = (mallet - place) / np.linalg.norm(mallet - place)
     aim = mallet + draw.uniform(-AIM, AIM) * np.array((-along[1], along[0]))
-    velocity = draw.uniform(*_SPEED) * (aim - place) / np.linalg.norm(aim - place)
-    return np.concatenate((place, velocity))
+    return np.concatenate((place, (aim - place) / draw.uniform(*_WAY)))
