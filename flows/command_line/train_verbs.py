@@ -8,6 +8,7 @@ import argparse
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ricochet.flows.command_line.verb import (
@@ -20,7 +21,7 @@ from ricochet.flows.command_line.verb import (
 from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.training import steps
-from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest
+from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest, Writing
 
 
 def train(training: Training, call: Call) -> Mapping[str, Any]:
@@ -29,6 +30,10 @@ def train(training: Training, call: Call) -> Mapping[str, Any]:
     if trials is not None:
         overrides.append(f"{training.section}.trials={trials}")
     settings = catalogue.load_settings(call.arguments.params, overrides)
+    for writing in training.writings:
+        file = getattr(call.arguments, _destination(writing))
+        if file is not None:
+            return _write(writing, TrainingRequest(settings, call.out, call.seed), file, call)
     announce(f"train {training.name}: loading {training.loads} ...")
     procedure, request = training.load(), TrainingRequest(settings, call.out, call.seed)
     result = _already_registered(procedure, request) if call.publish else None
@@ -48,6 +53,16 @@ def train(training: Training, call: Call) -> Mapping[str, Any]:
     elif training.then:
         call.report_next(training.then.format(name=next(iter(procedure.packages(request)))))
     return result
+
+
+def _write(writing: Writing, request: TrainingRequest, file: Path, call: Call) -> dict[str, Any]:
+    """Write a file in place of a training; the result is its path."""
+    call.report_line(writing.load()(request, file))
+    return {writing.what: str(file)}
+
+
+def _destination(writing: Writing) -> str:
+    return f"write_{writing.what}"
 
 
 def _searches(training: Training) -> bool:
@@ -71,12 +86,17 @@ def _already_registered(procedure: Procedure, request: TrainingRequest) -> dict[
     return {**procedure.describe(request), "trained": False, **published}
 
 
-def _no_options(parser: argparse.ArgumentParser) -> None:
-    """Add none."""
-
-
-def _train_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--trials", type=int, metavar="N", help="trials of an Optuna search")
+def _train_options(training: Training, parser: argparse.ArgumentParser) -> None:
+    if _searches(training):
+        parser.add_argument("--trials", type=int, metavar="N", help="trials of an Optuna search")
+    for each in training.writings:
+        parser.add_argument(
+            f"--write-{each.what}",
+            dest=_destination(each),
+            type=Path,
+            metavar="FILE",
+            help=f"write {each.summary} and train nothing",
+        )
 
 
 def verbs() -> tuple[Verb, ...]:
@@ -86,5 +106,5 @@ def verbs() -> tuple[Verb, ...]:
 
 def _train_verb(training: Training) -> Verb:
     run = partial(train, training)
-    options = _train_options if _searches(training) else _no_options
+    options = partial(_train_options, training)
     return Verb(("train", training.name), training.summary, training.example, run, options)

@@ -15,6 +15,7 @@ import secrets
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ricochet.models.core.bad_input import BadInput
+
+DAMAGED = (ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What NumPy and the standard library raise of an archive that is none, or not whole."""
+_SEAL = "seal"
+"""The array of a kept file that names its key and the digest of the others."""
 
 
 @contextlib.contextmanager
@@ -121,6 +127,9 @@ def cached_arrays(
 ) -> dict[str, NDArray[Any]]:
     """Return what an earlier run made, or make it and keep it in place of what is outdated.
 
+    A file counts by what it says of itself, the whole key and the digest of its arrays, not by its
+    name.
+
     Args:
         folder: Where it is kept; it must exist.
         key: Digest of everything that decides it.
@@ -128,18 +137,38 @@ def cached_arrays(
     """
     path = folder / f"{name}-{key[:16]}.npz"
     for place in (folder, *fallbacks):
-        with (
-            contextlib.suppress(OSError, ValueError, EOFError, zipfile.BadZipFile),
-            (place / path.name).open("rb") as file,  # NumPy leaves a damaged one open
-            np.load(file, allow_pickle=False) as found,
-        ):
-            return dict(found)
-    arrays = dict(make())  # absent or damaged everywhere
-    write_arrays(path, arrays)
+        found = _kept(place / path.name, key)
+        if found is not None:
+            return found
+    arrays = dict(make())  # absent, damaged or of another key everywhere
+    seal = np.array([key, _digest_of_arrays(arrays)])
+    write_arrays(path, {**arrays, _SEAL: seal})
     for old in folder.glob(f"{name}-*.npz"):
         if old != path:
             old.unlink(missing_ok=True)
     return arrays
+
+
+def _kept(path: Path, key: str) -> dict[str, NDArray[Any]] | None:
+    """Return the arrays of a file whose seal says that they are those of a key."""
+    with (
+        contextlib.suppress(OSError, KeyError, *DAMAGED),
+        path.open("rb") as file,  # NumPy leaves a damaged one open
+        np.load(file, allow_pickle=False) as found,
+    ):
+        arrays = dict(found)
+        sealed = arrays.pop(_SEAL).tolist()
+        return arrays if sealed == [key, _digest_of_arrays(arrays)] else None
+    return None
+
+
+def _digest_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the digest of names, types, shapes and bytes."""
+    facts = [
+        [name, array.dtype.str, list(array.shape), sha256(np.ascontiguousarray(array).tobytes())]
+        for name, array in sorted(arrays.items())
+    ]
+    return digest_of(facts)
 
 
 @contextlib.contextmanager

@@ -74,6 +74,20 @@ class Procedure:
 
 
 @dataclass(frozen=True)
+class Writing:
+    """A file that `ricochet train NAME --write-WHAT FILE` writes in place of a training.
+
+    Attributes:
+        summary: What it is, for the help.
+        load: Imports and returns what writes it and returns the line that says what to do next.
+    """
+
+    what: str
+    summary: str
+    load: Callable[[], Callable[[TrainingRequest, Path], str]]
+
+
+@dataclass(frozen=True)
 class Training:
     """A training that `ricochet train NAME` offers.
 
@@ -83,6 +97,7 @@ class Training:
         load: Imports and returns the procedure.
         then: The command that a user may want after it; `{name}` is that of the first package.
         loads: What takes a moment before it begins.
+        writings: Files that it may write instead.
     """
 
     name: str
@@ -92,6 +107,7 @@ class Training:
     load: Callable[[], Procedure]
     then: str = ""
     loads: str = "PyTorch"
+    writings: tuple[Writing, ...] = ()
 
 
 def take(step: Step, show: ProgressFactory) -> None:

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 
 from ricochet.hardware.microphones.interface import default_rig
+from ricochet.models.systems.air_hockey.puck import recording_plan
+from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.registry.packages import write_package
 from ricochet.tasks.systems import catalogue
+from ricochet.tasks.systems.air_hockey.recordings import puck_episodes, stroke_files
 from ricochet.tasks.systems.bouncing_ball.calibration import bounce_table, chain_answers, posterior
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
@@ -21,6 +24,7 @@ from ricochet.tasks.systems.drawers import sessions as drawer_sessions
 from ricochet.tasks.systems.drawers.sessions import StatedTake
 from tests.checkouts import ROOT
 from tests.tasks.conftest import package  # noqa: F401
+from tests.tasks.systems.air_hockey.recordings import recorded
 from tests.tasks.systems.bouncing_ball.calibration import family_cases, test_chain_answers
 from tests.test_base_install import clip
 
@@ -142,6 +146,20 @@ def test_a_session_of_a_drawer_has_the_fields_of_the_page() -> None:
     made = drawer_sessions.Session(Path("one"), "one", datetime.now(UTC), rig, "desk")
     content = json.loads(json.dumps(drawer_sessions.to_json(made, [take])))
     fields = stated("session.json of a drawer")
+    assert unstated(content, fields) == absent(content, fields) == set()
+
+
+def test_a_recording_of_a_puck_has_the_fields_of_the_page(tmp_path: Path) -> None:
+    content = json.loads((recorded.written(tmp_path) / puck_episodes.MANIFEST).read_text())
+    fields = stated("recording.json")
+    assert unstated(content, fields) == absent(content, fields) == set()
+
+
+def test_strokes_to_be_played_have_the_fields_of_the_page(tmp_path: Path) -> None:
+    play = recording_plan.plan(Table(), episodes=2, steps=50, draw=np.random.default_rng(0))
+    stroke_files.write_plays(tmp_path / "strokes.npz", play, seed=0)
+    content = json.loads((tmp_path / "strokes.json").read_text())
+    fields = stated("strokes.json")
     assert unstated(content, fields) == absent(content, fields) == set()
 
 

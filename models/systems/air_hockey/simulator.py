@@ -11,6 +11,7 @@ the puck touches anything; an opponent's mallet moves as it is scripted (`oppone
 whatever it meets.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -100,9 +101,15 @@ class Episode:
     blind: int = 0
 
 
-def build() -> World:
-    """Load the scene."""
+def build(edit: Callable[[mujoco.MjModel], None] | None = None) -> World:
+    """Load the scene.
+
+    Args:
+        edit: Makes another table of it, by changing the compiled model in place.
+    """
     model = mujoco.MjModel.from_xml_path(str(SCENE))
+    if edit is not None:
+        edit(model)
     data = mujoco.MjData(model)
     touched = {model.geom(name).id: name for name in (*RIMS, "mallet", "opponent")}
     puck = frozenset(model.geom(name).id for name in ("puck", "puck_outline"))

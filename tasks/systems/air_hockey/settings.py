@@ -19,6 +19,7 @@ class Hockey:
     lost: Number
     delay: Number
     mallet_known: bool
+    recording: str
     episodes: Count
     steps: Count
     shots: Count

@@ -1,6 +1,7 @@
 """What air hockey offers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
@@ -14,7 +15,7 @@ from ricochet.tasks.systems.interface import (
     StudyRequest,
     System,
 )
-from ricochet.tasks.training.steps import Procedure, Training
+from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest, Writing
 
 
 def _validation() -> Any:
@@ -35,6 +36,12 @@ def _energy() -> Procedure:
         lines=train.lines,
         metrics=train.metrics,
     )
+
+
+def _strokes() -> Callable[[TrainingRequest, Path], str]:
+    from ricochet.tasks.systems.air_hockey.recordings import stroke_files
+
+    return stroke_files.write
 
 
 def _shooting(request: StudyRequest) -> Mapping[str, Any]:
@@ -67,6 +74,13 @@ SYSTEM = System(
             example="ricochet train energy --out artifacts/train/energy",
             then="ricochet validate shooting-balanced",
             load=_energy,
+            writings=(
+                Writing(
+                    "strokes",
+                    "strokes and throws to be played for a recording (hockey.recording)",
+                    _strokes,
+                ),
+            ),
         ),
     ),
     studies=(

@@ -81,3 +81,37 @@ def test_cached_arrays_are_made_once_a_key_and_again_where_damaged(tmp_path):
         found.write_bytes(damaged)
         assert kept("2" * 64)[1] == len(made)
     assert len(made) == 5
+
+
+def test_cached_arrays_of_another_key_or_changed_by_hand_are_made_again(tmp_path):
+    """Keys that begin alike share a name; a file of numbers alone says nothing of where from."""
+    one, other = "1" * 64, "1" * 63 + "2"
+
+    def kept(key, value):
+        return files.cached_arrays(tmp_path, "modes", key, lambda: {"a": np.array([value])})["a"][0]
+
+    assert (kept(one, 1.0), kept(one, 2.0)) == (1.0, 1.0)
+    assert kept(other, 3.0) == 3.0
+    (path,) = tmp_path.iterdir()
+    with np.load(path) as found:
+        whole = dict(found)
+    for changed in ({"a": np.array([9.0])}, {**whole, "a": np.array([9.0])}):
+        files.write_arrays(path, changed)
+        assert kept(other, 4.0) == 4.0
+        files.write_arrays(path, whole)
+        assert kept(other, 5.0) == 3.0
+
+
+def test_no_changed_byte_of_kept_arrays_is_an_error_or_another_number(tmp_path):
+    def kept():
+        made = {"a": np.arange(6.0)}
+        return files.cached_arrays(tmp_path, "modes", "3" * 64, lambda: made)["a"].tolist()
+
+    expected = kept()
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 3):
+        changed = bytearray(whole)
+        changed[place] ^= 0xFF
+        path.write_bytes(changed)
+        assert kept() == expected

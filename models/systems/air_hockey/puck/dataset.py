@@ -27,6 +27,7 @@ from ricochet.models.systems.air_hockey.table import Table
 RUN = 0.2  # m
 OFF = 0.03  # m
 POSTURES = 64
+ROLLING = 0.3  # m/s, of the pucks that are struck, at most
 _SPREAD = 0.8  # rad, standard deviation of a random posture's joints about home
 _SLOW, _FAST = 0.4, 3.2  # m/s, between which strokes are
 _LEAST_SHARE = 0.6  # of the fastest speed, down to which a stroke is made
@@ -93,14 +94,20 @@ def fast_puck(table: Table, *, draw: np.random.Generator) -> Float[ndarray, " 4"
     return np.array((*place, speed * np.cos(angle), speed * np.sin(angle)))
 
 
-def random_stroke(table: Table, *, steps: int, draw: np.random.Generator) -> Stroke:
-    """Return a stroke into a puck at rest or slow, of random place, direction, speed and offset."""
+def random_stroke(
+    table: Table, *, steps: int, draw: np.random.Generator, rolling: float = ROLLING
+) -> Stroke:
+    """Return a stroke into a puck of random place, direction, speed and offset.
+
+    Args:
+        rolling: Largest speed of the puck, m/s; 0 for pucks at rest.
+    """
     while True:
         place = draw.uniform((-0.7, -0.39), (-0.2, 0.39))
         angle = draw.uniform(-1.3, 1.3)
         along = np.array((np.cos(angle), np.sin(angle)))
         across = np.array((-along[1], along[0]))
-        slow = draw.uniform(0.0, 0.3) * _heading(draw)
+        slow = draw.uniform(0.0, rolling) * _heading(draw)
         off = draw.uniform(-OFF, OFF)
         gap = np.sqrt(table.contact_radius**2 - off**2)
         touch = place - gap * along + off * across

@@ -37,7 +37,7 @@ class Recording:
     """Episodes sampled once a period, in the table's frame.
 
     Attributes:
-        puck, puck_velocity: Of its centre, m and m/s.
+        puck, puck_velocity: Of its centre, m and m/s; NaN where they are not known.
         mallet, mallet_velocity: Likewise; NaN where there is none.
     """
 
@@ -91,11 +91,13 @@ def assign(recording: Recording, table: Table, *, drag: Float[ndarray, "2"]) -> 
     kick = np.linalg.norm(speed[:, 1:] - speed[:, :-1] * np.exp(-drag * PERIOD), axis=-1)
     slack = _KICK + (0.03 * np.linalg.norm(speed[:, :-1], axis=-1) if not drag.any() else 0.0)
     touching = _touching(recording, table)
-    busy = (kick > slack) | touching[:, 1:] | touching[:, :-1]
+    busy = ~(kick <= slack) | touching[:, 1:] | touching[:, :-1]  # NaN: not known to float
+    known = np.isfinite(speed).all(-1)
     found: dict[str, list[tuple[ndarray, ...]]] = {"bank": [], "strike": []}
     for episode in range(len(busy)):
         for start, stop in _runs(busy[episode]):
-            whole = not (touching[episode, start] or touching[episode, stop])
+            ends = episode, (start, stop)
+            whole = known[ends].all() and not touching[ends].any()
             one = _contact(recording, table, drag, (episode, start, stop)) if whole else None
             if one is not None:
                 found[one[0]].append(one[1])

@@ -48,7 +48,11 @@ def train(request: TrainingRequest, name: str, progress: Progress = no_progress)
         },
         key=key,
         git_commit=git_commit(),
-        settings={**asdict(settings), "seed": request.seed},
+        settings={
+            **asdict(settings),
+            "seed": request.seed,
+            "recording": training_data.recorded(request),
+        },
     )
 
 

@@ -18,9 +18,10 @@ from ricochet.tasks.training.steps import Publication, TrainingRequest
 
 EXPERIMENT = "energy"
 PURPOSE = (
-    "Policies that shoot a puck, learnt from simulated episodes (`ricochet train energy`): a run a "
-    "setting, below the run of the training that they share. `regret` is the chance of a goal that "
-    "the policy gives away to a search over all angles: lower is better."
+    "Policies that shoot a puck (`ricochet train energy`), learnt from episodes of the simulated "
+    "table or, where `recording` is a digest, of a recorded one: a run a setting, below the run of "
+    "the training that they share. `regret` is the chance of a goal that the policy gives away to "
+    "a search over all angles: lower is better."
 )
 
 

@@ -22,6 +22,7 @@ from ricochet.tasks.storage.files import digest_of, write_json
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey.policies import packages, training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import HELD_OUT, READER, folder_of
+from ricochet.tasks.systems.air_hockey.policies.training_data import SIMULATED
 from ricochet.tasks.systems.air_hockey.policy_names import policy_names
 from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.training.steps import Step, TrainingRequest
@@ -103,11 +104,16 @@ def describe(request: TrainingRequest) -> dict[str, Any]:
 
 
 def lines(result: Mapping[str, Any], out: Path) -> tuple[str, ...]:
-    """Return the result in a line a setting for the terminal."""
-    return tuple(
-        f"{name}: loses {row['regret_share']:.4f} of the best objective,"
-        f" {row['agreement']:.2f} of the modes agree"
-        for name, row in result["energies"].items()
+    """Return the result in a line a setting for the terminal, and where the contacts are from."""
+    recording = result["settings"]["recording"]
+    source = "the simulated table" if recording == SIMULATED else f"recording {recording[:12]}"
+    return (
+        *(
+            f"{name}: loses {row['regret_share']:.4f} of the best objective,"
+            f" {row['agreement']:.2f} of the modes agree"
+            for name, row in result["energies"].items()
+        ),
+        f"contacts learnt from {source}",
     )
 
 

@@ -6,6 +6,7 @@ interrupted goes on where it stopped, and a search trains again without simulati
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
@@ -20,6 +21,7 @@ from ricochet.models.systems.air_hockey.puck import (
     dynamics,
     mode_fitting,
     prediction_checks,
+    recorded_modes,
 )
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
@@ -29,6 +31,7 @@ from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.storage.files import cached_arrays, digest_of, output_folder
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
+from ricochet.tasks.systems.air_hockey.recordings import puck_episodes
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.training.steps import TrainingRequest
 
@@ -37,6 +40,9 @@ MODES, STROKES, TARGETS, UNSEEN = range(4)
 """Streams of randomness."""
 MAKER = "ricochet.tasks.systems.air_hockey.policies.policy"
 """The module that makes a package of what the steps keep."""
+SIMULATED = "simulated"
+"""Stands for the digest of a recording where there is none."""
+_ENOUGH = "records that hold enough contacts"
 LONG = 100
 """Periods of an episode that predictions are held against."""
 
@@ -51,43 +57,42 @@ class Targets:
 
 
 def modes(request: TrainingRequest, progress: Progress = no_progress) -> PuckModes:
-    """Learn how the puck moves on the simulated table; `BadInput` if it has too few contacts."""
-    settings = request.settings[Hockey]
+    """Learn how the puck moves on the recorded table, or on the simulated one.
+
+    Raises:
+        BadInput: If a recording cannot be used, or there are too few contacts.
+    """
 
     def make() -> dict[str, np.ndarray]:
-        world = simulator.build()
-        recording = dataset.collect(
-            world,
-            episodes=settings.episodes,
-            steps=settings.steps,
-            disturbance=disturbance_of(settings),
-            draw=_draw(request, MODES),
-            progress=lambda done: progress(done, settings.episodes),
-        )
-        try:
-            return dynamics.to_arrays(mode_fitting.fit(recording, world.table))
-        except ValueError as error:
-            found = f"{settings.episodes}, {settings.steps} ({error})"
-            expected = "records that hold enough contacts"
-            raise BadInput("hockey.episodes, hockey.steps", found, expected) from error
+        learn = _recorded_modes if request.settings[Hockey].recording else _simulated_modes
+        return dynamics.to_arrays(learn(request, progress))
 
     return dynamics.from_arrays(_cached(request, "modes", modes_key(request), make))
 
 
+def recorded(request: TrainingRequest) -> str:
+    """Return the digest of the recording that the modes are learnt from, or `SIMULATED`."""
+    path = request.settings[Hockey].recording
+    return puck_episodes.read(Path(path)).digest if path else SIMULATED
+
+
 def predictions(request: TrainingRequest, progress: Progress = no_progress) -> tuple[Row, ...]:
     """Compare the modes' predictions with episodes that they were not learnt from."""
-    draw, world = _draw(request, UNSEEN), simulator.build()
-    settings = request.settings[Hockey]
-    unseen = dataset.collect(
-        world,
-        episodes=settings.episodes,
-        steps=LONG,
-        disturbance=disturbance_of(settings),
-        draw=draw,
-        progress=lambda done: progress(done, settings.episodes),
-    )
-    noise, learnt = settings.position_noise, modes(request)
-    return prediction_checks.prediction_table(learnt, unseen, world.table, noise=noise, draw=draw)
+    draw, settings, learnt = _draw(request, UNSEEN), request.settings[Hockey], modes(request)
+    if settings.recording:
+        _, held_out = puck_episodes.split(puck_episodes.read(Path(settings.recording)))
+        unseen = recorded_modes.smoothed_by(learnt, held_out, Table())
+    else:
+        unseen = dataset.collect(
+            simulator.build(),
+            episodes=settings.episodes,
+            steps=LONG,
+            disturbance=disturbance_of(settings),
+            draw=draw,
+            progress=lambda done: progress(done, settings.episodes),
+        )
+    noise = settings.position_noise
+    return prediction_checks.prediction_table(learnt, unseen, Table(), noise=noise, draw=draw)
 
 
 def strokes(request: TrainingRequest, progress: Progress = no_progress) -> Strokes:
@@ -145,6 +150,8 @@ def predictions_key(request: TrainingRequest) -> str:
 def modes_key(request: TrainingRequest) -> str:
     """Return the digest of everything that decides the modes."""
     settings = request.settings[Hockey]
+    if settings.recording:
+        return _key(request, MODES, recording=recorded(request))
     facts = {"airflow": settings.airflow, "episodes": settings.episodes, "steps": settings.steps}
     return _key(request, MODES, hockey=facts)
 
@@ -152,6 +159,34 @@ def modes_key(request: TrainingRequest) -> str:
 def strokes_key(request: TrainingRequest) -> str:
     """Return the digest of everything that decides the table of strokes."""
     return _key(request, STROKES)
+
+
+def _simulated_modes(request: TrainingRequest, progress: Progress) -> PuckModes:
+    """Record on the simulated table and learn its modes."""
+    settings, world = request.settings[Hockey], simulator.build()
+    recording = dataset.collect(
+        world,
+        episodes=settings.episodes,
+        steps=settings.steps,
+        disturbance=disturbance_of(settings),
+        draw=_draw(request, MODES),
+        progress=lambda done: progress(done, settings.episodes),
+    )
+    try:
+        return mode_fitting.fit(recording, world.table)
+    except ValueError as error:
+        found = f"{settings.episodes}, {settings.steps} ({error})"
+        raise BadInput("hockey.episodes, hockey.steps", found, _ENOUGH) from error
+
+
+def _recorded_modes(request: TrainingRequest, progress: Progress) -> PuckModes:
+    """Learn the modes of a recording, but for the episodes that are held out."""
+    path = request.settings[Hockey].recording
+    learnt, _ = puck_episodes.split(puck_episodes.read(Path(path)))
+    try:
+        return recorded_modes.fit(learnt, Table())[0]
+    except ValueError as error:
+        raise BadInput(path, str(error), _ENOUGH) from error
 
 
 def _key(request: TrainingRequest, stream: int, **facts: object) -> str:

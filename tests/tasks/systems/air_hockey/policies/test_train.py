@@ -205,7 +205,11 @@ def test_a_search_starts_with_the_settings_and_its_best_is_what_is_written(asked
     best = search.search(requested)
     told = packages.READER
     package = packages.read_package(packages.folder_of(requested.out, NAMES[0]), reader=told)
-    assert package.settings["training"] == {**asdict(best), "seed": 0}
+    assert package.settings["training"] == {
+        **asdict(best),
+        "seed": 0,
+        "recording": training_data.SIMULATED,
+    }
     assert package.arrays["energy.last"].shape == (best.hidden,)
 
 

@@ -1,0 +1,90 @@
+"""Modes learnt from noisy places against those of the exact record, and what cannot change them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ricochet.models.systems.air_hockey.puck import dynamics, flights, recorded_modes
+from ricochet.models.systems.air_hockey.puck.recorded_modes import Places
+from ricochet.models.systems.air_hockey.table import Table
+from tests.oracles import hockey_records
+from tests.oracles.hockey_records import AIRFLOW, DRAG
+
+TABLE = Table()
+NOISE = 1e-3
+
+
+@pytest.fixture(scope="module")
+def places() -> Places:
+    draw = np.random.default_rng(2)
+    recording = hockey_records.record(100, draw)
+    puck, mallet = (
+        part + NOISE * draw.standard_normal(part.shape)
+        for part in (recording.puck, recording.mallet)
+    )
+    return Places(puck, mallet)
+
+
+@pytest.fixture(scope="module")
+def learnt(places):
+    return recorded_modes.fit(places, TABLE)
+
+
+def test_the_law_of_what_was_seen_is_recovered(learnt):
+    """As of an exact record of 100 episodes (`test_mode_fitting`), to four of its errors.
+
+    One more for what is seen to a millimetre: a velocity to 5 mm/s, 1 % of a contact's.
+    """
+    modes, law = learnt
+    np.testing.assert_allclose(np.diag(modes.floating.matrix), np.exp(-DRAG * 0.02), atol=6e-4)
+    np.testing.assert_allclose(np.diag(modes.wall.matrix), (-0.75, 0.84), atol=0.05)
+    at_one = modes.mallet.matrix @ (0.0, 0.0, 1.0, 0.0) + modes.mallet.offset
+    assert at_one[0] == pytest.approx(1.45, abs=0.05)
+    assert modes.airflow_sd == pytest.approx(AIRFLOW, rel=0.2)
+    assert law.noise == pytest.approx(NOISE, rel=0.05)
+
+
+def test_the_laws_are_no_narrower_than_what_made_them(learnt):
+    """An sd of 60 banks to 9 %, of 50 strikes to 10 %; three of them below."""
+    modes, _ = learnt
+    assert (np.sqrt(np.diag(modes.wall.covariance)) > 0.72 * hockey_records.WALL_SD).all()
+    assert (np.sqrt(np.diag(modes.mallet.covariance)) > 0.7 * hockey_records.MALLET_SD).all()
+    assert np.linalg.eigvalsh(modes.floating.covariance)[0] > 0.0
+
+
+def test_order_and_mirror_do_not_change_what_is_learnt(places, learnt):
+    mirrored = Places(places.puck[::-1] * (1.0, -1.0), places.mallet[::-1] * (1.0, -1.0))
+    found = dynamics.to_arrays(recorded_modes.fit(mirrored, TABLE)[0])
+    for name, array in dynamics.to_arrays(learnt[0]).items():
+        np.testing.assert_allclose(found[name], array, atol=1e-3)  # of a search's end
+
+
+def test_scatter_is_no_less_than_the_likeliest_and_grows_where_there_is_some():
+    """White accelerations of 5e-3 m^2/s^3 are found to a third: 40 flights of 50 samples."""
+    draw, law = np.random.default_rng(0), flights.FlightLaw(0.5, NOISE, 0.07, 5e-3)
+    begins, motion = np.zeros((40, 50), bool), law.motion
+    begins[:, 0] = True
+    state = np.stack((np.zeros((40, 2)), draw.normal(0.0, 1.0, (40, 2)), np.zeros((40, 2))), -1)
+    root = np.linalg.cholesky(motion.scatter[:2, :2])
+    seen = []
+    for _ in range(50):
+        seen.append(state[..., 0] + NOISE * draw.standard_normal((40, 2)))
+        state = state @ motion.transition.T
+        state[..., :2] += draw.standard_normal((40, 2, 2)) @ root.T
+    found = flights.likeliest(replace(law, scatter=1e-4), np.stack(seen, 1), begins)
+    assert found.scatter == pytest.approx(5e-3, rel=0.33)
+    above = recorded_modes.cautious_scatter(found, np.stack(seen, 1), begins)
+    assert found.scatter < above < 1.5 * found.scatter
+
+
+def test_a_mallet_is_followed_and_its_absence_is_kept():
+    times = 0.02 * np.arange(40)[:, None]
+    path = np.column_stack((0.5 * np.sin(3.0 * times), 0.2 * np.cos(4.0 * times)))
+    truth = np.column_stack((1.5 * np.cos(3.0 * times), -0.8 * np.sin(4.0 * times)))
+    seen = path + NOISE * np.random.default_rng(0).standard_normal(path.shape)
+    seen[10:13] = np.nan
+    place, velocity = recorded_modes.smoothed_mallet(seen[None])
+    assert np.isnan(place[0, 10:13]).all() and np.isfinite(place[0, 13:]).all()
+    inside = np.r_[2:9, 14:38]
+    assert np.abs(velocity[0] - truth)[inside].max() < 0.05
