@@ -11,10 +11,12 @@ are in s.
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
 
 from ricochet.models.systems.air_hockey import soft_strikes, strike_plan
 from ricochet.models.systems.air_hockey.arm.arm_controller import ArmController
@@ -32,6 +34,7 @@ RETARGET_UNTIL = 0.3  # before the contact: the latest time at which the target 
 LATER = 6 * PERIOD * np.arange(6)  # by which one is put off for an opponent
 LONGEST_DELAY = 0.6  # by which a contact is put off that cannot be met in time
 RESTING = 0.03  # m/s, up to which a puck is taken to rest: it can be struck at any time
+FAR = 0.2  # by which a shot is farther ahead than a stroke takes, so that it need not be sought
 TIMES = np.arange(0.9, 2.7, 8 * PERIOD)  # until the contact, that are tried where it does not
 PUSHED = 0.25  # m/s, up to which a puck that cannot be shot is pushed
 LEARNT = 2.0  # until a contact, for which an opponent is watched if the puck can wait
@@ -53,6 +56,14 @@ class Skill(Enum):
 ALL = frozenset(Skill)
 
 
+@dataclass(frozen=True)
+class Look:
+    """Times until the contact that were ranked in a period, and what a shot is worth then."""
+
+    times: Float[ndarray, " time"]
+    worth: Float[ndarray, " time"]
+
+
 class StrikeChooser:
     """Chooses strikes in an episode, for the arm as it is planned and the table as it is seen.
 
@@ -70,12 +81,15 @@ class StrikeChooser:
     ) -> None:
         """Begin an episode."""
         self._context, self._table, self._arm, self._skills = context, table, arm, skills
-        self.ahead, self._until, self._looked, self._tried = FIRST_GUESS, 0.0, -1, 0
+        self.ahead, self._until, self._tried = FIRST_GUESS, 0.0, 0
+        self._looks: list[Look] = []
+        self._shot: StrikePlan | None = None
         context.policy.reset()
 
     def again(self) -> None:
         """Begin anew after a strike."""
-        self.ahead, self._tried = FIRST_GUESS, 0
+        self.ahead, self._until, self._tried = FIRST_GUESS, 0.0, 0
+        self._looks, self._shot = [], None
         self._context.policy.reset()
 
     def comes_fast(self, puck: State) -> bool:
@@ -105,13 +119,20 @@ class StrikeChooser:
     def strike(self, puck: State, *, is_watched: bool) -> StrikePlan | None:
         """Return a shot or, once it was watched for long enough, a push; with when it is due."""
         ahead = self._when(puck) if Skill.SHOOT in self._skills else None
-        found = None if ahead is None else self.shot(puck, ahead, near=None)
+        found = None if ahead is None else self._first_shot(puck, ahead)
         if found is not None and ahead is not None:
             self.ahead = periods(found.contact.duration + SLACK)
             return replace(found, left=ahead)
         found = self._push(puck) if is_watched and Skill.PUSH in self._skills else None
         self.ahead = self.ahead if found is None else found.left
         return found
+
+    def _first_shot(self, puck: State, ahead: float) -> StrikePlan | None:
+        """Return a shot a while ahead; one found before serves while that is not soon."""
+        far = ahead > self.ahead + FAR and self._table.opponent.is_there
+        if not (far and self._looks and self._shot is not None):
+            self._shot = self.shot(puck, ahead, near=None)
+        return self._shot
 
     def shot(self, puck: State, left: float, *, near: float | None) -> StrikePlan | None:
         """Return the shot that meets the puck a while ahead."""
@@ -127,14 +148,20 @@ class StrikeChooser:
     def replanned(self, puck: State, strike: StrikePlan) -> StrikePlan | None:
         """Return the strike at where the puck now goes, every few periods perhaps another one."""
         moved = strike_plan.updated(self._context.strokes, puck, strike)
-        looks = round(strike.left / PERIOD) % REPLAN_PERIODS == 0 and strike.left > RETARGET_UNTIL
+        count = round(strike.left / PERIOD)
+        looks = count % REPLAN_PERIODS == 0 and strike.left > RETARGET_UNTIL
         if strike.is_stop:
             least = 0.0 if moved is None else strike.worth + BETTER_STOP
             return (self.stop(puck, least=least) if looks or moved is None else None) or moved
         if strike.is_push:
             return moved
         found = self.shot(puck, strike.left, near=strike.angle) or moved
-        return (self._retargeted(puck, found or strike) if looks else None) or found
+        if self._table.opponent.is_there:  # a delay at a time, twice as often
+            looks = count % 2 == 0 and strike.left > RETARGET_UNTIL
+            later = LATER[[0, 1 + count // 2 % (len(LATER) - 1)]]
+        else:
+            later = LATER[:1]
+        return (self._retargeted(puck, found or strike, later) if looks else None) or found
 
     def _push(self, puck: State) -> StrikePlan | None:
         """Return a push of a puck that there is no shot for."""
@@ -169,21 +196,38 @@ class StrikeChooser:
         rests, opponent = np.hypot(*puck.mean[2:4]) < RESTING, self._table.opponent
         if rests and not opponent.is_there:
             return self.ahead
-        self._until, self._looked = self._until - PERIOD, self._looked + 1
-        if self._looked % REPLAN_PERIODS and self._until > self.ahead - SLACK:
-            return self._until
-        times = np.sort(np.append(TIMES, self.ahead))
-        after = LEARNT - opponent.watched if opponent.is_there else 0.0
-        found = strike_plan.best_time(
-            self._context, puck, times=times, opponent=opponent, after=after
-        )
-        self._until = 0.0 if found is None else found
-        return found
+        self._looks.append(self._look(puck, len(self._looks)))
+        self._until -= PERIOD
+        if len(self._looks) == REPLAN_PERIODS:
+            self._until, self._looks = self._best_time(), []
+        return self._until if self._until > 0.0 else None
 
-    def _retargeted(self, puck: State, strike: StrikePlan) -> StrikePlan | None:
-        """Return a clearly better shot, when the arm can make it; None if there is none."""
+    def _look(self, puck: State, number: int) -> Look:
+        """Rank a part of the times until the contact: a period is too short for all."""
+        times = TIMES[number::REPLAN_PERIODS]
+        times = times if number else np.sort(np.append(times, self.ahead))
+        worth = strike_plan.rank_times(
+            self._context, puck, times=times, opponent=self._table.opponent
+        )
+        return Look(times, worth)
+
+    def _best_time(self) -> float:
+        """Return the best time of the last looks, of those past `LEARNT` if there is one; or 0."""
+        ago = PERIOD * np.arange(len(self._looks))[::-1]
+        times = np.concatenate([at.times - t for at, t in zip(self._looks, ago, strict=True)])
+        worth = np.concatenate([each.worth for each in self._looks])
+        opponent = self._table.opponent
+        after = LEARNT - opponent.watched if opponent.is_there else 0.0
+        late = np.where(times > after, worth, -np.inf)
+        worth = late if np.isfinite(late).any() else worth
+        best = int(worth.argmax())
+        return float(times[best]) if np.isfinite(worth[best]) else 0.0
+
+    def _retargeted(
+        self, puck: State, strike: StrikePlan, later: Float[ndarray, " time"]
+    ) -> StrikePlan | None:
+        """Return a clearly better shot, perhaps later, when the arm can make it; or None."""
         arm, opponent = self._arm, self._table.opponent
-        later = LATER[: 1 if not opponent.is_there else None]
         other = strike_plan.retargeted(
             self._context,
             puck,

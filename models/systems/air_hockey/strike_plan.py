@@ -118,34 +118,25 @@ def find(
     return _at(context, state, angle, left=left, offset=offset)
 
 
-def best_time(
+def rank_times(
     context: StrikeContext,
     puck: piecewise_filter.State,
     *,
     times: Float[ndarray, " time"],
     opponent: OpponentTracker | None = None,
-    after: float = 0.0,
-) -> float | None:
-    """Return the time until the contact, of some, at which a shot is best; None if none is good.
+) -> Float[ndarray, " time"]:
+    """Return what the best shot is worth at some times until the contact, ascending.
 
-    A stroke from home must be over by then; of equal shots the earlier is better by `WAITING`, and
-    one after a time is taken before any other.
+    A stroke from home must be over by then, or it is -inf; of equal shots the earlier is better by
+    `WAITING`.
     """
-    late = times > after
-    if late.any() and not late.all():
-        found = best_time(context, puck, times=times[late], opponent=opponent)
-        if found is not None:
-            return found
-        times = times[~late]
     states = states_ahead(puck, times)
     ranked = context.policy.rank(states, _opposed(opponent, times[:, None]))
     normal = np.stack((np.cos(ranked.angle), np.sin(ranked.angle)), -1)
     base = np.array(context.table.robot_base[:2])
     mallet = states[:, :2] - base - context.table.contact_radius * normal
     early = context.strokes.duration(mallet, ranked.angle) > times
-    worth = np.where(early, -np.inf, ranked.worth - WAITING * times)
-    best = int(worth.argmax())
-    return float(times[best]) if np.isfinite(worth[best]) else None
+    return np.where(early, -np.inf, ranked.worth - WAITING * times)
 
 
 def states_ahead(

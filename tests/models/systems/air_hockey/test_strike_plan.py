@@ -121,31 +121,24 @@ def test_a_strike_that_is_better_later_is_put_off(arm: Strokes) -> None:
     assert found.put_off == pytest.approx(before.put_off + 0.2)
 
 
-def test_the_best_time_is_that_of_the_best_shot_and_the_earlier_of_equal_ones(arm: Strokes) -> None:
+def test_times_are_worth_what_their_best_shots_are_and_the_earlier_of_equal_ones_more(
+    arm: Strokes,
+) -> None:
     """A puck that rolls to the right is worth more the later; one at rest as much at any time.
 
-    What a stroke from home has no time for is not chosen.
+    What a stroke from home has no time for is worth nothing.
     """
     context, times = StrikeContext(MODES, arm, Fixed(0.0)), np.arange(0.4, 2.6, 0.2)
     needs = float(arm.duration(np.array((0.93, 0.0)), np.array(0.0)))
     rests, rolls = puck((-0.5, 0.0)), puck((-0.5, 0.05))
     rolls = replace(rolls, mean=np.array((-0.5, 0.05, 0.0, -0.05, 0.0, 0.0)))
-    first = strike_plan.best_time(context, rests, times=times)
-    assert first == pytest.approx(times[times >= needs][0])
-    assert strike_plan.best_time(context, rolls, times=times) == pytest.approx(times[-1])
+    worth = strike_plan.rank_times(context, rests, times=times)
+    assert times[worth.argmax()] == pytest.approx(times[times >= needs][0])
+    assert (worth[times < needs] == -np.inf).all() and np.isfinite(worth[times >= needs]).all()
+    np.testing.assert_allclose(np.diff(worth[times >= needs]), -0.2 * strike_plan.WAITING)
+    assert strike_plan.rank_times(context, rolls, times=times).argmax() == len(times) - 1
     nothing = StrikeContext(MODES, arm, Fixed(None))
-    assert strike_plan.best_time(nothing, rests, times=times) is None
-
-
-def test_a_time_after_the_given_one_is_taken_before_any_other(arm: Strokes) -> None:
-    """A puck that rolls to the left is worth less the later."""
-    context, times = StrikeContext(MODES, arm, Fixed(0.0)), np.arange(0.9, 2.6, 0.2)
-    rolls = replace(puck((-0.5, 0.0)), mean=np.array((-0.5, 0.0, 0.0, 0.02, 0.0, 0.0)))
-    at = {after: strike_plan.best_time(context, rolls, times=times, after=after) for after in
-          (0.0, 1.6, 3.0)}  # fmt: skip
-    assert at[0.0] is not None and at[0.0] < 1.6
-    assert at[1.6] == pytest.approx(times[times > 1.6][0])
-    assert at[3.0] == at[0.0]
+    assert (strike_plan.rank_times(nothing, rests, times=times) == -np.inf).all()
 
 
 def test_states_at_several_times_are_those_predicted_from_now() -> None:
