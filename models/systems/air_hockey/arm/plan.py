@@ -18,8 +18,8 @@ from ricochet.models.systems.air_hockey.arm.stroke_path import BRAKE, HOLD
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
 from ricochet.models.systems.air_hockey.interface import PERIOD
 
-LARGEST_USE = 1.015
-"""What plans may use of joint speed and clearance: 0.95 of the former's true limit."""
+LARGEST_USE = 1.01
+"""What plans may use of joint speed and clearance: 0.944 of the former's true limit."""
 LARGEST_ACCELERATION_USE = 1.15
 """What they may use of acceleration, of 0.8 of what the joints can do."""
 _DIFFERENCE = 1e-4
