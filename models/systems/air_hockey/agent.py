@@ -1,15 +1,18 @@
-"""An agent that shoots pucks: 23 numbers in, the joints' positions and speeds in 20 ms out.
+"""An agent that plays air hockey: 23 numbers in, the joints' positions and speeds in 20 ms out.
 
     watch     the filter estimates where the puck is and how the airflow pushes it, the tracker
-              where the opponent's mallet will be; the search for an angle converges, and the best
-              time for the contact is waited for. A puck that cannot be shot is pushed
+              where the opponent's mallet will be; a strike is chosen (`strike_choice`): a shot,
+              whose angle converges and for whose contact the best time is waited, or a push of a
+              puck that cannot be shot
     stroke    the run-up is planned again every period to where the puck will be at the contact
     leave     after the contact the mallet goes on, brakes and returns home; then it watches again
     retreat   on a fault the arm brakes and goes home, and `faults` gains one line
 
+A puck that comes fast is stopped, whatever the arm does but strike.
+
 It is an agent of the 2023 Robot Air Hockey Challenge: an object with `reset()` and
-`draw_action(observation)` (`interface`). `observer` takes observations in, `strike_plan` says which
-strike is planned, `arm.arm_controller` commands.
+`draw_action(observation)` (`interface`). `observer` takes observations in, `strike_choice` says
+which strike is planned, `arm.arm_controller` commands.
 
 Fig. 2 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for Robot Air
 Hockey": estimation, contact planning and robot control, all at 50 Hz.
@@ -61,7 +64,11 @@ class ShootingAgent:
     def __init__(
         self, context: StrikeContext, *, skills: frozenset[Skill] = ALL, seed: int = 0
     ) -> None:
-        """Prepare the agent; every episode begins anew with the seed of the planner's samples."""
+        """Prepare the agent; every episode begins anew with the seed of the planner's samples.
+
+        Args:
+            skills: What it may do.
+        """
         self._context, self._skills, self._seed = context, skills, seed
         self.reset()
 
