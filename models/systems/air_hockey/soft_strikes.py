@@ -17,7 +17,12 @@ from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
 from ricochet.models.systems.air_hockey.shots.push import WIND_UP, Aim, rank_pushes
 from ricochet.models.systems.air_hockey.shots.stop import ELSEWHERE, rank_stops
-from ricochet.models.systems.air_hockey.strike_plan import WAITING, StrikeContext, StrikePlan
+from ricochet.models.systems.air_hockey.strike_plan import (
+    MISSED,
+    WAITING,
+    StrikeContext,
+    StrikePlan,
+)
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
 
 TIMES = np.arange(0.14, 2.0, 3 * PERIOD)  # until the contact
@@ -25,6 +30,8 @@ QUICKEST = 1.4
 """Least time of a move from rest to rest, in units of that at the joints' full speeds."""
 LOW = iiwa.LINK_HEIGHT + 0.03  # m
 """Height of link 7 under which a posture far out is that of a stroke, not the nearest."""
+FARTHEST = 1.42
+"""How far off the base's axis a mallet may be, m."""
 LIKELY = 0.1
 """Half the least chance to stay that makes a puck worth stopping that enters no goal."""
 
@@ -84,6 +91,7 @@ def find_pushes(
     return tuple(
         StrikePlan(left, float(a), easy_contact(q, a, v, duration=t), state, is_push=True)
         for q, a, v, t in zip(postures, angle, speed, least + WIND_UP, strict=True)
+        if np.isfinite(t)
     )
 
 
@@ -102,7 +110,10 @@ def _postures(
     angle: Float[ndarray, " row"],
     joints: Float[ndarray, " 7"],
 ) -> tuple[Float[ndarray, "row 7"], Float[ndarray, " row"]]:
-    """Return postures that meet pucks at angles, near `joints` if they can, and least times."""
+    """Return postures that meet pucks at angles, near `joints` if they can, and least times.
+
+    What is out of reach takes for ever.
+    """
     table, normal = context.table, np.stack((np.cos(angle), np.sin(angle)), -1)
     mallet = states[:, :2] - np.array(table.robot_base[:2]) - table.contact_radius * normal
     tip = np.column_stack((mallet, np.full(len(states), iiwa.TIP_HEIGHT)))
@@ -111,4 +122,7 @@ def _postures(
     if len(far):
         where = np.column_stack((mallet[far], np.clip(angle[far], -LARGEST_ANGLE, LARGEST_ANGLE)))
         postures[far] = context.strokes.stroke(where).joints
-    return postures, (QUICKEST * np.abs(postures - joints) / iiwa.SPEED_LIMIT).max(-1)
+    least = (QUICKEST * np.abs(postures - joints) / iiwa.SPEED_LIMIT).max(-1)
+    off = np.linalg.norm(iiwa.tip(postures) - tip, axis=-1)
+    reached = (off < MISSED) & (np.hypot(*mallet.T) < FARTHEST)
+    return postures, np.where(reached, least, np.inf)

@@ -36,6 +36,7 @@ LONGEST_DELAY = 0.6  # by which a contact is put off that cannot be met in time
 RESTING = 0.03  # m/s, up to which a puck is taken to rest: it can be struck at any time
 FAR = 0.2  # by which a shot is farther ahead than a stroke takes, so that it need not be sought
 TIMES = np.arange(0.9, 2.7, 8 * PERIOD)  # until the contact, that are tried where it does not
+PATIENCE = 0.3  # without a shot, until a puck is pushed: chances come and go
 PUSHED = 0.25  # m/s, up to which a puck that cannot be shot is pushed
 LEARNT = 2.0  # until a contact, for which an opponent is watched if the puck can wait
 FAST = 0.55  # m/s, from which a puck is stopped, not shot
@@ -82,6 +83,7 @@ class StrikeChooser:
         """Begin an episode."""
         self._context, self._table, self._arm, self._skills = context, table, arm, skills
         self.ahead, self._until, self._tried = FIRST_GUESS, 0.0, 0
+        self._without = 0.0
         self._looks: list[Look] = []
         self._shot: StrikePlan | None = None
         context.policy.reset()
@@ -89,7 +91,7 @@ class StrikeChooser:
     def again(self) -> None:
         """Begin anew after a strike."""
         self.ahead, self._until, self._tried = FIRST_GUESS, 0.0, 0
-        self._looks, self._shot = [], None
+        self._looks, self._shot, self._without = [], None, 0.0
         self._context.policy.reset()
 
     def comes_fast(self, puck: State) -> bool:
@@ -121,9 +123,12 @@ class StrikeChooser:
         ahead = self._when(puck) if Skill.SHOOT in self._skills else None
         found = None if ahead is None else self._first_shot(puck, ahead)
         if found is not None and ahead is not None:
-            self.ahead = periods(found.contact.duration + SLACK)
+            self.ahead, self._without = periods(found.contact.duration + SLACK), 0.0
             return replace(found, left=ahead)
-        found = self._push(puck) if is_watched and Skill.PUSH in self._skills else None
+        self._without += PERIOD
+        pushes = is_watched and Skill.PUSH in self._skills
+        pushes &= Skill.SHOOT not in self._skills or self._without > PATIENCE
+        found = self._push(puck) if pushes else None
         self.ahead = self.ahead if found is None else found.left
         return found
 

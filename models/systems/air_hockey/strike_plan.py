@@ -24,6 +24,8 @@ from ricochet.models.systems.air_hockey.shots.angle_policies import Better, Rank
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Opposed
 from ricochet.models.systems.air_hockey.table import Table
 
+MISSED = 1e-3
+"""By how much a posture may miss the place that it is sought for, m."""
 WAITING = 0.05
 """By how much an objective is to be better to be worth a second more."""
 
@@ -210,6 +212,8 @@ def updated(strokes: Strokes, puck: piecewise_filter.State, plan: StrikePlan) ->
     if plan.is_shot and not strokes.covers(place[:2], np.array(plan.angle)):
         return None
     joints = splines.seek(plan.contact.joints, place)
+    if np.linalg.norm(iiwa.tip(joints) - place) > MISSED:
+        return None
     return replace(plan, contact=replace(plan.contact, joints=joints), puck=state)
 
 

@@ -15,6 +15,7 @@ from ricochet.models.systems.air_hockey.puck.piecewise_filter import State
 from ricochet.models.systems.air_hockey.strike_choice import (
     ALL,
     LEARNT,
+    PATIENCE,
     REPLAN_PERIODS,
     Skill,
     StrikeChooser,
@@ -105,10 +106,12 @@ def test_a_slow_puck_on_its_way_into_the_own_goal_is_saved(arm: Strokes) -> None
 
 
 def test_what_cannot_be_shot_is_pushed_once_it_was_watched(arm: Strokes) -> None:
-    choice = chooser(arm, None)
+    """And had no shot for a while."""
+    choice, periods = chooser(arm, None), round(PATIENCE / PERIOD)
     assert choice.strike(puck((-0.56, 0.0)), is_watched=False) is None
-    found = choice.strike(puck((-0.56, 0.0)), is_watched=True)
-    assert found is not None and found.is_push
+    found = [choice.strike(puck((-0.56, 0.0)), is_watched=True) for _ in range(periods)]
+    assert all(each is None for each in found[:-1])
+    assert found[-1] is not None and found[-1].is_push
     shoots = chooser(arm, None, skills=frozenset({Skill.SHOOT}))
     assert shoots.strike(puck((-0.56, 0.0)), is_watched=True) is None
 
