@@ -107,11 +107,12 @@ class ShootingAgent:
         if not self._begun:
             self._arm.start(seen[JOINTS], seen[JOINT_SPEEDS])
             self._begun = True
-        self._since += PERIOD
+        self._choice.pass_period()
         sound = self._table.update(seen, command=self._arm.command, offset=self._arm.offset)
         self._given_up |= not sound
         self._arm.observe(seen[JOINTS])
         puck = self._table.puck
+        self._since = 0.0 if puck is None or puck.lost else self._since + PERIOD
         if puck is not None and self._strike is not None:
             self._follow(puck, self._strike)
         elif puck is not None and sound and not self._defend(puck) and self.phase is Phase.WATCH:
@@ -119,17 +120,20 @@ class ShootingAgent:
         return self._move()
 
     def _defend(self, puck: piecewise_filter.State) -> bool:
-        """Begin to stop a puck that comes fast, wherever the arm is; return whether it comes."""
+        """Begin to stop a puck that comes fast, wherever the arm is, if it can be."""
         if puck.lost or not self._choice.comes_fast(puck):
             return False
         found = self._choice.stop(puck)
-        if found is not None:
-            self._begin(found)
+        if found is None:
+            return False
+        self._choice.again()
+        self._begin(found)
         return True
 
     def _watch(self, puck: piecewise_filter.State) -> None:
         """Look for a strike; begin it when the puck has been watched for long enough."""
         if puck.lost:
+            self._choice.again()
             return
         is_watched = self._since > WATCH
         found = self._choice.strike(puck, is_watched=is_watched)
@@ -137,7 +141,8 @@ class ShootingAgent:
         if save is not None:
             self._begin(save)
         elif found is None:
-            if self._since > NO_SHOT_TIMEOUT and puck.mean[0] < 0.0:
+            shoots = Skill.SHOOT in self._skills and puck.mean[0] < 0.0
+            if shoots and self._since > NO_SHOT_TIMEOUT:
                 where = "({:.2f}, {:.2f})".format(*puck.mean[:2])
                 self._faults.report("shot", f"none is known for a puck at {where} m")
         else:

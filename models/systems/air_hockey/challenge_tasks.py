@@ -27,6 +27,7 @@ _TABLE = Table()
 READY_X, READY_Y = (-0.8, -0.2), _TABLE.half_width - _TABLE.puck_radius - 2.0 * _TABLE.mallet_radius
 """Where a puck is ready to be shot: x, and the largest |y|, m."""
 FORWARD = 0.1  # m/s, at which a puck leaves for the far half
+STOPPED = 0.1  # m/s, below which it counts as stopped
 
 State = Float[ndarray, " n"]
 
@@ -71,7 +72,7 @@ def _defend_start(draw: np.random.Generator) -> Float[ndarray, "5"]:
 
 def _defend_is_over(state: State) -> bool:
     left = state[0] > 0.0 and state[3] > 0.0
-    return bool(left or math.hypot(state[3], state[4]) < 0.1)
+    return bool(left or math.hypot(state[3], state[4]) < STOPPED)
 
 
 def _defend_succeeded(state: State) -> bool:

@@ -83,15 +83,19 @@ class StrikeChooser:
         """Begin an episode."""
         self._context, self._table, self._arm, self._skills = context, table, arm, skills
         self.ahead, self._until, self._tried = FIRST_GUESS, 0.0, 0
-        self._without = 0.0
+        self._without, self._ranked = 0.0, False
         self._looks: list[Look] = []
         self._shot: StrikePlan | None = None
         context.policy.reset()
 
+    def pass_period(self) -> None:
+        """Note that a period has passed, whatever was done in it."""
+        self._until -= PERIOD
+
     def again(self) -> None:
-        """Begin anew after a strike."""
+        """Begin anew: after a strike, or where what was seen before is of no use."""
         self.ahead, self._until, self._tried = FIRST_GUESS, 0.0, 0
-        self._looks, self._shot, self._without = [], None, 0.0
+        self._looks, self._shot, self._without, self._ranked = [], None, 0.0, False
         self._context.policy.reset()
 
     def comes_fast(self, puck: State) -> bool:
@@ -122,6 +126,8 @@ class StrikeChooser:
         """Return a shot or, once it was watched for long enough, a push; with when it is due."""
         ahead = self._when(puck) if Skill.SHOOT in self._skills else None
         found = None if ahead is None else self._first_shot(puck, ahead)
+        if found is None and ahead is None and not self._ranked and Skill.SHOOT in self._skills:
+            return None  # all times are not ranked yet
         if found is not None and ahead is not None:
             self.ahead, self._without = periods(found.contact.duration + SLACK), 0.0
             return replace(found, left=ahead)
@@ -202,9 +208,8 @@ class StrikeChooser:
         if rests and not opponent.is_there:
             return self.ahead
         self._looks.append(self._look(puck, len(self._looks)))
-        self._until -= PERIOD
         if len(self._looks) == REPLAN_PERIODS:
-            self._until, self._looks = self._best_time(), []
+            self._until, self._looks, self._ranked = self._best_time(), [], True
         return self._until if self._until > 0.0 else None
 
     def _look(self, puck: State, number: int) -> Look:

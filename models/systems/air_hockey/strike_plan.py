@@ -58,18 +58,19 @@ class AnglePolicy(Protocol):
 
 @dataclass(frozen=True)
 class StrikeContext:
-    """What strikes are planned with; noise of an observed place in m per axis."""
+    """What strikes are planned with; an observed place and the aim err by m per axis."""
 
     modes: PuckModes
     strokes: Strokes
     policy: AnglePolicy
     table: Table = Table()  # noqa: RUF009  frozen, numbers only
     noise: float = 2e-3
+    aim: float = 2e-3
 
     @cached_property
     def conditions(self) -> Conditions:
-        """What decides a push."""
-        covariance = objective.contact_covariance()
+        """What decides a push or a stop."""
+        covariance = objective.contact_covariance(aim=self.aim)
         return Conditions(self.modes, self.strokes.speed, covariance, self.table)
 
 

@@ -22,16 +22,16 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
+from ricochet.models.systems.air_hockey.challenge_tasks import READY_X, STOPPED
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.table import WIDEST_PUSH, Table
 
-STAYS = (-0.8, -0.2)
-"""x of a puck that was stopped in front of the goal, m (the challenge's defend task)."""
-SLOW = 0.1
-"""Speed below which a puck counts as stopped there, m/s."""
+STAYS, SLOW = READY_X, STOPPED
+"""x of a puck that was stopped in front of the goal, m, and the speed below which it counts as
+stopped, m/s (the challenge's task of defending)."""
 ELSEWHERE = 0.5
 """Worth of a puck that neither stays nor enters the own goal."""
 TURNS = (0.0, -0.3, 0.3)

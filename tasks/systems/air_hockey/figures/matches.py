@@ -27,20 +27,20 @@ _ROW = 60.0  # s of play in a row of the timeline
 
 
 def timeline(
-    x: Float[ndarray, " period"], events: Sequence[tuple[float, str, int]], half_length: float
+    way: Float[ndarray, "time 2"], events: Sequence[tuple[float, str, int]], half_length: float
 ) -> Figure:
     """Draw where the puck was along the table, a minute a row, and what happened.
 
     Args:
-        x: Of the puck every 0.1 s, m; NaN between rallies.
+        way: Times, s, and the puck's x then, m; NaN between rallies.
         events: When, s, what ("goal", "foul" ..), and the side that gained by it or -1.
     """
-    clock = 0.1 * np.arange(len(x))
-    rows = max(1, int(np.ceil(clock[-1] / _ROW)))
+    clock, x = way.T
+    rows = max(1, int(np.ceil(np.nanmax(clock) / _ROW - 1e-9)))
     figure = Figure(figsize=(9.0, 0.5 + 0.8 * rows), layout="constrained")
     for row, axes in enumerate(figure.subplots(rows, 1, squeeze=False)[:, 0]):
         first = row * _ROW
-        shown = (clock >= first) & (clock <= first + _ROW)
+        shown = ~((clock < first) | (clock > first + _ROW))
         axes.axhline(0.0, color="0.8", lw=0.8)
         axes.plot(clock[shown] - first, x[shown], color=style.COLOURS[0], lw=0.9)
         for when, what, side in events:

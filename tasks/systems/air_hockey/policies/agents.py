@@ -43,7 +43,7 @@ def make(
     energy = EnergyPolicy(shooter.energy, shooter.low, shooter.high)
     expert = ExhaustivePolicy(shooter.conditions(aim=aim), shooter.setting, CANDIDATES)
     policy = CheckedPolicy(energy, expert)
-    context = StrikeContext(shooter.modes, shooter.strokes, policy, shooter.table, noise)
+    context = StrikeContext(shooter.modes, shooter.strokes, policy, shooter.table, noise, aim)
     return ShootingAgent(context, skills=skills)
 
 

@@ -68,7 +68,7 @@ class Match:
 
     points: list[Point] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
-    x: list[ndarray] = field(default_factory=list)
+    way: list[ndarray] = field(default_factory=list)
     filmed: Rally | None = None
 
     @property
@@ -137,7 +137,7 @@ def play(
 
         two_robots.play(rally, timed, longest=seconds - begun, watch=watch)
         match.points.append(_point(rally, agents, side))
-        _keep(match, rally)
+        _keep(match, rally, begun)
         side = side if rally.winner is None else 1 - rally.winner
     return match
 
@@ -169,7 +169,7 @@ def count(match: Match) -> dict[str, Any]:
 
 
 def draw_pictures(match: Match, request: StudyRequest) -> None:
-    """Draw the match as `match.png`, and the end of its liveliest rally as `match.gif`."""
+    """Draw the match as `match.png`, and the end of the rally that was kept as `match.gif`."""
     ends = np.cumsum([point.seconds for point in match.points])
     events = [
         (float(end), point.ended, -1 if point.winner is None else point.winner)
@@ -177,7 +177,7 @@ def draw_pictures(match: Match, request: StudyRequest) -> None:
         if point.ended
     ]
     half_length = Table().half_length
-    picture = matches.timeline(np.concatenate(match.x), events, half_length)
+    picture = matches.timeline(np.concatenate(match.way), events, half_length)
     style.write(request.out, {"match": picture})
     if match.filmed is not None:
         matches.film(match.filmed, request.out / "match.gif", last=FILMED)
@@ -203,10 +203,12 @@ def _point(rally: Rally, agents: Sequence[ShootingAgent], side: int) -> Point:
     )
 
 
-def _keep(match: Match, rally: Rally) -> None:
+def _keep(match: Match, rally: Rally, begun: float) -> None:
     """Keep the puck's way, and the rally to be filmed: one with a goal, then the longest."""
     every = round(_BETWEEN / PERIOD)
-    match.x.append(np.array(rally.trace)[1::every, 0])
+    x = np.array(rally.trace)[::every, 0]
+    match.way.append(np.column_stack((begun + _BETWEEN * np.arange(len(x)), x)))
+    match.way.append(np.full((1, 2), np.nan))
     best = match.filmed
     rank = (rally.ended == "goal", len(rally.trace))
     if best is None or rank > (best.ended == "goal", len(best.trace)):

@@ -62,8 +62,9 @@ def _exhaustive(shooter: Shooter, settings: Settings) -> ShootingAgent:
 def _playing(
     policy: AnglePolicy, modes: PuckModes, shooter: Shooter, settings: Settings
 ) -> ShootingAgent:
-    noise = settings[Hockey].position_noise
-    return ShootingAgent(StrikeContext(modes, shooter.strokes, policy, shooter.table, noise))
+    noise, aim = settings[Hockey].position_noise, settings[Energies].aim_sd
+    context = StrikeContext(modes, shooter.strokes, policy, shooter.table, noise, aim)
+    return ShootingAgent(context)
 
 
 _BUILDERS: Mapping[str, Callable[[Shooter, Settings], ShootingAgent]] = {

@@ -32,6 +32,8 @@ from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.trials import Played, Start
 
 FILE = "journal.jsonl"
+TASKS = "ricochet.tasks.systems.air_hockey.studies.own_half"
+"""The module that plays the tasks of the own half."""
 
 
 @dataclass(frozen=True)
@@ -47,27 +49,29 @@ class Player:
     journal: Journal[Played]
 
     def play(
-        self, begun: Sequence[Start], disturbance: Disturbance, progress: Progress
+        self,
+        begun: Sequence[Start],
+        disturbance: Disturbance,
+        progress: Progress,
+        *,
+        workers: int | None = None,
     ) -> list[Played]:
-        """Play shots side by side."""
-        return trials.play_all(
-            self.make, begun, disturbance, progress=progress, journal=self.journal, player=self.mark
-        )
-
-    def time(
-        self, begun: Sequence[Start], disturbance: Disturbance, progress: Progress
-    ) -> list[Played]:
-        """Play shots one after the other; those played side by side say nothing about times."""
-        mark = f"{self.mark} timed"
+        """Play shots side by side, by so many processes or as many as there are processors."""
         return trials.play_all(
             self.make,
             begun,
             disturbance,
             progress=progress,
-            workers=1,
+            workers=workers,
             journal=self.journal,
-            player=mark,
+            player=self.mark,
         )
+
+    def time(
+        self, begun: Sequence[Start], disturbance: Disturbance, progress: Progress
+    ) -> list[Played]:
+        """Play shots one after the other, and anew: times are those of now, of nothing else."""
+        return trials.play_all(self.make, begun, disturbance, progress=progress, workers=1)
 
 
 def journal(folder: Path) -> Journal[Played]:
@@ -78,7 +82,7 @@ def journal(folder: Path) -> Journal[Played]:
 def digest(shooters: Mapping[str, Shooter], settings: Settings) -> str:
     """Return what marks packages, settings and code, by which shots are found again."""
     found = hashlib.sha256()
-    for module in (rows.__name__, trials.__name__):
+    for module in (rows.__name__, trials.__name__, TASKS):
         found.update(provenance.code_digest(module).encode())
     for part in (asdict(settings[Hockey]), asdict(settings[Energies])):
         found.update(json.dumps(part, sort_keys=True).encode())

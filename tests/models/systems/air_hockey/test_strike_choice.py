@@ -116,6 +116,29 @@ def test_what_cannot_be_shot_is_pushed_once_it_was_watched(arm: Strokes) -> None
     assert shoots.strike(puck((-0.56, 0.0)), is_watched=True) is None
 
 
+def test_nothing_is_pushed_before_all_times_of_a_shot_are_known(arm: Strokes) -> None:
+    """However long it was watched: a round of looks comes first, then a while without a shot."""
+    choice, rolls = chooser(arm, None), moving(-0.56, 0.0, 0.0, 0.05)
+    found = []
+    for _ in range(REPLAN_PERIODS + round(PATIENCE / PERIOD)):
+        choice.pass_period()
+        found.append(choice.strike(rolls, is_watched=True))
+    assert all(each is None for each in found[:-1])
+    assert found[-1] is not None and found[-1].is_push
+
+
+def test_time_goes_on_while_a_puck_is_not_looked_at(arm: Strokes) -> None:
+    choice, rolls = chooser(arm), moving(-0.5, 0.05, 0.0, -0.05)
+    for _ in range(REPLAN_PERIODS):
+        choice.pass_period()
+        before = choice.strike(rolls, is_watched=False)
+    for _ in range(4):
+        choice.pass_period()
+    after = choice.strike(rolls, is_watched=False)
+    assert before is not None and after is not None
+    assert after.left == pytest.approx(before.left - 4 * PERIOD)
+
+
 def test_a_puck_that_is_ready_is_left_alone_by_one_that_only_prepares(arm: Strokes) -> None:
     for place, leaves in (((-0.5, 0.2), True), ((-0.5, 0.44), False)):
         choice = chooser(arm, None, skills=frozenset({Skill.PUSH}))

@@ -103,7 +103,9 @@ def test_a_match_is_played_for_as_long_as_is_asked(monkeypatch: pytest.MonkeyPat
     found = played(Idle(), Idle(), monkeypatch, seconds=0.5)
     assert [point.ended for point in found.points] == [""]
     assert found.seconds == pytest.approx(0.5) and len(found.steps) == 50
-    assert np.concatenate(found.x) == pytest.approx(np.full(5, np.concatenate(found.x)[0]))
+    clock, x = found.way[0].T
+    np.testing.assert_allclose(clock, 0.1 * np.arange(6))
+    np.testing.assert_allclose(x, x[0])
 
 
 def test_the_rally_with_the_goal_is_filmed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -120,8 +122,11 @@ def test_the_rally_with_the_goal_is_filmed(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_a_minute_is_a_row_of_the_picture_and_events_are_named() -> None:
-    x = np.sin(np.arange(1300) / 30.0)
-    figure = matches.timeline(x, [(12.0, "goal", 0), (70.0, "foul", 1), (129.0, "out", -1)], 0.974)
+    clock = 0.1 * np.arange(1300)
+    way = np.column_stack((clock, np.sin(clock / 3.0)))
+    figure = matches.timeline(
+        way, [(12.0, "goal", 0), (70.0, "foul", 1), (129.0, "out", -1)], 0.974
+    )
     words: list[list[Any]] = [[text.get_text() for text in axes.texts] for axes in figure.axes]
     assert words == [["goal for left"], ["foul for right"], ["out"]]
 

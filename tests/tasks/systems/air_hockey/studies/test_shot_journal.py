@@ -65,7 +65,7 @@ class Counting:
 
 def play(make: Callable[[], Straight], folder: Path, mark: str = "row a") -> list[Played]:
     player = Player(make, mark, shot_journal.journal(folder))
-    return player.time(STARTS, CALM, lambda done, total: None)
+    return player.play(STARTS, CALM, lambda done, total: None, workers=1)
 
 
 def policies() -> dict[str, Shooter]:
@@ -99,17 +99,27 @@ def test_a_study_that_was_stopped_goes_on_and_comes_to_the_same(tmp_path: Path) 
     assert later.made == 0
 
 
+def test_times_are_of_now(tmp_path: Path) -> None:
+    """A row that was played before is played again to be timed, and not noted."""
+    make = Counting()
+    player = Player(make, "row a", shot_journal.journal(tmp_path))
+    for _ in range(2):
+        player.time(STARTS, CALM, lambda done, total: None)
+    assert make.made == 2 * len(STARTS)
+    assert not (tmp_path / shot_journal.FILE).exists()
+
+
 def test_another_player_disturbance_or_start_is_played_anew(tmp_path: Path) -> None:
     play(Counting(), tmp_path)
     other = Counting()
     play(other, tmp_path, mark="row b")
     assert other.made == len(STARTS)
     held = shot_journal.journal(tmp_path)
-    jobs = [trials.Job(STARTS[0], about, "row a timed") for about in (CALM, Disturbance())]
+    jobs = [trials.Job(STARTS[0], about, "row a") for about in (CALM, Disturbance())]
     found = held.read([held.key(job) for job in jobs])
     assert set(found) == {held.key(jobs[0])}
     moved = replace(STARTS[0], puck=(-0.65, 0.0, 0.1, 0.0))
-    assert not held.read([held.key(trials.Job(moved, CALM, "row a timed"))])
+    assert not held.read([held.key(trials.Job(moved, CALM, "row a"))])
 
 
 def test_packages_settings_and_code_are_in_the_mark(monkeypatch: pytest.MonkeyPatch) -> None:
