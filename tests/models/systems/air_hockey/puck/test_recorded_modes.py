@@ -54,10 +54,10 @@ def test_the_law_of_what_was_seen_is_recovered(learnt):
 
 
 def test_the_laws_are_no_narrower_than_what_made_them(learnt):
-    """An sd of 60 banks to 9 %, of 50 strikes to 10 %; three of them below."""
+    """An sd of 60 banks to 9 %, of 33 strikes to 12 %; three of them below."""
     modes, _ = learnt
-    assert (np.sqrt(np.diag(modes.wall.covariance)) > 0.72 * hockey_records.WALL_SD).all()
-    assert (np.sqrt(np.diag(modes.mallet.covariance)) > 0.7 * hockey_records.MALLET_SD).all()
+    assert (np.sqrt(np.diag(modes.wall.covariance)) > 0.73 * hockey_records.WALL_SD).all()
+    assert (np.sqrt(np.diag(modes.mallet.covariance)) > 0.64 * hockey_records.MALLET_SD).all()
     assert np.linalg.eigvalsh(modes.floating.covariance)[0] > 0.0
 
 
@@ -92,10 +92,12 @@ def test_a_mallet_is_followed_and_its_absence_is_kept():
     truth = np.column_stack((1.5 * np.cos(3.0 * times), -0.8 * np.sin(4.0 * times)))
     seen = path + NOISE * np.random.default_rng(0).standard_normal(path.shape)
     seen[10:13] = np.nan
-    place, velocity = recorded_modes.smoothed_mallet(seen[None])
-    assert np.isnan(place[0, 10:13]).all() and np.isfinite(place[0, 13:]).all()
+    found = recorded_modes.smoothed_mallet(seen[None])
+    place, velocity = found.mean[0, :, :, 0], found.mean[0, :, :, 1]
+    assert np.isnan(place[10:13]).all() and np.isfinite(place[13:]).all()
     inside = np.r_[2:9, 14:38]
-    assert np.abs(velocity[0] - truth)[inside].max() < 0.05
+    off = (velocity - truth)[inside] / found.sd[0, inside, 1:2]
+    assert np.abs(off).max() < 4.0 and 0.5 < np.sqrt((off**2).mean()) < 1.5
 
 
 @pytest.mark.slow
