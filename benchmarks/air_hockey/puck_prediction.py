@@ -1,10 +1,11 @@
-"""How well the puck is predicted: `python -m benchmarks.air_hockey.puck_prediction [--episodes N]`.
+"""How well the puck is predicted: `python -m benchmarks.air_hockey.puck_prediction`.
 
-The modes are fitted to N episodes of 50 periods on the simulated table under the stated airflow,
-as in Sec. V-A1 of Jankowski, Maric et al., "Energy-based Contact Planning under Uncertainty for
-Robot Air Hockey", and asked on other episodes of 100 periods. Printed: the laws; error, that of the
-noiseless baseline and coverage by mode; what a bank keeps of the velocity when it is a puck's first
-and when the one before it was on the opposite rim (then the puck spins).
+The modes are fitted to `--episodes N` episodes of 50 periods on the simulated table under the
+stated airflow, as in Sec. V-A1 of Jankowski, Maric et al., "Energy-based Contact Planning under
+Uncertainty for Robot Air Hockey", and asked on other episodes of 100 periods. Printed: the laws;
+error, that of the noiseless baseline and coverage by mode; what a bank keeps of the velocity when
+it is a puck's first and when the one before it was on the opposite rim (then the puck spins).
+With `--noise` the modes are learnt from noisy places alone, as from a recording.
 """
 
 import argparse
@@ -18,10 +19,14 @@ from ricochet.models.systems.air_hockey.puck import (
     dataset,
     mode_fitting,
     prediction_checks,
+    recorded_modes,
     segmentation,
 )
-from ricochet.models.systems.air_hockey.puck.segmentation import Contacts
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
+from ricochet.models.systems.air_hockey.puck.recorded_modes import Places
+from ricochet.models.systems.air_hockey.puck.segmentation import Contacts, Recording
 from ricochet.models.systems.air_hockey.simulator import Disturbance
+from ricochet.models.systems.air_hockey.table import Table
 
 
 def print_law(name: str, law: LinearGaussian) -> None:
@@ -48,11 +53,24 @@ def print_banks(banks: Contacts) -> None:
     print(f"first bank: {kept(banks, first)}\nafter the opposite rim: {kept(banks, second)}")
 
 
+def from_places(exact: Recording, table: Table, noise: float) -> PuckModes:
+    """Learn modes from places of puck and mallet with noise, and print how pucks fly in them."""
+    draw = np.random.default_rng(13)
+    puck, mallet = (
+        part + noise * draw.standard_normal(part.shape) for part in (exact.puck, exact.mallet)
+    )
+    gone = np.logical_or.accumulate(np.abs(exact.puck[..., 0]) > table.half_length, axis=1)
+    modes, law = recorded_modes.fit(Places(np.where(gone[..., None], np.nan, puck), mallet), table)
+    print(f"from places with {1e3 * noise:g} mm of noise: {law}")
+    return modes
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, default=100)
     parser.add_argument("--held-out", type=int, default=160)
+    parser.add_argument("--noise", type=float, default=0.0, help="of places alone, m")
     options, world = parser.parse_args(), simulator.build()
     learnt, held_out = (
         dataset.collect(
@@ -64,7 +82,10 @@ def main() -> None:
         )
         for count, steps, seed in ((options.episodes, 50, 11), (options.held_out, 100, 12))
     )
-    modes = mode_fitting.fit(learnt, world.table)
+    if options.noise:
+        modes = from_places(learnt, world.table, options.noise)
+    else:
+        modes = mode_fitting.fit(learnt, world.table)
     drag = -np.log(np.diag(modes.floating.matrix)) / PERIOD
     print(f"drag {drag} 1/s, airflow sd {modes.airflow_sd:.4f} m/s^2, delay {modes.delay:.4f} s")
     print_law("wall", modes.wall)

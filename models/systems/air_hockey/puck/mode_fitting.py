@@ -53,10 +53,10 @@ def fit(recording: Recording, table: Table) -> PuckModes:
         drag = -np.log(np.diag(floating.matrix)) / PERIOD
     banks, strikes = assigned.banks, assigned.strikes
     wall = _mirrored(banks.before, banks.after, banks.against, kind="banks")
-    calm = _first(strikes, assigned)
+    calm = first_contacts(strikes, assigned)
     of_calm = strikes.before[calm], strikes.after[calm], strikes.against[calm]
     mallet = _mirrored(*of_calm, kind="strikes of a calm puck")
-    rebounds = fit_rebounds(banks, wall, first=_first(banks, assigned))
+    rebounds = fit_rebounds(banks, wall, first=first_contacts(banks, assigned))
     return PuckModes(floating, wall, mallet, airflow_sd, fit_delay(strikes), rebounds)
 
 
@@ -117,7 +117,7 @@ def fit_rebounds(
     return Rebound(float(1.0 - share), laws[0]), Rebound(float(share), laws[1])
 
 
-def _first(contacts: Contacts, assigned: Assigned) -> Bool[ndarray, " contact"]:
+def first_contacts(contacts: Contacts, assigned: Assigned) -> Bool[ndarray, " contact"]:
     """Return which contacts are the first of their episode."""
     starts = zip(contacts.episode, contacts.start, strict=True)
     return np.array([assigned.floating[e, :start].all() for e, start in starts], dtype=bool)

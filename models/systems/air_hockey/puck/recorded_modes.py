@@ -14,8 +14,9 @@ obey the law of flight that smoothed them, and would give it no noise at all. Wi
 d, s being those of the greatest evidence, and q' the scatter above it at which the log evidence is
 less by 1/2 (one standard error): the greatest evidence of a short record is often that of none.
 
-The error of a smoothed velocity widens the laws of contacts: they hold it once more. It pulls their
-numbers by its variance over that of the velocities, 1e-4 and less for places seen to a millimetre.
+The errors of smoothed velocities scatter the contacts too; that is taken off
+(`measurement_errors`). They pull the laws' numbers by their variance over that of the velocities,
+1e-4 and less for places seen to a millimetre.
 """
 
 from dataclasses import dataclass, replace
@@ -27,10 +28,16 @@ from scipy import optimize
 
 from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey.interface import PERIOD
-from ricochet.models.systems.air_hockey.puck import flights, mode_fitting, place_smoothing
+from ricochet.models.systems.air_hockey.puck import (
+    flights,
+    measurement_errors,
+    mode_fitting,
+    place_smoothing,
+)
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.puck.flights import FlightLaw
-from ricochet.models.systems.air_hockey.puck.place_smoothing import Motion
+from ricochet.models.systems.air_hockey.puck.measurement_errors import Errors
+from ricochet.models.systems.air_hockey.puck.place_smoothing import Motion, Smoothed
 from ricochet.models.systems.air_hockey.puck.segmentation import Recording
 from ricochet.models.systems.air_hockey.table import Table
 
@@ -63,25 +70,31 @@ def fit(places: Places, table: Table) -> tuple[PuckModes, FlightLaw]:
         ValueError: Too few contacts of a kind, or no three places in a row.
     """
     law, begins = flights.learn(places.puck, table)
-    modes = mode_fitting.fit(recording(places, law, begins), table)
+    seen, errors = recording(places, law, begins)
+    modes = measurement_errors.corrected(mode_fitting.fit(seen, table), seen, errors, table)
     scatter = cautious_scatter(law, places.puck, begins)
     eye = np.eye(2)
     floating = LinearGaussian(np.exp(-law.drag * PERIOD) * eye, np.zeros(2), scatter * PERIOD * eye)
     return replace(modes, floating=floating, airflow_sd=law.airflow_sd), law
 
 
-def recording(places: Places, law: FlightLaw, begins: Bool[ndarray, "episode time"]) -> Recording:
-    """Return what was seen with velocities, NaN where they are not known."""
+def recording(
+    places: Places, law: FlightLaw, begins: Bool[ndarray, "episode time"]
+) -> tuple[Recording, Errors]:
+    """Return what was seen with velocities, NaN where they are not known, and its errors."""
     found = place_smoothing.smooth(law.motion, places.puck, begins)
     flown = _flown(np.isfinite(places.puck).all(-1), begins)
     puck = np.where(flown[..., None], found.mean[..., 0], np.nan)
     known = flown & (found.sd[..., 1] < _KNOWN)
-    velocity = np.where(known[..., None], found.mean[..., 1], np.nan)
-    mallet, slope = places.mallet, places.mallet_velocity
-    if slope is None:
-        mallet, slope = smoothed_mallet(places.mallet)
-    measured = places.puck_velocity
-    return Recording(puck, velocity if measured is None else measured, mallet, slope)
+    velocity, errs = np.where(known[..., None], found.mean[..., 1], np.nan), found.sd[..., 1]
+    if places.puck_velocity is not None:
+        velocity, errs = places.puck_velocity, np.zeros_like(errs)
+    mallet = smoothed_mallet(places.mallet)
+    slope, slope_errs = mallet.mean[..., 1], mallet.sd[..., 1]
+    if places.mallet_velocity is not None:
+        slope, slope_errs = places.mallet_velocity, np.zeros_like(slope_errs)
+    errors = Errors(found.sd[..., 0], errs, mallet.sd[..., 0], slope_errs)
+    return Recording(puck, velocity, mallet.mean[..., 0], slope), errors
 
 
 def smoothed_by(modes: PuckModes, places: Places, table: Table) -> Recording:
@@ -90,16 +103,14 @@ def smoothed_by(modes: PuckModes, places: Places, table: Table) -> Recording:
     scatter = modes.floating.covariance[0, 0] / PERIOD
     noise = flights.rough_noise(places.puck)
     law = FlightLaw(float(drag), noise, modes.airflow_sd, float(scatter))
-    return recording(places, law, flights.partition(law, places.puck, table))
+    return recording(places, law, flights.partition(law, places.puck, table))[0]
 
 
-def smoothed_mallet(
-    places: Float[ndarray, "episode time 2"],
-) -> tuple[Float[ndarray, "episode time 2"], Float[ndarray, "episode time 2"]]:
-    """Return places and velocities of a mallet, m and m/s; NaN where it was not seen."""
+def smoothed_mallet(places: Float[ndarray, "episode time 2"]) -> Smoothed:
+    """Return what is known of a mallet, NaN where it was not seen."""
     seen, begins = np.isfinite(places).all(-1), np.zeros(places.shape[:2], bool)
     if not seen.any():
-        return places, places
+        return Smoothed(np.full((*places.shape, 3), np.nan), np.zeros((*seen.shape, 3)))
 
     def lacking(logs: ndarray) -> float:
         return -place_smoothing.evidence(_jerked(*np.exp(logs)), places, begins)
@@ -108,8 +119,7 @@ def smoothed_mallet(
     bounds, options = np.log((_JERK, _NOISE)), {"eps": 1e-4, "ftol": 1e-9}
     best = optimize.minimize(lacking, first, method="L-BFGS-B", bounds=bounds, options=options).x
     found = place_smoothing.smooth(_jerked(*np.exp(best)), places, begins)
-    known = np.where(seen[..., None, None], found.mean, np.nan)
-    return known[..., 0], known[..., 1]
+    return Smoothed(np.where(seen[..., None, None], found.mean, np.nan), found.sd)
 
 
 def cautious_scatter(

@@ -5,8 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ricochet.models.systems.air_hockey.puck import dynamics, flights, recorded_modes
+from ricochet.models.systems.air_hockey import simulator
+from ricochet.models.systems.air_hockey.puck import (
+    dataset,
+    dynamics,
+    flights,
+    mode_fitting,
+    recorded_modes,
+)
 from ricochet.models.systems.air_hockey.puck.recorded_modes import Places
+from ricochet.models.systems.air_hockey.simulator import Disturbance
 from ricochet.models.systems.air_hockey.table import Table
 from tests.oracles import hockey_records
 from tests.oracles.hockey_records import AIRFLOW, DRAG
@@ -46,10 +54,10 @@ def test_the_law_of_what_was_seen_is_recovered(learnt):
 
 
 def test_the_laws_are_no_narrower_than_what_made_them(learnt):
-    """An sd of 60 banks to 9 %, of 50 strikes to 10 %; three of them below."""
+    """An sd of 60 banks to 9 %, of 33 strikes to 12 %; three of them below."""
     modes, _ = learnt
-    assert (np.sqrt(np.diag(modes.wall.covariance)) > 0.72 * hockey_records.WALL_SD).all()
-    assert (np.sqrt(np.diag(modes.mallet.covariance)) > 0.7 * hockey_records.MALLET_SD).all()
+    assert (np.sqrt(np.diag(modes.wall.covariance)) > 0.73 * hockey_records.WALL_SD).all()
+    assert (np.sqrt(np.diag(modes.mallet.covariance)) > 0.64 * hockey_records.MALLET_SD).all()
     assert np.linalg.eigvalsh(modes.floating.covariance)[0] > 0.0
 
 
@@ -84,7 +92,42 @@ def test_a_mallet_is_followed_and_its_absence_is_kept():
     truth = np.column_stack((1.5 * np.cos(3.0 * times), -0.8 * np.sin(4.0 * times)))
     seen = path + NOISE * np.random.default_rng(0).standard_normal(path.shape)
     seen[10:13] = np.nan
-    place, velocity = recorded_modes.smoothed_mallet(seen[None])
-    assert np.isnan(place[0, 10:13]).all() and np.isfinite(place[0, 13:]).all()
+    found = recorded_modes.smoothed_mallet(seen[None])
+    place, velocity = found.mean[0, :, :, 0], found.mean[0, :, :, 1]
+    assert np.isnan(place[10:13]).all() and np.isfinite(place[13:]).all()
     inside = np.r_[2:9, 14:38]
-    assert np.abs(velocity[0] - truth)[inside].max() < 0.05
+    off = (velocity - truth)[inside] / found.sd[0, inside, 1:2]
+    assert np.abs(off).max() < 4.0 and 0.5 < np.sqrt((off**2).mean()) < 1.5
+
+
+@pytest.mark.slow
+def test_places_of_the_simulated_table_give_its_velocities_and_laws():
+    """Against the simulator's own velocities, from places with 1 mm of noise.
+
+    Samples in a contact belong to either side or to none: one in fifty errs by more than four
+    standard deviations. 40 first banks and some 20 strikes give a law to a tenth of its spread,
+    0.05 at most, beside what an exact record of the same episodes gives.
+    """
+    exact = dataset.collect(
+        simulator.build(),
+        episodes=40,
+        steps=75,
+        disturbance=Disturbance(),
+        draw=np.random.default_rng(4),
+    )
+    draw = np.random.default_rng(5)
+    seen = exact.puck + NOISE * draw.standard_normal(exact.puck.shape)
+    seen[np.logical_or.accumulate(np.abs(exact.puck[..., 0]) > TABLE.half_length, axis=1)] = np.nan
+    places = Places(seen, exact.mallet + NOISE * draw.standard_normal(exact.mallet.shape))
+    modes, law = recorded_modes.fit(places, TABLE)
+    found = recorded_modes.smoothed_by(modes, places, TABLE)
+    off = np.abs(found.puck_velocity - exact.puck_velocity)
+    assert np.nanmedian(off) < 3e-3
+    assert np.nanmean(off > 0.05) < 0.02
+    assert law.drag == pytest.approx(0.5, abs=0.02)
+    assert law.airflow_sd == pytest.approx(0.1 / np.sqrt(2.0), rel=0.2)
+    assert law.noise == pytest.approx(NOISE, rel=0.03)
+    other = mode_fitting.fit(exact, TABLE)
+    np.testing.assert_allclose(modes.wall.matrix, other.wall.matrix, atol=0.05)
+    at_one = [m.mallet.matrix[0, 2] + m.mallet.offset[0] for m in (modes, other)]
+    assert at_one[0] == pytest.approx(at_one[1], abs=0.05)
