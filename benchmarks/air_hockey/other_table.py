@@ -191,6 +191,45 @@ def print_rows(title: str, rows: Mapping[str, dict[str, Any]]) -> None:
         )
 
 
+def compare(
+    title: str, shooters: Mapping[str, Shooter], begun: tuple[Start, ...], disturbed: Disturbance
+) -> None:
+    """Play the shots of each policy from the same starts and print a row of each."""
+    rows = {}
+    for name, shooter in shooters.items():
+        jobs = [(shooter, start, disturbed) for start in begun]
+        with bar(f"{title}: {name}") as progress:
+            rows[name] = row(shooter, run_all(shoot, jobs, progress=progress))
+    print_rows(title, rows)
+
+
+def learn(settings: Settings, out: Path) -> Settings:
+    """Record the other table, print what is learnt of it; return settings that name the record."""
+    folder = out / "recording"
+    with bar("recording the other table") as progress:
+        traces = make_recording(TrainingRequest(settings, out, seed=0), folder, progress)
+    there = settings.changed(Hockey, recording=str(folder))
+    with bar("learning its modes") as progress:
+        learnt = training_data.modes(TrainingRequest(there, out / "other", seed=0), progress)
+    print(f"true: drag {DRAG}, airflow sd {AIRFLOW / np.sqrt(2.0):.4f} an axis")
+    print_modes("exact record", mode_fitting.fit(sampled(traces), simulator.build().table))
+    print_modes("recorded with noise", learnt)
+    return there
+
+
+def policies(settings: Settings, there: Settings, out: Path) -> dict[str, Shooter]:
+    """Return the policies of the other table and of ours by name, those of a setting in turn."""
+    found = {
+        "recorded": trained(there, out / "other", "recorded"),
+        "ours": trained(settings, out / "ours", "ours"),
+    }
+    return {
+        f"{setting}, learnt from {name}": found[name][setting]
+        for setting in ("cautious", "balanced", "aggressive")
+        for name in found
+    }
+
+
 def main() -> None:
     """Record, learn, play and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -201,38 +240,12 @@ def main() -> None:
     settings = catalogue.load_settings()
     if options.quick:
         settings = settings.changed(Energies, **QUICK)
-    folder = options.out / "recording"
-    with bar("recording the other table") as progress:
-        asked = TrainingRequest(settings, options.out, seed=0)
-        traces = make_recording(asked, folder, progress)
-    there = settings.changed(Hockey, recording=str(folder))
-    request = TrainingRequest(there, options.out / "other", seed=0)
-    with bar("learning its modes") as progress:
-        learnt = training_data.modes(request, progress)
-    print(f"true: drag {DRAG}, airflow sd {AIRFLOW / np.sqrt(2.0):.4f} an axis")
-    print_modes("exact record", mode_fitting.fit(sampled(traces), simulator.build().table))
-    print_modes("recorded with noise", learnt)
-    shooters = {
-        "recorded": trained(there, request.out, "recorded"),
-        "ours": trained(settings, options.out / "ours", "ours"),
-    }
+    shooters = policies(settings, learn(settings, options.out), options.out)
     shots = options.shots or (9 if options.quick else 49)
-    calm = Disturbance(airflow=AIRFLOW, position_noise=0.0)
-    for title, begun, disturbed in (
-        ("pucks at rest, 2 mm of noise", trials.starts(shots, seed=SEED), disturbance()),
-        ("moving pucks, no noise", trials.moving_starts(shots, seed=SEED), calm),
-    ):
-        rows = {}
-        for name, shooter in (
-            (w, s) for s in ("cautious", "balanced", "aggressive") for w in shooters
-        ):
-            one = shooters[name][shooter]
-            with bar(f"{title}: {shooter}, learnt from {name}") as progress:
-                jobs = [(one, start, disturbed) for start in begun]
-                rows[f"{shooter}, learnt from {name}"] = row(
-                    one, run_all(shoot, jobs, progress=progress)
-                )
-        print_rows(title, rows)
+    calm, moving = Disturbance(airflow=AIRFLOW, position_noise=0.0), "moving pucks, no noise"
+    at_rest = trials.starts(shots, seed=SEED)
+    compare("pucks at rest, 2 mm of noise", shooters, at_rest, disturbance())
+    compare(moving, shooters, trials.task_starts("hit", shots, seed=SEED), calm)
     print(f"{time.monotonic() - began:.0f} s")
 
 

@@ -12,8 +12,6 @@ of a header is bounded before it is trusted.
 """
 
 import json
-import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +24,13 @@ from safetensors import SafetensorError
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.kinds import Evaluate, Reader
-from ricochet.tasks.storage.files import sha256, whole_folder, write_bytes, write_json
+from ricochet.tasks.storage.files import (
+    read_regular,
+    sha256,
+    whole_folder,
+    write_bytes,
+    write_json,
+)
 
 MANIFEST = "posterior.json"
 KEYS = {"schema", "kind", "parameters", "prior", "data_digest", "git_commit", "settings", "files"}
@@ -147,7 +151,7 @@ def _check_names(folder: Path, reader: Reader) -> None:
 
 
 def _parse_manifest(path: Path, reader: Reader) -> dict[str, Any]:
-    manifest = _parse_json(path, _read_file(path))
+    manifest = _parse_json(path, _regular(path))
     if manifest.get("schema") != reader.schema:
         raise BadInput(str(path), f"schema {manifest.get('schema')!r}", reader.schema)
     if set(manifest) != KEYS:
@@ -165,22 +169,12 @@ def _parse_manifest(path: Path, reader: Reader) -> dict[str, Any]:
     return manifest
 
 
-def _read_file(path: Path) -> bytes:
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        raise BadInput(str(path), "a link or unreadable file", "a regular file") from error
-    with os.fdopen(handle, "rb") as file:
-        facts = os.fstat(file.fileno())
-        if not stat.S_ISREG(facts.st_mode):
-            raise BadInput(str(path), "something that is no regular file", "a regular file")
-        if facts.st_size > LARGEST_FILE:
-            raise BadInput(str(path), f"{facts.st_size} bytes", f"at most {LARGEST_FILE} bytes")
-        return file.read()
+def _regular(path: Path) -> bytes:
+    return read_regular(path, "a regular file", largest=LARGEST_FILE)
 
 
 def _verified(path: Path, digest: str) -> bytes:
-    content = _read_file(path)
+    content = _regular(path)
     found = sha256(content)
     if found != digest:
         raise BadInput(str(path), f"sha256 {found}", f"sha256 {digest}")

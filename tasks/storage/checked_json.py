@@ -1,9 +1,11 @@
 """JSON read into a frozen dataclass; a fault names the key in one line.
 
-Types are strict: a truth value or a text is no number. A class with `__pydantic_config__ = EXACT`
-refuses unknown keys and numbers that are not finite.
+Types are strict: a truth value or a text is no number. A key stands once: of two, readers differ.
+A class with `__pydantic_config__ = EXACT` refuses unknown keys and numbers that are not finite.
 """
 
+import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
@@ -41,8 +43,8 @@ Moment = Annotated[datetime, PlainValidator(_in_utc), expecting("a time like 202
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 Name = Annotated[
     str,
-    StringConstraints(pattern=NAME),
-    expecting("letters, digits, dots, dashes and underscores"),
+    StringConstraints(pattern=NAME, max_length=255),
+    expecting("letters, digits, dots, dashes and underscores, at most 255"),
 ]
 """What can be the name of a file or a folder."""
 
@@ -51,12 +53,21 @@ def read(kind: type[T], text: str | bytes, where: str) -> T:
     """Read JSON as an instance of a dataclass.
 
     Raises:
-        BadInput: It is no JSON, a key is missing or unknown, or a value is not of its type.
+        BadInput: It is no JSON, a key is missing, repeated or unknown, or a value is not of its
+            type.
     """
     try:
-        return TypeAdapter(kind).validate_json(text, strict=True)
+        found = TypeAdapter(kind).validate_json(text, strict=True)
     except ValidationError as error:
         raise _fault(kind, error.errors(include_url=False)[0], where) from error
+
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        counts = Counter(key for key, _ in pairs)
+        for key in (key for key, count in counts.items() if count > 1):
+            raise BadInput(where, f"key {key!r} twice"[:60], "each key once")
+
+    json.loads(text, object_pairs_hook=check)
+    return found
 
 
 def _fault(kind: Any, error: ErrorDetails, where: str) -> BadInput:

@@ -13,9 +13,8 @@ import json
 import os
 import secrets
 import shutil
+import stat
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import array_files
 
-DAMAGED = (ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
-"""What NumPy and the standard library raise of an archive that is none, or not whole."""
+_LARGEST = 2**31
+"""Bytes of arrays that are kept, packed and unpacked."""
+_SHOWN = 300
+"""Characters of a path in a line."""
 _SEAL = "seal"
 """The array of a kept file that names its key and the digest of the others."""
 
@@ -58,6 +60,39 @@ def read_bytes(path: Path, expected: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise BadInput(str(path), error.strerror or str(error), expected) from error
+
+
+def read_regular(path: Path, expected: str, *, largest: int) -> bytes:
+    """Read a regular file of bounded size: no link, pipe or device, whoever put it there.
+
+    Args:
+        expected: What the line says should be there where it cannot be read.
+        largest: Bytes.
+
+    Raises:
+        BadInput: It is none, cannot be read, or is larger.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except (OSError, ValueError) as error:  # a ValueError of a path with a NUL
+        linked = isinstance(error, OSError) and error.errno == errno.ELOOP
+        found = "a link" if linked else getattr(error, "strerror", None) or str(error)
+        raise BadInput(shown(path), found, expected) from error
+    with os.fdopen(handle, "rb") as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise BadInput(shown(path), "something that is no regular file", expected)
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise BadInput(shown(path), f"{facts.st_size} bytes", f"at most {largest} bytes")
+    return content
+
+
+def shown(path: Path) -> str:
+    """Return a path as a line can hold it: no control characters, no end of a line, not endless."""
+    text = str(path)
+    text = text if text.isprintable() else repr(text)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.. ({len(text)} characters)"
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -151,15 +186,13 @@ def cached_arrays(
 
 def _kept(path: Path, key: str) -> dict[str, NDArray[Any]] | None:
     """Return the arrays of a file whose seal says that they are those of a key."""
-    with (
-        contextlib.suppress(OSError, KeyError, *DAMAGED),
-        path.open("rb") as file,  # NumPy leaves a damaged one open
-        np.load(file, allow_pickle=False) as found,
-    ):
-        arrays = dict(found)
+    try:
+        content = read_regular(path, "kept arrays", largest=_LARGEST)
+        arrays = array_files.parse(content, str(path), largest=_LARGEST)
         sealed = arrays.pop(_SEAL).tolist()
-        return arrays if sealed == [key, _digest_of_arrays(arrays)] else None
-    return None
+    except (ValueError, KeyError):  # absent or damaged, or a seal that is no text
+        return None
+    return arrays if sealed == [key, _digest_of_arrays(arrays)] else None
 
 
 def _digest_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:

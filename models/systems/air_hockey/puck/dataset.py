@@ -29,7 +29,7 @@ OFF = 0.03  # m
 POSTURES = 64
 ROLLING = 0.3  # m/s, of the pucks that are struck, at most
 _SPREAD = 0.8  # rad, standard deviation of a random posture's joints about home
-_SLOW, _FAST = 0.4, 3.2  # m/s, between which strokes are
+SLOW, _FAST = 0.4, 3.2  # m/s, between which strokes are
 _LEAST_SHARE = 0.6  # of the fastest speed, down to which a stroke is made
 _HOLD = 0.05  # s at constant speed, the contact in it
 _DRAG = 0.5  # 1/s, with which a stroke predicts where a slow puck will be
@@ -137,7 +137,7 @@ def _as_fast(
     joints = iiwa.HOME + _SPREAD * draw.standard_normal((POSTURES, 7))
     asked = effort(follow(start, along, pace=_FAST, steps=steps, table=table, joints=joints))
     pace = draw.uniform(_LEAST_SHARE, 1.0) * _FAST / max(1.0, 1.02 * asked.min())
-    if pace < _SLOW:
+    if pace < SLOW:
         return None
     easiest = joints[asked.argmin()][None]
     commands = follow(start, along, pace=pace, steps=steps, table=table, joints=easiest)[0]

@@ -25,6 +25,8 @@ from ricochet.models.systems.air_hockey.table import Table
 
 STROKE, THROW, THROW_AT_MALLET = "stroke", "throw", "throw at the mallet"
 AIM = 0.04  # m, off the mallet's centre
+LEAST_STEPS = round(2.0 * dataset.RUN / dataset.SLOW / PERIOD)
+"""Periods within which the slowest stroke, at a constant acceleration, meets its puck."""
 _FROM = ((-0.5, 0.3), (-0.4, 0.4))  # m, x and y of a throw at the mallet
 _WAY = (0.35, 0.7)  # s, that it would take without drag
 _FINE = 20  # instants of a period that are searched
@@ -51,7 +53,13 @@ class Play:
 
 
 def plan(table: Table, *, episodes: int, steps: int, draw: np.random.Generator) -> tuple[Play, ...]:
-    """Return episodes to be played, strokes and throws in turn, of so many periods each."""
+    """Return episodes to be played, strokes and throws in turn, of so many periods each.
+
+    Raises:
+        ValueError: The periods are too few for a stroke.
+    """
+    if steps < LEAST_STEPS:
+        raise ValueError(f"steps: found {steps}, expected at least {LEAST_STEPS}")
     return tuple(_play(table, number, steps=steps, draw=draw) for number in range(episodes))
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
@@ -13,7 +14,7 @@ from ricochet.tasks.console.progress import part
 from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.air_hockey.policies import energy, packages, regret, training_data
 from ricochet.tasks.systems.air_hockey.policies.packages import HELD_OUT, Shooter
-from ricochet.tasks.systems.air_hockey.settings import Energies
+from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.training.steps import TrainingRequest
 
 
@@ -22,6 +23,7 @@ def train(request: TrainingRequest, name: str, progress: Progress = no_progress)
     folder, key = packages.folder_of(request.out, name), training_data.packages_key(request)
     if packages.is_current(folder, key):
         return
+    recording = training_data.recorded(request)
     settings, targets = chosen(request), training_data.targets(request)
     setting = energy.setting_of(name)
     training, checking = (part(progress, number, 2) for number in range(2))
@@ -36,6 +38,9 @@ def train(request: TrainingRequest, name: str, progress: Progress = no_progress)
         high=np.append(objective.HIGH, LARGEST_ANGLE),
     )
     checked = regret.check(shooter, settings, seed=request.seed, progress=checking)
+    if training_data.recorded(request) != recording:
+        where, changed = request.settings[Hockey].recording, "other episodes than at the beginning"
+        raise BadInput(where, changed, "a recording that stays as it is")
     packages.write(
         shooter,
         folder,
@@ -51,7 +56,7 @@ def train(request: TrainingRequest, name: str, progress: Progress = no_progress)
         settings={
             **asdict(settings),
             "seed": request.seed,
-            "recording": training_data.recorded(request),
+            "recording": recording,
         },
     )
 

@@ -4,7 +4,8 @@ Each step keeps its arrays under the digest of what decides them, so that a trai
 interrupted goes on where it stopped, and a search trains again without simulating again.
 """
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from ricochet.models.systems.air_hockey.puck import (
 )
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.puck.prediction_checks import Row
+from ricochet.models.systems.air_hockey.puck.segmentation import Recording
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Shots
 from ricochet.models.systems.air_hockey.table import Table
@@ -32,6 +34,7 @@ from ricochet.tasks.storage.files import cached_arrays, digest_of, output_folder
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
 from ricochet.tasks.systems.air_hockey.recordings import puck_episodes
+from ricochet.tasks.systems.air_hockey.recordings.puck_episodes import PuckEpisodes
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
 from ricochet.tasks.training.steps import TrainingRequest
 
@@ -62,26 +65,29 @@ def modes(request: TrainingRequest, progress: Progress = no_progress) -> PuckMod
     Raises:
         BadInput: If a recording cannot be used, or there are too few contacts.
     """
-
-    def make() -> dict[str, np.ndarray]:
-        learn = _recorded_modes if request.settings[Hockey].recording else _simulated_modes
-        return dynamics.to_arrays(learn(request, progress))
-
-    return dynamics.from_arrays(_cached(request, "modes", modes_key(request), make))
+    return _modes(request, _recording(request), progress)
 
 
 def recorded(request: TrainingRequest) -> str:
     """Return the digest of the recording that the modes are learnt from, or `SIMULATED`."""
-    path = request.settings[Hockey].recording
-    return puck_episodes.read(Path(path)).digest if path else SIMULATED
+    recording = _recording(request)
+    return recording.digest if recording else SIMULATED
 
 
 def predictions(request: TrainingRequest, progress: Progress = no_progress) -> tuple[Row, ...]:
-    """Compare the modes' predictions with episodes that they were not learnt from."""
-    draw, settings, learnt = _draw(request, UNSEEN), request.settings[Hockey], modes(request)
-    if settings.recording:
-        _, held_out = puck_episodes.split(puck_episodes.read(Path(settings.recording)))
-        unseen = recorded_modes.smoothed_by(learnt, held_out, Table())
+    """Compare the modes' predictions with episodes that they were not learnt from.
+
+    Raises:
+        BadInput: As of `modes`, or the episodes that are held out cannot be smoothed.
+    """
+    draw, settings, recording = (
+        _draw(request, UNSEEN),
+        request.settings[Hockey],
+        _recording(request),
+    )
+    learnt = _modes(request, recording, no_progress)
+    if recording:
+        unseen = _held_out(request, recording, learnt)
     else:
         unseen = dataset.collect(
             simulator.build(),
@@ -108,10 +114,10 @@ def strokes(request: TrainingRequest, progress: Progress = no_progress) -> Strok
 
 def targets(request: TrainingRequest, progress: Progress = no_progress) -> Targets:
     """Draw pucks at contact and roll out many angles for each."""
-    settings = request.settings[Energies]
+    settings, recording = request.settings[Energies], _recording(request)
 
     def make() -> dict[str, np.ndarray]:
-        learnt, draw = modes(request), _draw(request, TARGETS)
+        learnt, draw = _modes(request, recording, no_progress), _draw(request, TARGETS)
         played = Conditions(
             learnt, strokes(request).speed, objective.contact_covariance(aim=settings.aim_sd)
         )
@@ -122,7 +128,7 @@ def targets(request: TrainingRequest, progress: Progress = no_progress) -> Targe
         )
         return {"states": states, "angles": angles, **vars(found)}
 
-    arrays = _cached(request, "targets", targets_key(request), make)
+    arrays = _cached(request, "targets", _targets_key(request, recording), make)
     states, angles = arrays.pop("states"), arrays.pop("angles")
     return Targets(states, angles, Shots(**arrays))
 
@@ -135,10 +141,7 @@ def packages_key(request: TrainingRequest) -> str:
 
 def targets_key(request: TrainingRequest) -> str:
     """Return the digest of everything that decides the shots that energies learn from."""
-    settings = request.settings[Energies]
-    facts = {"states": settings.states, "candidates": settings.candidates, "aim": settings.aim_sd}
-    upstream = [modes_key(request), strokes_key(request)]
-    return _key(request, TARGETS, upstream=upstream, **facts)
+    return _targets_key(request, _recording(request))
 
 
 def predictions_key(request: TrainingRequest) -> str:
@@ -149,16 +152,46 @@ def predictions_key(request: TrainingRequest) -> str:
 
 def modes_key(request: TrainingRequest) -> str:
     """Return the digest of everything that decides the modes."""
-    settings = request.settings[Hockey]
-    if settings.recording:
-        return _key(request, MODES, recording=recorded(request))
-    facts = {"airflow": settings.airflow, "episodes": settings.episodes, "steps": settings.steps}
-    return _key(request, MODES, hockey=facts)
+    return _modes_key(request, _recording(request))
 
 
 def strokes_key(request: TrainingRequest) -> str:
     """Return the digest of everything that decides the table of strokes."""
     return _key(request, STROKES)
+
+
+def _recording(request: TrainingRequest) -> PuckEpisodes | None:
+    """Return the recording that is learnt from, read once for its key and what is learnt."""
+    path = request.settings[Hockey].recording
+    return puck_episodes.read(Path(path)) if path else None
+
+
+def _modes(
+    request: TrainingRequest, recording: PuckEpisodes | None, progress: Progress
+) -> PuckModes:
+    """Return the modes of a recording, or of the simulated table."""
+
+    def make() -> dict[str, np.ndarray]:
+        if recording is None:
+            return dynamics.to_arrays(_simulated_modes(request, progress))
+        return dynamics.to_arrays(_recorded_modes(request, recording))
+
+    return dynamics.from_arrays(_cached(request, "modes", _modes_key(request, recording), make))
+
+
+def _modes_key(request: TrainingRequest, recording: PuckEpisodes | None) -> str:
+    settings = request.settings[Hockey]
+    if recording is not None:
+        return _key(request, MODES, recording=recording.digest)
+    facts = {"airflow": settings.airflow, "episodes": settings.episodes, "steps": settings.steps}
+    return _key(request, MODES, hockey=facts)
+
+
+def _targets_key(request: TrainingRequest, recording: PuckEpisodes | None) -> str:
+    settings = request.settings[Energies]
+    facts = {"states": settings.states, "candidates": settings.candidates, "aim": settings.aim_sd}
+    upstream = [_modes_key(request, recording), strokes_key(request)]
+    return _key(request, TARGETS, upstream=upstream, **facts)
 
 
 def _simulated_modes(request: TrainingRequest, progress: Progress) -> PuckModes:
@@ -179,14 +212,27 @@ def _simulated_modes(request: TrainingRequest, progress: Progress) -> PuckModes:
         raise BadInput("hockey.episodes, hockey.steps", found, _ENOUGH) from error
 
 
-def _recorded_modes(request: TrainingRequest, progress: Progress) -> PuckModes:
+def _recorded_modes(request: TrainingRequest, recording: PuckEpisodes) -> PuckModes:
     """Learn the modes of a recording, but for the episodes that are held out."""
-    path = request.settings[Hockey].recording
-    learnt, _ = puck_episodes.split(puck_episodes.read(Path(path)))
-    try:
+    learnt, _ = puck_episodes.split(recording)
+    with _naming(request):
         return recorded_modes.fit(learnt, Table())[0]
+
+
+def _held_out(request: TrainingRequest, recording: PuckEpisodes, learnt: PuckModes) -> Recording:
+    """Return the episodes that are held out, with velocities by the modes."""
+    _, held_out = puck_episodes.split(recording)
+    with _naming(request):
+        return recorded_modes.smoothed_by(learnt, held_out, Table())
+
+
+@contextlib.contextmanager
+def _naming(request: TrainingRequest) -> Iterator[None]:
+    """Name the recording where the block finds that it holds too little."""
+    try:
+        yield
     except ValueError as error:
-        raise BadInput(path, str(error), _ENOUGH) from error
+        raise BadInput(request.settings[Hockey].recording, str(error), _ENOUGH) from error
 
 
 def _key(request: TrainingRequest, stream: int, **facts: object) -> str:

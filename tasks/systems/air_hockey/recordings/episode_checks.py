@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.interface import PERIOD
@@ -19,7 +20,8 @@ from ricochet.models.systems.air_hockey.table import Table
 SAME_TABLE = 1e-3  # m, by which tables may differ
 _JITTER = 0.1  # of a period, by which a sample may be early or late
 _DRIFT = 0.002  # by which the rate may be another
-_FEWEST, _LONGEST = 10, 500  # samples
+FEWEST, LONGEST = 10, 500  # samples
+_IN_A_ROW = 3  # places of the puck, of which its noise is learnt
 _OFF = 0.01  # m, by which a place may be beyond where the body can be
 _OVERLAP, _SHARE = 0.015, 0.02  # m, and share of samples in which bodies may overlap by more
 _FASTEST = 20.0  # m/s
@@ -56,9 +58,7 @@ def checked(episode: Episode, where: str, table: Table) -> Episode:
         if np.isinf(array).any() or (np.isnan(array).any(-1) != np.isnan(array).all(-1)).any():
             raise BadInput(f"{where}: {name}", "infinite or half a place", "numbers, or NaN twice")
     ended = _before_goal(episode, table)
-    if np.isfinite(ended.puck).all(-1).sum() < _FEWEST:
-        found = f"{np.isfinite(ended.puck).all(-1).sum()} places of the puck on the table"
-        raise BadInput(where, found, f"at least {_FEWEST}")
+    _check_seen(np.isfinite(ended.puck).all(-1), where)
     walls = np.array((table.wall_x, table.wall_y))
     _check_places(ended.puck, walls + _OFF, f"{where}: puck")
     ends = np.array((table.half_length, table.half_width))
@@ -70,8 +70,8 @@ def checked(episode: Episode, where: str, table: Table) -> Episode:
 
 
 def _check_times(time: Float[ndarray, " time"], where: str) -> None:
-    if not _FEWEST <= len(time) <= _LONGEST:
-        raise BadInput(where, f"{len(time)} samples", f"{_FEWEST} to {_LONGEST}")
+    if not FEWEST <= len(time) <= LONGEST:
+        raise BadInput(where, f"{len(time)} samples", f"{FEWEST} to {LONGEST}")
     if not np.isfinite(time).all():
         raise BadInput(f"{where}: time", "NaN or infinite", "the time of every sample, s")
     late = time - time[0] - PERIOD * np.arange(len(time))
@@ -81,6 +81,14 @@ def _check_times(time: Float[ndarray, " time"], where: str) -> None:
     if apart or np.ptp(late) > PERIOD * (2.0 * _JITTER + _DRIFT * len(time)):
         found = f"{steps[worst]:g} s after sample {worst}, {np.ptp(late):g} s of drift"
         raise BadInput(f"{where}: time", found, f"steps of {PERIOD:g} s to a tenth, and its rate")
+
+
+def _check_seen(seen: Bool[ndarray, " time"], where: str) -> None:
+    if seen.sum() < FEWEST:
+        found = f"{seen.sum()} places of the puck on the table"
+        raise BadInput(where, found, f"at least {FEWEST}")
+    if not sliding_window_view(seen, _IN_A_ROW).all(-1).any():
+        raise BadInput(f"{where}: puck", f"no {_IN_A_ROW} places in a row", "some without gaps")
 
 
 def _before_goal(episode: Episode, table: Table) -> Episode:

@@ -12,8 +12,7 @@ recording is known by the digest of its numbers: its place, the names and the or
 and the note do not change it.
 """
 
-import io
-import zipfile
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -28,14 +27,14 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck.recorded_modes import Places
 from ricochet.models.systems.air_hockey.table import Table
-from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage import array_files, checked_json
 from ricochet.tasks.storage.checked_json import EXACT, Name, expecting
 from ricochet.tasks.storage.files import (
-    DAMAGED,
     digest_of,
     output_folder,
-    read_bytes,
+    read_regular,
     sha256,
+    shown,
     write_arrays,
     write_json,
 )
@@ -45,10 +44,11 @@ from ricochet.tasks.systems.air_hockey.recordings.episode_checks import Episode
 SCHEMA = "ricochet.puck-episodes/1"
 MANIFEST = "recording.json"
 MOST_FILES, MOST_EPISODES, MOST_SAMPLES = 1000, 1000, 100_000
-LARGEST = 2**26  # bytes of a file, and of what is in it
+LARGEST, LARGEST_MANIFEST = 2**24, 2**20  # bytes of a file, and of what is in it
 FEWEST = 10  # episodes, one in `HELD_OUT` of which are held out
 HELD_OUT = 5
 _NEEDED, _MEASURED = ("time", "puck", "mallet"), ("puck_velocity", "mallet_velocity")
+_NUMBERS = (np.dtype("<f4"), np.dtype("<f8"))
 _EXPECTED = f"a folder with {MANIFEST}, or NAME.npz beside NAME.json, of {SCHEMA}"
 
 
@@ -109,23 +109,54 @@ def read(path: Path, table: Table | None = None) -> PuckEpisodes:
         BadInput: A file is missing, too large, damaged or not the one that was recorded, or what
             it says cannot be puck and mallet on this table at 50 Hz.
     """
-    wanted = table or Table()
-    manifest = path / MANIFEST if path.is_dir() else path.with_suffix(".json")
-    stated = checked_json.read(_Manifest, _bounded(manifest), str(manifest))
+    wanted, manifest = table or Table(), _manifest_of(path)
+    content = read_regular(manifest, _EXPECTED, largest=LARGEST_MANIFEST)
+    stated = checked_json.read(_Manifest, content, str(manifest))
     _check_manifest(stated, manifest, wanted)
-    episodes = [
-        episode
-        for each in stated.files
-        for episode in _episodes(manifest.parent / each.file, each.sha256, wanted)
-    ]
-    _refuse_count(len(episodes), FEWEST, MOST_EPISODES, "episodes", manifest)
-    samples = sum(len(episode.puck) for episode in episodes)
-    _refuse_count(samples, FEWEST, MOST_SAMPLES, "samples", manifest)
+    if manifest.name != MANIFEST and [each.file for each in stated.files] != [path.name]:
+        raise BadInput(f"{manifest}: files", "others", f"{path.name} alone")
+    episodes = _read_all(stated, manifest, wanted)
+    _check_alike(episodes, manifest)
     by_digest = sorted((_digest(episode), number) for number, episode in enumerate(episodes))
     facts = [digest for digest, _ in by_digest]
     if len(set(facts)) < len(facts):
         raise BadInput(str(manifest), "an episode twice", "each once: others are held out")
     return PuckEpisodes(tuple(episodes[number] for _, number in by_digest), digest_of(facts))
+
+
+def _manifest_of(path: Path) -> Path:
+    """Return the path of a recording's manifest, a folder's or that beside its one file."""
+    if not str(path).isprintable():
+        raise BadInput(shown(path), "a name of other than letters", _EXPECTED)
+    if os.path.isdir(path):
+        return path / MANIFEST
+    if path.suffix != ".npz" or not os.path.isfile(path):
+        found = "no file" if path.suffix == ".npz" else "no folder, and no file NAME.npz"
+        raise BadInput(shown(path), found, _EXPECTED)
+    return path.with_suffix(".json")
+
+
+def _read_all(stated: _Manifest, manifest: Path, table: Table) -> list[Episode]:
+    """Return the checked episodes of all files; no file is read once there are too many."""
+    episodes: list[Episode] = []
+    samples = 0
+    for each in stated.files:
+        found = _episodes(manifest.parent / each.file, each.sha256, table)
+        episodes += found
+        samples += sum(len(episode.time) for episode in found)
+        _refuse_count(len(episodes), 0, MOST_EPISODES, "episodes", manifest)
+        _refuse_count(samples, 0, MOST_SAMPLES, "samples", manifest)
+    _refuse_count(len(episodes), FEWEST, MOST_EPISODES, "episodes", manifest)
+    return episodes
+
+
+def _check_alike(episodes: Sequence[Episode], manifest: Path) -> None:
+    """Refuse velocities of some episodes alone, which nothing would be learnt from."""
+    for name in _MEASURED:
+        measured = sum(getattr(episode, name) is not None for episode in episodes)
+        if 0 < measured < len(episodes):
+            found = f"{name} in {measured} of {len(episodes)} episodes"
+            raise BadInput(str(manifest), found, "it in all or in none")
 
 
 def split(recording: PuckEpisodes) -> tuple[Places, Places]:
@@ -180,6 +211,11 @@ def _check_manifest(stated: _Manifest, manifest: Path, table: Table) -> None:
         if not abs(found - expected) <= episode_checks.SAME_TABLE:
             raise BadInput(f"{manifest}: table.{name}", f"{found:g} m", f"{expected:g} m")
     _refuse_count(len(stated.files), 1, MOST_FILES, "files", manifest)
+    for name in ("file", "sha256"):
+        listed = [getattr(each, name) for each in stated.files]
+        if len(set(listed)) < len(listed):
+            twice = next(each for each in listed if listed.count(each) > 1)
+            raise BadInput(f"{manifest}: files", f"{name} {twice[:60]} twice", "each once")
 
 
 def _refuse_count(count: int, least: int, most: int, what: str, manifest: Path) -> None:
@@ -187,16 +223,9 @@ def _refuse_count(count: int, least: int, most: int, what: str, manifest: Path) 
         raise BadInput(str(manifest), f"{count} {what}", f"{least} to {most}")
 
 
-def _bounded(path: Path) -> bytes:
-    """Return the content of a file of bounded size."""
-    if path.is_file() and path.stat().st_size > LARGEST:
-        raise BadInput(str(path), f"{path.stat().st_size} bytes", f"at most {LARGEST}")
-    return read_bytes(path, _EXPECTED)
-
-
 def _episodes(path: Path, digest: str, table: Table) -> list[Episode]:
     """Return the checked episodes of a file."""
-    content = _bounded(path)
+    content = read_regular(path, "a file of episodes", largest=LARGEST)
     if sha256(content) != digest:
         raise BadInput(str(path), f"sha256 {sha256(content)[:12]}..", f"{digest[:12]}.. as stated")
     arrays = _loaded(content, path)
@@ -219,21 +248,11 @@ def _checked(arrays: Mapping[str, ndarray], row: int | None, path: Path, table: 
 
 def _loaded(content: bytes, path: Path) -> dict[str, ndarray]:
     """Return the arrays of an archive whose unpacked size is bounded, of like shapes."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        if size > LARGEST:
-            raise BadInput(str(path), f"{size} bytes unpacked", f"at most {LARGEST}")
-        with np.load(io.BytesIO(content), allow_pickle=False) as found:
-            arrays = {name: np.asarray(found[name]) for name in found.files}
-    except BadInput:
-        raise
-    except DAMAGED as error:
-        raise BadInput(str(path), f"no archive of numbers ({error})", "one of NumPy's") from error
+    arrays = array_files.parse(content, str(path), largest=LARGEST)
     names = set(arrays)
     if not set(_NEEDED) <= names <= {*_NEEDED, *_MEASURED}:
         needed = f"{', '.join(_NEEDED)}, and {', '.join(_MEASURED)} or not"
-        raise BadInput(str(path), f"arrays {', '.join(sorted(names))}"[:200], needed)
+        raise BadInput(str(path), f"arrays {sorted(names)!r}"[:200], needed)
     return {name: _numbers(name, array, arrays, path) for name, array in arrays.items()}
 
 
@@ -243,7 +262,7 @@ def _numbers(
     """Return an array in double precision, if it is one of numbers in the shape that it must be."""
     shape, puck = array.shape, arrays["puck"].shape
     wanted = puck[-2:-1] if name == "time" else puck
-    if array.dtype.kind not in "fiu" or len(puck) not in (2, 3) or puck[-1:] != (2,):
+    if array.dtype not in _NUMBERS or len(puck) not in (2, 3) or puck[-1:] != (2,):
         raise BadInput(f"{path}: {name}", f"{array.dtype} of shape {shape}", "numbers, (n, 2)")
     if shape != wanted:
         raise BadInput(f"{path}: {name}", f"shape {shape}", f"{wanted}")

@@ -7,8 +7,11 @@ Commands are those of the challenge's interface: joint positions and speeds at t
 20 ms.
 """
 
+import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +20,23 @@ from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import recording_plan
 from ricochet.models.systems.air_hockey.puck.recording_plan import STROKE, Play
 from ricochet.models.systems.air_hockey.table import Table
-from ricochet.tasks.storage.files import output_folder, sha256, write_arrays, write_json
-from ricochet.tasks.systems.air_hockey.recordings import puck_episodes
+from ricochet.tasks.storage.files import (
+    output_folder,
+    read_regular,
+    sha256,
+    shown,
+    write_arrays,
+    write_json,
+)
+from ricochet.tasks.systems.air_hockey.recordings import episode_checks, puck_episodes
 from ricochet.tasks.systems.air_hockey.settings import Hockey
 from ricochet.tasks.training.steps import TrainingRequest
 
 SCHEMA = "ricochet.puck-strokes/1"
 STREAM = 5
 """Of randomness."""
+LARGEST = 2**28
+"""Bytes of a file that was written before."""
 INSTRUCTIONS = (
     "Record puck and mallet at 50 Hz in every episode, for 1.5 s or more, as"
     f" {puck_episodes.SCHEMA}; an episode begins with its first command.",
@@ -51,14 +63,35 @@ def write(request: TrainingRequest, file: Path) -> str:
 
 
 def planned(request: TrainingRequest) -> tuple[Play, ...]:
-    """Return the episodes that the settings ask for."""
+    """Return the episodes that the settings ask for.
+
+    Raises:
+        BadInput: A recording of so many could not be read, or they are too short for a stroke.
+    """
     settings = request.settings[Hockey]
+    for name, least, most in (
+        ("episodes", puck_episodes.FEWEST, puck_episodes.MOST_EPISODES),
+        ("steps", recording_plan.LEAST_STEPS, episode_checks.LONGEST),
+    ):
+        found = getattr(settings, name)
+        if not least <= found <= most:
+            raise BadInput(f"hockey.{name}", f"{found}", f"{least} to {most}, to be recorded")
     draw = np.random.default_rng([request.seed, STREAM])
-    return recording_plan.plan(Table(), episodes=settings.episodes, steps=settings.steps, draw=draw)
+    try:
+        return recording_plan.plan(
+            Table(), episodes=settings.episodes, steps=settings.steps, draw=draw
+        )
+    except ValueError as error:  # a stroke as slow as may be
+        raise BadInput("hockey.steps", f"{settings.steps} ({error})", "more") from error
 
 
 def write_plays(file: Path, plays: Sequence[Play], *, seed: int) -> None:
-    """Write episodes to be played, the arrays and what goes with them."""
+    """Write episodes to be played, the arrays and what goes with them.
+
+    Raises:
+        BadInput: Another file has one of the two names.
+    """
+    _refuse_others(file)
     output_folder(file.parent)
     names = ("puck", "joints", "commands", "contact")
     write_arrays(file, {name: np.stack([getattr(play, name) for play in plays]) for name in names})
@@ -71,3 +104,26 @@ def write_plays(file: Path, plays: Sequence[Play], *, seed: int) -> None:
         "instructions": list(INSTRUCTIONS),
     }
     write_json(file.with_suffix(".json"), content)
+
+
+def _refuse_others(file: Path) -> None:
+    """Refuse names that are taken, unless by strokes that were written before."""
+    manifest, free = file.with_suffix(".json"), f"a new name, or strokes of {SCHEMA}"
+    stated: dict[str, Any] = {}
+    if os.path.lexists(manifest):
+        stated = _stated(read_regular(manifest, free, largest=LARGEST))
+        if stated.get("schema") != SCHEMA:
+            raise BadInput(shown(manifest), "another file", free)
+    if os.path.lexists(file):
+        digest = sha256(read_regular(file, free, largest=LARGEST))
+        if stated.get("sha256") != digest:
+            raise BadInput(shown(file), f"a file that {manifest.name} does not state", free)
+
+
+def _stated(content: bytes) -> dict[str, Any]:
+    """Return an object of JSON, an empty one of anything else."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

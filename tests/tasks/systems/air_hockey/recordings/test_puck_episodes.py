@@ -107,7 +107,7 @@ FAULTS = [
     (lambda a: a.update(mallet=a["puck"] + 0.01), "too near"),
     (lambda a: a.update(puck=a["puck"][:-1]), "shape"),
     (lambda a: a.update(puck=a["puck"].astype(str)), "numbers"),
-    (lambda a: a.update(extra=a["puck"]), "arrays extra"),
+    (lambda a: a.update(extra=a["puck"]), r"arrays \['extra', "),
     (lambda a: a.update(puck_velocity=a["puck"] + 5.0), "off what the places say"),
     (lambda a: a.update(puck_velocity=a["puck"] + 500.0), "m/s, expected at most"),
 ]

@@ -16,26 +16,26 @@ from ricochet.tasks.training.steps import TrainingRequest
 
 @pytest.fixture
 def request_(tmp_path: Path) -> TrainingRequest:
-    settings = catalogue.load_settings().changed(Hockey, episodes=6, steps=40)
+    settings = catalogue.load_settings().changed(Hockey, episodes=10, steps=50)
     return TrainingRequest(settings, tmp_path / "out", seed=3)
 
 
 def test_strokes_and_throws_are_written_with_what_to_do(request_, tmp_path):
     file = tmp_path / "new" / "strokes.npz"
     line = stroke_files.write(request_, file)
-    assert "3 strokes and 3 throws" in line and "\n" not in line
+    assert "5 strokes and 5 throws" in line and "\n" not in line
     content = json.loads(file.with_suffix(".json").read_text())
     assert content["sha256"] == sha256(file)
-    assert content["kinds"].count("stroke") == 3
+    assert content["kinds"].count("stroke") == 5
     with np.load(file) as found:
         shapes = {name: found[name].shape for name in found.files}
         strokes = np.array(content["kinds"]) == "stroke"
         assert np.isfinite(found["contact"]).all(-1).tolist() == strokes.tolist()
     assert shapes == {
-        "puck": (6, 4),
-        "joints": (6, 7),
-        "commands": (6, 40, 2, 7),
-        "contact": (6, 5),
+        "puck": (10, 4),
+        "joints": (10, 7),
+        "commands": (10, 50, 2, 7),
+        "contact": (10, 5),
     }
     assert not request_.out.exists()
 
