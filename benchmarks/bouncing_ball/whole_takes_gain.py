@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 import torch
 
-from ricochet.models.systems.bouncing_ball import problem
+from ricochet.models.systems.bouncing_ball import features, problem
 from ricochet.models.systems.bouncing_ball.calibration import posterior, whole_chains
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import Ball
 from ricochet.models.systems.bouncing_ball.chains.observations import Take
@@ -29,7 +29,7 @@ def of_three_bounces(takes: list[Take]) -> tuple[float, float]:
     places = torch.from_numpy(np.array([take.places[:3] for take in takes]))
     shape = (len(takes),)
     found = posterior.posterior(
-        problem.form_features(times, places),
+        features.form_features(times, places),
         problem.constant_noise(shape, time_sd=CASE.time_sd, position_sd=CASE.place_sd),
         problem.constant_release(shape, height=CASE.height, height_sd=takes[0].height_sd),
     )

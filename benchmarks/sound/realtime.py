@@ -24,6 +24,7 @@ from ricochet.models.sound import (
 )
 from ricochet.models.sound.arrays import Microphones
 from ricochet.models.sound.impact_stream import BounceEvent
+from ricochet.models.sound.room_acoustics import Room
 
 BUFFER = 485
 """Frames of a buffer: 11 ms at 44.1 kHz."""
@@ -37,7 +38,7 @@ def sessions(
     microphones = Microphones(np.array(PLACES), 44100.0)
     room = None
     if reverberation_time is not None:
-        room = impact_synthesis.Room(reverberation_time=reverberation_time)
+        room = Room(reverberation_time=reverberation_time)
     for _ in range(count):
         times = 0.5 + np.cumsum(draw.uniform(0.15, 0.5, 20))
         places = np.column_stack([draw.uniform(-0.25, 0.25, (20, 2)), np.zeros(20)])

@@ -75,7 +75,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> NDA
         raise BadInput(_within(where, member), "another version", "version 1.0 of the format")
     shape, _, dtype = np.lib.format.read_array_header_1_0(header, max_header_size=_HEADER)
     if dtype.kind not in _KINDS or min(shape, default=0) < 0:
-        raise BadInput(_within(where, member), f"{dtype!r}"[:60], "numbers, of some shape")
+        raise BadInput(_within(where, member), f"{dtype} of shape {shape}"[:60], "numbers")
     size = header.tell() + math.prod(shape) * dtype.itemsize
     if size != member.file_size:
         found = f"{member.file_size} bytes"

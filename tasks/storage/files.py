@@ -78,11 +78,14 @@ def read_regular(path: Path, expected: str, *, largest: int) -> bytes:
         linked = isinstance(error, OSError) and error.errno == errno.ELOOP
         found = "a link" if linked else getattr(error, "strerror", None) or str(error)
         raise BadInput(shown(path), found, expected) from error
-    with os.fdopen(handle, "rb") as file:
-        facts = os.fstat(file.fileno())
+    try:
+        facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             raise BadInput(shown(path), "something that is no regular file", expected)
-        content = file.read(largest + 1)
+        with open(handle, "rb", closefd=False) as file:
+            content = file.read(largest + 1)
+    finally:
+        os.close(handle)
     if len(content) > largest:
         raise BadInput(shown(path), f"{facts.st_size} bytes", f"at most {largest} bytes")
     return content

@@ -39,6 +39,22 @@ def test_what_is_there_is_read_and_what_may_be_absent_has_its_default():
 
 
 @pytest.mark.parametrize(
+    ("leaves", "more"),
+    [("[]", ', "name": "elm"'), ('[{"count": 1, "count": 1}]', "")],
+)
+def test_a_key_that_stands_twice_is_refused(leaves, more):
+    with pytest.raises(BadInput, match=r"tree\.json: found key '\w+' twice, expected each"):
+        read(leaves, more=more)
+
+
+def test_a_name_is_no_longer_than_a_file_system_takes():
+    assert len(read(name=f'"{"a" * 255}"').name) == 255
+    with pytest.raises(BadInput, match=r"name: found 'aaa.*at most 255") as error:
+        read(name=f'"{"a" * 256}"')
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize(
     ("text", "hour"),
     [("2026-11-20T20:13:00Z", 20), ("2026-11-20T20:13:00", 20), ("2026-11-20T20:13:00+02:00", 18)],
 )

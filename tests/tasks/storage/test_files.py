@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -115,3 +116,53 @@ def test_no_changed_byte_of_kept_arrays_is_an_error_or_another_number(tmp_path):
         changed[place] ^= 0xFF
         path.write_bytes(changed)
         assert kept() == expected
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        os.mkfifo,
+        Path.mkdir,
+        lambda path: path.symlink_to("/dev/zero"),
+        lambda path: path.symlink_to(path),
+        lambda path: np.savez(path, **{"a": np.array([1.0]), "seal": np.array([1.0])}),
+        lambda path: np.savez(path, a=np.array([1.0]), seal=np.array([{}])),
+    ],
+)
+def test_what_is_no_kept_file_is_made_again_from_a_fallback_on(tmp_path, put):
+    fallback, kept = tmp_path / "fallback", tmp_path / "kept"
+    fallback.mkdir()
+    kept.mkdir()
+    put(fallback / f"modes-{'1' * 16}.npz")
+    arrays = files.cached_arrays(
+        kept, "modes", "1" * 64, lambda: {"a": np.array([2.0])}, fallbacks=(fallback,)
+    )
+    assert arrays["a"].tolist() == [2.0]
+    assert [path.name for path in kept.iterdir()] == [f"modes-{'1' * 16}.npz"]
+
+
+def test_a_regular_file_is_read_up_to_its_bound(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"12345")
+    assert files.read_regular(path, "a file", largest=5) == b"12345"
+    with pytest.raises(BadInput, match="x: found 5 bytes, expected at most 4 bytes"):
+        files.read_regular(path, "a file", largest=4)
+
+
+@pytest.mark.parametrize(
+    ("make", "found"),
+    [
+        (lambda path: path, "no such file"),
+        (lambda path: path / "x\0y", "embedded null byte"),
+        (lambda path: path / ("a" * 5000), r"\(\d+ characters\): found file name too long"),
+        (lambda path: path.mkdir() or path, "no regular file"),
+        (lambda path: os.mkfifo(path) or path, "no regular file"),
+        (lambda path: path.symlink_to("/dev/zero") or path, "a link"),
+        (lambda path: path.symlink_to(path) or path, "a link"),
+        (lambda path: Path("/dev/zero"), "no regular file"),
+    ],
+)
+def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path, make, found):
+    with pytest.raises(BadInput, match=f"(?i)found .*{found}|{found}.*expected a file") as error:
+        files.read_regular(make(tmp_path / "one"), "a file", largest=100)
+    assert str(error.value).isprintable() and len(str(error.value)) < 400

@@ -49,6 +49,7 @@ FEWEST = 10  # episodes, one in `HELD_OUT` of which are held out
 HELD_OUT = 5
 _NEEDED, _MEASURED = ("time", "puck", "mallet"), ("puck_velocity", "mallet_velocity")
 _NUMBERS = (np.dtype("<f4"), np.dtype("<f8"))
+_SHAPES = "float32 or float64; (n, 2) of puck and mallet, or (episodes, n, 2)"
 _EXPECTED = f"a folder with {MANIFEST}, or NAME.npz beside NAME.json, of {SCHEMA}"
 
 
@@ -127,7 +128,7 @@ def read(path: Path, table: Table | None = None) -> PuckEpisodes:
 def _manifest_of(path: Path) -> Path:
     """Return the path of a recording's manifest, a folder's or that beside its one file."""
     if not str(path).isprintable():
-        raise BadInput(shown(path), "a name of other than letters", _EXPECTED)
+        raise BadInput(shown(path), "a name that cannot be printed", _EXPECTED)
     if os.path.isdir(path):
         return path / MANIFEST
     if path.suffix != ".npz" or not os.path.isfile(path):
@@ -263,7 +264,7 @@ def _numbers(
     shape, puck = array.shape, arrays["puck"].shape
     wanted = puck[-2:-1] if name == "time" else puck
     if array.dtype not in _NUMBERS or len(puck) not in (2, 3) or puck[-1:] != (2,):
-        raise BadInput(f"{path}: {name}", f"{array.dtype} of shape {shape}", "numbers, (n, 2)")
+        raise BadInput(f"{path}: {name}", f"{array.dtype} of shape {shape}", _SHAPES)
     if shape != wanted:
         raise BadInput(f"{path}: {name}", f"shape {shape}", f"{wanted}")
     return np.asarray(array, float)

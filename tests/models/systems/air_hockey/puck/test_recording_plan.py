@@ -63,3 +63,10 @@ def test_throws_at_the_mallet_meet_it_first(plays):
         assert first == ("mallet",)
         np.testing.assert_array_equal(play.joints, iiwa.HOME)
         assert shot_outcome.outcome(episode).violations == ()
+
+
+def test_periods_in_which_a_slow_stroke_does_not_meet_its_puck_are_refused():
+    """At 0.4 m/s, from rest at a constant acceleration over 0.2 m: 1 s."""
+    assert recording_plan.LEAST_STEPS == 50
+    with pytest.raises(ValueError, match="steps: found 49, expected at least 50"):
+        recording_plan.plan(TABLE, episodes=1, steps=49, draw=np.random.default_rng(1))
