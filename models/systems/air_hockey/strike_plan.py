@@ -15,6 +15,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa, splines
+from ricochet.models.systems.air_hockey.arm.stroke_path import BRAKE, HOLD
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact, Strokes
 from ricochet.models.systems.air_hockey.opponent.tracker import OpponentTracker
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
@@ -26,6 +27,8 @@ from ricochet.models.systems.air_hockey.table import Table
 
 MISSED = 1e-3
 """By how much a posture may miss the place that it is sought for, m."""
+ROOM = 5e-3
+"""By how much a mallet that comes to rest keeps off its bounds, m."""
 WAITING = 0.05
 """By how much an objective is to be better to be worth a second more."""
 
@@ -206,7 +209,10 @@ def _at(
 
 
 def updated(strokes: Strokes, puck: piecewise_filter.State, plan: StrikePlan) -> StrikePlan | None:
-    """Return a strike under way moved to where the puck goes; None where the arm does not reach."""
+    """Return a strike under way moved to where the puck goes; None where the arm does not reach.
+
+    A stop or a push is made so slow that the mallet comes to rest within its bounds.
+    """
     state, _ = piecewise_filter.predict(puck, plan.left)
     way = state[:2] - plan.puck[:2]
     place = np.append(iiwa.tip(plan.contact.joints)[:2] + way, iiwa.TIP_HEIGHT)
@@ -215,7 +221,29 @@ def updated(strokes: Strokes, puck: piecewise_filter.State, plan: StrikePlan) ->
     joints = splines.seek(plan.contact.joints, place)
     if np.linalg.norm(iiwa.tip(joints) - place) > MISSED:
         return None
-    return replace(plan, contact=replace(plan.contact, joints=joints), puck=state)
+    contact = replace(plan.contact, joints=joints)
+    if not plan.is_shot:
+        mallet = place[:2] + np.array(puck.table.robot_base[:2])
+        share = share_with_room(mallet, plan.angle, contact.speed, puck.table)
+        if share <= 0.0:
+            return None
+        contact = slowed_down(contact, share)
+    return replace(plan, contact=contact, puck=state)
+
+
+def share_with_room(
+    mallet: Float[ndarray, " 2"], angle: float, speed: float, table: Table
+) -> float:
+    """Return the share of a speed along an angle after which a mallet rests within its bounds.
+
+    Negative where it is off them before. Its place at contact is in the table's frame, m.
+    """
+    way = (HOLD + 0.5 * BRAKE) * speed * np.array((np.cos(angle), np.sin(angle)))
+    low = np.array((table.mallet_front, -table.mallet_side)) + ROOM
+    high = np.array((np.inf, table.mallet_side - ROOM))
+    room = np.where(way > 0.0, high - mallet, mallet - low)
+    shares = np.where(way == 0.0, np.sign(room), room / np.maximum(np.abs(way), 1e-12))
+    return float(min(1.0, shares.min()))
 
 
 def slowed_down(contact: Contact, share: float) -> Contact:

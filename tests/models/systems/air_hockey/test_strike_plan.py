@@ -148,3 +148,23 @@ def test_states_at_several_times_are_those_predicted_from_now() -> None:
     expected = [piecewise_filter.predict(rolls, time)[0] for time in times]
     assert min(state[3] for state in expected) < 0.0
     np.testing.assert_allclose(strike_plan.states_ahead(rolls, times), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("mallet", "angle", "speed", "share"),
+    [
+        ((-0.5, 0.0), 0.0, -0.6, 1.0),  # far from all bounds
+        ((-0.90085, 0.0), 0.0, -0.6, 0.02 / (0.095 * 0.6)),  # 2 cm before the own wall's bound
+        ((-0.90085, 0.0), 0.0, 0.6, 1.0),  # and off it
+        ((-0.5, 0.44585), 0.5 * np.pi, 0.5, 0.02 / (0.095 * 0.5)),  # 2 cm before a rim's
+        ((-0.5, -0.44585), 0.5 * np.pi, -0.5, 0.02 / (0.095 * 0.5)),
+        ((-0.93, 0.0), 0.0, -0.6, (-0.93 + 0.92085) / (0.095 * 0.6)),  # beyond
+        ((-0.5, 0.0), 0.0, 0.0, 1.0),  # it stands
+    ],
+)
+def test_a_mallet_comes_to_rest_within_its_bounds(
+    mallet: tuple[float, float], angle: float, speed: float, share: float
+) -> None:
+    """After the contact it goes on for 30 ms and brakes over 130 ms: 95 ms at its speed."""
+    found = strike_plan.share_with_room(np.array(mallet), angle, speed, Table())
+    assert found == pytest.approx(share, abs=1e-6)
