@@ -83,7 +83,7 @@ def read_regular(path: Path, expected: str, *, largest: int) -> bytes:
         if not stat.S_ISREG(facts.st_mode):
             raise BadInput(shown(path), "something that is no regular file", expected)
         with open(handle, "rb", closefd=False) as file:
-            content = file.read(largest + 1)
+            content = file.read(min(facts.st_size, largest) + 1)
     finally:
         os.close(handle)
     if len(content) > largest:

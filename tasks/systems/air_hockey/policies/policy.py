@@ -38,9 +38,7 @@ def train(request: TrainingRequest, name: str, progress: Progress = no_progress)
         high=np.append(objective.HIGH, LARGEST_ANGLE),
     )
     checked = regret.check(shooter, settings, seed=request.seed, progress=checking)
-    if training_data.recorded(request) != recording:
-        where, changed = request.settings[Hockey].recording, "other episodes than at the beginning"
-        raise BadInput(where, changed, "a recording that stays as it is")
+    _check_unchanged(request, recording)
     packages.write(
         shooter,
         folder,
@@ -68,6 +66,13 @@ def chosen(request: TrainingRequest, progress: Progress = no_progress) -> Energi
     from ricochet.tasks.systems.air_hockey.policies import search  # Optuna takes a second to import
 
     return search.search(request, progress)
+
+
+def _check_unchanged(request: TrainingRequest, recording: str) -> None:
+    """Refuse a recording that is another than when the training began."""
+    if training_data.recorded(request) != recording:
+        where, changed = request.settings[Hockey].recording, "other episodes than at the beginning"
+        raise BadInput(where, changed, "a recording that stays as it is")
 
 
 def _finite(numbers: Mapping[str, float]) -> dict[str, float]:
