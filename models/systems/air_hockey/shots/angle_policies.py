@@ -1,7 +1,5 @@
 """Policies for the shooting angle: by the energy, by search over all shots, by the mean path alone.
 
-    CheckedPolicy     what plays: the energy's angle if its chance of a goal is what was promised,
-                      else the expert's if that is, else none
     EnergyPolicy      Algorithm 1 of Jankowski, Maric et al., "Energy-based Contact Planning under
                       Uncertainty for Robot Air Hockey": one iteration a period, warm-started
     ExhaustivePolicy  the expert: every candidate angle is rolled out in every period
@@ -198,46 +196,6 @@ class ExhaustivePolicy:
     def _likely(self) -> bool:
         """Whether shots below one half keep no constraint."""
         return self.setting.least_goal >= 0.5
-
-
-@dataclass
-class CheckedPolicy:
-    """The energy's angle where its chance holds, else the expert's, else none.
-
-    Attributes:
-        expert: Of the same setting; few candidates, for it is asked within the period.
-    """
-
-    energy: EnergyPolicy
-    expert: ExhaustivePolicy
-
-    def reset(self) -> None:
-        """Forget the energy's samples."""
-        self.energy.reset()
-
-    def choose(
-        self, state: Float[ndarray, " 6"], *, near: float | None, opposed: Opposed | None = None
-    ) -> float | None:
-        """Return the energy's angle, or the expert's where there is an opponent or no chance."""
-        angle = None if opposed else self.energy.choose(state, near=near)
-        if angle is not None and self.expert.promises(state, angle):
-            return angle
-        return self.expert.choose(state, near=near, opposed=opposed)
-
-    def better_angle(
-        self, states: Float[ndarray, "time 6"], *, angle: float, opposed: Opposed | None = None
-    ) -> Better | None:
-        """Return the energy's better angle if its chance holds; the expert's where opposed."""
-        if opposed is not None:
-            return self.expert.better_angle(states, angle=angle, opposed=opposed)
-        found = self.energy.better_angle(states, angle=angle)
-        if found is None or not self.expert.promises(states[0], found.angle):
-            return None
-        return found
-
-    def rank(self, states: Float[ndarray, "time 6"], opposed: Opposed | None = None) -> Ranked:
-        """Return the expert's."""
-        return self.expert.rank(states, opposed)
 
 
 @dataclass

@@ -11,11 +11,8 @@ from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
-from ricochet.models.systems.air_hockey.shots.angle_policies import (
-    CheckedPolicy,
-    EnergyPolicy,
-    ExhaustivePolicy,
-)
+from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyPolicy, ExhaustivePolicy
+from ricochet.models.systems.air_hockey.shots.checked_policy import CheckedPolicy
 from ricochet.models.systems.air_hockey.strike_choice import ALL, Skill
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
 from ricochet.models.systems.air_hockey.table import Table

@@ -11,11 +11,11 @@ from ricochet.models.systems.air_hockey.shots import energy_search, objective
 from ricochet.models.systems.air_hockey.shots.angle_policies import (
     BETTER,
     NEAR,
-    CheckedPolicy,
     EnergyPolicy,
     ExhaustivePolicy,
     NominalPolicy,
 )
+from ricochet.models.systems.air_hockey.shots.checked_policy import CheckedPolicy
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.objective import SETTINGS, Opposed, Shots
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE

@@ -8,10 +8,10 @@ import pytest
 from ricochet.models.systems.air_hockey.puck.prediction_checks import NOMINAL
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.angle_policies import (
-    CheckedPolicy,
     ExhaustivePolicy,
     NominalPolicy,
 )
+from ricochet.models.systems.air_hockey.shots.checked_policy import CheckedPolicy
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.studies import rows
 from tests.tasks.systems.air_hockey import shooters
