@@ -84,7 +84,7 @@ def at_rest(
     return Motors(place, unladen, np.stack((rests, np.zeros(7))), rests)
 
 
-def references(motors: Motors, command: Float[ndarray, "2 7"]) -> Reference:
+def references(motors: Motors, command: ndarray) -> Reference:
     """Return the set-points of the period under a command.
 
     Raises:

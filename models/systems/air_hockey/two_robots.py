@@ -11,7 +11,7 @@ Source: public files of the 2023 Robot Air Hockey Challenge.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import mujoco
 import numpy as np
@@ -37,6 +37,7 @@ ARMS = (
 )
 
 
+@runtime_checkable
 class Agent(Protocol):
     """What the challenge calls an agent."""
 

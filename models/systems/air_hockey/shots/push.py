@@ -231,7 +231,7 @@ def _meets_again(
 
 
 def _inside(
-    mean: Float[ndarray, "push n"], sd: Float[ndarray, "push n"], area: Area
+    mean: Float[ndarray, "push n"], sd: Float[ndarray, "push m"], area: Area
 ) -> Float[ndarray, " push"]:
     """Return the probability of being in an area."""
     low, high = np.transpose(area)
