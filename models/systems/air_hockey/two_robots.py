@@ -122,7 +122,7 @@ def begin(
     return rally
 
 
-def step(rally: Rally, commands: Sequence[Float[ndarray, "2 7"]]) -> None:
+def step(rally: Rally, commands: Sequence[ndarray]) -> None:
     """Let one period pass under both agents' commands; note whether it ends the rally.
 
     Raises:
