@@ -87,6 +87,11 @@ class PuckModes:
     rebounds: tuple[Rebound, ...] = ()
 
     @cached_property
+    def drag(self) -> float:
+        """Of floating, 1/s."""
+        return float(-np.log(np.diag(self.floating.matrix).mean()) / PERIOD)
+
+    @cached_property
     def first_bank(self) -> tuple[Rebound, ...]:
         """The kinds of first bank after a strike, the usual one first."""
         return self.rebounds or (Rebound(1.0, self.wall),)

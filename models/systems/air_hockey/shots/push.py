@@ -26,7 +26,6 @@ puck at contact in m, m/s, m/s^2; angles are in rad.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -100,10 +99,10 @@ class Paths:
         spread = spread + flights.covariance[STRIDE * at, :4, :4]
         return np.sqrt(np.maximum(np.einsum("nii->ni", spread), 1e-9))
 
-    @cached_property
+    @property
     def drag(self) -> float:
-        """Of floating, 1/s."""
-        return max(float(-np.log(np.diag(self.modes.floating.matrix).mean()) / PERIOD), 0.05)
+        """Of floating, 1/s; no less than what lets a puck rest at all."""
+        return max(self.modes.drag, 0.05)
 
 
 Aim = Callable[[Paths], Float[ndarray, " push"]]

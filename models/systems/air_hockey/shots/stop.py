@@ -23,7 +23,6 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from ricochet.models.systems.air_hockey.challenge_tasks import READY_X, STOPPED
-from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
@@ -103,9 +102,8 @@ def worth_of_end(
     velocity: Float[ndarray, "*batch 2"],
 ) -> Float[ndarray, "*batch"]:
     """Return the worth of where pucks end that leave a place, m, at velocities, m/s."""
-    drag = -np.log(np.diag(modes.floating.matrix).mean()) / PERIOD
     speed = np.linalg.norm(velocity, axis=-1, keepdims=True)
-    way = np.maximum(1.0 - SLOW / np.maximum(speed, SLOW), 0.0) * velocity / max(drag, 1e-3)
+    way = np.maximum(1.0 - SLOW / np.maximum(speed, SLOW), 0.0) * velocity / max(modes.drag, 1e-3)
     x = place[..., 0] + way[..., 0]
     stays = (x > STAYS[0]) & (x < STAYS[1])
     to_line = (-table.half_length - place[..., 0]) / np.minimum(way[..., 0], -1e-9)
