@@ -11,7 +11,6 @@ Source: public files of the 2023 Robot Air Hockey Challenge.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import mujoco
 import numpy as np
@@ -21,7 +20,7 @@ from numpy import ndarray
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import arm_motors, simulator
 from ricochet.models.systems.air_hockey.arm_motors import Motors, Place
-from ricochet.models.systems.air_hockey.interface import PERIOD
+from ricochet.models.systems.air_hockey.interface import PERIOD, Agent
 from ricochet.models.systems.air_hockey.simulator import PUCK, SCENE, Disturbance
 from ricochet.models.systems.air_hockey.table import Table
 
@@ -35,17 +34,6 @@ ARMS = (
     Place(slice(3, 10), slice(10, 12), "link7"),
     Place(slice(12, 19), slice(19, 21), f"{_OTHER}link7"),
 )
-
-
-@runtime_checkable
-class Agent(Protocol):
-    """What the challenge calls an agent."""
-
-    def reset(self) -> None:
-        """Begin an episode."""
-
-    def draw_action(self, observation: Float[ndarray, " 23"]) -> Float[ndarray, "2 7"]:
-        """Return the joints' positions and speeds at the end of the coming 20 ms."""
 
 
 @dataclass(frozen=True)

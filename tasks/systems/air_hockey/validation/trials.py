@@ -12,16 +12,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import numpy as np
-from jaxtyping import Float
-from numpy import ndarray
 
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.challenge_tasks import LONGEST, TASKS
-from ricochet.models.systems.air_hockey.interface import PERIOD
+from ricochet.models.systems.air_hockey.interface import PERIOD, Agent
 from ricochet.models.systems.air_hockey.opponent import scripts
 from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.simulator import Disturbance, Episode, World
@@ -33,16 +30,6 @@ GRID = ((-0.70, -0.20), (-0.39105, 0.39105))
 """Where pucks start: x and y in the table's frame, m."""
 STREAM, OPPONENT_STREAM, START_STREAM = 60, 61, 62
 """Of randomness: what disturbs shots is drawn apart from what trainings and audits draw."""
-
-
-class Agent(Protocol):
-    """What the challenge calls an agent."""
-
-    def reset(self) -> None:
-        """Begin an episode."""
-
-    def draw_action(self, observation: Float[ndarray, " 23"]) -> Float[ndarray, "2 7"]:
-        """Return the joints' positions and speeds at the end of the coming 20 ms."""
 
 
 @dataclass(frozen=True)

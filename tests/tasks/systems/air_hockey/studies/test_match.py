@@ -23,7 +23,8 @@ from ricochet.tasks.systems.air_hockey.settings import Hockey
 from ricochet.tasks.systems.air_hockey.studies import match
 from ricochet.tasks.systems.air_hockey.studies.match import Match, Point
 from ricochet.tasks.systems.interface import StudyRequest
-from tests.models.systems.air_hockey import simple_episodes
+from tests.models.systems.air_hockey import simple_agents
+from tests.models.systems.air_hockey.simple_agents import Idle
 
 CONTACT = Contact(iiwa.HOME, np.zeros(7), 0.6, 0.3, iiwa.HOME, 0.2)
 SHOT = StrikePlan(0.06, 0.0, CONTACT, np.zeros(6))
@@ -31,33 +32,10 @@ SERVES_LEFT = 1
 CALM = replace(catalogue.load_settings()[Hockey], airflow=0.0, position_noise=0.0)
 
 
-class Idle:
-    """Stays at home."""
-
-    faults: tuple[str, ...] = ()
-    strike_plans: tuple[StrikePlan, ...] = ()
-
-    def reset(self) -> None:
-        self.steps = 0
-
-    def draw_action(self, observation: ndarray) -> ndarray:
-        self.steps += 1
-        return np.stack((iiwa.HOME, np.zeros(7)))
-
-
-class Straight(Idle):
-    """Strikes straight ahead and stays there; says that it shot."""
+class Straight(simple_agents.Straight):
+    """Says that it shot, and pushed."""
 
     strike_plans = (SHOT, replace(SHOT, is_push=True))
-
-    def __init__(self) -> None:
-        self.commands = simple_episodes.straight(np.array((0.6, 0.0)), run_up=0.3, after=0.2)
-
-    def draw_action(self, observation: ndarray) -> ndarray:
-        self.steps += 1
-        last = self.commands[min(self.steps, len(self.commands)) - 1].copy()
-        last[1] *= self.steps <= len(self.commands)
-        return last
 
 
 class Aside(Idle):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
@@ -22,28 +21,18 @@ from ricochet.tasks.systems.air_hockey.studies import shot_journal
 from ricochet.tasks.systems.air_hockey.studies.shot_journal import Player
 from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.trials import Played, Start
-from tests.models.systems.air_hockey import simple_episodes
+from tests.models.systems.air_hockey import simple_agents
 from tests.tasks.systems.air_hockey import shooters
 
 STARTS = tuple(Start((-0.65, y, 0.0, 0.0), (3, k)) for k, y in enumerate((0.0, 0.01, -0.01)))
 CONTACT = Contact(iiwa.HOME, np.full(7, 0.1), 0.6, 0.3, iiwa.HOME, 0.2)
 
 
-class Straight:
-    """Strikes straight ahead."""
+class Straight(simple_agents.Straight):
+    """Says that it struck."""
 
     faults = ("struck blindly",)
     strike_plans = (StrikePlan(0.06, 0.1, CONTACT, np.arange(6.0), 0.02),)
-    commands = simple_episodes.straight(np.array((0.6, 0.0)), run_up=0.3, after=0.2)
-
-    def reset(self) -> None:
-        self.steps = 0
-
-    def draw_action(self, observation: ndarray) -> ndarray:
-        self.steps += 1
-        last = self.commands[min(self.steps, len(self.commands)) - 1].copy()
-        last[1] *= self.steps <= len(self.commands)
-        return last
 
 
 class StoppedError(Exception):

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.arm.stroke_table import Contact
@@ -14,36 +13,17 @@ from ricochet.models.systems.air_hockey.strike_plan import StrikePlan
 from ricochet.tasks.systems.air_hockey.validation import trials
 from ricochet.tasks.systems.air_hockey.validation.results import Shot
 from ricochet.tasks.systems.air_hockey.validation.trials import GRID
-from tests.models.systems.air_hockey import simple_episodes
+from tests.models.systems.air_hockey import simple_agents
+from tests.models.systems.air_hockey.simple_agents import Idle
 
 CONTACT = Contact(iiwa.HOME, np.zeros(7), 0.6, 0.3, iiwa.HOME, 0.2)
 
 
-class Idle:
-    """Stays at home."""
-
-    def reset(self) -> None:
-        self.steps = 0
-
-    def draw_action(self, observation: ndarray) -> ndarray:
-        self.steps += 1
-        return np.stack((iiwa.HOME, np.zeros(7)))
-
-
-class Straight(Idle):
-    """Strikes straight ahead, then stays; says so."""
+class Straight(simple_agents.Straight):
+    """Says that it struck."""
 
     faults = ("struck blindly",)
     strike_plans = (StrikePlan(0.06, 0.0, CONTACT, np.zeros(6)),)
-
-    def __init__(self) -> None:
-        self.commands = simple_episodes.straight(np.array((0.6, 0.0)), run_up=0.3, after=0.2)
-
-    def draw_action(self, observation: ndarray) -> ndarray:
-        self.steps += 1
-        last = self.commands[min(self.steps, len(self.commands)) - 1].copy()
-        last[1] *= self.steps <= len(self.commands)
-        return last
 
 
 def test_starts_fill_the_grid_once_and_follow_the_seed() -> None:
