@@ -166,7 +166,7 @@ def interval(chances: np.ndarray, level: float = 0.95) -> tuple[float, float]:
 
 def print_modes(name: str, modes: PuckModes) -> None:
     """Print what contacts keep and how much they scatter."""
-    drag = -np.log(modes.floating.matrix[0, 0]) / PERIOD
+    drag = modes.drag
     print(f"{name}: drag {drag:.3f} 1/s, airflow sd {modes.airflow_sd:.4f} m/s^2")
     for way in modes.first_bank:
         sd = np.round(np.sqrt(np.diag(way.law.covariance)), 3).tolist()

@@ -14,7 +14,6 @@ import numpy as np
 
 from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey import simulator
-from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import (
     dataset,
     mode_fitting,
@@ -86,7 +85,7 @@ def main() -> None:
         modes = from_places(learnt, world.table, options.noise)
     else:
         modes = mode_fitting.fit(learnt, world.table)
-    drag = -np.log(np.diag(modes.floating.matrix)) / PERIOD
+    drag = modes.drag_by_axis
     print(f"drag {drag} 1/s, airflow sd {modes.airflow_sd:.4f} m/s^2, delay {modes.delay:.4f} s")
     print_law("wall", modes.wall)
     for way in modes.rebounds:

@@ -92,6 +92,11 @@ class PuckModes:
         return float(-np.log(np.diag(self.floating.matrix).mean()) / PERIOD)
 
     @cached_property
+    def drag_by_axis(self) -> Float[ndarray, "2"]:
+        """Of floating, 1/s."""
+        return drag_by_axis(self.floating)
+
+    @cached_property
     def first_bank(self) -> tuple[Rebound, ...]:
         """The kinds of first bank after a strike, the usual one first."""
         return self.rebounds or (Rebound(1.0, self.wall),)
@@ -117,6 +122,11 @@ class PuckModes:
             offsets.append(one.matrix @ offsets[-1] + one.offset)
             noises.append(one.matrix @ noises[-1] @ one.matrix.T + one.covariance)
         return Flights(np.stack(matrices), np.stack(offsets), np.stack(noises))
+
+
+def drag_by_axis(floating: LinearGaussian) -> Float[ndarray, "2"]:
+    """Return the drag of each axis that a law of a period's floating has, 1/s."""
+    return np.asarray(-np.log(np.diag(floating.matrix)) / PERIOD)
 
 
 def step(
@@ -181,10 +191,13 @@ def beyond(states: Float[ndarray, "*batch n"], table: Table) -> Bool[ndarray, "*
 def bank(
     law: LinearGaussian,
     mean: Float[ndarray, "batch 6"],
-    covariance: Float[ndarray, "batch 6 6"],
+    covariance: Float[ndarray, "batch _ _"],
     table: Table,
 ) -> None:
-    """Turn back, in place, the states of which the mean went beyond a wall in this period."""
+    """Turn back, in place, the states of which the mean went beyond a wall in this period.
+
+    An empty covariance stays empty.
+    """
     for axis, limit in ((1, table.wall_y), (0, table.wall_x)):
         hit = np.flatnonzero(beyond(mean, table)[:, axis])
         if len(hit):
@@ -236,7 +249,7 @@ def _law(arrays: Mapping[str, ndarray], name: str, width: int) -> LinearGaussian
 def _bounce(
     law: LinearGaussian,
     mean: Float[ndarray, "batch 6"],
-    covariance: Float[ndarray, "batch 6 6"],
+    covariance: Float[ndarray, "batch _ _"],
     hit: ndarray,
     *,
     axis: int,
@@ -249,12 +262,17 @@ def _bounce(
     normal[:, axis] = side
     frame = frames(normal)
     back = frame.swapaxes(-1, -2)
-    before = state[:, 2:4]
+    before = state[:, 2:4].copy()
     against = applied(frame, before)
     after = applied(back, against @ law.matrix.T + law.offset)
     speed = side * before[:, axis]
     ago = (side * state[:, axis] - limit) / speed
     ago = np.minimum(ago, 2.0 * PERIOD)  # a longer one is an estimate behind the wall
+    state[:, 0:2] -= ago[:, None] * (before - after)
+    state[:, 2:4] = after
+    mean[hit] = state
+    if not covariance.size:
+        return
     jacobian = np.zeros((len(hit), 6, 6)) + np.eye(6)
     later = (before - after)[:, :, None] * normal[:, None, :] / speed[:, None, None]
     jacobian[:, 2:4, 2:4] = back @ law.matrix @ frame
@@ -263,9 +281,6 @@ def _bounce(
     into = np.zeros((len(hit), 6, 2))
     into[:, 2:4] = back * sizes(against)[:, None, :]
     into[:, 0:2] = ago[:, None, None] * into[:, 2:4]
-    state[:, 0:2] -= ago[:, None] * (before - after)
-    state[:, 2:4] = after
-    mean[hit] = state
     covariance[hit] = jacobian @ covariance[hit] @ jacobian.swapaxes(-1, -2) + (
         into @ law.covariance @ into.swapaxes(-1, -2)
     )

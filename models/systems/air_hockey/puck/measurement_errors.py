@@ -6,10 +6,19 @@ p = sqrt(s_x^2 + s_xm^2) / R at a mallet, none at a wall. To first order the var
 
     E_j = s+^2 + s-^2 |Theta_j,puck|^2 + s_m^2 |Theta_j,mallet|^2 + p^2 (J v+ - Theta J b)_j^2,
 
-J being a turn by a quarter of each velocity. Residuals count by U (`contact_frames.sizes`), so
-Sigma_jj less the usual E_j / U_j^2 is that of the contacts themselves: less the median, since the
-mean is that of a few contacts between short flights, and may be more than there is. `LEAST` of each
-fitted variance is left; correlations stay.
+J being a turn by a quarter of each velocity. (Errors of a place and of its velocity count as
+independent. At a flight's end they are not, and E_t of a strike is then up to 1.9 times as much:
+what is left of its scatter is too wide.) Residuals count by U (`contact_frames.sizes`), so that
+
+    e_j / U_j ~ N(0, S + E_j / U_j^2)
+
+with a scatter S of the contacts themselves, of which contacts that are known well say most. What
+is left of a fitted variance is the mean of S given all residuals, a deviation sqrt(S) between none
+and twice the fitted one being as likely as any other before; never more than was fitted, which is
+what errors too wide to say anything leave. For the p numbers fitted to a row of N contacts, its
+residuals are taken as sqrt(N / (N - p)) times as large. Correlations stay. The two laws of banks
+share the banks by the chance r that each was unusual, as in `mode_fitting`, here with the errors in
+both densities.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -18,15 +27,15 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
+from ricochet.models.probability import linear_gaussians
 from ricochet.models.probability.linear_gaussians import LinearGaussian
-from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import contact_frames, mode_fitting, segmentation
-from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes, Rebound
 from ricochet.models.systems.air_hockey.puck.segmentation import Contacts, Recording
 from ricochet.models.systems.air_hockey.table import Table
 
-LEAST = 0.5  # of a fitted variance, that is left
 _NONE = 1e-12
+_SOUGHT = np.linspace(0.01, 2.0, 200)  # deviations of contacts, of the fitted one
 
 
 @dataclass(frozen=True)
@@ -41,22 +50,16 @@ class Errors:
 
 def corrected(modes: PuckModes, recording: Recording, errors: Errors, table: Table) -> PuckModes:
     """Return modes whose contacts scatter by no more than contacts do."""
-    drag = -np.log(np.diag(modes.floating.matrix)) / PERIOD
+    drag = modes.drag_by_axis
     assigned = segmentation.assign(recording, table, drag=drag)
-    first, calm = (
-        _among(each, mode_fitting.first_contacts(each, assigned))
-        for each in (assigned.banks, assigned.strikes)
-    )
-
-    def contacts_alone(law: LinearGaussian, contacts: Contacts) -> LinearGaussian:
-        return without(law, variance(law, contacts, errors, table), contacts)
-
-    usual = [replace(one, law=contacts_alone(one.law, first)) for one in modes.rebounds[:1]]
+    banks, strikes = assigned.banks, assigned.strikes
+    calm = _among(strikes, mode_fitting.first_contacts(strikes, assigned))
+    first = mode_fitting.first_contacts(banks, assigned)
     return replace(
         modes,
-        wall=contacts_alone(modes.wall, assigned.banks),
-        mallet=contacts_alone(modes.mallet, calm),
-        rebounds=(*usual, *modes.rebounds[1:]),
+        wall=without(modes.wall, variance(modes.wall, banks, errors, table), banks),
+        mallet=without(modes.mallet, variance(modes.mallet, calm, errors, table), calm),
+        rebounds=_rebounds(modes.rebounds, banks, errors, first=first, table=table),
     )
 
 
@@ -78,15 +81,75 @@ def variance(
 
 
 def without(
-    law: LinearGaussian, added: Float[ndarray, "contact 2"], contacts: Contacts
+    law: LinearGaussian,
+    added: Float[ndarray, "contact 2"],
+    contacts: Contacts,
+    *,
+    weight: Float[ndarray, "contact 2"] | None = None,
 ) -> LinearGaussian:
-    """Return a law without the scatter that errors of a variance in m^2/s^2 add to its contacts."""
-    if not len(added):
-        return law
-    usual = np.median(added / contact_frames.sizes(contacts.against) ** 2, axis=0)
+    """Return a law without the scatter that errors add to its contacts.
+
+    Args:
+        added: E, m^2/s^2.
+        weight: How much each contact and row counts; all the same when absent.
+    """
+    size = contact_frames.sizes(contacts.against)
+    off = (contacts.after - linear_gaussians.mean(law, contacts.before)) / size
+    weight = np.ones_like(off) if weight is None else weight
+    count, numbers = weight.sum(0), 1 + contacts.before.shape[1] // 2
+    off = off * np.sqrt(count / np.maximum(count - numbers, 1.0))
     fitted = np.maximum(np.diag(law.covariance), _NONE)
-    root = np.sqrt(np.clip(1.0 - usual / fitted, LEAST, 1.0))
+    errors = np.maximum(added / size**2, 0.0)
+    rows = zip(off.T, errors.T, weight.T, fitted, strict=True)
+    left = np.array([_scatter(*row) for row in rows])
+    root = np.sqrt(np.minimum(left / fitted, 1.0))
     return replace(law, covariance=root[:, None] * law.covariance * root)
+
+
+def _scatter(
+    off: Float[ndarray, " contact"],
+    errors: Float[ndarray, " contact"],
+    weight: Float[ndarray, " contact"],
+    fitted: float,
+) -> float:
+    """Return the mean of S given residuals, the variances of their errors and their weights."""
+    sought = _SOUGHT**2 * fitted
+    total = sought[:, None] + errors
+    log = -0.5 * (weight * (np.log(total) + off**2 / total)).sum(-1)
+    likely = np.exp(log - log.max())
+    return float(sought @ likely / likely.sum())
+
+
+def _rebounds(
+    rebounds: tuple[Rebound, ...],
+    banks: Contacts,
+    errors: Errors,
+    *,
+    first: Bool[ndarray, " bank"],
+    table: Table,
+) -> tuple[Rebound, ...]:
+    """Return the usual and the unusual bank without errors' scatter; nothing of nothing."""
+    if not rebounds:
+        return ()
+    added = [variance(one.law, banks, errors, table) for one in rebounds]
+    likely = [_likely(*each, banks) for each in zip(rebounds, added, strict=True)]
+    unusual = likely[1] / np.maximum(likely[0] + likely[1], _NONE)
+    usual = 1.0 - unusual
+    weights = np.stack((usual, usual * first), -1), np.stack((unusual, unusual), -1)
+    return tuple(
+        replace(one, law=without(one.law, each, banks, weight=weight))
+        for one, each, weight in zip(rebounds, added, weights, strict=True)
+    )
+
+
+def _likely(
+    rebound: Rebound, added: Float[ndarray, "bank 2"], banks: Contacts
+) -> Float[ndarray, " bank"]:
+    """Return share times density of the normal speeds after banks, but for a constant."""
+    size = contact_frames.sizes(banks.against)[:, 0]
+    off = (banks.after - linear_gaussians.mean(rebound.law, banks.before))[:, 0]
+    total = rebound.law.covariance[0, 0] * size**2 + added[:, 0]
+    return np.asarray(rebound.share * np.exp(-0.5 * off**2 / total) / np.sqrt(total))
 
 
 def _among(contacts: Contacts, chosen: Bool[ndarray, " contact"]) -> Contacts:

@@ -34,7 +34,7 @@ from numpy import ndarray
 from ricochet.models.probability import linear_gaussians
 from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey.interface import PERIOD
-from ricochet.models.systems.air_hockey.puck import contact_frames, segmentation
+from ricochet.models.systems.air_hockey.puck import contact_frames, dynamics, segmentation
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes, Rebound
 from ricochet.models.systems.air_hockey.puck.segmentation import Assigned, Contacts, Recording
 from ricochet.models.systems.air_hockey.table import Table
@@ -50,7 +50,7 @@ def fit(recording: Recording, table: Table) -> PuckModes:
     for _ in range(2):  # the drag of the first fit finds the kicks in the second
         assigned = segmentation.assign(recording, table, drag=drag)
         floating, airflow_sd = fit_floating(recording, assigned.floating)
-        drag = -np.log(np.diag(floating.matrix)) / PERIOD
+        drag = dynamics.drag_by_axis(floating)
     banks, strikes = assigned.banks, assigned.strikes
     wall = _mirrored(banks.before, banks.after, banks.against, kind="banks")
     calm = first_contacts(strikes, assigned)

@@ -95,7 +95,7 @@ def prediction_table(
             the lines of a second.
         noise: Standard deviation of the places that the filter observes, m per axis.
     """
-    drag = -np.log(np.diag(modes.floating.matrix)) / PERIOD
+    drag = modes.drag_by_axis
     assigned = segmentation.assign(recording, table, drag=drag)
     observed = recording.puck + noise * draw.standard_normal(recording.puck.shape)
     both = [

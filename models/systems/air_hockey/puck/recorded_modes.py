@@ -99,7 +99,7 @@ def recording(
 
 def smoothed_by(modes: PuckModes, places: Places, table: Table) -> Recording:
     """Return what was seen with velocities, by flights as known modes have them."""
-    drag = -np.log(modes.floating.matrix[0, 0]) / PERIOD
+    drag = modes.drag
     scatter = modes.floating.covariance[0, 0] / PERIOD
     noise = flights.rough_noise(places.puck)
     law = FlightLaw(float(drag), noise, modes.airflow_sd, float(scatter))

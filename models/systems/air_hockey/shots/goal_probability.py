@@ -268,20 +268,8 @@ def _bank(
     if not len(hit):
         return
     after, wide = state[hit], spread[hit]
-    if spread.size:
-        dynamics.bank(law, after, wide, table)
-    else:
-        _turn_back(law, after, table)
+    dynamics.bank(law, after, wide, table)
     state[hit], spread[hit] = after, wide
-
-
-def _turn_back(law: LinearGaussian, state: Float[ndarray, "hit 6"], table: Table) -> None:
-    """Turn back, in place, means that went beyond a rim."""
-    before, side = state[:, 2:4].copy(), np.sign(state[:, 1])
-    after = side[:, None] * before[:, ::-1] * (1.0, -1.0) @ law.matrix.T + law.offset
-    ago = np.minimum((np.abs(state[:, 1]) - table.wall_y) / np.abs(before[:, 1]), 2.0 * PERIOD)
-    state[:, 2:4] = side[:, None] * after[:, ::-1] * (-1.0, 1.0)
-    state[:, 0:2] -= ago[:, None] * (before - state[:, 2:4])
 
 
 def _note(

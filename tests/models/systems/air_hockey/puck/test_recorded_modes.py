@@ -54,10 +54,13 @@ def test_the_law_of_what_was_seen_is_recovered(learnt):
 
 
 def test_the_laws_are_no_narrower_than_what_made_them(learnt):
-    """An sd of 60 banks to 9 %, of 33 strikes to 12 %; three of them below."""
+    """Three errors below: an sd of 60 banks to 9 %, of 33 strikes to 20 %.
+
+    Of strikes along the normal, where errors are 0.8 of the scatter: sqrt(2 / 33) (1 + 0.8^2) / 2.
+    """
     modes, _ = learnt
     assert (np.sqrt(np.diag(modes.wall.covariance)) > 0.73 * hockey_records.WALL_SD).all()
-    assert (np.sqrt(np.diag(modes.mallet.covariance)) > 0.64 * hockey_records.MALLET_SD).all()
+    assert (np.sqrt(np.diag(modes.mallet.covariance)) > 0.4 * hockey_records.MALLET_SD).all()
     assert np.linalg.eigvalsh(modes.floating.covariance)[0] > 0.0
 
 
