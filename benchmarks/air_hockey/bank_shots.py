@@ -23,7 +23,7 @@ from numpy import ndarray
 
 from ricochet.models.systems.air_hockey import simulator
 from ricochet.models.systems.air_hockey.puck import dataset, mode_fitting
-from ricochet.models.systems.air_hockey.shots import goal_probability, objective
+from ricochet.models.systems.air_hockey.shots import crossings, objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
 from ricochet.models.systems.air_hockey.simulator import Disturbance
 from ricochet.tasks.systems.air_hockey.policies import packages
@@ -112,7 +112,7 @@ def main() -> None:
         given = replace(conditions, modes=replace(conditions.modes, rebounds=rebounds))
         counts = {"pucks": options.pucks, "throws": options.throws}
         banks, goal, won = thrown(given, objective.SETTINGS[-1], **counts)
-        for number in range(goal_probability.MOST_BANKS + 1):
+        for number in range(crossings.MOST_BANKS + 1):
             if (banks == number).any():
                 line(f"{name}, {number}", goal[banks == number], won[banks == number])
 

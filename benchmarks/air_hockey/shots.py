@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from ricochet.models.systems.air_hockey.puck import dynamics
-from ricochet.models.systems.air_hockey.shots import goal_probability, objective
+from ricochet.models.systems.air_hockey.shots import crossings, objective
 from ricochet.models.systems.air_hockey.shots.objective import SETTINGS, Conditions
 from ricochet.tasks.systems.air_hockey.policies import packages
 from tests.oracles import shot_draws
@@ -82,7 +82,7 @@ def by_periods(conditions: Conditions, states: np.ndarray, angles: np.ndarray) -
     flat, angle = np.repeat(states, angles.shape[1], 0), angles.reshape(-1)
     normal, speed = objective.contact(conditions, flat, angle)
     mean, spread = objective.launched(conditions, flat, normal, speed)
-    for _ in range(goal_probability.LONGEST):
+    for _ in range(crossings.LONGEST):
         mean, spread = dynamics.step(modes, mean, spread, table)
 
 
@@ -104,7 +104,7 @@ def print_trust(conditions: Conditions) -> None:
     found = objective.exhaustive(conditions, states, angles)
     head = ("shots", "promised", "too much", "rms", "of draws", "within 3")
     print(f"{'banks':12s}" + "".join(f"{name:>10s}" for name in head))
-    for banks in range(goal_probability.MOST_BANKS + 1):
+    for banks in range(crossings.MOST_BANKS + 1):
         rows = []
         for i, state in enumerate(states):
             likely = np.flatnonzero((found.banks[i] == banks) & (found.goal[i] > LIKELY))

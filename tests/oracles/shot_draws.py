@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
 from ricochet.models.systems.air_hockey.shots import goal_probability, objective
-from ricochet.models.systems.air_hockey.shots.goal_probability import LONGEST, Crossing
+from ricochet.models.systems.air_hockey.shots.crossings import LONGEST, Crossing
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.table import Table
 from tests.oracles import puck_sampler

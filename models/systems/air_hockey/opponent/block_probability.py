@@ -17,7 +17,7 @@ from numpy import ndarray
 from scipy.special import ndtr
 
 from ricochet.models.systems.air_hockey.opponent.tracker import OpponentTracker
-from ricochet.models.systems.air_hockey.shots.goal_probability import Crossing
+from ricochet.models.systems.air_hockey.shots.crossings import Crossing
 from ricochet.models.systems.air_hockey.table import Table
 
 _ROUNDS = 2  # of finding when the puck is as far as the mallet

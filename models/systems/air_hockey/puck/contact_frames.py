@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-_LEAST_SLIDING = 0.2  # of the closing speed
+LEAST_SLIDING = 0.2  # of the closing speed
 
 
 def frames(normal: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2 2"]:
@@ -22,7 +22,7 @@ def sizes(against: Float[ndarray, "*batch 2"]) -> Float[ndarray, "*batch 2"]:
     A contact that does not slide has no noise of friction but for what spin may bring.
     """
     closing = np.abs(against[..., 0])
-    return np.stack((closing, np.maximum(np.abs(against[..., 1]), _LEAST_SLIDING * closing)), -1)
+    return np.stack((closing, np.maximum(np.abs(against[..., 1]), LEAST_SLIDING * closing)), -1)
 
 
 def applied(

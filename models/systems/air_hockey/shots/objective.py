@@ -33,7 +33,7 @@ from ricochet.models.systems.air_hockey.opponent.tracker import OpponentTracker
 from ricochet.models.systems.air_hockey.puck import strikes
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import goal_probability
-from ricochet.models.systems.air_hockey.shots.goal_probability import Crossing
+from ricochet.models.systems.air_hockey.shots.crossings import Crossing
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
 
 TOLERANCE = 0.05

@@ -9,7 +9,7 @@ from numpy import ndarray
 from ricochet.models.systems.air_hockey.opponent.block_probability import block_probability
 from ricochet.models.systems.air_hockey.opponent.scripts import Sweep
 from ricochet.models.systems.air_hockey.opponent.tracker import Forecast, OpponentTracker
-from ricochet.models.systems.air_hockey.shots.goal_probability import Crossing
+from ricochet.models.systems.air_hockey.shots.crossings import Crossing
 from ricochet.models.systems.air_hockey.table import Table
 
 TABLE = Table()
