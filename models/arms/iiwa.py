@@ -113,7 +113,7 @@ def _links(
     joints: Float[ndarray, "*batch 7"],
 ) -> tuple[Float[ndarray, "*batch 5 3"], Float[ndarray, "*batch 7 3"]]:
     """Return the points of the arm, m, and the axes of the joints."""
-    flat = np.ascontiguousarray(joints, dtype=float).reshape(-1, 7)
+    flat = np.array(joints, dtype=float, order="C").reshape(-1, 7)
     points, axes = np.zeros((len(flat), 5, 3)), np.zeros((len(flat), 7, 3))
     _place(np.cos(flat), np.sin(flat), points, axes)
     shape = joints.shape[:-1]

@@ -25,6 +25,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey import strike_choice, strike_plan
 from ricochet.models.systems.air_hockey.arm.arm_controller import ArmController
 from ricochet.models.systems.air_hockey.arm.plan import Plan
@@ -33,6 +34,7 @@ from ricochet.models.systems.air_hockey.fault_log import FaultLog
 from ricochet.models.systems.air_hockey.interface import JOINT_SPEEDS, JOINTS, PERIOD, SIZE
 from ricochet.models.systems.air_hockey.observer import TableObserver
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
+from ricochet.models.systems.air_hockey.shots import goal_probability
 from ricochet.models.systems.air_hockey.strike_choice import (
     ALL,
     LONGEST_DELAY,
@@ -70,6 +72,7 @@ class ShootingAgent:
             skills: What it may do.
         """
         self._context, self._skills, self._seed = context, skills, seed
+        _load_machine_code(context)
         self.reset()
 
     def reset(self) -> None:
@@ -255,3 +258,10 @@ class ShootingAgent:
     def _give_up(self) -> None:
         """End the stroke: the arm goes home."""
         self.phase, self._strike, self._given_up = Phase.RETREAT, None, False
+
+
+def _load_machine_code(context: StrikeContext) -> None:
+    """Place the arm and follow a puck once: code is compiled, or read, before periods count."""
+    iiwa.pose(iiwa.HOME)
+    puck = np.array(((0.0, 0.0, 1.0, 0.0, 0.0, 0.0),))
+    goal_probability.predict(context.modes, puck, np.zeros((1, 6, 6)), context.table)

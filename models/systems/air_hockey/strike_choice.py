@@ -166,12 +166,11 @@ class StrikeChooser:
             return (self.stop(puck, least=least) if looks or moved is None else None) or moved
         if strike.is_push:
             return moved
-        found = self.shot(puck, strike.left, near=strike.angle) or moved
-        if self._table.opponent.is_there:  # a delay at a time, twice as often
-            looks = count % 2 == 0 and strike.left > RETARGET_UNTIL
-            later = LATER[[0, 1 + count // 2 % (len(LATER) - 1)]]
-        else:
-            later = LATER[:1]
+        watched = self._table.opponent.is_there  # then a delay at a time, twice as often
+        looks = count % (2 if watched else REPLAN_PERIODS) == 0 and strike.left > RETARGET_UNTIL
+        later = LATER[[0, 1 + count // 2 % (len(LATER) - 1)]] if watched else LATER[:1]
+        found = moved if watched and looks else None  # a period is too short for both
+        found = found or self.shot(puck, strike.left, near=strike.angle) or moved
         return (self._retargeted(puck, found or strike, later) if looks else None) or found
 
     def _push(self, puck: State) -> StrikePlan | None:

@@ -103,6 +103,7 @@ class OpponentTracker:
         self._left_out = np.full((2, len(AHEAD), 2), np.nan)
         self._odd: list[ndarray] = []
         self._stands = False
+        self._sds = self._deviations()
 
     @property
     def watched(self) -> float:
@@ -167,6 +168,7 @@ class OpponentTracker:
             old = len(seen) >= ENOUGH
             places = [[laws[i].at(when)[0] for laws in self._laws] for i in (0, 1)]
             due.append(np.array(places) if old else np.full((2, 2), np.nan))
+        self._sds = self._deviations()
 
     def forecast(self, times: Float[ndarray, "*time"]) -> Forecast:
         """Return where the mallet will be at times from now, s.
@@ -177,7 +179,7 @@ class OpponentTracker:
         if not self._seen:
             raise ValueError("forecast: there is no opponent")
         times = np.asarray(times, float)
-        sds = self._deviations()
+        sds = self._sds
         if self._stands:
             place = np.broadcast_to(self._seen[-1], (*times.shape, 2))
             return Forecast(place, np.zeros_like(place), _along(sds.max(0), times))

@@ -90,9 +90,9 @@ def follow(
     """
     course, kinds, count = _course(modes, table, firsts), len(firsts), len(mean)
     wide = covariance is not None
-    spread = np.zeros((1, 6, 6)) if covariance is None else np.ascontiguousarray(covariance)
+    spread = np.zeros((1, 6, 6)) if covariance is None else _own(covariance)
     found, counts = np.full((kinds, count, 5), np.nan), np.zeros((kinds, count, 2), np.int64)
-    _follow_all(np.ascontiguousarray(mean), spread, wide, course, found, counts)
+    _follow_all(_own(mean), spread, wide, course, found, counts)
     return [
         Crossing(
             arrives=marks[:, 0] > 0,
@@ -104,6 +104,11 @@ def follow(
         )
         for numbers, marks in zip(found, counts, strict=True)
     ]
+
+
+def _own(values: ndarray) -> ndarray:
+    """Return a copy: machine code is compiled anew for arrays of another layout."""
+    return np.array(values, dtype=float, order="C")
 
 
 def _course(modes: PuckModes, table: Table, firsts: Sequence[LinearGaussian]) -> _Course:
