@@ -100,9 +100,16 @@ class ArmController:
         return sampling_mpc.least_time(joints, speeds, contact)
 
     def follow(self, plan: Plan) -> float:
-        """Command the first period, or brake if that uses over 1 of the limits; return the use."""
+        """Command the first period, or brake if that uses over 1 of the limits; return the use.
+
+        Where a plan keeps to them, the correction for the payload gives way: a stroke that begins
+        sharply leaves it little room.
+        """
         before, payload, planned = self.command, self.payload, np.stack(plan.next)
+        alone = command_limits.excess(self.planned, planned, period=PERIOD)
         self._command(planned)
+        if alone <= 1.0:
+            self.command = command_limits.eased(before, self.command, period=PERIOD)
         asked = command_limits.excess(before, self.command, period=PERIOD)
         if asked > 1.0:
             self._forget()

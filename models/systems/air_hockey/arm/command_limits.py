@@ -33,6 +33,14 @@ def excess(before: Float[ndarray, "2 7"], after: Float[ndarray, "2 7"], *, perio
     return float(np.max(ratios))
 
 
+def eased(
+    before: Float[ndarray, "2 7"], after: Float[ndarray, "2 7"], *, period: float
+) -> Float[ndarray, "2 7"]:
+    """Return the command with speeds that change no faster than they may."""
+    change = period * iiwa.ACCELERATION_LIMIT
+    return np.stack((after[0], np.clip(after[1], before[1] - change, before[1] + change)))
+
+
 def braked(before: Float[ndarray, "2 7"], *, period: float) -> Float[ndarray, "2 7"]:
     """Return the command that slows every joint down."""
     change = BRAKING * iiwa.ACCELERATION_LIMIT * period

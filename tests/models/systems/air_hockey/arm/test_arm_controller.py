@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from ricochet.models.arms import iiwa, splines
+from ricochet.models.arms.splines import Path
+from ricochet.models.systems.air_hockey.arm import command_limits
 from ricochet.models.systems.air_hockey.arm.arm_controller import ArmController
+from ricochet.models.systems.air_hockey.arm.payload_estimator import PRIOR
 from ricochet.models.systems.air_hockey.interface import PERIOD
 
 AWAY = np.array((0.3, 0.0, 0.2, 0.1, -0.1, 0.2, 0.0))
@@ -58,3 +61,20 @@ def test_commands_keep_to_the_limits_however_fast_the_arm_is_observed_to_be(
     for _ in range(20):
         arm.follow(arm.plan(arm.home))
         assert (np.abs(arm.command[1]) / iiwa.SPEED_LIMIT).max() < 1.001 * iiwa.USABLE
+
+
+def test_the_correction_gives_way_where_a_stroke_begins_sharply(arm: ArmController) -> None:
+    """The base turns at 0.98 of its acceleration, while half a kilogram is corrected for."""
+    arm.start(iiwa.HOME, np.zeros(7))
+    arm.payload = replace(arm.payload, match=0.5 * PRIOR, corrected=0.5)
+    plan, time = arm.plan(arm.home), 0.4
+    away = np.eye(7)[0] * 0.98 * iiwa.ACCELERATION_LIMIT[0] * time**2 / 6.0
+    path = Path(np.array((0.0, time)), np.stack((iiwa.HOME, iiwa.HOME + away)), np.zeros((2, 7)))
+    sharp = replace(plan, path=path, passed=0.0)
+    planned, before = np.stack(sharp.next), arm.command
+    assert arm.follow(sharp) <= 1.0
+    corrected = planned + arm.payload.correction
+    assert command_limits.excess(before, corrected, period=PERIOD) > 1.0
+    np.testing.assert_array_equal(arm.command[0], corrected[0])
+    assert arm.command[1, 0] > 0.95 * planned[1, 0]
+    np.testing.assert_array_equal(arm.planned, planned)

@@ -31,6 +31,15 @@ def test_a_command_that_is_not_finite_has_infinite_excess(bad: float) -> None:
     assert command_limits.excess(AT_REST, after, period=PERIOD) == np.inf
 
 
+def test_an_eased_command_keeps_its_places_and_changes_no_other_speeds() -> None:
+    after = np.stack((iiwa.HOME + 0.01, np.zeros(7)))
+    after[1, 2:4] = np.array((1.5, -0.5)) * PERIOD * iiwa.ACCELERATION_LIMIT[2:4]
+    eased = command_limits.eased(AT_REST, after, period=PERIOD)
+    np.testing.assert_array_equal(eased[0], after[0])
+    np.testing.assert_allclose(eased[1, 2], PERIOD * iiwa.ACCELERATION_LIMIT[2])
+    np.testing.assert_array_equal(np.delete(eased[1], 2), np.delete(after[1], 2))
+
+
 def test_braking_ends_at_rest_within_all_limits_on_the_way_it_went() -> None:
     speed = 0.9 * iiwa.SPEED_LIMIT * np.array((1, -1, 1, -1, 1, -1, 1))
     commands = [np.stack((iiwa.HOME, speed))]
