@@ -16,7 +16,8 @@ strike, has such a noise too: `strikes`; (n, t) and U are those of `contact_fram
 
 A bank happens within a period: with o the overshoot of the wall behind x', it was r = o / v_n ago,
 so x'' = x' - r (v' - v+). The covariance follows by this map's Jacobian, so that an uncertain place
-or time of the bank widens the prediction.
+or time of the bank widens the prediction; by no more than at `SLOWEST_BANK`, below which r is next
+to nothing but 1 / v_n is not.
 
 `wall` is the law of any bank: wide, for some touches are unusual and some pucks spin. The first
 bank after a strike is known better: the puck does not spin, and `rebounds` separates the usual
@@ -43,6 +44,7 @@ from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck.contact_frames import applied, frames, sizes
 from ricochet.models.systems.air_hockey.table import Table
 
+SLOWEST_BANK = 0.02  # m/s along the normal
 _LEAP = 100  # periods that a flight is tabled for
 _LAWS = (("floating", 2), ("wall", 2), ("mallet", 4))  # and how many inputs
 
@@ -274,7 +276,8 @@ def _bounce(
     if not covariance.size:
         return
     jacobian = np.zeros((len(hit), 6, 6)) + np.eye(6)
-    later = (before - after)[:, :, None] * normal[:, None, :] / speed[:, None, None]
+    slowest = np.maximum(speed, SLOWEST_BANK)[:, None, None]
+    later = (before - after)[:, :, None] * normal[:, None, :] / slowest
     jacobian[:, 2:4, 2:4] = back @ law.matrix @ frame
     jacobian[:, 0:2, 0:2] -= later
     jacobian[:, 0:2, 2:4] = ago[:, None, None] * (jacobian[:, 2:4, 2:4] - np.eye(2) + later)

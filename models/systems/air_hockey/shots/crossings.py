@@ -30,7 +30,7 @@ from ricochet.models.core.compiled import compiled
 from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck.contact_frames import LEAST_SLIDING
-from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
+from ricochet.models.systems.air_hockey.puck.dynamics import SLOWEST_BANK, PuckModes
 from ricochet.models.systems.air_hockey.table import Table
 
 MOST_BANKS = 2
@@ -201,13 +201,14 @@ def _bank(
     if not wide:
         return spread
     jacobian, into = np.eye(6), np.zeros((6, 2))
+    slowest = side * max(abs(vy), SLOWEST_BANK)
     into[2, 1], into[3, 0] = -side * max(abs(vx), LEAST_SLIDING * abs(vy)), side * abs(vy)
     for i in range(2):
         jacobian[2 + i, 2:4] = matrix[i]
-        jacobian[i, 1] -= turned[i] / vy
+        jacobian[i, 1] -= turned[i] / slowest
         jacobian[i, 2:4] = ago * matrix[i]
         jacobian[i, 2 + i] -= ago
-        jacobian[i, 3] += ago * turned[i] / vy
+        jacobian[i, 3] += ago * turned[i] / slowest
         into[i] = ago * into[2 + i]
     return _congruent(jacobian, spread) + _congruent(into, course.bank_covariance[law])
 

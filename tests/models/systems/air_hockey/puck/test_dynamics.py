@@ -61,6 +61,17 @@ def test_covariance_is_the_jacobian_of_the_mean():
     np.testing.assert_allclose(spread[calm], expected[calm], atol=1e-8)
 
 
+@pytest.mark.parametrize("speed", [1e-12, 1e-6, 1e-3, 0.02])
+def test_a_puck_that_leans_at_a_rim_is_known_as_well_as_before(speed: float):
+    """The instant of its bank is not known at all; it was within the period for all that."""
+    leaning = np.array([[0.1, TABLE.wall_y + 1e-9, 0.1, speed, 0.0, 0.05]])
+    spread = SPREAD[None].copy()
+    dynamics.bank(MODES.wall, leaning, spread, TABLE)
+    assert leaning[0, 3] < 0.0
+    assert (np.sqrt(np.diag(spread[0])[:2]) < 0.01).all()
+    assert np.linalg.eigvalsh(spread[0])[0] >= -1e-12
+
+
 def test_a_batch_equals_its_members():
     mean = states(60).reshape(3, 20, 6)
     spread = np.broadcast_to(SPREAD, (3, 20, 6, 6))
