@@ -36,11 +36,12 @@ Throws = tuple[ndarray, ndarray, ndarray]
 
 
 def alone() -> mujoco.MjModel:
-    """Return the table and its puck, without the arm."""
+    """Return the table and its puck, without the arm and the opponent."""
     root = ElementTree.parse(simulator.SCENE).getroot()
     world = root.find("worldbody")
     assert world is not None
-    world.remove(next(body for body in world.findall("body") if body.get("name") == "base"))
+    for body in [each for each in world.findall("body") if each.get("name") != "puck"]:
+        world.remove(body)
     return mujoco.MjModel.from_xml_string(ElementTree.tostring(root, encoding="unicode"))
 
 
