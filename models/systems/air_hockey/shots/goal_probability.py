@@ -29,7 +29,6 @@ from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 from scipy.special import ndtr
 
-from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey.puck import dynamics
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import crossings
@@ -80,27 +79,6 @@ def may_be_likely(
     laws = [kind.law for kind in modes.first_bank]
     kinds = crossings.follow(modes, mean, None, table, laws)
     return np.any([each.arrives & (np.abs(each.y) < table.clean_half_width) for each in kinds], 0)
-
-
-def roll_out(
-    modes: PuckModes,
-    mean: Float[ndarray, "*batch 6"],
-    covariance: Float[ndarray, "*batch 6 6"],
-    table: Table,
-    *,
-    first: LinearGaussian | None = None,
-) -> Crossing:
-    """Follow pucks until their means cross the goal line.
-
-    Args:
-        first: The law of the first bank; that of any bank when absent.
-    """
-    shape, law = mean.shape[:-1], modes.wall if first is None else first
-    flat = mean.reshape(-1, 6), covariance.reshape(-1, 6, 6)
-    found = crossings.follow(modes, *flat, table, [law])[0]
-    return Crossing(
-        **{name: part.reshape((*shape, *part.shape[1:])) for name, part in vars(found).items()}
-    )
 
 
 def probability(crossing: Crossing, table: Table) -> Float[ndarray, "*batch"]:

@@ -1,62 +1,23 @@
-"""Roll-outs to the goal line: against a period at a time, brute force, Monte Carlo and a mirror."""
+"""Chances of a goal: against brute force, Monte Carlo, and each law alone."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck.dynamics import Rebound
 from ricochet.models.systems.air_hockey.shots import goal_probability, objective
 from ricochet.models.systems.air_hockey.table import Table
 from tests.oracles import hockey_modes, shot_draws
 from tests.oracles.hockey_modes import CONDITIONS, MODES
+from tests.oracles.launched_pucks import SPREAD, crossing, launched, spreads
 
 TABLE = Table()
-SPREAD = np.diag([0.003, 0.004, 0.02, 0.05, 0.03, 0.03]) ** 2
-MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
-
-
-def launched(count: int, seed: int = 0) -> np.ndarray:
-    """Pucks just struck, at all angles."""
-    draw = np.random.default_rng(seed)
-    angle, speed = draw.uniform(-1.2, 1.2, count), draw.uniform(1.5, 4.0, count)
-    place = np.column_stack((draw.uniform(-0.7, -0.2, count), draw.uniform(-0.4, 0.4, count)))
-    velocity = speed[:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
-    return np.hstack((place, velocity, draw.normal(0.0, 0.07, (count, 2))))
-
-
-def spreads(count: int) -> np.ndarray:
-    return np.broadcast_to(SPREAD, (count, 6, 6))
-
-
-def test_leaps_equal_single_periods():
-    """The mean's crossing, its spread and banks, for all that end well between the posts.
-
-    A line through the last two means is not the one along the last velocity: 20 ms of drag apart.
-    """
-    states = launched(300)
-    found = goal_probability.roll_out(MODES, states, spreads(300), TABLE)
-    between = np.flatnonzero(found.arrives & (np.abs(found.y) < 0.07))
-    assert set(found.banks[between]) >= {0, 1, 2}
-    for row in between:
-        means, covariances = goal_probability.path(MODES, states[row], SPREAD, TABLE)
-        late, early = means[-1], means[-2]
-        share = (TABLE.half_length - early[0]) / (late[0] - early[0])
-        np.testing.assert_allclose(found.y[row], early[1] + share * (late[1] - early[1]), atol=1e-3)
-        np.testing.assert_allclose(found.time[row], (len(means) - 2 + share) * PERIOD, atol=2e-3)
-        ago = (late[0] - TABLE.half_length) / late[2]
-        y = np.array([0.0, 1.0, 0.0, -ago, 0.0, 0.0])
-        x = np.array([1.0, 0.0, -ago, 0.0, 0.0, 0.0])
-        across = y - late[3] / late[2] * x
-        variance = across @ covariances[-1] @ across
-        np.testing.assert_allclose(found.sd[row], np.sqrt(variance), rtol=1e-9)
-        assert found.banks[row] == np.count_nonzero(means[1:, 3] * means[:-1, 3] < -1e-3)
 
 
 def test_monte_carlo_of_the_crossing_scatters_about_the_closed_form():
     """Eq. 11 with 20,000 draws: the largest of 200 errors in its standard errors is below 4.5."""
-    found = goal_probability.roll_out(MODES, launched(200), spreads(200), TABLE)
+    found = crossing(MODES, launched(200), spreads(200))
     exact = goal_probability.probability(found, TABLE)
     count, draw = 20_000, np.random.default_rng(1)
     share = shot_draws.goal_share(found, TABLE, samples=count, draw=draw)
@@ -107,7 +68,7 @@ def test_one_law_in_two_shares_is_one_law():
         )
         for shares in ((1.0,), (0.7, 0.3))
     )  # fmt: skip
-    plain = goal_probability.roll_out(MODES, states, spread, TABLE)
+    plain = crossing(MODES, states, spread)
     np.testing.assert_allclose(twice[0], once[0], atol=1e-12)
     np.testing.assert_allclose(once[0], goal_probability.probability(plain, TABLE), atol=1e-12)
     np.testing.assert_array_equal(once[1].banks, plain.banks)
@@ -129,48 +90,12 @@ def test_only_banked_shots_depend_on_the_rebounds():
     assert (two[0][~direct] >= 0.8 * one[0][~direct] - 1e-12).all()
 
 
-def test_only_the_first_bank_follows_the_law_of_the_first():
-    """One bank by a law is as if it were that of all banks; two banks are not."""
-    states, spread = launched(300), spreads(300)
-    first = goal_probability.roll_out(MODES, states, spread, TABLE, first=hockey_modes.ODD)
-    always = goal_probability.roll_out(replace(MODES, wall=hockey_modes.ODD), states, spread, TABLE)
-    single, double = (first.arrives & always.arrives & (first.banks == n) for n in (1, 2))
-    assert single.sum() > 50
-    np.testing.assert_array_equal(first.y[single], always.y[single])
-    assert double.sum() > 10
-    assert (np.abs(first.y - always.y)[double] > 1e-3).all()
-
-
-def test_a_mirrored_table_has_mirrored_crossings():
-    states = launched(200)
-    one, other = (
-        goal_probability.roll_out(MODES, s, spreads(200), TABLE) for s in (states, states * MIRROR)
-    )
-    np.testing.assert_allclose(one.y, -other.y, atol=1e-12)
-    np.testing.assert_allclose(
-        goal_probability.probability(one, TABLE),
-        goal_probability.probability(other, TABLE),
-        atol=1e-9,
-    )
-
-
-def test_a_batch_equals_its_members():
-    states = launched(40).reshape(4, 10, 6)
-    whole = goal_probability.roll_out(MODES, states, np.broadcast_to(SPREAD, (4, 10, 6, 6)), TABLE)
-    for index in np.ndindex(4, 10):
-        one = goal_probability.roll_out(MODES, states[index], SPREAD, TABLE)
-        for name in ("arrives", "y", "sd", "velocity", "banks", "time"):
-            np.testing.assert_allclose(getattr(whole, name)[index], getattr(one, name))
-
-
 def test_more_uncertainty_makes_a_shot_at_the_middle_less_sure():
     state = np.array([-0.4, 0.0, 2.0, 0.0, 0.0, 0.0])
     sure = [
-        float(goal_probability.probability(
-            goal_probability.roll_out(MODES, state, share * SPREAD, TABLE), TABLE
-        ))
+        goal_probability.probability(crossing(MODES, state[None], share * SPREAD[None]), TABLE)[0]
         for share in (0.25, 1.0, 4.0, 16.0)
-    ]  # fmt: skip
+    ]
     assert sure == sorted(sure, reverse=True)
     assert sure[0] > 0.99 > sure[-1]
 
@@ -184,7 +109,7 @@ def test_more_uncertainty_makes_a_shot_at_the_middle_less_sure():
     ],
 )
 def test_a_puck_that_never_arrives_scores_no_goal(state: list[float]):
-    found = goal_probability.roll_out(MODES, np.array(state), SPREAD, TABLE)
+    found = crossing(MODES, np.array([state]), SPREAD[None])
     assert not found.arrives
     assert goal_probability.probability(found, TABLE) == 0.0
 
@@ -199,26 +124,18 @@ def test_a_post_is_nearer_to_a_puck_that_comes_at_an_angle():
     np.testing.assert_allclose(gap[1:], TABLE.puck_radius)
 
 
-def test_the_given_state_is_not_changed():
-    states, covariance = launched(50), spreads(50).copy()
-    before = states.copy()
-    goal_probability.roll_out(MODES, states, covariance, TABLE)
-    np.testing.assert_array_equal(states, before)
-    np.testing.assert_array_equal(covariance, spreads(50))
-
-
 def test_what_goes_together_up_to_the_first_bank_is_as_if_each_law_were_rolled_out_alone():
     states, spread = launched(400), spreads(400)
     modes = hockey_modes.TWO_WAYS
     kinds = modes.rebounds
-    goal, crossing = goal_probability.predict(modes, states, spread, TABLE)
-    alone = [goal_probability.roll_out(modes, states, spread, TABLE, first=k.law) for k in kinds]
+    goal, usual = goal_probability.predict(modes, states, spread, TABLE)
+    alone = [crossing(modes, states, spread, first=k.law) for k in kinds]
     chances = [goal_probability.probability(each, TABLE) for each in alone]
     mixed = sum(kind.share * chance for kind, chance in zip(kinds, chances, strict=True))
     banked = alone[0].banks > 0
     assert banked.sum() > 100 and (mixed[banked] > 0.1).sum() > 10
     np.testing.assert_allclose(goal, np.where(banked, mixed, chances[0]), atol=1e-12)
-    for name, part in vars(crossing).items():
+    for name, part in vars(usual).items():
         np.testing.assert_allclose(part, getattr(alone[0], name), atol=1e-12, err_msg=name)
 
 
