@@ -7,6 +7,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy import ndarray
 from PIL import Image
@@ -23,6 +24,7 @@ CAMERA = "hall"
 _BEAD = 0.008  # m, radius of the spheres of the puck's trail
 _TRAIL = 25  # periods that the trail shows
 _EVERY = 4  # periods from picture to picture
+_APART = 8.0  # s between events whose names stand side by side
 _ROW = 60.0  # s of play in a row of the timeline
 
 
@@ -43,15 +45,29 @@ def timeline(
         shown = ~((clock < first) | (clock > first + _ROW))
         axes.axhline(0.0, color="0.8", lw=0.8)
         axes.plot(clock[shown] - first, x[shown], color=style.COLOURS[0], lw=0.9)
-        for when, what, side in events:
-            if first <= when < first + _ROW:
-                axes.axvline(when - first, color=style.COLOURS[1], lw=1.2)
-                axes.text(when - first, half_length, _named(what, side), fontsize=7, va="bottom")
+        _mark(axes, [(t - first, *of) for t, *of in events if 0.0 <= t - first < _ROW], half_length)
         axes.set(xlim=(0.0, _ROW), ylim=(-half_length, half_length), yticks=(-0.9, 0.0, 0.9))
         axes.tick_params(labelsize=7, labelbottom=row == rows - 1)
         axes.set_ylabel(f"min {row + 1}", fontsize=8)
     axes.set_xlabel("s; the puck's place along the table, m", fontsize=8)
     return figure
+
+
+def _mark(axes: Axes, events: Sequence[tuple[float, str, int]], top: float) -> None:
+    """Mark events of a row by lines; the name of one soon after another stands above it."""
+    last, level = -np.inf, 0
+    for when, what, side in events:
+        level = level + 1 if when - last < _APART else 0
+        last = when
+        axes.axvline(when, color=style.COLOURS[1], lw=1.2)
+        axes.annotate(
+            _named(what, side),
+            (when, top),
+            xytext=(0.0, 7.0 * level),
+            textcoords="offset points",
+            fontsize=7,
+            va="bottom",
+        )
 
 
 def film(rally: Rally, path: Path, *, last: float) -> bool:
