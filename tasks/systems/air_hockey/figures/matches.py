@@ -45,7 +45,9 @@ def timeline(
         shown = ~((clock < first) | (clock > first + _ROW))
         axes.axhline(0.0, color="0.8", lw=0.8)
         axes.plot(clock[shown] - first, x[shown], color=style.COLOURS[0], lw=0.9)
-        row_events = [(t - first, what, side) for t, what, side in events if 0.0 <= t - first < _ROW]
+        row_events = [
+            (t - first, what, side) for t, what, side in events if 0.0 <= t - first < _ROW
+        ]
         _mark(axes, row_events, half_length)
         axes.set(xlim=(0.0, _ROW), ylim=(-half_length, half_length), yticks=(-0.9, 0.0, 0.9))
         axes.tick_params(labelsize=7, labelbottom=row == rows - 1)
