@@ -31,7 +31,6 @@ from ricochet.models.systems.air_hockey.puck import mode_fitting
 from ricochet.models.systems.air_hockey.puck.dataset import sampled
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.puck.recording_plan import STROKE, Play
-from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.simulator import Disturbance, World
 from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.console.progress import bar
@@ -42,7 +41,7 @@ from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.recordings import puck_episodes, stroke_files
 from ricochet.tasks.systems.air_hockey.recordings.episode_checks import Episode
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
-from ricochet.tasks.systems.air_hockey.validation import trials
+from ricochet.tasks.systems.air_hockey.validation import shot_chances, trials
 from ricochet.tasks.systems.air_hockey.validation.trials import Played, Start
 from ricochet.tasks.training import steps
 from ricochet.tasks.training.steps import TrainingRequest
@@ -131,11 +130,9 @@ def shoot(job: tuple[Shooter, Start, Disturbance]) -> Played:
 def row(shooter: Shooter, played: list[Played]) -> dict[str, Any]:
     """Return score and prediction of the shots of one policy."""
     known = shooter.conditions(aim=agents.AIM)
-    plans = [each.first_shot for each in played]
-    shot = [plan for plan in plans if plan is not None]
-    states = np.array([plan.puck for plan in shot]).reshape(-1, 6)
-    model = objective.evaluate(known, states, np.array([plan.angle for plan in shot]))
-    chances = np.concatenate((model.goal, np.zeros(len(played) - len(shot))))
+    plans = [plan for each in played if (plan := each.first_shot) is not None]
+    goal = shot_chances.as_played(known, plans).goal
+    chances = np.concatenate((goal, np.zeros(len(played) - len(plans))))
     scored = sum(each.outcome.scored for each in played)
     low, high = interval(chances)
     speeds = [each.outcome.speed_at_line for each in played if each.outcome.scored]

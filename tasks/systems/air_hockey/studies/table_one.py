@@ -21,7 +21,6 @@ from scipy import stats
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
 from ricochet.models.systems.air_hockey.interface import PERIOD
-from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
 from ricochet.models.systems.air_hockey.simulator import Disturbance
 from ricochet.tasks.console.progress import part
@@ -39,7 +38,7 @@ from ricochet.tasks.systems.air_hockey.studies import moving_pucks, own_half, sh
 from ricochet.tasks.systems.air_hockey.studies import rows as shooting_rows
 from ricochet.tasks.systems.air_hockey.studies.rows import CONVENTIONAL, ENERGIES, EXHAUSTIVE, ROWS
 from ricochet.tasks.systems.air_hockey.studies.shot_journal import Player
-from ricochet.tasks.systems.air_hockey.validation import trials
+from ricochet.tasks.systems.air_hockey.validation import shot_chances, trials
 from ricochet.tasks.systems.air_hockey.validation.trials import Played, Start
 from ricochet.tasks.systems.interface import StudyRequest
 from ricochet.tasks.training.steps import TrainingRequest
@@ -145,8 +144,7 @@ def count(played: list[Played], known: Conditions) -> dict[str, Any]:
         share = len(goals) / len(played)
         interval = stats.binomtest(len(goals), len(played)).proportion_ci(0.95)
     plans = [shot for each in played if (shot := each.first_shot) is not None]
-    states = np.array([plan.puck for plan in plans]).reshape(-1, 6)
-    model = objective.evaluate(known, states, np.array([plan.angle for plan in plans]))
+    model = shot_chances.as_played(known, plans)
     alone = all(each.start.opponent == "none" for each in played)
     off = [
         each.outcome.normal - each.strike_plans[0].angle
