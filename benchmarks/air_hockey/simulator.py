@@ -27,10 +27,10 @@ SPEEDS, PHASES = (0.5, 1.0, 2.0, 3.0), 50
 START = iiwa.tip(iiwa.HOME)[:2] + np.array(Table().robot_base[:2])
 
 
-def begin(world: World, *puck: float) -> Episode:
-    """Begin an undisturbed episode."""
-    draw = np.random.default_rng(0)
-    return simulator.reset(world, puck=np.array(puck), disturbance=CALM, draw=draw)[0]
+def begin(world: World, *puck: float, known: bool = True) -> Episode:
+    """Begin an undisturbed episode, the mallet known to the motors' law or not."""
+    draw, calm = np.random.default_rng(0), replace(CALM, mallet_known=known)
+    return simulator.reset(world, puck=np.array(puck), disturbance=calm, draw=draw)[0]
 
 
 def banks(world: World, speed: float, *, end_wall: bool) -> Iterator[tuple[float, float, float]]:
@@ -72,8 +72,7 @@ def tracking(world: World, way: ndarray, *, known: bool) -> tuple[float, float, 
     """
     share = (np.abs(stroke(way, 2.0)[:, 1]) / iiwa.SPEED_LIMIT).max()
     commands = stroke(way, 2.0 * share / 0.84)
-    episode = begin(world, 0.5, 0.4, 0.0, 0.0)
-    episode.disturbance = replace(CALM, mallet_known=known)
+    episode = begin(world, 0.5, 0.4, 0.0, 0.0, known=known)
     errors, speeds = [], []
     for command in commands:
         seen = simulator.step(episode, command)

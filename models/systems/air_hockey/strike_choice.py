@@ -160,16 +160,15 @@ class StrikeChooser:
         """Return the strike at where the puck now goes, every few periods perhaps another one."""
         moved = strike_plan.updated(self._context.strokes, puck, strike)
         count = round(strike.left / PERIOD)
-        looks = count % REPLAN_PERIODS == 0 and strike.left > RETARGET_UNTIL
+        watched = self._table.opponent.is_there and strike.is_shot  # then twice as often
+        looks = count % (2 if watched else REPLAN_PERIODS) == 0 and strike.left > RETARGET_UNTIL
         if strike.is_stop:
             least = 0.0 if moved is None else strike.worth + BETTER_STOP
             return (self.stop(puck, least=least) if looks or moved is None else None) or moved
         if strike.is_push:
             return moved
-        watched = self._table.opponent.is_there  # then a delay at a time, twice as often
-        looks = count % (2 if watched else REPLAN_PERIODS) == 0 and strike.left > RETARGET_UNTIL
         later = LATER[[0, 1 + count // 2 % (len(LATER) - 1)]] if watched else LATER[:1]
-        found = moved if watched and looks else None  # a period is too short for both
+        found = moved if watched and looks else None  # no time for another angle and another shot
         found = found or self.shot(puck, strike.left, near=strike.angle) or moved
         return (self._retargeted(puck, found or strike, later) if looks else None) or found
 

@@ -102,8 +102,8 @@ class ArmController:
     def follow(self, plan: Plan) -> float:
         """Command the first period, or brake if that uses over 1 of the limits; return the use.
 
-        Where a plan keeps to them, the correction for the payload gives way: a stroke that begins
-        sharply leaves it little room.
+        Where a plan keeps to them, speeds give way that the correction for the payload asks for: a
+        stroke that begins sharply leaves them little room.
         """
         before, payload, planned = self.command, self.payload, np.stack(plan.next)
         alone = command_limits.excess(self.planned, planned, period=PERIOD)

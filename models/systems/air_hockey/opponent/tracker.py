@@ -13,7 +13,8 @@ greater of the two, by coordinate and time, is the standard deviation, and the l
 used. Until anything was compared, it is that of a mallet that is pushed about at `PUSHED`.
 
 A mallet that is not seen, or jumps, is taken to stand where it was last seen; one that stays where
-it jumped to is followed from there. One that is off the table was never there. Places are in m in
+it jumped to is followed from there. Up to `BRIDGED` periods without it are filled in on a straight
+line; after more it is followed anew. One that is off the table was never there. Places are in m in
 the table's frame, times in s.
 """
 
@@ -39,7 +40,8 @@ WIDER = 2.0
 """By how much deviations are more than errors: the better of two laws is flattered by its luck."""
 LARGEST_SD = 0.25  # m
 JUMP = 0.08  # m in a period, 4 m/s
-AGAIN = 5  # periods, after which a jump is believed
+AGAIN = 5  # periods, after which a jump is believed, and a fault is over
+BRIDGED = 2  # periods
 _FORGET = 0.95  # of squared errors, per period
 _LEAST = 3e-3  # m, deviation at the first of the times ahead
 
@@ -84,12 +86,12 @@ class OpponentTracker:
     """The opponent's mallet in an episode.
 
     Attributes:
-        fault: What is wrong with what was last observed; empty if nothing is.
+        fault: What was last wrong with what was observed; empty after `AGAIN` good periods.
     """
 
     def __init__(self, table: Table) -> None:
         """Begin with nobody."""
-        self.fault, self._table = "", table
+        self.fault, self._table, self._since_fault = "", table, 0
         self._begin(())
 
     def _begin(self, places: tuple[ndarray, ...]) -> None:
@@ -102,7 +104,7 @@ class OpponentTracker:
         self._earlier: deque[list[tuple[_Line, _Line | _Turn]]] = deque(maxlen=LEFT_OUT)
         self._left_out = np.full((2, len(AHEAD), 2), np.nan)
         self._odd: list[ndarray] = []
-        self._stands = False
+        self._stands, self._missed = False, 0
         self._sds = self._deviations()
 
     @property
@@ -123,18 +125,31 @@ class OpponentTracker:
                 self._begin((np.array(place, float),))
                 self._fit()
             return
-        before = self._seen[-1]
-        if known and self._table.contains(place) and np.hypot(*(place - before)) < JUMP:
-            self.fault, self._odd, self._stands = "", [], False
-            self._compare(place)
-            self._seen.append(np.array(place, float))
+        apart = np.hypot(*(place - self._seen[-1])) if known else np.inf
+        if self._table.contains(place) and apart < JUMP * (1 + min(self._missed, BRIDGED)):
+            self._since_fault += 1
+            self.fault = self.fault if self._since_fault < AGAIN else ""
+            self._follow(np.array(place, float))
+        else:
+            self._doubt(place if known else None)
+
+    def _follow(self, place: Float[ndarray, " 2"]) -> None:
+        """Go on with a mallet from where it was last seen, or anew if that was long ago."""
+        if self._missed > BRIDGED:
+            self._begin((place,))
             self._fit()
             return
-        self._doubt(place if known else None)
+        steps, before = self._missed + 1, self._seen[-1]
+        self._odd, self._stands, self._missed = [], False, 0
+        for step in range(1, steps + 1):
+            between = before + (place - before) * (step / steps)
+            self._compare(between)
+            self._seen.append(between)
+            self._fit()
 
     def _doubt(self, place: ndarray | None) -> None:
         """Stand where it was last seen; begin anew where it stays after a jump."""
-        self._stands = True
+        self._stands, self._missed, self._since_fault = True, self._missed + 1, 0
         x, y = self._seen[-1]
         what = "not observed" if place is None else "at ({:.2f}, {:.2f}) m".format(*place)
         self.fault = f"{what}, taken to stand at ({x:.2f}, {y:.2f}) m"

@@ -15,10 +15,11 @@ what is left of its scatter is too wide.) Residuals count by U (`contact_frames.
 with a scatter S of the contacts themselves, of which contacts that are known well say most. What
 is left of a fitted variance is the mean of S given all residuals, a deviation sqrt(S) between none
 and twice the fitted one being as likely as any other before; never more than was fitted, which is
-what errors too wide to say anything leave. For the p numbers fitted to a row of N contacts, its
-residuals are taken as sqrt(N / (N - p)) times as large. Correlations stay. The two laws of banks
-share the banks by the chance r that each was unusual, as in `mode_fitting`, here with the errors in
-both densities.
+what errors too wide to say anything leave. Where errors outweigh the scatter and contacts are few,
+that is too wide: 0.012 for 0.006 seen with errors of 0.02 in 25 contacts. For the p numbers fitted
+to a row of N contacts, its residuals are taken as sqrt(N / (N - p)) times as large. Correlations
+stay. The two laws of banks share the banks by the chance r that each was unusual, as in
+`mode_fitting`, here with the errors in both densities.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -26,6 +27,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
+from scipy.special import expit
 
 from ricochet.models.probability import linear_gaussians
 from ricochet.models.probability.linear_gaussians import LinearGaussian
@@ -132,8 +134,8 @@ def _rebounds(
     if not rebounds:
         return ()
     added = [variance(one.law, banks, errors, table) for one in rebounds]
-    likely = [_likely(*each, banks) for each in zip(rebounds, added, strict=True)]
-    unusual = likely[1] / np.maximum(likely[0] + likely[1], _NONE)
+    logs = [_log_likely(*each, banks) for each in zip(rebounds, added, strict=True)]
+    unusual = expit(logs[1] - logs[0])
     usual = 1.0 - unusual
     weights = np.stack((usual, usual * first), -1), np.stack((unusual, unusual), -1)
     return tuple(
@@ -142,14 +144,14 @@ def _rebounds(
     )
 
 
-def _likely(
+def _log_likely(
     rebound: Rebound, added: Float[ndarray, "bank 2"], banks: Contacts
 ) -> Float[ndarray, " bank"]:
-    """Return share times density of the normal speeds after banks, but for a constant."""
+    """Return the log of share times density of normal speeds after banks, but for a constant."""
     size = contact_frames.sizes(banks.against)[:, 0]
     off = (banks.after - linear_gaussians.mean(rebound.law, banks.before))[:, 0]
     total = rebound.law.covariance[0, 0] * size**2 + added[:, 0]
-    return np.asarray(rebound.share * np.exp(-0.5 * off**2 / total) / np.sqrt(total))
+    return np.asarray(np.log(rebound.share) - 0.5 * (off**2 / total + np.log(total)))
 
 
 def _among(contacts: Contacts, chosen: Bool[ndarray, " contact"]) -> Contacts:

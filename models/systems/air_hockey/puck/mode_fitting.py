@@ -30,6 +30,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
+from scipy.special import expit, logit
 
 from ricochet.models.probability import linear_gaussians
 from ricochet.models.probability.linear_gaussians import LinearGaussian
@@ -111,9 +112,9 @@ def fit_rebounds(
         laws = [
             _weighted(banks, size, weight) for weight in (usual, np.stack((chance, chance), -1))
         ]
-        likely = [_normal_density(banks, size, law) for law in laws]
+        usual_log, unusual_log = (_log_density(banks, size, law) for law in laws)
         share = chance.mean()
-        chance = share * likely[1] / ((1.0 - share) * likely[0] + share * likely[1])
+        chance = expit(unusual_log - usual_log + logit(share))
     return Rebound(float(1.0 - share), laws[0]), Rebound(float(share), laws[1])
 
 
@@ -136,13 +137,13 @@ def _weighted(
     return replace(law, covariance=np.diag((weight * residual**2).sum(0) / freedom))
 
 
-def _normal_density(
+def _log_density(
     banks: Contacts, size: Float[ndarray, "bank 2"], law: LinearGaussian
 ) -> Float[ndarray, " bank"]:
-    """Return the density of the normal speeds after banks, but for a constant."""
+    """Return the log density of the normal speeds after banks, but for a constant."""
     off = (banks.after - linear_gaussians.mean(law, banks.before))[:, 0] / size[:, 0]
     variance = law.covariance[0, 0]
-    return np.asarray(np.exp(-0.5 * off**2 / variance) / np.sqrt(variance))
+    return np.asarray(-0.5 * (off**2 / variance + np.log(variance)))
 
 
 def _mirrored(

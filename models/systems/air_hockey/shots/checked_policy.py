@@ -1,7 +1,8 @@
 """The policy that plays: no shot without its chance.
 
 The energy's angle is rolled out, and taken if its chance of a goal is what was promised, else the
-expert's if that is, else none. An energy knows of no opponent: past one it is the expert's. States
+expert's if that is, else none. An energy knows of no opponent: past one it is the expert's. So no
+stroke begins without its chance; one under way whose chance falls goes on. States
 are in m, m/s, m/s^2, angles in rad; `strike_plan.AnglePolicy` says what the methods return.
 """
 

@@ -87,7 +87,12 @@ def follow(
 
     Those of the second and further laws are filled in where there was a bank. Without a covariance
     means alone are followed, and no deviation is known.
+
+    Raises:
+        ValueError: There are not as many covariances as means.
     """
+    if covariance is not None and len(covariance) != len(mean):
+        raise ValueError(f"covariance: found {len(covariance)}, expected {len(mean)}")
     course, kinds, count = _course(modes, table, firsts), len(firsts), len(mean)
     wide = covariance is not None
     spread = np.zeros((1, 6, 6)) if covariance is None else _own(covariance)

@@ -4,11 +4,13 @@
     agent = agents.load("artifacts/train/energy/shooting-balanced/package")
     agent.reset(); command = agent.draw_action(observation)   # 23 numbers in, (2, 7) out
 
-A folder needs numpy and safetensors alone; a name asks MLflow too.
+A folder needs numpy and safetensors, and numba to keep up with the game; a name asks MLflow too.
 """
 
+import warnings
 from pathlib import Path
 
+from ricochet.models.core import compiled
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
 from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyPolicy, ExhaustivePolicy
@@ -56,7 +58,12 @@ def load(
 
     Raises:
         BadInput: If there is no such package, or it is not whole, or of another table.
+
+    Warns:
+        RuntimeWarning: If numba is not installed: a step then takes longer than its 20 ms.
     """
+    if not compiled.available():
+        warnings.warn("numba is not installed: steps take over 20 ms", RuntimeWarning, 2)
     if (Path(source) / READER.manifest).exists():
         return make(packages.read(Path(source), table=table), noise=noise)
     if not POLICY.matches(str(source)):

@@ -6,6 +6,7 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.systems.air_hockey.fault_log import FaultLog
+from ricochet.models.systems.air_hockey.interface import OPPONENT
 from ricochet.models.systems.air_hockey.observer import FASTEST, LAGGING, TableObserver
 from ricochet.models.systems.air_hockey.puck import piecewise_filter
 from ricochet.models.systems.air_hockey.table import Table
@@ -83,3 +84,13 @@ def test_a_puck_behind_a_goal_is_no_fault_until_it_was_back() -> None:
     look(observer, np.array((0.0, 0.0)))
     assert not look(observer, np.array((1.19, 0.14)))
     assert faults.lines == ["puck: at (1.19, 0.14) m, expected on the table"]
+
+
+def test_an_opponent_that_flickers_is_reported_once(observer: TableObserver) -> None:
+    seen = observation(np.array((-0.4, 0.1)) - BASE, iiwa.HOME)
+    for period in range(60):
+        seen[OPPONENT] = (0.8, 0.1) - BASE if period % 2 == 0 else np.nan
+        observer.update(seen, command=AT_REST, offset=np.zeros(2))
+    assert [line for line in observer._faults.lines if line.startswith("opponent")] == [
+        "opponent: not observed, taken to stand at (0.80, 0.10) m"
+    ]

@@ -8,7 +8,12 @@ from numpy import ndarray
 
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.opponent.scripts import Follower, Sweep
-from ricochet.models.systems.air_hockey.opponent.tracker import AHEAD, LEFT_OUT, OpponentTracker
+from ricochet.models.systems.air_hockey.opponent.tracker import (
+    AGAIN,
+    AHEAD,
+    LEFT_OUT,
+    OpponentTracker,
+)
 from ricochet.models.systems.air_hockey.table import Table
 
 Path = Callable[[float], ndarray]
@@ -23,6 +28,11 @@ def wandering(seed: int) -> Path:
     draw = np.random.default_rng(seed)
     rates, sizes, phases = draw.uniform(0.5, 7.0, (4, 2)), 0.03, draw.uniform(-np.pi, np.pi, (4, 2))
     return lambda time: (0.8, 0.0) + sizes * np.sin(rates * time + phases).sum(0)
+
+
+def swing(rate: float) -> Path:
+    """A mallet that swings by 0.2 m across the goal."""
+    return lambda time: np.array((0.85, 0.2 * np.sin(rate * time)))
 
 
 def tracked(path: Path, periods: int, *, noise: float = 0.0, seed: int = 0) -> OpponentTracker:
@@ -84,8 +94,27 @@ def test_one_that_vanishes_or_jumps_stands_where_it_was_last_seen(odd: tuple[flo
     found = tracker.forecast(np.array((0.1, 0.8)))
     np.testing.assert_allclose(found.place, (last, last))
     assert not found.velocity.any() and "taken to stand at" in tracker.fault
-    tracker.update(swept()(PERIOD * 60))
-    assert not tracker.fault and tracker.forecast(np.array(0.1)).velocity.any()
+    for k in range(61, 61 + AGAIN):
+        assert tracker.fault
+        tracker.update(swept()(PERIOD * k))
+        assert tracker.forecast(np.array(0.1)).velocity.any()
+    assert not tracker.fault
+
+
+@pytest.mark.parametrize("gap", [1, 2, 3, 10, 20])
+def test_one_that_comes_back_is_forecast_within_its_deviations(gap: int) -> None:
+    """Two swings, seen again after a gap: to 3.5 deviations at every period since."""
+    for rate in (1.0, 3.0):
+        tracker, path = OpponentTracker(Table()), swing(rate)
+        for k in range(80):
+            tracker.update(path(PERIOD * k))
+        for _ in range(gap):
+            tracker.update(np.full(2, np.nan))
+        for k in range(80 + gap, 120 + gap):
+            tracker.update(path(PERIOD * k))
+            found = tracker.forecast(np.array((0.2, 0.4)))
+            later = np.stack([path(PERIOD * k + ahead) for ahead in (0.2, 0.4)])
+            assert (np.abs(found.place - later) < 3.5 * found.sd).all(), (rate, k)
 
 
 def test_one_that_stays_where_it_jumped_to_is_followed_from_there() -> None:

@@ -120,3 +120,8 @@ def test_plain_python_gives_what_machine_code_does(monkeypatch):
         np.testing.assert_allclose(
             getattr(fast, field.name), getattr(plain, field.name), atol=1e-12
         )
+
+
+def test_covariances_of_other_pucks_are_refused() -> None:
+    with pytest.raises(ValueError, match="found 1, expected 3"):
+        crossing(MODES, launched(3), SPREAD[None])

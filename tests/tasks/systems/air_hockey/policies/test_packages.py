@@ -13,6 +13,7 @@ import pytest
 import safetensors.numpy
 
 from ricochet.models.arms import iiwa
+from ricochet.models.core import compiled
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.interface import JOINTS
 from ricochet.models.systems.air_hockey.shots import energy_network, objective
@@ -143,6 +144,12 @@ def test_an_agent_from_a_folder_moves_within_its_limits(written) -> None:
     seen[:3], seen[JOINTS] = (1.0, 0.1, 0.0), iiwa.HOME
     command = agent.draw_action(seen)
     assert command.shape == (2, 7) and np.isfinite(command).all()
+
+
+def test_an_agent_that_cannot_keep_up_warns(written, monkeypatch) -> None:
+    monkeypatch.setattr(compiled, "available", lambda: False)
+    with pytest.warns(RuntimeWarning, match="numba is not installed"):
+        agents.load(written)
 
 
 def test_a_source_that_is_neither_package_nor_name_is_refused(tmp_path) -> None:
