@@ -14,7 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import ricochet
-from ricochet.tasks.registry.packages import Parameter, write_package
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import write_package
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 folder = tempfile.TemporaryDirectory()

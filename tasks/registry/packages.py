@@ -11,7 +11,6 @@ only ones allowed, links are not followed, every byte is digested before it is p
 of a header is bounded before it is trusted.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +22,9 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import manifests
 from ricochet.tasks.registry.kinds import Evaluate, Reader
+from ricochet.tasks.registry.manifests import LARGEST_TEXT, Parameter
 from ricochet.tasks.storage.files import (
     read_regular,
     sha256,
@@ -33,21 +34,10 @@ from ricochet.tasks.storage.files import (
 )
 
 MANIFEST = "posterior.json"
-KEYS = {"schema", "kind", "parameters", "prior", "data_digest", "git_commit", "settings", "files"}
 LARGEST_FILE = 64 * 2**20
 LARGEST_HEADER = 64 * 2**10
 
 Arrays = dict[str, NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter with its unit (`1` if it has none) and the bounds of its prior."""
-
-    name: str
-    unit: str
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -101,18 +91,20 @@ def read_package(folder: Path, *, reader: Reader) -> Package:
         BadInput: If anything in the folder is not exactly what the manifest promises.
     """
     _check_names(folder, reader)
-    manifest = _parse_manifest(folder / reader.manifest, reader)
+    path = folder / reader.manifest
+    manifest = manifests.parse(path, _regular(path, LARGEST_TEXT), reader)
+    sizes = (LARGEST_FILE, LARGEST_TEXT, LARGEST_FILE)
     numbers, checks, expected = (
-        (folder / name, _verified(folder / name, manifest["files"][name]))
-        for name in reader.content
+        (folder / name, _verified(folder / name, manifest["files"][name], largest))
+        for name, largest in zip(reader.content, sizes, strict=True)
     )
     reference = _parse_arrays(*expected)
     package = Package(
         kind=manifest["kind"],
-        parameters=tuple(Parameter(**entry) for entry in manifest["parameters"]),
+        parameters=manifest["parameters"],
         arrays=_parse_arrays(*numbers),
         inputs=_unprefixed("input.", reference),
-        checks=_parse_json(*checks),
+        checks=manifests.parse_object(*checks),
         data_digest=manifest["data_digest"],
         git_commit=manifest["git_commit"],
         settings=manifest["settings"],
@@ -129,11 +121,7 @@ def _manifest(package: Package, folder: Path, reader: Reader) -> dict[str, Any]:
         "schema": reader.schema,
         "kind": package.kind,
         "parameters": [vars(parameter) for parameter in package.parameters],
-        "prior": {
-            "kind": "uniform",
-            "low": [parameter.low for parameter in package.parameters],
-            "high": [parameter.high for parameter in package.parameters],
-        },
+        "prior": manifests.prior_of(package.parameters),
         "data_digest": package.data_digest,
         "git_commit": package.git_commit,
         "settings": dict(package.settings),
@@ -150,45 +138,16 @@ def _check_names(folder: Path, reader: Reader) -> None:
         raise BadInput(str(folder), ", ".join(found), f"only {', '.join(names)}")
 
 
-def _parse_manifest(path: Path, reader: Reader) -> dict[str, Any]:
-    manifest = _parse_json(path, _regular(path))
-    if manifest.get("schema") != reader.schema:
-        raise BadInput(str(path), f"schema {manifest.get('schema')!r}", reader.schema)
-    if set(manifest) != KEYS:
-        raise BadInput(str(path), f"keys {sorted(manifest)}", f"keys {sorted(KEYS)}")
-    files = manifest["files"]
-    if not isinstance(files, dict) or sorted(files) != sorted(reader.content):
-        names = ", ".join(reader.content)
-        raise BadInput(str(path), f"files {files!r}", f"digests of {names} alone")
-    fields = set(Parameter.__dataclass_fields__)
-    entries = manifest["parameters"]
-    if not isinstance(entries, list) or not all(
-        isinstance(entry, dict) and set(entry) == fields for entry in entries
-    ):
-        raise BadInput(str(path), "incomplete parameters", f"{sorted(fields)} for each parameter")
-    return manifest
+def _regular(path: Path, largest: int) -> bytes:
+    return read_regular(path, "a regular file", largest=largest)
 
 
-def _regular(path: Path) -> bytes:
-    return read_regular(path, "a regular file", largest=LARGEST_FILE)
-
-
-def _verified(path: Path, digest: str) -> bytes:
-    content = _regular(path)
+def _verified(path: Path, digest: str, largest: int) -> bytes:
+    content = _regular(path, largest)
     found = sha256(content)
     if found != digest:
         raise BadInput(str(path), f"sha256 {found}", f"sha256 {digest}")
     return content
-
-
-def _parse_json(path: Path, content: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(str(path), "text that is not JSON", "a JSON object") from error
-    if not isinstance(value, dict):
-        raise BadInput(str(path), f"a JSON {type(value).__name__}", "a JSON object")
-    return value
 
 
 def _parse_arrays(path: Path, content: bytes) -> Arrays:

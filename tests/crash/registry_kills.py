@@ -21,7 +21,8 @@ from sqlalchemy.orm import configure_mappers
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, promotion, promotion_log, runs, versions
-from ricochet.tasks.registry.packages import Package, Parameter
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID

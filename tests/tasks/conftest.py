@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from ricochet.tasks.registry.packages import Package, Parameter
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import Package
 from tests import stores
 
 

@@ -35,7 +35,8 @@ from ricochet.models.systems.batting.shapes import Shapes
 from ricochet.models.systems.batting.table import Table
 from ricochet.models.systems.batting.world import QUIET, World
 from ricochet.tasks.registry.kinds import Reader
-from ricochet.tasks.registry.packages import Arrays, Package, Parameter, read_package, write_package
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import Arrays, Package, read_package, write_package
 
 SCHEMA, KIND = "ricochet.batting/1", "batting-world"
 NAMES = (*PARAMETERS, *NOISE)

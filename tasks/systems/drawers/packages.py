@@ -36,7 +36,8 @@ from ricochet.models.systems.drawers.place.estimator import PlaceEstimator
 from ricochet.models.systems.drawers.speed.estimator import CLASSES, SpeedEstimator
 from ricochet.models.systems.drawers.tracking import follower
 from ricochet.tasks.registry.kinds import Reader
-from ricochet.tasks.registry.packages import Arrays, Package, Parameter, read_package, write_package
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import Arrays, Package, read_package, write_package
 from ricochet.tasks.registry.quantities import Quantity
 
 SCHEMA, KIND = "ricochet.drawer/1", "drawer-hearing"

@@ -9,7 +9,8 @@ import numpy as np
 from ricochet.tasks.figures import style
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.kinds import Reader
-from ricochet.tasks.registry.packages import Arrays, Package, Parameter
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.storage.files import digest_of, output_folder, sha256, write_arrays
 from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.interface import InferenceRequest

@@ -14,7 +14,8 @@ from ricochet.models.core.progress import Progress
 from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.kinds import Reader
-from ricochet.tasks.registry.packages import Package, Parameter, read_package, write_package
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import Package, read_package, write_package
 from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import digest_of, sha256

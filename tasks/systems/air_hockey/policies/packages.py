@@ -29,13 +29,8 @@ from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.registry.kinds import Reader
-from ricochet.tasks.registry.packages import (
-    Arrays,
-    Package,
-    Parameter,
-    read_package,
-    write_package,
-)
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import Arrays, Package, read_package, write_package
 from ricochet.tasks.registry.quantities import Quantity
 from ricochet.tasks.systems.air_hockey.policy_names import PREFIX
 

@@ -15,14 +15,8 @@ from ricochet.models.inference.mixture_density_networks import ConditionalDensit
 from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.tasks.registry.kinds import Reader
-from ricochet.tasks.registry.packages import (
-    MANIFEST,
-    Arrays,
-    Package,
-    Parameter,
-    read_package,
-    write_package,
-)
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import MANIFEST, Arrays, Package, read_package, write_package
 from ricochet.tasks.registry.quantities import Quantity
 from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.storage.provenance import git_commit

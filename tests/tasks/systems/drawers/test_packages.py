@@ -10,7 +10,8 @@ import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
-from ricochet.tasks.registry.packages import Arrays, Parameter, read_package, write_package
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import Arrays, read_package, write_package
 from ricochet.tasks.systems.drawers import kinds, packages
 from ricochet.tasks.systems.drawers.packages import Drawer
 from tests.models.systems.drawers import hearings

@@ -9,7 +9,8 @@ import torch
 from ricochet.models.systems.rigid_bodies.pendulum_coordinates import PendulumCoordinates
 from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS, UNITS
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
-from ricochet.tasks.registry.packages import Package, Parameter
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.storage.files import digest_of, sha256
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.rigid_bodies import particle_packages, pendulum_inference

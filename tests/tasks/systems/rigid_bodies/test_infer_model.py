@@ -10,6 +10,7 @@ import pytest
 from ricochet.flows import cli
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages
+from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.rigid_bodies import (
     infer_model,
@@ -142,7 +143,7 @@ def package() -> packages.Package:
         "samples": samples, "observation": np.ones((50, 4)), "departure": np.ones((50, 4)),
         "mean": samples.mean(0), "covariance": np.cov(samples.T),
     }  # fmt: skip
-    parameters = tuple(packages.Parameter(name, "kg", -9.0, 9.0) for name in ("a", "b"))
+    parameters = tuple(Parameter(name, "kg", -9.0, 9.0) for name in ("a", "b"))
     inputs = model_packages.inputs()
     return packages.Package("draws", parameters, arrays, inputs, {}, "0" * 64, "0" * 40)
 

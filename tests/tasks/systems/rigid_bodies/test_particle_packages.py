@@ -12,7 +12,8 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies.disc_crossing import Crossing
 from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS, UNITS
 from ricochet.tasks.registry import packages
-from ricochet.tasks.registry.packages import Package, Parameter
+from ricochet.tasks.registry.manifests import Parameter
+from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.rigid_bodies import particle_packages, publish
 from ricochet.tasks.systems.rigid_bodies.kinds import PENDULUM
