@@ -19,11 +19,16 @@ Evaluate = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 """Outputs of a package (its arrays) at some inputs, all numpy arrays by name."""
 
 
+Check = Callable[[Any, str], object]
+"""Raises BadInput, or a ValueError, for a `packages.Package` in a place that means nothing."""
+
+
 @dataclass(frozen=True)
 class Reader:
-    """How packages of one kind are named and evaluated.
+    """How packages of one kind are named, checked and evaluated.
 
     Attributes:
+        check: What must hold of a package before it is evaluated, beside what holds of all kinds.
         stem: Name, without ending, of the manifest and of the arrays.
         further: Outputs that some packages have beside, none for the others; a reader that does
             not know them passes over them.
@@ -36,6 +41,7 @@ class Reader:
     stem: str = "posterior"
     further: Evaluate | None = None
     describe: Describe | None = None
+    check: Check | None = None
 
     @property
     def manifest(self) -> str:

@@ -37,6 +37,9 @@ MANIFEST = "posterior.json"
 LARGEST_FILE = 64 * 2**20
 LARGEST_HEADER = 64 * 2**10
 
+UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError)
+"""What reading arrays that mean nothing may raise."""
+
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -109,6 +112,7 @@ def read_package(folder: Path, *, reader: Reader) -> Package:
         git_commit=manifest["git_commit"],
         settings=manifest["settings"],
     )
+    _check_meaning(folder, package, reader)
     for prefix, evaluate in _outputs(reader):
         _self_test(folder, package, _unprefixed(prefix, reference), evaluate)
     if not _unprefixed("output.", reference):
@@ -168,10 +172,24 @@ def _outputs(reader: Reader) -> tuple[tuple[str, Evaluate], ...]:
     return (("output.", reader.evaluate), *further)
 
 
+def _check_meaning(folder: Path, package: Package, reader: Reader) -> None:
+    """Refuse arrays that are no numbers, and what the kind refuses."""
+    for name, array in package.arrays.items():
+        if array.dtype.kind not in "biuf" or np.isnan(array).any():
+            raise BadInput(f"{folder}: {name[:80]}", f"{array.dtype}, or NaN", "numbers")
+    if reader.check is not None:
+        try:
+            reader.check(package, str(folder))
+        except BadInput:
+            raise
+        except UNREADABLE as error:
+            raise BadInput(str(folder), f"no {package.kind} ({error})"[:300], "one") from error
+
+
 def _self_test(folder: Path, package: Package, outputs: Arrays, evaluate: Evaluate) -> None:
     try:
         found = evaluate(package.arrays, package.inputs)
-    except (KeyError, IndexError, ValueError, RuntimeError) as error:
+    except UNREADABLE as error:
         text = f"a posterior that cannot be evaluated ({error})"
         raise BadInput(str(folder), text, f"kind {package.kind}") from error
     same = set(found) == set(outputs) and all(

@@ -167,7 +167,12 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     }
 
 
-READER = Reader(evaluate, SCHEMA, "batting")
+def check(package: Package, where: str) -> None:
+    """Refuse a package that a controller could not use: `BadInput`."""
+    from_package(package, where=where)
+
+
+READER = Reader(evaluate, SCHEMA, "batting", check=check)
 """The reader of this kind."""
 
 

@@ -13,11 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ricochet.tasks.registry import quantities
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import moments, quantities
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.registry.quantities import Quantity
-from ricochet.tasks.systems.bouncing_ball import family_package
+from ricochet.tasks.systems.bouncing_ball import contact_package, family_package
+
+ARRAYS = ("rows", "low", "high", "log_density")
+COUNT = 2
+"""Parameters."""
 
 
 def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
@@ -58,5 +63,40 @@ def describe(package: Package) -> tuple[Quantity, ...]:
     return tuple(replace(each, name=names.get(each.name, each.name)) for each in found)
 
 
-GRID = Reader(grid_log_density, further=family_package.family_outputs, describe=describe)
+def check(package: Package, where: str) -> None:
+    """Refuse a package whose grid, draws or moments mean nothing: `BadInput`."""
+    if package.kind not in contact_package.KINDS or len(package.parameters) != COUNT:
+        found = f"kind {package.kind} of {len(package.parameters)} parameters"
+        raise BadInput(where, found, f"{' or '.join(contact_package.KINDS)} of {COUNT}")
+    _check_grid(package, where)
+    if package.kind == contact_package.GRID:
+        moments.check(package, where)
+        return
+    contact_package.check(package.arrays)
+    moments.check(package, where, within_prior=False)
+    moments.check(package, where, prefix=contact_package.THREE)
+
+
+def _check_grid(package: Package, where: str) -> None:
+    """Refuse rows that do not ascend evenly, intervals outside the prior, and no density at all."""
+    rows, low, high, table = (package.arrays[name] for name in ARRAYS)
+    if rows.ndim != 1 or len(rows) < 2 or table.ndim != 2 or table.shape[1] < 2:
+        raise BadInput(where, f"rows of shape {rows.shape}, a table of {table.shape}", "a grid")
+    if not low.shape == high.shape == rows.shape == table.shape[:1]:
+        raise BadInput(where, f"{len(low)} and {len(high)} bounds of {len(rows)} rows", "as many")
+    steps = np.diff(rows)
+    if not (steps.min() > 0.0 and np.allclose(steps, steps.mean(), rtol=1e-6)):
+        raise BadInput(f"{where}: rows", "values that do not ascend evenly", "ones that do")
+    box = [(each.low, each.high) for each in package.parameters]
+    for values, (least, most) in ((low, box[0]), (high, box[0]), (rows, box[1])):
+        slack = moments.SLACK * (most - least)
+        if not (values.min() >= least - slack and values.max() <= most + slack):
+            raise BadInput(f"{where}: grid", "points outside of it", "the prior's box")
+    if not (low < high).all() or not (table < np.inf).all() or not (table > -np.inf).any():
+        raise BadInput(f"{where}: grid", "no interval, or no density", "a log density on intervals")
+
+
+GRID = Reader(
+    grid_log_density, further=family_package.family_outputs, describe=describe, check=check
+)
 """The reader of the kinds `grid` and `family`."""

@@ -149,7 +149,12 @@ def describe(package: Package) -> tuple[Quantity, ...]:
     return (*strokes, *known)
 
 
-READER = Reader(evaluate, SCHEMA, "drawer", describe=describe)
+def check(package: Package, where: str) -> None:
+    """Refuse a package that a controller could not use: `BadInput`."""
+    from_package(package, where=where)
+
+
+READER = Reader(evaluate, SCHEMA, "drawer", describe=describe, check=check)
 """The reader of this kind."""
 
 

@@ -12,8 +12,10 @@ each parameter is of in the XML, and its digest. The self-test takes quantiles.
 import numpy as np
 from numpy import ndarray
 
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import moments
 from ricochet.tasks.registry.kinds import Reader
-from ricochet.tasks.registry.packages import Arrays
+from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
 
 KIND = "draws"
@@ -59,7 +61,14 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     return {**found, "quantiles": np.quantile(samples, inputs["shares"], axis=0)}
 
 
-READER = Reader(evaluate)
+def check(package: Package, where: str) -> None:
+    """Refuse a package of another kind, or of draws outside their prior: `BadInput`."""
+    if package.kind != KIND:
+        raise BadInput(where, f"kind {package.kind}", KIND)
+    moments.check(package, where)
+
+
+READER = Reader(evaluate, check=check)
 
 
 def _shape(name: str, values: ndarray) -> tuple[int, int]:

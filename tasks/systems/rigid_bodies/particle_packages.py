@@ -109,7 +109,12 @@ def describe(package: Package) -> tuple[Quantity, ...]:
     return ((every["length"],) if "length" in every else ()) + scores
 
 
-READER = Reader(evaluate, describe=describe)
+def check(package: Package, where: str) -> None:
+    """Refuse a package whose draws are none of a pendulum within its limits: `BadInput`."""
+    draws_of(package)
+
+
+READER = Reader(evaluate, describe=describe, check=check)
 
 
 def _draws(arrays: Mapping[str, Any]) -> Draws:

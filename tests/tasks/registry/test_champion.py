@@ -30,10 +30,10 @@ print(sorted(names - set(sys.stdlib_module_names)))
 
 @pytest.fixture
 def two(tmp_path, package):
-    """Two packages whose samples all hold the number of their version."""
+    """Two packages whose samples all have their version as concentration."""
     folders = {}
     for version in ("1", "2"):
-        samples = np.full((100, 2), float(version))
+        samples = np.tile((0.7, float(version)), (100, 1))
         made = dataclasses.replace(package, arrays=package.arrays | {"samples": samples})
         folders[version] = tmp_path / f"package-{version}"
         packages.write_package(folders[version], made, reader=GRID)
@@ -67,7 +67,7 @@ def test_the_champion_is_fetched_once_and_swapped_when_the_alias_moves(tmp_path,
         assert not held.refresh() and len(registry.asked) == asked + 1
         registry.champion = ("2", two["2"])
         assert held.refresh() and held.current().version == "2"
-        assert held.current().package.arrays["samples"][0, 0] == 2.0
+        assert held.current().package.arrays["samples"][0, 1] == 2.0
 
 
 def test_the_shared_arrays_are_read_only(tmp_path, registry):
@@ -150,7 +150,7 @@ def test_a_reader_never_sees_a_half(tmp_path, two, registry):
     def read(held):
         while not stop.is_set():
             found = held.current()
-            values = found.package.arrays["samples"]
+            values = found.package.arrays["samples"][:, 1]
             seen.add(found.version)
             if not (values == float(found.version)).all():
                 wrong.append((found.version, values))

@@ -40,7 +40,7 @@ def run(program, address):
 def test_it_meets_the_ball_runs_on_the_last_good_package_and_stops_without_one(
     program, tmp_path, package
 ):
-    arrays = package.arrays | {"samples": np.full((4000, 2), 0.85)}
+    arrays = package.arrays | {"samples": np.tile((0.85, 3.0), (4000, 1))}
     made = type(package)(**(vars(package) | {"arrays": arrays}))
     packages.write_package(tmp_path / "package", made, reader=GRID)
     registry = Registry(("1", tmp_path / "package"), registered=time.time() - DAY)
@@ -60,7 +60,7 @@ def test_it_meets_the_ball_runs_on_the_last_good_package_and_stops_without_one(
 
 def made(package, folder, restitution):
     """A package whose draws are all the same."""
-    arrays = package.arrays | {"samples": np.full((4000, 2), restitution)}
+    arrays = package.arrays | {"samples": np.tile((restitution, 3.0), (4000, 1))}
     whole = type(package)(**(vars(package) | {"arrays": arrays}))
     packages.write_package(folder, whole, reader=GRID)
     return folder

@@ -121,24 +121,9 @@ def from_package(package: Package, *, where: str, table: Table | None = None) ->
 
     `BadInput` if it is of another kind or another table, or its settings cannot be read.
     """
-    names = tuple(parameter.name for parameter in package.parameters)
-    if (package.kind, names) != (KIND, INPUTS):
-        raise BadInput(where, f"kind {package.kind} of {', '.join(names)}", KIND)
-    try:
-        setting = Setting(**package.settings["setting"])
-        found = package.settings["table"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadInput(where, f"settings without {error}", "`setting` and `table`") from error
-    _refuse_other_table(found, table or Table(), where)
-    return Shooter(
-        setting=setting,
-        energy=energy_network.from_arrays(_part("energy", package.arrays)),
-        modes=dynamics.from_arrays(_part("modes", package.arrays)),
-        strokes=stroke_table.from_arrays(_part("strokes", package.arrays)),
-        table=table or Table(),
-        low=np.array([parameter.low for parameter in package.parameters]),
-        high=np.array([parameter.high for parameter in package.parameters]),
-    )
+    shooter = _shooter(package, table or Table(), where)
+    _refuse_other_table(package.settings.get("table"), shooter.table, where)
+    return shooter
 
 
 def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
@@ -170,8 +155,39 @@ def describe(package: Package) -> tuple[Quantity, ...]:
     )
 
 
-READER = Reader(evaluate, SCHEMA, "shooting", describe=describe)
+def check(package: Package, where: str) -> None:
+    """Refuse a package that is no policy, of this table or another: `BadInput`."""
+    _shooter(package, Table(), where)
+    stated = package.settings.get("table")
+    if not isinstance(stated, Mapping) or set(stated) != set(asdict(Table())):
+        raise BadInput(f"{where}: table", repr(stated)[:80], "a table's dimensions")
+    for name, value in stated.items():
+        numbers = np.asarray(value)
+        if numbers.dtype.kind not in "if" or not np.isfinite(numbers).all():
+            raise BadInput(f"{where}: table.{name}", repr(value)[:80], "finite numbers, m")
+
+
+READER = Reader(evaluate, SCHEMA, "shooting", describe=describe, check=check)
 """The reader of this kind."""
+
+
+def _shooter(package: Package, table: Table, where: str) -> Shooter:
+    names = tuple(parameter.name for parameter in package.parameters)
+    if (package.kind, names) != (KIND, INPUTS):
+        raise BadInput(where, f"kind {package.kind} of {', '.join(names)}"[:200], KIND)
+    try:
+        setting = Setting(**package.settings["setting"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(where, f"settings without {error}"[:200], "`setting`") from error
+    return Shooter(
+        setting=setting,
+        energy=energy_network.from_arrays(_part("energy", package.arrays)),
+        modes=dynamics.from_arrays(_part("modes", package.arrays)),
+        strokes=stroke_table.from_arrays(_part("strokes", package.arrays)),
+        table=table,
+        low=np.array([parameter.low for parameter in package.parameters]),
+        high=np.array([parameter.high for parameter in package.parameters]),
+    )
 
 
 def _arrays(shooter: Shooter) -> Arrays:

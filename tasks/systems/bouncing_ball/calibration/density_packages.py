@@ -86,7 +86,14 @@ def describe(package: Package) -> tuple[Quantity, ...]:
     return (Quantity("held-out negative log density", "nats", float(held_out)),)
 
 
-READER = Reader(evaluate, describe=describe)
+def check(package: Package, where: str) -> None:
+    """Refuse a package of another kind, or of other parameters: `BadInput`."""
+    if (package.kind, package.parameters) != (KIND, parameters()):
+        names = ", ".join(each.name for each in package.parameters)
+        raise BadInput(where, f"kind {package.kind} of {names}"[:200], f"{KIND} of a ball")
+
+
+READER = Reader(evaluate, describe=describe, check=check)
 """The reader of this kind."""
 
 
