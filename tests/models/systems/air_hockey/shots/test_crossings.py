@@ -122,6 +122,7 @@ def test_plain_python_gives_what_machine_code_does(monkeypatch):
         )
 
 
+@pytest.mark.wrong_types
 def test_covariances_of_other_pucks_are_refused() -> None:
     with pytest.raises(ValueError, match="found 1, expected 3"):
         crossing(MODES, launched(3), SPREAD[None])
