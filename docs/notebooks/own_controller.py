@@ -33,8 +33,8 @@ packages, kept = Path(folder.name, "packages"), Path(folder.name, "kept")
 def write(mean, sd, concentration=3.5, concentration_sd=0.1):
     """Make a package of a normal posterior the champion of `packages`."""
     rows = np.linspace(concentration - 0.6, concentration + 0.6, 41)
-    low, high = np.full(41, mean - 6.0 * sd), np.full(41, mean + 6.0 * sd)
-    across = np.linspace(-6.0, 6.0, 41)
+    low, high = np.full(41, mean - 4.5 * sd), np.full(41, mean + 4.5 * sd)
+    across = np.linspace(-4.5, 4.5, 41)
     log_density = -0.5 * np.add.outer(((rows - concentration) / concentration_sd) ** 2, across**2)
     draw = np.random.default_rng(0)
     samples = draw.normal([mean, concentration], [sd, concentration_sd], size=(4000, 2))
