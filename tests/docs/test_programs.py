@@ -71,7 +71,7 @@ def test_a_posterior_in_a_folder_is_looked_at(
     tmp_path: Path,
     package: Package,  # noqa: F811
 ) -> None:
-    arrays = package.arrays | {"samples": np.full((4000, 2), 0.8)}
+    arrays = package.arrays | {"samples": np.tile((0.8, 3.0), (4000, 1))}
     made = type(package)(**(vars(package) | {"arrays": arrays}))
     write_package(tmp_path / "packages" / "golf-wood", made, reader=GRID)
     (tmp_path / "look.py").write_text(programs("own_controller.md")["look.py"])
