@@ -51,7 +51,7 @@ def measured(monkeypatch):
 def posterior(plain, number):
     draw = np.random.default_rng(number)
     moments = {"mean": np.array([0.8, 3.0]), "covariance": np.diag([1e-6, 0.02])}
-    arrays = plain.arrays | moments | {"samples": draw.normal(size=(4000, 2))}
+    arrays = plain.arrays | moments | {"samples": draw.normal((0.8, 3.0), (1e-3, 0.14), (4000, 2))}
     return type(plain)(**(vars(plain) | {"arrays": arrays, "checks": {"n": number}}))
 
 
