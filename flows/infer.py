@@ -68,6 +68,7 @@ def infer(
             {option: Path(file) for option, file in (given or {}).items()},
             {each.name: each.default for each in found.numbers if each.default is not None}
             | (numbers or {}),
+            package,
         )
         result = {**compute(found, request), "seed": seed}
     result |= record(found, package, folder, result).result

@@ -36,10 +36,12 @@ def write(mean, sd, concentration=3.5, concentration_sd=0.1):
     low, high = np.full(41, mean - 4.5 * sd), np.full(41, mean + 4.5 * sd)
     across = np.linspace(-4.5, 4.5, 41)
     log_density = -0.5 * np.add.outer(((rows - concentration) / concentration_sd) ** 2, across**2)
+    log_density -= np.log(2 * np.pi * sd * concentration_sd)  # so that it integrates to one
     draw = np.random.default_rng(0)
     samples = draw.normal([mean, concentration], [sd, concentration_sd], size=(4000, 2))
     made = ricochet.Package(
         kind="grid",
+        name="demo-table",
         parameters=(
             Parameter("restitution", "1", 0.55, 0.95),
             Parameter("log10_concentration", "1", 1.0, 5.0),
@@ -50,8 +52,8 @@ def write(mean, sd, concentration=3.5, concentration_sd=0.1):
             "high": high,
             "log_density": log_density,
             "samples": samples,
-            "mean": samples.mean(0),
-            "covariance": np.cov(samples.T),
+            "mean": np.array([mean, concentration]),
+            "covariance": np.diag([sd**2, concentration_sd**2]),
         },
         inputs={"theta": samples[:8]},
         checks={},

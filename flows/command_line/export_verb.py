@@ -50,7 +50,7 @@ def _named(form: str, name: str) -> Export:
 
 
 def _in_folder(folder: Path, form: str) -> tuple[str, "Package"]:
-    """Return a package on disk, with the name of the folder that a calibration wrote."""
+    """Return a package on disk, and its name; that of its folder tells its kind."""
     from ricochet.tasks.registry import packages
 
     place = folder / PACKAGE if (folder / PACKAGE).is_dir() else folder
@@ -58,7 +58,8 @@ def _in_folder(folder: Path, form: str) -> tuple[str, "Package"]:
     kinds = [each.kind for each in catalogue.exports() if each.to == form]
     if catalogue.kind_of(name) not in kinds:
         raise BadInput(str(folder), f"a folder {name!r}", f"one named {kinds[0].pattern}")
-    return name, packages.read_package(place, reader=_named(form, name).kind.load_reader())
+    package = packages.read_package(place, reader=_named(form, name).kind.load_reader())
+    return package.name, package
 
 
 def _registered(call: Call, name: str, form: str) -> "Package":

@@ -4,6 +4,11 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from ricochet.models.core.printable_text import one_line
+
+LONGEST = 2000
+"""Characters of each part of a line."""
+
 
 class BadInput(ValueError):
     """Input from outside that cannot be used; its text is one line that says what to correct."""
@@ -14,10 +19,10 @@ class BadInput(ValueError):
         >>> str(BadInput("params.yaml: period", "-1", "a positive number of seconds"))
         'params.yaml: period: found -1, expected a positive number of seconds'
         """
-        self.where = where
-        self.found = " ".join(found.split())
-        self.expected = " ".join(expected.split())
-        super().__init__(f"{where}: found {self.found}, expected {self.expected}")
+        self.where, self.found, self.expected = (
+            one_line(part, longest=LONGEST) for part in (where, found, expected)
+        )
+        super().__init__(f"{self.where}: found {self.found}, expected {self.expected}")
 
 
 def unknown_key(where: str, name: Any, known: Iterable[str]) -> BadInput:

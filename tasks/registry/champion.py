@@ -140,7 +140,7 @@ class Champion:
             if pointer.digest is not None and digest != pointer.digest:
                 where = f"version {pointer.version}"
                 raise BadInput(where, f"manifest sha256 {digest}", pointer.digest)
-            package = _frozen(read_package(folder, reader=self._reader))
+            package = _frozen(read_package(folder, reader=self._reader, name=self._name))
             if not self._has(digest):
                 with whole_folder(self._place / digest) as partial:
                     shutil.copytree(folder, partial, dirs_exist_ok=True)
@@ -163,7 +163,7 @@ class Champion:
 
     def _kept(self, digest: str) -> Package:
         folder = self._place / Path(digest).name
-        package = _frozen(read_package(folder, reader=self._reader))
+        package = _frozen(read_package(folder, reader=self._reader, name=self._name))
         if sha256(folder / self._reader.manifest) != digest:
             raise BadInput(str(folder), "another manifest", f"sha256 {digest}")
         return package

@@ -10,7 +10,7 @@ from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
 
-SCHEMA = "ricochet.posterior/1"
+SCHEMA = "ricochet.posterior/2"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?")
 
 Describe = Callable[[Any], Any]
@@ -29,6 +29,7 @@ class Reader:
 
     Attributes:
         check: What must hold of a package before it is evaluated, beside what holds of all kinds.
+        made_by: The command that makes such packages, named where one is of an older schema.
         stem: Name, without ending, of the manifest and of the arrays.
         further: Outputs that some packages have beside, none for the others; a reader that does
             not know them passes over them.
@@ -42,6 +43,7 @@ class Reader:
     further: Evaluate | None = None
     describe: Describe | None = None
     check: Check | None = None
+    made_by: str = "what made it"
 
     @property
     def manifest(self) -> str:
@@ -52,6 +54,11 @@ class Reader:
     def content(self) -> tuple[str, str, str]:
         """Names of the arrays, the checks and the reference."""
         return (f"{self.stem}.safetensors", "checks.json", "reference.safetensors")
+
+    @property
+    def signature(self) -> str:
+        """Name of the signature, which a package may lack."""
+        return f"{self.stem}.signature"
 
 
 @dataclass(frozen=True)

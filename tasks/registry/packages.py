@@ -1,16 +1,18 @@
-"""Posterior packages, `ricochet.posterior/1`: what the registry holds and a controller loads.
+"""Posterior packages, `ricochet.posterior/2`: what the registry holds and a controller loads.
 
-    posterior.json         schema, kind, parameters, prior, data digest, git commit, sha256s
+    posterior.json         schema, name, kind, parameters, prior, data digest, git commit, sha256s
     posterior.safetensors  the arrays
     checks.json            what was measured about the posterior
     reference.safetensors  fixed inputs and outputs; a loader must reproduce the outputs, and those
                            under `further.` if it knows how (`Reader.further`)
+    posterior.signature    optional: by a key of the laboratory, of the manifest (`signatures`)
 
-Reading needs numpy and safetensors alone and runs no code from the package: the four names are the
+Reading needs numpy and safetensors alone and runs no code from the package: these names are the
 only ones allowed, links are not followed, every byte is digested before it is parsed, and the size
 of a header is bounded before it is trusted.
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,11 +36,13 @@ from ricochet.tasks.storage.files import (
 )
 
 MANIFEST = "posterior.json"
-LARGEST_FILE = 64 * 2**20
+LARGEST_FILE, LARGEST_REFERENCE = 64 * 2**20, 4 * 2**20
+"""Bytes of the arrays, and of the inputs and outputs of the self-test."""
 LARGEST_HEADER = 64 * 2**10
 
 UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError)
 """What reading arrays that mean nothing may raise."""
+_MOST_ENTRIES = 10
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -49,6 +53,7 @@ class Package:
 
     Attributes:
         kind: How the arrays are to be read, such as `grid`, `family` or `conditional-density`.
+        name: In the registry, such as `golf-concrete`.
         parameters: The parameters in the order of the arrays' axes.
         inputs: Fixed inputs for the self-test.
         checks: What was measured about the posterior.
@@ -56,6 +61,7 @@ class Package:
     """
 
     kind: str
+    name: str
     parameters: tuple[Parameter, ...]
     arrays: Arrays
     inputs: Arrays
@@ -87,27 +93,27 @@ def write_package(folder: Path, package: Package, *, reader: Reader) -> dict[str
     return manifest
 
 
-def read_package(folder: Path, *, reader: Reader) -> Package:
-    """Read a package after checking names, sizes, digests and the self-test.
+def read_package(folder: Path, *, reader: Reader, name: str | None = None) -> Package:
+    """Read a package after checking names, sizes, digests, its meaning and the self-test.
+
+    Args:
+        name: That of the package that was asked for; None takes any.
 
     Raises:
         BadInput: If anything in the folder is not exactly what the manifest promises.
     """
     _check_names(folder, reader)
     path = folder / reader.manifest
-    manifest = manifests.parse(path, _regular(path, LARGEST_TEXT), reader)
-    sizes = (LARGEST_FILE, LARGEST_TEXT, LARGEST_FILE)
-    numbers, checks, expected = (
-        (folder / name, _verified(folder / name, manifest["files"][name], largest))
-        for name, largest in zip(reader.content, sizes, strict=True)
-    )
-    reference = _parse_arrays(*expected)
+    manifest = manifests.parse(path, _regular(path, LARGEST_TEXT), reader, name=name)
+    digests, (numbers, checks, expected) = manifest["files"], reader.content
+    reference = _arrays(folder / expected, digests[expected], LARGEST_REFERENCE)
     package = Package(
         kind=manifest["kind"],
+        name=manifest["name"],
         parameters=manifest["parameters"],
-        arrays=_parse_arrays(*numbers),
+        arrays=_arrays(folder / numbers, digests[numbers], LARGEST_FILE),
         inputs=_unprefixed("input.", reference),
-        checks=manifests.parse_object(*checks),
+        checks=_object(folder / checks, digests[checks]),
         data_digest=manifest["data_digest"],
         git_commit=manifest["git_commit"],
         settings=manifest["settings"],
@@ -123,6 +129,7 @@ def read_package(folder: Path, *, reader: Reader) -> Package:
 def _manifest(package: Package, folder: Path, reader: Reader) -> dict[str, Any]:
     return {
         "schema": reader.schema,
+        "name": package.name,
         "kind": package.kind,
         "parameters": [vars(parameter) for parameter in package.parameters],
         "prior": manifests.prior_of(package.parameters),
@@ -136,10 +143,12 @@ def _manifest(package: Package, folder: Path, reader: Reader) -> dict[str, Any]:
 def _check_names(folder: Path, reader: Reader) -> None:
     if not folder.is_dir():
         raise BadInput(str(folder), "no folder", f"a package with {reader.manifest}")
-    found = sorted(entry.name for entry in folder.iterdir())
     names = (reader.manifest, *reader.content)
-    if found != sorted(names):
-        raise BadInput(str(folder), ", ".join(found), f"only {', '.join(names)}")
+    entries = (entry.name for entry in folder.iterdir())
+    found = sorted(itertools.islice(entries, _MOST_ENTRIES))
+    if sorted({*found} - {reader.signature}) != sorted(names):
+        expected = f"only {', '.join((*names, reader.signature))}"
+        raise BadInput(str(folder), ", ".join(found)[:300], expected)
 
 
 def _regular(path: Path, largest: int) -> bytes:
@@ -152,6 +161,15 @@ def _verified(path: Path, digest: str, largest: int) -> bytes:
     if found != digest:
         raise BadInput(str(path), f"sha256 {found}", f"sha256 {digest}")
     return content
+
+
+def _object(path: Path, digest: str) -> dict[str, Any]:
+    return manifests.parse_object(path, _verified(path, digest, LARGEST_TEXT))
+
+
+def _arrays(path: Path, digest: str, largest: int) -> Arrays:
+    """Read arrays; the bytes of the file go as soon as they are parsed."""
+    return _parse_arrays(path, _verified(path, digest, largest))
 
 
 def _parse_arrays(path: Path, content: bytes) -> Arrays:

@@ -61,10 +61,10 @@ def register(
         figure: Path of a picture of that run, which the version's page shows.
 
     Raises:
-        BadInput: If the package is not whole, before or after the upload.
+        BadInput: If the package is not whole or has another name, before or after the upload.
     """
     reader = kind.load_reader()
-    read_package(folder, reader=reader)
+    read_package(folder, reader=reader, name=name)
     digest = sha256(folder / reader.manifest)
     version = _find_version(tracker, name, run_id)
     if version is None:
@@ -133,7 +133,8 @@ def _fetch(tracker: Tracker, registered: Registered, reader: Reader) -> tuple[Pa
     source = tracker.client.get_model_version_download_uri(registered.name, registered.version)
     with tempfile.TemporaryDirectory() as place:
         found = download_artifacts(artifact_uri=source, dst_path=place, tracking_uri=tracker.uri)
-        return read_package(Path(found), reader=reader), sha256(Path(found, reader.manifest))
+        package = read_package(Path(found), reader=reader, name=registered.name)
+        return package, sha256(Path(found, reader.manifest))
 
 
 def _find_version(tracker: Tracker, name: str, run_id: str) -> ModelVersion | None:

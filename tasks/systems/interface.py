@@ -187,6 +187,7 @@ class InferenceRequest:
             inference's.
         given: Files of the inference's own options, by name.
         numbers: Values of the inference's own options that are numbers, by name.
+        name: Of the package that is made, as it is to be registered.
     """
 
     files: tuple[Path, ...]
@@ -198,6 +199,7 @@ class InferenceRequest:
     progress: Progress
     given: Mapping[str, Path] = field(default_factory=dict)
     numbers: Mapping[str, float] = field(default_factory=dict)
+    name: str = "unregistered"
 
 
 @dataclass(frozen=True)

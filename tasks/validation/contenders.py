@@ -1,5 +1,6 @@
 """Who is compared: the candidate of a name and, where there is one, its champion."""
 
+import contextlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ from ricochet.tasks.registry import promotion
 from ricochet.tasks.registry import versions as registry
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 from ricochet.tasks.registry.kinds import PackageKind
+from ricochet.tasks.registry.manifests import OlderSchemaError
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.registry.versions import Registered
@@ -48,6 +50,8 @@ class Contenders:
 def load(tracker: Tracker, name: str, kind: PackageKind) -> Contenders | None:
     """Fetch candidate and champion as a controller would; None where they are the same.
 
+    A champion of an older schema, which no controller can read, counts as none.
+
     Raises:
         BadInput: If there is no candidate, it was rolled back, or a package is not whole.
     """
@@ -58,9 +62,13 @@ def load(tracker: Tracker, name: str, kind: PackageKind) -> Contenders | None:
     if candidate == found[CHAMPION]:
         return None
     promotion.refuse_rolled_back(candidate)
-    there = {role: version for role, version in found.items() if version is not None}
-    packages = {role: registry.load(tracker, version, kind=kind) for role, version in there.items()}
-    return Contenders(name, {role: version.version for role, version in there.items()}, packages)
+    packages = {CANDIDATE: registry.load(tracker, candidate, kind=kind)}
+    versions, champion = {CANDIDATE: candidate.version}, found[CHAMPION]
+    if champion is not None:
+        with contextlib.suppress(OlderSchemaError):
+            packages[CHAMPION] = registry.load(tracker, champion, kind=kind)
+            versions[CHAMPION] = champion.version
+    return Contenders(name, versions, packages)
 
 
 def refuse_unregistered(tracker: Tracker, name: str, *, kind: PackageKind) -> None:

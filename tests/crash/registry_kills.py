@@ -14,19 +14,17 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 from mlflow.store.model_registry import sqlalchemy_store as _registry_store  # noqa: F401
 from mlflow.store.tracking import sqlalchemy_store as _run_store  # noqa: F401
 from sqlalchemy.orm import configure_mappers
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, promotion, promotion_log, runs, versions
-from ricochet.tasks.registry.manifests import Parameter
-from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests import grid_packages
 from tests.crash import kill
 
 PASSED = Verdict((Check("all", True, "well", "well"),))
@@ -38,24 +36,6 @@ CLIENT_STEPS = {
 KILLS = 8
 """Four steps, each killed before and after; one more run is left to end by itself."""
 ALIAS_STEPS = ("set_registered_model_alias", "delete_registered_model_alias")
-
-
-def package(number: int) -> Package:
-    ones = np.ones(5)
-    return Package(
-        kind="grid",
-        parameters=(Parameter("a", "1", 0.0, 1.0), Parameter("b", "1", 1.0, 5.0)),
-        arrays={
-            "rows": np.linspace(1.0, 5.0, 5),
-            "low": 0.0 * ones,
-            "high": ones,
-            "log_density": np.full((5, 9), float(number)),
-        },
-        inputs={"theta": np.array([[0.5, 2.0], [0.7, 4.0]])},
-        checks={"n": number},
-        data_digest="0" * 32,
-        git_commit="unknown",
-    )
 
 
 def state(folder: Path, name: str) -> dict[str, object]:
@@ -90,13 +70,13 @@ def prepare(folder: Path, name: str, verb: str) -> None:
 
 
 def _version(folder: Path, name: str, number: int) -> None:
-    """Make a version of a package that all names share, without the steps that are tested."""
+    """Make a version of a name, without the steps that are tested."""
     tracker = runs.connect(store=folder / "mlflow")
-    run = runs.open_run(tracker, "crash", f"shared-{number}", name="shared", tags={})
+    run = runs.open_run(tracker, "crash", f"{name}-{number}", name=name, tags={})
+    made = folder / f"{name}-{number}"
     if not run.finished:
-        packages.write_package(folder / f"package-{number}", package(number), reader=GRID)
-        source = str(folder / f"package-{number}")
-        tracker.client.log_artifacts(run.run_id, source, versions.FOLDER)
+        packages.write_package(made, grid_packages.made(name, number=number), reader=GRID)
+        tracker.client.log_artifacts(run.run_id, str(made), versions.FOLDER)
         runs.finish(tracker, run.run_id)
     if number == 1:
         tracker.client.create_registered_model(name)
@@ -108,8 +88,8 @@ def _version(folder: Path, name: str, number: int) -> None:
 def register(folder: Path, name: str, number: int) -> None:
     tracker = runs.connect(store=folder / "mlflow")
     run = runs.open_run(tracker, "crash", f"{name}-{number}", name=name, tags={})
-    made = folder / f"package-{number}"
-    packages.write_package(made, package(number), reader=GRID)
+    made = folder / f"{name}-{number}"
+    packages.write_package(made, grid_packages.made(name, number=number), reader=GRID)
     versions.register(tracker, name, made, kind=POSTERIOR, run_id=run.run_id, tags={})
 
 

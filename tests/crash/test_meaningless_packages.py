@@ -118,6 +118,7 @@ def test_draws_of_a_model_lie_in_their_prior(tmp_path, shift):
     noise = np.full((200, 3), 0.1)
     package = Package(
         kind="draws",
+        name="model-crane",
         parameters=tuple(Parameter(name, "kg", -9.0, 9.0) for name in ("a", "b")),
         arrays={
             "samples": samples, "observation": noise, "departure": noise,

@@ -54,7 +54,7 @@ def package_of(drops) -> Package:
     found = calibrate.calibrate(drops, draw=torch.Generator().manual_seed(1))
     request = SimpleNamespace(settings=catalogue.load_settings(), seed=1)
     checked = ProductChecks(np.array([0.5]), np.array([[0.5, 0.5]]), 10)
-    target = SimpleNamespace(digest="0" * 32)
+    target = SimpleNamespace(name="ball-table", digest="0" * 32)
     return posterior._package(target, request, found, {"findings": []}, checked)
 
 

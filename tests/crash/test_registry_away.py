@@ -21,6 +21,7 @@ SERVER = """
 import sys, threading, time
 from pathlib import Path
 from tests.tasks.registry.registry_server import Registry, serving
+from tests import grid_packages
 with serving(Registry(("1", Path(sys.argv[1])), registered=time.time())) as address:
     print(address, flush=True)
     threading.Event().wait(300.0)
@@ -28,11 +29,10 @@ with serving(Registry(("1", Path(sys.argv[1])), registered=time.time())) as addr
 
 
 @pytest.fixture
-def shelf(tmp_path, package):
+def shelf(tmp_path):
     """A folder with two packages that take turns as the champion."""
-    changed = package.arrays | {"log_density": package.arrays["log_density"] + 1.0}
-    packages.write_package(tmp_path / "one" / NAME, package, reader=GRID)
-    other = type(package)(**(vars(package) | {"arrays": changed}))
+    packages.write_package(tmp_path / "one" / NAME, grid_packages.made(NAME), reader=GRID)
+    other = grid_packages.narrow(NAME)
     packages.write_package(tmp_path / "two" / NAME, other, reader=GRID)
     return tmp_path
 

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from ricochet.tasks.registry.packages import Package, write_package
+from ricochet.tasks.registry.packages import write_package
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from tests import grid_packages
 from tests.checkouts import ROOT, python_path
 from tests.tasks.conftest import package  # noqa: F401
 
@@ -67,12 +67,8 @@ def test_the_controller_of_the_tutorial_is_that_of_the_page_of_controllers() -> 
 
 
 @pytest.mark.slow
-def test_a_posterior_in_a_folder_is_looked_at(
-    tmp_path: Path,
-    package: Package,  # noqa: F811
-) -> None:
-    arrays = package.arrays | {"samples": np.tile((0.8, 3.0), (4000, 1))}
-    made = type(package)(**(vars(package) | {"arrays": arrays}))
+def test_a_posterior_in_a_folder_is_looked_at(tmp_path: Path) -> None:
+    made = grid_packages.narrow("golf-wood", (0.8, 3.0), (1e-6, 0.1))
     write_package(tmp_path / "packages" / "golf-wood", made, reader=GRID)
     (tmp_path / "look.py").write_text(programs("own_controller.md")["look.py"])
     assert "2 m/s: 0.8000 +- 0.0000" in run(tmp_path, "look.py")

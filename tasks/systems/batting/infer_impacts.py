@@ -99,6 +99,7 @@ def write_package(
     packages.write(
         batter,
         request.out / PACKAGE,
+        name=request.name,
         checks={"held_out": result["held_out"], "misfit": result["misfit"], **(further or {})},
         key=result["sha256"],
         git_commit=git_commit(),

@@ -1,4 +1,4 @@
-"""Batting packages, `ricochet.batting/1`: all that a controller must know, and no code.
+"""Batting packages, `ricochet.batting/2`: all that a controller must know, and no code.
 
     batting.json          schema, parameters with their bounds, settings, digest, commit, sha256s
     batting.safetensors   cosines, sines  (shape, harmonic)  support functions, m
@@ -37,8 +37,9 @@ from ricochet.models.systems.batting.world import QUIET, World
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import Arrays, Package, read_package, write_package
+from ricochet.tasks.systems.batting.kinds import BATTER
 
-SCHEMA, KIND = "ricochet.batting/1", "batting-world"
+SCHEMA, KIND = "ricochet.batting/2", "batting-world"
 NAMES = (*PARAMETERS, *NOISE)
 FEWEST, MOST = 100, 1_000_000
 """Draws."""
@@ -78,6 +79,7 @@ def write(
     batter: Batter,
     folder: Path,
     *,
+    name: str,
     checks: Mapping[str, Any],
     key: str,
     git_commit: str,
@@ -87,6 +89,7 @@ def write(
     """Write a package; `BadInput` if the place cannot be written.
 
     Args:
+        name: In the registry.
         key: Digest of the table of impacts.
         settings: By which the law was learnt.
         friction_limit: Of the prior.
@@ -95,6 +98,7 @@ def write(
     parameters = (Parameter(name, "1", low, high) for name, (low, high) in bounds)
     package = Package(
         kind=KIND,
+        name=name,
         parameters=tuple(parameters),
         arrays=_arrays(batter),
         inputs=inputs(len(batter.shapes.radius)),
@@ -172,7 +176,7 @@ def check(package: Package, where: str) -> None:
     from_package(package, where=where)
 
 
-READER = Reader(evaluate, SCHEMA, "batting", check=check)
+READER = Reader(evaluate, SCHEMA, "batting", check=check, made_by=BATTER.made_by)
 """The reader of this kind."""
 
 

@@ -168,12 +168,13 @@ def _inference(request: TrainingRequest, progress: Progress) -> InferenceRequest
         seed=request.seed,
         progress=progress,
         numbers={HOLD_OUT: SHARE},
+        name=name_of(request),
     )
 
 
 def _is_whole(request: TrainingRequest) -> bool:
     try:
-        package = read_package(request.out / PACKAGE, reader=READER)
+        package = read_package(request.out / PACKAGE, reader=READER, name=name_of(request))
     except BadInput:
         return False
     return package.data_digest == sha256(request.out / TABLE)

@@ -6,20 +6,19 @@ paper's model, whose density the grid is, go by `three_bounces.samples` and so o
 of one axis (draw),
 
     contact.restitution      at the reference speed, `LOWEST` to `HIGHEST`
-    contact.concentration    of the exit direction, not negative
-    contact.slope            s/m, of the linear law
+    contact.concentration    of the exit direction, 0 to 1e9
+    contact.slope            s/m, of the linear law, -1 to 1
     contact.tangential_loss  share of the tangential speed, -1 to 1 (negative: spin gives some)
     contact.tail_share       of wide redirections, 0 to 1
     contact.tail_ratio       of their concentration to that of the others, 0 to 1
-    contact.scatter          of the exit speed from bounce to bounce, not negative
-    contact.drag             of the air, 1/m, not negative
+    contact.scatter          of the exit speed from bounce to bounce, 0 to 3
+    contact.drag             of the air, 1/m, 0 to 10
     contact.viscoelastic     whether restitution follows the viscoelastic law, else the linear one
 
 in double precision, the last one of truth values. From a package of kind `grid` its draws of the
 paper's model are read: constant restitution without air.
 """
 
-import math
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
@@ -36,19 +35,31 @@ if TYPE_CHECKING:
 KINDS = GRID, FAMILY = "grid", family_package.FAMILY
 """Kinds of packages of a ball on a surface."""
 PREFIX, THREE = "contact.", "three_bounces."
+TABLE, MOMENTS = ("rows", "low", "high", "log_density"), ("samples", "mean", "covariance")
 BOUNDS = {
     "restitution": (LOWEST, HIGHEST),
-    "concentration": (0.0, math.inf),
-    "slope": (-math.inf, math.inf),
+    "concentration": (0.0, 1e9),
+    "slope": (-1.0, 1.0),
     "tangential_loss": (-1.0, 1.0),
     "tail_share": (0.0, 1.0),
     "tail_ratio": (0.0, 1.0),
-    "scatter": (0.0, math.inf),
-    "drag": (0.0, math.inf),
+    "scatter": (0.0, 3.0),
+    "drag": (0.0, 10.0),
 }
 """Of the numbers of a draw, without the prefix."""
 LAW = "viscoelastic"
+MOST = 100_000
+"""Draws."""
 _LEAST = 1e-12  # concentration that has a logarithm
+
+
+def names_of(kind: str) -> frozenset[str]:
+    """Return the names of all arrays of a kind."""
+    plain = frozenset((*TABLE, *MOMENTS))
+    if kind == GRID:
+        return plain
+    paper, contact = (THREE + name for name in MOMENTS), (PREFIX + name for name in (*BOUNDS, LAW))
+    return plain | {*paper, *contact}
 
 
 def arrays_of(draws: "ContactDraws") -> Arrays:
@@ -82,17 +93,14 @@ def summary_of(draws: "ContactDraws") -> Arrays:
 def of_paper(package: Package) -> Arrays:
     """Return `samples`, `mean` and `covariance` of the paper's model, whatever the kind.
 
-    Packages of kind `family` once had these under the plain names alone.
-
     Raises:
         BadInput: If some are missing.
     """
-    names, arrays = ("samples", "mean", "covariance"), package.arrays
-    apart = package.kind == FAMILY and any(THREE + name in arrays for name in names)
-    for name in (THREE * apart + name for name in names):
-        if name not in arrays:
-            raise BadInput(f"package: {name}", "no array", f"those of {', '.join(names)}")
-    return {name: arrays[THREE * apart + name] for name in names}
+    arrays, prefix = package.arrays, THREE if package.kind == FAMILY else ""
+    for name in MOMENTS:
+        if prefix + name not in arrays:
+            raise BadInput(f"package: {prefix}{name}", "no array", f"those of {', '.join(MOMENTS)}")
+    return {name: arrays[prefix + name] for name in MOMENTS}
 
 
 def contact_draws(package: Package) -> "ContactDraws":
@@ -123,12 +131,25 @@ def check(arrays: Arrays) -> None:
     count = len(np.atleast_1d(arrays.get(PREFIX + "restitution", ())))
     if count == 0:
         raise BadInput(f"package: {PREFIX}restitution", "no draw", "one or more")
+    if count > MOST:
+        raise BadInput(f"package: {PREFIX}restitution", f"{count} draws", f"at most {MOST}")
     for name, bounds in BOUNDS.items():
         _check(arrays, PREFIX + name, count, bounds)
     law = _found(arrays, PREFIX + LAW, count)
     if law.dtype not in (np.bool_, np.uint8) or law.max() > 1:
         found = f"values of {law.dtype} up to {law.max()}"
         raise BadInput(f"package: {PREFIX}{LAW}", found, "truth values, or 0 and 1 of uint8")
+
+
+def check_summary(arrays: Arrays) -> None:
+    """Refuse `samples`, `mean` and `covariance` that are not those of the draws: `BadInput`."""
+    kappa = np.log10(np.maximum(arrays[PREFIX + "concentration"], _LEAST))
+    pairs = np.stack([arrays[PREFIX + "restitution"], kappa], -1)
+    expected = {"samples": pairs, "mean": pairs.mean(0), "covariance": np.cov(pairs.T, bias=True)}
+    for name, values in expected.items():
+        found = arrays[name]
+        if found.shape != values.shape or not np.allclose(found, values, rtol=1e-6, atol=1e-9):
+            raise BadInput(f"package: {name}", "numbers of other draws", f"those of {PREFIX}*")
 
 
 def _check(arrays: Arrays, name: str, count: int, bounds: tuple[float, float]) -> None:

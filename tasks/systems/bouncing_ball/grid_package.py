@@ -8,21 +8,23 @@ are read by linear interpolation.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import moments, quantities
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.registry.quantities import Quantity
-from ricochet.tasks.systems.bouncing_ball import contact_package, family_package
+from ricochet.tasks.systems.bouncing_ball import contact_package, family_package, grid_agreement
+from ricochet.tasks.systems.bouncing_ball.grid_agreement import cell
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 ARRAYS = ("rows", "low", "high", "log_density")
 COUNT = 2
 """Parameters."""
+MOST_INPUTS, MOST_SPEEDS = 10_000, 16
+"""Of the self-test."""
 
 
 def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
@@ -35,8 +37,8 @@ def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
     rows, table = arrays["rows"], arrays["log_density"]
     low, high = np.interp(b, rows, arrays["low"]), np.interp(b, rows, arrays["high"])
     inside = (b >= rows[0]) & (b <= rows[-1]) & (a >= low) & (a <= high)
-    row, upward = _cell((b - rows[0]) / (rows[1] - rows[0]), len(rows))
-    column, rightward = _cell((a - low) / (high - low) * (table.shape[1] - 1), table.shape[1])
+    row, upward = cell((b - rows[0]) / (rows[1] - rows[0]), len(rows))
+    column, rightward = cell((a - low) / (high - low) * (table.shape[1] - 1), table.shape[1])
     values = np.zeros(len(a))
     for step, part in ((0, 1.0 - upward), (1, upward)):
         for across, share in ((0, 1.0 - rightward), (1, rightward)):
@@ -44,12 +46,6 @@ def grid_log_density(arrays: Arrays, inputs: Arrays) -> Arrays:
             corner = table[row + step, column + across]
             values += np.where(weight > 0.0, weight * np.where(weight > 0.0, corner, 0.0), 0.0)
     return {"log_density": np.where(inside, values, -np.inf)}
-
-
-def _cell(place: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    inside = np.clip(place, 0.0, count - 1)
-    index = np.minimum(inside.astype(int), count - 2)
-    return index, inside - index
 
 
 def describe(package: Package) -> tuple[Quantity, ...]:
@@ -68,18 +64,36 @@ def check(package: Package, where: str) -> None:
     if package.kind not in contact_package.KINDS or len(package.parameters) != COUNT:
         found = f"kind {package.kind} of {len(package.parameters)} parameters"
         raise BadInput(where, found, f"{' or '.join(contact_package.KINDS)} of {COUNT}")
+    family = package.kind == contact_package.FAMILY
+    _check_names(package, where, contact_package.names_of(package.kind))
     _check_grid(package, where)
-    if package.kind == contact_package.GRID:
-        moments.check(package, where)
-        return
-    contact_package.check(package.arrays)
-    moments.check(package, where, within_prior=False)
-    moments.check(package, where, prefix=contact_package.THREE)
+    paper = contact_package.THREE if family else ""
+    moments.check(package, where, prefix=paper)
+    grid_agreement.check(package.arrays, where, prefix=paper)
+    if family:
+        contact_package.check(package.arrays)
+        contact_package.check_summary(package.arrays)
+
+
+def _check_names(package: Package, where: str, names: frozenset[str]) -> None:
+    """Refuse arrays that the kind does not have, and inputs that the self-test does not take."""
+    if set(package.arrays) != names:
+        other = ", ".join(sorted(names ^ set(package.arrays)))
+        raise BadInput(f"{where}: arrays", f"{other[:200]} missing or beside", "the kind's")
+    theta, speed = package.inputs.get("theta"), package.inputs.get("speed", np.zeros(0))
+    if theta is None or theta.ndim != 2 or theta.shape[1] != COUNT or len(theta) > MOST_INPUTS:
+        raise BadInput(f"{where}: theta", "other inputs", f"at most {MOST_INPUTS} points")
+    if speed.ndim != 1 or len(speed) > MOST_SPEEDS or not set(package.inputs) <= {"theta", "speed"}:
+        raise BadInput(f"{where}: speed", "other inputs", f"at most {MOST_SPEEDS} speeds")
 
 
 def _check_grid(package: Package, where: str) -> None:
     """Refuse rows that do not ascend evenly, intervals outside the prior, and no density at all."""
     rows, low, high, table = (package.arrays[name] for name in ARRAYS)
+    for name in ARRAYS:
+        if package.arrays[name].dtype != np.float64:
+            found = f"numbers of {package.arrays[name].dtype}"
+            raise BadInput(f"{where}: {name}", found, "float64")
     if rows.ndim != 1 or len(rows) < 2 or table.ndim != 2 or table.shape[1] < 2:
         raise BadInput(where, f"rows of shape {rows.shape}, a table of {table.shape}", "a grid")
     if not low.shape == high.shape == rows.shape == table.shape[:1]:
@@ -97,6 +111,10 @@ def _check_grid(package: Package, where: str) -> None:
 
 
 GRID = Reader(
-    grid_log_density, further=family_package.family_outputs, describe=describe, check=check
+    grid_log_density,
+    further=family_package.family_outputs,
+    describe=describe,
+    check=check,
+    made_by=POSTERIOR.made_by,
 )
 """The reader of the kinds `grid` and `family`."""

@@ -1,4 +1,4 @@
-"""Drawer packages, `ricochet.drawer/1`: all that is needed to follow a drawer by its sound.
+"""Drawer packages, `ricochet.drawer/2`: all that is needed to follow a drawer by its sound.
 
     drawer.json           schema, the opening with its limits, settings, digest, commit, sha256s
     drawer.safetensors    of each of speed, place and direction: `NAME_centre` and `NAME_scale`
@@ -39,8 +39,9 @@ from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import Arrays, Package, read_package, write_package
 from ricochet.tasks.registry.quantities import Quantity
+from ricochet.tasks.systems.drawers.kinds import DRAWER
 
-SCHEMA, KIND = "ricochet.drawer/1", "drawer-hearing"
+SCHEMA, KIND = "ricochet.drawer/2", "drawer-hearing"
 NETWORKS = ("speed", "place", "direction")
 GRAMMAR = len(fields(Grammar))
 LAYERS, MOST_MEMBERS, MOST_UNITS = 3, 64, 4096
@@ -64,6 +65,7 @@ def write(
     drawer: Drawer,
     folder: Path,
     *,
+    name: str,
     checks: Mapping[str, Any],
     key: str,
     git_commit: str,
@@ -72,12 +74,14 @@ def write(
     """Write a package; `BadInput` if the place cannot be written.
 
     Args:
+        name: In the registry.
         key: Digest of the sessions.
         settings: By which it was learnt.
     """
     grammar = drawer.hearing.grammar
     package = Package(
         kind=KIND,
+        name=name,
         parameters=(Parameter("opening", "m", grammar.low, grammar.high),),
         arrays=_arrays(drawer),
         inputs=inputs(len(drawer.microphones)),
@@ -154,7 +158,7 @@ def check(package: Package, where: str) -> None:
     from_package(package, where=where)
 
 
-READER = Reader(evaluate, SCHEMA, "drawer", describe=describe, check=check)
+READER = Reader(evaluate, SCHEMA, "drawer", describe=describe, check=check, made_by=DRAWER.made_by)
 """The reader of this kind."""
 
 

@@ -93,6 +93,7 @@ def learn(request: TrainingRequest, progress: Progress = no_progress) -> None:
     packages.write(
         Drawer(found.learnt.hearing, found.session.rig.array().positions),
         request.out / PACKAGE,
+        name=name,
         checks={each: found.result[each] for each in CHECKED if each in found.result},
         key=sessions.digest(folders),
         git_commit=git_commit(),

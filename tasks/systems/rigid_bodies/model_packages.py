@@ -16,6 +16,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import moments
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package
+from ricochet.tasks.systems.rigid_bodies.kinds import BOX, MODEL
 from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
 
 KIND = "draws"
@@ -68,7 +69,7 @@ def check(package: Package, where: str) -> None:
     moments.check(package, where)
 
 
-READER = Reader(evaluate, check=check)
+READER = Reader(evaluate, check=check, made_by=f"{MODEL.made_by}, or {BOX.made_by}")
 
 
 def _shape(name: str, values: ndarray) -> tuple[int, int]:

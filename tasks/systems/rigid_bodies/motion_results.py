@@ -66,6 +66,7 @@ def package(
     table = zip(problem.names, problem.units, limits.low, limits.high, strict=True)
     return Package(
         kind=kind,
+        name=request.name,
         parameters=tuple(
             Parameter(name, unit, float(low), float(high)) for name, unit, low, high in table
         ),

@@ -24,6 +24,7 @@ from ricochet.tasks.registry import packages, quantities
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.registry.quantities import Quantity
+from ricochet.tasks.systems.rigid_bodies.kinds import PENDULUM
 
 KIND = "particles"
 COUNT = 11
@@ -114,7 +115,7 @@ def check(package: Package, where: str) -> None:
     draws_of(package)
 
 
-READER = Reader(evaluate, describe=describe, check=check)
+READER = Reader(evaluate, describe=describe, check=check, made_by=PENDULUM.made_by)
 
 
 def _draws(arrays: Mapping[str, Any]) -> Draws:

@@ -37,7 +37,7 @@ def evaluate(arrays: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
     return {"probability": inputs["weight"] * arrays["heads"].mean()}
 
 
-READER = Reader(evaluate, "ricochet.coin/1", "coin")
+READER = Reader(evaluate, "ricochet.coin/2", "coin")
 
 
 def flip(count: int, seed: int) -> np.ndarray:
@@ -62,6 +62,7 @@ def learn(request: TrainingRequest, progress: Progress) -> None:
     """Flip the coin and write what came of it."""
     package = Package(
         kind="coin",
+        name=NAME,
         parameters=(Parameter("heads", "1", 0.0, 1.0),),
         arrays={"heads": flip(request.settings[Coin].flips, request.seed).astype(float)},
         inputs={"weight": np.ones(1)},

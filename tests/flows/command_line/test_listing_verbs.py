@@ -1,9 +1,7 @@
 """list and show: what is registered, read without a server and without writing."""
 
 import json
-from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from ricochet.flows import cli
@@ -13,7 +11,7 @@ from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.validation import record
-from tests import stores
+from tests import grid_packages, stores
 from tests.tasks.conftest import package  # noqa: F401
 
 NAME = "golf-concrete"
@@ -28,12 +26,11 @@ def place(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def registry(place, migrated_store, package):  # noqa: F811
+def registry(place, migrated_store):
     """A registry of one posterior, a candidate that was refused once."""
     stores.copied(migrated_store, place / "artifacts" / "mlflow")
     tracker = tracking.connect()
-    moments = {"mean": np.array([0.8, 3.0]), "covariance": np.diag([1e-6, 0.04])}
-    made = replace(package, arrays=package.arrays | moments)
+    made = grid_packages.narrow(NAME, (0.8, 3.0), (1e-3, 0.2))
     packages.write_package(place / "package", made, reader=GRID)
     run = tracking.open_run(tracker, "calibrate", "key", name=NAME, tags={})
     tracker.client.log_dict(run.run_id, {"sessions": ["monday", "tuesday"]}, "result.json")

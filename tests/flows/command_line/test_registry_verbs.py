@@ -22,6 +22,7 @@ from ricochet.tasks.systems.bouncing_ball.validation import audit
 from ricochet.tasks.systems.bouncing_ball.validation.validation import VALIDATION
 from ricochet.tasks.validation import record
 from ricochet.tasks.validation.contenders import Contenders
+from tests import grid_packages
 from tests.tasks.conftest import package  # noqa: F401
 from tests.tasks.recordings import small_sessions
 from tests.tasks.systems.bouncing_ball.gate_cases import evidence, first, twin
@@ -48,16 +49,13 @@ def measured(monkeypatch):
     return found
 
 
-def posterior(plain, number):
-    draw = np.random.default_rng(number)
-    moments = {"mean": np.array([0.8, 3.0]), "covariance": np.diag([1e-6, 0.02])}
-    arrays = plain.arrays | moments | {"samples": draw.normal((0.8, 3.0), (1e-3, 0.14), (4000, 2))}
-    return type(plain)(**(vars(plain) | {"arrays": arrays, "checks": {"n": number}}))
+def posterior(number):
+    return grid_packages.narrow(NAME, (0.8, 3.0), (1e-3, 0.14), number=number)
 
 
 def register(place, plain, number):
     tracker = tracking.connect()
-    made = posterior(plain, number)
+    made = posterior(number)
     packages.write_package(place / f"package-{number}", made, reader=GRID)
     run = tracking.open_run(tracker, "calibrate", str(number), name=NAME, tags={})
     tracker.client.log_dict(run.run_id, {"sessions": []}, "result.json")

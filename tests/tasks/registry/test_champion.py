@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 
-import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
@@ -16,6 +15,7 @@ from ricochet.tasks.registry.champion import DAY, Champion, NoPosteriorError
 from ricochet.tasks.registry.sources import Folder, Server
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests import grid_packages
 from tests.tasks.registry.registry_server import Registry, serving
 
 NAME = "ping-pong-table"
@@ -29,12 +29,11 @@ print(sorted(names - set(sys.stdlib_module_names)))
 
 
 @pytest.fixture
-def two(tmp_path, package):
-    """Two packages whose samples all have their version as concentration."""
+def two(tmp_path):
+    """Two packages whose mean has one more than their version as log10 concentration."""
     folders = {}
     for version in ("1", "2"):
-        samples = np.tile((0.7, float(version)), (100, 1))
-        made = dataclasses.replace(package, arrays=package.arrays | {"samples": samples})
+        made = grid_packages.narrow(NAME, (0.7, 1.0 + float(version)), (0.01, 0.1))
         folders[version] = tmp_path / f"package-{version}"
         packages.write_package(folders[version], made, reader=GRID)
     return folders
@@ -223,7 +222,7 @@ def test_only_the_package_in_use_and_the_one_before_are_kept(tmp_path, two, regi
         for number in range(4):
             folder = tmp_path / f"many-{number}"
             packages.write_package(
-                folder, dataclasses.replace(package, checks={"n": number}), reader=GRID
+                folder, dataclasses.replace(package, name=NAME, checks={"n": number}), reader=GRID
             )
             registry.champion = (str(number), folder)
             held.refresh()

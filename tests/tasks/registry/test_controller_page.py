@@ -7,12 +7,12 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.champion import DAY
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from tests import grid_packages
 from tests.tasks.registry.registry_server import Registry, serving
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -40,9 +40,7 @@ def run(program, address):
 def test_it_meets_the_ball_runs_on_the_last_good_package_and_stops_without_one(
     program, tmp_path, package
 ):
-    arrays = package.arrays | {"samples": np.tile((0.85, 3.0), (4000, 1))}
-    made = type(package)(**(vars(package) | {"arrays": arrays}))
-    packages.write_package(tmp_path / "package", made, reader=GRID)
+    made(tmp_path / "package", 0.85)
     registry = Registry(("1", tmp_path / "package"), registered=time.time() - DAY)
     with serving(registry) as address:
         first = run(program, address)
@@ -58,10 +56,9 @@ def test_it_meets_the_ball_runs_on_the_last_good_package_and_stops_without_one(
     assert alone.stderr == "no motion: ping-pong-table: found no posterior, expected a champion\n"
 
 
-def made(package, folder, restitution):
-    """A package whose draws are all the same."""
-    arrays = package.arrays | {"samples": np.tile((restitution, 3.0), (4000, 1))}
-    whole = type(package)(**(vars(package) | {"arrays": arrays}))
+def made(folder, restitution):
+    """A package whose draws are all but the same."""
+    whole = grid_packages.narrow("ping-pong-table", (restitution, 3.0), (1e-6, 0.1))
     packages.write_package(folder, whole, reader=GRID)
     return folder
 

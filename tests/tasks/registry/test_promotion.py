@@ -25,7 +25,7 @@ def versions(tracker, tmp_path, package, request):
     for number in range(3):
         folder = tmp_path / f"package-{number}"
         packages.write_package(
-            folder, dataclasses.replace(package, checks={"n": number}), reader=GRID
+            folder, dataclasses.replace(package, name=name, checks={"n": number}), reader=GRID
         )
         run = runs.open_run(tracker, "promotion", f"{name}-{number}", name=name, tags={})
         found.append(

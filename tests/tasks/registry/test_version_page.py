@@ -1,17 +1,13 @@
 """Pages of names and versions say numbers, checks and the gate, and a validation comes on top."""
 
-from dataclasses import replace
-
-import numpy as np
-
 from ricochet.tasks.registry import packages, runs, version_page, versions
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests import grid_packages
 
 
-def test_a_version_is_described_from_its_registration_on(tracker, tmp_path, package) -> None:
-    moments = {"mean": np.array([0.8, 3.0]), "covariance": np.diag([1e-4, 0.04])}
-    package = replace(package, arrays=package.arrays | moments)
+def test_a_version_is_described_from_its_registration_on(tracker, tmp_path) -> None:
+    package = grid_packages.narrow("ball-page", (0.8, 3.0), (0.01, 0.2))
     packages.write_package(tmp_path / "package", package, reader=GRID)
     run_id = runs.open_run(tracker, "registry", "page", name="page", tags={}).run_id
     found = versions.register(

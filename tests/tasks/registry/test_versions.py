@@ -18,6 +18,7 @@ def begin(tracker, key):
 def test_registering_twice_adds_one_version_and_the_candidate_is_what_was_written(
     tracker, tmp_path, package
 ):
+    package = dataclasses.replace(package, name="ball-a")
     packages.write_package(tmp_path / "package", package, reader=GRID)
     run_id = begin(tracker, "twice")
     first = versions.register(
@@ -35,6 +36,7 @@ def test_registering_twice_adds_one_version_and_the_candidate_is_what_was_writte
 def test_a_new_run_makes_a_new_version_and_an_old_one_does_not_take_the_alias_back(
     tracker, tmp_path, package
 ):
+    package = dataclasses.replace(package, name="ball-b")
     packages.write_package(tmp_path / "old", package, reader=GRID)
     packages.write_package(
         tmp_path / "new", dataclasses.replace(package, checks={"n": 2}), reader=GRID
@@ -49,6 +51,7 @@ def test_a_new_run_makes_a_new_version_and_an_old_one_does_not_take_the_alias_ba
 
 
 def test_a_package_damaged_on_the_way_gets_no_alias(tracker, tmp_path, package, monkeypatch):
+    package = dataclasses.replace(package, name="ball-c")
     packages.write_package(tmp_path / "package", package, reader=GRID)
     whole = versions.download_artifacts
 
@@ -72,6 +75,7 @@ def test_a_package_damaged_on_the_way_gets_no_alias(tracker, tmp_path, package, 
 
 
 def test_a_damaged_package_is_not_even_uploaded(tracker, tmp_path, package):
+    package = dataclasses.replace(package, name="ball-d")
     packages.write_package(tmp_path / "package", package, reader=GRID)
     (tmp_path / "package" / "extra.pkl").write_bytes(b"x")
     run_id = begin(tracker, "extra")
@@ -81,3 +85,20 @@ def test_a_damaged_package_is_not_even_uploaded(tracker, tmp_path, package):
         )
     assert tracker.client.list_artifacts(run_id) == []
     assert tracker.client.search_model_versions("name = 'ball-d'") == []
+
+
+def test_the_package_of_another_ball_is_neither_registered_nor_loaded(tracker, tmp_path, package):
+    """The second version's files are those of another name, put there behind Ricochet's back."""
+    packages.write_package(tmp_path / "package", package, reader=GRID)
+    run_id = begin(tracker, "another")
+    with pytest.raises(BadInput, match="the package of ball-table, expected that of ball-e"):
+        versions.register(
+            tracker, "ball-e", tmp_path / "package", kind=POSTERIOR, run_id=run_id, tags={}
+        )
+    assert tracker.client.search_model_versions("name = 'ball-e'") == []
+    tracker.client.log_artifacts(run_id, str(tmp_path / "package"), versions.FOLDER)
+    tracker.client.create_registered_model("ball-e")
+    source = f"runs:/{run_id}/{versions.FOLDER}"
+    tracker.client.create_model_version("ball-e", source=source, run_id=run_id)
+    with pytest.raises(BadInput, match="the package of ball-table"):
+        versions.load(tracker, versions.Registered("ball-e", "1"), kind=POSTERIOR)

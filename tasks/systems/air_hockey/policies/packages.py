@@ -1,4 +1,4 @@
-"""Shooting packages, `ricochet.shooting/1`: all that an agent needs to shoot, and no code.
+"""Shooting packages, `ricochet.shooting/2`: all that an agent needs to shoot, and no code.
 
     shooting.json         schema, inputs with their bounds, setting, table, digest, commit, sha256s
     shooting.safetensors  `energy.*` (the net), `modes.*` (the contacts), `strokes.*` (the arm)
@@ -32,9 +32,10 @@ from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import Arrays, Package, read_package, write_package
 from ricochet.tasks.registry.quantities import Quantity
+from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policy_names import PREFIX
 
-SCHEMA = "ricochet.shooting/1"
+SCHEMA = "ricochet.shooting/2"
 KIND = "shooting-energy"
 INPUTS = ("x", "y", "velocity_x", "velocity_y", "airflow_x", "airflow_y", "angle")
 UNITS = ("m", "m", "m/s", "m/s", "m/s^2", "m/s^2", "rad")
@@ -100,6 +101,7 @@ def write(
     facts = {"setting": asdict(shooter.setting), "table": asdict(shooter.table)}
     package = Package(
         kind=KIND,
+        name=shooter.name,
         parameters=tuple(Parameter(n, unit, float(a), float(b)) for n, unit, a, b in named),
         arrays=_arrays(shooter),
         inputs=_inputs(shooter),
@@ -167,7 +169,9 @@ def check(package: Package, where: str) -> None:
             raise BadInput(f"{where}: table.{name}", repr(value)[:80], "finite numbers, m")
 
 
-READER = Reader(evaluate, SCHEMA, "shooting", describe=describe, check=check)
+READER = Reader(
+    evaluate, SCHEMA, "shooting", describe=describe, check=check, made_by=POLICY.made_by
+)
 """The reader of this kind."""
 
 

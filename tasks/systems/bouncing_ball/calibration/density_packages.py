@@ -22,6 +22,7 @@ from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.bouncing_ball.calibration import density as densities
 from ricochet.tasks.systems.bouncing_ball.calibration.density import SEARCHED, Trained
+from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY
 
 KIND = "conditional-density"
 REFERENCES = 16
@@ -41,6 +42,7 @@ def write(trained: Trained, folder: Path) -> None:
     checked = densities.check(trained.density, seed=trained.seed)
     package = Package(
         kind=KIND,
+        name=DENSITY.pattern,
         parameters=parameters(),
         arrays=density_arrays.to_arrays(trained.density),
         inputs={
@@ -93,7 +95,7 @@ def check(package: Package, where: str) -> None:
         raise BadInput(where, f"kind {package.kind} of {names}"[:200], f"{KIND} of a ball")
 
 
-READER = Reader(evaluate, describe=describe, check=check)
+READER = Reader(evaluate, describe=describe, check=check, made_by=DENSITY.made_by)
 """The reader of this kind."""
 
 

@@ -2,7 +2,7 @@
 
 samples.npz   theta, shape (4000, 2), float64: the answer that is stated; three_bounces, alike: that
               of the paper's model
-package/      `ricochet.posterior/1`: the density on a grid, and what whole takes tell
+package/      `ricochet.posterior/2`: the density on a grid, and what whole takes tell
 figures/      PNG
 details.json  the key, findings, metrics, the posterior as drops accumulate
 """
@@ -248,6 +248,7 @@ def _package(
     chosen = np.random.default_rng(0).choice(len(found.samples), REFERENCES, replace=False)
     return Package(
         kind=GRID_KIND,
+        name=target.name,
         parameters=density_packages.parameters(),
         arrays={
             "rows": window.rows,

@@ -28,6 +28,7 @@ def written(folder: Path, made: Batter | None = None, key: str = "0" * 64) -> Pa
     packages.write(
         made or batter(),
         folder,
+        name="batting-board",
         checks={"held_out": None, "misfit": []},
         key=key,
         git_commit="unknown",

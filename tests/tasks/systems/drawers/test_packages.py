@@ -27,7 +27,13 @@ def drawer() -> Drawer:
 
 def write(drawer: Drawer, folder: Path) -> None:
     packages.write(
-        drawer, folder, checks={"dark": 0.3}, key="0" * 64, git_commit="none", settings={}
+        drawer,
+        folder,
+        name="drawer-desk",
+        checks={"dark": 0.3},
+        key="0" * 64,
+        git_commit="none",
+        settings={},
     )
 
 

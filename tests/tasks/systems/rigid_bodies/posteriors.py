@@ -26,6 +26,7 @@ def package(draws: Draws, files: list[Path], particles: int = 10) -> Package:
         Pendulum, span=0.5, instants=[0.0], particles=particles
     )
     return Package(
+        name="pendulum-rods",
         kind=particle_packages.KIND,
         parameters=tuple(
             Parameter(name, unit, float(low) - 1.0, float(high) + 1.0)

@@ -31,9 +31,10 @@ RESULT = {
 }
 
 
-def calibrated(folder, package, answer):
+def calibrated(folder, package, answer, name="ball-felt"):
     """The files of a calibrated target, as `posterior.calibrate` leaves them."""
-    made = family_packages.packaged(package, answer, seed=0)
+    named = replace(package, name=name)
+    made = family_packages.packaged(named, answer, seed=0)
     write_package(folder / "package", made, reader=GRID)
     details = {
         "key": f"{folder}",
@@ -120,6 +121,7 @@ def test_what_is_withheld_is_recorded_and_not_registered(tracker, tmp_path, pack
 
 
 def test_a_champion_of_the_family_takes_over_from_one_of_the_grid(tmp_path, package):
+    package = replace(package, name="ball-felt")
     write_package(tmp_path / "source" / "ball-felt", package, reader=GRID)
     source = Folder(tmp_path / "source")
     held = Champion("ball-felt", source, tmp_path / "kept", kind=POSTERIOR, oldest=DAY)

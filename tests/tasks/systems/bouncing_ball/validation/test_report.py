@@ -36,7 +36,7 @@ def package(contact=None):
     }
     names = ("restitution", "log10_concentration")
     parameters = tuple(SimpleNamespace(name=name) for name in names)
-    made = Package("grid", parameters, arrays, {}, {}, "0" * 32, "0" * 40, {})
+    made = Package("grid", NAME, parameters, arrays, {}, {}, "0" * 32, "0" * 40, {})
     return made if contact is None else contact_package.with_contacts(made, contact)
 
 
