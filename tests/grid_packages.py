@@ -57,7 +57,9 @@ def _normal(middle: tuple[float, float], deviation: tuple[float, float]) -> Pack
         )
 
     ends = ((x - SPAN * sd, x + SPAN * sd) for x, sd in zip(middle, deviation, strict=True))
-    return _made(log_density, tuple(ends))
+    made = _made(log_density, tuple(ends))
+    moments = {"mean": np.array(middle), "covariance": np.diag(np.square(deviation))}
+    return replace(made, arrays=made.arrays | moments)
 
 
 @lru_cache(maxsize=32)

@@ -17,7 +17,7 @@ numpy and safetensors alone; MLflow is asked over its REST interface, by the sta
 """
 
 import contextlib
-import json
+import math
 import shutil
 import tempfile
 import threading
@@ -28,10 +28,14 @@ from pathlib import Path
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.printable_text import one_line
+from ricochet.tasks.registry import pointers, signatures
+from ricochet.tasks.registry.bounded_json import LARGEST_TEXT, parse_object
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.packages import Package, read_package
-from ricochet.tasks.registry.sources import Pointer, Source, UnreachableError
-from ricochet.tasks.storage.files import sha256, whole_folder, write_json
+from ricochet.tasks.registry.pointers import Pointer
+from ricochet.tasks.registry.sources import Source, UnreachableError
+from ricochet.tasks.storage.files import read_regular, sha256, whole_folder, write_json
 
 DAY = 86400.0
 """Seconds of a day."""
@@ -50,7 +54,8 @@ class Posterior:
 
     Attributes:
         digest: SHA-256 of its manifest.
-        registered: When it was registered, s since 1970.
+        registered: When it was registered, s since 1970; where a key is set, when it was signed if
+            that was earlier.
     """
 
     package: Package
@@ -71,6 +76,7 @@ class Champion:
         kind: PackageKind,
         oldest: float,
         report_line: Callable[[str], None] = lambda line: None,
+        key: bytes | None = None,
     ) -> None:
         """Take up the last good package, if there is one.
 
@@ -78,6 +84,7 @@ class Champion:
             kept: Folder of the packages kept.
             oldest: Age, s since its registration, past which a posterior must not be used.
             report_line: Called with a line for everything that is not as it should be.
+            key: Public half of the key by which packages must be signed; None takes unsigned ones.
 
         Raises:
             ValueError: If the name could leave the folder.
@@ -86,7 +93,7 @@ class Champion:
             raise ValueError(f"name: need letters, digits, - and _, got {name!r}")
         self._name, self._source, self._place = name, source, kept / name
         self._oldest, self._report_line, self._reader = oldest, report_line, kind.load_reader()
-        self._refreshing = threading.Lock()
+        self._key, self._refreshing = key, threading.Lock()
         self._held = self._last_good()
 
     def current(self, *, now: float | None = None) -> Posterior:
@@ -111,11 +118,14 @@ class Champion:
             try:
                 pointer = self._source.resolve(self._name, self._reader)
                 held = self._held
-                if held is not None and (held.version, held.digest) == _identity(pointer, held):
+                if held is not None and (held.version, held.digest) == (
+                    pointer.version,
+                    pointer.digest,
+                ):
                     return False
                 found = self._fetch(pointer)
             except (UnreachableError, BadInput, OSError) as error:
-                self._report_line(f"{self._name}: {_one_line(error)}; {self._fallback()}")
+                self._report_line(f"{self._name}: {one_line(error)}; {self._fallback()}")
                 return False
             self._held = found
             return True
@@ -135,53 +145,62 @@ class Champion:
         with tempfile.TemporaryDirectory(prefix=".fetching.", dir=self._place) as place:
             folder = Path(place) / "package"
             folder.mkdir()
-            self._source.download(pointer, folder, self._reader)
+            self._source.download(pointer, folder, self._reader, signed=self._key is not None)
             digest = sha256(folder / self._reader.manifest)
-            if pointer.digest is not None and digest != pointer.digest:
+            if digest != pointer.digest:
                 where = f"version {pointer.version}"
                 raise BadInput(where, f"manifest sha256 {digest}", pointer.digest)
-            package = _frozen(read_package(folder, reader=self._reader, name=self._name))
-            if not self._has(digest):
+            package, signed = self._read(folder)
+            if not self._has(digest, signed):
                 with whole_folder(self._place / digest) as partial:
                     shutil.copytree(folder, partial, dirs_exist_ok=True)
         before = self._pointed()
         facts = {"version": pointer.version, "digest": digest, "registered": pointer.registered}
         write_json(self._place / CURRENT, facts)
         self._forget({digest, str(before.get("digest"))})
-        return Posterior(package, pointer.version, digest, pointer.registered)
+        return Posterior(package, pointer.version, digest, min(pointer.registered, signed))
+
+    def _read(self, folder: Path) -> tuple[Package, float]:
+        """Return a verified package, and when it was signed, s; infinity without a key."""
+        package = read_package(folder, reader=self._reader, name=self._name)
+        if self._key is None:
+            return _frozen(package), math.inf
+        return _frozen(package), signatures.verify(folder, self._reader, self._key)
 
     def _last_good(self) -> Posterior | None:
         facts = self._pointed()
         if not facts:
             return None
         try:
-            digest, registered = str(facts["digest"]), float(facts["registered"])
-            return Posterior(self._kept(digest), str(facts["version"]), digest, registered)
-        except (BadInput, OSError, KeyError, TypeError, ValueError) as error:
-            self._report_line(f"{self._name}: last good package, {_one_line(error)}")
+            kept = pointers.of_file(facts, str(self._place / CURRENT))
+            package, signed = self._kept(kept.digest)
+            return Posterior(package, kept.version, kept.digest, min(kept.registered, signed))
+        except (BadInput, OSError) as error:
+            self._report_line(f"{self._name}: last good package, {one_line(error)}")
             return None
 
-    def _kept(self, digest: str) -> Package:
-        folder = self._place / Path(digest).name
-        package = _frozen(read_package(folder, reader=self._reader, name=self._name))
+    def _kept(self, digest: str) -> tuple[Package, float]:
+        folder = self._place / digest
+        found = self._read(folder)
         if sha256(folder / self._reader.manifest) != digest:
             raise BadInput(str(folder), "another manifest", f"sha256 {digest}")
-        return package
+        return found
 
-    def _has(self, digest: str) -> bool:
+    def _has(self, digest: str, signed: float) -> bool:
         try:
-            self._kept(digest)
+            return self._kept(digest)[1] == signed
         except (BadInput, OSError):
             return False
-        return True
 
     def _pointed(self) -> dict[str, Any]:
-        try:
-            return dict(json.loads((self._place / CURRENT).read_text()))
-        except FileNotFoundError:
+        path = self._place / CURRENT
+        if not path.exists():
             return {}
-        except (OSError, ValueError, TypeError) as error:
-            self._report_line(f"{self._name}: {self._place / CURRENT}, {_one_line(error)}")
+        try:
+            content = read_regular(path, "what is kept", largest=LARGEST_TEXT)
+            return parse_object(str(path), content)
+        except BadInput as error:
+            self._report_line(f"{self._name}: {error}")
             return {}
 
     def _forget(self, wanted: set[str]) -> None:
@@ -192,16 +211,8 @@ class Champion:
                     shutil.rmtree(folder)
 
 
-def _identity(pointer: Pointer, held: Posterior) -> tuple[str, str]:
-    return pointer.version, held.digest if pointer.digest is None else pointer.digest
-
-
 def _frozen(package: Package) -> Package:
     """Make the arrays read-only, since all readers share them."""
     for array in (*package.arrays.values(), *package.inputs.values()):
         array.flags.writeable = False
     return package
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -1,31 +1,24 @@
-"""The manifest of a package, and the JSON beside it: read within bounds and checked for meaning.
+"""The manifest of a package: read within bounds and checked for meaning.
 
-What is refused: text that is larger than `LARGEST_TEXT`, has more than `MOST_VALUES` values or is
-nested deeper than `DEEPEST`, or is no JSON object of numbers that double precision can hold; other
-keys than `KEYS`; another name than the one that was asked for, or one that no registry could hold;
+What is refused: text that is no JSON object within bounds (`bounded_json`); other keys than `KEYS`; another name than the one that was asked for, or one that no registry could hold;
 digests that are none; a kind, a data digest or a commit that is no short printable text; parameters
 whose names are alike or no text, or whose bounds are no finite numbers in order; a prior that is
 not uniform within them.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.bounded_json import LARGEST_NUMBER, parse_object
 from ricochet.tasks.registry.kinds import Reader
 
 _FACTS = {"schema", "name", "kind", "data_digest", "git_commit", "settings"}
 KEYS = {*_FACTS, "parameters", "prior", "files"}
-LARGEST_TEXT = 2**20
-"""Bytes of a manifest, or of what was checked."""
-MOST_VALUES, DEEPEST = 100_000, 30
-"""Values in it, of some 60 bytes each once they are parsed, and how deep they may be nested."""
 MOST_PARAMETERS, LONGEST_TEXT = 200, 200
-LARGEST_NUMBER = 1e300
 _HEXADECIMAL = set("0123456789abcdef")
 _DIGITS = 64  # of a sha256
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,98}[A-Za-z0-9])?")
@@ -45,22 +38,6 @@ class Parameter:
     high: float
 
 
-def parse_object(path: Path, content: bytes) -> dict[str, Any]:
-    """Return a JSON object; refuse what is none, is too large or has numbers that are none."""
-    if len(content) > LARGEST_TEXT:
-        raise BadInput(str(path), f"{len(content)} bytes", f"at most {LARGEST_TEXT} bytes of JSON")
-    if sum(map(content.count, (b",", b":", b"[", b"{"))) > MOST_VALUES:
-        raise BadInput(str(path), "too many values", f"at most {MOST_VALUES}")
-    try:
-        value = json.loads(content, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(str(path), "text that is not JSON", "a JSON object") from error
-    if not isinstance(value, dict):
-        raise BadInput(str(path), f"a JSON {type(value).__name__}", "a JSON object")
-    _check_values(path, value)
-    return value
-
-
 def parse(path: Path, content: bytes, reader: Reader, *, name: str | None = None) -> dict[str, Any]:
     """Return a manifest of a reader's schema; its `parameters` are `Parameter`s.
 
@@ -70,7 +47,7 @@ def parse(path: Path, content: bytes, reader: Reader, *, name: str | None = None
     Raises:
         BadInput: Something in it is not what a manifest says, or means nothing.
     """
-    manifest = parse_object(path, content)
+    manifest = parse_object(str(path), content)
     _check_schema(path, manifest.get("schema"), reader)
     if set(manifest) != KEYS:
         raise BadInput(str(path), f"keys {_short(sorted(manifest))}", f"keys {sorted(KEYS)}")
@@ -93,26 +70,6 @@ def prior_of(parameters: Sequence[Parameter]) -> dict[str, Any]:
         "low": [parameter.low for parameter in parameters],
         "high": [parameter.high for parameter in parameters],
     }
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _check_values(path: Path, value: Any) -> None:
-    """Refuse what is nested too deep, or a number that double precision cannot hold."""
-    level: list[Any] = [value]
-    for _ in range(DEEPEST):
-        inner: list[Any] = []
-        for each in level:
-            if isinstance(each, dict | list):
-                inner.extend(each.values() if isinstance(each, dict) else each)
-            elif isinstance(each, int | float) and not abs(each) <= LARGEST_NUMBER:
-                raise BadInput(str(path), "a number beyond all measure", "finite numbers")
-        if not inner:
-            return
-        level = inner
-    raise BadInput(str(path), "values in values", f"at most {DEEPEST} levels")
 
 
 def _check_schema(path: Path, found: Any, reader: Reader) -> None:

@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import manifests
+from ricochet.tasks.registry import manifests, signatures
+from ricochet.tasks.registry.bounded_json import LARGEST_TEXT, parse_object
 from ricochet.tasks.registry.kinds import Evaluate, Reader
-from ricochet.tasks.registry.manifests import LARGEST_TEXT, Parameter
+from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.storage.files import (
     read_regular,
     sha256,
@@ -103,6 +104,7 @@ def read_package(folder: Path, *, reader: Reader, name: str | None = None) -> Pa
         BadInput: If anything in the folder is not exactly what the manifest promises.
     """
     _check_names(folder, reader)
+    signatures.read(folder, reader)
     path = folder / reader.manifest
     manifest = manifests.parse(path, _regular(path, LARGEST_TEXT), reader, name=name)
     digests, (numbers, checks, expected) = manifest["files"], reader.content
@@ -164,7 +166,7 @@ def _verified(path: Path, digest: str, largest: int) -> bytes:
 
 
 def _object(path: Path, digest: str) -> dict[str, Any]:
-    return manifests.parse_object(path, _verified(path, digest, LARGEST_TEXT))
+    return parse_object(str(path), _verified(path, digest, LARGEST_TEXT))
 
 
 def _arrays(path: Path, digest: str, largest: int) -> Arrays:

@@ -6,8 +6,7 @@ reader (ricochet.tasks.registry.champion), not believed.
 """
 
 import http.client
-import json
-import shutil
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -16,33 +15,22 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.printable_text import one_line
+from ricochet.tasks.registry import pointers
 from ricochet.tasks.registry.aliases import CHAMPION
+from ricochet.tasks.registry.bounded_json import LARGEST_TEXT, parse_object
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import LARGEST_FILE
-from ricochet.tasks.storage.files import sha256
+from ricochet.tasks.registry.pointers import Pointer
+from ricochet.tasks.storage.files import read_regular, sha256
 
 LARGEST_ANSWER = 2**20
+_PART = 2**16
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class UnreachableError(RuntimeError):
     """The registry does not answer, or has no such version; the text is one line."""
-
-
-@dataclass(frozen=True)
-class Pointer:
-    """The version behind the alias.
-
-    Attributes:
-        digest: SHA-256 of its manifest, where the source knows it.
-        registered: When it was registered, s since 1970.
-        run: The run whose files hold the package; empty for a folder.
-    """
-
-    version: str
-    digest: str | None
-    registered: float
-    run: str = ""
 
 
 class Source(Protocol):
@@ -51,8 +39,14 @@ class Source(Protocol):
     def resolve(self, name: str, reader: Reader) -> Pointer:
         """Look up the champion of a name; UnreachableError where it cannot be."""
 
-    def download(self, pointer: Pointer, folder: Path, reader: Reader) -> None:
-        """Put the four files of a version into a folder; UnreachableError where it cannot be."""
+    def download(
+        self, pointer: Pointer, folder: Path, reader: Reader, *, signed: bool = False
+    ) -> None:
+        """Put the four files of a version into a folder; UnreachableError where it cannot be.
+
+        Args:
+            signed: Whether its signature is fetched as well.
+        """
 
 
 @dataclass(frozen=True)
@@ -62,13 +56,15 @@ class Server:
     Attributes:
         address: `http://` and a loopback host, or `https://` and any.
         package: Folder of the package among the files of its run.
-        patience: Longest wait for an answer, s.
+        patience: Longest wait for an answer, and for more of it, s.
+        longest: For all of a file, s.
     """
 
     address: str
     alias: str = CHAMPION
     package: str = "package"
     patience: float = 5.0
+    longest: float = 120.0
 
     def __post_init__(self) -> None:
         """Refuse with BadInput plain http to another machine, where anyone could answer."""
@@ -83,17 +79,15 @@ class Server:
         words = {"name": name, "alias": self.alias}
         answer = self._read("api/2.0/mlflow/registered-models/alias", words, LARGEST_ANSWER)
         try:
-            found: dict[str, Any] = json.loads(answer)["model_version"]
-            tags = {tag["key"]: tag["value"] for tag in found.get("tags", [])}
-            made = float(found["creation_timestamp"]) / 1000.0
-            digest = tags.get("package.sha256")
-            return Pointer(str(found["version"]), digest, made, str(found["run_id"]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise UnreachableError(f"{self.address}: an answer that is no version") from error
+            return pointers.of_answer(parse_object(self.address, answer), self.address)
+        except BadInput as error:
+            raise UnreachableError(f"an answer that is no version: {error}") from error
 
-    def download(self, pointer: Pointer, folder: Path, reader: Reader) -> None:
+    def download(
+        self, pointer: Pointer, folder: Path, reader: Reader, *, signed: bool = False
+    ) -> None:
         """Fetch the four files of a version; UnreachableError where one is not given."""
-        for name in (reader.manifest, *reader.content):
+        for name in _names(reader, signed):
             words = {"run_uuid": pointer.run, "path": f"{self.package}/{name}"}
             (folder / name).write_bytes(self._read("get-artifact", words, LARGEST_FILE))
 
@@ -104,11 +98,11 @@ class Server:
         )  # neither a proxy nor a redirect may answer in the server's place
         try:
             with opener.open(address, timeout=self.patience) as answer:
-                content: bytes = answer.read(most + 1)
+                content = _read_within(answer, most, self.longest)
         except urllib.error.HTTPError as error:
             raise UnreachableError(f"{self.address}: answer {error.code} to {path}") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise UnreachableError(f"{self.address}: no answer ({error})") from error
+            raise UnreachableError(f"{self.address}: no answer ({one_line(error)})") from error
         if len(content) > most:
             raise UnreachableError(f"{self.address}: more than {most} bytes from {path}")
         return content
@@ -124,18 +118,38 @@ class Folder:
         """Look up the package of a name, registered when its manifest was written."""
         manifest = self.place / name / reader.manifest
         try:
-            digest, made = sha256(manifest), manifest.stat().st_mtime
-        except OSError as error:
-            raise UnreachableError(f"{manifest}: {error.strerror or error}") from error
+            digest = sha256(read_regular(manifest, "a manifest", largest=LARGEST_TEXT))
+            made = pointers.time_of(str(manifest), manifest.stat().st_mtime)
+        except (BadInput, OSError) as error:
+            raise UnreachableError(one_line(error)) from error
         return Pointer(digest[:12], digest, made, name)
 
-    def download(self, pointer: Pointer, folder: Path, reader: Reader) -> None:
+    def download(
+        self, pointer: Pointer, folder: Path, reader: Reader, *, signed: bool = False
+    ) -> None:
         """Copy the four files of a package; UnreachableError where one cannot be read."""
-        for name in (reader.manifest, *reader.content):
+        for name in _names(reader, signed):
+            path = self.place / pointer.run / name
             try:
-                shutil.copyfile(self.place / pointer.run / name, folder / name)
-            except OSError as error:
-                raise UnreachableError(f"{self.place}: {error.strerror or error}") from error
+                content = read_regular(path, "a file of a package", largest=LARGEST_FILE)
+            except BadInput as error:
+                raise UnreachableError(str(error)) from error
+            (folder / name).write_bytes(content)
+
+
+def _names(reader: Reader, signed: bool) -> tuple[str, ...]:
+    names = (reader.manifest, *reader.content)
+    return (*names, reader.signature) if signed else names
+
+
+def _read_within(answer: Any, most: int, longest: float) -> bytes:
+    """Read at most a byte more than so many; TimeoutError where a server drips them."""
+    content, end = bytearray(), time.monotonic() + longest
+    while len(content) <= most and (part := answer.read1(min(_PART, most + 1 - len(content)))):
+        content += part
+        if time.monotonic() > end:
+            raise TimeoutError(f"not whole after {longest:g} s")
+    return bytes(content)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -17,16 +17,15 @@ from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.nearest_name import did_you_mean
-from ricochet.tasks.registry import version_page
+from ricochet.tasks.registry import signatures, version_page
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.kinds import PackageKind, Reader
 from ricochet.tasks.registry.packages import Package, read_package
+from ricochet.tasks.registry.pointers import DIGEST
 from ricochet.tasks.registry.runs import Tracker
-from ricochet.tasks.storage.files import sha256
+from ricochet.tasks.storage.files import sha256, write_json
 
 FOLDER = "package"
-DIGEST = "package.sha256"
-"""Tag of a version: the digest of its package's manifest."""
 ABSENT = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 """How MLflow says that there is no such name, or no such alias of a name."""
 
@@ -56,6 +55,8 @@ def register(
 ) -> Registered:
     """Put a package into the registry and, once it came back whole, point `candidate` at it.
 
+    It is signed where the environment names a key (`signatures.SIGNING_KEY`).
+
     Args:
         run_id: The run that made it; it has at most one version of a name.
         figure: Path of a picture of that run, which the version's page shows.
@@ -69,6 +70,7 @@ def register(
     version = _find_version(tracker, name, run_id)
     if version is None:
         tracker.client.log_artifacts(run_id, str(folder), FOLDER)
+        _sign(tracker, folder, reader, run_id)
         version = _create_version(tracker, name, run_id, {**tags, DIGEST: digest}, kind)
     _wait_until_ready(tracker, version)
     registered = Registered(name, str(version.version))
@@ -120,20 +122,37 @@ def load(tracker: Tracker, registered: Registered, *, kind: PackageKind) -> Pack
     """Download, verify and read a version.
 
     Raises:
-        BadInput: If it is not there, or not exactly what its manifest promises.
+        BadInput: If it is not there, or not exactly what its manifest promises, or not signed by
+            the key that the environment demands.
     """
     if not exists(tracker, registered):
         near = did_you_mean(registered.name, names(tracker))
         raise BadInput(registered.where, "nothing in the registry", f"a version{near}")
-    return _fetch(tracker, registered, kind.load_reader())[0]
+    key = signatures.laboratory_key()
+    return _fetch(tracker, registered, kind.load_reader(), key=key)[0]
 
 
-def _fetch(tracker: Tracker, registered: Registered, reader: Reader) -> tuple[Package, str]:
+def _sign(tracker: Tracker, folder: Path, reader: Reader, run_id: str) -> None:
+    """Put a signature beside the files of a run, if the environment names a key."""
+    private = signatures.signing_key()
+    if private is None:
+        return
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place, reader.signature)
+        write_json(path, signatures.sign(folder, reader, private))
+        tracker.client.log_artifact(run_id, str(path), FOLDER)
+
+
+def _fetch(
+    tracker: Tracker, registered: Registered, reader: Reader, *, key: bytes | None = None
+) -> tuple[Package, str]:
     """Download and verify a version; returns it and the digest of its manifest."""
     source = tracker.client.get_model_version_download_uri(registered.name, registered.version)
     with tempfile.TemporaryDirectory() as place:
         found = download_artifacts(artifact_uri=source, dst_path=place, tracking_uri=tracker.uri)
         package = read_package(Path(found), reader=reader, name=registered.name)
+        if key is not None:
+            signatures.verify(Path(found), reader, key)
         return package, sha256(Path(found, reader.manifest))
 
 

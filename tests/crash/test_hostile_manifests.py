@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import manifests, packages
+from ricochet.tasks.registry import bounded_json, manifests, packages
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 
 NAME, UNIT = ("parameters", 0, "name"), ("parameters", 0, "unit")
@@ -32,10 +32,14 @@ HOSTILE = [
     *[(("prior", "high"), each) for each in ([0.95], {}, [5.0, 0.95])],
     *[(("prior",), each) for each in (None, [], {}, {"kind": "uniform"}, "uniform")],
     *[(("kind",), each) for each in (None, 1, [], {}, "grid\x1b]0;\x07", "g" * 201)],
+    *[(("name",), each) for each in (None, 1, [], "", "a/b", "..", "a\n", "a\x1b[2J", "n" * 101)],
     *[(("data_digest",), each) for each in (None, 7, [], "a\nb", "d" * 201)],
     *[(("git_commit",), each) for each in (None, {}, 1.5, "\x1b[2J", "c" * 201)],
     *[(("settings",), each) for each in (None, [], "a", 1)],
-    *[(("schema",), each) for each in (None, 1, [], "ricochet.posterior/2", "x" * 10_000)],
+    *[
+        (("schema",), each)
+        for each in (None, 1, [], "ricochet.posterior/1", "ricochet.drawer/2", "x" * 10_000)
+    ],
     *[(("files", "checks.json"), each) for each in (None, 1, "", "0" * 63, "G" * 64, "A" * 64, [])],
     *[(("files",), each) for each in (None, [], {}, "x", {"checks.json": "0" * 64})],
 ]
@@ -92,18 +96,46 @@ def test_text_that_is_no_object_is_refused(written, content):
 @pytest.mark.parametrize("name", [GRID.manifest, "checks.json"])
 def test_large_text_is_refused_before_it_is_parsed(written, manifest, name):
     content = json.dumps({"a": [{}] * 700_000}).encode()
-    assert len(content) > manifests.LARGEST_TEXT
+    assert len(content) > bounded_json.LARGEST_TEXT
     (written / name).write_bytes(content)
     if name != GRID.manifest:
         digest = hashlib.sha256(content).hexdigest()
         whole = changed(manifest, ("files", name), digest)
         (written / GRID.manifest).write_text(json.dumps(whole))
     tracemalloc.start()
-    with pytest.raises(BadInput, match=f"at most {manifests.LARGEST_TEXT} bytes"):
+    with pytest.raises(BadInput, match=f"at most {bounded_json.LARGEST_TEXT} bytes"):
         packages.read_package(written, reader=GRID)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 4 * manifests.LARGEST_TEXT
+    assert peak < 4 * bounded_json.LARGEST_TEXT
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"a": ' * 40 + b"1" + b"}" * 40,
+        b'{"a": ' + b"[" * 900 + b"]" * 900 + b"}",
+        b'{"a": 1e999}',
+        b'{"a": 1' + b"0" * 400 + b"}",
+        b'{"a": [' + b"{}," * 150_000 + b"{}]}",
+    ],
+)
+def test_deep_and_wide_json_and_numbers_beyond_measure_are_refused(written, content):
+    refused(written, content)
+    (written / "checks.json").write_bytes(content)
+    with pytest.raises(BadInput):
+        bounded_json.parse_object("checks.json", content)
+
+
+def test_an_older_schema_is_refused_with_the_command_that_makes_it_anew(written, manifest):
+    line = refused(written, json.dumps(manifest | {"schema": "ricochet.posterior/1"}))
+    assert line.endswith("expected ricochet.posterior/2, made anew by: ricochet calibrate")
+
+
+def test_the_package_of_another_ball_is_refused_where_a_name_was_asked_for(written):
+    assert packages.read_package(written, reader=GRID, name="ball-table").name == "ball-table"
+    with pytest.raises(BadInput, match="the package of ball-table, expected that of golf-concrete"):
+        packages.read_package(written, reader=GRID, name="golf-concrete")
 
 
 JSON = st.recursive(

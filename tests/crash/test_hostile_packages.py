@@ -105,7 +105,7 @@ def test_a_file_past_the_limit_is_refused_before_it_is_read(written, monkeypatch
 
 
 def test_other_numbers_under_right_digests_fail_the_self_test(written, package):
-    other = package.arrays | {"log_density": package.arrays["log_density"] + 0.01}
+    other = package.arrays | {"log_density": package.arrays["log_density"] + 1e-3}
     put(written, "posterior.safetensors", safetensors.numpy.save(other))
     with pytest.raises(BadInput, match="self-test"):
         packages.read_package(written, reader=GRID)

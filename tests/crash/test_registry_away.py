@@ -13,6 +13,7 @@ from ricochet.tasks.registry.champion import DAY, Champion
 from ricochet.tasks.registry.sources import Folder, Server
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests import grid_packages
 from tests.checkouts import python_path
 from tests.crash import kill
 
@@ -21,7 +22,6 @@ SERVER = """
 import sys, threading, time
 from pathlib import Path
 from tests.tasks.registry.registry_server import Registry, serving
-from tests import grid_packages
 with serving(Registry(("1", Path(sys.argv[1])), registered=time.time())) as address:
     print(address, flush=True)
     threading.Event().wait(300.0)

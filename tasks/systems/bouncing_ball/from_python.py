@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
+from ricochet.tasks.registry import signatures
 from ricochet.tasks.registry.champion import DAY, Champion
 from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.registry.sources import Source
@@ -55,15 +56,24 @@ def champion(
     *,
     oldest: float = 30 * DAY,
     report_line: Callable[[str], None] = lambda line: None,
+    key: Path | str | None = None,
 ) -> Champion:
     """Return the package in use of a name, looked up once and kept in a folder.
 
     Args:
         oldest: Age, s, past which a posterior must not be used.
         report_line: Called with a line for everything that is not as it should be.
+        key: Public half of the key by which packages must be signed, a PEM file or 64 hexadecimal
+            digits; None takes unsigned ones.
     """
     found = Champion(
-        name, source, Path(kept), kind=POSTERIOR, oldest=oldest, report_line=report_line
+        name,
+        source,
+        Path(kept),
+        kind=POSTERIOR,
+        oldest=oldest,
+        report_line=report_line,
+        key=None if key is None else signatures.public_key(key),
     )
     found.refresh()
     return found

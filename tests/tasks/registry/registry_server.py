@@ -17,12 +17,14 @@ class Registry:
         self.champion, self.digest = champion, digest
         self.registered = registered
         self.spoil = lambda name, content: content
-        self.asked = []
+        self.asked, self.runs = [], {}
 
     def alias(self):
         version, folder = self.champion
         tags = [{"key": "package.sha256", "value": sha256(folder / MANIFEST)}]
-        found = {"version": version, "run_id": str(folder), "tags": tags if self.digest else []}
+        run = sha256(str(folder).encode())[:32]
+        self.runs[run] = folder
+        found = {"version": version, "run_id": run, "tags": tags if self.digest else []}
         return {"model_version": found | {"creation_timestamp": round(1000 * self.registered)}}
 
     def answer(self, path, words):
@@ -32,7 +34,9 @@ class Registry:
         if path.endswith("registered-models/alias"):
             return 200, json.dumps(self.alias()).encode()
         name = words["path"][0].removeprefix("package/")
-        folder = type(self.champion[1])(words["run_uuid"][0])
+        folder = self.runs[words["run_uuid"][0]]
+        if not (folder / name).exists():
+            return 404, b"{}"
         return 200, self.spoil(name, (folder / name).read_bytes())
 
 

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
@@ -66,7 +67,7 @@ def test_the_champion_is_fetched_once_and_swapped_when_the_alias_moves(tmp_path,
         assert not held.refresh() and len(registry.asked) == asked + 1
         registry.champion = ("2", two["2"])
         assert held.refresh() and held.current().version == "2"
-        assert held.current().package.arrays["samples"][0, 1] == 2.0
+        assert round(held.current().package.arrays["mean"][1]) == 3
 
 
 def test_the_shared_arrays_are_read_only(tmp_path, registry):
@@ -151,7 +152,7 @@ def test_a_reader_never_sees_a_half(tmp_path, two, registry):
             found = held.current()
             values = found.package.arrays["samples"][:, 1]
             seen.add(found.version)
-            if not (values == float(found.version)).all():
+            if not (np.floor(values - 0.5) == float(found.version)).all():
                 wrong.append((found.version, values))
             time.sleep(0.0005)
 

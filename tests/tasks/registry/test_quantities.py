@@ -24,7 +24,7 @@ def test_moments_give_normal_intervals_and_samples_their_own(package):
 
 
 def test_a_package_without_moments_has_no_numbers(package):
-    assert quantities.of_package(package) == ()
+    assert quantities.of_package(replace(package, arrays={})) == ()
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from ricochet.tasks.systems.bouncing_ball import grid_package
 
 def test_the_grid_reader_equals_an_independent_interpolator(package):
     draw = np.random.default_rng(1)
-    arrays = package.arrays | {"log_density": draw.normal(size=(41, 33))}
+    arrays = package.arrays | {"log_density": draw.normal(size=(61, 61))}
     theta = np.column_stack([draw.uniform(0.55, 0.95, 200), draw.uniform(1.0, 5.0, 200)])
-    axes = (arrays["rows"], np.linspace(0.55, 0.95, 33))
+    axes = (arrays["rows"], np.linspace(0.55, 0.95, 61))
     oracle = RegularGridInterpolator(axes, arrays["log_density"])
     found = grid_package.grid_log_density(arrays, {"theta": theta})["log_density"]
     np.testing.assert_allclose(found, oracle(theta[:, ::-1]), atol=1e-12)

@@ -41,7 +41,7 @@ def package(**changed: np.ndarray) -> Package:
     low = tuple(replace(each, low=-1.0) for each in parameters)
     return Package(
         kind=particle_packages.KIND,
-        name="pendulum-rods",
+        name="pendulum-lab",
         parameters=low,
         arrays=particle_packages.arrays_of(draws) | changed,
         inputs=particle_packages.watched(draws),
