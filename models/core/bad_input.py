@@ -5,6 +5,12 @@ from collections.abc import Iterable
 from typing import Any
 
 
+LONGEST = 400
+"""Characters of each part of a line."""
+_SHOWN = 80
+"""Characters of a value."""
+
+
 class BadInput(ValueError):
     """Input from outside that cannot be used; its text is one line that says what to correct."""
 
@@ -14,10 +20,38 @@ class BadInput(ValueError):
         >>> str(BadInput("params.yaml: period", "-1", "a positive number of seconds"))
         'params.yaml: period: found -1, expected a positive number of seconds'
         """
-        self.where = where
-        self.found = " ".join(found.split())
-        self.expected = " ".join(expected.split())
-        super().__init__(f"{where}: found {self.found}, expected {self.expected}")
+        self.where = one_line(where)
+        self.found = one_line(found)
+        self.expected = one_line(expected, longest=4 * LONGEST)
+        super().__init__(f"{self.where}: found {self.found}, expected {self.expected}")
+
+
+def one_line(text: str, *, longest: int = LONGEST) -> str:
+    r"""Return a text as a line of a terminal can hold it: printable and not endless.
+
+    >>> one_line("a\x1b[31m\nb"), one_line("x" * 9, longest=3)
+    ('a\\x1b[31m b', 'xxx.. (9 characters)')
+    """
+    shown = text if len(text) <= longest else f"{text[:longest]}.. ({len(text)} characters)"
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else c if c.isspace() else repr(c)[1:-1] for c in shown)
+        shown = " ".join(shown.split())
+    return shown
+
+
+def shown(value: object) -> str:
+    """Return a value in a few characters, whatever it is.
+
+    >>> shown("x"), shown(10**5000), len(shown("y" * 10**6)) < 120
+    ("'x'", 'a number of too many digits', True)
+    """
+    if isinstance(value, str | bytes):
+        value = value[: _SHOWN + 1]
+    try:
+        text = repr(value)
+    except ValueError:  # of a whole number, alone or within
+        return "a number of too many digits"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.."
 
 
 def unknown_key(where: str, name: Any, known: Iterable[str]) -> BadInput:
@@ -26,5 +60,6 @@ def unknown_key(where: str, name: Any, known: Iterable[str]) -> BadInput:
     >>> str(unknown_key("params.yaml", "seeed", ["seed", "out"]))
     "params.yaml: found unknown key 'seeed', expected a known one, the nearest is 'seed'"
     """
-    nearest = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.0)
-    return BadInput(where, f"unknown key {name!r}", f"a known one, the nearest is {nearest[0]!r}")
+    text = name if isinstance(name, str) else shown(name)
+    nearest = difflib.get_close_matches(text[:_SHOWN], list(known), n=1, cutoff=0.0)
+    return BadInput(where, f"unknown key {shown(name)}", f"a known one, the nearest is {nearest[0]!r}")
