@@ -4,7 +4,6 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-
 LONGEST = 400
 """Characters of each part of a line."""
 _SHOWN = 80
@@ -34,8 +33,8 @@ def one_line(text: str, *, longest: int = LONGEST) -> str:
     """
     shown = text if len(text) <= longest else f"{text[:longest]}.. ({len(text)} characters)"
     if not shown.isprintable():
-        shown = "".join(c if c.isprintable() else c if c.isspace() else repr(c)[1:-1] for c in shown)
         shown = " ".join(shown.split())
+        shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)
     return shown
 
 
@@ -62,4 +61,5 @@ def unknown_key(where: str, name: Any, known: Iterable[str]) -> BadInput:
     """
     text = name if isinstance(name, str) else shown(name)
     nearest = difflib.get_close_matches(text[:_SHOWN], list(known), n=1, cutoff=0.0)
-    return BadInput(where, f"unknown key {shown(name)}", f"a known one, the nearest is {nearest[0]!r}")
+    expected = f"a known one, the nearest is {nearest[0]!r}"
+    return BadInput(where, f"unknown key {shown(name)}", expected)

@@ -11,14 +11,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
-from annotated_types import Ge
+from annotated_types import Interval
 from pydantic import PlainValidator, StringConstraints, TypeAdapter, ValidationError, WrapValidator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from ricochet.models.core.bad_input import BadInput, shown, unknown_key
 from ricochet.tasks.storage import limits
+from ricochet.tasks.storage.files import read_bytes
 
 EXACT = {"extra": "forbid", "allow_inf_nan": False}
 T = TypeVar("T")
@@ -41,13 +43,13 @@ def _in_utc(text: str) -> datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-Whole = Annotated[int, Ge(0)]
+Whole = Annotated[int, Interval(ge=0, le=2**53)]
 Moment = Annotated[datetime, PlainValidator(_in_utc), expecting("a time like 2026-11-20T20:13:00Z")]
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+NAME, LONGEST_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$", 255
 Name = Annotated[
     str,
-    StringConstraints(pattern=NAME, max_length=255),
-    expecting("letters, digits, dots, dashes and underscores, at most 255"),
+    StringConstraints(pattern=NAME, max_length=LONGEST_NAME),
+    expecting(f"letters, digits, dots, dashes and underscores, at most {LONGEST_NAME}"),
 ]
 """What can be the name of a file or a folder."""
 
@@ -91,6 +93,18 @@ def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise BadInput(where, shown(found), "an object of JSON")
     return found
+
+
+def load(path: Path, expected: str = "a file of JSON") -> dict[str, Any]:
+    """Return the object in a file of JSON.
+
+    Args:
+        expected: What the line says should be there where it cannot be read.
+
+    Raises:
+        BadInput: As `parse_object`, or it is no regular file, too large or cannot be read.
+    """
+    return parse_object(read_bytes(path, expected), str(path))
 
 
 def _checked(text: str | bytes, where: str) -> str:

@@ -75,9 +75,7 @@ def read_regular(path: Path, expected: str, *, largest: int) -> bytes:
 
 
 @contextlib.contextmanager
-def regular(
-    path: Path, expected: str, *, largest: int, links: bool = True
-) -> Iterator[BinaryIO]:
+def regular(path: Path, expected: str, *, largest: int, links: bool = True) -> Iterator[BinaryIO]:
     """Open a regular file, whoever put it there, without ever waiting for it.
 
     Args:

@@ -4,7 +4,7 @@ A reader checks them before it reads or allocates what they bound, so that refus
 most a gigabyte. What is registered has limits of its own (`tasks/registry`).
 """
 
-TEXT = 2**23
+TEXT = 2**24
 """Bytes of a file of JSON or XML: a manifest, a result, a model."""
 SETTINGS = 2**18
 """Bytes of a file of YAML, and characters of a `--set`."""
@@ -12,7 +12,7 @@ TABLE = 2**25
 """Bytes of a file of commas."""
 SOUND = 2**28
 """Bytes of a file of sound."""
-ARRAYS = 2**28
+ARRAYS = 2**27
 """Bytes of an archive of arrays, packed or unpacked."""
 
 DEPTH = 32
