@@ -9,7 +9,6 @@ a section, each with keys of its own: so a system adds a key to a section that a
 """
 
 import functools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -26,8 +25,11 @@ from typing import (
     get_type_hints,
 )
 
-from ricochet.models.core.bad_input import BadInput, unknown_key
+from ricochet.models.core.bad_input import BadInput, shown, unknown_key
+from ricochet.tasks.storage import checked_yaml
 
+_SHOWN = 200
+"""Characters of an override in a line."""
 PARAMS_FILE = Path(__file__).resolve().parents[1] / "params.yaml"
 
 Sections = Sequence[tuple[str, type]]
@@ -97,12 +99,7 @@ def _section(name: str, kind: Any, values: Values) -> Any:
 
 def _read(path: Path, types: Types) -> Values:
     """Read a file of sections; its keys and values are checked, it need not hold all."""
-    try:
-        content = _yaml(path.read_text(encoding="utf-8"), str(path))
-    except OSError as error:
-        raise BadInput(str(path), error.strerror or str(error), "a readable YAML file") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(str(path), "bytes that are not UTF-8", "a readable YAML file") from error
+    content = checked_yaml.read(path, "a readable YAML file")
     values: Values = {}
     for name, part in _mapping({} if content is None else content, str(path), "sections with keys"):
         keys = _known(name, types, f"{path}: {name}")
@@ -120,29 +117,19 @@ def _mapping(content: Any, where: str, expected: str) -> Any:
 
 def _overridden(override: str, types: Types) -> Values:
     """Read `section.key=value`."""
-    where = f"--set {override}"
+    where = f"--set {override[:_SHOWN]}"
     name, equals, text = override.partition("=")
     section, dot, key = name.strip().partition(".")
     if not equals or not dot:
-        raise BadInput(where, repr(override), f"section.key=value{_whole_key(section, types)}")
+        raise BadInput(where, shown(override), f"section.key=value{_whole_key(section, types)}")
     kind = _known(key, _known(section, types, where), where)
-    return {(section, key): _checked(kind, _yaml(text, where), where)}
+    return {(section, key): _checked(kind, checked_yaml.parse(text, where), where)}
 
 
 def _whole_key(key: str, types: Types) -> str:
     """Ask for the sections that have a key which was given without one."""
     near = [f"{section}.{key}" for section, keys in types.items() if key in keys]
     return f"; did you mean {' or '.join(near)}?" if near else ""
-
-
-def _yaml(text: str, where: str) -> Any:
-    """Parse YAML, any fault of it being bad input."""
-    import yaml
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise BadInput(where, str(error), "YAML") from error
 
 
 def _known(name: Any, among: Mapping[str, Any], where: str) -> Any:
@@ -159,7 +146,7 @@ def _checked(kind: Any, value: Any, where: str) -> Any:
     try:
         return _adapter(kind).validate_python(value)
     except ValidationError as error:
-        raise BadInput(where, repr(value), _expected(kind, error.errors()[0]["type"])) from error
+        raise BadInput(where, shown(value), _expected(kind, error.errors()[0]["type"])) from error
 
 
 @functools.cache
@@ -193,18 +180,20 @@ def _plain(kind: Any) -> Any:
 
 def _expected(kind: Any, fault: str) -> str:
     """Say what a value of a type had to be."""
-    plain = _plain(kind)
-    if get_origin(plain) is list and plain is not kind:
-        length, (each,) = get_args(kind)[1], get_args(plain)
-        span = f"{length.min_length} to {length.max_length}"
-        return f"a list of {span}, each {_expected(each, 'greater_than')}"
     if _required(kind) is not kind:
         return f"{_expected(_required(kind), fault)}, or null"
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(get_args(kind))
+    plain, marks = _plain(kind), get_args(kind)[1:] if kind is not _plain(kind) else ()
+    if plain is str and marks and fault != "string_type":
+        return f"a text of at most {marks[0].max_length} printable characters"
+    if get_origin(plain) is list and marks:
+        (each,), (low, high) = get_args(plain), (marks[0].min_length, marks[0].max_length)
+        span = f"{low}" if low == high else f"{low} to {high}"
+        return f"a list of {span}, each {_expected(each, 'greater_than')}"
     if not fault.startswith(("greater_than", "less_than")):
-        return f"a value of type {(get_origin(_plain(kind)) or _plain(kind)).__name__}"
-    limits, *units = get_args(kind)[1:]
-    low, high = getattr(limits, "ge", None), getattr(limits, "le", math.inf)
+        return f"a value of type {(get_origin(plain) or plain).__name__}"
+    limits, *units = marks
+    low = getattr(limits, "ge", None)
     span = f"above {limits.gt:g} and up to" if low is None else f"from {low:g} to"
-    return ", ".join([f"a number {span} {high:g}", *(str(each.unit) for each in units)])
+    return ", ".join([f"a number {span} {limits.le:g}", *(str(each.unit) for each in units)])

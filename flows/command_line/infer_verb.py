@@ -14,6 +14,9 @@ from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import Inference, InferenceRequest
 
+FASTEST = 100_000.0
+"""Frames a second."""
+
 
 def infer(found: Inference, call: Call) -> Mapping[str, Any]:
     """Infer the parameters and report them."""
@@ -148,6 +151,7 @@ def _rate(text: str) -> float:
         found = float(text)
     except ValueError:
         found = math.nan
-    if not 0.0 < found < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a positive number of frames a second")
+    if not 0.0 < found <= FASTEST:
+        expected = f"a positive number of frames a second, at most {FASTEST:g}"
+        raise argparse.ArgumentTypeError(f"{text!r}, expected {expected}")
     return found

@@ -27,6 +27,7 @@ def listen(call: Call) -> Mapping[str, Any]:
     from ricochet.hardware.microphones import levels, sound_device
     from ricochet.hardware.microphones.interface import default_rig
     from ricochet.hardware.microphones.sound_stream import SoundStream
+    from ricochet.tasks.recordings import audio_files
     from ricochet.tasks.systems.bouncing_ball import listen as listening
     from ricochet.tasks.systems.bouncing_ball.calibration import run
     from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
@@ -42,6 +43,12 @@ def listen(call: Call) -> Mapping[str, Any]:
     found = levels.inputs(driver)
     usual = levels.usual(driver, found)
     device = usual if given.device is None else levels.named(given.device, found)
+    audio_files.check_size(
+        "--seconds",
+        channels=min(device.channels, MOST_CHANNELS),
+        frames=round(given.seconds * device.sample_rate),
+        sample_rate=device.sample_rate,
+    )
     places = [(0.0, 0.0, 0.0)] * min(device.channels, MOST_CHANNELS)
     rig = default_rig(device.name, sample_rate=device.sample_rate, places=places)
     stream = SoundStream(rig, device=device.number, driver=driver, ahead=AHEAD, patience=PATIENCE)

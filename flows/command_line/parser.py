@@ -4,6 +4,7 @@ What is mistyped is answered with the nearest name there is.
 """
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,8 +15,11 @@ from typing import Any, NoReturn
 from ricochet.flows.command_line import overview
 from ricochet.flows.command_line.verb import Takes, Verb
 from ricochet.models.core.nearest_name import did_you_mean
+from ricochet.models.core.printable_text import one_line
 
 BAD_INPUT = 2
+LONGEST = 3000
+"""Characters of an error."""
 LAYOUT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
 
 
@@ -52,7 +56,7 @@ class Parser(argparse.ArgumentParser):
 
     def _get_value(self, action: argparse.Action, text: str) -> Any:
         try:
-            return float(text) if action.type is float else super()._get_value(action, text)
+            return _finite(text) if action.type is float else super()._get_value(action, text)
         except (ValueError, argparse.ArgumentError) as error:
             meant = text.replace(",", ".") if re.fullmatch(r"-?\d+,\d+", text) else ""
             if action.type is not float and not meant:
@@ -87,7 +91,14 @@ def build(verbs: Sequence[Verb]) -> Parser:
 
 def report_error(line: str) -> None:
     """Write on standard error, in one line, what is wrong."""
-    sys.stderr.write(" ".join(line.split()) + "\n")
+    sys.stderr.write(one_line(line, longest=LONGEST) + "\n")
+
+
+def _finite(text: str) -> float:
+    """Return a number; ValueError if it is none, or infinite."""
+    if not math.isfinite(value := float(text)):
+        raise ValueError(text)
+    return value
 
 
 class _Version(argparse.Action):

@@ -13,6 +13,9 @@ from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import Study, StudyRequest
 
+MOST = 1_000_000
+"""Of what an option counts."""
+
 
 def study(found: Study, call: Call) -> Mapping[str, Any]:
     """Make the tables and figures of a study."""
@@ -67,6 +70,6 @@ def _add_options(found: Study, parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number of 1 or more")
+    if not text.isdecimal() or not 1 <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number from 1 to {MOST}")
     return int(text)

@@ -8,8 +8,10 @@ located: a disk that cannot keep up degrades the take and never the sound card.
 The file is one line of JSON (channels, sample_rate) and then float32 frames, channels interleaved.
 """
 
+import errno
 import json
 import os
+import stat
 import threading
 import time
 from pathlib import Path
@@ -22,6 +24,8 @@ from ricochet.hardware.microphones.ring import Ring
 from ricochet.models.core.bad_input import BadInput
 
 SYNC_PERIOD = 0.5  # s between two syncs
+LARGEST = 2**28  # bytes of a journal
+_HEADER = 4096  # bytes in which the line of JSON ends
 POLL_PERIOD = 0.02  # s the writer sleeps when the ring is empty
 
 
@@ -100,16 +104,30 @@ def read(path: Path) -> tuple[Float32[ndarray, "channel frame"], int]:
     """Return samples and sample rate, Hz, of a journal; a frame cut short at its end is left out.
 
     Raises:
-        BadInput: The file cannot be read or is no journal.
+        BadInput: The file cannot be read, is no regular file or too large, or is no journal.
     """
     try:
-        header, _, content = path.read_bytes().partition(b"\n")
+        content = _content(path)
+        header, _, _ = content[:_HEADER].partition(b"\n")
         meta = json.loads(header)
         channels, rate = int(meta["channels"]), int(meta["sample_rate"])
     except OSError as error:
         raise BadInput(str(path), error.strerror or str(error), "a journal") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise BadInput(str(path), "no header", "a journal of a recording") from error
-    frames = len(content) // (4 * channels)
-    samples = np.frombuffer(content, np.float32, frames * channels).reshape(frames, channels)
-    return samples.T.copy(), rate
+    start = len(header) + 1
+    frames = (len(content) - start) // (4 * channels) if channels > 0 else 0
+    if rate < 1 or frames < 1:
+        raise BadInput(str(path), "no frames", "a journal of a recording")
+    samples = np.frombuffer(content, np.float32, frames * channels, start)
+    return samples.reshape(frames, channels).T.copy(), rate
+
+
+def _content(path: Path) -> bytes:
+    """Return the bytes of a regular file, no link, of bounded size; it is never waited for."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(handle, "rb") as file:
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > LARGEST:
+            raise OSError(errno.EINVAL, "no regular file, or one that is too large")
+        return file.read(LARGEST)

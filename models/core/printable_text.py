@@ -17,8 +17,9 @@ def one_line(text: object, *, longest: int = 300) -> str:
     'xxx.. (1000 characters)'
     """
     whole = str(text)
-    words = " ".join(whole[: longest + 1].split())
-    shown = words if words.isprintable() else "".join(map(_escaped, words))
+    shown = whole[: longest + 1]
+    if not shown.isprintable():
+        shown = "".join(map(_escaped, " ".join(shown.split())))
     if len(whole) <= longest and len(shown) <= 4 * longest:
         return shown
     return f"{shown[:longest]}.. ({len(whole)} characters)"

@@ -2,7 +2,8 @@
 
 Samples have full scale 1. A file is unusable when it is unreadable, cut short, empty, not finite or
 silent; a take of a rig also when its channels or its rate are not the rig's, or when a channel is
-stuck or clipped. Thresholds are those of a 16 bit recorder, whose step is 2^-15.
+stuck or clipped. What a header claims is held against `limits` before it is decoded, in blocks.
+Thresholds are those of a 16 bit recorder, whose step is 2^-15.
 """
 
 import io
@@ -16,7 +17,8 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage.files import read_bytes
+from ricochet.tasks.storage import limits
+from ricochet.tasks.storage.files import read_regular
 
 STEP = 2.0**-15
 SILENCE = 3 * STEP  # a channel that never leaves this range holds no sound
@@ -30,6 +32,12 @@ READ = (
     "checkout `make setup-media`); `ffmpeg -i IN OUT.wav` converts the rest"
 )
 SUBTYPES = ("PCM_16", "PCM_24", "FLOAT")
+FORMATS = ("WAV", "WAVEX", "RF64", "FLAC", "AIFF", "OGG", "MP3")
+BEGINNINGS = (b"RIFF", b"RF64", b"fLaC", b"FORM", b"OggS", b"ID3", *(
+    bytes((0xFF, second)) for second in range(0xE0, 0x100)  # of a frame of MP3
+))  # fmt: skip
+MOST_PARTS = 10_000  # of a WAV
+BLOCK = 2**20  # samples decoded at once
 UNKNOWN_LENGTH = (0, 0xFFFFFFFF)  # what a recorder writes that could not go back to its header
 
 
@@ -44,7 +52,13 @@ class Audio:
 
 def read(path: Path) -> Audio:
     """Decode a file; BadInput if unreadable, cut short, empty, not finite or silent."""
-    content = content_of(path)
+    return decode(path, content_of(path))
+
+
+def decode(path: Path, content: bytes) -> Audio:
+    """Decode what a file holds; BadInput as `read`."""
+    if not content.startswith(BEGINNINGS):
+        raise BadInput(str(path), f"a file that begins with {content[:4]!r}", READ)
     audio = _decode(path, content)
     if audio.samples.shape[1] > 0:
         _refuse_truncated(path, content)
@@ -56,8 +70,9 @@ def check_sound(path: Path, audio: Audio) -> None:
     """Refuse what is decoded but empty, not finite or silent."""
     if audio.samples.shape[1] == 0:
         raise BadInput(str(path), "no frames", "a recording")
-    if not np.isfinite(audio.samples).all():
-        channel, frame = np.argwhere(~np.isfinite(audio.samples))[0]
+    finite = np.isfinite(audio.samples)
+    if not finite.all():
+        channel, frame = np.unravel_index(int(finite.argmin()), finite.shape)
         found = f"{audio.samples[channel, frame]} in channel {channel} at frame {frame}"
         raise BadInput(str(path), found, "finite samples")
     if np.ptp(audio.samples, axis=1).max() <= SILENCE:
@@ -65,13 +80,27 @@ def check_sound(path: Path, audio: Audio) -> None:
 
 
 def content_of(path: Path) -> bytes:
-    """Read the bytes of a regular file that must hold something."""
-    if path.is_symlink() or path.is_dir():
-        raise BadInput(str(path), "a link or a folder", "a sound file")
-    content = read_bytes(path, "a sound file")
+    """Read the bytes of a regular file, no link, that must hold something and not too much."""
+    content = read_regular(path, "a sound file", largest=limits.SOUND)
     if not content:
         raise BadInput(str(path), "zero bytes", "a sound file")
     return content
+
+
+def check_size(where: str, *, channels: int, frames: int, sample_rate: float) -> None:
+    """Refuse a recording that is larger than `limits` lets a recording be.
+
+    Args:
+        sample_rate: Hz.
+    """
+    if not 1 <= channels <= limits.CHANNELS:
+        raise BadInput(where, f"{channels} channels", f"1 to {limits.CHANNELS}")
+    if not 1 <= sample_rate <= limits.RATES[1]:
+        raise BadInput(where, f"{sample_rate:g} Hz", f"at most {limits.RATES[1]} Hz")
+    if channels * frames > limits.SAMPLES:
+        longest = limits.SAMPLES / channels / sample_rate
+        found = f"{frames} frames of {channels} channels at {sample_rate:g} Hz"
+        raise BadInput(where, found, f"at most {longest:.4g} s of them")
 
 
 def check_rig(
@@ -114,19 +143,31 @@ def clipped_frames(track: Float[ndarray, " frame"]) -> Int[ndarray, " cut"]:
     one; cutting off piles up on the extreme all that was above. A channel is clipped when LEAST_CUT
     frames or more lie at its extremes, and they are more than half of those within BELOW of them.
     """
-    tops = [sign * track for sign in (1.0, -1.0) if (sign * track).max() >= CEILING]
-    cut = [np.flatnonzero(top >= top.max() - SPREAD) for top in tops]
-    near = sum(int((top >= (1.0 - BELOW) * top.max()).sum()) for top in tops)
-    frames = np.sort(np.concatenate([*cut, np.empty(0, np.intp)]))
-    return frames if len(frames) >= LEAST_CUT and len(frames) > near / 2 else frames[:0]
+    low, high = float(track.min()), float(track.max())
+    cut, near = np.zeros(len(track), np.bool_), 0
+    if high >= CEILING:
+        cut |= track >= high - SPREAD
+        near += int(np.count_nonzero(track >= (1.0 - BELOW) * high))
+    if -low >= CEILING:
+        cut |= track <= low + SPREAD
+        near += int(np.count_nonzero(track <= (1.0 - BELOW) * low))
+    clipped = np.count_nonzero(cut) >= max(LEAST_CUT, near // 2 + 1)
+    return np.flatnonzero(cut) if clipped else np.empty(0, np.intp)
 
 
 def longest_run(values: ndarray) -> tuple[int, float]:
     """Return the length of the longest run of one value, and the value."""
-    starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
-    lengths = np.diff(np.append(starts, len(values)))
-    best = int(lengths.argmax())
-    return int(lengths[best]), float(values[starts[best]])
+    best = start = place = 0
+    for first in range(0, len(values), BLOCK):  # and no array as long as that of the values
+        part = values[first : first + BLOCK + 1]
+        starts = np.append(start, first + 1 + np.flatnonzero(part[1:] != part[:-1]))
+        lengths = np.diff(starts)
+        if len(lengths) and lengths.max() > best:
+            best, place = int(lengths.max()), int(starts[lengths.argmax()])
+        start = int(starts[-1])
+    if len(values) - start > best:
+        best, place = len(values) - start, start
+    return best, float(values[place])
 
 
 def encode(
@@ -143,14 +184,32 @@ def encode(
 def _decode(path: Path, content: bytes) -> Audio:
     try:
         with soundfile.SoundFile(io.BytesIO(content)) as file:
-            samples = file.read(dtype="float64", always_2d=True).T
-            if samples.shape[1] < file.frames:
-                found = f"{samples.shape[1]} of {file.frames} frames"
+            if file.format not in FORMATS:
+                raise BadInput(str(path), f"a file of {file.format}", READ)
+            facts = {"channels": file.channels, "frames": file.frames}
+            check_size(str(path), sample_rate=file.samplerate, **facts)
+            samples = np.empty((file.channels, file.frames))
+            got = _fill(samples, file)
+            if got < file.frames:
+                found = f"{got} of {file.frames} frames"
                 raise BadInput(str(path), f"cut short, {found}", "a complete file")
-            return Audio(np.ascontiguousarray(samples), int(file.samplerate), str(file.subtype))
+            return Audio(samples, int(file.samplerate), str(file.subtype))
     except (soundfile.LibsndfileError, RuntimeError) as error:
         reason = getattr(error, "error_string", None) or str(error)
         raise BadInput(str(path), f"unreadable: {reason}", READ) from error
+
+
+def _fill(samples: Float[ndarray, "channel frame"], file: soundfile.SoundFile) -> int:
+    """Decode into an array, a block after another; return how many frames there were."""
+    got, step = 0, max(1, BLOCK // len(samples))
+    while got < samples.shape[1]:
+        wanted = min(step, samples.shape[1] - got)
+        block = file.read(wanted, dtype="float64", always_2d=True)
+        samples[:, got : got + len(block)] = block.T
+        got += len(block)
+        if len(block) < wanted:
+            break
+    return got
 
 
 def _refuse_truncated(path: Path, content: bytes) -> None:
@@ -158,7 +217,9 @@ def _refuse_truncated(path: Path, content: bytes) -> None:
     if content[:4] != b"RIFF":
         return
     at = 12
-    while at + 8 <= len(content):
+    for _ in range(MOST_PARTS):
+        if at + 8 > len(content):
+            return
         name, size = struct.unpack_from("<4sI", content, at)
         if name == b"data":
             held = len(content) - at - 8
@@ -167,3 +228,4 @@ def _refuse_truncated(path: Path, content: bytes) -> None:
                 raise BadInput(str(path), found, "a complete file")
             return
         at += 8 + size + size % 2
+    raise BadInput(str(path), "a header of parts without end", f"at most {MOST_PARTS}")

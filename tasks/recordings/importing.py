@@ -26,12 +26,13 @@ from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.recordings import audio_files, manifests, media_files, sessions
 from ricochet.tasks.recordings.audio_files import Audio
 from ricochet.tasks.recordings.sessions import Session, Take
+from ricochet.tasks.storage import checked_json, limits
 from ricochet.tasks.storage.files import digest_of, sha256, write_bytes, write_json
 
 SCHEMA, REPORT = "ricochet.import/1", "import.json"
 SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".mp3", *media_files.SUFFIXES)
 AS_THEY_ARE = (".wav", ".flac")
-MOST_FILES, LARGEST = 1000, 2**28
+MOST_FILES = 1000
 
 Cut = Callable[[Path, Float[ndarray, "channel frame"], int], Sequence[tuple[int, int]]]
 """Where a recording is cut into takes, first frame and end of each, from samples and rate, Hz."""
@@ -70,8 +71,8 @@ def find(paths: Sequence[Path]) -> tuple[Path, ...]:
             raise BadInput(str(file), f"a name that ends in {file.suffix!r}", ", ".join(SUFFIXES))
         if not file.is_file():
             raise BadInput(str(file), "nothing", "a recording")
-        if file.stat().st_size > LARGEST:
-            raise BadInput(str(file), f"{file.stat().st_size} bytes", f"at most {LARGEST}")
+        if file.stat().st_size > limits.SOUND:
+            raise BadInput(str(file), f"{file.stat().st_size} bytes", f"at most {limits.SOUND}")
     if not 1 <= len(found) <= MOST_FILES:
         raise BadInput(str(paths[0]), f"{len(found)} recordings", f"1 to {MOST_FILES}")
     if len({file.resolve() for file in found}) < len(found):
@@ -87,7 +88,7 @@ def statement(plan: Session, files: Sequence[Path], survey_sd: float | None) -> 
         "microphones": said["rig"]["microphones"],
         "temperature": plan.rig.temperature,
         "survey_sd": survey_sd,
-        "recordings": [sha256(file) for file in files],
+        "recordings": [sha256(file, largest=limits.SOUND) for file in files],
     }
     return dict(json.loads(json.dumps(stated)))  # as it is read again
 
@@ -97,8 +98,8 @@ def is_there(folder: Path, stated: dict[str, Any]) -> bool:
     if not folder.exists():
         return False
     try:
-        before = json.loads((folder / REPORT).read_text())["stated"]
-    except (OSError, ValueError, KeyError, TypeError):
+        before = _report(folder)["stated"]
+    except (BadInput, KeyError):
         before = None
     if before != stated:
         raise BadInput(str(folder), "another session of this name", "a new --session ID, or none")
@@ -148,10 +149,12 @@ def write(
 
 def levels(session: Session) -> tuple[Level, ...]:
     """Return the level of each channel over all takes that can be used."""
-    samples = [sessions.load_take(session.folder / take.file) for take in session.takes]
-    peaks = np.max([np.abs(take).max(axis=1) for take in samples], axis=0)
-    energies = np.sum([np.sum(take**2, axis=1) for take in samples], axis=0)
-    frames = sum(take.shape[1] for take in samples)
+    peaks, energies, frames = np.zeros(1), np.zeros(1), 0
+    for take in session.takes:
+        samples = sessions.load_take(session.folder / take.file)
+        peaks = np.maximum(peaks, np.abs(samples).max(axis=1))
+        energies = energies + np.sum(samples**2, axis=1)
+        frames += samples.shape[1]
     return tuple(
         Level(float(peak), float(np.sqrt(energy / frames)))
         for peak, energy in zip(peaks, energies, strict=True)
@@ -160,7 +163,11 @@ def levels(session: Session) -> tuple[Level, ...]:
 
 def origins(folder: Path) -> dict[str, str]:
     """Return the name of the recording that each take was made of."""
-    return {row["take"]: row["file"] for row in json.loads((folder / REPORT).read_text())["takes"]}
+    return {row["take"]: row["file"] for row in _report(folder)["takes"]}
+
+
+def _report(folder: Path) -> dict[str, Any]:
+    return checked_json.load(folder / REPORT, "what was imported")
 
 
 def read(file: Path) -> Audio:

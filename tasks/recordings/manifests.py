@@ -4,26 +4,29 @@ A session is a folder with `session.json` and one sound file a take; `sessions.p
 usual form, and each system that records otherwise its own.
 """
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Protocol
 
 import numpy as np
-from annotated_types import Ge, Interval
+from annotated_types import Interval, Len
 from pydantic import BeforeValidator, StringConstraints
 
-from ricochet.hardware.microphones.interface import Microphone, Position, Rig
-from ricochet.models.core.bad_input import BadInput
+from ricochet.hardware.microphones.interface import Microphone, Rig
+from ricochet.models.core.bad_input import BadInput, shown
 from ricochet.models.sound.arrays import check_layout
 from ricochet.tasks.recordings import audio_files
-from ricochet.tasks.storage.checked_json import EXACT, NAME, Name, Whole, expecting
-from ricochet.tasks.storage.files import read_bytes, sha256
+from ricochet.tasks.storage import checked_json, limits
+from ricochet.tasks.storage.checked_json import EXACT, LONGEST_NAME, NAME, Name, Whole, expecting
+from ricochet.tasks.storage.files import sha256
 
 MANIFEST = "session.json"
 LOCATABLE = 3  # microphones from which a sound has a place
-LEAST_RATE = 8000  # Hz; below it clicks are not detected apart
+LEAST_RATE = limits.RATES[0]  # Hz
+Coordinate = Annotated[float, Interval(ge=-limits.FARTHEST, le=limits.FARTHEST)]
+Frames = Annotated[int, Interval(ge=0, le=limits.SAMPLES)]
+Losses = Annotated[int, Interval(ge=0, le=limits.LOSSES)]
 Digest = Annotated[
     str, StringConstraints(pattern="^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")
 ]
@@ -62,7 +65,11 @@ class StatedMicrophone:
 
     __pydantic_config__ = EXACT
     channel: Whole
-    position: Annotated[Position, BeforeValidator(tuple), expecting("3 numbers")]
+    position: Annotated[
+        tuple[Coordinate, Coordinate, Coordinate],
+        BeforeValidator(tuple),
+        expecting(f"3 numbers, metres, each at most {limits.FARTHEST:g} from zero"),
+    ]
 
 
 @dataclass(frozen=True)
@@ -71,9 +78,9 @@ class StatedRig:
 
     __pydantic_config__ = EXACT
     name: Name
-    sample_rate: Annotated[int, Ge(LEAST_RATE)]
+    sample_rate: Annotated[int, Interval(ge=LEAST_RATE, le=limits.RATES[1])]
     temperature: Annotated[float, Interval(gt=-100.0, lt=100.0)]
-    microphones: tuple[StatedMicrophone, ...]
+    microphones: Annotated[tuple[StatedMicrophone, ...], Len(0, limits.CHANNELS)]
 
 
 def identity(folder: Path) -> str:
@@ -84,19 +91,20 @@ def identity(folder: Path) -> str:
     """
     path = folder / MANIFEST
     try:
-        stated = json.loads(read_bytes(path, "a session's file"))["id"]
-    except (ValueError, KeyError, TypeError) as error:
+        stated = checked_json.load(path, "a session's file")["id"]
+    except (BadInput, KeyError) as error:
         raise BadInput(str(path), "no id of a session", "a session's manifest") from error
-    if not re.fullmatch(NAME, stated if isinstance(stated, str) else ""):
-        raise BadInput(f"{path}: id", repr(stated)[:60], "what can name a folder")
+    named = isinstance(stated, str) and len(stated) <= LONGEST_NAME
+    if not named or not re.fullmatch(NAME, stated):
+        raise BadInput(f"{path}: id", shown(stated), "what can name a folder")
     return str(stated)
 
 
 def schema_of(path: Path) -> str | None:
     """Return the schema that a manifest states; None for one that cannot be read."""
     try:
-        return str(json.loads(read_bytes(path, "a session's file"))["schema"])
-    except (BadInput, ValueError, KeyError, TypeError):
+        return str(checked_json.load(path, "a session's file")["schema"])
+    except (BadInput, KeyError):
         return None
 
 
@@ -136,8 +144,9 @@ def check_sound(folder: Path, take: SoundFile, recorded: Rig, *, clipped: float 
         BadInput: If they are not.
     """
     path = folder / take.file
-    digest = sha256(audio_files.content_of(path))
-    found = audio_files.read(path)
+    content = audio_files.content_of(path)
+    digest, found = sha256(content), audio_files.decode(path, content)
+    del content
     channels, rate = len(recorded.microphones), recorded.sample_rate
     audio_files.check_rig(path, found, channels=channels, sample_rate=rate, clipped=clipped)
     if found.samples.shape[1] != take.frames:

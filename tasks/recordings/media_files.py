@@ -1,7 +1,8 @@
 """What phones write, m4a, mp4, mov, 3gp and amr: the first sound track, by PyAV, each fault a line.
 
 PyAV brings FFmpeg and 36 MB with it, so that it is the extra `media` and is imported when a file
-asks for it.
+asks for it. FFmpeg is held to the containers of these endings: some others are lists of further
+files and addresses, which it would open.
 """
 
 import io
@@ -15,6 +16,7 @@ from ricochet.tasks.recordings import audio_files
 from ricochet.tasks.recordings.audio_files import Audio
 
 SUFFIXES = (".m4a", ".mp4", ".mov", ".3gp", ".amr", ".aac", ".webm")
+DEMUXERS = "mov,mp4,m4a,3gp,3g2,mj2,amr,aac,matroska,webm"
 NEEDED = (
     "WAV, FLAC, MP3 or OGG (`ffmpeg -i IN OUT.wav`), or PyAV (`pip install av`; in a checkout "
     "`make setup-media`)"
@@ -38,15 +40,21 @@ def read(path: Path) -> Audio:
 
 def _decode(library: Any, path: Path, content: bytes) -> Audio:
     """Return the samples as floats, one row a channel, at the track's own rate."""
-    with library.open(io.BytesIO(content)) as container:
+    options = {"format_whitelist": DEMUXERS, "protocol_whitelist": ""}
+    with library.open(io.BytesIO(content), options=options) as container:
         tracks = container.streams.audio
         if not tracks:
             raise BadInput(str(path), "no sound track", "a recording")
         track = tracks[0]
-        plain = library.AudioResampler(format="fltp", layout=track.layout, rate=track.rate)
-        frames = [part for frame in container.decode(track) for part in plain.resample(frame)]
-        frames += plain.resample(None)
-        parts = [frame.to_ndarray() for frame in frames if frame is not None]
-        rate, name = int(track.rate), str(track.codec_context.name)
+        rate, name = int(track.rate or 0), str(track.codec_context.name)
+        channels = len(track.layout.channels)
+        audio_files.check_size(str(path), channels=channels, frames=0, sample_rate=rate)
+        plain = library.AudioResampler(format="fltp", layout=track.layout, rate=rate)
+        parts, got = [], 0
+        for frame in (*container.decode(track), None):
+            for part in plain.resample(frame):
+                parts.append(part.to_ndarray())
+                got += parts[-1].shape[1]
+            audio_files.check_size(str(path), channels=channels, frames=got, sample_rate=rate)
     samples = np.concatenate(parts, axis=1) if parts else np.zeros((1, 0))
     return Audio(samples.astype(np.float64), rate, name)

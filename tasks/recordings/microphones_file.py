@@ -17,21 +17,19 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import yaml
-from annotated_types import Interval
+from annotated_types import Interval, Len
 from pydantic import BeforeValidator
 
 from ricochet.hardware.microphones.interface import Microphone, Position
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound.arrays import LEAST_DISTANCE, check_layout
-from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage import checked_json, checked_yaml, limits
 from ricochet.tasks.storage.checked_json import EXACT, Whole, expecting
-from ricochet.tasks.storage.files import read_bytes
 
 EXPECTED = "the keys microphones and temperature"
 LARGEST = 2**16  # bytes of the file
-FARTHEST = 50.0  # m of a coordinate
-MOST = 64  # microphones
+FARTHEST = limits.FARTHEST  # m of a coordinate
+MOST = limits.CHANNELS  # microphones
 LOCATING = 3  # microphones from which a place can be found
 
 Coordinate = Annotated[float, Interval(ge=-FARTHEST, le=FARTHEST)]
@@ -60,8 +58,8 @@ class StatedMicrophones:
 @dataclass(frozen=True)
 class _File:
     __pydantic_config__ = EXACT
-    microphones: tuple[Place, ...]
-    channels: tuple[Whole, ...] | None = None
+    microphones: Annotated[tuple[Place, ...], Len(0, MOST)]
+    channels: Annotated[tuple[Whole, ...], Len(0, MOST)] | None = None
     temperature: Annotated[float, Interval(gt=-100.0, lt=100.0)] | None = None
     survey_sd: Annotated[float, Interval(gt=0.0, le=0.1)] | None = None
 
@@ -86,19 +84,13 @@ def read(path: Path) -> StatedMicrophones:
 
 def _as_json(path: Path) -> str:
     """Return the YAML as JSON, which has one reader for all files from outside."""
-    text = read_bytes(path, "a file of microphones")
-    if len(text) > LARGEST:
-        raise BadInput(str(path), f"{len(text)} bytes", f"at most {LARGEST}")
+    found = checked_yaml.read(path, EXPECTED, largest=LARGEST)
+    if not isinstance(found, dict):
+        raise BadInput(str(path), f"a {type(found).__name__}", EXPECTED)
     try:
-        found = yaml.safe_load(text)
-        if not isinstance(found, dict):
-            raise BadInput(str(path), f"a {type(found).__name__}", EXPECTED)
         return json.dumps({str(key): value for key, value in found.items()}, default=str)
-    except BadInput:
-        raise
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        line = " ".join(str(error).split())[:80]
-        raise BadInput(str(path), f"no YAML: {line}", EXPECTED) from error
+    except (TypeError, ValueError) as error:  # of keys that are no texts
+        raise BadInput(str(path), f"no YAML: {error}", EXPECTED) from error
 
 
 def _check_places(places: tuple[Position, ...], where: str) -> None:

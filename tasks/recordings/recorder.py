@@ -23,15 +23,17 @@ from numpy import ndarray
 from ricochet.hardware import locks
 from ricochet.hardware.microphones import journal
 from ricochet.hardware.microphones.interface import Recorder
-from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.bad_input import BadInput, shown
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.recordings import audio_files, sessions
 from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.recordings.sessions import Session, Take
+from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import sha256, sync, write_bytes, write_json, writing
 
 PLAN, TAKES = "plan.json", "takes.json"
 REPORT = "capture.json"  # beside session.json: how the recording went
+STATES = ("recorded", "interrupted")
 SHORTEST = 0.05  # s of a journal that are worth keeping as a take
 Beside = Callable[[Path, int], Mapping[str, Any]]
 """Takes the hidden folder and the take's number."""
@@ -124,6 +126,9 @@ def record(
     """
     if (folder / MANIFEST).exists():
         return _sealed(folder, "unchanged")
+    rate, channels = recorder.rig.sample_rate, len(recorder.rig.microphones)
+    frames = round(duration * rate)
+    audio_files.check_size("a take", channels=channels, frames=frames, sample_rate=rate)
     partial = partial_folder(folder)
     with writing(partial):
         partial.mkdir(parents=True, exist_ok=True)
@@ -204,7 +209,7 @@ def seal(folder: Path, *, state: str) -> Sealed:
     How the recording ended is kept in `capture.json`.
     """
     partial = partial_folder(folder)
-    stated, listed = sessions.load_json(partial / PLAN), _listed(partial)
+    stated, listed = checked_json.load(partial / PLAN), _listed(partial)
     report = {"state": state, "gaps": {row["file"]: row["gaps"] for row in listed if row["gaps"]}}
     takes = [{key: row[key] for key in row if key != "gaps"} for row in listed]
     write_json(partial / REPORT, report, indent=1)
@@ -226,14 +231,21 @@ def _name(folder: Path, state: str) -> Sealed:
 
 
 def _sealed(folder: Path, state: str) -> Sealed:
-    return Sealed(folder, state, len(sessions.load_json(folder / MANIFEST)["takes"]))
+    path = folder / MANIFEST
+    takes = checked_json.load(path).get("takes")
+    if not isinstance(takes, list):
+        raise BadInput(f"{path}: takes", shown(takes), "a list")
+    return Sealed(folder, state, len(takes))
 
 
 def _salvage(folder: Path) -> Sealed:
     """Seal what a crash left, in whatever step it came."""
     partial = partial_folder(folder)
     if (partial / MANIFEST).exists():  # all was written, only the name was missing
-        return _name(folder, sessions.load_json(partial / REPORT)["state"])
+        state = checked_json.load(partial / REPORT).get("state")
+        if state not in STATES:
+            raise BadInput(f"{partial / REPORT}: state", shown(state), " or ".join(STATES))
+        return _name(folder, state)
     _salvage_journal(partial)
     return seal(folder, state="interrupted")
 
@@ -242,11 +254,15 @@ def _salvage_journal(partial: Path) -> None:
     """Turn the take in progress into a take of its own, unless it is too short for any use."""
     listed = _listed(partial)
     try:
-        samples, rate = journal.read(_journal(partial, len(listed)))
+        path = _journal(partial, len(listed))
+        samples, rate = journal.read(path)
+        audio_files.check_size(
+            str(path), channels=len(samples), frames=samples.shape[1], sample_rate=rate
+        )
     except BadInput:
         return
     if samples.shape[1] >= SHORTEST * rate:
-        form = Path(listed[-1]["file"]).suffix[1:] if listed else "flac"
+        form = "wav" if listed and listed[-1]["file"].endswith(".wav") else "flac"
         add_take(partial, samples, rate, form=form, gaps=(samples.shape[1],))
 
 
@@ -277,4 +293,11 @@ def _device(recorder: Recorder, folder: Path | None) -> AbstractContextManager[N
 def _listed(partial: Path) -> list[dict[str, Any]]:
     """Return the entries of the complete takes."""
     path = partial / TAKES
-    return list(sessions.load_json(path)) if path.exists() else []
+    rows = sessions.load_json(path) if path.exists() else []
+    for row in rows if isinstance(rows, list) else [rows]:
+        kinds = {"file": str, "gaps": list}
+        if not isinstance(row, dict) or not all(
+            isinstance(row.get(key), kind) for key, kind in kinds.items()
+        ):
+            raise BadInput(str(path), shown(row), "takes with file and gaps")
+    return list(rows)

@@ -5,28 +5,37 @@ as a whole (a key, a microphone) is refused; what is wrong with one take sets th
 its reason, and the rest goes on.
 """
 
-import json
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import yaml
-from annotated_types import Gt, Interval
+from annotated_types import Interval, Len
 from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.hardware.microphones.interface import Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import audio_files, manifests, media_files
-from ricochet.tasks.recordings.manifests import LEAST_RATE, MANIFEST, Digest, Rejected, StatedRig
-from ricochet.tasks.storage import checked_json
-from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
+from ricochet.tasks.recordings.manifests import (
+    LEAST_RATE,
+    MANIFEST,
+    Digest,
+    Frames,
+    Losses,
+    Rejected,
+    StatedRig,
+)
+from ricochet.tasks.storage import checked_json, checked_yaml, limits
+from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, expecting
 from ricochet.tasks.storage.files import read_bytes
 
 SCHEMA = "ricochet.session/1"
 DATA_FILE = Path("data.dvc")
+Share = Annotated[float, Interval(ge=0.0, le=1.0)]
+Signed = Annotated[float, Interval(ge=-1.0, le=1.0)]
+LARGEST, HEAVIEST = 1.0, 20.0  # m and kg, of a ball
 LIGHTEST, DENSEST = 2.0, 23_000.0  # kg/m^3: a beach ball, and more than any metal
 
 
@@ -41,8 +50,8 @@ class Take:
     __pydantic_config__ = EXACT
     file: Name
     sha256: Digest
-    frames: Whole
-    xruns: Whole
+    frames: Frames
+    xruns: Losses
 
 
 @dataclass(frozen=True)
@@ -57,16 +66,16 @@ class Truth:
     """
 
     __pydantic_config__ = EXACT
-    restitution: float
-    log10_concentration: float
+    restitution: Share
+    log10_concentration: Annotated[float, Interval(ge=-10.0, le=10.0)]
     viscoelastic: bool = False
-    slope: float = 0.0
-    tangential_loss: float = 0.0
-    tail_share: float = 0.0
-    tail_ratio: float = 1.0
-    scatter: float = 0.0
-    take_scatter: float = 0.0
-    drag: float = 0.0
+    slope: Signed = 0.0
+    tangential_loss: Signed = 0.0
+    tail_share: Share = 0.0
+    tail_ratio: Share = 1.0
+    scatter: Share = 0.0
+    take_scatter: Share = 0.0
+    drag: Annotated[float, Interval(ge=0.0, le=10.0)] = 0.0
 
 
 @dataclass(frozen=True)
@@ -100,9 +109,9 @@ class _Object:
     __pydantic_config__ = EXACT
     ball: Name
     surface: Name
-    drop_height: Annotated[float, Gt(0.0)] | None = None
-    diameter: Annotated[float, Interval(gt=0.0, le=1.0)] | None = None
-    mass: Annotated[float, Interval(gt=0.0, le=20.0)] | None = None
+    drop_height: Annotated[float, Interval(gt=0.0, le=1000.0)] | None = None
+    diameter: Annotated[float, Interval(gt=0.0, le=LARGEST)] | None = None
+    mass: Annotated[float, Interval(gt=0.0, le=HEAVIEST)] | None = None
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ class _Manifest:
     started_at: Moment
     rig: StatedRig
     object: _Object
-    takes: tuple[Take, ...]
+    takes: Annotated[tuple[Take, ...], Len(0, limits.TAKES)]
     truth: Truth = None  # type: ignore[assignment]  # absent, or an object: never null
 
 
@@ -156,8 +165,8 @@ def load_clip(path: Path) -> tuple[Float[ndarray, "channel frame"], int]:
 def data_digest(file: Path = DATA_FILE) -> str | None:
     """Return the digest by which DVC names all recordings, None where nothing is tracked."""
     try:
-        return str(yaml.safe_load(file.read_text())["outs"][0]["md5"])
-    except (OSError, KeyError, IndexError, TypeError, yaml.YAMLError):
+        return str(checked_yaml.read(file, "what DVC tracks")["outs"][0]["md5"])
+    except (BadInput, KeyError, IndexError, TypeError):
         return None
 
 
@@ -220,6 +229,9 @@ def parse(text: str | bytes, path: Path) -> tuple[Session, tuple[Take, ...]]:
 
 def check_density(diameter: float, mass: float, where: str) -> None:
     """Refuse a ball, its diameter in m and its mass in kg, that is of no material."""
+    if not (0.0 < diameter <= LARGEST and 0.0 < mass <= HEAVIEST):
+        expected = f"a ball of at most {LARGEST:g} m and {HEAVIEST:g} kg"
+        raise BadInput(where, f"{diameter:g} m and {mass:g} kg", expected)
     density = mass / (np.pi / 6.0 * diameter**3)
     if not LIGHTEST < density < DENSEST:
         expected = f"a ball of {LIGHTEST:g} to {DENSEST:g} kg/m^3: m and kg, not exchanged?"
@@ -228,7 +240,4 @@ def check_density(diameter: float, mass: float, where: str) -> None:
 
 def load_json(path: Path) -> Any:
     """Read a JSON file of a session; BadInput if it cannot be read or is not JSON."""
-    try:
-        return json.loads(read_bytes(path, "a session's file"))
-    except ValueError as error:
-        raise BadInput(str(path), f"no JSON: {error}", "a session's file") from error
+    return checked_json.parse(read_bytes(path, "a session's file"), str(path))

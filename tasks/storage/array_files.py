@@ -20,6 +20,9 @@ MOST_GROWTH = 100
 """Times the size of an archive that it may unpack to, ..."""
 SMALL = 2**20
 """... or so many bytes."""
+LARGEST_DIRECTORY = 2**17
+"""Bytes of the list of members."""
+_END, _END_SIGN, _LARGE_SIGN = 22, b"PK\5\6", b"PK\6\7"
 _KINDS = "biufU"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _HEADER = 4096  # bytes in which a header ends
@@ -39,6 +42,7 @@ def parse(content: bytes, where: str, *, largest: int) -> dict[str, NDArray[Any]
         BadInput: It is no archive, is damaged, or holds something else.
     """
     try:
+        _check_directory(content, where)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _members(archive, len(content), where, largest)
             return {name: _array(archive, member, where) for name, member in members.items()}
@@ -47,6 +51,18 @@ def parse(content: bytes, where: str, *, largest: int) -> dict[str, NDArray[Any]
     except Exception as error:  # of hostile bytes the parsers raise nearly anything
         found = f"no archive of numbers ({type(error).__name__})"
         raise BadInput(where, found, _EXPECTED) from error
+
+
+def _check_directory(content: bytes, where: str) -> None:
+    """Refuse a list of members that is too long before it is read."""
+    at = len(content) - _END
+    if content[at : at + 4] != _END_SIGN or content[-2:] != b"\0\0":  # a remark comes after it
+        at = content.rfind(_END_SIGN)
+    if at < 0 or at + _END > len(content):
+        raise BadInput(where, "no archive of numbers", _EXPECTED)
+    size = int.from_bytes(content[at + 12 : at + 16], "little")
+    if size > LARGEST_DIRECTORY or content[max(0, at - 20) :].startswith(_LARGE_SIGN):
+        raise BadInput(where, f"a list of arrays of {size} bytes", f"at most {LARGEST_DIRECTORY}")
 
 
 def _members(

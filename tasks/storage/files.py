@@ -17,16 +17,16 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import array_files
+from ricochet.tasks.storage import array_files, limits
 
 _LARGEST = 2**31
-"""Bytes of arrays that are kept, packed and unpacked."""
+"""Bytes of arrays that are kept, packed and unpacked, and of a file that is digested."""
 _SHOWN = 300
 """Characters of a path in a line."""
 _SEAL = "seal"
@@ -54,40 +54,62 @@ def output_folder(path: Path) -> Path:
     return path.resolve()
 
 
-def read_bytes(path: Path, expected: str) -> bytes:
-    """Read a file; BadInput, with what was expected, where it cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BadInput(str(path), error.strerror or str(error), expected) from error
-
-
-def read_regular(path: Path, expected: str, *, largest: int) -> bytes:
-    """Read a regular file of bounded size: no link, pipe or device, whoever put it there.
+def read_bytes(path: Path, expected: str, *, largest: int = limits.TEXT) -> bytes:
+    """Read a regular file of bounded size, or one that a link leads to.
 
     Args:
         expected: What the line says should be there where it cannot be read.
         largest: Bytes.
 
     Raises:
-        BadInput: It is none, cannot be read, or is larger.
+        BadInput: It is none (a pipe, a device, a folder), cannot be read, or is larger.
     """
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except (OSError, ValueError) as error:  # a ValueError of a path with a NUL
-        linked = isinstance(error, OSError) and error.errno == errno.ELOOP
-        found = "a link" if linked else getattr(error, "strerror", None) or str(error)
-        raise BadInput(shown(path), found, expected) from error
-    try:
+    with regular(path, expected, largest=largest) as file:
+        return _bounded(path, file, largest)
+
+
+def read_regular(path: Path, expected: str, *, largest: int) -> bytes:
+    """Read a regular file of bounded size, as `read_bytes`; a link is refused too."""
+    with regular(path, expected, largest=largest, links=False) as file:
+        return _bounded(path, file, largest)
+
+
+@contextlib.contextmanager
+def regular(path: Path, expected: str, *, largest: int, links: bool = True) -> Iterator[BinaryIO]:
+    """Open a regular file, whoever put it there, without ever waiting for it.
+
+    Args:
+        expected: What the line says should be there where it cannot be opened.
+        largest: Bytes.
+        links: Whether links are followed.
+
+    Raises:
+        BadInput: It is no regular file, cannot be opened, or is larger.
+    """
+    handle = _handle(path, expected, 0 if links else os.O_NOFOLLOW)
+    with open(handle, "rb") as file:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             raise BadInput(shown(path), "something that is no regular file", expected)
-        with open(handle, "rb", closefd=False) as file:
-            content = file.read(min(facts.st_size, largest) + 1)
-    finally:
-        os.close(handle)
+        if facts.st_size > largest:
+            raise BadInput(shown(path), f"{facts.st_size} bytes", f"at most {largest} bytes")
+        yield file
+
+
+def _handle(path: Path, expected: str, flags: int) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    except (OSError, ValueError) as error:  # a ValueError of a path with a NUL
+        linked = flags and isinstance(error, OSError) and error.errno == errno.ELOOP
+        found = "a link" if linked else getattr(error, "strerror", None) or str(error)
+        raise BadInput(shown(path), found, expected) from error
+
+
+def _bounded(path: Path, file: BinaryIO, largest: int) -> bytes:
+    """Read a file that may grow while it is read."""
+    content = file.read(min(os.fstat(file.fileno()).st_size, largest) + 1)
     if len(content) > largest:
-        raise BadInput(shown(path), f"{facts.st_size} bytes", f"at most {largest} bytes")
+        raise BadInput(shown(path), f"more than {largest} bytes", f"at most {largest} bytes")
     return content
 
 
@@ -225,11 +247,11 @@ def whole_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def sha256(source: Path | bytes) -> str:
-    """Return the digest of a file or of some bytes, in hexadecimal."""
+def sha256(source: Path | bytes, *, largest: int = _LARGEST) -> str:
+    """Return the digest of some bytes or of a regular file up to a size, in hexadecimal."""
     if isinstance(source, bytes):
         return hashlib.sha256(source).hexdigest()
-    with source.open("rb") as file:
+    with regular(source, "a file", largest=largest) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

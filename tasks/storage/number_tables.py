@@ -15,12 +15,11 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.files import read_bytes
 
-LARGEST = 2**26
-"""Bytes of a file."""
-MOST = 500_000
-"""Rows."""
+LARGEST = limits.TABLE
+MOST = limits.ROWS
 
 
 @dataclass(frozen=True)
@@ -53,17 +52,13 @@ def read(file: Path, expected: str) -> Rows:
     Raises:
         BadInput: If it is no file, too large, no text or empty.
     """
-    if file.exists() and (fault := _no_table(file)):
-        raise BadInput(str(file), fault, f"a file of at most {LARGEST // 2**20} MiB")
     try:
-        text = read_bytes(file, expected).decode("utf-8-sig")
-        rows = [row for row in csv.reader(io.StringIO(text)) if row]
+        text = read_bytes(file, expected, largest=LARGEST).decode("utf-8-sig")
+        rows = _rows(file, text)
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadInput(str(file), "no text", f"text with {expected}") from error
     if not rows:
         raise BadInput(str(file), "nothing", expected)
-    if len(rows) > MOST + 1:
-        raise BadInput(str(file), f"{len(rows)} rows", f"at most {MOST}")
     named = number(rows[0][0]) is None
     names = tuple(name.strip() for name in rows[0]) if named else ()
     return Rows(file, names, rows[named:], 1 + named)
@@ -75,13 +70,15 @@ def numbers(rows: Rows, columns: int) -> Float[ndarray, "row column"]:
     Raises:
         BadInput: If a row has another number of cells, or a cell is no finite number.
     """
+    for place, row in enumerate(rows.cells):  # before an array of that size is made
+        if len(row) != columns:
+            key = f"{rows.file}: row {rows.first + place}"
+            raise BadInput(key, f"{len(row)} cells", f"{columns}")
     found = np.empty((len(rows.cells), columns))
     for place, row in enumerate(rows.cells):
         cells = [number(cell) for cell in row]
-        key = f"{rows.file}: row {rows.first + place}"
-        if len(cells) != columns:
-            raise BadInput(key, f"{len(cells)} cells", f"{columns}")
         if None in cells:
+            key = f"{rows.file}: row {rows.first + place}"
             raise BadInput(key, repr(row[cells.index(None)][:40]), "a finite number")
         found[place] = cells
     return found
@@ -96,11 +93,19 @@ def number(cell: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _no_table(file: Path) -> str:
-    """Return what a file is that cannot be a table, or nothing."""
-    if file.is_dir():
-        return "a folder"
-    if not file.is_file():
-        return "no plain file"
-    size = file.stat().st_size
-    return f"{size} bytes" if size > LARGEST else ""
+def _rows(file: Path, text: str) -> list[list[str]]:
+    """Return the rows of a file that have cells; no more are made once there are too many."""
+    rows, cells = list[list[str]](), 0
+    for row in csv.reader(io.StringIO(text)):
+        if not row:
+            continue
+        if len(row) > limits.COLUMNS:
+            where = f"{file}: row {len(rows) + 1}"
+            raise BadInput(where, f"{len(row)} cells", f"at most {limits.COLUMNS}")
+        rows.append(row)
+        cells += len(row)
+        if len(rows) > MOST + 1:
+            raise BadInput(str(file), f"more than {MOST} rows", f"at most {MOST}")
+        if cells > limits.CELLS:
+            raise BadInput(str(file), f"more than {limits.CELLS} cells", f"at most {limits.CELLS}")
+    return rows

@@ -9,7 +9,6 @@
 arrays are refused, pickled ones are never read, and sizes are bounded before anything is unpacked.
 """
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,11 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput, unknown_key
+from ricochet.tasks.storage import array_files, limits
+from ricochet.tasks.storage.files import read_bytes
 
-LARGEST = 2**30
-"""Bytes of all arrays, unpacked."""
+LARGEST = limits.ARRAYS
+"""Bytes of all arrays, packed or unpacked."""
 FEWEST_CASES, FEWEST_DRAWS = 20, 20
 MOST_PARAMETERS, MOST_VALUES = 50, 100
 LONGEST_NAME = 40
@@ -59,24 +60,15 @@ def read(path: Path) -> Samples:
 def _arrays(path: Path) -> dict[str, ndarray]:
     """Return all arrays, once their number and size are known to be what is expected."""
     expected = "arrays truth and draws in a file of numpy.savez"
+    content = read_bytes(path, expected, largest=LARGEST)
     try:
-        with zipfile.ZipFile(path) as archive:
-            sizes = {each.filename: each.file_size for each in archive.infolist()}
-        for name in sizes:
-            if name.removesuffix(".npy") not in _NAMES:
-                raise unknown_key(str(path), name.removesuffix(".npy"), _NAMES)
-        if sum(sizes.values()) > LARGEST:
-            found = f"{sum(sizes.values()) / 2**20:.0f} MiB"
-            raise BadInput(str(path), found, f"at most {LARGEST / 2**20:.0f} MiB")
-        with np.load(path, allow_pickle=False) as content:
-            return {name: content[name] for name in content.files}
-    except BadInput:
-        raise
-    except OSError as error:
-        raise BadInput(str(path), error.strerror or "nothing that can be read", expected) from error
-    except (ValueError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
-        found = f"a file that cannot be read ({type(error).__name__}: {error})"
-        raise BadInput(str(path), found, expected) from error
+        arrays = array_files.parse(content, str(path), largest=LARGEST)
+    except BadInput as error:
+        raise BadInput(error.where, error.found, f"{error.expected}: {expected}") from error
+    for name in arrays:
+        if name not in _NAMES:
+            raise unknown_key(str(path), name, _NAMES)
+    return arrays
 
 
 def _numbers(path: Path, arrays: dict[str, Any], name: str) -> Float[ndarray, "..."]:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 from annotated_types import Interval
 
+from ricochet.tasks.general_settings import File, Words
+
 
 @dataclass(frozen=True)
 class LearntImpacts:
@@ -19,8 +21,8 @@ class LearntImpacts:
 class Batting:
     """What a controller is learnt from, and its name."""
 
-    set: str
-    recording: str
+    set: Words
+    recording: File
     impacts: Annotated[int, Interval(ge=60, le=20_000)]
     flights: Annotated[int, Interval(ge=10, le=1000)]
 

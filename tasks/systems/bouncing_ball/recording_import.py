@@ -33,6 +33,7 @@ from ricochet.tasks.recordings import importing, manifests, microphones_file, re
 from ricochet.tasks.recordings.microphones_file import StatedMicrophones
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.files import sha256, whole_folder, write_json
 from ricochet.tasks.systems.bouncing_ball import import_notes
 from ricochet.tasks.systems.bouncing_ball.calibration import detections
@@ -138,7 +139,7 @@ def _refuse_copies(files: Sequence[Path]) -> None:
     """Refuse a recording that is there twice under two names: it would count twice."""
     found: dict[str, Path] = {}
     for path in files:
-        other = found.setdefault(sha256(path), path)
+        other = found.setdefault(sha256(path, largest=limits.SOUND), path)
         if other is not path:
             raise BadInput(str(path), f"the same sound as {other.name}", "each recording once")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from annotated_types import Gt
+from annotated_types import Interval, Len
 from jaxtyping import Float
 from numpy import ndarray
 
@@ -28,9 +28,16 @@ from ricochet.models.systems.drawers import tracks
 from ricochet.models.systems.drawers.labels import SAMPLE_RATE
 from ricochet.models.systems.drawers.tracks import Track
 from ricochet.tasks.recordings import audio_files, manifests
-from ricochet.tasks.recordings.manifests import MANIFEST, Digest, Rejected, StatedRig
-from ricochet.tasks.storage import checked_json
-from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
+from ricochet.tasks.recordings.manifests import (
+    MANIFEST,
+    Digest,
+    Frames,
+    Losses,
+    Rejected,
+    StatedRig,
+)
+from ricochet.tasks.storage import checked_json, limits
+from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, expecting
 from ricochet.tasks.storage.files import digest_of, read_bytes, sha256
 from ricochet.tasks.systems.drawers import track_files
 
@@ -57,11 +64,11 @@ class StatedTake:
     __pydantic_config__ = EXACT
     file: Name
     sha256: Digest
-    frames: Whole
-    xruns: Whole = 0
+    frames: Frames
+    xruns: Losses = 0
     vision: Name | None = None
     motion: Name | None = None
-    light_off_at: Annotated[float, Gt(0.0)] | None = None
+    light_off_at: Annotated[float, Interval(gt=0.0, le=86_400.0)] | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,7 @@ class _Manifest:
     started_at: Moment
     rig: StatedRig
     object: _Object
-    takes: tuple[StatedTake, ...] = field(default=())
+    takes: Annotated[tuple[StatedTake, ...], Len(0, limits.TAKES)] = field(default=())
 
 
 def read(folder: Path) -> tuple[Session, list[Take]]:
@@ -236,7 +243,11 @@ def digest(folders: Sequence[Path]) -> str:
             found.append([sha256(folder / MANIFEST)])
             continue
         names = [name for take in session.takes for name in (take.vision, take.motion) if name]
-        tracks_found = [sha256(folder / name) for name in names if (folder / name).is_file()]
+        tracks_found = [
+            sha256(folder / name, largest=limits.TABLE)
+            for name in names
+            if (folder / name).is_file()
+        ]
         found.append([sha256(folder / MANIFEST), *tracks_found])
     return digest_of(sorted(found))
 

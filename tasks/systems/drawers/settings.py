@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Interval
+
+from ricochet.tasks.general_settings import Files, Microphones, Words
 
 
 @dataclass(frozen=True)
 class DrawerSessions:
     """What is recorded of a drawer, and by which ring of microphones."""
 
-    drawer: str
+    drawer: Words
     array: Literal["ring-4", "ring-6"]
     place: Literal["side", "front"]
-    microphones: list[Any]
+    microphones: Microphones
     takes: Annotated[int, Interval(ge=1, le=1000)]
     seconds: Annotated[float, Interval(ge=5.0, le=3600.0)]
     light_off: Annotated[float, Interval(ge=0.1, le=3600.0)]
@@ -24,7 +26,7 @@ class DrawerSessions:
 class LearntDrawer:
     """From which sessions it is learnt what a drawer sounds like."""
 
-    recordings: list[str]
+    recordings: Files
     recorded: Annotated[int, Interval(ge=2, le=200)]
 
 
@@ -33,7 +35,7 @@ class DrawerGate:
     """On how many takes a package is tried before it becomes champion."""
 
     takes: Annotated[int, Interval(ge=6, le=1000)]
-    recordings: list[str]
+    recordings: Files
     chance: Annotated[float, Interval(ge=1e-4, le=0.5)]
 
 

@@ -14,9 +14,10 @@ import mujoco
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies import mujoco_motion
 from ricochet.tasks.storage.files import read_bytes
+from ricochet.tasks.systems.rigid_bodies import model_compiling
 
 LARGEST = 2**22
-"""Bytes of an XML file."""
+"""Bytes of an XML file, and of all that it includes."""
 LARGEST_ASSET = 2**25
 """Bytes of a mesh, a texture and the like."""
 MOST_FILES = 200
@@ -34,11 +35,7 @@ def read(file: Path) -> mujoco.MjModel:
         BadInput: If it is no model, refers to a file outside its folder or to a plugin, or its
             joints are not hinges and slides alone.
     """
-    _check(file)
-    try:
-        model = mujoco.MjModel.from_xml_path(str(file))
-    except (ValueError, mujoco.FatalError) as error:
-        raise BadInput(str(file), str(error)[:300], "a model that MuJoCo compiles") from error
+    model = model_compiling.compiled(file, _checked(file))
     reason = mujoco_motion.refused(model)
     if reason is not None:
         found, _, expected = reason.partition(", expected ")
@@ -48,9 +45,13 @@ def read(file: Path) -> mujoco.MjModel:
     return model
 
 
-def _check(file: Path) -> None:
-    """Refuse what reaches outside the folder, in the file or in those that it includes."""
-    home, waiting = file.resolve().parent, [file]
+def _checked(file: Path) -> list[ElementTree.Element]:
+    """Return the elements of a file and of those that it includes.
+
+    Raises:
+        BadInput: If one of them reaches outside the folder, or they are too large.
+    """
+    home, waiting, size = file.resolve().parent, [file], 0
     roots: dict[Path, ElementTree.Element] = {}
     while waiting:
         each = waiting.pop()
@@ -58,18 +59,21 @@ def _check(file: Path) -> None:
             continue
         if len(roots) == MOST_FILES:
             raise BadInput(str(file), f"more than {MOST_FILES} files", "fewer")
+        size += each.stat().st_size if each.is_file() else 0
+        if size > LARGEST:
+            raise BadInput(str(file), f"{size} bytes of XML", f"at most {LARGEST}")
         root = roots[each.resolve()] = _parsed(each)
         if each == file and root.tag != "mujoco":
             raise BadInput(str(file), f"<{root.tag[:40]}>", EXPECTED)
         waiting += _within(each, root, home, _folders(roots.values()))
     for each, root in roots.items():  # an included file may name folders of all
         _within(each, root, home, _folders(roots.values()))
+    return list(roots.values())
 
 
 def _parsed(file: Path) -> ElementTree.Element:
     """Return the elements of a file; without entities, which may be files or grow without end."""
-    _check_size(file, LARGEST)
-    content = read_bytes(file, EXPECTED)
+    content = read_bytes(file, EXPECTED, largest=LARGEST)
     if re.search(rb"<!\s*(DOCTYPE|ENTITY)", content, re.IGNORECASE) or b"\0" in content:
         raise BadInput(str(file), "a document type, entities or bytes that are no text", EXPECTED)
     try:

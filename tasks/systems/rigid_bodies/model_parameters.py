@@ -21,15 +21,14 @@ from typing import Any
 
 import mujoco
 import torch
-import yaml
 from jaxtyping import Bool
 from torch import Tensor
 
-from ricochet.models.core.bad_input import BadInput, unknown_key
+from ricochet.models.core.bad_input import BadInput, shown, unknown_key
 from ricochet.models.inference.limits import Limits
 from ricochet.models.systems.rigid_bodies import mujoco_parameters
 from ricochet.models.systems.rigid_bodies.mujoco_parameters import Place
-from ricochet.tasks.storage.files import read_bytes
+from ricochet.tasks.storage import checked_yaml
 
 LARGEST = 2**16
 """Bytes of the file."""
@@ -100,12 +99,7 @@ def read(file: Path, model: mujoco.MjModel) -> Unknown:
 
 def _content(file: Path) -> Mapping[Any, Any]:
     """Return the names with their entries, neither too many nor none."""
-    if file.exists() and not (file.is_file() and file.stat().st_size <= LARGEST):
-        raise BadInput(str(file), "a folder, a device or more", f"at most {LARGEST // 1024} KiB")
-    try:
-        found = yaml.load(read_bytes(file, EXPECTED).decode(), Loader=_Loader)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise BadInput(str(file), f"no YAML: {str(error)[:200]}", EXPECTED) from error
+    found = checked_yaml.read(file, EXPECTED, largest=LARGEST)
     if not isinstance(found, dict) or not found:
         raise BadInput(str(file), type(found).__name__ if found else "nothing", EXPECTED)
     if len(found) > MOST:
@@ -118,27 +112,9 @@ def _content(file: Path) -> Mapping[Any, Any]:
     return found
 
 
-class _Loader(yaml.SafeLoader):
-    """Values alone, and no key twice."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        """Refuse references, by which a short text may stand for a long one."""
-        if self.check_event(yaml.events.AliasEvent):
-            raise yaml.YAMLError("a reference to another entry")
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        """Refuse a key that is there twice."""
-        keys = [each.value for each, _ in node.value]
-        twice = [key for key in keys if isinstance(key, str) and keys.count(key) > 1]
-        if twice:
-            raise yaml.YAMLError(f"{twice[0]} twice")
-        return super().construct_mapping(node, deep)
-
-
 def _entry(where: str, value: Any, model: mujoco.MjModel) -> _Entry:
     if not isinstance(value, dict):
-        raise BadInput(where, repr(value)[:80], ", ".join(KEYS))
+        raise BadInput(where, shown(value), ", ".join(KEYS))
     for key in value:
         if key not in KEYS:
             raise unknown_key(where, key, KEYS)
@@ -158,13 +134,13 @@ def _entry(where: str, value: Any, model: mujoco.MjModel) -> _Entry:
     if logarithmic and not low > 0.0:
         raise BadInput(f"{where}.low", f"{low:g}", "a positive number, as it is logarithmic")
     if not isinstance(unit, str | int) or not 0 < len(str(unit)) <= LONGEST:
-        raise BadInput(f"{where}.unit", repr(unit)[:80], f"a word of {LONGEST} letters at most")
+        raise BadInput(f"{where}.unit", shown(unit), f"a word of {LONGEST} letters at most")
     return _Entry(place, low, high, str(unit), logarithmic)
 
 
 def _place(where: str, words: Any, model: mujoco.MjModel) -> Place:
     if not isinstance(words, str) or len(words) > 400:
-        raise BadInput(where, repr(words)[:80], "words such as body bob mass")
+        raise BadInput(where, shown(words), "words such as body bob mass")
     try:
         return mujoco_parameters.find(model, words)
     except ValueError as error:
@@ -179,7 +155,7 @@ def _number(where: str, value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         found = math.nan
     if not math.isfinite(found):
-        raise BadInput(where, repr(value)[:80], "a finite number")
+        raise BadInput(where, shown(value), "a finite number")
     return found
 
 

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Interval, Len
+from annotated_types import Interval, Len
 
-from ricochet.tasks.general_settings import Count, Size
+from ricochet.tasks.general_settings import File, Files
 
+Seconds = Annotated[float, Interval(ge=1e-9, le=86_400.0)]
+Repeats = Annotated[int, Interval(ge=1, le=10_000)]
 Span = Annotated[float, Interval(ge=0.1, le=60.0)]
 Instants = Annotated[list[Annotated[float, Interval(ge=0.0, le=1e5)]], Len(1, 20)]
 Particles = Annotated[int, Interval(ge=8, le=10_000)]
@@ -17,10 +19,10 @@ Particles = Annotated[int, Interval(ge=8, le=10_000)]
 class Pendulum:
     """How much of a double pendulum is learnt from, and how much is computed."""
 
-    seeds: Count
-    repeats: Count
-    films: str
-    seconds: Size
+    seeds: Repeats
+    repeats: Repeats
+    films: File
+    seconds: Seconds
     span: Span
     instants: Instants
     particles: Particles
@@ -42,8 +44,8 @@ class Model:
 class ShakenBox:
     """How much is computed of weights in a shaken box."""
 
-    placements: Count
-    seconds: Size
+    placements: Repeats
+    seconds: Seconds
     rounds: Annotated[int, Interval(ge=2, le=10_000)]
     discrepancy: Annotated[float, Interval(ge=1e-6, le=0.1)]
     simulations: Annotated[int, Interval(ge=100, le=1_000_000)]
@@ -55,11 +57,11 @@ class PendulumGate:
     """How much a posterior of a pendulum is tried before it becomes champion."""
 
     particles: Annotated[int, Interval(ge=8, le=10_000)]
-    trials: Annotated[int, Ge(2)]
+    trials: Annotated[int, Interval(ge=2, le=10_000)]
     span: Annotated[float, Interval(ge=0.1, le=60.0)]
     trial_particles: Annotated[int, Interval(ge=8, le=10_000)]
-    futures: Annotated[int, Ge(20)]
-    crossings: Annotated[int, Ge(20)]
+    futures: Annotated[int, Interval(ge=20, le=10_000)]
+    crossings: Annotated[int, Interval(ge=20, le=10_000)]
     chance: Annotated[float, Interval(gt=0.0, le=0.2)]
 
 
@@ -68,7 +70,7 @@ class NightlyPendulum:
     """Whether the scheduled flow infers and validates a pendulum, and from which recordings."""
 
     pendulum: bool
-    pendulum_files: list[str]
+    pendulum_files: Files
 
 
 SECTIONS: Mapping[str, type] = {

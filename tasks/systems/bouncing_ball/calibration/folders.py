@@ -9,12 +9,12 @@ a pair of its name is calibrated. The `result.json`
 above several results is their index.
 """
 
-import json
 import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import write_json, writing
 from ricochet.tasks.storage.provenance import artifacts
 
@@ -64,7 +64,7 @@ def clear(folder: Path) -> None:
 def of_recording(place: Path, digest: str) -> Path:
     """Return the folder of a recording: another one where the place has the result of another."""
     try:
-        there = json.loads((place / "details.json").read_text())["recordings"]
+        there = checked_json.load(place / "details.json")["recordings"]
     except (OSError, ValueError, LookupError, TypeError):
         return place
     return place if there == digest else place.with_name(f"{place.name}-{digest[:8]}")
@@ -73,7 +73,7 @@ def of_recording(place: Path, digest: str) -> Path:
 def make_room(place: Path) -> Path | None:
     """Move the result of a recording away from where a pair's will lie; return where it is then."""
     try:
-        details = json.loads((place / "details.json").read_text())
+        details = checked_json.load(place / "details.json")
         moved = place.with_name(f"{place.name}-{details['recordings'][:8]}")
     except (OSError, ValueError, LookupError, TypeError):
         return None
@@ -97,8 +97,8 @@ def write_index(folders: Mapping[str, Path], out: Path) -> None:
 def _occupant(out: Path) -> str | None:
     """Return the pair, or the file of the recording, whose result lies in a folder itself."""
     try:
-        details = json.loads((out / "details.json").read_text())
-        result = json.loads((out / "result.json").read_text())
+        details = checked_json.load(out / "details.json")
+        result = checked_json.load(out / "result.json")
         if details.get("channels") is not None:
             return str(result["sessions"][0])
         return f"{result['object']['ball']}-{result['object']['surface']}"
@@ -109,7 +109,7 @@ def _occupant(out: Path) -> str | None:
 def _read(path: Path) -> dict[str, str] | None:
     """Return the paths of an index by name, None if there is none; never one out of its folder."""
     try:
-        index = json.loads(path.read_text())
+        index = checked_json.load(path)
         paths = index["pairs"] if index["schema"] == INDEX else None
     except (OSError, ValueError, LookupError, TypeError):
         return None

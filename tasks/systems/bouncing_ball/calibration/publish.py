@@ -3,7 +3,6 @@
 Every step finds its own earlier result, so that running again adds nothing.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -15,6 +14,7 @@ from ricochet.tasks.recordings import sessions
 from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import digest_of
 from ricochet.tasks.storage.provenance import workplace
 from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
@@ -51,7 +51,7 @@ def publish_target(
 
     Returns the result with `registered` filled in, or with `withheld` in its place, and the run.
     """
-    details = json.loads((target.folder / "details.json").read_text())
+    details = checked_json.load(target.folder / "details.json")
     digest = data_digest(target)
     tags = {
         "ricochet.pair": target.name,
@@ -102,9 +102,7 @@ def publish_comparison(
         with np.load(target.folder / "samples.npz") as arrays:
             samples[target.name] = arrays["theta"]
     tracker.client.log_figure(run.run_id, calibration.comparison(samples), COMPARISON)
-    results = {
-        target.name: json.loads((target.folder / "result.json").read_text()) for target in children
-    }
+    results = {target.name: checked_json.load(target.folder / "result.json") for target in children}
     described = _described(run, results, COMPARISON)
     tracker.client.set_tag(run.run_id, runs.DESCRIPTION, described)
     for child in children.values():

@@ -1,6 +1,5 @@
 """What a calibration says at the terminal: the numbers, what was set aside, ratio by bounce."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ricochet.tasks.storage import checked_json
 from ricochet.tasks.systems.bouncing_ball.calibration import plain_words
 from ricochet.tasks.systems.bouncing_ball.figures import member_weights
 
@@ -24,7 +24,7 @@ def lines(results: Mapping[str, Mapping[str, Any]], out: Path) -> list[str]:
     """Describe results by name: `result`, `folder`, and whether it is `unchanged`."""
     said: list[str] = []
     for name, entry in results.items():
-        details = json.loads((Path(entry["folder"]) / "details.json").read_text())
+        details = checked_json.load(Path(entry["folder"]) / "details.json")
         said += _target(name, entry["result"], details, unchanged=bool(entry["unchanged"]))
         if "replaces" in entry:
             said.append(f"  replaces the earlier answer ({entry['replaces']})")

@@ -6,7 +6,6 @@
 is. `result.json` comes last.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console.progress import bar
+from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems.bouncing_ball.calibration import folders
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
@@ -27,8 +27,8 @@ from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
 def cached_result(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any] | None:
     """Return the `result.json` of an earlier run of the same key, or None where there is none."""
     try:
-        details = json.loads((target.folder / "details.json").read_text())
-        result = json.loads((target.folder / "result.json").read_text())
+        details = checked_json.load(target.folder / "details.json")
+        result = checked_json.load(target.folder / "result.json")
     except (OSError, ValueError):
         return None
     return dict(result) if details.get("key") == key(target, request) else None
@@ -153,7 +153,7 @@ def metrics(result: Mapping[str, Any]) -> dict[str, float]:
 def _earlier_ball(target: CalibrationTarget) -> str | None:
     """Return the ball that an earlier answer to the same bare recording was for, if it is there."""
     try:
-        result = json.loads((target.folder / "result.json").read_text())
+        result = checked_json.load(target.folder / "result.json")
         ball = result["object"]
         named = str(ball["ball"]) if "air_temperature" in ball else "no ball named"
     except (OSError, ValueError, LookupError, TypeError):

@@ -16,6 +16,7 @@ from ricochet.tasks.recordings import manifests, media_files
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.registry.packages import MANIFEST
 from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.files import digest_of, sha256
 from ricochet.tasks.storage.provenance import code_digest, git_commit, workplace
 from ricochet.tasks.systems.bouncing_ball.calibration import folders
@@ -206,7 +207,7 @@ def _refuse_clips(folder: Path) -> None:
 def _bare_target(path: Path, folder: Path, *, several: bool) -> CalibrationTarget:
     if not path.is_file():
         raise BadInput(str(path), "nothing", "a recording")
-    digest = sha256(path)
+    digest = sha256(path, largest=limits.SOUND)
     if several:
         folder = folders.of_recording(folder, digest)
     return CalibrationTarget(path.stem, (path,), folder, digest, bare=True)
@@ -216,9 +217,9 @@ def _digest(package: Path) -> str:
     """Digest a density that was named, by its manifest, which holds the digests of the rest."""
     try:
         return sha256(package / MANIFEST)
-    except OSError as error:
-        found = error.strerror or str(error)
-        raise BadInput(f"--density {package / MANIFEST}", found, "a density's package") from error
+    except BadInput as error:
+        where = f"--density {package / MANIFEST}"
+        raise BadInput(where, error.found, "a density's package") from error
 
 
 def _identity(folder: Path) -> tuple[str, str]:
@@ -228,11 +229,16 @@ def _identity(folder: Path) -> tuple[str, str]:
     """
     manifest = folder / manifests.MANIFEST
     session, takes = recordings.read_manifest(manifest)
-    there = {
-        entry.file: sha256(folder / entry.file) if (folder / entry.file).is_file() else "missing"
-        for entry in takes
-    }
+    there = {entry.file: _digest_of_sound(folder / entry.file) for entry in takes}
     digest = sha256(manifest)
     if any(there[entry.file] != entry.sha256 for entry in takes):
         digest = digest_of([digest, there])
     return f"{session.ball}-{session.surface}", digest
+
+
+def _digest_of_sound(path: Path) -> str:
+    """Return the digest of a take, or a word where none can be read."""
+    try:
+        return sha256(path, largest=limits.SOUND)
+    except BadInput:
+        return "missing"

@@ -6,7 +6,6 @@ refuses every address, and any program but its own. It can be sent by mail and o
 
 import base64
 import hashlib
-import json
 import re
 import shlex
 import string
@@ -18,6 +17,7 @@ from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import sessions
+from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import read_bytes, write_bytes
 from ricochet.tasks.systems.bouncing_ball.calibration import (
     bounce_table,
@@ -41,8 +41,8 @@ def write(recording: Path, folder: Path) -> Path:
     Raises:
         BadInput: If one of them cannot be read, or is another recording's.
     """
-    result = json.loads(read_bytes(folder / "result.json", "a result"))
-    details = json.loads(read_bytes(folder / "details.json", "the result's details"))
+    result = checked_json.load(folder / "result.json", "a result")
+    details = checked_json.load(folder / "details.json", "the result's details")
     if result["sessions"] != [recording.name]:
         raise BadInput(str(folder), f"results of {result['sessions']}", f"of {recording.name}")
     bounces = bounce_table.read(read_bytes(folder / "bounces.csv", "bounces").decode())

@@ -4,7 +4,6 @@ Of a `result.json` of `ricochet.calibration/2` the most probable member and the 
 known of each of its parameters; of `ricochet.calibration/1`, and of a weak answer, the paper's.
 """
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,9 +17,9 @@ from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.chains import family, parameters
 from ricochet.models.systems.bouncing_ball.chains.parameters import NAMES
 from ricochet.models.systems.bouncing_ball.planning.planned_sessions import KnownBall
+from ricochet.tasks.storage import checked_json
 
 SCHEMAS = ("ricochet.calibration/1", "ricochet.calibration/2")
-_LARGEST = 2**24
 NORMAL_90 = 1.645
 """Half the width of a central 90 % interval, in standard deviations."""
 _LEAST_WEIGHT, _MOST_MEMBERS = 0.02, 3
@@ -61,13 +60,7 @@ class Planned:
 
 def read(path: Path) -> dict[str, Any]:
     """Read a calibration's result.json; `BadInput` if it cannot be."""
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise BadInput(str(path), "a file too large", "a calibration's result.json")
-        return dict(json.loads(path.read_text()))
-    except (OSError, ValueError, TypeError) as error:
-        expected = "the folder of one calibration, with its result.json"
-        raise BadInput(str(path), "nothing that can be read", expected) from error
+    return checked_json.load(path, "the folder of one calibration, with its result.json")
 
 
 def of_result(result: Mapping[str, Any], where: str) -> Planned:

@@ -20,8 +20,8 @@ from ricochet.tasks.systems.bouncing_ball.settings import Drops
 
 @pytest.mark.parametrize("places", ["[[0, 0]]", "[]", "[[0, 0, x]]", "[[.nan, 0, 0]]"])
 def test_places_of_microphones_are_three_finite_numbers_each(places: str) -> None:
-    chosen = catalogue.load_settings(overrides=[f"capture.microphones={places}"])
     with pytest.raises(BadInput, match=r"capture\.microphones"):
+        chosen = catalogue.load_settings(overrides=[f"capture.microphones={places}"])
         capture.open_rig("simulated", chosen, seed=0)
 
 

@@ -1,0 +1,40 @@
+"""The limits of what is read: sizes, counts, depths, lengths and ranges, all of them here.
+
+A reader checks them before it reads or allocates what they bound, so that refusing a file takes at
+most a gigabyte. What is registered has limits of its own (`tasks/registry`).
+"""
+
+TEXT = 2**24
+"""Bytes of a file of JSON or XML: a manifest, a result, a model."""
+SETTINGS = 2**18
+"""Bytes of a file of YAML, and characters of a `--set`."""
+TABLE = 2**25
+"""Bytes of a file of commas."""
+SOUND = 2**28
+"""Bytes of a file of sound."""
+ARRAYS = 2**27
+"""Bytes of an archive of arrays, packed or unpacked."""
+
+DEPTH = 32
+"""Lists and objects within one another, in JSON and YAML."""
+DIGITS = 300
+"""Of a number in JSON or YAML: whatever has fewer is no more than a double holds."""
+LONGEST = 4096
+"""Characters of a text: a path."""
+
+ROWS = 500_000
+COLUMNS = 1000
+CELLS = 5_000_000
+
+TAKES = 10_000
+"""Of a session."""
+CHANNELS = 64
+"""Of a recording, and so microphones of a rig."""
+SAMPLES = 2**25
+"""Of a recording, in all channels together: 11 minutes of one at 48 kHz, 100 s of seven."""
+RATES = (8000, 384_000)
+"""Hz; below the first clicks are not detected apart."""
+FARTHEST = 50.0
+"""m, of a coordinate of a microphone."""
+LOSSES = 10**9
+"""Gaps of a take."""
