@@ -120,9 +120,10 @@ def read_package(folder: Path, *, reader: Reader, name: str | None = None) -> Pa
         git_commit=manifest["git_commit"],
         settings=manifest["settings"],
     )
-    _check_meaning(folder, package, reader)
-    for prefix, evaluate in _outputs(reader):
-        _self_test(folder, package, _unprefixed(prefix, reference), evaluate)
+    with np.errstate(all="ignore"):  # numbers without bound are refused, not warned of
+        _check_meaning(folder, package, reader)
+        for prefix, evaluate in _outputs(reader):
+            _self_test(folder, package, _unprefixed(prefix, reference), evaluate)
     if not _unprefixed("output.", reference):
         raise BadInput(str(folder), "a self-test without outputs", "reference outputs")
     return package
