@@ -1,9 +1,10 @@
 """The manifest of a package: read within bounds and checked for meaning.
 
-What is refused: text that is no JSON object within bounds (`bounded_json`); other keys than `KEYS`; another name than the one that was asked for, or one that no registry could hold;
-digests that are none; a kind, a data digest or a commit that is no short printable text; parameters
-whose names are alike or no text, or whose bounds are no finite numbers in order; a prior that is
-not uniform within them.
+What is refused: text that is no JSON object within bounds (`bounded_json`); other keys than `KEYS`;
+another name than the one that was asked for, or one that no registry could hold; digests that are
+none; a kind, a data digest or a commit that is no short printable text; parameters whose names are
+alike or no text, or whose bounds are no finite numbers in order; a prior that is not uniform within
+them.
 """
 
 import re
@@ -13,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry.bounded_json import LARGEST_NUMBER, parse_object
+from ricochet.tasks.registry.bounded_json import parse_object
 from ricochet.tasks.registry.kinds import Reader
 
 _FACTS = {"schema", "name", "kind", "data_digest", "git_commit", "settings"}
 KEYS = {*_FACTS, "parameters", "prior", "files"}
 MOST_PARAMETERS, LONGEST_TEXT = 200, 200
+LARGEST_BOUND = 1e15
 _HEXADECIMAL = set("0123456789abcdef")
 _DIGITS = 64  # of a sha256
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,98}[A-Za-z0-9])?")
@@ -137,8 +139,8 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether it is a number that double precision can hold."""
-    return type(value) in (int, float) and abs(value) <= LARGEST_NUMBER
+    """Return whether it is a number that a parameter can be bounded by."""
+    return type(value) in (int, float) and abs(value) <= LARGEST_BOUND
 
 
 def _short(value: Any) -> str:

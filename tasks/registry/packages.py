@@ -13,7 +13,7 @@ of a header is bounded before it is trusted.
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -120,12 +120,20 @@ def read_package(folder: Path, *, reader: Reader, name: str | None = None) -> Pa
         git_commit=manifest["git_commit"],
         settings=manifest["settings"],
     )
-    _check_meaning(folder, package, reader)
-    for prefix, evaluate in _outputs(reader):
-        _self_test(folder, package, _unprefixed(prefix, reference), evaluate)
+    with np.errstate(all="ignore"):  # numbers without bound are refused, not warned of
+        _check_meaning(folder, package, reader)
+        for prefix, evaluate in _outputs(reader):
+            _self_test(folder, package, _unprefixed(prefix, reference), evaluate)
     if not _unprefixed("output.", reference):
         raise BadInput(str(folder), "a self-test without outputs", "reference outputs")
     return package
+
+
+def check_names(package: Package, names: Iterable[str], where: str) -> None:
+    """Refuse arrays that are missing, and ones beside those that a kind has: `BadInput`."""
+    if other := sorted(set(package.arrays) ^ set(names)):
+        listed = ", ".join(other)[:200]
+        raise BadInput(f"{where}: arrays", f"{listed} missing or beside", "those of the kind")
 
 
 def _manifest(package: Package, folder: Path, reader: Reader) -> dict[str, Any]:
@@ -193,8 +201,8 @@ def _outputs(reader: Reader) -> tuple[tuple[str, Evaluate], ...]:
 
 
 def _check_meaning(folder: Path, package: Package, reader: Reader) -> None:
-    """Refuse arrays that are no numbers, and what the kind refuses."""
-    for name, array in package.arrays.items():
+    """Refuse arrays and inputs that are no numbers, and what the kind refuses."""
+    for name, array in (*package.arrays.items(), *package.inputs.items()):
         if array.dtype.kind not in "biuf" or np.isnan(array).any():
             raise BadInput(f"{folder}: {name[:80]}", f"{array.dtype}, or NaN", "numbers")
     if reader.check is not None:
@@ -215,6 +223,9 @@ def _self_test(folder: Path, package: Package, outputs: Arrays, evaluate: Evalua
     same = set(found) == set(outputs) and all(
         np.allclose(found[name], outputs[name], rtol=1e-5, atol=1e-6) for name in outputs
     )
+    for name, values in found.items():
+        if np.isnan(values).any() or (values == np.inf).any():
+            raise BadInput(f"{folder}: {name}"[:300], "outputs without bound", "finite ones")
     if not same:
         raise BadInput(str(folder), "a failed self-test", "the reference outputs, reproduced")
 

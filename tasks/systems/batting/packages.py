@@ -36,7 +36,13 @@ from ricochet.models.systems.batting.table import Table
 from ricochet.models.systems.batting.world import QUIET, World
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
-from ricochet.tasks.registry.packages import Arrays, Package, read_package, write_package
+from ricochet.tasks.registry.packages import (
+    Arrays,
+    Package,
+    check_names,
+    read_package,
+    write_package,
+)
 from ricochet.tasks.systems.batting.kinds import BATTER
 
 SCHEMA, KIND = "ricochet.batting/2", "batting-world"
@@ -173,7 +179,7 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
 
 def check(package: Package, where: str) -> None:
     """Refuse a package that a controller could not use: `BadInput`."""
-    from_package(package, where=where)
+    check_names(package, _arrays(from_package(package, where=where)), where)
 
 
 READER = Reader(evaluate, SCHEMA, "batting", check=check, made_by=BATTER.made_by)

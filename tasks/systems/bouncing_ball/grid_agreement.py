@@ -16,6 +16,7 @@ within 3e-3 (1 to 200 drops, `benchmarks.bouncing_ball.grid_agreement`).
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -35,6 +36,23 @@ LARGEST = 600.0
 """Log density, nats."""
 
 
+@dataclass(frozen=True)
+class Agreement:
+    """How far a grid is from a density, and what is stated from it.
+
+    Attributes:
+        integral: Over the grid; 1 of a density.
+        mean_off: Of the stated mean from the grid's, in its deviations, the farther parameter's.
+        covariance_off: Likewise, of the stated covariance, in its variances.
+        distances: Of the levels of draws from uniform ones, of b and of a given b.
+    """
+
+    integral: float
+    mean_off: float
+    covariance_off: float
+    distances: tuple[float, float]
+
+
 def check(arrays: Arrays, where: str, *, prefix: str = "") -> None:
     """Refuse a table that is no density, or draws and moments that cannot be its own.
 
@@ -51,14 +69,37 @@ def check(arrays: Arrays, where: str, *, prefix: str = "") -> None:
         raise BadInput(where, found, expected)
     if not table.max() <= LARGEST:
         raise BadInput(f"{where}: log_density", "a density beyond all measure", "one in nats")
+    found = measure(arrays, prefix=prefix)
+    allowed = math.sqrt(math.log(2.0 / CHANCE) / (2.0 * len(draws))) + GRID_ERROR
+    for name, value, most in (
+        ("log_density: 1 - integral", abs(found.integral - 1.0), NORMALISATION),
+        (f"{prefix}mean", found.mean_off, MEAN_ERROR),
+        (f"{prefix}covariance", found.covariance_off, VARIANCE_ERROR),
+        (f"{prefix}samples", max(found.distances), allowed),
+    ):
+        if not value <= most:
+            expected = f"at most {most:.2g}"
+            raise BadInput(f"{where}: {name}", f"{value:.2g} off the density", expected)
+
+
+def measure(arrays: Arrays, *, prefix: str = "") -> Agreement:
+    """Return how well a grid is a density, and draws, mean and covariance are of it.
+
+    Args:
+        prefix: Of the names of the latter.
+    """
+    samples, mean, covariance = (arrays[prefix + n] for n in ("samples", "mean", "covariance"))
     masses = _masses(arrays)
-    within = np.sum(masses, axis=1)
-    total = float(np.trapezoid(within, arrays["rows"]))
-    if not abs(total - 1.0) <= NORMALISATION:
-        raise BadInput(f"{where}: log_density", f"an integral of {total:.4g}", "1")
-    mean, covariance = _moments(arrays, masses / total)
-    _check_moments(arrays, where, prefix, (mean, covariance))
-    _check_draws(arrays, f"{where}: {prefix}samples", prefix, masses)
+    integral = float(np.trapezoid(masses.sum(1), arrays["rows"]))
+    off, own = _moments(arrays, masses / integral, about=mean)
+    deviation = np.sqrt(np.diag(own))
+    first, second = _levels(arrays, masses, samples)
+    return Agreement(
+        integral,
+        float(np.max(np.abs(off) / deviation)),
+        float(np.max(np.abs(covariance - own) / np.outer(deviation, deviation))),
+        (_distance(first), _distance(second)),
+    )
 
 
 def cell(
@@ -80,59 +121,19 @@ def _masses(arrays: Arrays) -> Float[ndarray, "row cell"]:
 
 
 def _moments(
-    arrays: Arrays, masses: Float[ndarray, "row cell"]
+    arrays: Arrays, masses: Float[ndarray, "row cell"], *, about: Float[ndarray, " 2"]
 ) -> tuple[Float[ndarray, " 2"], Float[ndarray, "2 2"]]:
-    """Return mean and covariance of a and b."""
-    rows, low = arrays["rows"], arrays["low"]
-    step = (arrays["high"] - low) / masses.shape[1]
+    """Return the mean of a and b about a point, and their covariance."""
+    rows, low = arrays["rows"] - about[1], arrays["low"] - about[0]
+    step = (arrays["high"] - arrays["low"]) / masses.shape[1]
     places = np.arange(masses.shape[1]) + 0.5
     within = masses.sum(1)
-    first, second = masses @ places, masses @ places**2
-    along = low * within + step * first
-    squares = low**2 * within + 2.0 * low * step * first + step**2 * second
-
-    def integral(values: ndarray) -> float:
-        return float(np.trapezoid(values, rows))
-
-    mean = np.array([integral(along), integral(rows * within)])
-    raw = np.array(
-        [
-            [integral(squares), integral(rows * along)],
-            [integral(rows * along), integral(rows**2 * within)],
-        ]
-    )
-    return mean, raw - np.outer(mean, mean)
-
-
-def _check_moments(
-    arrays: Arrays, where: str, prefix: str, expected: tuple[ndarray, ndarray]
-) -> None:
-    mean, covariance = expected
-    deviation = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    if not (deviation > 0.0).all():
-        raise BadInput(f"{where}: log_density", "a density without width", "one with a variance")
-    off = np.abs(arrays[f"{prefix}mean"] - mean) / deviation
-    if not (off <= MEAN_ERROR).all():
-        found = f"{off.max():.2g} deviations from that of the density"
-        raise BadInput(f"{where}: {prefix}mean", found, "the same")
-    scale = np.outer(deviation, deviation)
-    apart = np.abs(arrays[f"{prefix}covariance"] - covariance) / scale
-    if not (apart <= VARIANCE_ERROR).all():
-        found = f"{apart.max():.2g} of the variance from that of the density"
-        raise BadInput(f"{where}: {prefix}covariance", found, "the same")
-
-
-def _check_draws(
-    arrays: Arrays, where: str, prefix: str, masses: Float[ndarray, "row cell"]
-) -> None:
-    """Refuse draws whose levels in the density are not uniform."""
-    draws = arrays[f"{prefix}samples"]
-    allowed = math.sqrt(math.log(2.0 / CHANCE) / (2.0 * len(draws))) + GRID_ERROR
-    for levels in _levels(arrays, masses, draws):
-        distance = _distance(levels)
-        if not distance <= allowed:
-            found = f"draws at a distance of {distance:.2g} from the density"
-            raise BadInput(where, found, f"at most {allowed:.2g}")
+    first, second = step * (masses @ places), step**2 * (masses @ places**2)
+    along, squares = low * within + first, low**2 * within + 2.0 * low * first + second
+    mean = np.array([np.trapezoid(along, rows), np.trapezoid(rows * within, rows)])
+    mixed = np.trapezoid(rows * along, rows)
+    ends = np.trapezoid(squares, rows), np.trapezoid(rows**2 * within, rows)
+    return mean, np.array([[ends[0], mixed], [mixed, ends[1]]]) - np.outer(mean, mean)
 
 
 def _levels(

@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import moments, quantities
+from ricochet.models.systems.bouncing_ball.restitution_laws import HIGHEST, LOWEST
+from ricochet.tasks.registry import moments, packages, quantities
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.registry.quantities import Quantity
@@ -21,8 +22,10 @@ from ricochet.tasks.systems.bouncing_ball.grid_agreement import cell
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
 ARRAYS = ("rows", "low", "high", "log_density")
-COUNT = 2
-"""Parameters."""
+PARAMETERS = ("restitution", "log10_concentration")
+COUNT = len(PARAMETERS)
+WIDEST = ((LOWEST, HIGHEST), (-3.0, 9.0))
+"""Bounds that a prior may have."""
 MOST_INPUTS, MOST_SPEEDS = 10_000, 16
 """Of the self-test."""
 
@@ -61,11 +64,18 @@ def describe(package: Package) -> tuple[Quantity, ...]:
 
 def check(package: Package, where: str) -> None:
     """Refuse a package whose grid, draws or moments mean nothing: `BadInput`."""
-    if package.kind not in contact_package.KINDS or len(package.parameters) != COUNT:
-        found = f"kind {package.kind} of {len(package.parameters)} parameters"
-        raise BadInput(where, found, f"{' or '.join(contact_package.KINDS)} of {COUNT}")
+    stated = tuple(each.name for each in package.parameters)
+    if package.kind not in contact_package.KINDS or stated != PARAMETERS:
+        found = f"kind {package.kind} of {', '.join(stated)}"[:200]
+        expected = f"{' or '.join(contact_package.KINDS)} of {', '.join(PARAMETERS)}"
+        raise BadInput(where, found, expected)
+    for each, (least, most) in zip(package.parameters, WIDEST, strict=True):
+        if each.unit != "1" or each.low < least or each.high > most:
+            found = f"{each.name} from {each.low:g} to {each.high:g} {each.unit}"
+            raise BadInput(where, found, f"{least:g} to {most:g} without unit")
     family = package.kind == contact_package.FAMILY
-    _check_names(package, where, contact_package.names_of(package.kind))
+    packages.check_names(package, contact_package.names_of(package.kind), where)
+    _check_inputs(package, where)
     _check_grid(package, where)
     paper = contact_package.THREE if family else ""
     moments.check(package, where, prefix=paper)
@@ -75,11 +85,8 @@ def check(package: Package, where: str) -> None:
         contact_package.check_summary(package.arrays)
 
 
-def _check_names(package: Package, where: str, names: frozenset[str]) -> None:
-    """Refuse arrays that the kind does not have, and inputs that the self-test does not take."""
-    if set(package.arrays) != names:
-        other = ", ".join(sorted(names ^ set(package.arrays)))
-        raise BadInput(f"{where}: arrays", f"{other[:200]} missing or beside", "the kind's")
+def _check_inputs(package: Package, where: str) -> None:
+    """Refuse inputs that the self-test does not take."""
     theta, speed = package.inputs.get("theta"), package.inputs.get("speed", np.zeros(0))
     if theta is None or theta.ndim != 2 or theta.shape[1] != COUNT or len(theta) > MOST_INPUTS:
         raise BadInput(f"{where}: theta", "other inputs", f"at most {MOST_INPUTS} points")

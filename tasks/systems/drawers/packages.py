@@ -37,7 +37,13 @@ from ricochet.models.systems.drawers.speed.estimator import CLASSES, SpeedEstima
 from ricochet.models.systems.drawers.tracking import follower
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
-from ricochet.tasks.registry.packages import Arrays, Package, read_package, write_package
+from ricochet.tasks.registry.packages import (
+    Arrays,
+    Package,
+    check_names,
+    read_package,
+    write_package,
+)
 from ricochet.tasks.registry.quantities import Quantity
 from ricochet.tasks.systems.drawers.kinds import DRAWER
 
@@ -48,6 +54,8 @@ LAYERS, MOST_MEMBERS, MOST_UNITS = 3, 64, 4096
 CHANNELS = (3, 64)
 LARGEST = 1e6
 """Of any number."""
+FARTHEST = 100.0
+"""Microphone, m."""
 LONGEST = 2.0
 """Largest opening, m."""
 _FRAMES = 6
@@ -155,7 +163,7 @@ def describe(package: Package) -> tuple[Quantity, ...]:
 
 def check(package: Package, where: str) -> None:
     """Refuse a package that a controller could not use: `BadInput`."""
-    from_package(package, where=where)
+    check_names(package, _arrays(from_package(package, where=where)), where)
 
 
 READER = Reader(evaluate, SCHEMA, "drawer", describe=describe, check=check, made_by=DRAWER.made_by)
@@ -192,6 +200,8 @@ def _drawer(arrays: Arrays) -> Drawer:
     microphones = _finite("microphones", arrays["microphones"], 2)
     if not (CHANNELS[0] <= len(microphones) <= CHANNELS[1] and microphones.shape[1] == 3):
         raise ValueError(f"microphones of shape {microphones.shape}")
+    if np.abs(microphones).max() > FARTHEST:
+        raise ValueError(f"microphones farther off than {FARTHEST} m")
     seen = features.of_samples(np.zeros((len(microphones), FRAME)))
     networks = {name: _network(name, arrays, getattr(seen, name).shape[1]) for name in NETWORKS}
     widening = _finite("widening", arrays["widening"], 1)

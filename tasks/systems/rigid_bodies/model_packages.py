@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import moments
+from ricochet.tasks.registry import moments, packages
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.systems.rigid_bodies.kinds import BOX, MODEL
@@ -22,6 +22,8 @@ from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
 KIND = "draws"
 FEWEST, MOST, WIDEST = 8, 1_000_000, 100
 """Draws, and most columns."""
+ARRAYS = ("samples", "observation", "departure", "mean", "covariance")
+MOST_SHARES, LARGEST = 100, 1e15
 
 
 def arrays_of(inferred: Inferred) -> Arrays:
@@ -54,6 +56,8 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
         raise ValueError(f"{count} samples, or noise of another length")
     if seen[1] > noise[1] or not (arrays["observation"] > 0.0).all():
         raise ValueError("observation of more than there is, or not positive")
+    if not (arrays["departure"] >= 0.0).all():
+        raise ValueError("departure that is negative")
     found = {"mean": samples.mean(0), "covariance": np.atleast_2d(np.cov(samples.T))}
     for name, values in found.items():
         stated = arrays[name]
@@ -66,6 +70,10 @@ def check(package: Package, where: str) -> None:
     """Refuse a package of another kind, or of draws outside their prior: `BadInput`."""
     if package.kind != KIND:
         raise BadInput(where, f"kind {package.kind}", KIND)
+    packages.check_names(package, ARRAYS, where)
+    shares = package.inputs.get("shares", np.zeros(0))
+    if set(package.inputs) != {"shares"} or shares.ndim != 1 or not 1 <= len(shares) <= MOST_SHARES:
+        raise BadInput(f"{where}: shares", "other inputs", f"1 to {MOST_SHARES} shares")
     moments.check(package, where)
 
 
@@ -78,4 +86,6 @@ def _shape(name: str, values: ndarray) -> tuple[int, int]:
         raise ValueError(f"{name} of shape {values.shape} and type {values.dtype}")
     if not np.isfinite(values).all():
         raise ValueError(f"{name} that is not finite")
+    if np.abs(values).max(initial=0.0) > LARGEST:
+        raise ValueError(f"{name} beyond all measure")
     return values.shape

@@ -18,6 +18,7 @@ import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies import pendulum_tracking
+from ricochet.models.systems.rigid_bodies.pendulum_parameters import PARAMETERS, UNITS
 from ricochet.models.systems.rigid_bodies.pendulum_steps import Bodies
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
 from ricochet.tasks.registry import packages, quantities
@@ -30,6 +31,9 @@ KIND = "particles"
 COUNT = 11
 FEWEST, MOST = 8, 100_000
 """Draws."""
+ARRAYS = ("samples", "observation", "departure", "clock", "mean", "covariance")
+LARGEST = 10.0
+"""Limit of any parameter, in its unit."""
 CLOCK = {"rate": (1.0, 1e5), "window": (1.0, 1e4), "substeps": (1.0, 100.0)}
 """Bounds of the numbers of `clock`."""
 ROUNDING = 1e-9
@@ -112,6 +116,12 @@ def describe(package: Package) -> tuple[Quantity, ...]:
 
 def check(package: Package, where: str) -> None:
     """Refuse a package whose draws are none of a pendulum within its limits: `BadInput`."""
+    packages.check_names(package, ARRAYS, where)
+    stated = tuple((each.name, each.unit) for each in package.parameters)
+    if stated != tuple(zip(PARAMETERS, UNITS, strict=True)):
+        raise BadInput(f"{where}: parameters", f"{stated}"[:200], "those of a pendulum")
+    if max(max(-each.low, each.high) for each in package.parameters) > LARGEST:
+        raise BadInput(f"{where}: parameters", "limits beyond all measure", f"{LARGEST:g} at most")
     draws_of(package)
 
 

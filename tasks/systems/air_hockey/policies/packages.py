@@ -30,16 +30,23 @@ from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setti
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
-from ricochet.tasks.registry.packages import Arrays, Package, read_package, write_package
+from ricochet.tasks.registry.packages import (
+    Arrays,
+    Package,
+    check_names,
+    read_package,
+    write_package,
+)
 from ricochet.tasks.registry.quantities import Quantity
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
+from ricochet.tasks.systems.air_hockey.policies import policy_checks
 from ricochet.tasks.systems.air_hockey.policy_names import PREFIX
 
 SCHEMA = "ricochet.shooting/2"
 KIND = "shooting-energy"
 INPUTS = ("x", "y", "velocity_x", "velocity_y", "airflow_x", "airflow_y", "angle")
 UNITS = ("m", "m", "m/s", "m/s", "m/s^2", "m/s^2", "rad")
-REFERENCES = 16
+REFERENCES, MOST_INPUTS = 16, 1000
 HELD_OUT = "held_out_history"
 """Curve of the losses that a package's checks hold; those of the training are another."""
 
@@ -159,7 +166,18 @@ def describe(package: Package) -> tuple[Quantity, ...]:
 
 def check(package: Package, where: str) -> None:
     """Refuse a package that is no policy, of this table or another: `BadInput`."""
-    _shooter(package, Table(), where)
+    shooter = _shooter(package, Table(), where)
+    expected = _arrays(shooter)
+    check_names(package, expected, where)
+    if any(array.shape != expected[name].shape for name, array in package.arrays.items()):
+        raise BadInput(f"{where}: arrays", "other shapes", "those of a policy")
+    policy_checks.check(shooter, where)
+    if shooter.name != package.name:
+        raise BadInput(f"{where}: setting", shooter.name[:80], f"that of {package.name}")
+    stated = tuple(each.unit for each in package.parameters)
+    rows = {name: len(array) if array.ndim else 0 for name, array in package.inputs.items()}
+    if stated != UNITS or set(rows) != {"states", "angles"} or max(rows.values()) > MOST_INPUTS:
+        raise BadInput(where, "other units or inputs", f"{', '.join(UNITS)}; {MOST_INPUTS} at most")
     stated = package.settings.get("table")
     if not isinstance(stated, Mapping) or set(stated) != set(asdict(Table())):
         raise BadInput(f"{where}: table", repr(stated)[:80], "a table's dimensions")
@@ -180,7 +198,7 @@ def _shooter(package: Package, table: Table, where: str) -> Shooter:
     if (package.kind, names) != (KIND, INPUTS):
         raise BadInput(where, f"kind {package.kind} of {', '.join(names)}"[:200], KIND)
     try:
-        setting = Setting(**package.settings["setting"])
+        setting = policy_checks.setting_of(package.settings["setting"])
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(where, f"settings without {error}"[:200], "`setting`") from error
     return Shooter(

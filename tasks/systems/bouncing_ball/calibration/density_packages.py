@@ -21,6 +21,7 @@ from ricochet.tasks.registry.quantities import Quantity
 from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.bouncing_ball.calibration import density as densities
+from ricochet.tasks.systems.bouncing_ball.calibration import density_checks
 from ricochet.tasks.systems.bouncing_ball.calibration.density import SEARCHED, Trained
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY
 
@@ -89,10 +90,14 @@ def describe(package: Package) -> tuple[Quantity, ...]:
 
 
 def check(package: Package, where: str) -> None:
-    """Refuse a package of another kind, or of other parameters: `BadInput`."""
+    """Refuse a package of another kind or other parameters, or that is no density: `BadInput`."""
     if (package.kind, package.parameters) != (KIND, parameters()):
         names = ", ".join(each.name for each in package.parameters)
         raise BadInput(where, f"kind {package.kind} of {names}"[:200], f"{KIND} of a ball")
+    if package.name != DENSITY.pattern:
+        raise BadInput(where, f"the package of {package.name}", DENSITY.pattern)
+    density = density_checks.check_arrays(package.arrays, problem.PRIOR, where)
+    density_checks.check_normalised(density, package.inputs, where)
 
 
 READER = Reader(evaluate, describe=describe, check=check, made_by=DENSITY.made_by)

@@ -62,7 +62,7 @@ def test_a_package_that_is_read_shoots_as_it_was_written(written) -> None:
 
 def test_the_manifest_names_units_and_bounds(written) -> None:
     manifest = json.loads((written / "shooting.json").read_text())
-    assert manifest["schema"] == "ricochet.shooting/1"
+    assert manifest["schema"] == "ricochet.shooting/2"
     assert [entry["name"] for entry in manifest["parameters"]] == list(energy_packages.INPUTS)
     assert manifest["parameters"][0] == {"name": "x", "unit": "m", "low": -0.75, "high": -0.15}
     assert manifest["settings"]["setting"]["least_goal"] == 0.5

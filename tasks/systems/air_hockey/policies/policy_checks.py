@@ -1,0 +1,72 @@
+"""What must hold of a policy before an arm moves by it: speeds, times, postures, laws, weights."""
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ricochet.models.arms import iiwa
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
+from ricochet.models.systems.air_hockey.shots import objective
+from ricochet.models.systems.air_hockey.shots.objective import Setting
+from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
+
+if TYPE_CHECKING:
+    from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
+
+FASTEST, LONGEST, FARTHEST = 10.0, 10.0, 10.0
+"""Speed and time of a stroke, m/s and s, and its place, m."""
+KNOWN_LOW = np.append(objective.LOW, -LARGEST_ANGLE) - 1e-9
+KNOWN_HIGH = np.append(objective.HIGH, LARGEST_ANGLE) + 1e-9
+"""Bounds of what any policy is trained on: m, m/s, m/s^2, rad."""
+LARGEST_LAW, LARGEST_WEIGHT = 100.0, 1e6
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?")
+_NUMBERS = ("goal_weight", "speed_weight", "least_goal")
+
+
+def setting_of(stated: Any) -> Setting:
+    """Return the setting that a manifest states; ValueError where it is none."""
+    if not isinstance(stated, Mapping) or set(stated) != {"name", *_NUMBERS}:
+        raise ValueError(f"setting {stated!r}"[:200])
+    numbers = [stated[name] for name in _NUMBERS]
+    if not all(type(each) in (int, float) and 0.0 <= each <= 1e3 for each in numbers):
+        raise ValueError(f"weights {numbers!r}"[:200])
+    if not isinstance(stated["name"], str) or not _NAME.fullmatch(stated["name"]):
+        raise ValueError(f"the name {stated['name']!r}"[:200])
+    if stated["least_goal"] > 1.0:
+        raise ValueError("a promised share above 1")
+    return Setting(**stated)
+
+
+def check(shooter: "Shooter", where: str) -> None:
+    """Refuse a policy that would have an arm do what none can: `BadInput`."""
+    strokes = shooter.strokes
+    for name, values, low, high in (
+        ("x", strokes.x, -FARTHEST, FARTHEST),
+        ("y", strokes.y, -FARTHEST, FARTHEST),
+        ("angle", strokes.angle, -np.pi, np.pi),
+        ("joints", strokes.joints, -iiwa.JOINT_LIMIT, iiwa.JOINT_LIMIT),
+        ("offsets", strokes.offsets, -2.0 * iiwa.JOINT_LIMIT, 2.0 * iiwa.JOINT_LIMIT),
+        ("wind_ups", strokes.wind_ups, 0.0, LONGEST),
+        ("durations", strokes.durations, 0.0, LONGEST),
+        ("speeds", strokes.speeds, -FASTEST, FASTEST),
+        ("bounds", np.stack((shooter.low, shooter.high)), KNOWN_LOW, KNOWN_HIGH),
+    ):
+        if not ((values >= low) & (values <= high)).all():
+            raise BadInput(f"{where}: {name}", "numbers out of bounds", f"{low} to {high}")
+    for axis in (strokes.x, strokes.y, strokes.angle):
+        if len(axis) < 2 or not (np.diff(axis) > 0.0).all():
+            raise BadInput(f"{where}: strokes", "an axis that does not ascend", "one")
+    for values in vars(shooter.energy).values():
+        if np.size(values) == 0 or not np.abs(values).max() <= LARGEST_WEIGHT:
+            raise BadInput(f"{where}: energy", "weights beyond all measure, or none", "a network")
+    _check_modes(shooter.modes, where)
+
+
+def _check_modes(modes: PuckModes, where: str) -> None:
+    laws = (modes.floating, modes.wall, modes.mallet, *(each.law for each in modes.rebounds))
+    sizes = [np.abs(values).max() for law in laws for values in vars(law).values()]
+    if not max(*sizes, modes.airflow_sd, modes.delay) <= LARGEST_LAW:
+        raise BadInput(f"{where}: modes", "laws beyond all measure", f"{LARGEST_LAW:g} at most")
