@@ -126,8 +126,11 @@ def read(path: Path) -> tuple[Float32[ndarray, "channel frame"], int]:
 def _content(path: Path) -> bytes:
     """Return the bytes of a regular file, no link, of bounded size; it is never waited for."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(handle, "rb") as file:
+    try:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > LARGEST:
             raise OSError(errno.EINVAL, "no regular file, or one that is too large")
-        return file.read(LARGEST)
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(LARGEST)
+    finally:
+        os.close(handle)

@@ -87,13 +87,16 @@ def regular(path: Path, expected: str, *, largest: int, links: bool = True) -> I
         BadInput: It is no regular file, cannot be opened, or is larger.
     """
     handle = _handle(path, expected, 0 if links else os.O_NOFOLLOW)
-    with open(handle, "rb") as file:
+    try:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             raise BadInput(shown(path), "something that is no regular file", expected)
         if facts.st_size > largest:
             raise BadInput(shown(path), f"{facts.st_size} bytes", f"at most {largest} bytes")
-        yield file
+        with open(handle, "rb", closefd=False) as file:
+            yield file
+    finally:
+        os.close(handle)
 
 
 def _handle(path: Path, expected: str, flags: int) -> int:

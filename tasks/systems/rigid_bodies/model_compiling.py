@@ -24,67 +24,15 @@ SECONDS = 30
 """Of processor time, and twice that of any."""
 PLAIN_ELEMENTS = 2000
 EXPECTED = "a model that MuJoCo compiles"
-_PLAIN = frozenset(
-    [
-        "mujoco",
-        "compiler",
-        "option",
-        "flag",
-        "statistic",
-        "visual",
-        "global",
-        "quality",
-        "headlight",
-        "map",
-        "scale",
-        "rgba",
-        "default",
-        "worldbody",
-        "body",
-        "frame",
-        "inertial",
-        "joint",
-        "freejoint",
-        "geom",
-        "site",
-        "camera",
-        "light",
-        "asset",
-        "material",
-        "contact",
-        "exclude",
-        "pair",
-        "equality",
-        "weld",
-        "connect",
-        "tendon",
-        "fixed",
-        "spatial",
-        "actuator",
-        "motor",
-        "position",
-        "velocity",
-        "damper",
-        "intvelocity",
-        "sensor",
-        "jointpos",
-        "jointvel",
-        "framepos",
-        "framequat",
-        "framelinvel",
-        "frameangvel",
-        "accelerometer",
-        "gyro",
-        "force",
-        "torque",
-        "touch",
-        "keyframe",
-        "key",
-        "include",
-        "custom",
-        "text",
-    ]
-)
+_PLAIN_WORDS = """
+mujoco compiler option flag statistic visual global quality headlight map scale rgba
+default worldbody body frame inertial joint freejoint geom site camera light asset
+material contact exclude pair equality weld connect tendon fixed spatial actuator motor
+position velocity damper intvelocity sensor jointpos jointvel framepos framequat
+framelinvel frameangvel accelerometer gyro force torque touch keyframe key include custom
+text
+"""
+_PLAIN = frozenset(_PLAIN_WORDS.split())
 """Elements of which each is one thing in the compiled model."""
 _GROWING = frozenset(("count", "dim", "actdim", "nsample", "resolution"))
 
