@@ -137,6 +137,9 @@ class Receive:
     def getActualQd(self) -> list[float]:  # noqa: N802
         return self._robot.speeds.tolist()
 
+    def getTimestamp(self) -> float:  # noqa: N802
+        return self._robot.time
+
     def isConnected(self) -> bool:  # noqa: N802
         self._robot.answer("isConnected")
         return self._robot.connected

@@ -14,7 +14,7 @@ from typing import cast
 
 from ricochet.hardware.microphones.stream import Buffer, Listener
 from ricochet.hardware.robots.paddle_arm import ArmState
-from ricochet.hardware.robots.threaded import SteeredArm
+from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Controller, Run, TimedEvent
 
@@ -52,7 +52,7 @@ class TossListener:
     def __init__(
         self,
         listener: Listener,
-        arm: SteeredArm,
+        arm: WatchedArm,
         window: ListeningWindow,
         *,
         listening: Callable[[], None],
@@ -95,7 +95,7 @@ class TossListener:
 def run_live_toss(
     controller: Controller,
     listener: Listener,
-    arm: SteeredArm,
+    arm: WatchedArm,
     window: ListeningWindow,
     *,
     listening: Callable[[], None],

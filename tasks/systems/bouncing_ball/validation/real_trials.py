@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ricochet.hardware.robots.threaded import SteeredArm
+from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.tasks.console import operator
 from ricochet.tasks.console.operator import Answer, Operator, OperatorAbortError
@@ -148,7 +148,7 @@ def run_tosses(setup: TrialSetup, *, seed: int, folder: Path) -> TrackingTrials:
 
 
 def _attempts(
-    setup: TrialSetup, arm: SteeredArm, turn: TrialTurn, *, of: int
+    setup: TrialSetup, arm: WatchedArm, turn: TrialTurn, *, of: int
 ) -> Iterator[ScoredToss]:
     """Toss until the toss can be judged."""
     attempts = 1 + setup.settings[Real].repeats
@@ -172,7 +172,7 @@ def _attempts(
     raise OperatorAbortError(f"toss {turn.number}: found {found}, expected one that can be judged")
 
 
-def _go_home(setup: TrialSetup, arm: SteeredArm, which: str) -> None:
+def _go_home(setup: TrialSetup, arm: WatchedArm, which: str) -> None:
     """Wait for the operator's Enter, then bring the paddle home."""
     while typed := operator.ask(
         setup.operator, f"{which}: Enter moves the arm home and listens, stop ends: "
@@ -185,7 +185,7 @@ def _go_home(setup: TrialSetup, arm: SteeredArm, which: str) -> None:
         raise OperatorAbortError(f"{which}, on the way home: {refusal}")
 
 
-def _listen(setup: TrialSetup, arm: SteeredArm, turn: TrialTurn) -> TossRecord:
+def _listen(setup: TrialSetup, arm: WatchedArm, turn: TrialTurn) -> TossRecord:
     """Let the controller of a turn play a toss."""
     model, real = setup.models[turn.role], setup.settings[Real]
     return toss_stream.run_live_toss(
