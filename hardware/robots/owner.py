@@ -291,7 +291,7 @@ def _refused(error: Exception) -> messages.Refused:
 
 def main() -> NoReturn:
     """Own the arm that the first message on the inherited socket names."""
-    for number in (signal.SIGINT, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):  # the client's end is this one's
         signal.signal(number, signal.SIG_IGN)
     end = socket.socket(fileno=int(sys.argv[1]))
     channel = Channel(end, sends=messages.TO_CLIENT, receives=messages.TO_OWNER)

@@ -14,7 +14,6 @@ import time
 import numpy as np
 
 from ricochet.hardware.robots.paddle_arm import ArmState
-from ricochet.hardware.robots.simulated import SimulatedArm
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 
@@ -31,6 +30,8 @@ def open_arm(settings):
     if settings.get("fault") == "raise in open":
         raise RuntimeError("two\nlines")
     if settings.get("kind") == "simulated":
+        from tests.hardware.robots.simulated_fakes import Simulated
+
         return Simulated(settings)
     return Plain(settings)
 
@@ -143,25 +144,3 @@ class Plain(Faults):
         self.stop()
         self.at("close")
         log(self.settings, "close")
-
-
-class Simulated(SimulatedArm):
-    """MuJoCo's arm in real time, which hangs or seizes."""
-
-    def __init__(self, settings):
-        self.faults, self.settings = Faults(settings), settings
-        super().__init__(paced=True, seized_at=settings.get("seized_at"))
-
-    def advance(self, seconds):
-        self.faults.at("advance")
-        return super().advance(seconds)
-
-    def stop(self):
-        log(self.settings, "stop")
-        super().stop()
-
-    def close(self):
-        super().close()
-        log(self.settings, "close")
-
-

@@ -15,11 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from ricochet.hardware.robots import owner_process
 from ricochet.hardware.robots.messages import Driver, Limits
 from ricochet.hardware.robots.paddle_arm import Refusal
 from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
+from tests.hardware.robots import owner_thread
 
 ROOT = Path(__file__).resolve().parents[3]
 FAKES = "tests.hardware.robots.driver_fakes"
@@ -54,15 +56,27 @@ class Rig:
         return found
 
 
-@pytest.fixture
-def rig(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))
-    made = Rig(tmp_path)
+def closed(made):
+    """Yield a rig; each of its arms then closes in bounded time."""
     yield made
     for arm in made.arms:
         began = time.monotonic()
         arm.close()
         assert time.monotonic() - began < 2 * GENEROUS
+
+
+@pytest.fixture
+def rig(tmp_path, monkeypatch):
+    """Arms whose owner is a thread, for what needs no process to be ended."""
+    monkeypatch.setattr(owner_process, "launch", owner_thread.launch)
+    yield from closed(Rig(tmp_path))
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    """Arms whose owner is a process of its own."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))
+    yield from closed(Rig(tmp_path))
 
 
 def gone(pid):
@@ -84,18 +98,19 @@ def until(holds):
     return holds()
 
 
-def test_an_arm_is_moved_while_no_caller_waits_and_closed_once(rig):
-    arm = rig.arm()
+@pytest.mark.slow
+def test_an_arm_is_moved_while_no_caller_waits_and_closed_once(lab):
+    arm = lab.arm()
     assert arm.move((0.3, 0.1, 0.25), 0.5) is None
     assert until(lambda: arm.state().paddle[1] == pytest.approx(0.1, abs=1e-6))
     assert len(arm.track()) > 5 and arm.fault is None
     arm.close()
     arm.close()
-    assert [row["what"] for row in rig.events("stop", "close", "emergency stop")] == [
+    assert [row["what"] for row in lab.events("stop", "close", "emergency stop")] == [
         "stop",
         "close",
     ]
-    assert {row["pid"] for row in rig.events()} != {os.getpid()}
+    assert {row["pid"] for row in lab.events()} != {os.getpid()}
 
 
 @pytest.mark.parametrize(
@@ -132,37 +147,44 @@ def test_what_the_driver_refuses_is_bad_input(rig):
         rig.arm(fault="refuse")
     with pytest.raises(BadInput, match="arm: found two lines, expected a driver that opens it"):
         rig.arm(fault="raise in open")
-    with pytest.raises(BadInput, match="expected a driver that opens it"):
+
+
+@pytest.mark.slow
+def test_a_driver_that_is_not_there_is_bad_input(lab):
+    with pytest.raises(BadInput, match="No module named .* expected a driver that opens it"):
         WatchedArm(Driver("tests.no_such_driver", {}), Workspace())
 
 
-def test_a_driver_that_hangs_when_it_is_opened_is_bad_input_and_ended(rig):
+@pytest.mark.slow
+def test_a_driver_that_hangs_when_it_is_opened_is_bad_input_and_ended(lab):
     with pytest.raises(BadInput, match="driver: found no return from open, expected one in time"):
-        rig.arm(Limits(opening=0.2), fault="hang in open")
-    (opened,) = rig.events("open")
-    assert gone(opened["pid"]) and rig.events("emergency stop")
+        lab.arm(Limits(opening=0.2), fault="hang in open")
+    (opened,) = lab.events("open")
+    assert gone(opened["pid"]) and lab.events("emergency stop")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["advance", "state"])
-def test_a_driver_that_hangs_on_the_way_is_stopped_beside_itself_and_ended(rig, call):
-    arm = rig.arm(Limits(silence=3.0, command=3.0), fault=f"hang in {call}", after=0.3)
+def test_a_driver_that_hangs_on_the_way_is_stopped_beside_itself_and_ended(lab, call):
+    arm = lab.arm(Limits(silence=3.0, command=3.0), fault=f"hang in {call}", after=0.3)
     arm.move((0.3, 0.35, 0.2), 0.5)
     says = str(arm.advance(GENEROUS))
     assert f"no return from {call}" in says and says.endswith("; the arm is stopped")
-    (hang,), stop = rig.events("hang"), rig.events("emergency stop")[0]
+    (hang,), stop = lab.events("hang"), lab.events("emergency stop")[0]
     assert 0.05 < stop["time"] - hang["time"] < GENEROUS
     assert gone(hang["pid"]) and not [
-        row for row in rig.events("sent") if row["time"] > hang["time"]
+        row for row in lab.events("sent") if row["time"] > hang["time"]
     ]
     assert arm.move((0.3, 0.0, 0.2), 0.5) == arm.fault
 
 
-def test_a_command_in_which_the_driver_hangs_is_never_executed(rig):
-    arm = rig.arm(Limits(silence=3.0), fault="hang in move")
+@pytest.mark.slow
+def test_a_command_in_which_the_driver_hangs_is_never_executed(lab):
+    arm = lab.arm(Limits(silence=3.0), fault="hang in move")
     refusal = arm.move((0.3, 0.1, 0.2), 0.5)
     assert isinstance(refusal, Refusal) and refusal == arm.fault
-    assert rig.wait("emergency stop") and gone(rig.events("hang")[0]["pid"])
-    assert rig.events("accepted", "sent") == []
+    assert lab.wait("emergency stop") and gone(lab.events("hang")[0]["pid"])
+    assert lab.events("accepted", "sent") == []
 
 
 def test_a_command_that_the_driver_accepts_too_late_is_stopped_before_anything_is_sent(rig):
@@ -194,43 +216,47 @@ def test_commands_that_wait_behind_a_slow_period_are_void_after_their_deadline(r
     assert rig.events("asked", "accepted", "sent") == []
 
 
-def test_a_command_without_an_answer_is_a_fault_and_what_was_queued_is_void(rig):
+@pytest.mark.slow
+def test_a_command_without_an_answer_is_a_fault_and_what_was_queued_is_void(lab):
     """The driver hangs for long, and nothing ends it but the client, who gives up after 0.4 s."""
     limits = Limits(silence=0.2, hang=0.1, command=0.1)
-    started = rig.driver(fault="hold advance", held=FOREVER_FOR_A_TEST, after=0.3)
+    started = lab.driver(fault="hold advance", held=FOREVER_FOR_A_TEST, after=0.3)
     arm = WatchedArm(started, Workspace(), limits=limits)
-    rig.arms.append(arm)
-    rig.wait("hang")
+    lab.arms.append(arm)
+    lab.wait("hang")
     assert arm.move((0.3, 0.1, 0.2), 0.5) == arm.fault is not None
-    assert rig.wait("emergency stop")
+    assert lab.wait("emergency stop")
     time.sleep(0.2)
-    assert rig.events("asked", "accepted") == []
+    assert lab.events("asked", "accepted") == []
 
 
 FOREVER_FOR_A_TEST = 60.0
 
 
-def test_stop_returns_and_the_arm_is_stopped_while_the_driver_hangs(rig):
-    arm = rig.arm(Limits(), fault="hang in advance", after=0.3)
+@pytest.mark.slow
+def test_stop_returns_and_the_arm_is_stopped_while_the_driver_hangs(lab):
+    arm = lab.arm(Limits(), fault="hang in advance", after=0.3)
     arm.move((0.3, 0.35, 0.2), 0.5)
-    rig.wait("hang")
+    lab.wait("hang")
     began = time.monotonic()
     arm.stop()
-    assert time.monotonic() - began < GENEROUS and rig.wait("emergency stop")
+    assert time.monotonic() - began < GENEROUS and lab.wait("emergency stop")
     assert arm.fault is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["stop", "close"])
-def test_closing_returns_while_the_driver_hangs_in_it(rig, call):
-    arm = rig.arm(Limits(closing=0.3), fault=f"hang in {call}")
+def test_closing_returns_while_the_driver_hangs_in_it(lab, call):
+    arm = lab.arm(Limits(closing=0.3), fault=f"hang in {call}")
     began = time.monotonic()
     arm.close()
     assert time.monotonic() - began < GENEROUS
-    assert rig.events("emergency stop") and gone(rig.events("hang")[0]["pid"])
+    assert lab.events("emergency stop") and gone(lab.events("hang")[0]["pid"])
 
 
-def test_a_second_way_of_stopping_that_fails_is_said(rig):
-    arm = rig.arm(Limits(stopping=0.2), fault="hang in advance", after=0.3, beside="hangs")
+@pytest.mark.slow
+def test_a_second_way_of_stopping_that_fails_is_said(lab):
+    arm = lab.arm(Limits(stopping=0.2), fault="hang in advance", after=0.3, beside="hangs")
     says = str(arm.advance(GENEROUS))
     assert "PRESS THE EMERGENCY STOP" in says
     began = time.monotonic()
@@ -269,22 +295,24 @@ def test_a_driver_that_raises_when_it_is_stopped_is_stopped_beside_itself(rig):
     assert "connection reset" in str(arm.advance(GENEROUS)) and rig.wait("emergency stop")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["dies by itself", "killed", "paused"])
-def test_an_owner_that_dies_or_falls_silent_is_replaced_by_the_second_way(rig, way):
+def test_an_owner_that_dies_or_falls_silent_is_replaced_by_the_second_way(lab, way):
     fault = {"fault": "die in advance", "after": 0.3} if way == "dies by itself" else {}
-    arm = rig.arm(Limits(hang=3.0), **fault)
+    arm = lab.arm(Limits(hang=3.0), **fault)
     arm.move((0.3, 0.35, 0.2), 0.5)
-    pid = rig.wait("sent")[0]["pid"]
+    pid = lab.wait("sent")[0]["pid"]
     if way != "dies by itself":
         os.kill(pid, signal.SIGKILL if way == "killed" else signal.SIGSTOP)
     assert str(arm.advance(GENEROUS)).endswith("; the arm is stopped")
-    (stop,) = rig.wait("emergency stop")
+    (stop,) = lab.wait("emergency stop")
     assert stop["pid"] == os.getpid() and gone(pid)
-    assert not [row for row in rig.events("sent") if row["time"] > stop["time"]]
+    assert not [row for row in lab.events("sent") if row["time"] > stop["time"]]
 
 
 CLIENT = """
 import sys, time
+from ricochet.hardware.robots import owner_process
 from ricochet.hardware.robots.messages import Driver, Limits
 from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
@@ -295,21 +323,22 @@ time.sleep(60.0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM])
-def test_an_arm_whose_client_dies_or_pauses_is_stopped_and_closed(rig, number):
+def test_an_arm_whose_client_dies_or_pauses_is_stopped_and_closed(lab, number):
     client = subprocess.Popen(
-        [sys.executable, "-c", CLIENT, FAKES, str(rig.log)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", CLIENT, FAKES, str(lab.log)], stdout=subprocess.PIPE, text=True
     )
     with client:
         assert client.stdout.readline() == "moving\n"
         client.send_signal(number)
         sent = time.monotonic()
-        stop = rig.wait("stop")[0]
+        stop = lab.wait("stop")[0]
         assert stop["time"] - sent < GENEROUS
         time.sleep(0.05)
-        assert not [row for row in rig.events("sent") if row["time"] > stop["time"]]
+        assert not [row for row in lab.events("sent") if row["time"] > stop["time"]]
         client.kill()
-    assert rig.wait("close") and gone(stop["pid"])
+    assert lab.wait("close") and gone(stop["pid"])
 
 
 def test_a_simulated_arm_behind_it_is_moved_and_watched_as_ever(rig):

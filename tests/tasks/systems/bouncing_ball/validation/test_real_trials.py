@@ -182,7 +182,7 @@ def test_microphones_that_stop_end_it_with_their_line_and_the_arm_stands(monkeyp
 @pytest.mark.slow
 def test_a_robot_that_does_not_follow_ends_it_with_its_line(monkeypatch, tmp_path):
     monkeypatch.setattr("ricochet.hardware.microphones.sound_stream.SILENCE", 2.0)
-    fakes = install(monkeypatch, tmp_path, room=Room(tossed(1)))
+    fakes = install(monkeypatch, tmp_path, room=Room(tossed(1)), dither=1e-5)
     made = setup(fakes, HOST, "", "touched")
     say = made.operator.say
 
