@@ -62,9 +62,7 @@ def astray(
     return Refusal("robot does not follow", found, f"at most {BOUND} rad")
 
 
-def frozen(
-    seen: Sequence[Sequence[float]], sent: Sequence[Float[ndarray, "6"]]
-) -> Refusal | None:
+def frozen(seen: Sequence[Sequence[float]], sent: Sequence[Float[ndarray, "6"]]) -> Refusal | None:
     """Tell whether reported joints, rad, stand still to the last bit while others were sent."""
     sent_far = float(np.ptp(sent, axis=0).max())
     if len(set(map(tuple, seen))) > 1 or sent_far <= MOVED:

@@ -14,6 +14,7 @@ import numpy as np
 from annotated_types import Ge, Interval
 from pydantic import BeforeValidator, StringConstraints
 
+from ricochet.hardware.microphones import finite
 from ricochet.hardware.microphones.interface import Microphone, Position, Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound.arrays import check_layout
@@ -27,6 +28,16 @@ LEAST_RATE = 8000  # Hz; below it clicks are not detected apart
 Digest = Annotated[
     str, StringConstraints(pattern="^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")
 ]
+
+
+@dataclass(frozen=True)
+class StatedNotFinite:
+    """Samples of a channel that were NaN or infinite: the first frame, and how many."""
+
+    __pydantic_config__ = EXACT
+    channel: Whole
+    first: Whole
+    samples: Annotated[int, Ge(1)]
 
 
 class SoundFile(Protocol):
@@ -45,6 +56,11 @@ class SoundFile(Protocol):
     @property
     def frames(self) -> int:
         """How many it has."""
+        ...
+
+    @property
+    def not_finite(self) -> tuple[StatedNotFinite, ...]:
+        """Where samples were recorded that are not numbers; they are 0 in the file."""
         ...
 
 
@@ -136,6 +152,9 @@ def check_sound(folder: Path, take: SoundFile, recorded: Rig, *, clipped: float 
         BadInput: If they are not.
     """
     path = folder / take.file
+    if take.not_finite:
+        found = "; ".join(str(finite.NotFinite(**vars(each))) for each in take.not_finite)
+        raise BadInput(str(path), found, "numbers throughout: they were stored as 0")
     digest = sha256(audio_files.content_of(path))
     found = audio_files.read(path)
     channels, rate = len(recorded.microphones), recorded.sample_rate

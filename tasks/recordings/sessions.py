@@ -20,7 +20,14 @@ from numpy import ndarray
 from ricochet.hardware.microphones.interface import Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import audio_files, manifests, media_files
-from ricochet.tasks.recordings.manifests import LEAST_RATE, MANIFEST, Digest, Rejected, StatedRig
+from ricochet.tasks.recordings.manifests import (
+    LEAST_RATE,
+    MANIFEST,
+    Digest,
+    Rejected,
+    StatedNotFinite,
+    StatedRig,
+)
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
 from ricochet.tasks.storage.files import read_bytes
@@ -35,7 +42,9 @@ class Take:
     """One file of sound.
 
     Attributes:
-        xruns: How often the recorder lost something; above 0 the take is degraded.
+        xruns: How often the recorder lost something, or gave it twice; above 0 the take is
+            degraded.
+        not_finite: Where it gave what is no number; left out of the file where there is none.
     """
 
     __pydantic_config__ = EXACT
@@ -43,6 +52,7 @@ class Take:
     sha256: Digest
     frames: Whole
     xruns: Whole
+    not_finite: tuple[StatedNotFinite, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,9 +184,14 @@ def to_json(session: Session, takes: tuple[Take, ...]) -> dict[str, Any]:
             "drop_height": session.drop_height,
             **{name: size for name, size in _size(session).items() if size is not None},
         },
-        "takes": [vars(take) for take in takes],
+        "takes": [stated_take(take) for take in takes],
     }
     return content if session.truth is None else content | {"truth": stated(session.truth)}
+
+
+def stated_take(take: Take) -> dict[str, Any]:
+    """Return what is written of a take."""
+    return {name: value for name, value in asdict(take).items() if value != ()}
 
 
 def stated(truth: Truth) -> dict[str, Any]:

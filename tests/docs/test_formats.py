@@ -21,6 +21,7 @@ from ricochet.tasks.systems.bouncing_ball.calibration import bounce_table, chain
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.drawers import sessions as drawer_sessions
+from ricochet.tasks.recordings.manifests import StatedNotFinite
 from ricochet.tasks.systems.drawers.sessions import StatedTake
 from tests.checkouts import ROOT
 from tests.tasks.conftest import package  # noqa: F401
@@ -137,12 +138,14 @@ def test_a_sample_session_has_the_fields_of_the_page() -> None:
         content = json.loads(path.read_text())
         assert unstated(content, fields) == set()
         optional = {"object.diameter", "object.mass", "truth.<name>"}
+        optional |= {f"takes[].not_finite[].{name}" for name in ("channel", "first", "samples")}
         assert absent(content, fields) <= optional
 
 
 def test_a_session_of_a_drawer_has_the_fields_of_the_page() -> None:
     rig = default_rig("ring", sample_rate=16_000, temperature=20.0, places=[(0.0, 0.0, 0.0)] * 3)
-    take = StatedTake("take-0000.flac", "0" * 64, 9, 0, "vision.csv", "motion.csv", 4.0)
+    marks = (StatedNotFinite(channel=1, first=4, samples=2),)
+    take = StatedTake("take-0000.flac", "0" * 64, 9, 0, "vision.csv", "motion.csv", 4.0, marks)
     made = drawer_sessions.Session(Path("one"), "one", datetime.now(UTC), rig, "desk")
     content = json.loads(json.dumps(drawer_sessions.to_json(made, [take])))
     fields = stated("session.json of a drawer")

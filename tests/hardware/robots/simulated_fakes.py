@@ -22,5 +22,3 @@ class Simulated(SimulatedArm):
     def close(self):
         super().close()
         log(self.settings, "close")
-
-

@@ -151,7 +151,7 @@ def test_what_the_driver_refuses_is_bad_input(rig):
 
 @pytest.mark.slow
 def test_a_driver_that_is_not_there_is_bad_input(lab):
-    with pytest.raises(BadInput, match="No module named .* expected a driver that opens it"):
+    with pytest.raises(BadInput, match=r"No module named .* expected a driver that opens it"):
         WatchedArm(Driver("tests.no_such_driver", {}), Workspace())
 
 

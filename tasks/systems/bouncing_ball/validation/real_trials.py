@@ -4,7 +4,8 @@
 
 Candidate and champion come in blocks of one toss each, in an order drawn from the seed that is not
 shown, so that neither the hand nor the verdict knows whose turn it is. A spoilt toss (out of
-the paddle's reach, a noise, no toss) is repeated by the same role. Whatever aborts the trials ends
+the paddle's reach, a noise, no toss) is repeated by the same role, and so is one whose sound was
+lost, doubled or not finite: it is set aside, and nobody is asked. Whatever aborts the trials ends
 the motion first and is one line: microphones or robot that fail, an operator who stops or does not
 answer, too many spoilt tosses. What was judged until then is in `tosses.json`.
 """
@@ -158,6 +159,10 @@ def _attempts(
         if record.fault is not None:
             yield ScoredToss(turn, FAULT, record)
             raise OperatorAbortError(f"toss {turn.number}: {record.fault}")
+        if record.spoilt is not None:
+            setup.operator.say(f"set aside, {record.spoilt}")
+            yield ScoredToss(turn, SPOILT, record)
+            continue
         try:
             verdict = operator.choose(setup.operator, "what did the ball do?", VERDICTS)
         except OperatorAbortError:
