@@ -34,8 +34,10 @@ def without(
         begin: Frame of the stream at which they begin.
 
     >>> samples, found = without(np.array([[0.5, np.nan, np.inf], [0.1, 0.2, 0.3]]))
-    >>> samples.tolist(), [str(each) for each in found]
-    ([[0.5, 0.0, 0.0], [0.1, 0.2, 0.3]], ['2 samples of channel 0 not finite, the first at frame 1'])
+    >>> samples.tolist()
+    [[0.5, 0.0, 0.0], [0.1, 0.2, 0.3]]
+    >>> [str(each) for each in found]
+    ['2 samples of channel 0 not finite, the first at frame 1']
     """
     good = np.isfinite(samples)
     if good.all():

@@ -16,6 +16,7 @@ raise r by the first alone, and a driver that states nonsense by the second alon
 both show. A block equal to the one before to the last bit is a doubled one, unless it is constant.
 """
 
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable
@@ -185,7 +186,7 @@ def _peaks(steps: Float[ndarray, " bin"]) -> list[int]:
     bounds = np.flatnonzero(np.diff(kinds, prepend=0.0, append=0.0))
     return [
         begin + int(np.abs(steps[begin:end]).argmax())
-        for begin, end in zip(bounds[:-1], bounds[1:], strict=True)
+        for begin, end in itertools.pairwise(bounds)
         if kinds[begin]
     ]
 

@@ -14,6 +14,7 @@ import pytest
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.models.systems.air_hockey.puck import recording_plan
 from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.recordings.manifests import StatedNotFinite
 from ricochet.tasks.registry.packages import write_package
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.recordings import puck_episodes, stroke_files
@@ -21,7 +22,6 @@ from ricochet.tasks.systems.bouncing_ball.calibration import bounce_table, chain
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.drawers import sessions as drawer_sessions
-from ricochet.tasks.recordings.manifests import StatedNotFinite
 from ricochet.tasks.systems.drawers.sessions import StatedTake
 from tests.checkouts import ROOT
 from tests.tasks.conftest import package  # noqa: F401

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 
-
 RATE = 44100
 
 

@@ -18,6 +18,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 
 FOREVER = 3600.0
+REPORTED = ("freeze", "NaN speeds", "infinite joint", "absurd speeds", "absurd joints", "lie")
 SPEED = 1.0  # rad/s of the first joint, which alone moves
 
 
@@ -55,7 +56,7 @@ class Faults:
     """What goes wrong in one call of the driver."""
 
     def __init__(self, settings):
-        self.settings, self.began = settings, time.monotonic()
+        self.settings, self.began, self.said = settings, time.monotonic(), False
 
     def now(self, fault):
         late = time.monotonic() - self.began > self.settings.get("after", 0.0)
@@ -109,6 +110,10 @@ class Plain(Faults):
         self.at("state")
         joints, speeds = self.joints.copy(), np.array((self.speed, 0, 0, 0, 0, 0))
         stamp = self.time
+        if self.settings.get("fault") in REPORTED and self.now(self.settings["fault"]):
+            if not self.said:
+                log(self.settings, "wrong")
+            self.said = True
         if self.now("freeze"):
             self.kept = self.kept or (joints, speeds, stamp)
             joints, speeds, stamp = self.kept
