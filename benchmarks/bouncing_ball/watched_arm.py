@@ -26,8 +26,8 @@ from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 from tests.hardware.robots import owner_thread
 from tests.hardware.robots.test_watched import CLIENT, FAKES, ROOT
 
-COMMANDS = 400
-REPEATS = 5
+COMMANDS = 200
+REPEATS = 3
 Launch = Callable[[], tuple[socket.socket, OwnerProcess]]
 
 

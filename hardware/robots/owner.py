@@ -31,6 +31,7 @@ from ricochet.hardware.robots.reports import ReportWatch
 from ricochet.models.core.bad_input import BadInput
 
 TICK = 0.005  # s, between looks of the watching thread
+PRIORITY = -10  # nice: ahead of what computes
 PULSE = 0.02  # s, between signs of life
 UNSTOPPED = "; it could not be stopped beside its driver: PRESS THE EMERGENCY STOP"
 END = 3  # exit status after a driver that hung
@@ -293,6 +294,8 @@ def main() -> NoReturn:
     """Own the arm that the first message on the inherited socket names."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):  # the client's end is this one's
         signal.signal(number, signal.SIG_IGN)
+    with contextlib.suppress(OSError):  # few users may
+        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
     end = socket.socket(fileno=int(sys.argv[1]))
     channel = Channel(end, sends=messages.TO_CLIENT, receives=messages.TO_OWNER)
     first = next(iter(channel.receive(10.0)), None)
