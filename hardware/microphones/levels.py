@@ -78,16 +78,19 @@ def measure(
 
     Raises:
         BadInput: The device cannot be opened.
-        RuntimeError: It gave too little sound.
+        RuntimeError: It gave too little sound, or samples that are not finite.
     """
     rig = default_rig(
         device.name, sample_rate=device.sample_rate, places=[(0.0, 0.0, 0.0)] * device.channels
     )
     peaks, seen, full = np.zeros(device.channels), [0], threading.Event()
+    bad = np.zeros(device.channels, np.int64)
     wanted = round(seconds * device.sample_rate)
 
     def callback(block: Any, frames: int, _time: Any, _status: Any) -> None:
-        np.maximum(peaks, np.abs(block).max(axis=0), out=peaks)
+        good = np.isfinite(block)
+        np.maximum(peaks, np.abs(np.where(good, block, 0.0)).max(axis=0), out=peaks)
+        bad[:] += (~good).sum(axis=0)
         seen[0] += frames
         if seen[0] >= wanted:
             full.set()
@@ -99,6 +102,9 @@ def measure(
                 break
         else:
             raise RuntimeError(f"{device.name}: {seen[0]} of {wanted} frames came, then none")
+    if bad.any():
+        found = f"{bad.max()} samples of channel {bad.argmax()} not finite"
+        raise RuntimeError(f"{device.name}: found {found}, expected numbers")
     return np.maximum(20.0 * np.log10(np.maximum(peaks, 1e-9)), FLOOR)
 
 

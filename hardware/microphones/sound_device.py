@@ -1,18 +1,22 @@
 """A real rig: a sound card with several microphones, through PortAudio (sounddevice).
 
 The card's callback copies each block into a journal's ring and returns; a thread writes. What the
-card or the disk lost is counted and located. Needs the extra `capture` and Debian's libportaudio2.
+card or the disk lost is counted and located, and so is what the card lost or gave twice without a
+word (`frame_clock`). Needs the extra `capture` and Debian's libportaudio2.
 """
 
 import os
 import tempfile
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ricochet.hardware.microphones import journal as journals
+from ricochet.hardware.microphones.frame_clock import BIN, FrameClock
 from ricochet.hardware.microphones.interface import Recording, Rig, now
 from ricochet.models.core.bad_input import BadInput
 
@@ -24,19 +28,27 @@ class SoundCard:
 
     exclusive = True
 
-    def __init__(self, rig: Rig, *, device: str | int | None = None, driver: Any = None) -> None:
+    def __init__(
+        self,
+        rig: Rig,
+        *,
+        device: str | int | None = None,
+        driver: Any = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Choose the device; it is opened at each take.
 
         Args:
             rig: The microphones and the rate at which to sample them.
             device: Name or number of the input device; the system's default when absent.
             driver: A module like sounddevice, which it is when absent.
+            clock: The machine's, s.
 
         Raises:
             BadInput: sounddevice or PortAudio is missing.
         """
         self.rig = rig
-        self._device = device
+        self._device, self._clock = device, clock
         self._driver = driver if driver is not None else sounddevice()
 
     def record(self, duration: float, *, journal: Path | None = None) -> Recording:
@@ -61,24 +73,33 @@ class SoundCard:
         channels = 1 + max(microphone.channel for microphone in self.rig.microphones)
         wanted = round(duration * self.rig.sample_rate)
         sink = journals.Journal(path, channels=channels, sample_rate=self.rig.sample_rate)
+        frames = FrameClock(self.rig.sample_rate, clock=self._clock)
         started = now()
         try:
-            self._stream(sink, wanted=wanted)
+            self._stream(sink, frames, wanted=wanted)
         finally:
             sink.close()
         samples, _ = journals.read(path)
         order = [microphone.channel for microphone in self.rig.microphones]
-        return Recording(samples[order, :wanted], started, tuple(sorted(set(sink.gaps))))
+        near = BIN * self.rig.sample_rate
+        unflagged = {
+            slip.frame
+            for slip in frames.slips()
+            if slip.frame < wanted and all(abs(slip.frame - gap) > near for gap in sink.gaps)
+        }
+        gaps = tuple(sorted({*sink.gaps, *unflagged}))
+        return Recording(samples[order, :wanted], started, gaps)
 
-    def _stream(self, sink: journals.Journal, *, wanted: int) -> None:
+    def _stream(self, sink: journals.Journal, frames: FrameClock, *, wanted: int) -> None:
         """Feed the journal from the card until enough frames came."""
         full, seen = threading.Event(), [0]
 
-        def callback(block: Any, frames: int, _time: Any, status: Any) -> None:
+        def callback(block: Any, size: int, stated: Any, status: Any) -> None:
             if status and status.input_overflow:
                 sink.note_gap()
             sink.push(np.asarray(block, np.float32))
-            seen[0] += frames
+            frames.note(block, stated)
+            seen[0] += size
             if seen[0] >= wanted:
                 full.set()
 

@@ -33,11 +33,14 @@ class Buffer:
         time: End of the buffer in the stream's clock, s.
         samples: Sound, full scale 1.
         xruns: How often something was lost since the buffer before.
+        faults: What else is wrong with the sound, a line each: samples that are not finite, which
+            are 0 here, and frames that were lost or doubled within the last second.
     """
 
     time: float
     samples: Float32[ndarray, "channel frame"]
     xruns: int = 0
+    faults: tuple[str, ...] = ()
 
 
 class Listener(Protocol):

@@ -30,6 +30,7 @@ class ArmState:
         paddle_velocity: Its velocity, m/s.
         energy: Integral of |v|^2 / 2 over time since the start, J s/kg: the paddle's kinetic
             energy, normalised by its mass and integrated (Matl et al., section 4.4).
+        stamp: The robot's own time of this report, s; None where it states none.
     """
 
     time: float
@@ -38,6 +39,7 @@ class ArmState:
     paddle: Point
     paddle_velocity: Point
     energy: float = 0.0
+    stamp: float | None = None
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ class SimulatedArm:
             tuple(place.tolist()),
             tuple(velocity.tolist()),
             motion.energy,
+            motion.clock,
         )
 
     def move(self, point: Point, duration: float) -> Refusal | None:

@@ -31,7 +31,13 @@ from numpy import ndarray
 from scipy.spatial.transform import Rotation
 
 from ricochet.hardware.robots import ur_checks
-from ricochet.hardware.robots.paddle_arm import ArmState, Point, Refusal, refuse_target
+from ricochet.hardware.robots.paddle_arm import (
+    ArmState,
+    Joints,
+    Point,
+    Refusal,
+    refuse_target,
+)
 from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking import paddle_motion
@@ -44,6 +50,7 @@ GAIN = 500.0  # of servoJ; it takes 100 to 2000
 DECELERATION = 5.0  # m/s^2, of the tool, when stopped
 LAG = 0.2  # s, for which `servoJ` may trail
 START = 0.01  # rad, off upright when a motion starts from rest
+STILL = 0.08  # s, for which joints that are sent elsewhere may be reported unchanged
 LATEST = 3.0  # periods by which a plan may go on in one
 
 Factory = Callable[..., Any]
@@ -93,6 +100,7 @@ class UniversalRobot:
         self._begun: timedelta | None = None  # of the last period
         self._plan = self._staying()
         self._sent: deque[ndarray] = deque(maxlen=max(round(LAG * frequency), 1))
+        self._seen: deque[Joints] = deque(maxlen=max(round(STILL * frequency), 2))
         self._resting = True
         if arm:
             self._control = self._connect(control or _late("rtde_control"), host, frequency)
@@ -111,6 +119,7 @@ class UniversalRobot:
             tuple((place + self._shift).tolist()),
             tuple((rates @ speeds).tolist()),
             self._energy,
+            float(self._receive.getTimestamp()),
         )
 
     def move(self, point: Point, duration: float) -> Refusal | None:
@@ -192,12 +201,17 @@ class UniversalRobot:
         """Tell whether the robot follows, and count its energy."""
         state = self.state()
         self._energy += 0.5 * elapsed * sum(v * v for v in state.paddle_velocity)
-        return ur_checks.astray(state.joints, self._sent, time=self._time)
+        self._seen.append(state.joints)
+        frozen = None
+        if len(self._seen) == self._seen.maxlen:
+            frozen = ur_checks.frozen(self._seen, tuple(self._sent)[-len(self._seen) :])
+        return frozen or ur_checks.astray(state.joints, self._sent, time=self._time)
 
     def _start_from_rest(self) -> None:
         """Let the plan begin where the robot is."""
         self._plan = self._staying()
         self._sent.clear()
+        self._seen.clear()
         self._sent.append(np.array(self.state().joints))
         self._resting = False
 

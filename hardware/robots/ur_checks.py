@@ -12,6 +12,7 @@ from ricochet.models.arms import ur5
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 
 BOUND = 0.05  # rad, by which a joint may lie off what it was sent
+MOVED = 0.02  # rad, by which joints that are sent must move in the reports too
 REACH = 0.25  # m, of `ur5.spread` at the workspace's corners; 0.35 where the base stands by design
 RUNNING, NORMAL, REDUCED = 7, 1, 2  # robot mode; safety modes in which it may move
 
@@ -28,6 +29,8 @@ def unable(robot: Any) -> Refusal | None:
         return Refusal("mode", found, f"robot mode {RUNNING}, safety mode {NORMAL}")
     if not np.isfinite(robot.getActualQ()).all():
         return Refusal("joints", str(robot.getActualQ()), "six finite angles")
+    if not np.isfinite(robot.getActualQd()).all():
+        return Refusal("joint speeds", str(robot.getActualQd()), "six finite speeds")
     return None
 
 
@@ -57,6 +60,15 @@ def astray(
         return None
     found = f"a joint {off:.3f} rad off what it was sent, at {time:.3f} s"
     return Refusal("robot does not follow", found, f"at most {BOUND} rad")
+
+
+def frozen(seen: Sequence[Sequence[float]], sent: Sequence[Float[ndarray, "6"]]) -> Refusal | None:
+    """Tell whether reported joints, rad, stand still to the last bit while others were sent."""
+    sent_far = float(np.ptp(sent, axis=0).max())
+    if len(set(map(tuple, seen))) > 1 or sent_far <= MOVED:
+        return None
+    found = f"the same in {len(seen)} reports while a joint was sent {sent_far:.3f} rad far"
+    return Refusal("reported joints", found, "joints that move")
 
 
 def out_of_reach(base: Point, workspace: Workspace) -> Refusal | None:

@@ -13,6 +13,7 @@ import numpy as np
 from annotated_types import Interval, Len
 from pydantic import BeforeValidator, StringConstraints
 
+from ricochet.hardware.microphones import finite
 from ricochet.hardware.microphones.interface import Microphone, Rig
 from ricochet.models.core.bad_input import BadInput, shown
 from ricochet.models.sound.arrays import check_layout
@@ -32,6 +33,20 @@ Digest = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class StatedNotFinite:
+    """Samples of a channel that were NaN or infinite: the first frame, and how many."""
+
+    __pydantic_config__ = EXACT
+    channel: Whole
+    first: Whole
+    samples: Annotated[int, Interval(ge=1, le=2**53)]
+
+
+NoNumbers = Annotated[tuple[StatedNotFinite, ...], Len(0, limits.CHANNELS)]
+"""At most one of each channel."""
+
+
 class SoundFile(Protocol):
     """A take's file as a manifest lists it."""
 
@@ -48,6 +63,11 @@ class SoundFile(Protocol):
     @property
     def frames(self) -> int:
         """How many it has."""
+        ...
+
+    @property
+    def not_finite(self) -> tuple[StatedNotFinite, ...]:
+        """Where samples were recorded that are not numbers; they are 0 in the file."""
         ...
 
 
@@ -144,6 +164,9 @@ def check_sound(folder: Path, take: SoundFile, recorded: Rig, *, clipped: float 
         BadInput: If they are not.
     """
     path = folder / take.file
+    if take.not_finite:
+        stored = "; ".join(str(finite.NotFinite(**vars(each))) for each in take.not_finite)
+        raise BadInput(str(path), stored, "numbers throughout: they were stored as 0")
     content = audio_files.content_of(path)
     digest, found = sha256(content), audio_files.decode(path, content)
     del content

@@ -21,12 +21,12 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.hardware import locks
-from ricochet.hardware.microphones import journal
+from ricochet.hardware.microphones import finite, journal
 from ricochet.hardware.microphones.interface import Recorder
 from ricochet.models.core.bad_input import BadInput, shown
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.recordings import audio_files, sessions
-from ricochet.tasks.recordings.manifests import MANIFEST
+from ricochet.tasks.recordings.manifests import MANIFEST, StatedNotFinite
 from ricochet.tasks.recordings.sessions import Session, Take
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import sha256, sync, write_bytes, write_json, writing
@@ -186,19 +186,23 @@ def add_take(
 ) -> dict[str, Any]:
     """Add one complete take to a session in the making, in its hidden folder; return its entry.
 
+    Samples that are not finite are stored as 0, and the entry says where they were.
+
     Args:
         sample_rate: Hz.
         form: `flac` or `wav`.
-        gaps: Frames at which something was lost.
+        gaps: Frames at which something was lost or doubled.
         beside: As in `record`.
     """
     listed = _listed(partial)
+    samples, bad = finite.without(samples)
     content = audio_files.encode(samples, sample_rate=sample_rate, form=form)
     name = f"take-{len(listed):04d}.{form}"
     more = beside(partial, len(listed)) if beside else {}
-    take = Take(name, sha256(content), int(samples.shape[1]), len(gaps))
+    marks = tuple(StatedNotFinite(**vars(each)) for each in bad)
+    take = Take(name, sha256(content), int(samples.shape[1]), len(gaps), marks)
     write_bytes(partial / name, content)
-    entry = vars(take) | dict(more) | {"gaps": list(gaps)}
+    entry = sessions.stated_take(take) | dict(more) | {"gaps": list(gaps)}
     write_json(partial / TAKES, [*listed, entry], indent=1)
     return entry
 

@@ -24,6 +24,7 @@ from ricochet.tasks.recordings.manifests import (
     Digest,
     Frames,
     Losses,
+    NoNumbers,
     Rejected,
     StatedRig,
 )
@@ -44,7 +45,9 @@ class Take:
     """One file of sound.
 
     Attributes:
-        xruns: How often the recorder lost something; above 0 the take is degraded.
+        xruns: How often the recorder lost something, or gave it twice; above 0 the take is
+            degraded.
+        not_finite: Where it gave what is no number; left out of the file where there is none.
     """
 
     __pydantic_config__ = EXACT
@@ -52,6 +55,7 @@ class Take:
     sha256: Digest
     frames: Frames
     xruns: Losses
+    not_finite: NoNumbers = ()
 
 
 @dataclass(frozen=True)
@@ -183,9 +187,14 @@ def to_json(session: Session, takes: tuple[Take, ...]) -> dict[str, Any]:
             "drop_height": session.drop_height,
             **{name: size for name, size in _size(session).items() if size is not None},
         },
-        "takes": [vars(take) for take in takes],
+        "takes": [stated_take(take) for take in takes],
     }
     return content if session.truth is None else content | {"truth": stated(session.truth)}
+
+
+def stated_take(take: Take) -> dict[str, Any]:
+    """Return what is written of a take."""
+    return {name: value for name, value in asdict(take).items() if value != ()}
 
 
 def stated(truth: Truth) -> dict[str, Any]:

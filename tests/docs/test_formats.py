@@ -14,6 +14,7 @@ import pytest
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.models.systems.air_hockey.puck import recording_plan
 from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.recordings.manifests import StatedNotFinite
 from ricochet.tasks.registry.packages import write_package
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.recordings import puck_episodes, stroke_files
@@ -137,12 +138,14 @@ def test_a_sample_session_has_the_fields_of_the_page() -> None:
         content = json.loads(path.read_text())
         assert unstated(content, fields) == set()
         optional = {"object.diameter", "object.mass", "truth.<name>"}
+        optional |= {f"takes[].not_finite[].{name}" for name in ("channel", "first", "samples")}
         assert absent(content, fields) <= optional
 
 
 def test_a_session_of_a_drawer_has_the_fields_of_the_page() -> None:
     rig = default_rig("ring", sample_rate=16_000, temperature=20.0, places=[(0.0, 0.0, 0.0)] * 3)
-    take = StatedTake("take-0000.flac", "0" * 64, 9, 0, "vision.csv", "motion.csv", 4.0)
+    marks = (StatedNotFinite(channel=1, first=4, samples=2),)
+    take = StatedTake("take-0000.flac", "0" * 64, 9, 0, "vision.csv", "motion.csv", 4.0, marks)
     made = drawer_sessions.Session(Path("one"), "one", datetime.now(UTC), rig, "desk")
     content = json.loads(json.dumps(drawer_sessions.to_json(made, [take])))
     fields = stated("session.json of a drawer")

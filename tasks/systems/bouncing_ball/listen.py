@@ -98,6 +98,8 @@ def _sound(
         lost = round(buffer.time * rate) - received - size
         if buffer.xruns:
             report_line(f"sound was lost at {received / rate:.2f} s: at least {lost / rate:.2f} s")
+        for fault in buffer.faults:
+            report_line(f"sound at {received / rate:.2f} s: {fault}")
         if lost > 0:
             yield np.zeros((channels, lost), np.float32)
         yield buffer.samples

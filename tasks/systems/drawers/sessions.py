@@ -59,6 +59,7 @@ class StatedTake:
         xruns: How often the recorder lost something; what came after is late against the track.
         vision, motion: Files of tracks.
         light_off_at: When the light went off, s.
+        not_finite: Where the recorder gave what is no number.
     """
 
     __pydantic_config__ = EXACT
@@ -69,6 +70,7 @@ class StatedTake:
     vision: Name | None = None
     motion: Name | None = None
     light_off_at: Annotated[float, Interval(gt=0.0, le=86_400.0)] | None = None
+    not_finite: manifests.NoNumbers = ()
 
 
 @dataclass(frozen=True)
@@ -265,7 +267,7 @@ def to_json(session: Session, takes: Sequence[StatedTake] = ()) -> dict[str, Any
 
 
 def _stated(take: StatedTake) -> Mapping[str, Any]:
-    return {name: value for name, value in vars(take).items() if value is not None}
+    return {name: value for name, value in asdict(take).items() if value not in (None, ())}
 
 
 def _compared(file: Path, track: Track, samples: Float[ndarray, "channel sample"]) -> str:

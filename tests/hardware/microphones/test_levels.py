@@ -53,6 +53,12 @@ def test_a_card_that_stops_is_a_failure(monkeypatch):
         levels.measure(levels.inputs(silent)[0], 0.2, driver=silent)
 
 
+def test_a_level_of_what_is_no_number_is_a_failure():
+    card = Card(spoils=((1, 4, 2, np.nan), (1, 5, 2, np.inf)))
+    with pytest.raises(RuntimeError, match="array: found 2 samples of channel 2 not finite"):
+        levels.measure(levels.inputs(card)[0], 0.2, driver=card)
+
+
 def test_the_verb_draws_a_bar_for_each_channel(card, tmp_path, capsys):
     words = ["devices", "--seconds", "0.2", "--out", str(tmp_path)]
     assert cli.main(words) == 0

@@ -54,6 +54,24 @@ def test_a_sound_card_that_overflows_is_counted_and_located():
     assert card.record(DURATION).gaps == (2 * 480, 5 * 480)
 
 
+@pytest.mark.parametrize(
+    ("words", "gaps"),
+    [
+        ({}, ()),
+        ({"late": 0.005, "drift": 2e-4}, ()),
+        ({"late": 0.005, "drift": -2e-4, "lost": (150,)}, (150 * 480,)),
+        ({"doubled": (7,)}, (8 * 480,)),
+        ({"lost": (150,), "overflow": (151,)}, (150 * 480,)),
+        ({"lost": (150, 151, 152), "doubled": (20,)}, (21 * 480, 151 * 480)),
+    ],
+)
+def test_blocks_that_a_sound_card_loses_or_doubles_unsaid_are_located(words, gaps):
+    """A doubled block makes the frames after it one block more."""
+    driver = Driver(**words)
+    card = SoundCard(default_rig("bench"), driver=driver, clock=driver.clock)
+    assert card.record(4.0).gaps == gaps
+
+
 def test_a_sound_card_that_falls_silent_is_given_up(monkeypatch):
     monkeypatch.setattr("ricochet.hardware.microphones.sound_device.PATIENCE", 0.05 - DURATION)
     card = SoundCard(default_rig("bench"), driver=Driver(blocks=4))

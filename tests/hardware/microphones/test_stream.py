@@ -75,6 +75,43 @@ def test_a_card_s_overflow_is_counted_in_its_buffer_and_located():
     assert card.gaps == (Gap(960, 0), Gap(2400, 0))
 
 
+def test_samples_that_are_not_finite_are_zero_and_said():
+    """Frame 5 of block 2 is frame 965, in the second buffer of 485."""
+    driver = Driver(spoils=((2, 5, 1, np.nan), (2, 6, 1, np.inf), (2, 7, 0, -np.inf)))
+    card = SoundStream(RIG, driver=driver, clock=driver.clock)
+    buffers = list(islice(card.buffers(), 4))
+    assert buffers[1].faults == (
+        "1 sample of channel 0 not finite, the first at frame 967",
+        "2 samples of channel 1 not finite, the first at frame 965",
+    )
+    assert all(np.isfinite(buffer.samples).all() for buffer in buffers)
+    assert buffers[1].samples[1, 480:].any() and buffers[1].samples[1, 480] == 0.0
+    assert [buffer.faults for buffer in (*buffers[:1], *buffers[2:])] == [()] * 3
+
+
+def test_a_block_that_is_lost_unsaid_is_found_within_a_second_and_said_once():
+    driver = Driver(lost=(200,), late=0.002, drift=1e-4)
+    card = SoundStream(RIG, driver=driver, clock=driver.clock, ahead=30.0)
+    ((line,),) = [b.faults for b in islice(card.buffers(), 400) if b.faults]
+    assert "lost at frame 96000, not flagged" in line
+    assert int(line.split()[1]) == pytest.approx(480, abs=100)
+
+
+def test_a_doubled_block_is_found_at_once():
+    driver = Driver(doubled=(10,))
+    card = SoundStream(RIG, driver=driver, clock=driver.clock)
+    found = [b.faults for b in islice(card.buffers(), 40) if b.faults]
+    assert found == [("about 480 frames doubled at frame 5280, not flagged",)]
+
+
+def test_what_the_card_flags_is_not_said_twice():
+    driver = Driver(lost=(200,), overflow=(201,))
+    card = SoundStream(RIG, driver=driver, clock=driver.clock, ahead=30.0)
+    buffers = list(islice(card.buffers(), 400))
+    assert sum(buffer.xruns for buffer in buffers) == 1
+    assert not any(buffer.faults for buffer in buffers)
+
+
 class ByHand:
     """A driver whose blocks of 480 frames come when they are told to, four of them at once."""
 

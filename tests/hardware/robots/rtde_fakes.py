@@ -22,6 +22,8 @@ class Controller:
     joints: np.ndarray = field(default_factory=lambda: ur5.inverse(np.array((0.3, 0.0, 0.2))))
     lag: float = 0.05  # s, of a first-order joint
     stuck: bool = False
+    dither: float = 0.0  # rad, of what the encoders report
+    frozen: bool = False  # whether the reports stand still, joints and time
     paced: bool = False
     connected: bool = True
     protective: bool = False
@@ -35,6 +37,7 @@ class Controller:
     target: np.ndarray | None = None
     watchdog: float = 0.0
     kicked: float = 0.0
+    reported: dict[str, np.ndarray] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     sent: list[np.ndarray] = field(default_factory=list)
     poses: list[list[float]] = field(default_factory=list)
@@ -132,10 +135,20 @@ class Receive:
 
     def getActualQ(self) -> list[float]:  # noqa: N802
         self._robot.answer("getActualQ")
-        return self._robot.joints.tolist()
+        shaken = self._robot.dither * np.sin(1e4 * self._robot.time)
+        return self._kept("joints", self._robot.joints + shaken).tolist()
 
     def getActualQd(self) -> list[float]:  # noqa: N802
-        return self._robot.speeds.tolist()
+        return self._kept("speeds", self._robot.speeds).tolist()
+
+    def getTimestamp(self) -> float:  # noqa: N802
+        return float(self._kept("time", np.array(self._robot.time)))
+
+    def _kept(self, what: str, now: np.ndarray) -> np.ndarray:
+        """Return what is reported: what was last, where the reports stand still."""
+        if not self._robot.frozen or what not in self._robot.reported:
+            self._robot.reported[what] = now
+        return self._robot.reported[what]
 
     def isConnected(self) -> bool:  # noqa: N802
         self._robot.answer("isConnected")

@@ -85,8 +85,36 @@ def test_the_controller_is_asked_about_the_paddle_s_pose_in_its_own_frame():
     assert "expected a pose within the robot's safety limits" in refusal
 
 
-def test_a_robot_that_does_not_follow_is_stopped_and_says_so():
+def test_reported_joints_that_stand_still_while_others_are_sent_stop_the_robot():
+    """Ten reports of one bit pattern, 0.08 s, while a joint is sent more than 0.02 rad far."""
     controller = Controller()
+    robot = connect(controller)
+    robot.move((0.3, 0.3, 0.3), 0.5)
+    assert robot.advance(0.1) is None
+    controller.frozen, frozen_at = True, controller.time
+    refusal = str(robot.advance(1.0))
+    assert "reported joints: found the same in 10 reports while a joint was sent" in refusal
+    assert controller.time - frozen_at < 0.1 and "servoStop" in controller.calls
+
+
+def test_a_robot_that_stands_may_report_the_same_joints_for_long():
+    controller = Controller()
+    robot = connect(controller)
+    assert robot.move((0.3, 0.0, 0.2), 0.5) is None
+    assert robot.advance(3.0) is None
+
+
+def test_speeds_that_are_not_finite_stop_the_robot():
+    controller = Controller()
+    robot = connect(controller)
+    robot.move((0.3, 0.1, 0.2), 0.5)
+    robot.advance(0.1)
+    controller.speeds, controller.paced = np.full(6, np.nan), False
+    assert "joint speeds: found [nan" in str(robot.advance(0.1))
+
+
+def test_a_robot_that_does_not_follow_is_stopped_and_says_so():
+    controller = Controller(dither=1e-5)
     robot = connect(controller)
     robot.move((0.3, 0.3, 0.3), 0.5)
     assert robot.advance(0.1) is None

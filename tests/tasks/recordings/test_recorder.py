@@ -87,6 +87,35 @@ def test_the_take_in_progress_is_salvaged_from_its_journal(tmp_path, monkeypatch
     )
 
 
+class Spoilt(small_sessions.NoiseRig):
+    """A recorder whose second take holds what is no number."""
+
+    def record(self, duration, *, journal=None):
+        recording = super().record(duration, journal=journal)
+        if self.takes == 2:
+            recording.samples[1, [40, 41, 90]] = np.nan, np.inf, -np.inf
+        return recording
+
+
+def test_samples_that_are_not_finite_are_stored_as_0_and_the_take_is_set_aside(tmp_path):
+    session = record(tmp_path / "a", Spoilt()).session
+    assert [take.file for take in session.takes] == ["take-0000.flac", "take-0002.flac"]
+    (bad,) = session.rejected
+    assert bad.file == "take-0001.flac"
+    assert bad.reason == (
+        "found 3 samples of channel 1 not finite, the first at frame 40, "
+        "expected numbers throughout: they were stored as 0"
+    )
+    manifest = json.loads((tmp_path / "a" / "session.json").read_text())
+    assert [take.get("not_finite") for take in manifest["takes"]] == [
+        None,
+        [{"channel": 1, "first": 40, "samples": 3}],
+        None,
+    ]
+    stored = recordings.load_take(tmp_path / "a" / "take-0001.flac")
+    assert np.array_equal(stored[1, [40, 41, 90]], np.zeros(3)) and stored[1, 42] != 0.0
+
+
 def steps_of_a_session(folder) -> int:
     """Count the renames by which a session is made."""
     count, rename = [0], Path.rename

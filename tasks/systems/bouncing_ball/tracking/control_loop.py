@@ -3,7 +3,7 @@
     microphones -> buffers of 11 ms -> bounce events -> controller -> target -> arm
 
 The loop is the same for a simulated laboratory and a real one. A simulated arm computes the time
-that passes. A real one is steered by a thread of its own (ricochet.hardware.robots.threaded) and to
+that passes. A real one is steered by a process of its own (ricochet.hardware.robots.watched) and to
 be advanced means to wait; its clock is the sound's, kept in step by
 ricochet.tasks.systems.bouncing_ball.tracking.toss_stream.
 """

@@ -16,9 +16,9 @@ from ricochet.hardware import locks
 from ricochet.hardware.microphones.interface import Rig
 from ricochet.hardware.microphones.sound_stream import SoundStream
 from ricochet.hardware.microphones.stream import Listener
+from ricochet.hardware.robots import ur_driver
 from ricochet.hardware.robots.paddle_arm import Point
-from ricochet.hardware.robots.threaded import SteeredArm
-from ricochet.hardware.robots.ur import UniversalRobot
+from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, clearance
@@ -63,18 +63,18 @@ def open_rig(settings: Settings, *, armed: bool) -> RealRig:
     workspace = workspace_of(settings[Tosses])
     _refuse_struck(rig, workspace)
     listener = SoundStream(rig, device=settings[Capture].device or None)
-    robot = UniversalRobot(host, workspace, base=base)
+    robot = WatchedArm(ur_driver.driver(host, workspace, base=base, armed=False), workspace)
     try:
         paddle = robot.state().paddle
     finally:
         robot.close()
     if next(listener.buffers(), None) is None:
         raise BadInput("microphones", listener.fault or "no sound", "a stream")
-    return RealRig(host, base, robot.workspace, paddle, listener)
+    return RealRig(host, base, workspace, paddle, listener)
 
 
 @contextmanager
-def held(rig: RealRig) -> Iterator[SteeredArm]:
+def held(rig: RealRig) -> Iterator[WatchedArm]:
     """Take robot and sound card, and yield the arm at rest; stop and release it in any case.
 
     The operator must have confirmed that it may move. `BadInput` if the robot is no longer as
@@ -83,7 +83,8 @@ def held(rig: RealRig) -> Iterator[SteeredArm]:
     with ExitStack() as stack:
         for name in (f"robot-{rig.host}", CARD):
             stack.enter_context(locks.hold(locks.rig_lock(name)))
-        arm = SteeredArm(UniversalRobot(rig.host, rig.workspace, arm=True, base=rig.base))
+        driver = ur_driver.driver(rig.host, rig.workspace, base=rig.base, armed=True)
+        arm = WatchedArm(driver, rig.workspace)
         stack.callback(arm.close)
         yield arm
 

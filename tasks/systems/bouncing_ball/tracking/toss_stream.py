@@ -14,7 +14,7 @@ from typing import cast
 
 from ricochet.hardware.microphones.stream import Buffer, Listener
 from ricochet.hardware.robots.paddle_arm import ArmState
-from ricochet.hardware.robots.threaded import SteeredArm
+from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.tasks.systems.bouncing_ball.tracking import control_loop
 from ricochet.tasks.systems.bouncing_ball.tracking.control_loop import Controller, Run, TimedEvent
 
@@ -39,11 +39,14 @@ class TossRecord:
     Attributes:
         track: Where the arm was, from a little before the first event.
         fault: Why nothing may go on, one line; None while all is well.
+        spoilt: Why it says nothing and may be repeated, one line: sound that was lost, doubled or
+            not finite.
     """
 
     run: Run
     track: tuple[ArmState, ...]
     fault: str | None
+    spoilt: str | None = None
 
 
 class TossListener:
@@ -52,7 +55,7 @@ class TossListener:
     def __init__(
         self,
         listener: Listener,
-        arm: SteeredArm,
+        arm: WatchedArm,
         window: ListeningWindow,
         *,
         listening: Callable[[], None],
@@ -60,11 +63,12 @@ class TossListener:
         """Prepare to listen; `listening` is called once, when a ball may be tossed."""
         self.rig, self.fault = listener.rig, listener.fault
         self.first: float | None = None
+        self.spoilt: str | None = None
         self._listener, self._arm, self._window = listener, arm, window
         self._listening = listening
 
     def buffers(self) -> Iterator[Buffer]:
-        """Listen until the toss is over; see `Listener.buffers`."""
+        """Listen until the toss is over, or spoilt; see `Listener.buffers`."""
         announced = False
         with closing(cast(Generator[Buffer], self._listener.buffers())) as sound:
             for buffer in sound:
@@ -75,6 +79,9 @@ class TossListener:
                     self._listening()
                     announced = True
                 if buffer.time >= self._end():
+                    return
+                self.spoilt = _spoilt(buffer)
+                if self.spoilt is not None:
                     return
                 yield buffer
         self.fault = self._listener.fault
@@ -95,7 +102,7 @@ class TossListener:
 def run_live_toss(
     controller: Controller,
     listener: Listener,
-    arm: SteeredArm,
+    arm: WatchedArm,
     window: ListeningWindow,
     *,
     listening: Callable[[], None],
@@ -107,6 +114,14 @@ def run_live_toss(
     since = (run.final.time if toss.first is None else toss.first) - BEFORE
     track = tuple(state for state in arm.track() if state.time >= since)
     fault = toss.fault or (None if arm.fault is None else str(arm.fault))
-    if fault is not None and fault not in run.refused:
-        run = replace(run, refused=(*run.refused, fault))
-    return TossRecord(run, track, fault)
+    for line in (fault, toss.spoilt):
+        if line is not None and line not in run.refused:
+            run = replace(run, refused=(*run.refused, line))
+    return TossRecord(run, track, fault, toss.spoilt)
+
+
+def _spoilt(buffer: Buffer) -> str | None:
+    """Say in one line what is wrong with the sound of a buffer."""
+    lost = (f"lost {buffer.xruns} times",) if buffer.xruns else ()
+    found = "; ".join((*lost, *buffer.faults))
+    return f"sound at {buffer.time:.3f} s: {found}" if found else None

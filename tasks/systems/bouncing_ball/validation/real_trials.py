@@ -4,7 +4,8 @@
 
 Candidate and champion come in blocks of one toss each, in an order drawn from the seed that is not
 shown, so that neither the hand nor the verdict knows whose turn it is. A spoilt toss (out of
-the paddle's reach, a noise, no toss) is repeated by the same role. Whatever aborts the trials ends
+the paddle's reach, a noise, no toss) is repeated by the same role, and so is one whose sound was
+lost, doubled or not finite: it is set aside, and nobody is asked. Whatever aborts the trials ends
 the motion first and is one line: microphones or robot that fail, an operator who stops or does not
 answer, too many spoilt tosses. What was judged until then is in `tosses.json`.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ricochet.hardware.robots.threaded import SteeredArm
+from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.models.systems.bouncing_ball.balls import Ball
 from ricochet.tasks.console import operator
 from ricochet.tasks.console.operator import Answer, Operator, OperatorAbortError
@@ -148,7 +149,7 @@ def run_tosses(setup: TrialSetup, *, seed: int, folder: Path) -> TrackingTrials:
 
 
 def _attempts(
-    setup: TrialSetup, arm: SteeredArm, turn: TrialTurn, *, of: int
+    setup: TrialSetup, arm: WatchedArm, turn: TrialTurn, *, of: int
 ) -> Iterator[ScoredToss]:
     """Toss until the toss can be judged."""
     attempts = 1 + setup.settings[Real].repeats
@@ -158,6 +159,10 @@ def _attempts(
         if record.fault is not None:
             yield ScoredToss(turn, FAULT, record)
             raise OperatorAbortError(f"toss {turn.number}: {record.fault}")
+        if record.spoilt is not None:
+            setup.operator.say(f"set aside, {record.spoilt}")
+            yield ScoredToss(turn, SPOILT, record)
+            continue
         try:
             verdict = operator.choose(setup.operator, "what did the ball do?", VERDICTS)
         except OperatorAbortError:
@@ -172,7 +177,7 @@ def _attempts(
     raise OperatorAbortError(f"toss {turn.number}: found {found}, expected one that can be judged")
 
 
-def _go_home(setup: TrialSetup, arm: SteeredArm, which: str) -> None:
+def _go_home(setup: TrialSetup, arm: WatchedArm, which: str) -> None:
     """Wait for the operator's Enter, then bring the paddle home."""
     while typed := operator.ask(
         setup.operator, f"{which}: Enter moves the arm home and listens, stop ends: "
@@ -185,7 +190,7 @@ def _go_home(setup: TrialSetup, arm: SteeredArm, which: str) -> None:
         raise OperatorAbortError(f"{which}, on the way home: {refusal}")
 
 
-def _listen(setup: TrialSetup, arm: SteeredArm, turn: TrialTurn) -> TossRecord:
+def _listen(setup: TrialSetup, arm: WatchedArm, turn: TrialTurn) -> TossRecord:
     """Let the controller of a turn play a toss."""
     model, real = setup.models[turn.role], setup.settings[Real]
     return toss_stream.run_live_toss(

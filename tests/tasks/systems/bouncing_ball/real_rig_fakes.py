@@ -12,7 +12,8 @@ import torch
 
 from ricochet.hardware import locks
 from ricochet.hardware.microphones import sound_device
-from ricochet.hardware.robots import ur
+from ricochet.hardware.robots import owner_process, ur, ur_stop, watched
+from ricochet.hardware.robots.messages import Limits
 from ricochet.models.systems.bouncing_ball import contact_draws, contact_table
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import sample
@@ -22,6 +23,7 @@ from ricochet.tasks.systems.bouncing_ball.tracking.controllers import BallModel
 from ricochet.tasks.systems.bouncing_ball.validation import real_trials
 from ricochet.tasks.systems.bouncing_ball.validation.real_trials import TrialSetup
 from tests.hardware.microphones.sound_card import Room
+from tests.hardware.robots import owner_thread
 from tests.hardware.robots.rtde_fakes import Control, Controller, Receive
 from tests.tasks.console.test_operator import scripted
 
@@ -35,14 +37,23 @@ class Fakes:
     controller: Controller
     room: Room
     shown: list
+    stopped_beside: list
+
+
+PATIENT = Limits(silence=5.0, hang=5.0, command=5.0)
+"""Of owner and client, on machines under load."""
 
 
 def install(monkeypatch, folder, *, room=None, **words):
     """Put fakes where the drivers are imported, and make everything quick."""
     controller = Controller(paced=True, **words)
     kinds = {"rtde_control": Control, "rtde_receive": Receive}
-    fakes = Fakes(controller, room or Room(), [])
+    fakes = Fakes(controller, room or Room(), [], [])
     monkeypatch.setattr(ur, "_late", lambda name: functools.partial(kinds[name], controller))
+    monkeypatch.setattr(owner_process, "launch", owner_thread.launch)
+    monkeypatch.setattr(watched, "Limits", lambda: PATIENT)
+    monkeypatch.setattr(ur_stop, "check", lambda host: None)
+    monkeypatch.setattr(ur_stop, "stop", fakes.stopped_beside.append)
     monkeypatch.setattr(sound_device, "sounddevice", lambda: fakes.room)
     monkeypatch.setattr(locks, "rig_lock", lambda name: folder / f"{name}.lock")
     monkeypatch.setattr(real_trials, "RETURN", 0.3)

@@ -182,7 +182,7 @@ def test_microphones_that_stop_end_it_with_their_line_and_the_arm_stands(monkeyp
 @pytest.mark.slow
 def test_a_robot_that_does_not_follow_ends_it_with_its_line(monkeypatch, tmp_path):
     monkeypatch.setattr("ricochet.hardware.microphones.sound_stream.SILENCE", 2.0)
-    fakes = install(monkeypatch, tmp_path, room=Room(tossed(1)))
+    fakes = install(monkeypatch, tmp_path, room=Room(tossed(1)), dither=1e-5)
     made = setup(fakes, HOST, "", "touched")
     say = made.operator.say
 
@@ -213,6 +213,40 @@ def test_spoilt_tosses_are_repeated_up_to_their_limit(monkeypatch, tmp_path):
     rows = read(tmp_path, "tosses.json")["tosses"]
     assert [row["verdict"] for row in rows] == ["spoilt"] * 2
     assert len({(row["number"], row["role"], row["seed"]) for row in rows}) == 1
+
+
+@pytest.mark.slow
+def test_a_toss_with_a_sample_that_is_no_number_is_set_aside_and_the_trials_go_on(
+    monkeypatch, tmp_path
+):
+    """The second time that the card listens, block 60 (0.6 s) holds one NaN: nobody is asked."""
+    monkeypatch.setattr("ricochet.hardware.microphones.sound_stream.SILENCE", 2.0)
+    spoilt = [(), ((60, 3, 1, np.nan),), ()]
+    fakes = install(monkeypatch, tmp_path, room=Room(tossed(3), spoilt=spoilt))
+    settings = with_real(loaded(), tosses=1)
+    made = setup(fakes, HOST, "", "touched", "", "", "missed", settings=settings)
+    tracking = real_trials.run_tosses(made, seed=1, folder=tmp_path)
+    rows = read(tmp_path, "tosses.json")["tosses"]
+    assert [(row["number"], row["verdict"]) for row in rows] == [
+        (1, "touched"),
+        (2, "spoilt"),
+        (2, "missed"),
+    ]
+    assert "1 sample of channel 1 not finite" in rows[1]["refused"][-1]
+    assert any("set aside, sound at" in line for line in fakes.shown)
+    assert sorted(won for wins in tracking.success.values() for won in wins) == [False, True]
+
+
+def test_too_many_spoilt_tosses_end_the_trials_in_one_line(monkeypatch, tmp_path):
+    monkeypatch.setattr("ricochet.hardware.microphones.sound_stream.SILENCE", 2.0)
+    always = [((40, 0, 0, np.inf),)] * 2
+    fakes = install(monkeypatch, tmp_path, room=Room(spoilt=always))
+    with pytest.raises(OperatorAbortError, match="toss 1: found 2 spoilt in a row") as ended:
+        real_trials.run_tosses(setup(fakes, HOST, "", ""), seed=1, folder=tmp_path)
+    assert "\n" not in str(ended.value)
+    rows = read(tmp_path, "tosses.json")["tosses"]
+    assert [row["verdict"] for row in rows] == ["spoilt"] * 2
+    assert fakes.controller.calls[-1] == "receive disconnect"
 
 
 @pytest.mark.slow
