@@ -69,36 +69,58 @@ class Cluster:
         coming = as_completed(list(places), loop=client.loop)
         seen = looked = time.monotonic()
         while places:
-            ready = coming.next_batch(block=False) if not coming.queue.empty() else ()
-            for future in ready:
-                place = places.pop(future)
-                yield place, self._result(client, future, place)
+            for future in coming.next_batch(block=False) if coming.has_ready() else ():
+                try:
+                    result = self._result(future, places[future])
+                except _LostError:  # with its worker: it is made again
+                    self._check(client)
+                    coming.add(future)
+                    continue
+                yield places.pop(future), result
+            time.sleep(PERIOD)
             now = time.monotonic()
-            if ready or now < looked + LOOK:
-                time.sleep(0.0 if ready else PERIOD)
-                continue
-            looked = now
-            if _workers(client):
-                seen = now
-            elif now > seen + self.compute.patience:
+            if now > looked + LOOK:
+                self._check(client)
+                looked, seen = now, now if _workers(client) else seen
+            if now > seen + self.compute.patience:
                 found = f"no worker at {self.compute.address} for {self.compute.patience:g} s"
                 raise RuntimeError(f"{found}; {GONE}")
 
-    def _result(self, client: Any, future: Any, place: int) -> Any:
+    def _result(self, future: Any, place: int) -> Any:
         """Return the result of a job that has ended, or raise why there is none."""
+        from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
 
-        if future.status in ("lost", "cancelled"):
-            raise RuntimeError(f"{self.compute.address} is gone; {GONE}")
+        if future.status == "lost":
+            raise _LostError
         try:
-            return future.result(timeout=max(self.compute.patience, ANSWER))
+            return future.result(timeout=ANSWER)
         except KilledWorker as error:
-            lost = error.allowed_failures + 1
-            found = f"job {place + 1} was lost with each of {lost} workers that did it"
-            raise RuntimeError(f"{found}, and is not given to another; {GONE}") from None
+            found = (
+                f"job {place + 1}: each of {error.allowed_failures + 1} workers that did it died"
+            )
+            raise RuntimeError(f"{found}, no other is tried; {GONE}") from None
         except working.OtherProgramError as error:
             expected = f"this program on every worker: {working.program()}"
             raise BadInput(f"a worker of {self.compute.address}", str(error), expected) from None
+        except FutureCancelledError:
+            raise self._gone() from None
+        except (OSError, TimeoutError) as error:
+            if future.status == "error":  # the job's own
+                raise
+            raise _LostError from error
+
+    def _check(self, client: Any) -> None:
+        """Raise RuntimeError where the scheduler has left."""
+        if client.status != "running":
+            raise self._gone()
+
+    def _gone(self) -> RuntimeError:
+        return RuntimeError(f"the scheduler {self.compute.address} is gone; {GONE}")
+
+
+class _LostError(Exception):
+    """A result was lost with the worker that had it."""
 
 
 def _submitted(client: Any, work: Callable[[Any], Any], jobs: Sequence[Any]) -> dict[Any, int]:

@@ -36,7 +36,9 @@ def load_dask(settings: Mapping[str, Any]) -> dict[str, Any]:
     except ModuleNotFoundError as error:
         expected = 'the extra `dask`: pip install "ricochet-lab[dask]"'
         raise BadInput("a cluster", f"no package {error.name}", expected) from error
-    logging.getLogger(distributed.__name__).setLevel(logging.CRITICAL)
+    for name in [*logging.root.manager.loggerDict, "asyncio"]:
+        if name.partition(".")[0] in (distributed.__name__, "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     return dict(dask.config.config)
 
 

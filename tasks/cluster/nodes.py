@@ -27,8 +27,8 @@ CONFIG = {
     "distributed.worker.http.routes": [],
     "distributed.scheduler.worker-saturation": 1.0,  # no job waits at a worker: a loss costs one
 }
-WAIT = 30.0
-"""Longest wait of workers for their scheduler, s."""
+WAIT, START = 30.0, 300.0
+"""Longest wait of workers for their scheduler, and for their own processes, s."""
 
 Report = Callable[[str], None]
 
@@ -101,7 +101,7 @@ async def _workers(
                 dashboard_address=NO_PAGE,
                 security=own,
                 config=config,
-                death_timeout=WAIT,
+                death_timeout=START,
                 silence_logs=logging.CRITICAL,
             )
             for _ in range(count)
@@ -109,7 +109,10 @@ async def _workers(
         for node in nodes:
             left.push_async_callback(node.close)
         await _reach(address, own)
-        await asyncio.gather(*nodes)
+        try:
+            await asyncio.gather(*nodes)
+        except Exception as error:  # Dask's own, of many types, where a scheduler ends meanwhile
+            raise RuntimeError("the workers did not start, or the scheduler ended") from error
         ended = asyncio.gather(*(node.finished() for node in nodes))
         yield f"{count} workers of {address}", ended
 
