@@ -3,9 +3,9 @@
     python -m benchmarks.compute.cluster [--sessions 40] [--workers 4]
 
 A scheduler and workers run as processes of their own, on this machine. The same sessions are
-inferred in this process, by one worker, by all, and by all while all but one are killed (SIGKILL) on
-the way. Printed: seconds, the speed-up over one worker beside the processors that there are, how
-many jobs were begun again, and whether all results are those of this process bit for bit.
+inferred in this process, by one worker, by all, and by all while all but one are killed (SIGKILL).
+Printed: seconds, the speed-up over one worker beside the processors that there are, how many jobs
+were begun again, and whether all results are those of this process bit for bit.
 """
 
 import argparse
@@ -114,9 +114,8 @@ def report(
         with cluster_processes.workers(scheduler, folder, count) as processes:
             run(jobs[: 2 * count], scheduler.overrides)
             every, second, _ = run(jobs, scheduler.overrides)
-            line(
-                f"{count} workers         {every:7.1f} s, speed-up over one worker {one / every:.2f}"
-            )
+            faster = f"speed-up over one worker {one / every:.2f}"
+            line(f"{count} workers         {every:7.1f} s, {faster}")
             kills = killing(processes[1:], len(jobs))
             killed, third, begun = run(jobs, scheduler.overrides, kills)
     line(f"{count - 1} of {count} killed    {killed:7.1f} s, {begun - len(jobs)} jobs begun again")
