@@ -14,6 +14,7 @@ from typing import Any
 from prefect import flow, task
 from prefect.runtime import flow_run
 
+from ricochet.flows.job_places import jobs_by_settings
 from ricochet.flows.mlflow_links import link
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.flows.prefect_runs import name_by_sessions
@@ -36,6 +37,7 @@ from ricochet.tasks.training.steps import TrainingRequest
 
 
 @flow(name="calibrate", flow_run_name=name_by_sessions, **FLOW)
+@jobs_by_settings
 def calibrate(
     sessions: list[str] | None = None,
     out: str = "artifacts/calibrate",

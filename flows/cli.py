@@ -23,6 +23,7 @@ from ricochet.flows.command_line.parser import BAD_INPUT, report_error
 from ricochet.flows.command_line.verb import Call, Takes, Verb
 from ricochet.flows.command_line.verbs import all_verbs
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.cluster.computing import computing
 from ricochet.tasks.console.threads import use_one_thread
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
@@ -79,6 +80,7 @@ def _run(verb: Verb, arguments: argparse.Namespace) -> None:
             streams.enter_context(contextlib.redirect_stdout(_Nowhere()))
             streams.enter_context(contextlib.redirect_stderr(_Nowhere()))
         call, result, ended = _call(verb, arguments), None, None
+        streams.enter_context(computing(call.settings))
         try:
             result = verb.run(call)
         except SystemExit as end:  # of what was judged and refused: its result is written

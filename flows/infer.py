@@ -12,6 +12,7 @@ from typing import Any
 from prefect import flow, task
 from prefect.runtime import flow_run
 
+from ricochet.flows.job_places import jobs_by_settings
 from ricochet.flows.mlflow_links import link
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.models.core.bad_input import BadInput
@@ -23,6 +24,7 @@ from ricochet.tasks.training.steps import Publication
 
 
 @flow(name="infer", flow_run_name="infer {name}", **FLOW)
+@jobs_by_settings
 def infer(
     name: str,
     files: list[str],

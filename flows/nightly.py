@@ -25,6 +25,7 @@ from ricochet.flows import capture as capturing
 from ricochet.flows import infer as inference
 from ricochet.flows import train as training
 from ricochet.flows import validate as validation
+from ricochet.flows.job_places import jobs_by_settings
 from ricochet.flows.prefect_options import FLOW, RETRIED
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.general_settings import Capture, Nightly
@@ -53,6 +54,7 @@ class IncompleteNightError(RuntimeError):
 
 
 @flow(name="nightly", flow_run_name=lambda: tonight(), **FLOW)
+@jobs_by_settings
 def nightly(
     session: str | None = None,
     out: str = "artifacts/nightly",

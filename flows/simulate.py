@@ -5,7 +5,9 @@ from typing import Any
 
 from prefect import flow, task
 
+from ricochet.flows.job_places import jobs_by_settings
 from ricochet.flows.prefect_options import FLOW, ONCE
+from ricochet.tasks.console.progress import bar
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import simulated_drops
@@ -13,6 +15,7 @@ from ricochet.tasks.systems.bouncing_ball.settings import Simulate
 
 
 @flow(name="simulate", flow_run_name="simulate drops", **FLOW)
+@jobs_by_settings
 def simulate(
     out: str = "artifacts/simulate",
     seed: int = 0,
@@ -31,5 +34,6 @@ def simulate(
 
 @task(name="draw and save", task_run_name="draw and save", **ONCE)
 def drops(folder: Path, settings: Simulate, seed: int) -> dict[str, Any]:
-    """Simulate all drops in one batch."""
-    return simulated_drops.run(settings, folder, seed=seed)
+    """Simulate all drops."""
+    with bar("drops") as progress:
+        return simulated_drops.run(settings, folder, seed=seed, progress=progress)

@@ -14,6 +14,7 @@ from prefect import flow, task
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.runtime import flow_run
 
+from ricochet.flows.job_places import jobs_by_settings
 from ricochet.flows.mlflow_links import link
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.models.core.progress import Progress
@@ -28,6 +29,7 @@ REPORTED = 5
 
 
 @flow(name="train", flow_run_name="train {name}", **FLOW)
+@jobs_by_settings
 def train(
     name: str,
     out: str | None = None,

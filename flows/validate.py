@@ -17,6 +17,7 @@ from typing import Any
 from prefect import flow, task
 from prefect.runtime import flow_run
 
+from ricochet.flows.job_places import jobs_by_settings
 from ricochet.flows.mlflow_links import link
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.models.core.bad_input import BadInput
@@ -68,6 +69,7 @@ class Steps:
 
 
 @flow(name="validate", flow_run_name="validate {name}", **FLOW)
+@jobs_by_settings
 def validate(
     name: str,
     out: str = "artifacts/validate",

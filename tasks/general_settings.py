@@ -64,4 +64,28 @@ class Quick:
     quick: Annotated[float, Interval(ge=1e-6, le=1.0)]
 
 
-SECTIONS: Mapping[str, type] = {"capture": Capture, "nightly": Nightly, "study": Quick}
+@dataclass(frozen=True)
+class Compute:
+    """Where jobs are done; it decides no result, and is in no key of one."""
+
+    address: str
+    certificates: str
+    workers: Annotated[int, Interval(ge=1, le=4096)] | None
+    patience: Annotated[float, Interval(ge=1.0, le=86_400.0)]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a search over settings goes on."""
+
+    batch: Annotated[int, Interval(ge=1, le=1000)]
+    storage: str
+
+
+SECTIONS: Mapping[str, type] = {
+    "capture": Capture,
+    "nightly": Nightly,
+    "study": Quick,
+    "compute": Compute,
+    "search": Search,
+}

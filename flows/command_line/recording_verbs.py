@@ -25,7 +25,7 @@ from ricochet.flows.command_line.verb import (
 )
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console import table
-from ricochet.tasks.console.progress import announce
+from ricochet.tasks.console.progress import announce, bar
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import SessionKind
 
@@ -218,8 +218,10 @@ def simulate(call: Call) -> Mapping[str, Any]:
     from ricochet.tasks.systems.bouncing_ball import simulated_drops
     from ricochet.tasks.systems.bouncing_ball.settings import Simulate
 
-    announce("simulating drops ...")
-    result = simulated_drops.run(call.settings[Simulate], call.out, seed=call.seed)
+    with bar("simulating drops") as progress:
+        result = simulated_drops.run(
+            call.settings[Simulate], call.out, seed=call.seed, progress=progress
+        )
     call.report_line(f"{result['drops']} drops in {call.out / result['data']}")
     noise = result["noise"]
     header = ("drops", "height, m", "sd of times, s", "sd of places, m")

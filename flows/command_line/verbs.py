@@ -8,6 +8,7 @@ import argparse
 from pathlib import Path
 
 from ricochet.flows.command_line import (
+    cluster_verbs,
     completion,
     device_verb,
     export_verb,
@@ -21,6 +22,7 @@ from ricochet.flows.command_line import (
     registry_verbs,
     study_verbs,
     train_verbs,
+    worker_verb,
 )
 from ricochet.flows.command_line.verb import (
     COMPUTES,
@@ -55,8 +57,8 @@ def nightly(call: Call) -> None:
 
 
 def up(call: Call) -> None:
-    """Start the servers and the worker."""
-    announce("starting MLflow, Prefect and a worker ...")
+    """Start the servers and the workers."""
+    announce("starting MLflow, Prefect and workers ...")
     from ricochet.flows.servers import up as servers
 
     found = servers.defaults()
@@ -121,11 +123,13 @@ def all_verbs() -> tuple[Verb, ...]:
         judge_verb.VERB,
         Verb(
             ("up",),
-            "start the MLflow and Prefect servers and a worker, on loopback, until Ctrl-C",
+            "start the MLflow and Prefect servers and workers, on loopback, until Ctrl-C",
             "ricochet up --mlflow-port 5001 --prefect-port 4201",
             up,
             _up_options,
             takes=Takes.OUT,
         ),
+        worker_verb.VERB,
+        *cluster_verbs.VERBS,
         completion.VERB,
     )

@@ -1,4 +1,4 @@
-"""The MLflow server, the Prefect server and a worker, started, announced and ended together.
+"""The MLflow server, the Prefect server and workers, started, announced and ended together.
 
 State lies under `artifacts/`: `mlflow/` and `prefect/` keep the databases, which runs without
 servers write too, so that everything done before is there to look at; `servers/` keeps the logs and
@@ -29,7 +29,9 @@ from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
 
 Process = subprocess.Popen[bytes]
 
-POOL, LOGS = "ricochet", "servers"
+RIG, COMPUTE, LOGS = "rig", "compute", "servers"
+POOLS = (RIG, COMPUTE)
+"""Of Prefect: what runs near the microphones, one at a time, and what runs anywhere."""
 QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "true",
@@ -113,7 +115,7 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
         report_line(f"Prefect  {addresses['prefect']}")
         for line in pages(addresses):
             report_line(line)
-        report_line("The worker waits for scheduled runs; Ctrl-C ends all.")
+        report_line("The workers wait for scheduled runs; Ctrl-C ends all.")
         while all(process.poll() is None for process in processes):
             time.sleep(0.5)
         raise RuntimeError(f"a server ended by itself; its log is in {request.state / LOGS}")
@@ -121,7 +123,7 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
 
 @contextlib.contextmanager
 def servers(request: Request) -> Iterator[tuple[dict[str, str], list[Process]]]:
-    """Run both servers and the worker while the block lasts.
+    """Run both servers and the workers while the block lasts.
 
     The block is given the addresses `mlflow` and `prefect`, once they answer, and the processes.
     """
@@ -147,8 +149,9 @@ def servers(request: Request) -> Iterator[tuple[dict[str, str], list[Process]]]:
             with run(name, command) as process:
                 if process.wait(PATIENCE) != 0:
                     raise RuntimeError(f"Prefect refused; see {logs / name}.log")
-        worker = run("worker", _prefect("worker", "start", "--pool", POOL))
-        processes.append(started.enter_context(worker))
+        for pool in POOLS:
+            worker = run(f"worker-{pool}", _prefect("worker", "start", "--pool", pool))
+            processes.append(started.enter_context(worker))
         children.write_ledger(state, mlflow=mlflow, prefect=prefect)
         started.callback((state / children.LEDGER).unlink, missing_ok=True)  # before all else ends
         yield {"mlflow": mlflow, "prefect": prefect}, processes
@@ -203,9 +206,11 @@ def _prefect(*words: str) -> list[str]:
 
 
 def _deployment(file: Path) -> dict[str, list[str]]:
-    pool = ("work-pool", "create", POOL, "--type", "process", "--overwrite")
+    create = ("--type", "process", "--overwrite")
+    pools = {f"pool-{pool}": _prefect("work-pool", "create", pool, *create) for pool in POOLS}
+    one = _prefect("work-pool", "set-concurrency-limit", RIG, "1")
     deploy = ("--no-prompt", "deploy", "--all", "--prefect-file", str(file))
-    return {"pool": _prefect(*pool), "deploy": _prefect(*deploy)}
+    return {**pools, "limit": one, "deploy": _prefect(*deploy)}
 
 
 def _await_answer(address: str, processes: list[Process], logs: Path) -> None:

@@ -1,16 +1,23 @@
-"""Independent jobs side by side, in a process for each processor.
+"""Independent jobs side by side, in a process for each processor or wherever a run was sent.
 
 A job carries its own seed, so that the results do not depend on how many processors share the work.
 Finished jobs may be noted in a journal: a run that was stopped then goes on where it was.
+
+Where jobs run decides no result. So it is no argument of what computes, and in no key of a result:
+the border of a run (the command line, a flow) sets it once by `running_on`, as it sets the number
+of threads, and only this file reads it.
 """
 
+import contextlib
 import json
 import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
+from functools import partial
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -20,6 +27,22 @@ from ricochet.tasks.console.threads import use_one_thread
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+
+Executor = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[int, Any]]]
+"""Does jobs by a function, both picklable, and yields their places with the results as they come;
+a job's exception is raised, and what has not begun is then not begun."""
+
+_EXECUTOR: ContextVar[Executor | None] = ContextVar("executor", default=None)
+
+
+@contextlib.contextmanager
+def running_on(executor: Executor) -> Iterator[None]:
+    """Have all jobs of the block done by an executor."""
+    token = _EXECUTOR.set(executor)
+    try:
+        yield
+    finally:
+        _EXECUTOR.reset(token)
 
 
 @dataclass(frozen=True)
@@ -63,6 +86,7 @@ def run_all(
     jobs: Sequence[Job],
     *,
     workers: int | None = None,
+    here: bool = False,
     journal: Journal[Result] | None = None,
     progress: Progress = no_progress,
 ) -> list[Result]:
@@ -70,7 +94,9 @@ def run_all(
 
     Args:
         work: Does one job; it and the jobs must be picklable.
-        workers: Processes; one for each processor when absent, none but this one for 1.
+        workers: Processes; one for each processor when absent. 1: none but this one, wherever the
+            run was sent.
+        here: Whether jobs are so short that this process does them, unless the run was sent away.
     """
     keys = [journal.key(job) if journal is not None else "" for job in jobs]
     before = journal.read(keys) if journal is not None else {}
@@ -78,7 +104,9 @@ def run_all(
     if results:
         progress(len(results), len(jobs))
     left = [number for number in range(len(jobs)) if number not in results]
-    for place, result in _done(work, [jobs[number] for number in left], workers):
+    for place, result in each_done(
+        work, [jobs[number] for number in left], workers=workers, here=here
+    ):
         results[left[place]] = result
         if journal is not None:
             journal.add(jobs[left[place]], result)
@@ -86,13 +114,38 @@ def run_all(
     return [results[number] for number in range(len(jobs))]
 
 
-def _done(
-    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int | None
+def each_done(
+    work: Callable[[Job], Result],
+    jobs: Sequence[Job],
+    *,
+    workers: int | None = None,
+    here: bool = False,
 ) -> Iterator[tuple[int, Result]]:
-    """Yield the places of jobs with their results, as they come."""
-    if workers == 1:
-        yield from enumerate(map(work, jobs))
-        return
+    """Yield the places of jobs with their results, as they come; arguments as in `run_all`."""
+    if not jobs:
+        return iter(())
+    sent = _EXECUTOR.get()
+    if workers == 1 or (sent is None and here):
+        return in_this_process(work, jobs)
+    return (sent or partial(in_processes, workers=workers))(work, jobs)
+
+
+def is_sent() -> bool:
+    """Tell whether the border of this run said where its jobs are done."""
+    return _EXECUTOR.get() is not None
+
+
+def in_this_process(
+    work: Callable[[Job], Result], jobs: Sequence[Job]
+) -> Iterator[tuple[int, Result]]:
+    """Do jobs one after the other: an executor."""
+    yield from enumerate(map(work, jobs))
+
+
+def in_processes(
+    work: Callable[[Job], Result], jobs: Sequence[Job], *, workers: int | None = None
+) -> Iterator[tuple[int, Result]]:
+    """Do jobs in so many processes of this machine, or one for each processor: an executor."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(
         workers or os.cpu_count(), mp_context=context, initializer=_begin_worker

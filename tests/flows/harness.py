@@ -32,7 +32,7 @@ pull:
 deployments:
   - name: tick
     entrypoint: %s/tick.py:tick
-    work_pool: {name: ricochet}
+    work_pool: {name: compute}
     parameters: {path: %s/ticks}
     schedules:
       - {interval: 5, active: true}

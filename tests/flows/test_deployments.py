@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ricochet.flows.servers import up
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import training_data
 from ricochet.tasks.training.steps import TrainingRequest
@@ -51,10 +52,12 @@ def test_a_deployment_gives_its_flow_all_that_nobody_is_asked_for(deployment) ->
     assert set(flow.parameters.required) - given == ASKED.get(deployment["name"], set())
 
 
-def test_names_differ_and_all_run_in_the_pool_that_up_starts() -> None:
+def test_names_differ_and_only_what_records_runs_in_the_pool_of_the_rig() -> None:
     names = [each["name"] for each in FOUND]
     assert len(set(names)) == len(names)
-    assert {each["work_pool"]["name"] for each in FOUND} == {"ricochet"}
+    pools = {each["name"]: each["work_pool"]["name"] for each in FOUND}
+    assert set(pools.values()) == set(up.POOLS)
+    assert {name for name, pool in pools.items() if pool == up.RIG} == {"capture", "nightly"}
 
 
 def place_strokes(root: Path) -> None:

@@ -96,7 +96,7 @@ def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
         addresses = {"mlflow": running.mlflow, "prefect": running.prefect}
         assert said == {"schema": "ricochet.up/1", **addresses}
         groups = groups_of(running.process.pid)
-        assert len(groups) == 3
+        assert len(groups) == 4
         assert all(members(group) for group in groups)
         wait_for((tmp_path / "ticks").exists, seconds=90)
         running.process.send_signal(signal.SIGTERM)
@@ -116,9 +116,9 @@ def test_a_killed_up_leaves_nothing_and_what_its_guard_missed_the_next_up_ends(t
         running.process.kill()
         running.process.wait()
     assert up.find_running(tmp_path / "state") is None
-    assert len(before) == 3 and all(members(group) for group in before)
+    assert len(before) == 4 and all(members(group) for group in before)
     with started(second, state=tmp_path / "state") as running:
-        assert (second / "up.log").read_text().splitlines()[1].startswith("ended 3 ")
+        assert (second / "up.log").read_text().splitlines()[1].startswith("ended 4 ")
         assert not any(members(group) for group in before)
         after = groups_of(running.process.pid)
         assert all(members(group) for group in after)

@@ -14,16 +14,11 @@ def jobs_in_this_process():
     Pools have their tests in tests/tasks/console/test_jobs.py.
     """
 
-    alone = jobs._done
-
-    def done(work, given, workers):
-        if workers == 1:
-            yield from alone(work, given, workers)
-            return
+    def done(work, given, *, workers=None):
         for place, job in enumerate(given):
             do, own = pickle.loads(pickle.dumps((work, job)))
             yield place, pickle.loads(pickle.dumps(do(own)))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs, "_done", done)
+        patch.setattr(jobs, "in_processes", done)
         yield

@@ -45,7 +45,8 @@ LOW = (-0.75, -0.42, -0.5, -0.5, -0.15, -0.15)
 HIGH = (-0.15, 0.42, 0.5, 0.5, 0.15, 0.15)
 """Bounds of the puck's state at contact: m, m/s, m/s^2."""
 _QUICK = 0.12  # m/s, sd of the velocity of most pucks at contact
-_CHUNK = 16384  # shots rolled out at a time
+CHUNK = 16384
+"""Shots rolled out at a time."""
 _FEW = 20  # shots that are rolled out as they are
 
 
@@ -172,12 +173,12 @@ def evaluate(
     until = np.broadcast_to(opposed.until_contact if opposed else 0.0, shape).reshape(-1)
     opponent = opposed.opponent if opposed else None
     parts = []
-    for start in range(0, max(len(flat), 1), _CHUNK):
-        chunk = slice(start, start + _CHUNK)
+    for start in range(0, max(len(flat), 1), CHUNK):
+        chunk = slice(start, start + CHUNK)
         parts.append(
             _rolled_out(conditions, flat[chunk], angle[chunk], opponent, until[chunk], likely)
         )
-        progress(min(start + _CHUNK, len(flat)))
+        progress(min(start + CHUNK, len(flat)))
     columns = zip(*(vars(part).values() for part in parts), strict=True)
     return Shots(*(np.concatenate(column).reshape(shape) for column in columns))
 

@@ -10,6 +10,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.air_hockey.shots import objective, regret
 from ricochet.models.systems.air_hockey.shots.regret import Check
+from ricochet.tasks.systems.air_hockey.policies import labelling
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.settings import Energies
 
@@ -33,9 +34,7 @@ def check(
     airflow = shooter.modes.airflow_sd
     states = objective.draw_states(settings.held_out, airflow_sd=airflow, draw=draw)
     angles = objective.draw_angles(settings.held_out, ANGLES, draw=draw)
-    candidates = objective.exhaustive(
-        conditions, states, angles, lambda done: progress(done, angles.size)
-    )
+    candidates = labelling.exhaustive(conditions, states, angles, progress)
     try:
         return regret.check(
             shooter.energy, shooter.setting, conditions, states, candidates, draw=draw

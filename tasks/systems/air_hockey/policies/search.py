@@ -10,7 +10,10 @@ from functools import partial
 from optuna.trial import Trial
 
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.systems.air_hockey.shots.objective import Setting
+from ricochet.tasks.general_settings import Search
 from ricochet.tasks.systems.air_hockey.policies import energy, training_data
+from ricochet.tasks.systems.air_hockey.policies.training_data import Targets
 from ricochet.tasks.systems.air_hockey.settings import Energies
 from ricochet.tasks.training import search as searches
 from ricochet.tasks.training.search import Choice, Space
@@ -26,11 +29,7 @@ def search(request: TrainingRequest, progress: Progress = no_progress) -> Energi
     settings = request.settings[Energies]
     once, setting = replace(settings, trials=0), energy.setting_of(NAME)
     targets = training_data.targets(request)
-
-    def value(chosen: Choice, within: Progress) -> float:
-        tried = replace(once, **chosen)
-        return energy.fit(tried, targets, setting, seed=request.seed, progress=within).lowest
-
+    value = partial(_value, once, targets, setting, request.seed)
     space = Space(
         name=f"energy-{training_data.packages_key(request)[:16]}",
         started={name: getattr(settings, name) for name in SEARCHED},
@@ -38,9 +37,26 @@ def search(request: TrainingRequest, progress: Progress = no_progress) -> Energi
         value=value,
     )
     best = searches.search(
-        space, request.out, trials=settings.trials, seed=request.seed, progress=progress
+        space,
+        request.out,
+        trials=settings.trials,
+        seed=request.seed,
+        rules=request.settings[Search],
+        progress=progress,
     )
     return replace(once, **best.chosen)
+
+
+def _value(
+    once: Energies,
+    targets: Targets,
+    setting: Setting,
+    seed: int,
+    chosen: Choice,
+    within: Progress,
+) -> float:
+    tried = replace(once, **chosen)
+    return energy.fit(tried, targets, setting, seed=seed, progress=within).lowest
 
 
 def _propose(settings: Energies, trial: Trial) -> Choice:

@@ -33,6 +33,7 @@ from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.storage.files import cached_arrays, digest_of, output_folder
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
+from ricochet.tasks.systems.air_hockey.policies import labelling
 from ricochet.tasks.systems.air_hockey.recordings import puck_episodes
 from ricochet.tasks.systems.air_hockey.recordings.puck_episodes import PuckEpisodes
 from ricochet.tasks.systems.air_hockey.settings import Energies, Hockey
@@ -123,9 +124,7 @@ def targets(request: TrainingRequest, progress: Progress = no_progress) -> Targe
         )
         states = objective.draw_states(settings.states, airflow_sd=learnt.airflow_sd, draw=draw)
         angles = objective.draw_angles(settings.states, settings.candidates, draw=draw)
-        found = objective.exhaustive(
-            played, states, angles, lambda done: progress(done, angles.size)
-        )
+        found = labelling.exhaustive(played, states, angles, progress)
         return {"states": states, "angles": angles, **vars(found)}
 
     arrays = _cached(request, "targets", _targets_key(request, recording), make)

@@ -10,6 +10,7 @@ from pathlib import Path
 from optuna.trial import Trial
 
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.tasks.general_settings import Search
 from ricochet.tasks.systems.bouncing_ball.calibration import density
 from ricochet.tasks.systems.bouncing_ball.settings import Density
 from ricochet.tasks.training import search as searches
@@ -17,27 +18,34 @@ from ricochet.tasks.training.search import Choice, Space
 
 
 def search(
-    settings: Density, folder: Path, *, seed: int, progress: Progress = no_progress
+    settings: Density,
+    folder: Path,
+    *,
+    seed: int,
+    rules: Search = searches.ALONE,
+    progress: Progress = no_progress,
 ) -> Density:
     """Try as many settings as `settings.trials` says, these first, and return the best."""
     once = replace(settings, trials=0)
-
-    def value(chosen: Choice, within: Progress) -> float:
-        return density.train(replace(once, **chosen), seed=seed, progress=within).held_out
-
     space = Space(
         name=study_name(settings, seed),
         started={name: getattr(settings, name) for name in density.SEARCHED},
         propose=partial(_propose, settings),
-        value=value,
+        value=partial(_value, once, seed),
     )
-    best = searches.search(space, folder, trials=settings.trials, seed=seed, progress=progress)
+    best = searches.search(
+        space, folder, trials=settings.trials, seed=seed, rules=rules, progress=progress
+    )
     return replace(once, **best.chosen)
 
 
 def study_name(settings: Density, seed: int) -> str:
     """Name the study of a search, however many trials it has."""
     return f"density-{density.key(replace(settings, trials=0), seed)[:16]}"
+
+
+def _value(once: Density, seed: int, chosen: Choice, within: Progress) -> float:
+    return density.train(replace(once, **chosen), seed=seed, progress=within).held_out
 
 
 def _propose(settings: Density, trial: Trial) -> Choice:

@@ -13,6 +13,7 @@ from safetensors import SafetensorError
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.tasks.general_settings import Search
 from ricochet.tasks.registry.packages import read_package
 from ricochet.tasks.systems.bouncing_ball.calibration import density, density_packages
 from ricochet.tasks.systems.bouncing_ball.calibration.density import Trained
@@ -82,7 +83,13 @@ def _chosen(request: TrainingRequest, progress: Progress) -> Density:
         return settings
     from ricochet.tasks.systems.bouncing_ball.calibration import density_search  # Optuna: a second
 
-    return density_search.search(settings, request.out, seed=request.seed, progress=progress)
+    return density_search.search(
+        settings,
+        request.out,
+        seed=request.seed,
+        rules=request.settings[Search],
+        progress=progress,
+    )
 
 
 def metrics(result: Mapping[str, Any]) -> dict[str, float]:

@@ -33,6 +33,7 @@ from ricochet.tasks.systems.bouncing_ball.calibration import (
     density_training,
     detections,
     family_packages,
+    product_checks,
     times_only,
 )
 from ricochet.tasks.systems.bouncing_ball.calibration.answers import Answers
@@ -220,6 +221,7 @@ def _check_product(
         sessions=request.settings[Calibrate].check_sessions,
         draw=torch.Generator().manual_seed(request.seed + 1),
         progress=progress,
+        place_all=product_checks.place_all,
     )
 
 

@@ -33,6 +33,7 @@ from ricochet.tasks.systems.bouncing_ball.calibration import (
     chain_answers,
     detections,
     family_packages,
+    product_checks,
     targets,
 )
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
@@ -130,6 +131,7 @@ def _compared(
         sessions=settings[Gate].sessions,
         draw=torch.Generator().manual_seed(seed + 1),
         progress=progress,
+        place_all=product_checks.place_all,
     )
     agreement = posterior_agreement.compare(
         stated, found.density, draws=settings[Gate].draws, draw=numbers

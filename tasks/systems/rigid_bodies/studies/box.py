@@ -5,7 +5,6 @@ says where the weights are (`box_rows`). The box has what the model lacks (`box_
 """
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -96,7 +95,7 @@ def run(request: StudyRequest) -> dict[str, Any]:
     journal = Journal(out / "rows.journal", list, list)
     jobs = plan.jobs()
     found: list[Found] = run_all(
-        box_rows.work, jobs, workers=os.cpu_count(), journal=journal,
+        box_rows.work, jobs, journal=journal,
         progress=part(request.progress, 0, 1),
     )  # fmt: skip
     each = {motion: _by_row(jobs, found, motion) for motion in MOTIONS}

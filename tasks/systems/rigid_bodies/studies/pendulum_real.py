@@ -8,7 +8,6 @@ Its particles are rolled out from ten other recordings' first states and compare
 import hashlib
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -172,9 +171,7 @@ def _compared(plan: Plan, table: Mapping[str, Any], limited: Found) -> dict[str,
 
 
 def _worked(jobs: Sequence[Job], journal: Journal[Found], progress: Progress) -> dict[Job, Found]:
-    found = run_all(
-        real_rows.work, jobs, workers=os.cpu_count(), journal=journal, progress=progress
-    )
+    found = run_all(real_rows.work, jobs, journal=journal, progress=progress)
     return dict(zip(jobs, found, strict=True))
 
 

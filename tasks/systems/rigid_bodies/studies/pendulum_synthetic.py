@@ -8,7 +8,6 @@ discrepancy of trajectories; `log_p_obs` is the mean log density of what was see
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -90,7 +89,6 @@ def run(request: StudyRequest) -> dict[str, Any]:
     found = run_all(
         synthetic_rows.work,
         jobs,
-        workers=os.cpu_count(),
         journal=journal,
         progress=part(request.progress, 0, 2),
     )

@@ -4,7 +4,6 @@ Posteriors of recording 0, and of 0 to 4 together, are those of `ricochet infer 
 """
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -80,9 +79,7 @@ def run(
     ]
     digest = hashlib.sha256(str(jobs).encode()).hexdigest()[:8]
     journal: Journal[dict[str, Any]] = Journal(out / f"ahead-{digest}.journal", dict, dict)
-    found = run_all(
-        work, jobs, workers=os.cpu_count(), journal=journal, progress=part(progress, 0, 2)
-    )
+    found = run_all(work, jobs, journal=journal, progress=part(progress, 0, 2))
     crossing = _crossing(folder, found[-1], seed, part(progress, 1, 2))
     journal.file.unlink()
     return Ahead(

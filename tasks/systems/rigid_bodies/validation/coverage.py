@@ -6,7 +6,6 @@ the eight functions of the parameters that a motion tells (`pendulum_parameters.
 inference is a job of its own.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -85,7 +84,7 @@ def infer_again(
     whole = Job(runs, of.span, of.instants, full, None, (seed, STREAM))
     generator = np.random.default_rng([seed, STREAM, 1])
     jobs = [whole, *_trials(draws, runs, of, settings, generator, seed)]
-    found = run_all(work, jobs, workers=workers or os.cpu_count(), progress=progress)
+    found = run_all(work, jobs, workers=workers, progress=progress)
     return InferredAgain(
         found[0],
         tuple(

@@ -1,0 +1,64 @@
+"""What a trial of a search proposes, by its number: Optuna's TPE with randomness of its own.
+
+A number is given once in a study, so that a search that is taken up again, or on several machines
+at once, proposes nothing twice. The first trial that comes to an end has the settings that a search
+starts with.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler, TPESampler
+from optuna.trial import FrozenTrial, TrialState
+
+
+class ByNumber(BaseSampler):
+    """A sampler: trials that run count as bad, so that those of a batch keep apart."""
+
+    def __init__(self, seed: int, started: Mapping[str, Any]) -> None:
+        """Take the seed of the study, and the settings that are tried first."""
+        self._seed, self._started = seed, started
+        self._number, self._own = -1, TPESampler()
+
+    def infer_relative_search_space(
+        self, study: optuna.Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """Return what is proposed together; nothing of the first trial."""
+        if self._is_first(study, trial):
+            return {}
+        return self._of(trial).infer_relative_search_space(study, trial)
+
+    def sample_relative(
+        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Propose settings together."""
+        return self._of(trial).sample_relative(study, trial, search_space)
+
+    def sample_independent(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """Propose one setting."""
+        if self._is_first(study, trial):
+            return self._started[param_name]
+        return self._of(trial).sample_independent(study, trial, param_name, param_distribution)
+
+    def _of(self, trial: FrozenTrial) -> TPESampler:
+        """Return the sampler of a trial."""
+        if trial.number != self._number:
+            own = np.random.SeedSequence([self._seed % 2**64, trial.number])
+            self._number = trial.number
+            self._own = TPESampler(seed=int(own.generate_state(1)[0]), constant_liar=True)
+        return self._own
+
+    @staticmethod
+    def _is_first(study: optuna.Study, trial: FrozenTrial) -> bool:
+        states = (TrialState.COMPLETE, TrialState.RUNNING)
+        found = study.get_trials(deepcopy=False, states=states)
+        return all(other.number >= trial.number for other in found)

@@ -1,0 +1,141 @@
+"""A search proposes by number: the same on any number of processes, and nothing twice."""
+
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console import jobs
+from ricochet.tasks.general_settings import Search
+from ricochet.tasks.training import search, trials
+from tests.tasks.training import postgres
+
+TRIALS = 14  # past the ten that TPE draws at random
+
+
+def propose(trial):
+    return {"x": trial.suggest_float("x", -1.0, 2.0), "n": trial.suggest_int("n", 1, 9)}
+
+
+def value(chosen, progress) -> float:
+    progress(1, 1)
+    return (chosen["x"] - 0.5) ** 2 + 0.01 * chosen["n"]
+
+
+def failing(chosen, progress) -> float:
+    raise OSError("disk full")
+
+
+def space(found=value):
+    return search.Space("study", {"x": 1.0, "n": 3}, propose, found)
+
+
+def tried(folder, **given):
+    folder.mkdir(exist_ok=True)
+    given = {"trials": TRIALS, "seed": 5} | given
+    best = search.search(space(), folder, **given)
+    found = search.completed("study", folder)
+    assert best == min(found, key=lambda one: one.value)
+    return found
+
+
+def test_the_first_trial_has_the_settings_and_the_rest_none_twice(tmp_path) -> None:
+    found = tried(tmp_path)
+    assert found[0].chosen == {"x": 1.0, "n": 3}
+    assert [one.number for one in found] == list(range(TRIALS))
+    assert len({one.chosen["x"] for one in found}) == TRIALS
+
+
+def test_a_search_that_is_taken_up_again_proposes_what_it_would_have(tmp_path) -> None:
+    whole = tried(tmp_path / "whole")
+    tried(tmp_path / "cut", trials=4)
+    assert tried(tmp_path / "cut") == whole
+
+
+@pytest.mark.slow
+def test_a_batch_proposes_the_same_on_any_number_of_processes(tmp_path) -> None:
+    rules = Search(batch=4, storage="")
+    with jobs.running_on(jobs.in_this_process):
+        alone = tried(tmp_path / "1", rules=rules)
+    with jobs.running_on(partial(jobs.in_processes, workers=2)):
+        assert tried(tmp_path / "2", rules=rules) == alone
+    assert alone != tried(tmp_path / "3")
+
+
+def test_a_trial_that_fails_is_not_completed_and_leaves_none_running(tmp_path) -> None:
+    with pytest.raises(OSError, match="disk full"):
+        search.search(space(failing), tmp_path, trials=2, seed=0)
+    assert search.completed("study", tmp_path) == ()
+    assert tried(tmp_path)[0].chosen == {"x": 1.0, "n": 3}
+
+
+@pytest.mark.parametrize(
+    "address", ["sqlite:///a", "postgresql://u:geheim@h/d", "postgresql://h/d?password=geheim",
+                "mysql://h/d", "postgresql://h", "geheim"],
+)  # fmt: skip
+def test_other_databases_and_passwords_are_refused_without_being_shown(address) -> None:
+    with pytest.raises(BadInput, match=r"search\.storage") as refused:
+        trials.check(address)
+    assert "geheim" not in str(refused.value) or address == "geheim"
+
+
+PROGRAM = """
+import sys, time
+from ricochet.tasks.general_settings import Search
+from ricochet.tasks.training import search, trials
+from tests.tasks.training import test_search
+trials.HEARTBEAT, trials.GRACE = 1, 8
+pause, count = float(sys.argv[3]), int(sys.argv[4])
+def value(chosen, progress):
+    print("trying", flush=True)
+    time.sleep(pause)
+    return test_search.value(chosen, progress)
+rules = Search(batch=1, storage=sys.argv[1])
+print(search.search(test_search.space(value), Path(sys.argv[2]), trials=count, seed=5, rules=rules))
+"""
+
+
+@pytest.mark.slow
+@postgres.NEEDED
+def test_two_processes_share_a_study_and_one_that_is_killed_costs_its_trial(
+    tmp_path, monkeypatch
+) -> None:
+    """On a real server, whose password is in a file alone."""
+    with postgres.server(tmp_path) as server:
+        folders = [tmp_path / name for name in ("one", "two")]
+        logs = [tmp_path / f"{folder.name}.log" for folder in folders]
+        pauses, found = ("600", "0.1"), []
+        for folder, log, pause in zip(folders, logs, pauses, strict=True):
+            folder.mkdir()
+            words = [sys.executable, "-c", PROGRAM, server.address, str(folder), pause, "6"]
+            with log.open("w") as file:
+                found.append(
+                    subprocess.Popen(words, stdout=file, stderr=file, env=server.environment)
+                )
+            if len(found) == 1:
+                wait(lambda: "trying" in logs[0].read_text())
+        found[0].send_signal(signal.SIGKILL)
+        found[0].wait()
+        assert found[1].wait(300) == 0, logs[1].read_text()
+        done = search.completed("study", folders[1])
+        assert len(done) == 6
+        assert len({one.chosen["x"] for one in done}) == 6
+        assert postgres.PASSWORD not in "".join(log.read_text() for log in logs)
+        time.sleep(9.0)  # the grace of the trial that was killed
+        monkeypatch.setenv("PGPASSFILE", server.environment["PGPASSFILE"])
+        monkeypatch.setattr(trials, "GRACE", 8)
+        tried(folders[0], trials=8, rules=Search(batch=1, storage=server.address))
+        states = postgres.states(folders[0])
+    assert states.count("COMPLETE") == 8 and states.count("FAIL") == 1
+    assert len(states) == 9
+
+
+def wait(true, seconds: float = 200.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.1)
