@@ -137,7 +137,7 @@ def doctor(call: Call) -> None:
     Exit status 1 if something is left to do by hand.
     """
     prepare_servers(announced="looking for what crashes left ...")
-    from ricochet.flows import prefect_runs
+    from ricochet.flows import dead_runs
     from ricochet.flows.servers import children
     from ricochet.tasks import doctor as housekeeping
     from ricochet.tasks.doctor import Finding
@@ -148,8 +148,7 @@ def doctor(call: Call) -> None:
     if ended := children.end_orphans(artifacts()):
         line = f"servers.json: {ended} processes of an `up` that was killed, ended"
         found.append(Finding(line, True))
-    found += housekeeping.runs(tracker)
-    found += prefect_runs.settle()
+    found += dead_runs.settle()
     found += housekeeping.folders(artifacts(), workplace() / "data")
     found += housekeeping.aliases(tracker)
     found += housekeeping.recordings()

@@ -8,6 +8,7 @@ import argparse
 from pathlib import Path
 
 from ricochet.flows.command_line import (
+    backup_verbs,
     completion,
     device_verb,
     export_verb,
@@ -127,5 +128,6 @@ def all_verbs() -> tuple[Verb, ...]:
             _up_options,
             takes=Takes.OUT,
         ),
+        *backup_verbs.VERBS,
         completion.VERB,
     )
