@@ -45,7 +45,7 @@ def settle(client: SyncPrefectClient, open_runs: Callable[[], Iterable[FlowRun]]
         right = GlobalConcurrencyLimitUpdate(active_slots=each.held)
         client.update_global_concurrency_limit(each.limit, right)
     return [
-        f"deployment {each.deployment}: {each.taken} slots taken and {each.held} runs open, set right"
+        f"deployment {each.deployment}: {each.taken} slots taken by {each.held} runs, set right"
         for each in sorted(lasting, key=lambda each: each.deployment)
     ]
 

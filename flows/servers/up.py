@@ -24,10 +24,10 @@ import yaml
 
 from ricochet.flows.servers import children, kill_guard, upkeep
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.upkeep_settings import Keep
 from ricochet.tasks.storage import process_ids
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
+from ricochet.tasks.upkeep_settings import Keep
 
 Process = subprocess.Popen[bytes]
 

@@ -1,8 +1,9 @@
 """A backup made while everything runs: a folder that is whole, with its manifest, or absent.
 
 Databases come first, each as of one instant, MLflow's together with the log of promotions while
-nobody promotes; then files, which are written before a database names them and never changed. It is
-filled under a hidden name, forced to the disk and renamed; what a killed one left, the next removes.
+nobody promotes; then files, which are written before a database names them and never changed. It
+is filled under a hidden name, forced to the disk and renamed; what a killed one left, the next one
+of that name removes.
 """
 
 import hashlib

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sqlite3
-from pathlib import Path
 
 import numpy as np
 import pytest
