@@ -1,6 +1,7 @@
 """The verbs that keep a lab from losing what it cannot make again: backup and restore."""
 
 import argparse
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import announce, bar
 
 if TYPE_CHECKING:
+    from ricochet.tasks.backups.contents import Stated
     from ricochet.tasks.backups.manifests import Backup
     from ricochet.tasks.backups.restore import Restored
 
@@ -22,9 +24,10 @@ def backup(call: Call) -> Mapping[str, Any]:
     announce("looking for what is to be kept ...")
     from ricochet.tasks.backups import backup as backups
 
+    stated = _stated(call)
     since = None if given.since is None else given.since.resolve()
     with bar(f"backup to {given.folder}") as progress:
-        made = backups.make(given.folder.resolve(), since=since, progress=progress)
+        made = backups.make(given.folder.resolve(), since=since, stated=stated, progress=progress)
     call.report_line(f"{given.folder}: {len(made.files)} files, {made.size / 1e6:.1f} MB")
     call.report_line(_counted(made.counts))
     for line in _uncommitted(made):
@@ -41,12 +44,17 @@ def restore(call: Call) -> Mapping[str, Any]:
     from ricochet.tasks.backups import restore as backups
     from ricochet.tasks.storage.provenance import artifacts
 
+    stated = _stated(call)
     state = (given.state or artifacts()).resolve()
     if children.ledger(state) is not None:
         raise BadInput(str(state), "servers that run", "none: stop `ricochet up` first")
     with bar(f"restore to {state}") as progress:
         done = backups.put_back(
-            given.folder.resolve(), state, replace=given.replace, progress=progress
+            given.folder.resolve(),
+            state,
+            replace=given.replace,
+            stated=stated,
+            progress=progress,
         )
     call.report_line(f"{state}: {len(done.backup.files)} files of {done.backup.when}")
     call.report_line(_counted(done.counts))
@@ -62,6 +70,28 @@ def restore(call: Call) -> Mapping[str, Any]:
         "aside": None if done.aside is None else str(done.aside),
         **_facts(done.backup),
     }
+
+
+def _stated(call: Call) -> "Stated | None":
+    """Read the lab's file, if one is named; its state is then the folder of outputs."""
+    if call.arguments.config is None:
+        return None
+    from ricochet.flows.servers import lab
+    from ricochet.tasks.backups import contents
+    from ricochet.tasks.backups.postgres import Server
+    from ricochet.tasks.storage.provenance import ARTIFACTS
+
+    found = lab.load(call.arguments.config)
+    os.environ[ARTIFACTS] = str(found.state)
+    os.environ.pop("MLFLOW_TRACKING_URI", None)
+    addresses = {contents.MLFLOW: found.mlflow_database, contents.PREFECT: found.prefect_database}
+    passwords = found.secrets_folder / "pgpass"
+    known = passwords if passwords.exists() else None
+    servers = {name: Server(each, known) for name, each in addresses.items() if each}
+    if "://" in found.artifact_store:
+        call.report_line(f"{found.artifact_store}: not in the backup; it is kept by its own means")
+    folder = found.artifact_store if "://" not in found.artifact_store else ""
+    return contents.Stated(servers, Path(folder) if folder else None)
 
 
 def _facts(made: "Backup") -> dict[str, Any]:
@@ -102,7 +132,12 @@ def _bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
+def _config_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", type=Path, metavar="FILE", help="the servers of a lab")
+
+
 def _backup_options(parser: argparse.ArgumentParser) -> None:
+    _config_option(parser)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to; it must not exist")
     parser.add_argument(
         "--since", type=Path, metavar="OLDER", help="earlier backup; what it holds too is linked"
@@ -110,6 +145,7 @@ def _backup_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _restore_options(parser: argparse.ArgumentParser) -> None:
+    _config_option(parser)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="a backup")
     parser.add_argument(
         "--state", type=Path, metavar="DIR", help="where to (default: the folder of outputs)"

@@ -141,8 +141,9 @@ def doctor(call: Call) -> None:
     from ricochet.flows.servers import children
     from ricochet.tasks import doctor as housekeeping
     from ricochet.tasks.doctor import Finding
-    from ricochet.tasks.registry import promotion_log, runs
+    from ricochet.tasks.registry import promotion_log, retention, runs
     from ricochet.tasks.storage.provenance import artifacts, workplace
+    from ricochet.tasks.upkeep_settings import Keep
 
     tracker, found = runs.connect(), []
     if ended := children.end_orphans(artifacts()):
@@ -161,6 +162,8 @@ def doctor(call: Call) -> None:
         f"{repaired} repaired, {len(found) - repaired} to be repaired by hand; "
         f"the log of promotions has {len(entries)} lines"
     )
+    if old := retention.old_runs(tracker, days=call.settings[Keep].runs):
+        call.report_line(f"{len(old)} old runs that nothing needs; the next night removes them")
     if not found:
         call.report_next("ricochet up   (to look at the runs)")
     if repaired < len(found):

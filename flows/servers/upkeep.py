@@ -14,17 +14,17 @@ INTERVAL = 60.0
 """Time from one search for dead runs to the next, s: a night that is due waits for none."""
 ROTATION = 5.0
 """Time from one look at the logs to the next, s."""
-CLIENT = ("RICOCHET_ARTIFACTS", "PREFECT_HOME", "PREFECT_API_URL", "MLFLOW_TRACKING_URI")
-"""What makes this process a client of the servers that it started."""
+CLIENT = ("RICOCHET_ARTIFACTS", "PREFECT_", "MLFLOW_")
+"""How variables begin that make this process a client of the servers that it started."""
 
 
 def settle(environment: Mapping[str, str]) -> None:
     """Close runs whose process is gone, and say so; a server that does not answer is asked later.
 
     Args:
-        environment: That of the servers.
+        environment: That of the worker.
     """
-    os.environ.update({name: environment[name] for name in CLIENT if name in environment})
+    os.environ |= {name: text for name, text in environment.items() if name.startswith(CLIENT)}
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "CRITICAL")
     try:
         from ricochet.flows import dead_runs  # Prefect reads the environment when it is imported
@@ -41,7 +41,7 @@ class Upkeep:
 
     Attributes:
         folder: Where the logs are.
-        environment: That of the servers.
+        environment: That of the worker.
     """
 
     folder: Path

@@ -19,7 +19,7 @@ from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.backups import contents, databases, manifests
-from ricochet.tasks.backups.contents import Contents
+from ricochet.tasks.backups.contents import Contents, Stated
 from ricochet.tasks.backups.manifests import Backup, Entry
 from ricochet.tasks.registry import promotion_log
 from ricochet.tasks.storage.files import output_folder, sync, write_json, writing
@@ -31,12 +31,19 @@ RESERVE = 100e6
 """Bytes that stay free."""
 
 
-def make(target: Path, *, since: Path | None = None, progress: Progress = no_progress) -> Backup:
+def make(
+    target: Path,
+    *,
+    since: Path | None = None,
+    stated: Stated | None = None,
+    progress: Progress = no_progress,
+) -> Backup:
     """Make a backup.
 
     Args:
         target: Folder that is not there.
         since: An earlier backup on the same file system; files that it holds too are linked.
+        stated: What a lab's file says of its databases.
 
     Raises:
         BadInput: The target is there, something cannot be read, or space is short.
@@ -45,7 +52,7 @@ def make(target: Path, *, since: Path | None = None, progress: Progress = no_pro
     if target.exists():
         raise BadInput(str(target), "something", "a name that is not taken")
     earlier = {} if since is None else manifests.read(since).files
-    found = contents.find()
+    found = contents.find(stated)
     output_folder(target.parent)
     with locks.hold(target.with_name(f".{target.name}.lock")):
         partial = _emptied(target.with_name(f".{target.name}.partial"))
@@ -128,6 +135,11 @@ def _fill(copier: _Copier, found: Contents, progress: Progress) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             databases.copy(path, target)
             copier.note(name)
+        for name, server in found.servers.items():
+            target = copier.folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            server.dump(target)
+            copier.note(name)
         _copy_all(copier, _files_in(contents.LOG, found.folders.get(contents.LOG)), no_progress)
     others = {name: path for name, path in found.folders.items() if name != contents.LOG}
     files = dict(found.files)
@@ -173,7 +185,7 @@ def _manifest(copier: _Copier, found: Contents) -> Backup:
         schema=manifests.SCHEMA,
         when=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=git_commit(),
-        state=str(found.databases[contents.MLFLOW].parent.parent),
+        state=str(found.databases.get(contents.MLFLOW, found.state / contents.MLFLOW).parents[1]),
         counts=counts(copier.folder),
         files=copier.entries,
     )

@@ -2,7 +2,8 @@
 
 Every file is copied to a folder beside the state and its digest compared; MLflow's database is let
 name files at the new place; then the folder is renamed to the state. Until that nothing that was
-there is touched. What was there stays beside it under another name.
+there is touched. What was there stays beside it under another name. A database in PostgreSQL, which
+must be empty, is filled in one transaction just before that.
 """
 
 import os
@@ -15,7 +16,9 @@ from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.backups import backup, contents, databases, manifests
+from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.manifests import Backup
+from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.storage.files import output_folder, shown, sync, writing
 from ricochet.tasks.storage.free_space import refuse_below
 
@@ -36,12 +39,18 @@ class Restored:
 
 
 def put_back(
-    folder: Path, state: Path, *, replace: bool = False, progress: Progress = no_progress
+    folder: Path,
+    state: Path,
+    *,
+    replace: bool = False,
+    stated: Stated | None = None,
+    progress: Progress = no_progress,
 ) -> Restored:
     """Put a backup back as the folder of outputs; nothing may write there meanwhile.
 
     Args:
         replace: Move what is there aside; without it a state that is not empty is refused.
+        stated: What a lab's file says of its databases; those of PostgreSQL must be empty.
 
     Raises:
         BadInput: The backup is not exactly what its manifest says, the state is not empty, or
@@ -52,6 +61,7 @@ def put_back(
         expected = "an empty folder, none, or --replace, which keeps what is there beside it"
         raise BadInput(str(state), "a folder with something in it", expected)
     found = manifests.read(folder)
+    servers = _servers(found, state, stated or Stated())
     output_folder(state.parent)
     lock = state.with_name(f".{state.name}.lock")
     with locks.hold(lock):
@@ -62,6 +72,8 @@ def put_back(
             with writing(staged):
                 _stage(folder, staged, found, progress)
             _settle_in(staged, found, state)
+            for dump, server in servers.items():
+                server.put_back(staged / dump)
             counts = backup.counts(staged)
             with writing(state):
                 aside = _swap(staged, state)
@@ -70,6 +82,19 @@ def put_back(
             raise
         lock.unlink(missing_ok=True)
     return Restored(found, state, aside, counts)
+
+
+def _servers(found: Backup, state: Path, stated: Stated) -> dict[str, Server]:
+    """Return the databases of PostgreSQL by their dumps; BadInput where one cannot be put back."""
+    dumps = {name: dump for name, dump in contents.DUMPS.items() if dump in found.files}
+    for name, dump in dumps.items():
+        if name not in stated.servers:
+            raise BadInput(dump, "a dump of PostgreSQL", "--config FILE that names its database")
+        stated.servers[name].refuse_unless_empty()
+    if contents.MLFLOW in dumps and found.state != str(state):
+        expected = f"{found.state}: the database in PostgreSQL names files there"
+        raise BadInput("the place", str(state), expected)
+    return {dump: stated.servers[name] for name, dump in dumps.items()}
 
 
 def _stage(folder: Path, staged: Path, found: Backup, progress: Progress) -> None:

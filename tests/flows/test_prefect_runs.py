@@ -51,6 +51,37 @@ print(json.dumps([[vars(each) for each in first], [vars(each) for each in second
 """
 
 
+BLOCKED = """
+import json, os
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.states import Pending, Running
+from ricochet.flows import prefect_runs
+from ricochet.tasks.storage import process_ids
+
+@flow(name="blocked")
+def blocked():
+    pass
+
+host, number, start = process_ids.name_of(os.getpid()).split()
+options = {"collision_strategy": "CANCEL_NEW"}
+with get_client(sync_client=True) as client:
+    made = client.create_deployment(
+        client.create_flow(blocked), "blocked", concurrency_limit=1, concurrency_options=options
+    )
+    def begin(name):
+        run = client.create_flow_run_from_deployment(made, name=name)
+        return run, client.set_flow_run_state(run.id, Pending()).state.type.value
+    dead, first = begin("dead")
+    client.set_flow_run_state(dead.id, Running())
+    client.update_flow_run_labels(
+        dead.id, {prefect_runs.LABEL: f"{host} {number} {int(start) - 1}"}
+    )
+    _, before = begin("while it is open")
+    lines = [each.line for each in prefect_runs.settle() if "flow run dead:" in each.line]
+    _, after = begin("when it is closed")
+    print(json.dumps([first, before, after, len(lines)]))
+"""
 NEVER_BEGUN = """
 import json, os, sys
 from prefect import flow
@@ -133,6 +164,13 @@ def test_a_run_whose_process_was_killed_is_closed_and_a_living_one_is_left(prefe
     assert mine == [{"line": line, "mended": True}]
     assert not [each for each in second if "busy" in each["line"]]
     assert flows["busy dead"] == "CRASHED" and flows["busy living"] == "RUNNING"
+
+
+@pytest.mark.slow
+def test_a_dead_run_makes_prefect_cancel_the_next_until_it_is_closed(prefect_api, tmp_path):
+    with started(BLOCKED, api=prefect_api, home=tmp_path) as asking:
+        said = asking.communicate()[0].splitlines()[-1]
+    assert json.loads(said) == ["PENDING", "CANCELLED", "PENDING", 1]
 
 
 @pytest.mark.slow

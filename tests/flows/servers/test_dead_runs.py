@@ -90,8 +90,12 @@ def deploy(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_of_a_dead_machine_does_not_cancel_the_next_and_a_living_one_does(tmp_path):
+def test_a_run_of_a_dead_machine_does_not_cancel_the_next_and_a_living_one_does(
+    tmp_path, monkeypatch
+):
     home = tmp_path / "home"
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))  # what a killed run leaves there
     with started(tmp_path, deployments=deploy) as running:
         ask(running, home, "start", "dead")
         wait_for(lambda: begun(tmp_path), seconds=120)
