@@ -16,10 +16,13 @@ from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage import free_space
 from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.storage.provenance import workplace
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from ricochet.tasks.upkeep_settings import CaptureSpace
 
 
 @flow(name="capture", flow_run_name="capture {session}", **FLOW)
@@ -48,6 +51,7 @@ def capture(
     settings = catalogue.load_settings(params, overrides)
     if what is None:
         catalogue.refuse_foreign([capturing.package_name(settings)], POSTERIOR.made_by)
+    refuse_full(settings, Path(out), publishing=publishing)
     folder = output_folder(Path(out))
     late = lateness()
     if late > settings[Capture].max_lateness:
@@ -73,6 +77,12 @@ def record(
 def publish(session: Path, remote: str) -> str:
     """Put a sealed session under `data/` and into the DVC remote; returns its digest."""
     return dvc_publish.publish(session, remote=remote)
+
+
+def refuse_full(settings: Settings, folder: Path, *, publishing: bool) -> None:
+    """Refuse to record where less than `capture.free_space` is free."""
+    places = (folder, workplace()) if publishing else (folder,)
+    free_space.refuse_below(settings[CaptureSpace].free_space, "capture.free_space", *places)
 
 
 def lateness() -> float:

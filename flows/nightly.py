@@ -4,7 +4,9 @@ Each part finds its own earlier result, so a second run of the same night adds n
 fails in one part, the others still run: the failure is a line of `failures` in result.json and of
 the run's log, and the flow fails at its end, when all is done. A DVC remote that is away is no
 failure: the sealed session stays, what is at hand is calibrated, `reason` says why nothing was
-published, and the next night publishes what was left over.
+published, and the next night publishes what was left over. Before all that a night makes room: runs
+that a crash left open are closed, old ones that nothing needs are removed; and it does not begin
+where too little space is free.
 """
 
 import json
@@ -16,12 +18,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from prefect import flow, task
+from prefect.context import FlowRunContext
 from prefect.exceptions import CancelledRun, MissingContextError
 from prefect.logging import get_logger, get_run_logger
 from prefect.runtime import flow_run
 
 from ricochet.flows import calibrate as calibration
 from ricochet.flows import capture as capturing
+from ricochet.flows import dead_runs
 from ricochet.flows import infer as inference
 from ricochet.flows import train as training
 from ricochet.flows import validate as validation
@@ -31,12 +35,16 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.general_settings import Capture, Nightly
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.recordings.dvc_publish import PublicationError
+from ricochet.tasks.registry import retention
 from ricochet.tasks.registry.promotion import RolledBackError
+from ricochet.tasks.registry.runs import connect
 from ricochet.tasks.settings import Settings
+from ricochet.tasks.storage import free_space
 from ricochet.tasks.storage.files import output_folder, write_json
-from ricochet.tasks.storage.provenance import artifacts
+from ricochet.tasks.storage.provenance import artifacts, workplace
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import NightlyStep
+from ricochet.tasks.upkeep_settings import Keep, NightSpace
 
 T = TypeVar("T")
 
@@ -70,16 +78,22 @@ def nightly(
         overrides: Texts `section.key=value`.
 
     Raises:
+        BadInput: Less space is free than `nightly.free_space`; nothing was done.
         IncompleteNightError: If a part failed, after all others ran.
     """
+    settings = catalogue.load_settings(params, overrides)
+    needed, places = settings[NightSpace].free_space, (Path(out), artifacts(), workplace())
+    free_space.refuse_below(needed, "nightly.free_space", *places)
     night = Night(
-        settings=catalogue.load_settings(params, overrides),
+        settings=settings,
         session=session or tonight(),
         folder=output_folder(Path(out)),
         given={"seed": seed, "params": params, "overrides": overrides},
     )
     result: dict[str, Any] = {"schema": "ricochet.nightly/1", "session": night.session}
     result |= {"state": None, "published": None, "reason": None, "pairs": {}, "validated": {}}
+    night.attempt("dead runs", settle, lambda _: None)
+    night.attempt("old runs", partial(retire, settings[Keep].runs), lambda _: None)
     for step in night.steps():
         result |= night.take(step)
     result["failures"] = night.failures
@@ -241,6 +255,19 @@ def fetched() -> list[str]:
 def fetch() -> None:
     """Fetch all recordings that `data.dvc` names, not tonight's alone."""
     dvc_publish.pull()
+
+
+def settle() -> None:
+    """Close what processes that are gone left open, where this is a flow run that sees them."""
+    if FlowRunContext.get() is not None:
+        for finding in dead_runs.settle():
+            _logger().warning(finding.line)
+
+
+def retire(days: float) -> None:
+    """Remove the runs that ended so many days ago and that nothing needs."""
+    if FlowRunContext.get() is not None and (count := retention.remove(connect(), days=days)):
+        _logger().info(f"{count} old runs that nothing needs, removed")
 
 
 def tonight() -> str:

@@ -1,15 +1,21 @@
 """Prefect's flow runs: what each is called, by which process, and the end of those whose died.
 
-A process that is killed cannot say so: its flow run stays RUNNING. So each run notes its process,
-as `tasks.storage.process_ids` names one, in a label; a run whose process is known to be gone has
-crashed. Runs of other machines are theirs to settle.
+A process that is killed cannot say so: its flow run stays RUNNING, and holds its deployment's slot,
+so that the next ones are cancelled. So each run notes its process, as `tasks.storage.process_ids`
+names one, in a label; a run whose process is known to be gone has crashed. A run that did not come
+to note one was taken by a worker, which is named by the process that started it, and its own would
+carry the run's id in its environment. Runs of other machines are theirs to settle.
 """
 
 import os
+import socket
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+import psutil
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import (
     FlowRunFilter,
@@ -20,16 +26,25 @@ from prefect.client.schemas.filters import (
     TaskRunFilterState,
     TaskRunFilterStateType,
 )
-from prefect.client.schemas.objects import FlowRun, State, StateType
+from prefect.client.schemas.objects import FlowRun, State, StateType, WorkerStatus
 from prefect.runtime import flow_run
 from prefect.states import Crashed
 
+from ricochet.flows import concurrency_slots
 from ricochet.tasks.doctor import Finding
 from ricochet.tasks.storage import process_ids
 from ricochet.tasks.storage.provenance import artifacts
 
 LABEL = "ricochet.process"
+WORKER = "prefect.worker.name"
+"""Label by which Prefect names the worker that took a run; `up` gives it its own process's name."""
+CARRIED = "PREFECT__FLOW_RUN_ID"
+"""Variable in the environment of the process that a worker starts for a run."""
 OPEN = [StateType.RUNNING, StateType.CANCELLING]
+HOLDING = [*OPEN, StateType.PENDING]
+"""States in which a run holds a slot of its deployment."""
+PATIENCE = 900.0
+"""Longest time from a worker's taking a run to its process's note, s."""
 PAGE = 100
 NAMED = 3
 """Sessions that a run's name lists; the rest is counted."""
@@ -51,11 +66,16 @@ def name_by_sessions() -> str:
 
 
 def settle() -> list[Finding]:
-    """End the runs whose process is gone as crashed; what nobody can know is said and left."""
+    """End the runs whose process is gone as crashed; what nobody can know is said and left.
+
+    The slots of deployments are then those of the runs that are left.
+    """
     if not _is_any():
         return []
     with get_client(sync_client=True) as client:
-        return [finding for run in list(_open(client)) for finding in _settled(client, run)]
+        found = [finding for run in list(_open(client)) for finding in _settled(client, run)]
+        lines = concurrency_slots.settle(client, lambda: _open(client))
+        return found + [Finding(line, True) for line in lines]
 
 
 def _is_any() -> bool:
@@ -65,7 +85,7 @@ def _is_any() -> bool:
 
 
 def _open(client: SyncPrefectClient) -> Iterator[FlowRun]:
-    wanted = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=OPEN)))
+    wanted = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=HOLDING)))
     for offset in range(0, 100 * PAGE, PAGE):
         found = client.read_flow_runs(flow_run_filter=wanted, limit=PAGE, offset=offset)
         yield from found
@@ -76,14 +96,64 @@ def _open(client: SyncPrefectClient) -> Iterator[FlowRun]:
 def _settled(client: SyncPrefectClient, run: FlowRun) -> list[Finding]:
     process = run.labels.get(LABEL)
     if process is None:
-        unknown = "RUNNING, and by which process is not noted; Prefect's page can cancel it"
-        return [Finding(f"flow run {run.name}: {unknown}", False)]
+        return _without_note(client, run)
     if not process_ids.is_gone(str(process)):
         return []
-    state: State[Any] = Crashed(message=f"its process is gone: {process}")
+    _end(client, run, f"its process is gone: {process}")
+    return [Finding(f"flow run {run.name}: left RUNNING by a process that is gone, closed", True)]
+
+
+def _without_note(client: SyncPrefectClient, run: FlowRun) -> list[Finding]:
+    """Settle a run that noted no process: its worker, or the machine, died before it could."""
+    state = run.state_type.value if run.state_type else "open"
+    if run.deployment_id is None:
+        if run.state_type == StateType.PENDING:  # holds no slot, and may begin on any machine
+            return []
+        unknown = f"{state}, and by which process is not noted; Prefect's page can cancel it"
+        return [Finding(f"flow run {run.name}: {unknown}", False)]
+    if not _never_began(client, run):
+        return []
+    _end(client, run, "the process that should have run it is gone")
+    return [Finding(f"flow run {run.name}: left {state} without a process, closed", True)]
+
+
+def _never_began(client: SyncPrefectClient, run: FlowRun) -> bool:
+    """Tell whether no process can run it: none here carries it, and nobody else can have it."""
+    if _is_carried(run.id):
+        return False
+    worker = str(run.labels.get(WORKER, ""))
+    if process_ids.is_gone(worker):
+        return True
+    begun = run.state.timestamp if run.state else None
+    if begun is None or (datetime.now(UTC) - begun).total_seconds() < PATIENCE:
+        return False
+    return process_ids.is_alive(worker) or not (worker or _workers_elsewhere(client, run))
+
+
+def _is_carried(run: UUID) -> bool:
+    """Tell whether a process of this machine was started for a run."""
+    return any(
+        (process.info["environ"] or {}).get(CARRIED) == str(run)
+        for process in psutil.process_iter(["environ"])
+    )
+
+
+def _workers_elsewhere(client: SyncPrefectClient, run: FlowRun) -> bool:
+    """Tell whether a worker of another machine, or of nobody knows which, may have taken a run."""
+    if run.work_pool_name is None:
+        return False
+    here = f"{socket.gethostname()} "
+    return any(
+        worker.status == WorkerStatus.ONLINE and not worker.name.startswith(here)
+        for worker in client.read_workers_for_work_pool(run.work_pool_name)
+    )
+
+
+def _end(client: SyncPrefectClient, run: FlowRun, message: str) -> None:
+    """Set a run and its open tasks to CRASHED, which frees its deployment's slot."""
+    state: State[Any] = Crashed(message=message)
     within = TaskRunFilter(state=TaskRunFilterState(type=TaskRunFilterStateType(any_=OPEN)))
     of_run = FlowRunFilter(id=FlowRunFilterId(any_=[run.id]))
     for task in client.read_task_runs(flow_run_filter=of_run, task_run_filter=within):
         client.set_task_run_state(task.id, state, force=True)
     client.set_flow_run_state(run.id, state, force=True)
-    return [Finding(f"flow run {run.name}: left RUNNING by a process that is gone, closed", True)]

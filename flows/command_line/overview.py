@@ -10,7 +10,7 @@ GROUPS = {
     "record": ("devices", "capture", "import"),
     "use an answer": ("list", "show", "validate", "promote", "rollback", "export"),
     "plan and judge": ("plan", "judge", "train"),
-    "run a lab": ("up", "nightly", "doctor", "worker", "cluster"),
+    "run a lab": ("up", "nightly", "doctor", "backup", "restore", "worker", "cluster"),
     "this command": ("completion",),
 }
 """The first words of all verbs; what stands in none comes last."""

@@ -185,7 +185,11 @@ def _outside_data(sessions: Sequence[str]) -> list[str]:
 def capture(call: Call) -> Mapping[str, Any]:
     """Record and seal a session."""
     from ricochet.tasks.general_settings import Capture
+    from ricochet.tasks.storage import free_space
+    from ricochet.tasks.upkeep_settings import CaptureSpace
 
+    needed = call.settings[CaptureSpace].free_space
+    free_space.refuse_below(needed, "capture.free_space", call.out)
     prepare_servers(announced=SERVERS if call.publish else "starting the rig ...")
     rig, session = call.arguments.rig or call.settings[Capture].rig, call.arguments.session
     what = call.arguments.what

@@ -137,19 +137,19 @@ def doctor(call: Call) -> None:
     Exit status 1 if something is left to do by hand.
     """
     prepare_servers(announced="looking for what crashes left ...")
-    from ricochet.flows import prefect_runs
+    from ricochet.flows import dead_runs
     from ricochet.flows.servers import children
     from ricochet.tasks import doctor as housekeeping
     from ricochet.tasks.doctor import Finding
-    from ricochet.tasks.registry import promotion_log, runs
+    from ricochet.tasks.registry import promotion_log, retention, runs
     from ricochet.tasks.storage.provenance import artifacts, workplace
+    from ricochet.tasks.upkeep_settings import Keep
 
     tracker, found = runs.connect(), []
     if ended := children.end_orphans(artifacts()):
         line = f"servers.json: {ended} processes of an `up` that was killed, ended"
         found.append(Finding(line, True))
-    found += housekeeping.runs(tracker)
-    found += prefect_runs.settle()
+    found += dead_runs.settle()
     found += housekeeping.folders(artifacts(), workplace() / "data")
     found += housekeeping.aliases(tracker)
     found += housekeeping.recordings()
@@ -162,6 +162,8 @@ def doctor(call: Call) -> None:
         f"{repaired} repaired, {len(found) - repaired} to be repaired by hand; "
         f"the log of promotions has {len(entries)} lines"
     )
+    if old := retention.old_runs(tracker, days=call.settings[Keep].runs):
+        call.report_line(f"{len(old)} old runs that nothing needs; the next night removes them")
     if not found:
         call.report_next("ricochet up   (to look at the runs)")
     if repaired < len(found):

@@ -8,6 +8,7 @@ import argparse
 from pathlib import Path
 
 from ricochet.flows.command_line import (
+    backup_verbs,
     cluster_verbs,
     completion,
     device_verb,
@@ -131,5 +132,6 @@ def all_verbs() -> tuple[Verb, ...]:
         ),
         worker_verb.VERB,
         *cluster_verbs.VERBS,
+        *backup_verbs.VERBS,
         completion.VERB,
     )

@@ -27,10 +27,10 @@ def running(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a process in a group of its own, asked to stop and then made to when the block ends.
 
-    The log is the file of what it prints; it may take `patience` seconds to stop.
+    The log is the file to which what it prints is added; it may take `patience` seconds to stop.
     """
     kill_guard.guard_children()
-    with log.open("wb") as file:
+    with log.open("ab") as file:
         child = subprocess.Popen(
             command,
             cwd=workplace(),

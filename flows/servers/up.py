@@ -22,10 +22,12 @@ from typing import Any
 
 import yaml
 
-from ricochet.flows.servers import children, kill_guard
+from ricochet.flows.servers import children, kill_guard, upkeep
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import process_ids
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
+from ricochet.tasks.upkeep_settings import Keep
 
 Process = subprocess.Popen[bytes]
 
@@ -47,7 +49,7 @@ EMBEDDED = {
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
 }
 """For a verb that runs a flow itself, on a temporary server where none is up."""
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Longest wait for a server to answer, s."""
 
 
@@ -59,6 +61,7 @@ class Request:
         deployments: The file that says which flows run when.
         state: Folder of databases and logs.
         out: Where `result.json` says the addresses once the servers answer; None is nowhere.
+        keep: For how long what they write is kept.
     """
 
     host: str
@@ -67,6 +70,7 @@ class Request:
     deployments: Path = ROOT / "prefect.yaml"
     state: Path = field(default_factory=artifacts)
     out: Path | None = None
+    keep: Keep = field(default_factory=lambda: _kept())
 
 
 def defaults() -> dict[str, Any]:
@@ -108,7 +112,7 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
     _refuse_a_second(request.state)
     if left := children.end_orphans(request.state):
         report_line(f"ended {left} processes that an `up` which was killed had left running")
-    with _stoppable(), servers(request) as (addresses, processes):
+    with _stoppable(), servers(request) as (addresses, processes, beside):
         if request.out is not None:
             write_json(request.out / "result.json", {"schema": "ricochet.up/1", **addresses})
         report_line(f"MLflow   {addresses['mlflow']}")
@@ -118,20 +122,24 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
         report_line("The workers wait for scheduled runs; Ctrl-C ends all.")
         while all(process.poll() is None for process in processes):
             time.sleep(0.5)
+            beside.tick()
         raise RuntimeError(f"a server ended by itself; its log is in {request.state / LOGS}")
 
 
 @contextlib.contextmanager
-def servers(request: Request) -> Iterator[tuple[dict[str, str], list[Process]]]:
+def servers(
+    request: Request,
+) -> Iterator[tuple[dict[str, str], list[Process], upkeep.Upkeep]]:
     """Run both servers and the workers while the block lasts.
 
-    The block is given the addresses `mlflow` and `prefect`, once they answer, and the processes.
+    The block is given the addresses `mlflow` and `prefect`, once they answer, the processes, and
+    what is to be done beside them. Before anything is deployed, dead runs have given up its slots.
     """
     state, host = output_folder(request.state), request.host
     ports = [_port(host, port) for port in (request.mlflow_port, request.prefect_port)]
     reachable = "127.0.0.1" if host == "0.0.0.0" else host
     mlflow, prefect = (f"http://{reachable}:{port}" for port in ports)
-    logs, environment = output_folder(state / LOGS), _environment(state, prefect)
+    logs, environment = output_folder(state / LOGS), _environment(state, prefect, request.keep)
 
     def run(name: str, command: list[str]) -> contextlib.AbstractContextManager[Process]:
         return children.running(command, log=logs / f"{name}.log", environment=environment)
@@ -145,16 +153,19 @@ def servers(request: Request) -> Iterator[tuple[dict[str, str], list[Process]]]:
         processes = [started.enter_context(run(*each)) for each in commands.items()]
         for address in (f"{mlflow}/health", f"{prefect}/api/health"):
             _await_answer(address, processes, logs)
+        upkeep.settle(environment)
         for name, command in _deployment(request.deployments).items():
             with run(name, command) as process:
                 if process.wait(PATIENCE) != 0:
                     raise RuntimeError(f"Prefect refused; see {logs / name}.log")
+        name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
         for pool in POOLS:
-            worker = run(f"worker-{pool}", _prefect("worker", "start", "--pool", pool))
-            processes.append(started.enter_context(worker))
+            command = _prefect("worker", "start", "--pool", pool, "--name", name)
+            processes.append(started.enter_context(run(f"worker-{pool}", command)))
         children.write_ledger(state, mlflow=mlflow, prefect=prefect)
         started.callback((state / children.LEDGER).unlink, missing_ok=True)  # before all else ends
-        yield {"mlflow": mlflow, "prefect": prefect}, processes
+        beside = upkeep.Upkeep(logs, environment, request.keep)
+        yield {"mlflow": mlflow, "prefect": prefect}, processes, beside
 
 
 def _create_store(state: Path) -> None:
@@ -173,8 +184,16 @@ def _refuse_a_second(state: Path) -> None:
     raise BadInput(str(state), f"servers {where}", "none")
 
 
-def _environment(state: Path, prefect: str) -> dict[str, str]:
+def _kept() -> Keep:
+    from ricochet.tasks.systems import catalogue
+
+    return catalogue.load_settings(None, [])[Keep]
+
+
+def _environment(state: Path, prefect: str, keep: Keep) -> dict[str, str]:
     settings = {
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": str(round(86400.0 * keep.flow_runs)),
         "RICOCHET_ARTIFACTS": str(state),
         "PREFECT_HOME": str(state / "prefect"),
         "PREFECT_API_URL": f"{prefect}/api",

@@ -38,7 +38,8 @@ def systems() -> tuple[System, ...]:
 
 def sections() -> settings.Sections:
     """Return name and class of each section of params.yaml; classes may share a section."""
-    names = ("general_settings", *(f"systems.{name}.settings" for name in SYSTEMS))
+    general = ("general_settings", "upkeep_settings")
+    names = (*general, *(f"systems.{name}.settings" for name in SYSTEMS))
     modules = (import_module(f"ricochet.tasks.{name}") for name in names)
     return tuple(section for module in modules for section in module.SECTIONS.items())
 

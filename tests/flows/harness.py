@@ -49,11 +49,13 @@ class Running:
 
 
 @contextlib.contextmanager
-def started(folder, *, state=None):
-    """Run `ricochet up` with a deployment that fires every five seconds, until the block ends."""
+def started(folder, *, state=None, deployments=None):
+    """Run `ricochet up` until the block ends.
+
+    By default with a deployment that fires every five seconds; `deployments` writes other ones.
+    """
     state = state or folder / "state"
-    (folder / "tick.py").write_text(TICK)
-    (folder / "deployments.yaml").write_text(DEPLOYMENTS % (folder, folder))
+    (deployments or deploy_tick)(folder)
     command = [
         sys.executable,
         "-m",
@@ -70,12 +72,17 @@ def started(folder, *, state=None):
     with (folder / "up.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
     try:
-        said = wait_for(lambda: announced(folder / "up.log", process), seconds=150)
+        said = wait_for(lambda: announced(folder / "up.log", process), seconds=600)
         yield Running(process, said["MLflow"], said["Prefect"])
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
         process.wait(60)
+
+
+def deploy_tick(folder):
+    (folder / "tick.py").write_text(TICK)
+    (folder / "deployments.yaml").write_text(DEPLOYMENTS % (folder, folder))
 
 
 def members(group):

@@ -51,6 +51,88 @@ print(json.dumps([[vars(each) for each in first], [vars(each) for each in second
 """
 
 
+BLOCKED = """
+import json, os
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.states import Pending, Running
+from ricochet.flows import prefect_runs
+from ricochet.tasks.storage import process_ids
+
+@flow(name="blocked")
+def blocked():
+    pass
+
+host, number, start = process_ids.name_of(os.getpid()).split()
+options = {"collision_strategy": "CANCEL_NEW"}
+with get_client(sync_client=True) as client:
+    made = client.create_deployment(
+        client.create_flow(blocked), "blocked", concurrency_limit=1, concurrency_options=options
+    )
+    def begin(name):
+        run = client.create_flow_run_from_deployment(made, name=name)
+        return run, client.set_flow_run_state(run.id, Pending()).state.type.value
+    dead, first = begin("dead")
+    client.set_flow_run_state(dead.id, Running())
+    client.update_flow_run_labels(
+        dead.id, {prefect_runs.LABEL: f"{host} {number} {int(start) - 1}"}
+    )
+    _, before = begin("while it is open")
+    lines = [each.line for each in prefect_runs.settle() if "flow run dead:" in each.line]
+    _, after = begin("when it is closed")
+    print(json.dumps([first, before, after, len(lines)]))
+"""
+NEVER_BEGUN = """
+import json, os, sys
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import GlobalConcurrencyLimitUpdate
+from prefect.states import Pending
+from ricochet.flows import prefect_runs
+from ricochet.tasks.storage import process_ids
+
+@flow(name="pending")
+def pending():
+    pass
+
+host, number, start = process_ids.name_of(os.getpid()).split()
+WORKERS = {
+    "dead worker": f"{host} {number} {int(start) - 1}",
+    "living worker": f"{host} {number} {start}",
+    "other machine": f"elsewhere {number} {start}",
+    "carried": f"{host} {number} {int(start) - 1}",
+    "nobody": None,
+}
+def look(client):
+    runs = {run.name: run.state.type.value for run in client.read_flow_runs()}
+    slots = client.read_deployment(made).global_concurrency_limit.active_slots
+    return [{name: runs[name] for name in WORKERS}, slots]
+
+with get_client(sync_client=True) as client:
+    flow_id = client.create_flow(pending)
+    made = client.create_deployment(flow_id, "pending", concurrency_limit=10)
+    for name, worker in WORKERS.items():
+        run = client.create_flow_run_from_deployment(made, name=name, state=Pending())
+        if worker:
+            client.update_flow_run_labels(run.id, {prefect_runs.WORKER: worker})
+        if name == "carried":
+            os.environ[prefect_runs.CARRIED] = str(run.id)
+            child = __import__("subprocess").Popen(["sleep", "600"])
+    try:
+        limit = client.read_deployment(made).global_concurrency_limit.name
+        client.update_global_concurrency_limit(limit, GlobalConcurrencyLimitUpdate(active_slots=7))
+        first = [each.line for each in prefect_runs.settle()]
+        found = look(client)
+        prefect_runs.PATIENCE = 0.0
+        prefect_runs.settle()
+        found += look(client)
+    finally:
+        child.kill()
+        child.wait()
+    print(json.dumps([[line for line in first if "pending" in line or "worker" in line], *found]))
+"""
+
+
 def started(program, *words, api, home):
     settings = {"PREFECT_API_URL": api, "PREFECT_HOME": str(home), "PYTHONPATH": python_path()}
     return subprocess.Popen(
@@ -82,6 +164,33 @@ def test_a_run_whose_process_was_killed_is_closed_and_a_living_one_is_left(prefe
     assert mine == [{"line": line, "mended": True}]
     assert not [each for each in second if "busy" in each["line"]]
     assert flows["busy dead"] == "CRASHED" and flows["busy living"] == "RUNNING"
+
+
+@pytest.mark.slow
+def test_a_dead_run_makes_prefect_cancel_the_next_until_it_is_closed(prefect_api, tmp_path):
+    with started(BLOCKED, api=prefect_api, home=tmp_path) as asking:
+        said = asking.communicate()[0].splitlines()[-1]
+    assert json.loads(said) == ["PENDING", "CANCELLED", "PENDING", 1]
+
+
+@pytest.mark.slow
+def test_a_run_that_never_began_is_closed_where_nobody_can_have_it_and_slots_are_set_right(
+    prefect_api, tmp_path
+):
+    """Of a worker that is dead at once; of one that lives, or of none, when it had time enough."""
+    with started(NEVER_BEGUN, api=prefect_api, home=tmp_path) as asking:
+        said = asking.communicate()[0].splitlines()[-1]
+    lines, first, slots, later, slots_later = json.loads(said)
+    assert lines == [
+        "flow run dead worker: left PENDING without a process, closed",
+        "deployment pending: 6 slots taken by 4 runs, set right",
+    ]
+    open_ones = {"living worker", "other machine", "carried", "nobody"}
+    assert first == {"dead worker": "CRASHED"} | dict.fromkeys(open_ones, "PENDING")
+    left = {"other machine", "carried"}
+    crashed = dict.fromkeys({*first} - left, "CRASHED")
+    assert later == crashed | dict.fromkeys(left, "PENDING")
+    assert (slots, slots_later) == (4, 2)
 
 
 @pytest.mark.parametrize("name", FLOWS)

@@ -1,0 +1,149 @@
+"""What many nights leave in the machine, night by night: its trend and its picture."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+WARM_UP = 2
+"""Nights after each start of the servers that are left out of a trend: caches fill."""
+
+
+@dataclass(frozen=True)
+class Night:
+    """What there was after a night.
+
+    Attributes:
+        start: Which start of the servers it belongs to, counted from 0.
+        state: State of its flow run.
+        kill: What was killed in it: `run`, `machine` or nothing.
+        seconds: Time from its start to its end.
+        processes: Number of `up`, the servers, the worker and all that they started.
+        descriptors: Open files of all of them.
+        memory: Their resident memory, bytes.
+        recordings: Bytes of sealed sessions: outputs, `data`, DVC's cache and the remote.
+        results: Bytes of packages, runs' files and other outputs.
+        databases: Bytes of the databases of MLflow and Prefect.
+        logs: Bytes of the servers' logs.
+    """
+
+    number: int
+    start: int
+    state: str
+    kill: str
+    seconds: float
+    processes: int
+    descriptors: int
+    memory: int
+    recordings: int
+    results: int
+    databases: int
+    logs: int
+
+
+STEADY = ("processes", "descriptors", "memory")
+"""What must have no trend."""
+GROWING = ("recordings", "results", "databases", "logs")
+"""What grows by what each night adds."""
+
+
+def append(path: Path, night: Night) -> None:
+    """Add a night to a file of JSON lines."""
+    with path.open("a") as file:
+        file.write(json.dumps(asdict(night)) + "\n")
+
+
+def read(path: Path) -> list[Night]:
+    """Read the nights of a file."""
+    names = {field.name for field in fields(Night)}
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    return [Night(**{key: row[key] for key in names}) for row in rows]
+
+
+def steady(nights: Sequence[Night]) -> list[Night]:
+    """Return the nights after each start's warm-up."""
+    firsts: dict[int, int] = {}
+    for night in nights:
+        firsts.setdefault(night.start, night.number)
+    return [night for night in nights if night.number - firsts[night.start] >= WARM_UP]
+
+
+def trend(nights: Sequence[Night], name: str) -> tuple[float, float]:
+    """Return the change a night and half its 95 % interval, every start of the servers apart.
+
+    y = a_start + b night + e, least squares; neighbouring errors are taken to be independent.
+    """
+    starts = sorted({night.start for night in nights})
+    numbers = np.array([float(night.number) for night in nights])
+    apart = np.array([[night.start == start for start in starts] for night in nights], float)
+    design = np.column_stack([numbers, apart])
+    values = np.array([float(getattr(night, name)) for night in nights])
+    free = len(nights) - design.shape[1]
+    if free < 1:
+        return float("nan"), float("nan")
+    found, *_ = np.linalg.lstsq(design, values, rcond=None)
+    variance = float(((values - design @ found) ** 2).sum()) / free
+    spread = np.sqrt(variance * np.linalg.pinv(design.T @ design)[0, 0])
+    return float(found[0]), float(student.ppf(0.975, free) * spread)
+
+
+def lines(nights: Sequence[Night]) -> list[str]:
+    """Return what is printed: how the nights ended, and each trend."""
+    after = steady(nights)
+    states = {night.state for night in nights}
+    ended = ", ".join(
+        f"{sum(n.state == state for n in nights)} {state}" for state in sorted(states)
+    )
+    killed = sum(bool(night.kill) for night in nights)
+    rows = [f"{len(nights)} nights, {killed} of them with a kill: {ended}"]
+    for name in (*STEADY, "seconds", *GROWING):
+        slope, half = trend(after, name)
+        unit, per = ("MB", 1e6) if name in ("memory", *GROWING) else ("", 1.0)
+        last = getattr(nights[-1], name) / per
+        rows.append(
+            f"{name:12} {100 * slope / per:+9.2f} +- {100 * half / per:.2f} {unit} in 100 nights;"
+            f" at the end {last:.1f} {unit}".rstrip()
+        )
+    return rows
+
+
+def draw(nights: Sequence[Night], path: Path) -> None:
+    """Draw all series over the nights; the nights with a kill are marked."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(3, 2, figsize=(9.0, 7.5), sharex=True, layout="constrained")
+    numbers = np.array([night.number for night in nights])
+    panels = [
+        *((name,) for name in STEADY),
+        ("seconds",),
+        ("databases", "logs"),
+        ("recordings", "results"),
+    ]
+    for axis, names in zip(axes.T.flat, panels, strict=True):
+        for name in names:
+            axis.plot(numbers, _scaled(nights, name), marker=".", lw=0.8, label=name)
+        for kill, colour in (("run", "tab:orange"), ("machine", "tab:red")):
+            for night in (n for n in nights if n.kill == kill):
+                axis.axvline(night.number, color=colour, lw=0.8, alpha=0.6)
+        axis.set_ylabel(", ".join(names) + _unit(names[0]))
+        axis.set_ylim(bottom=0.0)
+        if len(names) > 1:
+            axis.legend(fontsize="small")
+    for axis in axes[-1]:
+        axis.set_xlabel("night (orange: its run killed; red: everything killed and started anew)")
+        axis.xaxis.label.set_size("x-small")
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _unit(name: str) -> str:
+    return " / s" if name == "seconds" else " / MB" if name in ("memory", *GROWING) else ""
+
+
+def _scaled(nights: Sequence[Night], name: str) -> NDArray[np.float64]:
+    values = np.array([float(getattr(night, name)) for night in nights])
+    return values / 1e6 if name in ("memory", *GROWING) else values

@@ -1,0 +1,175 @@
+"""The verbs that keep a lab from losing what it cannot make again: backup and restore."""
+
+import argparse
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ricochet.flows.command_line.verb import Call, Takes, Verb
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console.progress import announce, bar
+
+if TYPE_CHECKING:
+    from ricochet.tasks.backups.contents import Stated
+    from ricochet.tasks.backups.manifests import Backup
+    from ricochet.tasks.backups.restore import Restored
+
+BACKUP, RESTORE = "ricochet.backup-made/1", "ricochet.restored/1"
+
+
+def backup(call: Call) -> Mapping[str, Any]:
+    """Copy databases, packages, log, recordings and settings to a folder that is not there."""
+    given = call.arguments
+    announce("looking for what is to be kept ...")
+    from ricochet.tasks.backups import backup as backups
+
+    stated = _stated(call)
+    since = None if given.since is None else given.since.resolve()
+    with bar(f"backup to {given.folder}") as progress:
+        made = backups.make(given.folder.resolve(), since=since, stated=stated, progress=progress)
+    call.report_line(f"{given.folder}: {len(made.files)} files, {made.size / 1e6:.1f} MB")
+    call.report_line(_counted(made.counts))
+    for line in _uncommitted(made):
+        call.report_line(line)
+    call.report_next(f"ricochet restore {given.folder} --state ELSEWHERE   (to try it)")
+    return {"schema": BACKUP, "folder": str(given.folder.resolve()), **_facts(made)}
+
+
+def restore(call: Call) -> Mapping[str, Any]:
+    """Put a backup back, all of it or nothing."""
+    given = call.arguments
+    announce("comparing the backup with its manifest ...")
+    from ricochet.flows.servers import children
+    from ricochet.tasks.backups import restore as backups
+    from ricochet.tasks.storage.provenance import artifacts
+
+    stated = _stated(call)
+    state = (given.state or artifacts()).resolve()
+    if children.ledger(state) is not None:
+        raise BadInput(str(state), "servers that run", "none: stop `ricochet up` first")
+    with bar(f"restore to {state}") as progress:
+        done = backups.put_back(
+            given.folder.resolve(),
+            state,
+            replace=given.replace,
+            stated=stated,
+            progress=progress,
+        )
+    call.report_line(f"{state}: {len(done.backup.files)} files of {done.backup.when}")
+    call.report_line(_counted(done.counts))
+    if done.aside is not None:
+        call.report_line(f"what was there before is now {done.aside}")
+    for line in _to_compare(done):
+        call.report_line(line)
+    place = "" if given.state is None else f"RICOCHET_ARTIFACTS={state} "
+    call.report_next(f"{place}ricochet doctor")
+    return {
+        "schema": RESTORE,
+        "state": str(state),
+        "aside": None if done.aside is None else str(done.aside),
+        **_facts(done.backup),
+    }
+
+
+def _stated(call: Call) -> "Stated | None":
+    """Read the lab's file, if one is named; its state is then the folder of outputs."""
+    if call.arguments.config is None:
+        return None
+    from ricochet.flows.servers import lab
+    from ricochet.tasks.backups import contents
+    from ricochet.tasks.backups.postgres import Server
+    from ricochet.tasks.storage.provenance import ARTIFACTS
+
+    found = lab.load(call.arguments.config)
+    os.environ[ARTIFACTS] = str(found.state)
+    os.environ.pop("MLFLOW_TRACKING_URI", None)
+    addresses = {contents.MLFLOW: found.mlflow_database, contents.PREFECT: found.prefect_database}
+    passwords = found.secrets_folder / "pgpass"
+    known = passwords if passwords.exists() else None
+    servers = {name: Server(each, known) for name, each in addresses.items() if each}
+    if "://" in found.artifact_store:
+        call.report_line(f"{found.artifact_store}: not in the backup; it is kept by its own means")
+    folder = found.artifact_store if "://" not in found.artifact_store else ""
+    return contents.Stated(servers, Path(folder) if folder else None)
+
+
+def _facts(made: "Backup") -> dict[str, Any]:
+    facts = {"when": made.when, "commit": made.commit, "counts": dict(made.counts)}
+    return {**facts, "files": len(made.files), "bytes": made.size}
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
+def _uncommitted(made: "Backup") -> list[str]:
+    """Return what of the checkout is in no commit, and so in no clone."""
+    from ricochet.tasks.recordings import dvc_publish
+
+    lines = []
+    if made.commit.endswith("-dirty"):
+        lines.append("the checkout has changes that are not committed; they are not in the backup")
+    if dvc_publish.awaits_commit():
+        lines.append("data.dvc has changed, to be committed by hand; the backup holds a copy")
+    return lines
+
+
+def _to_compare(done: "Restored") -> list[str]:
+    """Return the settings in the backup that differ from those of the checkout."""
+    from ricochet.tasks.backups.contents import CHECKOUT, SETTINGS
+    from ricochet.tasks.storage.provenance import workplace
+
+    kept = {name: done.state / SETTINGS / name for name in CHECKOUT}
+    return [
+        f"{name}: not as in the backup; to be compared by hand with {path}"
+        for name, path in kept.items()
+        if path.is_file() and _bytes(path) != _bytes(workplace() / name)
+    ]
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def _config_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", type=Path, metavar="FILE", help="the servers of a lab")
+
+
+def _backup_options(parser: argparse.ArgumentParser) -> None:
+    _config_option(parser)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to; it must not exist")
+    parser.add_argument(
+        "--since", type=Path, metavar="OLDER", help="earlier backup; what it holds too is linked"
+    )
+
+
+def _restore_options(parser: argparse.ArgumentParser) -> None:
+    _config_option(parser)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="a backup")
+    parser.add_argument(
+        "--state", type=Path, metavar="DIR", help="where to (default: the folder of outputs)"
+    )
+    parser.add_argument(
+        "--replace", action="store_true", help="even if something is there; that stays beside it"
+    )
+
+
+VERBS = (
+    Verb(
+        ("backup",),
+        "copy what a lab cannot make again to a folder, while everything runs",
+        "ricochet backup /mnt/backups/2026-11-26",
+        backup,
+        _backup_options,
+        takes=Takes.JSON,
+    ),
+    Verb(
+        ("restore",),
+        "put a backup back, all of it or nothing, here or at another place",
+        "ricochet restore /mnt/backups/2026-11-26",
+        restore,
+        _restore_options,
+        takes=Takes.JSON,
+    ),
+)

@@ -1,0 +1,62 @@
+"""What `ricochet up` does beside its servers: dead runs are closed, full logs are moved aside."""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ricochet.flows.servers import logs
+from ricochet.tasks.console.progress import announce
+from ricochet.tasks.upkeep_settings import Keep
+
+INTERVAL = 60.0
+"""Time from one search for dead runs to the next, s: a night that is due waits for none."""
+ROTATION = 5.0
+"""Time from one look at the logs to the next, s."""
+CLIENT = ("RICOCHET_ARTIFACTS", "PREFECT_", "MLFLOW_")
+"""How variables begin that make this process a client of the servers that it started."""
+
+
+def settle(environment: Mapping[str, str]) -> None:
+    """Close runs whose process is gone, and say so; a server that does not answer is asked later.
+
+    Args:
+        environment: That of the worker.
+    """
+    os.environ |= {name: text for name, text in environment.items() if name.startswith(CLIENT)}
+    os.environ.setdefault("PREFECT_LOGGING_LEVEL", "CRITICAL")
+    try:
+        from ricochet.flows import dead_runs  # Prefect reads the environment when it is imported
+
+        for finding in dead_runs.settle():
+            announce(f"{'repaired' if finding.mended else 'found'}: {finding.line}")
+    except Exception as error:
+        announce(f"dead runs are looked for again later: {type(error).__name__}: {error}")
+
+
+@dataclass
+class Upkeep:
+    """The times at which things are due again.
+
+    Attributes:
+        folder: Where the logs are.
+        environment: That of the worker.
+    """
+
+    folder: Path
+    environment: Mapping[str, str]
+    keep: Keep
+    settled: float = field(default_factory=time.monotonic)
+    rotated: float = 0.0
+
+    def tick(self) -> None:
+        """Do what is due."""
+        now = time.monotonic()
+        if now - self.rotated > ROTATION:
+            self.rotated = now
+            for log in self.folder.glob("*.log"):
+                logs.rotate(log, largest=self.keep.log_size, kept=self.keep.logs)
+        if now - self.settled > INTERVAL:
+            settle(self.environment)
+            self.settled = time.monotonic()

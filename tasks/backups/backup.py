@@ -1,0 +1,203 @@
+"""A backup made while everything runs: a folder that is whole, with its manifest, or absent.
+
+Databases come first, each as of one instant, MLflow's together with the log of promotions while
+nobody promotes; then files, which are written before a database names them and never changed. It
+is filled under a hidden name, forced to the disk and renamed; what a killed one left, the next one
+of that name removes.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ricochet.hardware import locks
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.progress import Progress, no_progress
+from ricochet.tasks.backups import contents, databases, manifests
+from ricochet.tasks.backups.contents import Contents, Stated
+from ricochet.tasks.backups.manifests import Backup, Entry
+from ricochet.tasks.registry import promotion_log
+from ricochet.tasks.storage.files import output_folder, sync, write_json, writing
+from ricochet.tasks.storage.free_space import refuse_below
+from ricochet.tasks.storage.provenance import git_commit
+
+CHUNK = 2**20
+RESERVE = 100e6
+"""Bytes that stay free."""
+
+
+def make(
+    target: Path,
+    *,
+    since: Path | None = None,
+    stated: Stated | None = None,
+    progress: Progress = no_progress,
+) -> Backup:
+    """Make a backup.
+
+    Args:
+        target: Folder that is not there.
+        since: An earlier backup on the same file system; files that it holds too are linked.
+        stated: What a lab's file says of its databases.
+
+    Raises:
+        BadInput: The target is there, something cannot be read, or space is short.
+        BusyError: Another process makes this one, or promotes.
+    """
+    if target.exists():
+        raise BadInput(str(target), "something", "a name that is not taken")
+    earlier = {} if since is None else manifests.read(since).files
+    found = contents.find(stated)
+    output_folder(target.parent)
+    with locks.hold(target.with_name(f".{target.name}.lock")):
+        partial = _emptied(target.with_name(f".{target.name}.partial"))
+        refuse_below(_size(found) + RESERVE, "what is backed up", partial)
+        with writing(target):
+            copier = _Copier(partial, earlier, since)
+            _fill(copier, found, progress)
+            made = _manifest(copier, found)
+            write_json(partial / manifests.MANIFEST, {**asdict(made)})
+            _sync_folders(partial)
+            partial.rename(target)
+            sync(target.parent)
+        target.with_name(f".{target.name}.lock").unlink(missing_ok=True)
+    return made
+
+
+def counts(folder: Path) -> dict[str, int]:
+    """Count what the databases and the log in a backup, or in a state, hold."""
+    tables = {
+        "runs": (contents.MLFLOW, "runs"),
+        "versions": (contents.MLFLOW, "model_versions"),
+        "aliases": (contents.MLFLOW, "registered_model_aliases"),
+        "flow runs": (contents.PREFECT, "flow_run"),
+    }
+    found = {
+        name: databases.count(folder / file, table) if (folder / file).is_file() else 0
+        for name, (file, table) in tables.items()
+    }
+    log = folder / contents.LOG / promotion_log.place().name
+    return found | {"promotions": len(log.read_bytes().splitlines()) if log.is_file() else 0}
+
+
+class _Copier:
+    """Copies files into a backup and notes what it copied."""
+
+    def __init__(self, folder: Path, earlier: Mapping[str, Entry], since: Path | None) -> None:
+        self.folder, self.earlier, self.since = folder, earlier, since
+        self.entries: dict[str, Entry] = {}
+
+    def copy(self, source: Path, name: str) -> None:
+        """Copy a file, or link the same one of an earlier backup."""
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        before = self.earlier.get(name)
+        if before is not None and self.since is not None and _is(source, before):
+            os.link(self.since / name, target)
+            self.entries[name] = before
+            return
+        self.entries[name] = copied(source, target)
+
+    def note(self, name: str) -> None:
+        """Note a file that is there already."""
+        self.entries[name] = entry_of(self.folder / name)
+
+
+def entry_of(path: Path) -> Entry:
+    """Return size and digest of a file."""
+    with path.open("rb") as file:
+        return Entry(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def copied(source: Path, target: Path) -> Entry:
+    """Copy a regular file to the disk; returns what was written."""
+    digest, size = hashlib.sha256(), 0
+    handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(handle, "rb") as file, target.open("xb") as copy:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+            size += copy.write(chunk)
+        copy.flush()
+        os.fsync(copy.fileno())
+    return Entry(size, digest.hexdigest())
+
+
+def _fill(copier: _Copier, found: Contents, progress: Progress) -> None:
+    with ExitStack() as stack:
+        stack.enter_context(locks.hold(output_folder(promotion_log.place().parent)))
+        for name, path in found.databases.items():
+            target = copier.folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            databases.copy(path, target)
+            copier.note(name)
+        for name, server in found.servers.items():
+            target = copier.folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            server.dump(target)
+            copier.note(name)
+        _copy_all(copier, _files_in(contents.LOG, found.folders.get(contents.LOG)), no_progress)
+    others = {name: path for name, path in found.folders.items() if name != contents.LOG}
+    files = dict(found.files)
+    for name, path in others.items():
+        files |= _files_in(name, path)
+    _copy_all(copier, files, progress)
+
+
+def _copy_all(copier: _Copier, files: Mapping[str, Path], progress: Progress) -> None:
+    for number, (name, path) in enumerate(sorted(files.items()), start=1):
+        try:
+            copier.copy(path, name)
+        except FileNotFoundError:  # a temporary file that went, or an old run's that was removed
+            (copier.folder / name).unlink(missing_ok=True)
+        progress(number, len(files))
+
+
+def _files_in(name: str, folder: Path | None) -> dict[str, Path]:
+    """Return the regular files of a folder by their place in the backup."""
+    if folder is None:
+        return {}
+    return {f"{name}/{path.relative_to(folder).as_posix()}": path for path in _regular(folder)}
+
+
+def _regular(folder: Path) -> Iterator[Path]:
+    for place, _, names in os.walk(folder):
+        paths = (Path(place, name) for name in names)
+        yield from (path for path in paths if path.is_file() and not path.is_symlink())
+
+
+def _size(found: Contents) -> float:
+    files = [*found.databases.values(), *found.files.values()]
+    files += [path for folder in found.folders.values() for path in _regular(folder)]
+    return float(sum(path.stat().st_size for path in files if path.exists()))
+
+
+def _is(source: Path, entry: Entry) -> bool:
+    return source.stat().st_size == entry.size and entry_of(source) == entry
+
+
+def _manifest(copier: _Copier, found: Contents) -> Backup:
+    return Backup(
+        schema=manifests.SCHEMA,
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        commit=git_commit(),
+        state=str(found.databases.get(contents.MLFLOW, found.state / contents.MLFLOW).parents[1]),
+        counts=counts(copier.folder),
+        files=copier.entries,
+    )
+
+
+def _emptied(partial: Path) -> Path:
+    with writing(partial):
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(mode=0o700)
+    return partial
+
+
+def _sync_folders(folder: Path) -> None:
+    for place, _, _ in os.walk(folder):
+        sync(Path(place))

@@ -1,0 +1,119 @@
+"""What a lab cannot make again: databases, packages, the log of promotions, recordings, settings.
+
+All is named by its path within the state (`artifacts/`), the folder that a backup is like.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.backups.postgres import Server
+from ricochet.tasks.recordings import dvc_publish, manifests
+from ricochet.tasks.registry import promotion_log
+from ricochet.tasks.storage.provenance import artifacts, workplace
+
+MLFLOW, PREFECT = "mlflow/mlflow.db", "prefect/prefect.db"
+DUMPS = {MLFLOW: "mlflow/mlflow.dump", PREFECT: "prefect/prefect.dump"}
+"""Names in a backup of databases that PostgreSQL keeps."""
+PACKAGES, LOG, REMOTE = "mlflow/artifacts", "registry", "published"
+SETTINGS = "checkout"
+"""Folder of copies of what belongs to the checkout; to be compared and put back by hand."""
+CHECKOUT = ("data.dvc", "params.yaml", "prefect.yaml", "lab.yaml", ".dvc/config", "dvc.lock")
+SQLITE = "sqlite:///"
+FOREIGN = ("mlflow", "prefect", "published", "registry", "servers")
+DEEPEST = 4
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Where everything is now.
+
+    Attributes:
+        databases: SQLite's, by their place in a backup.
+        servers: PostgreSQL's, by the place of their dump in a backup.
+        folders: Folders that are copied whole, by their place in a backup.
+        files: Single files, by their place in a backup.
+        state: The folder of outputs.
+    """
+
+    databases: dict[str, Path]
+    servers: dict[str, Server]
+    folders: dict[str, Path]
+    files: dict[str, Path]
+    state: Path
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a lab's file says of its databases and files; by default all are in the state.
+
+    Attributes:
+        servers: PostgreSQL's databases, by the name that SQLite's has.
+        packages: Folder of packages and files of runs.
+    """
+
+    servers: dict[str, Server] = field(default_factory=dict)
+    packages: Path | None = None
+
+
+def find(stated: Stated | None = None) -> Contents:
+    """Find what is to be kept.
+
+    Raises:
+        BadInput: A database is no file of this machine, or there is none.
+    """
+    state, stated = artifacts(), stated or Stated()
+    own: dict[str, Path] = {}
+    if MLFLOW not in stated.servers:
+        own[MLFLOW] = _mlflow(state)
+    if PREFECT not in stated.servers:
+        own[PREFECT] = _prefect(state)
+    there = {name: path for name, path in own.items() if path.is_file()}
+    if MLFLOW in own and MLFLOW not in there:
+        raise BadInput(str(own[MLFLOW]), "no database of MLflow", "a lab's outputs")
+    beside = own.get(MLFLOW, state / MLFLOW).parent / "artifacts"
+    folders = {PACKAGES: stated.packages or beside, LOG: promotion_log.place().parent}
+    remote = _remote()
+    folders |= {} if remote is None else {REMOTE: remote}
+    folders |= {path.relative_to(state).as_posix(): path for path in _unpublished(state)}
+    files = {f"{SETTINGS}/{name}": workplace() / name for name in CHECKOUT}
+    return Contents(
+        there,
+        {DUMPS[name]: server for name, server in stated.servers.items()},
+        {name: path for name, path in folders.items() if path.is_dir()},
+        {name: path for name, path in files.items() if path.is_file()},
+        state,
+    )
+
+
+def _mlflow(state: Path) -> Path:
+    address = os.environ.get("MLFLOW_TRACKING_URI") or f"{SQLITE}{state / 'mlflow' / 'mlflow.db'}"
+    if not address.startswith(SQLITE):
+        raise BadInput("MLFLOW_TRACKING_URI", "no SQLite file", "that of the machine that keeps it")
+    return Path(address.removeprefix(SQLITE)).resolve()
+
+
+def _prefect(state: Path) -> Path:
+    return Path(os.environ.get("PREFECT_HOME") or state / "prefect") / "prefect.db"
+
+
+def _remote() -> Path | None:
+    """Return the folder of the DVC remote that nights publish to, if it is a folder."""
+    root = workplace()
+    if not (root / ".dvc").is_dir():
+        return None
+    address = dvc_publish.remotes(root).get("published", "")
+    place = Path(root / ".dvc", address).resolve()
+    return place if address and "://" not in address and place.is_dir() else None
+
+
+def _unpublished(state: Path) -> Iterator[Path]:
+    """Yield the folders of sealed sessions that are not known to be in the remote."""
+    for depth in range(1, DEEPEST):
+        for parent in {
+            path.parent.parent for path in state.glob("*/" * depth + manifests.MANIFEST)
+        }:
+            if parent.relative_to(state).parts[:1] not in [(name,) for name in FOREIGN]:
+                yield from dvc_publish.waiting(parent)

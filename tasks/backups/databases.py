@@ -1,0 +1,100 @@
+"""SQLite databases copied while they are written, and moved to another folder.
+
+SQLite's own online backup gives a copy as of one instant, whatever others write meanwhile.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage.files import sync, writing
+
+PLACES = ("artifact_location", "artifact_uri", "storage_location", "source", "artifact_root")
+"""Columns of MLflow's tables that hold addresses of files."""
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a database as of one instant into one file, on the disk when this returns.
+
+    Raises:
+        BadInput: It is no database, is damaged, or the disk is full.
+    """
+    with writing(target), refusing(source):
+        with opened(source, read_only=True) as there, opened(target) as here:
+            there.backup(here)
+            here.execute("PRAGMA journal_mode=DELETE")
+        check(target)
+        sync(target)
+
+
+def check(path: Path) -> None:
+    """Refuse a database whose pages do not fit together."""
+    with refusing(path), opened(path, read_only=True) as database:
+        (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    if said != "ok":
+        raise BadInput(str(path), f"a damaged database ({said})", "an intact one")
+
+
+def count(path: Path, table: str) -> int:
+    """Return the number of rows of a table, 0 where there is none."""
+    with refusing(path), opened(path, read_only=True) as database:
+        if table not in tables(database):
+            return 0
+        return int(database.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0])
+
+
+def move(path: Path, before: str, after: str) -> int:
+    """Let MLflow's database name files under another folder; returns how many places changed.
+
+    Args:
+        before: The folder as the database has it, absolute.
+    """
+    changed = 0
+    with writing(path), refusing(path), opened(path) as database:
+        for table, column in _places(database):
+            for old, new in (
+                (f"file://{before}/", f"file://{after}/"),
+                (f"{before}/", f"{after}/"),
+            ):
+                row = (new, len(old) + 1, len(old), old)
+                changed += database.execute(
+                    f'UPDATE "{table}" SET "{column}" = ? || substr("{column}", ?) '
+                    f'WHERE substr("{column}", 1, ?) = ?',
+                    row,
+                ).rowcount
+        database.commit()
+    sync(path)
+    return changed
+
+
+def tables(database: sqlite3.Connection) -> list[str]:
+    """Return the names of the tables of a database."""
+    rows = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return [str(name) for (name,) in rows]
+
+
+@contextlib.contextmanager
+def opened(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connection]:
+    """Open a database and close it; what it brings along runs nothing."""
+    address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+    with contextlib.closing(sqlite3.connect(address, uri=True, timeout=60.0)) as database:
+        database.execute("PRAGMA trusted_schema=OFF")
+        yield database
+
+
+@contextlib.contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of a file into bad input."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise BadInput(str(path), str(error), "a database of MLflow or Prefect") from error
+
+
+def _places(database: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    for table in tables(database):
+        if '"' not in table:
+            columns = {str(row[1]) for row in database.execute(f'PRAGMA table_info("{table}")')}
+            yield from ((table, column) for column in sorted(columns & {*PLACES}))

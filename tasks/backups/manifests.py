@@ -1,0 +1,114 @@
+"""What a backup says of itself: `backup.json`, the size and the SHA-256 of each file.
+
+A manifest comes from outside: its paths stay within the backup, it is of bounded size, and the
+folder must hold exactly the regular files that it names, no link, device or other one.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+
+from annotated_types import Ge
+from pydantic import BeforeValidator, StringConstraints
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage.checked_json import EXACT, expecting
+from ricochet.tasks.storage.files import read_regular, shown
+
+MANIFEST = "backup.json"
+SCHEMA = "ricochet.backup/1"
+LARGEST = 2**28
+"""Bytes of a manifest: a million files and more."""
+_LONGEST = 1024
+
+
+def _inside(path: Any) -> Any:
+    """Refuse a path that leads out of its folder, or is not written the usual way."""
+    if not isinstance(path, str) or not 0 < len(path) <= _LONGEST or not path.isprintable():
+        raise ValueError("path")
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or str(pure) != path or path in (".", MANIFEST):
+        raise ValueError("path")
+    return path
+
+
+Inside = Annotated[str, BeforeValidator(_inside), expecting("a path within the backup")]
+Digest = Annotated[
+    str, StringConstraints(pattern="^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")
+]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file: its size in bytes and its digest."""
+
+    size: Annotated[int, Ge(0)]
+    sha256: Digest
+
+    __pydantic_config__ = EXACT
+
+
+@dataclass(frozen=True)
+class Backup:
+    """A manifest.
+
+    Attributes:
+        when: Time in UTC at which it was begun.
+        commit: The program's commit, `-dirty` where tracked files differed.
+        state: Folder that was backed up; MLflow's database names files by it.
+        counts: How many runs, versions, aliases, flow runs and promotions there were.
+        files: By path within the backup, which is that within the state.
+    """
+
+    schema: str
+    when: str
+    commit: str
+    state: str
+    counts: Mapping[str, int]
+    files: Mapping[Inside, Entry]
+
+    __pydantic_config__ = EXACT
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(entry.size for entry in self.files.values())
+
+
+def read(folder: Path) -> Backup:
+    """Read the manifest of a backup and compare names, kinds and sizes with what is there.
+
+    Raises:
+        BadInput: It is no backup, is damaged, or holds something else than it says.
+    """
+    path = folder / MANIFEST
+    content = read_regular(path, "the manifest of a backup", largest=LARGEST)
+    found = checked_json.read(Backup, content, str(path))
+    if found.schema != SCHEMA:
+        raise BadInput(f"{path}: schema", repr(found.schema)[:100], SCHEMA)
+    there = sizes(folder)
+    there.pop(MANIFEST, None)
+    for name, entry in found.files.items():
+        if there.pop(name, None) != entry.size:
+            raise BadInput(shown(folder / name), "no file of the size", f"{entry.size} bytes")
+    if there:
+        raise BadInput(shown(folder / min(there)), "a file", "none that the manifest lacks")
+    return found
+
+
+def sizes(folder: Path) -> dict[str, int]:
+    """Return the sizes of all files in a folder by path; BadInput where one is none."""
+    found: dict[str, int] = {}
+    for place, folders, names in os.walk(folder, followlinks=False):
+        for name in (*folders, *names):
+            path = Path(place, name)
+            mode = path.lstat().st_mode
+            if stat.S_ISREG(mode):
+                found[path.relative_to(folder).as_posix()] = path.lstat().st_size
+            elif not stat.S_ISDIR(mode):
+                raise BadInput(shown(path), "a link, device or pipe", "files and folders alone")
+    return found

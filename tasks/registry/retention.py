@@ -1,0 +1,98 @@
+"""Old runs that nothing refers to any more are removed, with their files; all others stay.
+
+A run of `calibrate` or `validate` goes when it ended long ago and nothing names it: no version of a
+registered model, whatever its aliases, no description or tag of one, no line of the log of
+promotions, and no run that stays, as its parent or child. Versions, packages, recordings and the
+log of promotions are never removed, nor is a run that is open.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from mlflow.entities import Run, ViewType
+from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
+
+from ricochet.tasks.registry import promotion_log
+from ricochet.tasks.registry.runs import Tracker
+
+EXPERIMENTS = ("calibrate", "validate")
+PARENT = "mlflow.parentRunId"
+RUN = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+"""Id of a run, wherever it stands in a text."""
+DAY = 86400.0
+PAGE = 1000
+
+
+def old_runs(tracker: Tracker, *, days: float) -> list[Run]:
+    """Return the runs that ended so many days ago and that nothing refers to, oldest first."""
+    found = list(_all_runs(tracker))
+    families = list(_families(found))
+    needed = _named(tracker)
+    kept = set().union(*(family for family in families if family & needed))
+    latest = 1000.0 * (time.time() - days * DAY)
+    old = [
+        run
+        for run in found
+        if run.info.end_time
+        and run.info.end_time < latest
+        and run.info.run_id not in kept
+        and _is_own(tracker, run)
+    ]
+    return sorted(old, key=lambda run: run.info.end_time)
+
+
+def remove(tracker: Tracker, *, days: float) -> int:
+    """Remove those runs; returns how many. A removal that is interrupted is done again."""
+    old = old_runs(tracker, days=days)
+    for run in old:
+        get_artifact_repository(run.info.artifact_uri, tracking_uri=tracker.uri).delete_artifacts()
+        tracker.client.delete_run(run.info.run_id)
+    return len(old)
+
+
+def _all_runs(tracker: Tracker) -> Iterator[Run]:
+    """Read the runs of the experiments from which some go, open ones too."""
+    places = [
+        found.experiment_id
+        for found in tracker.client.search_experiments()
+        if found.name in EXPERIMENTS
+    ]
+    token = None
+    while places:
+        page = tracker.client.search_runs(
+            places, run_view_type=ViewType.ACTIVE_ONLY, max_results=PAGE, page_token=token
+        )
+        yield from page
+        token = page.token
+        if not token:
+            return
+
+
+def _families(found: Iterable[Run]) -> Iterator[set[str]]:
+    """Yield each parent with its children, a run without either by itself."""
+    families: dict[str, set[str]] = {}
+    for run in found:
+        head = run.data.tags.get(PARENT, run.info.run_id)
+        families.setdefault(head, {head}).add(run.info.run_id)
+    yield from families.values()
+
+
+def _is_own(tracker: Tracker, run: Run) -> bool:
+    """Tell whether a run's files are where this store keeps them; others are nobody's to remove."""
+    place, own = str(run.info.artifact_uri), tracker.artifacts
+    return own is None or (place.startswith(f"{own}/") and ".." not in place)
+
+
+def _named(tracker: Tracker) -> set[str]:
+    """Return the id of every run that a registered model, a version or the log names."""
+    texts = chain(_registered(tracker), (str(entry) for entry in promotion_log.read()))
+    return {run for text in texts for run in RUN.findall(text)}
+
+
+def _registered(tracker: Tracker) -> Iterator[str]:
+    for model in tracker.client.search_registered_models():
+        yield f"{model.description} {model.tags}"
+        for version in tracker.client.search_model_versions(f"name = '{model.name}'"):
+            yield f"{version.run_id} {version.source} {version.description} {version.tags}"

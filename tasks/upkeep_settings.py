@@ -1,0 +1,41 @@
+"""The settings of a lab that runs for years: free space, and for how long what it leaves is kept.
+
+They decide no result, so nothing that makes one imports them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge, Interval
+
+from ricochet.tasks.general_settings import Amount
+
+Days = Annotated[float, Ge(1.0)]
+
+
+@dataclass(frozen=True)
+class NightSpace:
+    """The bytes that must be free before a night begins."""
+
+    free_space: Amount
+
+
+@dataclass(frozen=True)
+class CaptureSpace:
+    """The bytes that must be free before a session is recorded."""
+
+    free_space: Amount
+
+
+@dataclass(frozen=True)
+class Keep:
+    """For how long what servers and nights leave is kept, and how large a log may be."""
+
+    flow_runs: Days
+    runs: Days
+    log_size: Annotated[float, Ge(1e4)]
+    logs: Annotated[int, Interval(ge=1, le=1000)]
+
+
+SECTIONS: Mapping[str, type] = {"capture": CaptureSpace, "nightly": NightSpace, "keep": Keep}

@@ -1,0 +1,47 @@
+"""Trends over nights: found where there is one, and not where restarts alone change the level."""
+
+import numpy as np
+import pytest
+
+from benchmarks import night_series
+from benchmarks.night_series import Night
+
+
+def nights(*, slope, jump=0.0, count=60, seed=1):
+    draw = np.random.default_rng(seed)
+    rows = []
+    for number in range(count):
+        start = number // 30
+        memory = 1e9 + slope * number + jump * start + 1e6 * draw.normal()
+        rest = {"processes": 9, "descriptors": 200, "memory": int(memory)}
+        sizes = {name: 1000 * number for name in night_series.GROWING}
+        kill = "machine" if number == 29 else ""
+        rows.append(Night(number, start, "COMPLETED", kill, 10.0, **rest, **sizes))
+    return rows
+
+
+@pytest.mark.parametrize("slope", [0.0, 2e5])
+def test_a_trend_is_found_whatever_the_level_after_a_restart(slope):
+    found, half = night_series.trend(nights(slope=slope, jump=3e8), "memory")
+    assert abs(found - slope) < 2.0 * half  # four deviations
+    assert 1e4 < half < 1e5
+    assert night_series.trend(nights(slope=slope), "processes") == (
+        pytest.approx(0.0, abs=1e-9),
+        pytest.approx(0.0, abs=1e-9),
+    )
+
+
+def test_the_warm_up_of_each_start_is_left_out_and_lines_name_kills(tmp_path):
+    rows = nights(slope=0.0)
+    left = {night.number for night in rows} - {n.number for n in night_series.steady(rows)}
+    assert left == {0, 1, 30, 31}
+    for night in rows:
+        night_series.append(tmp_path / "nights.jsonl", night)
+    assert night_series.read(tmp_path / "nights.jsonl") == rows
+    assert night_series.lines(rows)[0] == "60 nights, 1 of them with a kill: 60 COMPLETED"
+
+
+@pytest.mark.slow
+def test_the_picture_is_drawn(tmp_path):
+    night_series.draw(nights(slope=1e5), tmp_path / "nights.png")
+    assert (tmp_path / "nights.png").stat().st_size > 10_000

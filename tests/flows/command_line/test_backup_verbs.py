@@ -1,0 +1,62 @@
+"""backup and restore as called from a terminal: lines, JSON and exit status."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from ricochet.flows import cli
+from ricochet.tasks.recordings import dvc_publish
+from ricochet.tasks.registry import runs
+from ricochet.tasks.storage import process_ids
+from tests.stores import copied
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch, migrated_store):
+    """The outputs of a lab with one run."""
+    place = tmp_path / "artifacts"
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(place))
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
+    monkeypatch.setattr(dvc_publish, "awaits_commit", lambda root=None: True)
+    copied(migrated_store, place / "mlflow")
+    tracker = runs.connect()
+    runs.finish(tracker, runs.open_run(tracker, "calibrate", "1", name="a", tags={}).run_id)
+    return place
+
+
+def test_a_backup_is_made_and_put_back_and_says_what_it_is(state, tmp_path, capsys):
+    kept = tmp_path / "monday"
+    assert cli.main(["backup", str(kept)]) == 0
+    said = capsys.readouterr().out
+    assert "1 runs, 0 versions, 0 aliases, 0 flow runs, 0 promotions" in said
+    assert "data.dvc has changed, to be committed by hand" in said
+    shutil.rmtree(state)
+    assert cli.main(["restore", str(kept), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["schema"] == "ricochet.restored/1" and result["counts"]["runs"] == 1
+    assert result["state"] == str(state) and result["aside"] is None
+    (run,) = runs.connect().client.search_runs(["1"])
+    assert run.info.run_name == "a"
+    assert (state / "checkout" / "params.yaml").is_file()
+    assert cli.main(["restore", str(kept)]) == 2
+    assert "--replace" in capsys.readouterr().err
+
+
+def test_nothing_is_restored_under_servers_that_run(state, tmp_path, capsys):
+    assert cli.main(["backup", str(tmp_path / "monday")]) == 0
+    ledger = {"process": process_ids.name_of(os.getpid())}
+    (state / "servers.json").write_text(json.dumps(ledger))
+    assert cli.main(["restore", str(tmp_path / "monday"), "--replace"]) == 2
+    assert "stop `ricochet up` first" in capsys.readouterr().err
+    assert (state / "servers.json").exists()
+
+
+def test_without_a_store_there_is_nothing_to_back_up(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path / "none"))
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    assert cli.main(["backup", str(tmp_path / "monday")]) == 2
+    assert "no database of MLflow" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,64 @@
+"""Logs never grow beyond a bound, and a process that writes to one goes on doing so."""
+
+import os
+import subprocess
+import sys
+
+from ricochet.flows.servers import children, kill_guard, logs, upkeep
+from ricochet.tasks.storage import process_ids
+from ricochet.tasks.upkeep_settings import Keep
+from tests.flows.harness import wait_for
+
+WRITER = """
+import sys
+for line in sys.stdin:
+    print(line.strip() * 1000, flush=True)
+"""
+
+
+def test_a_full_log_is_moved_aside_and_its_writer_goes_on_at_the_start(tmp_path):
+    log = tmp_path / "a.log"
+    with log.open("ab") as file:
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER], stdin=subprocess.PIPE, stdout=file, text=True
+        )
+    with writer:
+        for letter in "abcd":
+            writer.stdin.write(f"{letter}\n")
+            writer.stdin.flush()
+            wait_for(lambda: log.stat().st_size == 1001, seconds=20)
+            assert logs.rotate(log, largest=1000, kept=2)
+            assert log.stat().st_size == 0
+    said = {path.name: path.read_text()[0] for path in tmp_path.iterdir() if path.stat().st_size}
+    assert said == {"a.log.1": "d", "a.log.2": "c"}
+
+
+def test_a_log_that_is_not_full_or_not_there_is_left(tmp_path):
+    log = tmp_path / "a.log"
+    assert not logs.rotate(log, largest=10, kept=2)
+    log.write_text("ten bytes.")
+    assert not logs.rotate(log, largest=10, kept=2)
+    assert log.read_text() == "ten bytes." and len(list(tmp_path.iterdir())) == 1
+
+
+def test_what_an_earlier_child_said_stays_in_the_log(tmp_path, monkeypatch):
+    monkeypatch.setenv(kill_guard.MARK, process_ids.name_of(os.getpid()))
+    for word in ("first", "second"):
+        command = ["sh", "-c", f"echo {word}"]
+        with children.running(command, log=tmp_path / "a.log", environment=os.environ) as child:
+            child.wait(10)
+    assert (tmp_path / "a.log").read_text() == "first\nsecond\n"
+
+
+def test_upkeep_moves_logs_aside_and_outlives_a_server_that_does_not_answer(
+    tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "prefect.log").write_bytes(b"x" * 20_000)
+    monkeypatch.setenv("PREFECT_LOGGING_LEVEL", "CRITICAL")
+    monkeypatch.setattr(upkeep, "INTERVAL", -1.0)
+    monkeypatch.setattr("ricochet.flows.dead_runs.settle", lambda: 1 / 0)
+    keep = Keep(flow_runs=1.0, runs=1.0, log_size=1e4, logs=3)
+    upkeep.Upkeep(tmp_path, {}, keep).tick()
+    assert (tmp_path / "prefect.log").stat().st_size == 0
+    assert (tmp_path / "prefect.log.1").stat().st_size == 20_000
+    assert "looked for again later: ZeroDivisionError" in capsys.readouterr().err

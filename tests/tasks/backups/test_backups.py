@@ -1,0 +1,255 @@
+"""What a backup holds comes back, here or elsewhere, after the originals are gone; or nothing."""
+
+import json
+import os
+import shutil
+import sqlite3
+
+import numpy as np
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.backups import backup, contents, databases, manifests, restore
+from ricochet.tasks.recordings import dvc_publish
+from ricochet.tasks.registry import packages, promotion_log, runs, versions
+from ricochet.tasks.registry.aliases import CHAMPION
+from ricochet.tasks.registry.promotion_log import AliasPair, Entry
+from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests.crash import kill
+from tests.stores import copied
+from tests.tasks.conftest import package  # noqa: F401
+
+NAME = "ping-pong-table"
+
+
+@pytest.fixture
+def state(tmp_path, monkeypatch, migrated_store, package):  # noqa: F811
+    """A lab's outputs: two versions, a champion, its log, a remote, a session, flow runs."""
+    place = tmp_path / "artifacts"
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(place))
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.delenv("PREFECT_HOME", raising=False)
+    copied(migrated_store, place / "mlflow")
+    remote = tmp_path / "remote"
+    (remote / "files" / "ab").mkdir(parents=True)
+    (remote / "files" / "ab" / "cd").write_bytes(b"a recording" * 100)
+    monkeypatch.setattr(dvc_publish, "remotes", lambda root: {"published": str(remote)})
+    register(place, package, 1)
+    tracker = register(place, package, 2)
+    tracker.client.set_registered_model_alias(NAME, CHAMPION, "2")
+    pairs = (AliasPair(None, None), AliasPair("2", None))
+    promotion_log.settle(promotion_log.append(Entry("promote", NAME, *pairs, "run", "")), "done")
+    (place / "prefect").mkdir()
+    with sqlite3.connect(place / "prefect" / "prefect.db") as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("CREATE TABLE flow_run (id)")
+        database.executemany("INSERT INTO flow_run VALUES (?)", [(1,), (2,), (3,)])
+    database.close()
+    session = place / "nightly" / "capture" / "tonight"
+    session.mkdir(parents=True)
+    (session / "session.json").write_text("{}")
+    return place
+
+
+def register(place, plain, number):
+    tracker = runs.connect()
+    draw = np.random.default_rng(number)
+    moments = {"mean": np.array([0.8, 3.0]), "covariance": np.diag([1e-6, 0.02])}
+    arrays = plain.arrays | moments | {"samples": draw.normal((0.8, 3.0), (1e-3, 0.14), (4000, 2))}
+    made = type(plain)(**(vars(plain) | {"arrays": arrays, "checks": {"n": number}}))
+    packages.write_package(place / f"package-{number}", made, reader=GRID)
+    run = runs.open_run(tracker, "calibrate", str(number), name=NAME, tags={})
+    words = {"kind": POSTERIOR, "run_id": run.run_id, "tags": {}}
+    versions.register(tracker, NAME, place / f"package-{number}", **words)
+    runs.finish(tracker, run.run_id)
+    shutil.rmtree(place / f"package-{number}")
+    return tracker
+
+
+def found():
+    """Return what the registry, its packages and the log say."""
+    tracker = runs.connect()
+    model = tracker.client.get_registered_model(NAME)
+    kept = {
+        number: versions.load(tracker, Registered(NAME, number), kind=POSTERIOR).checks
+        for number in ("1", "2")
+    }
+    return model.aliases, kept, promotion_log.read()
+
+
+def tree(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_all_comes_back_after_the_originals_are_destroyed(state, tmp_path, monkeypatch, elsewhere):
+    before, counted = found(), backup.counts(state)
+    assert counted == {"runs": 2, "versions": 2, "aliases": 2, "flow runs": 3, "promotions": 2}
+    made = backup.make(tmp_path / "kept" / "monday")
+    assert made.counts == counted
+    shutil.rmtree(state)
+    shutil.rmtree(tmp_path / "remote")
+    place = tmp_path / "other machine" / "outputs" if elsewhere else state
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(place))
+    done = restore.put_back(tmp_path / "kept" / "monday", place)
+    assert done.counts == counted and done.aside is None
+    assert found() == before
+    assert (place / "published" / "files" / "ab" / "cd").read_bytes() == b"a recording" * 100
+    assert (place / "nightly" / "capture" / "tonight" / "session.json").read_text() == "{}"
+    hidden = [path.name for path in (*place.parent.iterdir(), *(tmp_path / "kept").iterdir())]
+    assert not [name for name in hidden if name.startswith(".")]
+
+
+def test_a_database_is_copied_as_of_one_instant_while_it_is_written(tmp_path):
+    source, target = tmp_path / "a.db", tmp_path / "b.db"
+    writer = sqlite3.connect(source)
+    writer.execute("PRAGMA journal_mode=WAL")
+    writer.execute("CREATE TABLE flow_run (id)")
+    writer.execute("INSERT INTO flow_run VALUES (1)")
+    writer.commit()
+    writer.execute("INSERT INTO flow_run VALUES (2)")  # in the middle of a transaction
+    databases.copy(source, target)
+    writer.rollback()
+    writer.close()
+    assert databases.count(target, "flow_run") == 1
+    assert sorted(path.name for path in tmp_path.glob("b.db*")) == ["b.db"]
+
+
+def test_a_later_backup_links_what_has_not_changed_and_is_as_whole(state, tmp_path):
+    first = backup.make(tmp_path / "monday")
+    promotion_log.append(
+        Entry("rollback", NAME, AliasPair("2", None), AliasPair("1", None), "", "")
+    )
+    second = backup.make(tmp_path / "tuesday", since=tmp_path / "monday")
+    file = "published/files/ab/cd"
+    assert (tmp_path / "monday" / file).samefile(tmp_path / "tuesday" / file)
+    log = "registry/promotions.jsonl"
+    assert first.files[log] != second.files[log]
+    assert manifests.read(tmp_path / "tuesday") == second
+
+
+def test_a_backup_never_overwrites_and_a_state_that_is_not_empty_stays(state, tmp_path):
+    backup.make(tmp_path / "monday")
+    before = tree(tmp_path / "monday")
+    with pytest.raises(BadInput, match="a name that is not taken"):
+        backup.make(tmp_path / "monday")
+    with pytest.raises(BadInput, match="--replace"):
+        restore.put_back(tmp_path / "monday", state)
+    (state / "mine").write_text("mine")
+    done = restore.put_back(tmp_path / "monday", state, replace=True)
+    assert (done.aside / "mine").read_text() == "mine" and not (state / "mine").exists()
+    assert tree(tmp_path / "monday") == before
+    assert int(found()[0][CHAMPION]) == 2
+
+
+def test_too_little_space_is_said_before_anything_is_written(state, tmp_path, monkeypatch):
+    backup.make(tmp_path / "monday")
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(BadInput, match=r"0\.00 GB free"):
+        backup.make(tmp_path / "tuesday")
+    assert not (tmp_path / "tuesday").exists()
+    with pytest.raises(BadInput, match=r"0\.00 GB free"):
+        restore.put_back(tmp_path / "monday", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def change(folder, edit):
+    content = json.loads((folder / "backup.json").read_text())
+    edit(content)
+    (folder / "backup.json").write_text(json.dumps(content))
+
+
+def rename(folder, name):
+    """Let the manifest name a file that lies outside, or name one in another way."""
+    change(folder, lambda content: content["files"].update({name: content["files"].popitem()[1]}))
+
+
+HOSTILE = {
+    "a byte changed": lambda f: (f / "registry/promotions.jsonl").write_bytes(
+        (f / "registry/promotions.jsonl").read_bytes().replace(b"2", b"3", 1)
+    ),
+    "a file missing": lambda f: (f / "published/files/ab/cd").unlink(),
+    "a file more": lambda f: (f / "published" / "more").write_text(""),
+    "a link": lambda f: (f / "more").symlink_to("/etc/passwd"),
+    "a linked folder": lambda f: (f / "more").symlink_to("/etc", target_is_directory=True),
+    "a pipe": lambda f: os.mkfifo(f / "more"),
+    "a path upwards": lambda f: rename(f, "../../evil"),
+    "an absolute path": lambda f: rename(f, "/tmp/evil"),
+    "a path in disguise": lambda f: rename(f, "registry/./promotions.jsonl"),
+    "a size below zero": lambda f: change(
+        f, lambda c: c["files"]["registry/promotions.jsonl"].update(size=-1)
+    ),
+    "another schema": lambda f: change(f, lambda c: c.update(schema="ricochet.backup/9")),
+    "an unknown key": lambda f: change(f, lambda c: c.update(more=1)),
+    "no manifest": lambda f: (f / "backup.json").unlink(),
+    "half a manifest": lambda f: (f / "backup.json").write_text("{"),
+}
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+def test_a_backup_that_is_not_what_it_says_changes_nothing(tmp_path, how):
+    folder, state = tmp_path / "monday", tmp_path / "state"
+    files = {"registry/promotions.jsonl": b'{"to": "2"}\n', "published/files/ab/cd": b"sound"}
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_bytes(content)
+    listed = {name: vars(backup.entry_of(folder / name)) for name in files}
+    facts = {"when": "2026-11-26", "commit": "unknown", "state": "/state", "counts": {}}
+    (folder / "backup.json").write_text(
+        json.dumps({"schema": manifests.SCHEMA, **facts, "files": listed})
+    )
+    state.mkdir()
+    (state / "mine").write_text("mine")
+    HOSTILE[how](folder)
+    with pytest.raises(BadInput):
+        restore.put_back(folder, state, replace=True)
+    assert tree(state) == {"mine": b"mine"}
+    assert not (tmp_path / "evil").exists()
+    assert sorted(path.name for path in tmp_path.iterdir() if "before" in path.name) == []
+
+
+def test_a_database_that_is_none_is_refused_before_anything_is_touched(state, tmp_path):
+    backup.make(tmp_path / "monday")
+    (tmp_path / "monday" / contents.MLFLOW).write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    entry = vars(backup.entry_of(tmp_path / "monday" / contents.MLFLOW))
+    change(tmp_path / "monday", lambda content: content["files"].update({contents.MLFLOW: entry}))
+    before = tree(state)
+    with pytest.raises(BadInput, match="database"):
+        restore.put_back(tmp_path / "monday", state, replace=True)
+    assert tree(state) == before
+
+
+@pytest.mark.slow
+def test_a_backup_that_is_killed_at_any_step_is_absent_and_the_next_is_whole(state, tmp_path):
+    target = tmp_path / "kept" / "monday"
+    target.parent.mkdir()
+    expected = backup.counts(state)
+    for _ in kill.at_every_step(target.parent, lambda _: backup.make(target)):
+        if target.exists():  # it had its name already
+            assert manifests.read(target).counts == expected
+            shutil.rmtree(target)
+    assert manifests.read(target).counts == expected
+    assert sorted(path.name for path in target.parent.iterdir()) == ["monday"]
+
+
+@pytest.mark.slow
+def test_a_restore_that_is_killed_at_any_step_can_be_done_again(state, tmp_path):
+    kept, place = tmp_path / "monday", tmp_path / "lab" / "state"
+    backup.make(kept)
+    expected = manifests.read(kept).counts
+    place.mkdir(parents=True)
+    (place / "mine").write_text("mine")
+    again = {"replace": True}
+    for _ in kill.at_every_step(place.parent, lambda _: restore.put_back(kept, place, **again)):
+        olds = [place, *place.parent.glob("state.before-*")]
+        assert any((old / "mine").exists() for old in olds), "what was there is lost"
+        if place.exists() and not (place / "mine").exists():  # it was done already
+            assert backup.counts(place) == expected
+    assert backup.counts(place) == expected
