@@ -1,0 +1,135 @@
+"""The servers of a lab, as a file states them: `ricochet up --config lab.yaml`.
+
+No password stands in the file. Those of databases lie in `pgpass`, in libpq's form, in the folder
+of secrets, which its owner alone may read; the others are made there when they are missing.
+"""
+
+import re
+import urllib.parse
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import yaml
+from annotated_types import Interval
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from ricochet.models.core.bad_input import BadInput, unknown_key
+from ricochet.tasks.storage.files import read_regular
+from ricochet.tasks.storage.provenance import artifacts
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LARGEST = 2**16
+"""Bytes of the file."""
+Port = Annotated[int, Interval(ge=0, le=65535)]
+_NAME = re.compile(r"[A-Za-z0-9.:*\[\]-]{1,253}")
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Which servers run where, and on what they stand.
+
+    Attributes:
+        state: Folder of logs and of the ledger, and of databases and files without another place.
+        secrets: Folder of passwords and keys; by default `secrets` in `state`.
+        host: The address that is listened on.
+        mlflow_port, prefect_port: 0 takes a free one.
+        names: Names by which the servers are reached, beside loopback; others get 403.
+        mlflow_database, prefect_database: `postgresql://user@host/name`; empty: SQLite in `state`.
+        artifact_store: Where packages and figures lie: a folder or `s3://bucket/path`; empty is a
+            folder in `state`.
+        login: Whether MLflow asks for a name and a password. Prefect always asks for its password.
+        behind_proxy: Whether a proxy in front of the servers encrypts; without one they listen on
+            loopback alone.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    state: Path = field(default_factory=artifacts)
+    secrets: Path | None = None
+    host: str = "127.0.0.1"
+    mlflow_port: Port = 5000
+    prefect_port: Port = 4200
+    names: tuple[str, ...] = ()
+    mlflow_database: str = ""
+    prefect_database: str = ""
+    artifact_store: str = ""
+    login: bool = True
+    behind_proxy: bool = False
+
+    @property
+    def secrets_folder(self) -> Path:
+        """Return the folder of passwords and keys."""
+        return self.secrets or self.state / "secrets"
+
+
+def load(path: Path) -> Lab:
+    """Read a lab's file; paths in it are relative to it.
+
+    Raises:
+        BadInput: It cannot be read, a key is unknown, a value is of another type or out of range,
+            an address holds a password, or the servers would be open to a network.
+    """
+    text = read_regular(path, "a file of a lab's servers", largest=LARGEST)
+    try:
+        content = yaml.safe_load(text)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise BadInput(str(path), str(error), "YAML") from error
+    if not isinstance(content, dict):
+        raise BadInput(str(path), type(content).__name__, "keys with values")
+    return _placed(checked(_parsed(content, str(path)), str(path)), path.resolve().parent)
+
+
+def checked(lab: Lab, where: str) -> Lab:
+    """Return a lab whose values fit together, or raise BadInput."""
+    for key in ("mlflow_database", "prefect_database"):
+        _check_database(getattr(lab, key), f"{where}: {key}")
+    for name in lab.names:
+        if not _NAME.fullmatch(name) or name.startswith("*"):
+            raise BadInput(f"{where}: names", repr(name), "host names, with `:port` or `:*`")
+    scheme = urllib.parse.urlsplit(lab.artifact_store).scheme
+    if scheme not in ("", "s3"):
+        raise BadInput(f"{where}: artifact_store", lab.artifact_store, "a folder or s3://bucket")
+    if lab.host not in LOOPBACK and not (lab.login and lab.behind_proxy):
+        found = f"{lab.host} without {'an encrypting proxy' if lab.login else 'a login'}"
+        raise BadInput(f"{where}: host", found, "loopback, or login and behind_proxy: true")
+    return lab
+
+
+def _parsed(content: dict[Any, Any], where: str) -> Lab:
+    known = Lab.__dataclass_fields__
+    for key in content:
+        if key not in known:
+            raise unknown_key(where, key, known)
+    try:
+        return TypeAdapter(Lab).validate_python(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key, found = ".".join(map(str, first["loc"])), repr(first["input"])[:80]
+        message = first["msg"].lower().removeprefix("input should be ")
+        raise BadInput(f"{where}: {key}", found, message) from error
+
+
+def _check_database(address: str, where: str) -> None:
+    if not address:
+        return
+    try:
+        parts = urllib.parse.urlsplit(address)
+        fits = parts.scheme == "postgresql" and len(parts.path) > 1 and parts.port != 0
+    except ValueError:
+        fits, parts = False, urllib.parse.urlsplit("")
+    if parts.password is not None or "password" in parts.query:
+        expected = "an address without it; it belongs into `pgpass` in the folder of secrets"
+        raise BadInput(where, "a password", expected)
+    if not fits:
+        raise BadInput(where, repr(address), "postgresql://user@host:port/name")
+
+
+def _placed(lab: Lab, folder: Path) -> Lab:
+    """Return a lab whose paths are absolute."""
+    state = (folder / lab.state.expanduser()).resolve()
+    secrets = None if lab.secrets is None else (folder / lab.secrets.expanduser()).resolve()
+    store = lab.artifact_store
+    if store and "://" not in store:
+        store = str((folder / Path(store).expanduser()).resolve())
+    return replace(lab, state=state, secrets=secrets, artifact_store=store)
