@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import logins
 from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import LARGEST_FILE
@@ -63,12 +64,14 @@ class Server:
         address: `http://` and a loopback host, or `https://` and any.
         package: Folder of the package among the files of its run.
         patience: Longest wait for an answer, s.
+        login: File of the name and password, for a server that asks (`tasks.registry.logins`).
     """
 
     address: str
     alias: str = CHAMPION
     package: str = "package"
     patience: float = 5.0
+    login: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse with BadInput plain http to another machine, where anyone could answer."""
@@ -103,7 +106,8 @@ class Server:
             urllib.request.ProxyHandler({}), _NoRedirect()
         )  # neither a proxy nor a redirect may answer in the server's place
         try:
-            with opener.open(address, timeout=self.patience) as answer:
+            request = urllib.request.Request(address, headers=logins.header(self.login))
+            with opener.open(request, timeout=self.patience) as answer:
                 content: bytes = answer.read(most + 1)
         except urllib.error.HTTPError as error:
             raise UnreachableError(f"{self.address}: answer {error.code} to {path}") from error

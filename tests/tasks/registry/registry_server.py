@@ -18,6 +18,7 @@ class Registry:
         self.registered = registered
         self.spoil = lambda name, content: content
         self.asked = []
+        self.headers = []
 
     def alias(self):
         version, folder = self.champion
@@ -42,6 +43,7 @@ def serving(registry):
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
+            registry.headers.append(dict(self.headers))
             parts = urllib.parse.urlsplit(self.path)
             status, content = registry.answer(parts.path, urllib.parse.parse_qs(parts.query))
             self.send_response(status)
