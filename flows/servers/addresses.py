@@ -39,5 +39,5 @@ def logins(lab: Lab) -> list[str]:
     found = [f"Prefect's pages ask for a password: cat {folder / environments.PREFECT}"]
     if lab.login:
         file = folder / environments.MLFLOW_ADMIN
-        found += [f"MLflow's pages ask for a name, {environments.ADMIN}, and one: cat {file}"]
+        found += [f"MLflow's pages ask for a name and a password: cat {file}"]
     return found

@@ -21,7 +21,7 @@ from ricochet.tasks.storage.provenance import ROOT, workplace
 USER, ADMIN, READER = "ricochet", "admin", "controller"
 """Names at Prefect, and at MLflow of who may do all and of who may read."""
 PREFECT, MLFLOW_ADMIN, MLFLOW_READER = "prefect", "mlflow-admin", "mlflow-controller"
-"""Files of passwords, beside `pgpass` for those of databases."""
+"""Files of `name:password`, beside `pgpass` for databases."""
 PGPASS, SESSION_KEY, AUTH = "pgpass", "mlflow-session-key", "mlflow-auth.ini"
 SERVER_LOGIN, CLIENT_LOGIN = "PREFECT_SERVER_API_AUTH_STRING", "PREFECT_API_AUTH_STRING"
 QUIET = {
@@ -88,7 +88,8 @@ def local_store(state: Path) -> str:
 
 
 def _every(lab: Lab) -> dict[str, str]:
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("MLFLOW_T")}
+    passed = {key: os.environ[key] for key in os.environ if key not in (SERVER_LOGIN, CLIENT_LOGIN)}
+    inherited = {key: value for key, value in passed.items() if not key.startswith("MLFLOW_T")}
     found = {
         "RICOCHET_ARTIFACTS": str(lab.state),
         "PREFECT_HOME": str(lab.state / "prefect"),
@@ -107,8 +108,8 @@ def _tracking(lab: Lab, mlflow: str) -> dict[str, str]:
 
 
 def _credentials(folder: Path) -> dict[str, str]:
-    password = secret_files.kept(folder, MLFLOW_ADMIN)
-    return {"MLFLOW_TRACKING_USERNAME": ADMIN, "MLFLOW_TRACKING_PASSWORD": password}
+    name, _, password = secret_files.kept(folder, MLFLOW_ADMIN, prefix=f"{ADMIN}:").partition(":")
+    return {"MLFLOW_TRACKING_USERNAME": name, "MLFLOW_TRACKING_PASSWORD": password}
 
 
 def _of_mlflow(lab: Lab, folder: Path) -> dict[str, str]:
@@ -132,8 +133,8 @@ def _mlflow_login(lab: Lab, folder: Path) -> dict[str, str]:
     return {
         "MLFLOW_AUTH_CONFIG_PATH": str(secret_files.write(folder, AUTH, "\n".join(lines))),
         "MLFLOW_AUTH_ADMIN_USERNAME": ADMIN,
-        "MLFLOW_AUTH_ADMIN_PASSWORD": secret_files.kept(folder, MLFLOW_ADMIN),
-        "RICOCHET_READER": f"{READER}:{secret_files.kept(folder, MLFLOW_READER)}",
+        "MLFLOW_AUTH_ADMIN_PASSWORD": _credentials(folder)["MLFLOW_TRACKING_PASSWORD"],
+        "RICOCHET_READER": secret_files.kept(folder, MLFLOW_READER, prefix=f"{READER}:"),
     }
 
 

@@ -49,7 +49,7 @@ class Running:
 
 
 @contextlib.contextmanager
-def started(folder, *, state=None):
+def started(folder, *, state=None, config=None):
     """Run `ricochet up` with a deployment that fires every five seconds, until the block ends."""
     state = state or folder / "state"
     (folder / "tick.py").write_text(TICK)
@@ -64,13 +64,13 @@ def started(folder, *, state=None):
         "--prefect-port",
         "0",
     ]
-    command += ["--deployments", str(folder / "deployments.yaml"), "--state", str(state)]
-    command += ["--out", str(folder / "out")]
+    command += ["--deployments", str(folder / "deployments.yaml"), "--out", str(folder / "out")]
+    command += ["--state", str(state)] if config is None else ["--config", str(config)]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_API")}
     with (folder / "up.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
     try:
-        said = wait_for(lambda: announced(folder / "up.log", process), seconds=150)
+        said = wait_for(lambda: announced(folder / "up.log", process), seconds=300)
         yield Running(process, said["MLflow"], said["Prefect"])
     finally:
         with contextlib.suppress(ProcessLookupError):

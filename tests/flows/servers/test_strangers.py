@@ -42,15 +42,6 @@ def stranger(step, *words, given=""):
     return json.loads(done.stdout)
 
 
-@pytest.fixture
-def place():
-    """A folder that everybody may enter, unlike those of pytest."""
-    folder = Path(tempfile.mkdtemp(dir="/tmp", prefix="ricochet-strangers-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
-
-
 @pytest.mark.slow
 def test_whoever_reaches_an_open_server_of_prefect_runs_commands(prefect_api, place, tmp_path):
     """The attack works where nothing stands against it, so that its failure below means much."""
