@@ -93,3 +93,30 @@ def test_nobody_without_the_password_starts_a_flow_or_sees_the_password(place):
 
 def _base64(text):
     return base64.b64encode(text.encode()).decode()
+
+
+VERB = """
+from ricochet.flows.servers import up
+up.prepare_environment()
+from prefect.client.orchestration import get_client
+with get_client(sync_client=True) as client:
+    assert client.read_flows() == []
+    print(client.api_url, flush=True)
+    input()
+"""
+
+
+@pytest.mark.slow
+def test_the_temporary_server_of_a_verb_answers_that_verb_alone(tmp_path):
+    settled = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_")}
+    settled |= {"RICOCHET_ARTIFACTS": str(tmp_path)}
+    pipe = subprocess.PIPE
+    words = [sys.executable, "-c", VERB]
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=settled) as verb:
+        api = verb.stdout.readline().strip().rstrip("/")
+        try:
+            assert api.startswith("http://127.0.0.1:")
+            assert stranger("command", api, "true") == [401, 401, 401]
+        finally:
+            verb.communicate("\n", timeout=120)
+    assert verb.returncode == 0
