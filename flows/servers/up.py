@@ -73,7 +73,7 @@ def prepare_environment() -> None:
     if alive is not None:
         for name, value in environments.of_clients(alive).items():
             os.environ.setdefault(name, value)
-    else:
+    elif "prefect.settings" not in sys.modules:  # else its own calls would not know the login
         login = f"{environments.USER}:{secrets.token_hex(24)}"
         os.environ |= {environments.SERVER_LOGIN: login, environments.CLIENT_LOGIN: login}
 

@@ -1,4 +1,4 @@
-"""A lab's servers on PostgreSQL: flows run, packages are registered, controllers may read them."""
+"""A lab's servers on PostgreSQL and S3: flows run, packages are registered, controllers read."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from ricochet.tasks.registry.sources import Server, UnreachableError
 from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
-from tests import postgres
+from tests import postgres, s3
 from tests.flows.harness import started, wait_for
 from tests.flows.servers import attacker
 from tests.flows.servers.test_strangers import stranger
@@ -27,19 +27,22 @@ def test_a_lab_on_postgresql_runs_flows_and_hands_packages_to_who_may_read(
     tmp_path,
     monkeypatch,
 ):
-    with postgres.running("mlflow", "prefect") as database:
+    with postgres.running("mlflow", "prefect") as database, s3.running(place, monkeypatch) as store:
+        monkeypatch.setenv("MLFLOW_S3_ENDPOINT_URL", store)
         secrets = place / "state" / "secrets"
         secrets.mkdir(parents=True)
         secrets.chmod(0o700)
         (secrets / "pgpass").write_text(database.pgpass)
         (secrets / "pgpass").chmod(0o600)
         stated = {f"{each}_database": database.address(each) for each in ("mlflow", "prefect")}
-        (place / "lab.yaml").write_text(json.dumps({"state": "state", **stated}))
+        stated |= {"state": "state", "artifact_store": f"s3://{s3.BUCKET}/packages"}
+        (place / "lab.yaml").write_text(json.dumps(stated))
         with started(place, config=place / "lab.yaml") as running:
             found = up.find_running(place / "state")
             for name, value in environments.of_clients(found).items():
                 monkeypatch.setenv(name, value)
             assert register(package, tmp_path) == "1"
+            assert any(key.endswith(f"package/{packages.MANIFEST}") for key in s3.keys(store))
             reads(running.mlflow, secrets, tmp_path, monkeypatch)
             wait_for((place / "ticks").exists, seconds=240)
             command = (f"{running.prefect}/api", f"touch {place}/taken")

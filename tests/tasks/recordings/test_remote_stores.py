@@ -4,14 +4,13 @@ import contextlib
 import os
 import shutil
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from ricochet.tasks.recordings import dvc_publish
-from tests.servers import free_port
+from tests import s3
+from tests.servers import free_port, listening
 from tests.tasks.recordings.test_dvc_publish import dvc, make
 
 SSHD = next((p for p in ("/usr/sbin/sshd", shutil.which("sshd")) if p and Path(p).exists()), None)
@@ -19,35 +18,16 @@ SSHD = next((p for p in ("/usr/sbin/sshd", shutil.which("sshd")) if p and Path(p
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """A repository without any remote, and a home folder of the test's own."""
+    """A repository of one session without any remote, and a home folder of the test's own."""
     home, root = tmp_path / "home", tmp_path / "checkout"
     (home / ".ssh").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     dvc(root, "init", "-q")
+    make(root / "data" / "first", 1)
+    dvc(root, "add", "-q", "data")
     return root
-
-
-@contextlib.contextmanager
-def listening(command, port, log):
-    """Run a server until the block ends, once its port answers."""
-    import socket
-
-    with log.open("w") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=file)
-    try:
-        end = time.monotonic() + 120
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                break
-            if process.poll() is not None or time.monotonic() > end:
-                pytest.fail(log.read_text())
-            time.sleep(0.1)
-        yield
-    finally:
-        process.terminate()
-        process.wait(60)
 
 
 @contextlib.contextmanager
@@ -88,7 +68,7 @@ def test_a_session_goes_to_an_ssh_server_that_is_known_and_to_no_other(repositor
         address = f"ssh://{user}@127.0.0.1:{port}{tmp_path}/store"
         dvc(repository, "remote", "add", "-q", "lab", address)
         dvc(repository, "remote", "modify", "-q", "--local", "lab", "keyfile", str(folder / "user"))
-        session = make(tmp_path / "a", 1)
+        session = make(tmp_path / "a", 2)
         trust(folder, port, "stranger")
         with pytest.raises(dvc_publish.PublicationError, match=r"(?i)host key"):
             dvc_publish.publish(session, remote="lab", root=repository)
@@ -108,27 +88,10 @@ def published(repository, session, folder):
     assert dvc_publish.manifest(repository / "data" / session.name) == before
 
 
-@contextlib.contextmanager
-def s3_server(folder, monkeypatch):
-    """Run moto's server of S3's interface, with a bucket `lab`; yields its address."""
-    for name in ("moto", "boto3", "dvc_s3"):
-        pytest.importorskip(name, reason=f"{name} is missing")
-    import boto3
-
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "lab")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    port = free_port()
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    with listening(command, port, folder / "moto.log"):
-        address = f"http://127.0.0.1:{port}"
-        boto3.client("s3", endpoint_url=address).create_bucket(Bucket="lab")
-        yield address
-
-
 @pytest.mark.slow
 def test_a_session_goes_to_an_s3_server(repository, tmp_path, monkeypatch):
-    with s3_server(tmp_path, monkeypatch) as address:
+    pytest.importorskip("dvc_s3", reason="dvc-s3 is missing")
+    with s3.running(tmp_path, monkeypatch) as address:
         dvc(repository, "remote", "add", "-q", "lab", "s3://lab/recordings")
         dvc(repository, "remote", "modify", "-q", "lab", "endpointurl", address)
-        published(repository, make(tmp_path / "a", 1), tmp_path)
+        published(repository, make(tmp_path / "a", 2), tmp_path)
