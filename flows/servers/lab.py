@@ -18,7 +18,7 @@ from ricochet.models.core.bad_input import BadInput, unknown_key
 from ricochet.tasks.storage.files import read_regular
 from ricochet.tasks.storage.provenance import artifacts
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost")
 LARGEST = 2**16
 """Bytes of the file."""
 Port = Annotated[int, Interval(ge=0, le=65535)]

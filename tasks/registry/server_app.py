@@ -2,15 +2,17 @@
 
 MLflow 3 also answers, on loopback without any question, an assistant that runs shell commands for a
 language model of whose choice the caller decides, a gateway and webhooks that call other hosts, and
-jobs. So only what is listed here is passed on, all else is 404. `uvicorn --factory` makes the
-application; it reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its command
-line knows, so that no address or password is among the arguments of a process.
+jobs. So only what is listed here is passed on, all else is 404; and a page of another origin, of
+another port of this machine too, is 403, whatever a browser sends along. `uvicorn --factory` makes
+the application; it reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its
+command line knows, so that no address or password is among the arguments of a process.
 """
 
 import os
 import re
+import urllib.parse
 import warnings
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 Scope = MutableMapping[str, Any]
@@ -29,12 +31,13 @@ OPEN = re.compile(
     rf"|/signup|/(?:ajax-)?api/[23]\.0/mlflow/(?:{AREAS})(?:/.*)?"
     r"|/(?:ajax-)?api/2\.0/mlflow-artifacts/(?:artifacts|mpu)(?:/.*)?"
 )
+ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
 READER = "RICOCHET_READER"
 """Variable of the environment: name and password of the account that may only read."""
 
 
 class Reduced:
-    """An application in front of another that answers 404 to what is not listed."""
+    """An application in front of another that answers what is not listed, or of other pages."""
 
     def __init__(self, application: Application) -> None:
         """Stand in front of an application."""
@@ -42,19 +45,34 @@ class Reduced:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] == "lifespan" or (scope["type"] == "http" and is_open(scope["path"])):
+        if scope["type"] == "lifespan":
             await self.application(scope, receive, send)
-        elif scope["type"] == "http":
-            head = {"type": "http.response.start", "status": 404}
-            await send({**head, "headers": [(b"content-type", b"text/plain")]})
-            await send({"type": "http.response.body", "body": b"not offered here\n"})
-        else:
+        elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
+        elif not is_open(scope["path"]):
+            await _refuse(send, 404, b"not offered here\n")
+        elif not is_own_page(dict(scope["headers"])):
+            await _refuse(send, 403, b"not for pages of other origins\n")
+        else:
+            await self.application(scope, receive, send)
 
 
 def is_open(path: str) -> bool:
     """Tell whether a path is passed on to MLflow."""
     return OPEN.fullmatch(path) is not None and re.search(REFUSED, path) is None
+
+
+def is_own_page(headers: Mapping[bytes, bytes]) -> bool:
+    """Tell whether a request comes from no page, from one of this server, or of a name of it."""
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    own = urllib.parse.urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
+    return not origin or own or origin in os.environ.get(ORIGINS, "").split(",")
+
+
+async def _refuse(send: Send, status: int, text: bytes) -> None:
+    head = {"type": "http.response.start", "status": status}
+    await send({**head, "headers": [(b"content-type", b"text/plain")]})
+    await send({"type": "http.response.body", "body": text})
 
 
 def create_app() -> Reduced:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from ricochet.tasks.registry.server_app import Reduced, is_open
+from ricochet.tasks.registry.server_app import ORIGINS, Reduced, is_open, is_own_page
 
 USED = [
     "/",
@@ -74,7 +74,28 @@ def answers(scope):
 def test_a_refused_request_never_reaches_the_application():
     sent, asked = answers({"type": "http", "path": "/gateway/a"})
     assert sent[0]["status"] == 404 and asked == []
-    assert answers({"type": "http", "path": "/health"}) == ([], ["http"])
+    assert answers({"type": "http", "path": "/health", "headers": []}) == ([], ["http"])
+    page = [(b"origin", b"http://localhost:9"), (b"host", b"localhost:5000")]
+    sent, asked = answers({"type": "http", "path": "/health", "headers": page})
+    assert sent[0]["status"] == 403 and asked == []
     assert answers({"type": "lifespan"}) == ([], ["lifespan"])
     sent, asked = answers({"type": "websocket", "path": "/health"})
     assert sent == [{"type": "websocket.close", "code": 1008}] and asked == []
+
+
+@pytest.mark.parametrize(
+    ("origin", "own"),
+    [
+        (b"http://localhost:5000", True),
+        (b"https://lab.example", True),
+        (b"http://localhost:9999", False),
+        (b"http://127.0.0.1:5000", False),
+        (b"https://lab.example.evil", False),
+        (b"null", False),
+        (b"\xff", False),
+    ],
+)
+def test_pages_of_other_origins_and_of_other_ports_are_none_of_its_own(origin, own, monkeypatch):
+    monkeypatch.setenv(ORIGINS, "https://other.example,https://lab.example")
+    assert is_own_page({b"origin": origin, b"host": b"localhost:5000"}) == own
+    assert is_own_page({b"host": b"localhost:5000"})
