@@ -24,6 +24,8 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
+from ricochet.tasks.storage.provenance import artifacts
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 TRAINING = "workflowType=machine_learning"
 PATIENCE, SETTLED = 300.0, 6.0
@@ -33,6 +35,8 @@ localStorage.setItem("_mlflow_model_registry_promo_modal_dismissed_v1", "true");
 localStorage.setItem("mlflow.assistant.fab.autoOpenedOnFirstLoad_v1", "true");
 localStorage.setItem("mlflow.assistant.panelOpen_v1", "false");
 """
+LOGIN = 'localStorage.setItem("prefect-password", btoa("{}"));'
+"""As Prefect's page keeps it; a password is hexadecimal."""
 COMMAND = (sys.executable, "-m", "ricochet.flows.cli")
 
 
@@ -128,7 +132,8 @@ def _page(process: subprocess.Popen[str]) -> str:
 def take(page: ClientConnection, address: str, path: Path) -> None:
     """Save a page as a picture."""
     _ask(page, "Page.enable")
-    _ask(page, "Page.addScriptToEvaluateOnNewDocument", source=NO_GREETINGS)
+    login = LOGIN.format((artifacts() / "secrets" / "prefect").read_text().strip())
+    _ask(page, "Page.addScriptToEvaluateOnNewDocument", source=NO_GREETINGS + login)
     _ask(page, "Page.navigate", url="about:blank")  # else another fragment is the same document
     _ask(page, "Page.navigate", url=address)
     time.sleep(SETTLED)

@@ -3,6 +3,7 @@
 A server of its own costs every verb seconds of both cores.
 """
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -48,3 +49,22 @@ def wait_until_it_answers(address, process, *, seconds=300.0):
         except OSError:
             time.sleep(0.3)
     pytest.fail(f"{address} does not answer")
+
+
+@contextlib.contextmanager
+def listening(command, port, log):
+    """Run a server until the block ends, once its port answers."""
+    with log.open("w") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file)
+    try:
+        end = time.monotonic() + 120
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            if process.poll() is not None or time.monotonic() > end:
+                pytest.fail(log.read_text())
+            time.sleep(0.1)
+        yield
+    finally:
+        process.terminate()
+        process.wait(60)

@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import urllib.parse
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from ricochet.flows.servers import lab
 from tests.checkouts import copy, python_path, tracked
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,23 +51,35 @@ def test_what_is_copied_by_name_is_in_the_repository():
             assert all((ROOT / source).exists() for source in sources)
 
 
-def test_services_publish_on_loopback_alone_and_use_one_image():
-    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-    assert set(services) == {"mlflow", "prefect", "worker"}
-    for service in services.values():
-        assert service["image"] == "ricochet" and "user" not in service
-        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+def services() -> dict[str, dict[str, Any]]:
+    """Return the services of compose.yaml."""
+    found: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    return found["services"]
 
 
-def test_the_tracking_server_answers_the_hosts_that_the_worker_uses():
-    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-    allowed = next(
-        word.partition("=")[2].split(",")
-        for word in services["mlflow"]["command"]
-        if word.startswith("--allowed-hosts=")
-    )
-    served = yaml.safe_load((ROOT / "mlflow" / "server.yaml").read_text())["allowed_hosts"]
-    assert sorted(allowed) == sorted(served) and "mlflow:*" in allowed
+def test_services_publish_on_loopback_alone_and_the_database_not_at_all() -> None:
+    assert set(services()) == {"database", "lab"}
+    assert "ports" not in services()["database"] and "user" not in services()["lab"]
+    ports = services()["lab"]["ports"]
+    assert ports and all(port.startswith("127.0.0.1:") for port in ports)
+
+
+def test_no_password_stands_in_the_file_of_services() -> None:
+    text = (ROOT / "compose.yaml").read_text()
+    assert "POSTGRES_PASSWORD_FILE" in text and "POSTGRES_PASSWORD:" not in text
+    assert {name for each in services().values() for name in each["secrets"]} == {"database"}
+    ignored = subprocess.run(["git", "check-ignore", "-q", "secrets/database"], cwd=ROOT)
+    assert ignored.returncode == 0
+
+
+def test_the_servers_in_containers_ask_who_comes_and_use_the_database() -> None:
+    *_, file = services()["lab"]["command"][-1].split()
+    found = lab.load(ROOT / file)
+    assert found.login and found.behind_proxy
+    for address in (found.mlflow_database, found.prefect_database):
+        assert urllib.parse.urlsplit(address).hostname == "database"
+    made = services()["database"]["environment"]["POSTGRES_DB"]
+    assert found.mlflow_database.endswith(f"/{made}")
 
 
 @pytest.mark.slow

@@ -5,7 +5,9 @@ any server, so that a quick look costs nothing.
 """
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ricochet.flows.command_line import (
     backup_verbs,
@@ -62,17 +64,27 @@ def up(call: Call) -> None:
     announce("starting MLflow, Prefect and workers ...")
     from ricochet.flows.servers import up as servers
 
-    found = servers.defaults()
-    mlflow_port, host = call.arguments.mlflow_port, call.arguments.host
+    given = call.arguments
     request = servers.Request(
-        host=found["host"] if host is None else host,
-        mlflow_port=found["port"] if mlflow_port is None else mlflow_port,
-        prefect_port=call.arguments.prefect_port,
-        deployments=call.arguments.deployments.resolve(),
-        state=call.arguments.state.resolve(),
-        out=call.out,
+        _lab(given), given.deployments.resolve(), call.out, shared=given.config is not None
     )
     servers.up(request, report_line=call.report_line)
+
+
+def _lab(given: argparse.Namespace) -> Any:
+    """Return the servers that a file states, or those of this machine, options coming last."""
+    from ricochet.flows.servers import environments, lab
+
+    if given.config is None:
+        found = environments.defaults()
+        stated = lab.Lab(host=found["host"], mlflow_port=found["port"], login=False)
+    else:
+        stated = lab.load(given.config)
+    names = ("host", "mlflow_port", "prefect_port", "state")
+    said = {name: value for name in names if (value := getattr(given, name)) is not None}
+    if "state" in said:
+        said["state"] = said["state"].resolve()
+    return lab.checked(replace(stated, **said), "ricochet up")
 
 
 def _no_options(parser: argparse.ArgumentParser) -> None:
@@ -84,19 +96,16 @@ def _nightly_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _up_options(parser: argparse.ArgumentParser) -> None:
-    from ricochet.tasks.storage.provenance import ROOT, artifacts
+    from ricochet.tasks.storage.provenance import ROOT
 
     parser.add_argument("--host", help="address to listen on (default: loopback)")
     parser.add_argument("--mlflow-port", type=int, metavar="N", help="default 5000; 0: any free")
-    parser.add_argument(
-        "--prefect-port", type=int, default=4200, metavar="N", help="default 4200; 0: any free"
-    )
+    parser.add_argument("--prefect-port", type=int, metavar="N", help="default 4200; 0: any free")
     parser.add_argument(
         "--deployments", type=Path, default=ROOT / "prefect.yaml", metavar="FILE", help="what runs"
     )
-    parser.add_argument(
-        "--state", type=Path, default=artifacts(), metavar="DIR", help="databases and logs"
-    )
+    parser.add_argument("--state", type=Path, metavar="DIR", help="databases and logs")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="the servers of a lab")
 
 
 def all_verbs() -> tuple[Verb, ...]:

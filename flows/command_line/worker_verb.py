@@ -12,18 +12,22 @@ ADDRESS = "PREFECT_API_URL"
 
 def worker(call: Call) -> None:
     """Become the worker of a pool, in place of this process."""
-    from ricochet.flows.servers import up
+    from ricochet.flows.servers import environments, up
     from ricochet.tasks.console.progress import announce
+    from ricochet.tasks.storage import process_ids
     from ricochet.tasks.storage.provenance import artifacts, workplace
 
     running = up.find_running(artifacts())
-    address = os.environ.get(ADDRESS) or (f"{running['prefect']}/api" if running else None)
-    if address is None:
+    found = {} if ADDRESS in os.environ or not running else environments.of_clients(running)
+    address = {**found, **os.environ}.get(ADDRESS)
+    if not address:
         raise BadInput(ADDRESS, "nothing", "the address of Prefect's server, http://HOST:PORT/api")
     announce(f"a worker of the pool {call.arguments.pool} at {address}; Ctrl-C ends it")
-    settings = {**up.QUIET, "PREFECT_HOME": str(artifacts() / "prefect"), **os.environ}
-    settings |= {ADDRESS: address, "PWD": str(workplace())}
-    command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", call.arguments.pool]
+    settings = {**environments.QUIET, "PREFECT_HOME": str(artifacts() / "prefect"), **found}
+    settings |= {**os.environ, ADDRESS: address, "PWD": str(workplace())}
+    name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
+    command = [sys.executable, "-m", "prefect", "worker", "start"]
+    command += ["--pool", call.arguments.pool, "--name", name]
     os.execve(sys.executable, command, settings)
 
 
@@ -39,6 +43,7 @@ VERB = Verb(
     "ricochet worker compute",
     worker,
     _options,
-    details=f"{ADDRESS} says where Prefect's server is: http://HOST:PORT/api\n\n",
+    details=f"{ADDRESS} says where Prefect's server is, https://HOST/api, and\n"
+    "PREFECT_API_AUTH_STRING the login: the file `prefect` among its lab's secrets.\n\n",
     takes=Takes(0),
 )

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from ricochet.flows.servers import environments
+from ricochet.flows.servers.lab import Lab
 from ricochet.flows.servers.up import defaults, find_running
 from ricochet.tasks.registry.runs import TRAINING
 from ricochet.tasks.storage.provenance import artifacts
@@ -29,3 +31,13 @@ def pages(servers: Mapping[str, str]) -> list[str]:
         f"  flow runs         {servers['prefect']}/runs",
         f"  deployments       {servers['prefect']}/deployments",
     ]
+
+
+def logins(lab: Lab) -> list[str]:
+    """Return lines that say where the passwords lie which the pages ask for."""
+    folder = lab.secrets_folder
+    found = [f"Prefect's pages ask for a password: cat {folder / environments.PREFECT}"]
+    if lab.login:
+        file = folder / environments.MLFLOW_ADMIN
+        found += [f"MLflow's pages ask for a name and a password: cat {file}"]
+    return found

@@ -10,17 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-import yaml
 from annotated_types import Interval
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from ricochet.models.core.bad_input import BadInput, unknown_key
-from ricochet.tasks.storage.files import read_regular
+from ricochet.tasks.storage import checked_yaml
 from ricochet.tasks.storage.provenance import artifacts
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-LARGEST = 2**16
-"""Bytes of the file."""
+LOOPBACK = ("127.0.0.1", "localhost")
 Port = Annotated[int, Interval(ge=0, le=65535)]
 _NAME = re.compile(r"[A-Za-z0-9.:*\[\]-]{1,253}")
 
@@ -70,11 +67,7 @@ def load(path: Path) -> Lab:
         BadInput: It cannot be read, a key is unknown, a value is of another type or out of range,
             an address holds a password, or the servers would be open to a network.
     """
-    text = read_regular(path, "a file of a lab's servers", largest=LARGEST)
-    try:
-        content = yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise BadInput(str(path), str(error), "YAML") from error
+    content = checked_yaml.read(path, "a file of a lab's servers")
     if not isinstance(content, dict):
         raise BadInput(str(path), type(content).__name__, "keys with values")
     return _placed(checked(_parsed(content, str(path)), str(path)), path.resolve().parent)

@@ -1,9 +1,9 @@
 """The MLflow server, the Prefect server and workers, started, announced and ended together.
 
 State lies under `artifacts/`: `mlflow/` and `prefect/` keep the databases, which runs without
-servers write too, so that everything done before is there to look at; `servers/` keeps the logs and
-`servers.json`, by which later commands find a running Prefect server, and the next `up` what a
-killed one left behind.
+servers write too, so that everything done before is there to look at; `secrets/` keeps passwords,
+`servers/` the logs, and `servers.json` is how later commands find running servers, and the next
+`up` what a killed one left behind.
 """
 
 import contextlib
@@ -15,18 +15,18 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from ricochet.flows.servers import children, kill_guard, upkeep
+from ricochet.flows.servers import children, environments, kill_guard, upkeep
+from ricochet.flows.servers.environments import QUIET, defaults
+from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import process_ids
 from ricochet.tasks.storage.files import output_folder, write_json
-from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
+from ricochet.tasks.storage.provenance import ROOT, artifacts
 from ricochet.tasks.upkeep_settings import Keep
 
 Process = subprocess.Popen[bytes]
@@ -34,16 +34,6 @@ Process = subprocess.Popen[bytes]
 RIG, COMPUTE, LOGS = "rig", "compute", "servers"
 POOLS = (RIG, COMPUTE)
 """Of Prefect: what runs near the microphones, one at a time, and what runs anywhere."""
-QUIET = {
-    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "DO_NOT_TRACK": "true",
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-    "DVC_NO_ANALYTICS": "1",
-    "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
-    "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
-    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
-    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # seven idle processes for language models
-}
 EMBEDDED = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
@@ -55,43 +45,43 @@ PATIENCE = 300.0
 
 @dataclass(frozen=True)
 class Request:
-    """What to start; port 0 takes a free one.
+    """What to start.
 
     Attributes:
         deployments: The file that says which flows run when.
-        state: Folder of databases and logs.
         out: Where `result.json` says the addresses once the servers answer; None is nowhere.
+        shared: Whether the lab's file was given: verbs and workers go through MLflow's server.
         keep: For how long what they write is kept.
     """
 
-    host: str
-    mlflow_port: int
-    prefect_port: int
+    lab: Lab
     deployments: Path = ROOT / "prefect.yaml"
-    state: Path = field(default_factory=artifacts)
     out: Path | None = None
+    shared: bool = False
     keep: Keep = field(default_factory=lambda: _kept())
-
-
-def defaults() -> dict[str, Any]:
-    """Read the addresses and options in `mlflow/server.yaml`."""
-    return dict(yaml.safe_load((ROOT / "mlflow" / "server.yaml").read_text()))
 
 
 def prepare_environment() -> None:
     """Set what Prefect and MLflow read when they are imported, where it is not set.
 
-    Runs are kept under `artifacts/`, nothing phones home, and a Prefect server started by
-    `ricochet up` is used where it is alive; a temporary one does not outlive a verb that is killed.
+    Runs are kept under `artifacts/`, nothing phones home, and servers started by `ricochet up` are
+    used where they are alive; a temporary one does not outlive a verb that is killed, and answers
+    that verb alone.
     """
     kill_guard.guard_children()
     home = str(artifacts() / "prefect")
     for name, value in {**QUIET, **EMBEDDED, "PREFECT_HOME": home}.items():
         os.environ.setdefault(name, value)
     output_folder(Path(os.environ["PREFECT_HOME"]))  # Prefect makes no parents, and waits in vain
+    if "PREFECT_API_URL" in os.environ:
+        return
     alive = find_running(artifacts())
     if alive is not None:
-        os.environ.setdefault("PREFECT_API_URL", f"{alive['prefect']}/api")
+        for name, value in environments.of_clients(alive).items():
+            os.environ.setdefault(name, value)
+    elif "prefect.settings" not in sys.modules:  # else its own calls would not know the login
+        login = f"{environments.USER}:{secrets.token_hex(24)}"
+        os.environ |= {environments.SERVER_LOGIN: login, environments.CLIENT_LOGIN: login}
 
 
 def find_running(state: Path) -> dict[str, Any] | None:
@@ -107,10 +97,11 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
         BadInput: If a port is taken or servers are up already.
         RuntimeError: If a child ends by itself or does not answer.
     """
-    from ricochet.flows.servers.addresses import pages
+    from ricochet.flows.servers.addresses import logins, pages
 
-    _refuse_a_second(request.state)
-    if left := children.end_orphans(request.state):
+    state = request.lab.state
+    _refuse_a_second(state)
+    if left := children.end_orphans(state):
         report_line(f"ended {left} processes that an `up` which was killed had left running")
     with _stoppable(), servers(request) as (addresses, processes, beside):
         if request.out is not None:
@@ -119,11 +110,13 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
         report_line(f"Prefect  {addresses['prefect']}")
         for line in pages(addresses):
             report_line(line)
+        for line in logins(request.lab):
+            report_line(line)
         report_line("The workers wait for scheduled runs; Ctrl-C ends all.")
         while all(process.poll() is None for process in processes):
             time.sleep(0.5)
             beside.tick()
-        raise RuntimeError(f"a server ended by itself; its log is in {request.state / LOGS}")
+        raise RuntimeError(f"a server ended by itself; its log is in {state / LOGS}")
 
 
 @contextlib.contextmanager
@@ -135,37 +128,53 @@ def servers(
     The block is given the addresses `mlflow` and `prefect`, once they answer, the processes, and
     what is to be done beside them. Before anything is deployed, dead runs have given up its slots.
     """
-    state, host = output_folder(request.state), request.host
-    ports = [_port(host, port) for port in (request.mlflow_port, request.prefect_port)]
+    lab, state, host = request.lab, output_folder(request.lab.state), request.lab.host
+    ports = [_port(host, port) for port in (lab.mlflow_port, lab.prefect_port)]
     reachable = "127.0.0.1" if host == "0.0.0.0" else host
     mlflow, prefect = (f"http://{reachable}:{port}" for port in ports)
-    logs, environment = output_folder(state / LOGS), _environment(state, prefect, request.keep)
+    logs = output_folder(state / LOGS)
+    given = environments.prepare(
+        lab, mlflow=mlflow, prefect=prefect, shared=request.shared, keep=request.keep
+    )
 
-    def run(name: str, command: list[str]) -> contextlib.AbstractContextManager[Process]:
+    def run(
+        name: str, command: list[str], environment: Mapping[str, str]
+    ) -> contextlib.AbstractContextManager[Process]:
         return children.running(command, log=logs / f"{name}.log", environment=environment)
 
     children.write_ledger(state)
-    _create_store(state)
+    if not lab.mlflow_database:
+        _create_store(state)
     with contextlib.ExitStack() as started:
         started.callback((state / children.LEDGER).unlink, missing_ok=True)
         serve = ("server", "start", "--host", host, "--port", str(ports[1]), "--analytics-off")
-        commands = {"mlflow": _mlflow(host, ports[0], state), "prefect": _prefect(*serve)}
-        processes = [started.enter_context(run(*each)) for each in commands.items()]
+        processes = [
+            started.enter_context(run("mlflow", _mlflow(host, ports[0]), given.mlflow)),
+            started.enter_context(run("prefect", _prefect(*serve), given.prefect)),
+        ]
         for address in (f"{mlflow}/health", f"{prefect}/api/health"):
             _await_answer(address, processes, logs)
-        upkeep.settle(environment)
+        upkeep.settle(given.worker)
         for name, command in _deployment(request.deployments).items():
-            with run(name, command) as process:
+            with run(name, command, given.worker) as process:
                 if process.wait(PATIENCE) != 0:
                     raise RuntimeError(f"Prefect refused; see {logs / name}.log")
         name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
         for pool in POOLS:
             command = _prefect("worker", "start", "--pool", pool, "--name", name)
-            processes.append(started.enter_context(run(f"worker-{pool}", command)))
-        children.write_ledger(state, mlflow=mlflow, prefect=prefect)
+            processes.append(started.enter_context(run(f"worker-{pool}", command, given.worker)))
+        children.write_ledger(state, **_facts(request, mlflow, prefect))
         started.callback((state / children.LEDGER).unlink, missing_ok=True)  # before all else ends
-        beside = upkeep.Upkeep(logs, environment, request.keep)
+        beside = upkeep.Upkeep(logs, given.worker, request.keep)
         yield {"mlflow": mlflow, "prefect": prefect}, processes, beside
+
+
+def _facts(request: Request, mlflow: str, prefect: str) -> dict[str, str]:
+    """Return what others must know to use the servers; where passwords lie, not what they are."""
+    facts = {"mlflow": mlflow, "prefect": prefect, "secrets": str(request.lab.secrets_folder)}
+    if request.shared:
+        facts |= {"tracking": mlflow, "login": "yes" if request.lab.login else ""}
+    return facts
 
 
 def _create_store(state: Path) -> None:
@@ -190,34 +199,10 @@ def _kept() -> Keep:
     return catalogue.load_settings(None, [])[Keep]
 
 
-def _environment(state: Path, prefect: str, keep: Keep) -> dict[str, str]:
-    settings = {
-        "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
-        "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": str(round(86400.0 * keep.flow_runs)),
-        "RICOCHET_ARTIFACTS": str(state),
-        "PREFECT_HOME": str(state / "prefect"),
-        "PREFECT_API_URL": f"{prefect}/api",
-        "MLFLOW_TRACKING_URI": f"sqlite:///{output_folder(state / 'mlflow') / 'mlflow.db'}",
-        # It only keeps MLflow from warning; no one logs in on loopback.
-        "MLFLOW_FLASK_SERVER_SECRET_KEY": secrets.token_hex(16),
-        "OMP_NUM_THREADS": "1",  # as `tasks.console.threads` has it for a verb
-        "PWD": str(workplace()),
-    }
-    return {**QUIET, **os.environ, **settings}
-
-
-def _mlflow(host: str, port: int, state: Path) -> list[str]:
-    found, store = defaults(), state / "mlflow"
-    options = {
-        "host": host,
-        "port": str(port),
-        "backend-store-uri": f"sqlite:///{store / 'mlflow.db'}",
-        "artifacts-destination": (store / "artifacts").as_uri(),
-        "workers": str(found["workers"]),
-        "allowed-hosts": ",".join(found["allowed_hosts"]),
-    }
-    words = [word for name, value in options.items() for word in (f"--{name}", value)]
-    return [sys.executable, "-m", "mlflow", "server", *words]
+def _mlflow(host: str, port: int) -> list[str]:
+    options = ("--host", host, "--port", str(port), "--workers", str(defaults()["workers"]))
+    program = ("uvicorn", "--factory", "ricochet.tasks.registry.server_app:create_app")
+    return [sys.executable, "-m", *program, *options, "--no-access-log"]
 
 
 def _prefect(*words: str) -> list[str]:

@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import manifests, sessions
+from ricochet.tasks.recordings import dvc_program, manifests, sessions
 from ricochet.tasks.storage.files import sha256, sync, write_json, writing
 from ricochet.tasks.storage.provenance import git, workplace
 
@@ -59,7 +59,7 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
     _place(session, root / DATA / identity)
     _dvc(root, "--wait-for-lock", "add", f"{DATA}/{identity}")
     _push(root, remote)
-    _verify(root, identity, remotes(root)[remote])
+    _verify(root, identity, remote)
     digest = sessions.data_digest(root / sessions.DATA_FILE)
     if digest is None:
         raise PublicationError(f"{root / sessions.DATA_FILE}: DVC left no digest")
@@ -169,21 +169,31 @@ def _lacking(root: Path, remote: str) -> list[str]:
     return list(json.loads(status or "{}"))
 
 
-def _verify(root: Path, identity: str, address: str) -> None:
+def _verify(root: Path, identity: str, remote: str) -> None:
     """Fetch a session into an empty folder and compare every byte with what was published."""
     with tempfile.TemporaryDirectory(prefix="ricochet-verify-") as name:
         folder = Path(name)
         _dvc(folder, "init", "--quiet", "--no-scm")
-        _dvc(folder, "remote", "add", "--quiet", "--default", "fresh", address)
+        options = _options(root, remote)
+        lines = ["[core]", "remote = fresh", "['remote \"fresh\"']"]
+        lines += [f"{key} = {value}" for key, value in options.items()]
+        (folder / ".dvc" / "config.local").write_text("\n".join(lines) + "\n")
         shutil.copy(root / sessions.DATA_FILE, folder)
         _dvc(folder, "pull", f"{DATA}/{identity}")
         if manifest(folder / DATA / identity) != manifest(root / DATA / identity):
-            raise PublicationError(f"remote {address}: gave back a different {identity}")
+            raise PublicationError(f"remote {options['url']}: gave back a different {identity}")
+
+
+def _options(root: Path, remote: str) -> dict[str, str]:
+    """Return what DVC knows of a remote, its address and how to log in, those of one's own too."""
+    rows = (row.partition("=") for row in _dvc(root, "config", "--list").splitlines())
+    start = f"remote.{remote}."
+    return {key[len(start) :]: value for key, _, value in rows if key.startswith(start)}
 
 
 def _dvc(root: Path, *arguments: str, check: bool = True) -> str:
     """Run DVC in a folder and return what it prints."""
-    command = [sys.executable, "-m", "dvc", *arguments]
+    command = [sys.executable, "-m", dvc_program.__name__, *arguments]
     done = subprocess.run(
         command, cwd=root, env=os.environ | QUIET, capture_output=True, text=True, check=False
     )

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.printable_text import one_line
-from ricochet.tasks.registry import pointers
+from ricochet.tasks.registry import logins, pointers
 from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.registry.bounded_json import LARGEST_TEXT, parse_object
 from ricochet.tasks.registry.kinds import Reader
@@ -58,6 +58,7 @@ class Server:
         package: Folder of the package among the files of its run.
         patience: Longest wait for an answer, and for more of it, s.
         longest: For all of a file, s.
+        login: File of the name and password, for a server that asks (`tasks.registry.logins`).
     """
 
     address: str
@@ -65,6 +66,7 @@ class Server:
     package: str = "package"
     patience: float = 5.0
     longest: float = 120.0
+    login: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse with BadInput plain http to another machine, where anyone could answer."""
@@ -97,7 +99,8 @@ class Server:
             urllib.request.ProxyHandler({}), _NoRedirect()
         )  # neither a proxy nor a redirect may answer in the server's place
         try:
-            with opener.open(address, timeout=self.patience) as answer:
+            request = urllib.request.Request(address, headers=logins.header(self.login))
+            with opener.open(request, timeout=self.patience) as answer:
                 content = _read_within(answer, most, self.longest)
         except urllib.error.HTTPError as error:
             raise UnreachableError(f"{self.address}: answer {error.code} to {path}") from error

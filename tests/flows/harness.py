@@ -49,7 +49,7 @@ class Running:
 
 
 @contextlib.contextmanager
-def started(folder, *, state=None, deployments=None):
+def started(folder, *, state=None, config=None, deployments=None):
     """Run `ricochet up` until the block ends.
 
     By default with a deployment that fires every five seconds; `deployments` writes other ones.
@@ -66,8 +66,8 @@ def started(folder, *, state=None, deployments=None):
         "--prefect-port",
         "0",
     ]
-    command += ["--deployments", str(folder / "deployments.yaml"), "--state", str(state)]
-    command += ["--out", str(folder / "out")]
+    command += ["--deployments", str(folder / "deployments.yaml"), "--out", str(folder / "out")]
+    command += ["--state", str(state)] if config is None else ["--config", str(config)]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_API")}
     with (folder / "up.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)

@@ -12,6 +12,7 @@ import pytest
 
 from ricochet.flows import cli
 from ricochet.flows.servers import up
+from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import process_ids
 from tests.flows.harness import guard_of, members, started, wait_for
@@ -21,7 +22,8 @@ def test_a_port_in_use_is_bad_input_and_starts_nothing(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        request = up.Request("127.0.0.1", taken.getsockname()[1], 0, state=tmp_path)
+        lab = Lab(mlflow_port=taken.getsockname()[1], prefect_port=0, state=tmp_path)
+        request = up.Request(lab)
         with pytest.raises(BadInput, match="address already in use"), up.servers(request):
             pytest.fail("started")
         assert not (tmp_path / up.LOGS).exists()

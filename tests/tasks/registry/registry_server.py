@@ -17,7 +17,7 @@ class Registry:
         self.champion, self.digest = champion, digest
         self.registered = registered
         self.spoil = lambda name, content: content
-        self.asked, self.runs = [], {}
+        self.asked, self.headers, self.runs = [], [], {}
 
     def alias(self):
         version, folder = self.champion
@@ -46,6 +46,7 @@ def serving(registry):
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
+            registry.headers.append(dict(self.headers))
             parts = urllib.parse.urlsplit(self.path)
             status, content = registry.answer(parts.path, urllib.parse.parse_qs(parts.query))
             self.send_response(status)

@@ -1,0 +1,111 @@
+"""MLflow's server, reduced to what Ricochet uses: runs, their numbers and files, and models.
+
+MLflow 3 also answers, on loopback without any question, an assistant that runs shell commands for a
+language model of whose choice the caller decides, a gateway and webhooks that call other hosts, and
+jobs. So only what is listed here is passed on, all else is 404; and a page of another origin, of
+another port of this machine too, is 403, whatever a browser sends along. `uvicorn --factory` makes
+the application; it reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its
+command line knows, so that no address or password is among the arguments of a process.
+"""
+
+import os
+import re
+import urllib.parse
+import warnings
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+AREAS = (
+    "artifacts|experiments|get-artifact|logged-models|metrics|model-versions|registered-models|"
+    "roles|runs|server-info|upload-artifact|users"
+)
+"""What the interface may be asked about."""
+REFUSED = "promptlab|presigned"
+OPEN = re.compile(
+    rf"/|/health|/version|/static-files/.+|/get-artifact|/model-versions/get-artifact|/graphql"
+    rf"|/signup|/(?:ajax-)?api/[23]\.0/mlflow/(?:{AREAS})(?:/.*)?"
+    r"|/(?:ajax-)?api/2\.0/mlflow-artifacts/(?:artifacts|mpu)(?:/.*)?"
+)
+ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
+READER = "RICOCHET_READER"
+"""Variable of the environment: name and password of the account that may only read."""
+
+
+class Reduced:
+    """An application in front of another that answers what is not listed, or of other pages."""
+
+    def __init__(self, application: Application) -> None:
+        """Stand in front of an application."""
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self.application(scope, receive, send)
+        elif scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+        elif not is_open(scope["path"]):
+            await _refuse(send, 404, b"not offered here\n")
+        elif not is_own_page(dict(scope["headers"])):
+            await _refuse(send, 403, b"not for pages of other origins\n")
+        else:
+            await self.application(scope, receive, send)
+
+
+def is_open(path: str) -> bool:
+    """Tell whether a path is passed on to MLflow."""
+    return OPEN.fullmatch(path) is not None and re.search(REFUSED, path) is None
+
+
+def is_own_page(headers: Mapping[bytes, bytes]) -> bool:
+    """Tell whether a request comes from no page, from one of this server, or of a name of it."""
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    own = urllib.parse.urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
+    return not origin or own or origin in os.environ.get(ORIGINS, "").split(",")
+
+
+async def _refuse(send: Send, status: int, text: bytes) -> None:
+    head = {"type": "http.response.start", "status": status}
+    await send({**head, "headers": [(b"content-type", b"text/plain")]})
+    await send({"type": "http.response.body", "body": text})
+
+
+def create_app() -> Reduced:
+    """Make the application from MLflow's variables in the environment."""
+    from mlflow.server import constants
+
+    store = os.environ["MLFLOW_BACKEND_STORE_URI"]
+    os.environ[constants.BACKEND_STORE_URI_ENV_VAR] = store
+    os.environ[constants.REGISTRY_STORE_URI_ENV_VAR] = store
+    os.environ[constants.ARTIFACT_ROOT_ENV_VAR] = "mlflow-artifacts:/"
+    os.environ[constants.SERVE_ARTIFACTS_ENV_VAR] = "true"
+    destination = os.environ["MLFLOW_ARTIFACTS_DESTINATION"]
+    os.environ[constants.ARTIFACTS_DESTINATION_ENV_VAR] = destination
+    os.environ["_MLFLOW_SGI_NAME"] = "uvicorn"
+    from mlflow.server import handlers
+
+    handlers.initialize_backend_stores(store, store, "mlflow-artifacts:/")
+    return Reduced(_asking() if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else _unasking())
+
+
+def _unasking() -> Application:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what MLflow stands on
+        from mlflow.server.fastapi_app import app
+    return app
+
+
+def _asking() -> Application:
+    """Make the application that asks for a name and a password, and the account that reads."""
+    from mlflow.server import auth
+
+    found = auth.create_app()
+    name, _, password = os.environ.get(READER, "").partition(":")
+    if name and not auth.store.has_user(name):
+        auth.store.create_user(name, password)
+    return found

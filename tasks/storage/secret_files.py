@@ -1,0 +1,73 @@
+"""Passwords in files that their owner alone may read: made once, at random, never shown.
+
+They go from here to a process through its environment, which another user cannot read, and never
+through its arguments, which everybody can.
+"""
+
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage.files import read_regular, writing
+
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+LARGEST = 2**16
+"""Bytes of a file."""
+
+
+def own_folder(path: Path) -> Path:
+    """Make a folder for its owner alone where there is none, and return it.
+
+    Raises:
+        BadInput: It belongs to somebody else, or others may look into it.
+    """
+    with writing(path):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _check_owner(path, "0700")
+    return path
+
+
+def kept(folder: Path, name: str, *, prefix: str = "") -> str:
+    """Return the secret of a name, made where there is none."""
+    return read(folder, name) if (folder / name).exists() else fresh(folder, name, prefix=prefix)
+
+
+def fresh(folder: Path, name: str, *, prefix: str = "") -> str:
+    """Make a secret of a name, in place of an earlier one, and return it."""
+    text = prefix + secrets.token_hex(24)
+    write(folder, name, text)
+    return text
+
+
+def read(folder: Path, name: str) -> str:
+    """Return the first line of a secret's file; BadInput where others may read it."""
+    path = folder / name
+    content = read_regular(path, "a file with a password", largest=LARGEST)
+    _check_owner(path, "0600")
+    text = content.decode(errors="replace").partition("\n")[0].strip()
+    if not text.isascii() or len(text) < 12:
+        raise BadInput(str(path), "no such line", "a line of at least 12 ASCII characters")
+    return text
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    """Write a secret's file, whole or absent, readable by its owner alone from the first byte."""
+    path, partial = folder / name, folder / f".{name}.{secrets.token_hex(4)}"
+    with writing(path):
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(handle)
+        partial.rename(path)
+    return path
+
+
+def _check_owner(path: Path, mode: str) -> None:
+    facts = path.stat()
+    if facts.st_uid != os.geteuid():
+        raise BadInput(str(path), f"one of user {facts.st_uid}", "one of yours")
+    if facts.st_mode & OTHERS:
+        raise BadInput(str(path), f"mode {facts.st_mode & 0o777:04o}", f"mode {mode}")

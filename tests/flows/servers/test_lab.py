@@ -1,0 +1,78 @@
+"""A lab's file: what it may say, and what is refused in one line."""
+
+from pathlib import Path
+
+import pytest
+
+from ricochet.flows import cli
+from ricochet.flows.servers import lab
+from ricochet.models.core.bad_input import BadInput
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def load(folder, text):
+    file = folder / "lab.yaml"
+    file.write_text(text)
+    return lab.load(file)
+
+
+def test_an_empty_file_is_a_lab_on_loopback_that_asks_who_comes(tmp_path):
+    found = load(tmp_path, "{}")
+    assert found.host == "127.0.0.1" and found.login
+    assert found.secrets_folder == found.state / "secrets"
+
+
+def test_paths_are_relative_to_the_file(tmp_path):
+    found = load(tmp_path, "state: here\nsecrets: ../keys\nartifact_store: files")
+    assert found.state == tmp_path / "here"
+    assert found.secrets_folder == tmp_path.parent / "keys"
+    assert found.artifact_store == str(tmp_path / "files")
+
+
+def test_the_example_in_the_documentation_is_one():
+    found = lab.load(ROOT / "docs" / "lab.yaml")
+    assert found.login and found.mlflow_database and found.prefect_database
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mlflow_prt: 1", "nearest is 'mlflow_port'"),
+        ("mlflow_port: 70000", "mlflow_port: found 70000, expected less than or equal to 65535"),
+        ("login: perhaps", "login: found 'perhaps', expected a valid boolean"),
+        ("names: lab", "names: found 'lab', expected a valid tuple"),
+        ("names: ['*']", "found '\\*', expected host names"),
+        ("names: ['a b']", "found 'a b', expected host names"),
+        ("mlflow_database: postgresql://a:b@c/d", "found a password, expected an address without"),
+        ("mlflow_database: postgresql://c/d?password=b", "found a password"),
+        ("prefect_database: mysql://c/d", "expected postgresql://user@host"),
+        ("prefect_database: postgresql://c", "expected postgresql://user@host"),
+        ("prefect_database: 'postgresql://c:x/d'", "expected postgresql://user@host"),
+        ("artifact_store: sftp://a/b", "expected a folder or s3://bucket"),
+        ("host: 0.0.0.0", "0.0.0.0 without an encrypting proxy, expected loopback"),
+        ("host: 0.0.0.0\nbehind_proxy: true\nlogin: false", "0.0.0.0 without a login"),
+        ("[1]", "found list, expected keys with values"),
+        ("a: [", "expected YAML"),
+        ("a: !!python/object:os.system {}", "expected YAML"),
+        ("\x00", "expected YAML"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(tmp_path, text, expected):
+    with pytest.raises(BadInput, match=expected) as error:
+        load(tmp_path, text)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_none_is_refused(tmp_path):
+    for path in (tmp_path / "absent", tmp_path, Path("/dev/zero")):
+        with pytest.raises(BadInput):
+            lab.load(path)
+
+
+def test_up_does_not_listen_on_a_network_without_a_login(tmp_path, capsys):
+    words = ["up", "--host", "0.0.0.0", "--state", str(tmp_path), "--out", str(tmp_path / "out")]
+    assert cli.main(words) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "0.0.0.0 without a login, expected loopback" in said
+    assert not (tmp_path / "secrets").exists()

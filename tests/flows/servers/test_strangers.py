@@ -1,0 +1,122 @@
+"""A web page, or another user of the machine, cannot have the worker run a command.
+
+Shown to work against a server of Prefect as its own command starts it, and to fail against ours.
+"""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.flows.harness import started, wait_for
+from tests.flows.servers import attacker
+
+NOBODY = 65534
+PAGE = {"Origin": "http://page.example", "Host": "rebound.example:4200"}
+
+
+def stranger(step, *words, given=""):
+    """Run a step of the attacker as another user, where this one may."""
+    program = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        program.chmod(0o755)
+        shutil.copy(attacker.__file__, program / "attacker.py")
+        (program / "attacker.py").chmod(0o644)
+        done = subprocess.run(
+            [sys._base_executable, "-I", str(program / "attacker.py"), step, *words],
+            input=given,
+            capture_output=True,
+            text=True,
+            cwd="/",
+            user=NOBODY if os.geteuid() == 0 else None,
+        )
+    finally:
+        shutil.rmtree(program)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_whoever_reaches_an_open_server_of_prefect_runs_commands(prefect_api, place, tmp_path):
+    """The attack works where nothing stands against it, so that its failure below means much."""
+    environment = {**os.environ, "PREFECT_API_URL": prefect_api, "PREFECT_HOME": str(place)}
+    prefect = [sys.executable, "-m", "prefect"]
+    create = [*prefect, "work-pool", "create", "ricochet", "--type", "process", "--overwrite"]
+    subprocess.run(create, env=environment, check=True, capture_output=True, cwd=tmp_path)
+    assert stranger("command", prefect_api, f"touch {place}/taken") == [201, 201, 201]
+    status, _, headers = attacker.ask(f"{prefect_api}/work_pools/ricochet", headers=PAGE)
+    assert (status, headers["access-control-allow-origin"]) == (200, "*")
+    with (tmp_path / "log").open("w") as log:
+        start = [*prefect, "worker", "start", "--pool", "ricochet"]
+        worker = subprocess.Popen(start, env=environment, stdout=log, stderr=log, cwd=tmp_path)
+    try:
+        wait_for((place / "taken").exists, seconds=240)
+    finally:
+        worker.terminate()
+        worker.wait(120)
+
+
+@pytest.mark.slow
+def test_nobody_without_the_password_starts_a_flow_or_sees_the_password(place):
+    with started(place) as running:
+        api, command = f"{running.prefect}/api", f"touch {place}/taken"
+        assert stranger("command", api, command) == [401, 401, 401]
+        assert attacker.command(api, command, headers=PAGE) == [401, 401, 401]
+        for path in ("/admin/settings", "/openapi.json", "/docs", "/csrf-token?client=a"):
+            assert attacker.ask(f"{api}{path}")[0] == 401
+        preflight = {**PAGE, "Access-Control-Request-Method": "POST"}
+        preflight |= {"Access-Control-Request-Headers": "authorization"}
+        status, _, headers = attacker.ask(f"{api}/flows/", method="OPTIONS", headers=preflight)
+        assert status == 400 and "access-control-allow-origin" not in headers
+
+        secret = (place / "state" / "secrets" / "prefect").read_text().strip()
+        token = secret.partition(":")[2]
+        basic = {"Authorization": "Basic " + _base64(secret)}
+        assert attacker.ask(f"{api}/work_pools/ricochet", headers=basic)[0] == 200
+        assert (
+            attacker.ask(f"{api}/work_pools/ricochet", headers={"Authorization": "Basic x"})[0]
+            == 401
+        )
+        wait_for((place / "ticks").exists, seconds=240)  # flows ran, and what they keep is there
+        seen = stranger("spy", "", str(place), given=token)
+        assert seen == [] or os.geteuid() != 0
+        left = [path for path in place.rglob("*") if path.is_file() and path.name != "prefect"]
+        assert not [path for path in left if token.encode() in path.read_bytes()]
+    assert not (place / "taken").exists()
+
+
+def _base64(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+VERB = """
+from ricochet.flows.servers import up
+up.prepare_environment()
+from prefect.client.orchestration import get_client
+with get_client(sync_client=True) as client:
+    assert client.read_flows() == []
+    print(client.api_url, flush=True)
+    input()
+"""
+
+
+@pytest.mark.slow
+def test_the_temporary_server_of_a_verb_answers_that_verb_alone(tmp_path):
+    settled = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_")}
+    settled |= {"RICOCHET_ARTIFACTS": str(tmp_path)}
+    pipe = subprocess.PIPE
+    words = [sys.executable, "-c", VERB]
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=settled) as verb:
+        api = verb.stdout.readline().strip().rstrip("/")
+        try:
+            assert api.startswith("http://127.0.0.1:")
+            assert stranger("command", api, "true") == [401, 401, 401]
+        finally:
+            verb.communicate("\n", timeout=120)
+    assert verb.returncode == 0

@@ -1,0 +1,101 @@
+"""What MLflow's server still answers: runs, files and models, and nothing that runs or calls."""
+
+import asyncio
+
+import pytest
+
+from ricochet.tasks.registry.server_app import ORIGINS, Reduced, is_open, is_own_page
+
+USED = [
+    "/",
+    "/health",
+    "/version",
+    "/get-artifact",
+    "/model-versions/get-artifact",
+    "/static-files/static/js/main.js",
+    "/graphql",
+    "/ajax-api/2.0/mlflow/runs/search",
+    "/api/2.0/mlflow/runs/create",
+    "/api/2.0/mlflow/users/create",
+    "/api/2.0/mlflow/experiments/get-by-name",
+    "/ajax-api/2.0/mlflow/upload-artifact",
+    "/api/2.0/mlflow/registered-models/alias",
+    "/api/2.0/mlflow/model-versions/create",
+    "/api/2.0/mlflow-artifacts/artifacts/1/run/artifacts/package/posterior.json",
+    "/ajax-api/3.0/mlflow/server-info",
+    "/ajax-api/2.0/mlflow/metrics/get-history-bulk-interval",
+]
+REFUSED = [
+    "/ajax-api/3.0/mlflow/assistant/message",
+    "/ajax-api/3.0/mlflow/assistant/config",
+    "/gateway/mlflow/v1/chat/completions",
+    "/api/3.0/mlflow/gateway/secrets/create",
+    "/ajax-api/2.0/mlflow/gateway-proxy",
+    "/api/2.0/mlflow/webhooks",
+    "/api/2.0/mlflow/webhooks/1/test",
+    "/ajax-api/3.0/jobs/",
+    "/ajax-api/3.0/mlflow/jobs/search",
+    "/api/3.0/mlflow/scorers/register",
+    "/api/3.0/mlflow/prompt-optimization/jobs",
+    "/ajax-api/2.0/mlflow/runs/create-promptlab-run",
+    "/v1/traces",
+    "/api/2.0/mlflow/artifacts/presigned-upload-url",
+    "/metrics",
+    "/anything",
+    "/api/2.0/mlflow/runs/../gateway-proxy//x/../../promptlab",
+    "/health/../gateway/a",
+]
+
+
+@pytest.mark.parametrize("path", USED)
+def test_what_pages_and_controllers_use_is_passed_on(path):
+    assert is_open(path)
+
+
+@pytest.mark.parametrize("path", REFUSED)
+def test_what_runs_programs_or_calls_other_hosts_is_not(path):
+    assert not is_open(path)
+
+
+def answers(scope):
+    """Return what is sent to a scope, and whether the application behind was asked."""
+    sent, asked = [], []
+
+    async def behind(scope, receive, send):
+        asked.append(scope["type"])
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(Reduced(behind)(scope, None, send))
+    return sent, asked
+
+
+def test_a_refused_request_never_reaches_the_application():
+    sent, asked = answers({"type": "http", "path": "/gateway/a"})
+    assert sent[0]["status"] == 404 and asked == []
+    assert answers({"type": "http", "path": "/health", "headers": []}) == ([], ["http"])
+    page = [(b"origin", b"http://localhost:9"), (b"host", b"localhost:5000")]
+    sent, asked = answers({"type": "http", "path": "/health", "headers": page})
+    assert sent[0]["status"] == 403 and asked == []
+    assert answers({"type": "lifespan"}) == ([], ["lifespan"])
+    sent, asked = answers({"type": "websocket", "path": "/health"})
+    assert sent == [{"type": "websocket.close", "code": 1008}] and asked == []
+
+
+@pytest.mark.parametrize(
+    ("origin", "own"),
+    [
+        (b"http://localhost:5000", True),
+        (b"https://lab.example", True),
+        (b"http://localhost:9999", False),
+        (b"http://127.0.0.1:5000", False),
+        (b"https://lab.example.evil", False),
+        (b"null", False),
+        (b"\xff", False),
+    ],
+)
+def test_pages_of_other_origins_and_of_other_ports_are_none_of_its_own(origin, own, monkeypatch):
+    monkeypatch.setenv(ORIGINS, "https://other.example,https://lab.example")
+    assert is_own_page({b"origin": origin, b"host": b"localhost:5000"}) == own
+    assert is_own_page({b"host": b"localhost:5000"})
