@@ -41,7 +41,7 @@ def of_answer(answer: Mapping[str, Any], where: str) -> Pointer:
     found = answer.get("model_version")
     if not isinstance(found, dict):
         raise BadInput(where, "no version", "one")
-    made = found.get("creation_timestamp")
+    made: Any = found.get("creation_timestamp")
     return Pointer(
         version=_text(f"{where}: version", found.get("version"), _NUMBER, "a number"),
         digest=_text(f"{where}: {DIGEST}", _tag(found.get("tags"), where), _SHA256, "a sha256"),

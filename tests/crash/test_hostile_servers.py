@@ -19,7 +19,7 @@ from tests.tasks.registry.registry_server import Registry, serving
 NAME = "ping-pong-table"
 ESCAPE = "\x1b]0;owned\x07\x1b[2J"
 VERSIONS = (
-    None, 7, 1.0, True, {}, [], "", "-1", "1e3", "9" * 10_000, "1\n2", ESCAPE, "\u202e1", "١",
+    None, 7, 1.0, True, {}, [], "", "-1", "1e3", "9" * 10_000, "1\n2", ESCAPE, "\u202e1", "\u0661",
     "../../x", "1 ",
 )  # fmt: skip
 TIMES = (
@@ -148,22 +148,23 @@ def test_a_server_that_drips_is_left(held, tmp_path):
     assert not slow.refresh() and "not whole after 0 s" in said[-1]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("version", value) for value in VERSIONS if value not in ("1 ",)),
-        *(("registered", value) for value in (*TIMES, float(2**40))),
-        *(("digest", value) for value in (None, 1, "", "..", "../x", "0" * 63, ESCAPE, {}, [])),
-    ],
+KEPT = (
+    *(("version", value) for value in VERSIONS if value != "1e3"),  # the start of a digest
+    *(("registered", value) for value in (*TIMES, float(2**40))),
+    *(("digest", value) for value in (None, 1, "", "..", "../x", "0" * 63, ESCAPE, {}, [])),
 )
-def test_what_is_kept_is_checked_as_well(held, tmp_path, name, value):
+
+
+def test_what_is_kept_is_checked_as_well(held, tmp_path):
     path = tmp_path / "kept" / NAME / "current.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
-    said = []
-    again = Champion(
-        NAME, Folder(tmp_path / "none"), tmp_path / "kept", kind=POSTERIOR, oldest=DAY,
-        report_line=said.append,
-    )  # fmt: skip
-    with pytest.raises(NoPosteriorError):
-        again.current()
-    assert len(said) == 1 and said[0].isprintable() and len(said[0]) < 1000
+    whole = json.loads(path.read_text())
+    for name, value in KEPT:
+        path.write_text(json.dumps(whole | {name: value}))
+        said = []
+        again = Champion(
+            NAME, Folder(tmp_path / "none"), tmp_path / "kept", kind=POSTERIOR, oldest=DAY,
+            report_line=said.append,
+        )  # fmt: skip
+        with pytest.raises(NoPosteriorError):
+            again.current()
+        assert len(said) == 1 and said[0].isprintable() and len(said[0]) < 1000, said

@@ -72,7 +72,7 @@ def pair(name, folder, package, request, number):
     """A calibrated pair of the name, whose results name their key as a calibration does."""
     place = folder / name
     place.mkdir()
-    target = replace(calibrated(place, package, None), name=name, digest=f"{number}" * 32)
+    target = replace(calibrated(place, package, None, name), name=name, digest=f"{number}" * 32)
     details = json.loads((place / "details.json").read_text())
     (place / "details.json").write_text(json.dumps(details | {"key": key(target, request)}))
     mean = {"mean": [0.8 + 0.01 * number, 3.0 + number]}
@@ -108,7 +108,7 @@ def test_pairs_are_compared_in_one_run_with_table_and_figure_above_theirs(
 
 
 def test_what_is_withheld_is_recorded_and_not_registered(tracker, tmp_path, package):
-    target = replace(calibrated(tmp_path, package, None), name="felt-felt")
+    target = replace(calibrated(tmp_path, package, None, "felt-felt"), name="felt-felt")
     request = CalibrationRequest(catalogue.load_settings(), tmp_path)
     aside = [{"file": f"{number}", "reason": "loud"} for number in range(10)]
     found = RESULT | {"takes": {"used": 10, "rejected": aside}}
