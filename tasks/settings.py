@@ -9,6 +9,7 @@ a section, each with keys of its own: so a system adds a key to a section that a
 """
 
 import functools
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -69,7 +70,7 @@ def load(
     """
     types = _types(sections)
     values = _read(PARAMS_FILE, types)
-    if params_file is not None and params_file.resolve() != PARAMS_FILE:
+    if params_file is not None and os.path.realpath(params_file) != str(PARAMS_FILE):
         values |= _read(params_file, types)
     for override in overrides:
         values |= _overridden(override, types)

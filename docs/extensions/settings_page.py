@@ -69,6 +69,8 @@ def _limits(mark: Any) -> str:
         for name, word in words.items()
         if (limit := getattr(mark, name, None)) is not None
     ]
+    if (longest := getattr(mark, "max_length", None)) is not None:
+        said.append(f"of at most {longest}")
     return " ".join([*said, *filter(None, [getattr(mark, "unit", None)])])
 
 

@@ -58,7 +58,7 @@ def read(path: Path) -> Audio:
 def decode(path: Path, content: bytes) -> Audio:
     """Decode what a file holds; BadInput as `read`."""
     if not content.startswith(BEGINNINGS):
-        raise BadInput(str(path), f"a file that begins with {content[:4]!r}", READ)
+        raise BadInput(str(path), f"unreadable: it begins with {content[:4]!r}", READ)
     audio = _decode(path, content)
     if audio.samples.shape[1] > 0:
         _refuse_truncated(path, content)

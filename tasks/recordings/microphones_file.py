@@ -26,7 +26,7 @@ from ricochet.models.sound.arrays import LEAST_DISTANCE, check_layout
 from ricochet.tasks.storage import checked_json, checked_yaml, limits
 from ricochet.tasks.storage.checked_json import EXACT, Whole, expecting
 
-EXPECTED = "the keys microphones and temperature"
+EXPECTED = "a file of microphones, with the keys microphones and temperature"
 LARGEST = 2**16  # bytes of the file
 FARTHEST = limits.FARTHEST  # m of a coordinate
 MOST = limits.CHANNELS  # microphones

@@ -214,6 +214,8 @@ def seal(folder: Path, *, state: str) -> Sealed:
     """
     partial = partial_folder(folder)
     stated, listed = checked_json.load(partial / PLAN), _listed(partial)
+    if not isinstance(stated.get("schema"), str):
+        raise BadInput(f"{partial / PLAN}: schema", shown(stated.get("schema")), "a schema")
     report = {"state": state, "gaps": {row["file"]: row["gaps"] for row in listed if row["gaps"]}}
     takes = [{key: row[key] for key in row if key != "gaps"} for row in listed]
     write_json(partial / REPORT, report, indent=1)

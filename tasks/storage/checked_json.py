@@ -4,6 +4,7 @@ Types are strict: a truth value or a text is no number. A key stands once: of tw
 A class with `__pydantic_config__ = EXACT` refuses unknown keys and numbers that are not finite.
 """
 
+import functools
 import json
 import math
 import re
@@ -70,11 +71,16 @@ def read(kind: type[T], text: str | bytes, where: str) -> T:
     """
     checked = _checked(text, where)
     try:
-        found = TypeAdapter(kind).validate_json(checked, strict=True)
+        found: T = _adapter(kind).validate_json(checked, strict=True)
     except ValidationError as error:
         raise _fault(kind, error.errors(include_url=False)[0], where) from error
     _parsed(checked, where)
     return found
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def parse(text: str | bytes, where: str) -> Any:

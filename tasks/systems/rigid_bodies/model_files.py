@@ -4,6 +4,7 @@ Included files, meshes, textures and the like must lie in the folder of the mode
 is never loaded: plugins are refused.
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -51,24 +52,29 @@ def _checked(file: Path) -> list[ElementTree.Element]:
     Raises:
         BadInput: If one of them reaches outside the folder, or they are too large.
     """
-    home, waiting, size = file.resolve().parent, [file], 0
+    home, waiting, size = _real(file).parent, [file], 0
     roots: dict[Path, ElementTree.Element] = {}
     while waiting:
         each = waiting.pop()
-        if each.resolve() in roots:
+        if _real(each) in roots:
             continue
         if len(roots) == MOST_FILES:
             raise BadInput(str(file), f"more than {MOST_FILES} files", "fewer")
         size += each.stat().st_size if each.is_file() else 0
         if size > LARGEST:
             raise BadInput(str(file), f"{size} bytes of XML", f"at most {LARGEST}")
-        root = roots[each.resolve()] = _parsed(each)
+        root = roots[_real(each)] = _parsed(each)
         if each == file and root.tag != "mujoco":
             raise BadInput(str(file), f"<{root.tag[:40]}>", EXPECTED)
         waiting += _within(each, root, home, _folders(roots.values()))
     for each, root in roots.items():  # an included file may name folders of all
         _within(each, root, home, _folders(roots.values()))
     return list(roots.values())
+
+
+def _real(path: Path) -> Path:
+    """Return a path without links, as far as they lead; of a loop nothing is raised here."""
+    return Path(os.path.realpath(path))
 
 
 def _parsed(file: Path) -> ElementTree.Element:
@@ -111,9 +117,9 @@ def _places(file: Path, home: Path, name: str, text: str, folders: Sequence[str]
     if ".." in parts or ":" in text or parts[0] == "" or text.startswith("~"):
         raise BadInput(f"{file}: {name}", repr(text[:100]), expected)
     found = []
-    for base in {home, file.resolve().parent}:
+    for base in {home, _real(file).parent}:
         for place in (base / folder / text for folder in ("", *folders)):
-            if place.exists() and not place.resolve().is_relative_to(home):
+            if place.exists() and not _real(place).is_relative_to(home):
                 raise BadInput(f"{file}: {name}", f"{text[:100]!r}, a link out of it", expected)
             found += [place] if place.is_file() else []
     return found
