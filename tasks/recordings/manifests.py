@@ -153,8 +153,8 @@ def check_sound(folder: Path, take: SoundFile, recorded: Rig, *, clipped: float 
     """
     path = folder / take.file
     if take.not_finite:
-        found = "; ".join(str(finite.NotFinite(**vars(each))) for each in take.not_finite)
-        raise BadInput(str(path), found, "numbers throughout: they were stored as 0")
+        where = "; ".join(str(finite.NotFinite(**vars(each))) for each in take.not_finite)
+        raise BadInput(str(path), where, "numbers throughout: they were stored as 0")
     digest = sha256(audio_files.content_of(path))
     found = audio_files.read(path)
     channels, rate = len(recorded.microphones), recorded.sample_rate
