@@ -213,7 +213,7 @@ class Channel:
             ValueError: It sent what is no message.
             OSError: The connection is lost.
         """
-        received, ready = list[Any](), self._poll.poll(max(patience, 0.0) * 1e3)
+        received, ready = list[Any](), bool(self._poll.poll(max(patience, 0.0) * 1e3))
         while ready:
             content = self._socket.recv(65536)
             if not content and not received:
@@ -222,7 +222,7 @@ class Channel:
             if len(self._read) > LONGEST_LINE:
                 raise ValueError("a line without end")
             received += [self._receives.validate_json(line) for line in lines]
-            ready = bool(content) and self._poll.poll(0)
+            ready = bool(content and self._poll.poll(0))
         return received
 
     def close(self) -> None:

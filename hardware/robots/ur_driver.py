@@ -18,7 +18,7 @@ def driver(host: str, workspace: Workspace, *, base: Point, armed: bool) -> Driv
         base: Where its base stands, m.
         armed: Whether it may move; the operator must have confirmed it.
     """
-    settings = {
+    settings: dict[str, Any] = {
         "host": host,
         "workspace": {name: _plain(value) for name, value in asdict(workspace).items()},
         "base": list(base),
@@ -40,7 +40,7 @@ def open_arm(settings: Mapping[str, Any]) -> Arm:
         except OSError as error:
             expected = f"port {ur_stop.PORT} open: it stops the robot when its driver hangs"
             raise BadInput(f"robot {host}", error.strerror or str(error), expected) from error
-    words = {
+    words: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in settings["workspace"].items()
     }
