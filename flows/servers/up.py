@@ -22,16 +22,14 @@ from typing import Any
 
 import yaml
 
-from ricochet.flows.servers import children, kill_guard
+from ricochet.flows.servers import children, kill_guard, work_pools
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
 
 Process = subprocess.Popen[bytes]
 
-RIG, COMPUTE, LOGS = "rig", "compute", "servers"
-POOLS = (RIG, COMPUTE)
-"""Of Prefect: what runs near the microphones, one at a time, and what runs anywhere."""
+LOGS = "servers"
 QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "true",
@@ -149,7 +147,7 @@ def servers(request: Request) -> Iterator[tuple[dict[str, str], list[Process]]]:
             with run(name, command) as process:
                 if process.wait(PATIENCE) != 0:
                     raise RuntimeError(f"Prefect refused; see {logs / name}.log")
-        for pool in POOLS:
+        for pool in work_pools.POOLS:
             worker = run(f"worker-{pool}", _prefect("worker", "start", "--pool", pool))
             processes.append(started.enter_context(worker))
         children.write_ledger(state, mlflow=mlflow, prefect=prefect)
@@ -206,11 +204,9 @@ def _prefect(*words: str) -> list[str]:
 
 
 def _deployment(file: Path) -> dict[str, list[str]]:
-    create = ("--type", "process", "--overwrite")
-    pools = {f"pool-{pool}": _prefect("work-pool", "create", pool, *create) for pool in POOLS}
-    one = _prefect("work-pool", "set-concurrency-limit", RIG, "1")
+    pools = [sys.executable, "-m", work_pools.__name__]
     deploy = ("--no-prompt", "deploy", "--all", "--prefect-file", str(file))
-    return {**pools, "limit": one, "deploy": _prefect(*deploy)}
+    return {"pools": pools, "deploy": _prefect(*deploy)}
 
 
 def _await_answer(address: str, processes: list[Process], logs: Path) -> None:
