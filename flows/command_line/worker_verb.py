@@ -5,6 +5,7 @@ import os
 import sys
 
 from ricochet.flows.command_line.verb import Call, Takes, Verb
+from ricochet.flows.servers import work_pools
 from ricochet.models.core.bad_input import BadInput
 
 ADDRESS = "PREFECT_API_URL"
@@ -32,9 +33,7 @@ def worker(call: Call) -> None:
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "pool", choices=("rig", "compute"), help="near the microphones, or anywhere"
-    )
+    parser.add_argument("pool", choices=work_pools.POOLS, help="near the microphones, or anywhere")
 
 
 VERB = Verb(

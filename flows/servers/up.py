@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.servers import children, environments, kill_guard, upkeep
+from ricochet.flows.servers import children, environments, kill_guard, upkeep, work_pools
 from ricochet.flows.servers.environments import QUIET, defaults
 from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
@@ -31,9 +31,7 @@ from ricochet.tasks.upkeep_settings import Keep
 
 Process = subprocess.Popen[bytes]
 
-RIG, COMPUTE, LOGS = "rig", "compute", "servers"
-POOLS = (RIG, COMPUTE)
-"""Of Prefect: what runs near the microphones, one at a time, and what runs anywhere."""
+LOGS = "servers"
 EMBEDDED = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
@@ -160,7 +158,7 @@ def servers(
                 if process.wait(PATIENCE) != 0:
                     raise RuntimeError(f"Prefect refused; see {logs / name}.log")
         name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
-        for pool in POOLS:
+        for pool in work_pools.POOLS:
             command = _prefect("worker", "start", "--pool", pool, "--name", name)
             processes.append(started.enter_context(run(f"worker-{pool}", command, given.worker)))
         children.write_ledger(state, **_facts(request, mlflow, prefect))
@@ -210,11 +208,9 @@ def _prefect(*words: str) -> list[str]:
 
 
 def _deployment(file: Path) -> dict[str, list[str]]:
-    create = ("--type", "process", "--overwrite")
-    pools = {f"pool-{pool}": _prefect("work-pool", "create", pool, *create) for pool in POOLS}
-    one = _prefect("work-pool", "set-concurrency-limit", RIG, "1")
+    pools = [sys.executable, "-m", work_pools.__name__]
     deploy = ("--no-prompt", "deploy", "--all", "--prefect-file", str(file))
-    return {**pools, "limit": one, "deploy": _prefect(*deploy)}
+    return {"pools": pools, "deploy": _prefect(*deploy)}
 
 
 def _await_answer(address: str, processes: list[Process], logs: Path) -> None:

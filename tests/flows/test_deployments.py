@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ricochet.flows.servers import up
+from ricochet.flows.servers import work_pools
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import training_data
 from ricochet.tasks.training.steps import TrainingRequest
@@ -56,8 +56,11 @@ def test_names_differ_and_only_what_records_runs_in_the_pool_of_the_rig() -> Non
     names = [each["name"] for each in FOUND]
     assert len(set(names)) == len(names)
     pools = {each["name"]: each["work_pool"]["name"] for each in FOUND}
-    assert set(pools.values()) == set(up.POOLS)
-    assert {name for name, pool in pools.items() if pool == up.RIG} == {"capture", "nightly"}
+    assert set(pools.values()) == set(work_pools.POOLS)
+    assert {name for name, pool in pools.items() if pool == work_pools.RIG} == {
+        "capture",
+        "nightly",
+    }
 
 
 def place_strokes(root: Path) -> None:
