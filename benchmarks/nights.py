@@ -12,7 +12,7 @@ asked for at once: while the dead one holds the slot it is cancelled, and then a
 
 After each night, when its own processes have ended: processes, open files and resident memory of
 `up`, the servers and the worker, and bytes on the disk, in `nights.jsonl`. Printed: the trend of
-each with its 95 % interval; drawn: `nights.png`.
+each with its 95 % interval; drawn: `nights.png`. Called again it goes on after the last night.
 """
 
 import argparse
@@ -27,6 +27,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 import yaml
@@ -190,7 +191,7 @@ def wait(condition, *, seconds: float = PATIENCE) -> None:  # type: ignore[no-un
 
 
 class Clock:
-    """Asks Prefect's server for nights."""
+    """Asks Prefect's server for nights; one that is busy (503) is asked again."""
 
     def __init__(self, address: str) -> None:
         """Connect to a server."""
@@ -200,15 +201,21 @@ class Clock:
 
     def begin(self) -> str:
         """Ask for a night now; returns the id of its flow run."""
-        found = self.client.get("/deployments/name/nightly/nightly").raise_for_status().json()
+        found = self._ask("GET", "/deployments/name/nightly/nightly")
         given = {"parameters": {"overrides": SMALL}, "state": {"type": "SCHEDULED"}}
-        made = self.client.post(f"/deployments/{found['id']}/create_flow_run", json=given)
-        return str(made.raise_for_status().json()["id"])
+        return str(self._ask("POST", f"/deployments/{found['id']}/create_flow_run", given)["id"])
 
     def state(self, run: str) -> str:
         """Return the state of a flow run."""
-        found = self.client.get(f"/flow_runs/{run}").raise_for_status().json()
-        return str(found["state_type"])
+        return str(self._ask("GET", f"/flow_runs/{run}")["state_type"])
+
+    def _ask(self, method: str, path: str, given: Any = None) -> dict[str, Any]:
+        for _ in range(100):
+            answer = self.client.request(method, path, json=given)
+            if answer.status_code != 503:
+                break
+            time.sleep(2.0)
+        return dict(answer.raise_for_status().json())
 
 
 def runner(lab: Lab, run: str) -> Iterator[psutil.Process]:
@@ -259,13 +266,17 @@ def main() -> None:
     parser.add_argument("--hours", type=float, default=24.0, help="at most; what was had is shown")
     given = parser.parse_args()
     folder = given.folder.resolve()
-    shutil.rmtree(folder, ignore_errors=True)
     root, record = folder / "checkout", folder / "nights.jsonl"
-    prepare(root)
-    lab, latest = Lab(root), time.monotonic() + 3600.0 * given.hours
+    if not record.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        prepare(root)
+        record.touch()
+    before = night_series.read(record)
+    lab = Lab(root, start=before[-1].start if before else -1)
+    latest = time.monotonic() + 3600.0 * given.hours
     try:
         lab.switch_on()
-        for number in range(given.nights):
+        for number in range(len(before), given.nights):
             if time.monotonic() > latest:
                 break
             kill = due(number, run=given.kill, machine=given.power_loss)
@@ -275,9 +286,10 @@ def main() -> None:
     finally:
         lab.switch_off()
         nights = night_series.read(record)
-        for line in night_series.lines(nights):
+        for line in night_series.lines(nights) if nights else ():
             print(line)
-        night_series.draw(nights, folder / "nights.png")
+        if nights:
+            night_series.draw(nights, folder / "nights.png")
 
 
 if __name__ == "__main__":

@@ -76,11 +76,12 @@ def test_in_a_pipe_something_is_said_before_anything_slow_is_imported(tmp_path):
         "from ricochet.tasks.console import progress\n"
         "from ricochet.flows.command_line import recording_verbs, verbs\n"
         "from ricochet.flows.command_line import registry_verbs, study_verbs\n"
-        "from ricochet.flows.command_line import import_verb, infer_verb, judge_verb\n"
+        "from ricochet.flows.command_line import backup_verbs, import_verb, infer_verb, judge_verb\n"
         "from ricochet.flows.command_line import listen_verb, plan_verb\n"
         "from ricochet.flows.command_line import train_verbs, verb\n"
         "modules = [progress, recording_verbs, registry_verbs, study_verbs, verbs, verb]\n"
         "modules += [import_verb, infer_verb, judge_verb, listen_verb, plan_verb, train_verbs]\n"
+        "modules += [backup_verbs]\n"
         "heavy = {'torch', 'prefect', 'mlflow', 'numba', 'matplotlib'}\n"
         "def said(line, **_):\n"
         "    print(sorted(heavy & set(sys.modules)))\n"
@@ -91,7 +92,8 @@ def test_in_a_pipe_something_is_said_before_anything_slow_is_imported(tmp_path):
         "from ricochet.flows.servers import kill_guard\n"
         "kill_guard.guard_children = lambda: None\n"
         "for line in sys.argv[1:]:\n"
-        "    cli.main([*line.split(), '--out', 'out'])\n"
+        "    out = [] if line.split()[0] in ('backup', 'restore') else ['--out', 'out']\n"
+        "    cli.main([*line.split(), *out])\n"
     )
     lines = ("calibrate x.wav", "simulate", "train density", "train energy", "nightly", "doctor")
     lines += (
@@ -113,6 +115,8 @@ def test_in_a_pipe_something_is_said_before_anything_slow_is_imported(tmp_path):
         "plan x --restitution-sd 1",
         "judge x.npz --simulator f.py",
         "export ball-table --to mujoco",
+        "backup x",
+        "restore x",
     )
     named = {line.split()[0] for line in lines} | {"devices", "completion"}  # which ask at once
     assert named == {verb.words[0] for verb in verbs.all_verbs()}
