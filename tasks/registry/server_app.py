@@ -25,11 +25,12 @@ AREAS = (
     "roles|runs|server-info|upload-artifact|users"
 )
 """What the interface may be asked about."""
-REFUSED = "promptlab|presigned"
+REFUSED = r"promptlab|presigned|^/api/3\.0/mlflow/server-info"
+"""Clients are not told that an S3 store could be asked directly: the server alone talks to it."""
 OPEN = re.compile(
     rf"/|/health|/version|/static-files/.+|/get-artifact|/model-versions/get-artifact|/graphql"
     rf"|/signup|/(?:ajax-)?api/[23]\.0/mlflow/(?:{AREAS})(?:/.*)?"
-    r"|/(?:ajax-)?api/2\.0/mlflow-artifacts/(?:artifacts|mpu)(?:/.*)?"
+    r"|/(?:ajax-)?api/2\.0/mlflow-artifacts/artifacts(?:/.*)?"
 )
 ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
 READER = "RICOCHET_READER"

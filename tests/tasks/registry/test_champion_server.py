@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
 
@@ -23,11 +22,12 @@ def test_the_champion_comes_from_a_real_server(tmp_path, package, through_server
     packages.write_package(tmp_path / "package", package, reader=GRID)
     beside, port = runs.connect(store=tmp_path / "mlflow"), free_port()
     address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1"]
-    command += ["--port", str(port), "--backend-store-uri", beside.uri, "--workers", "1"]
-    command += ["--artifacts-destination", (tmp_path / "mlflow" / "artifacts").as_uri()]
+    files = (tmp_path / "mlflow" / "artifacts").as_uri()
+    stores = {"MLFLOW_BACKEND_STORE_URI": beside.uri, "MLFLOW_ARTIFACTS_DESTINATION": files}
+    command = up._mlflow("127.0.0.1", port)
+    environment = {**up.QUIET, **os.environ, **stores}
     with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env={**up.QUIET, **os.environ})
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
     try:
         wait_until_it_answers(f"{address}/health", process)
         tracker = runs.connect(address) if through_server else beside
