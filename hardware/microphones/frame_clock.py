@@ -185,7 +185,7 @@ def _peaks(steps: Float[ndarray, " bin"]) -> list[int]:
     kinds = np.where(np.abs(steps) >= TOLERANCE, np.sign(steps), 0.0)
     bounds = np.flatnonzero(np.diff(kinds, prepend=0.0, append=0.0))
     return [
-        begin + int(np.abs(steps[begin:end]).argmax())
+        int(begin + np.abs(steps[begin:end]).argmax())
         for begin, end in itertools.pairwise(bounds)
         if kinds[begin]
     ]
