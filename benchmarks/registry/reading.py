@@ -3,14 +3,13 @@
     python -m benchmarks.registry.reading
 
 A row a package: its bytes, the most memory that reading it took beside what the process had before
-(`ru_maxrss` of a process of its own that read a small package first, so that everything is loaded),
+(`VmHWM` of a process of its own that read a small package first, so that everything is loaded),
 as a multiple of its bytes, the time, and what became of it. The package itself is in memory once it
 is read, so that three times its bytes beside it are four times in all. `FLOOR` is what a small
 package may take: JSON of a megabyte is some 8 MB of objects.
 """
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -172,18 +171,22 @@ def _replace(folder: Path, file: str, content: bytes) -> None:
 
 
 def _measure(reader: Reader, warm: Path, folder: Path) -> Reading:
-    def peak() -> int:
-        return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
     packages.read_package(warm, reader=reader)
     size = sum(path.stat().st_size for path in folder.iterdir())
-    before, began = peak(), time.monotonic()
+    before, began = _peak(), time.monotonic()
     try:
         packages.read_package(folder, reader=reader)
         answer = "read"
     except BadInput as error:
         answer = str(error)
-    return Reading(size, peak() - before, time.monotonic() - began, answer)
+    return Reading(size, _peak() - before, time.monotonic() - began, answer)
+
+
+def _peak() -> int:
+    """Return the most memory that this process had, bytes; `ru_maxrss` has its parent's in it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith("VmHWM:"))
+    return 1024 * int(line.split()[1])
 
 
 if __name__ == "__main__":

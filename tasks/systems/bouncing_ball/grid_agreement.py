@@ -69,13 +69,13 @@ def check(arrays: Arrays, where: str, *, prefix: str = "") -> None:
         raise BadInput(where, found, expected)
     if not table.max() <= LARGEST:
         raise BadInput(f"{where}: log_density", "a density beyond all measure", "one in nats")
-    found = measure(arrays, prefix=prefix)
+    agreement = measure(arrays, prefix=prefix)
     allowed = math.sqrt(math.log(2.0 / CHANCE) / (2.0 * len(draws))) + GRID_ERROR
     for name, value, most in (
-        ("log_density: 1 - integral", abs(found.integral - 1.0), NORMALISATION),
-        (f"{prefix}mean", found.mean_off, MEAN_ERROR),
-        (f"{prefix}covariance", found.covariance_off, VARIANCE_ERROR),
-        (f"{prefix}samples", max(found.distances), allowed),
+        ("log_density: 1 - integral", abs(agreement.integral - 1.0), NORMALISATION),
+        (f"{prefix}mean", agreement.mean_off, MEAN_ERROR),
+        (f"{prefix}covariance", agreement.covariance_off, VARIANCE_ERROR),
+        (f"{prefix}samples", max(agreement.distances), allowed),
     ):
         if not value <= most:
             expected = f"at most {most:.2g}"

@@ -174,9 +174,9 @@ def check(package: Package, where: str) -> None:
     policy_checks.check(shooter, where)
     if shooter.name != package.name:
         raise BadInput(f"{where}: setting", shooter.name[:80], f"that of {package.name}")
-    stated = tuple(each.unit for each in package.parameters)
+    units = tuple(each.unit for each in package.parameters)
     rows = {name: len(array) if array.ndim else 0 for name, array in package.inputs.items()}
-    if stated != UNITS or set(rows) != {"states", "angles"} or max(rows.values()) > MOST_INPUTS:
+    if units != UNITS or set(rows) != {"states", "angles"} or max(rows.values()) > MOST_INPUTS:
         raise BadInput(where, "other units or inputs", f"{', '.join(UNITS)}; {MOST_INPUTS} at most")
     stated = package.settings.get("table")
     if not isinstance(stated, Mapping) or set(stated) != set(asdict(Table())):
