@@ -6,8 +6,12 @@ stuck or clipped. What a header claims is held against `limits` before it is dec
 Thresholds are those of a 16 bit recorder, whose step is 2^-15.
 """
 
+import contextlib
 import io
+import os
 import struct
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,9 +37,8 @@ READ = (
 )
 SUBTYPES = ("PCM_16", "PCM_24", "FLOAT")
 FORMATS = ("WAV", "WAVEX", "RF64", "FLAC", "AIFF", "OGG", "MP3")
-BEGINNINGS = (b"RIFF", b"RF64", b"fLaC", b"FORM", b"OggS", b"ID3", *(
-    bytes((0xFF, second)) for second in range(0xE0, 0x100)  # of a frame of MP3
-))  # fmt: skip
+MPEG = (b"ID3", *(bytes((0xFF, second)) for second in range(0xE0, 0x100)))
+BEGINNINGS = (b"RIFF", b"RF64", b"fLaC", b"FORM", b"OggS", *MPEG)
 MOST_PARTS = 10_000  # of a WAV
 BLOCK = 2**20  # samples decoded at once
 UNKNOWN_LENGTH = (0, 0xFFFFFFFF)  # what a recorder writes that could not go back to its header
@@ -183,7 +186,7 @@ def encode(
 
 def _decode(path: Path, content: bytes) -> Audio:
     try:
-        with soundfile.SoundFile(io.BytesIO(content)) as file:
+        with _quiet(content), soundfile.SoundFile(io.BytesIO(content)) as file:
             if file.format not in FORMATS:
                 raise BadInput(str(path), f"a file of {file.format}", READ)
             facts = {"channels": file.channels, "frames": file.frames}
@@ -197,6 +200,23 @@ def _decode(path: Path, content: bytes) -> Audio:
     except (soundfile.LibsndfileError, RuntimeError) as error:
         reason = getattr(error, "error_string", None) or str(error)
         raise BadInput(str(path), f"unreadable: {reason}", READ) from error
+
+
+@contextlib.contextmanager
+def _quiet(content: bytes) -> Iterator[None]:
+    """Keep off standard error what the decoder of MP3 writes there by itself."""
+    if not content.startswith(MPEG):
+        yield
+        return
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _fill(samples: Float[ndarray, "channel frame"], file: soundfile.SoundFile) -> int:

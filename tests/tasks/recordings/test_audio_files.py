@@ -5,6 +5,9 @@ all at 3 and above; flat tops of three frames are in 25, 60, 80 and 94 % of them
 that fit (takes, noise, tones, thuds), none was called clipped.
 """
 
+import itertools
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import signal
@@ -15,6 +18,7 @@ from ricochet.models.sound import impact_synthesis
 from ricochet.models.sound.impact_synthesis import Background, Click
 from ricochet.tasks.recordings import audio_files
 from ricochet.tasks.recordings.audio_files import STEP, Audio
+from ricochet.tasks.storage import limits
 
 RATE = 44100
 CLOCK = np.arange(RATE) / RATE
@@ -147,3 +151,21 @@ def test_a_file_that_is_no_sound_is_refused_with_the_formats_that_are_read(tmp_p
     path.write_bytes(b"no sound")
     with pytest.raises(BadInput, match=r"unreadable.*AIFF, OGG or MP3; m4a.*setup-media.*ffmpeg"):
         audio_files.read(path)
+
+
+def test_the_longest_run_of_a_value_is_found_across_blocks(monkeypatch):
+    draw = np.random.default_rng(4)
+    values = draw.integers(0, 2, 500).astype(float)
+    expected = max(len(list(run)) for _, run in itertools.groupby(values))
+    for block in (1, 2, 7, 499, 500, 501):
+        monkeypatch.setattr(audio_files, "BLOCK", block)
+        length, value = audio_files.longest_run(values)
+        assert length == expected
+        assert (np.lib.stride_tricks.sliding_window_view(values, length) == value).all(1).any()
+
+
+def test_a_header_that_claims_more_than_a_recording_may_hold_is_refused_undecoded(monkeypatch):
+    monkeypatch.setattr(limits, "SAMPLES", 100)
+    content = audio_files.encode(np.zeros((2, 51)), sample_rate=RATE, form="flac")
+    with pytest.raises(BadInput, match=r"51 frames of 2 channels at 44100 Hz, expected at most"):
+        audio_files.decode(Path("take.flac"), content)
