@@ -116,8 +116,8 @@ def _settle_in(staged: Path, found: Backup, state: Path) -> None:
     mlflow, place = staged / contents.MLFLOW, Path(contents.MLFLOW).parent
     if mlflow.is_file():
         databases.move(mlflow, str(Path(found.state) / place), str(state / place))
-    for place, _, _ in os.walk(staged):
-        sync(Path(place))
+    for each, _, _ in os.walk(staged):
+        sync(Path(each))
 
 
 def _swap(staged: Path, state: Path) -> Path | None:

@@ -86,7 +86,7 @@ def test_every_verb_has_help_with_a_worked_example_that_its_parser_accepts(words
 def test_results_go_to_a_folder_named_after_the_verb(words):
     needed = {"completion": ["bash"], "capture": ["--session", "a"]}
     needed |= {"promote": ["ball-table", "1"], "rollback": ["ball-table"]}
-    needed["validate"] = ["ball-table"]
+    needed |= {"validate": ["ball-table"], "backup": ["kept"], "restore": ["kept"]}
     needed["show"] = ["ball-table"]
     needed["import"] = ["takes", "--ball", "a", "--surface", "b", "--microphones", "m.yaml"]
     needed |= {"validate": ["ball-table"], "plan": ["ball-table"]}
