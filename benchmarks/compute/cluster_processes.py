@@ -61,7 +61,7 @@ def running(words: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]
     path = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-m", "ricochet.flows.cli", "cluster", *words]
     with log.open("wb") as file:
-        environment = {**os.environ, "PYTHONPATH": path}
+        environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(log.parent)}
         process = subprocess.Popen(command, stdout=file, stderr=file, env=environment)
     try:
         yield process

@@ -56,7 +56,8 @@ def run_workers(address: str, count: int, certificates: str, *, report_line: Rep
 async def _scheduler(
     host: str, port: int, certificates: str
 ) -> AsyncIterator[tuple[str, Awaitable[Any]]]:
-    load_dask(CONFIG)
+    place = tempfile.TemporaryDirectory(prefix="ricochet-scheduler-")
+    load_dask({**CONFIG, "temporary-directory": place.name})
     from distributed import Scheduler
 
     node = Scheduler(
@@ -79,6 +80,7 @@ async def _scheduler(
         yield f"scheduler {node.address}", node.finished()
     finally:
         await node.close()
+        place.cleanup()
 
 
 @contextlib.asynccontextmanager

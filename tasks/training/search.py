@@ -23,9 +23,8 @@ from ricochet.tasks.console.progress import part
 from ricochet.tasks.general_settings import Search
 from ricochet.tasks.training import proposals
 from ricochet.tasks.training import trials as kept
-from ricochet.tasks.training.trials import JOURNAL
 
-__all__ = ["JOURNAL", "Choice", "Space", "Tried", "completed", "search"]
+JOURNAL = kept.JOURNAL
 
 Choice = Mapping[str, Any]
 """Settings by name; whole numbers are of type int."""

@@ -34,7 +34,7 @@ print(cluster.run(jobs, sys.argv[1:])[1])
 """
 
 
-def python(program, *words, timeout=400):
+def python(program, *words, timeout=1800):
     command = [sys.executable, "-c", program, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 
