@@ -7,25 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
-from ricochet.tasks.general_settings import Amount
-
-Days = Annotated[float, Ge(1.0)]
+Days = Annotated[float, Interval(ge=1.0, le=36_500.0)]
+Space = Annotated[float, Interval(ge=0.0, le=1e15)]
 
 
 @dataclass(frozen=True)
 class NightSpace:
     """The bytes that must be free before a night begins."""
 
-    free_space: Amount
+    free_space: Space
 
 
 @dataclass(frozen=True)
 class CaptureSpace:
     """The bytes that must be free before a session is recorded."""
 
-    free_space: Amount
+    free_space: Space
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Keep:
 
     flow_runs: Days
     runs: Days
-    log_size: Annotated[float, Ge(1e4)]
+    log_size: Annotated[float, Interval(ge=1e4, le=1e12)]
     logs: Annotated[int, Interval(ge=1, le=1000)]
 
 

@@ -28,11 +28,10 @@ def packaged(drops: int, seed: int) -> Arrays:
     found = calibrate.calibrate(
         session(PING_PONG, drops, seed), draw=torch.Generator().manual_seed(1)
     )
-    request = SimpleNamespace(settings=catalogue.load_settings(), seed=1)
+    request: Any = SimpleNamespace(settings=catalogue.load_settings(), seed=1)
     checked = ProductChecks(np.array([0.5]), np.array([[0.5, 0.5]]), 10)
-    target = SimpleNamespace(name="ping-pong-table", digest="0" * 32)
-    facts: Any = (target, request)
-    return posterior._package(*facts, found, {"findings": []}, cast(Any, checked)).arrays
+    target: Any = SimpleNamespace(name="ping-pong-table", digest="0" * 32)
+    return posterior._package(target, request, found, {"findings": []}, cast(Any, checked)).arrays
 
 
 def main() -> None:

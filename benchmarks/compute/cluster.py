@@ -82,7 +82,7 @@ def killing(processes: Sequence[object], of: int) -> Progress:
     def report(done: int, total: int) -> None:
         while steps and done >= steps[0]:
             steps.pop(0)
-            cluster_processes.kill(left.pop())  # type: ignore[arg-type]
+            cluster_processes.kill(left.pop())
 
     return report
 

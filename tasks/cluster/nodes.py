@@ -19,7 +19,7 @@ from ricochet.tasks.cluster.credentials import check_address, load_dask, securit
 
 FAILURES = 3
 """Workers that a job may lose, and is given to another."""
-ALIVE = "1 h"
+ALIVE = 3600.0
 """A worker that is silent for so long is given up; compiled code may keep it from answering."""
 NO_PAGE = "127.0.0.1:0"
 CONFIG = {
@@ -121,7 +121,7 @@ async def _workers(
 
 async def _reach(address: str, own: Any) -> None:
     """Wait for a scheduler to answer; `BadInput` if it does not, or is of other certificates."""
-    from distributed.comm import connect
+    from distributed.comm.core import connect
 
     try:
         comm = await connect(address, timeout=WAIT, **own.get_connection_args("worker"))

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, cast, get_args, get_type_hints
 
 from annotated_types import Interval
 from pydantic import PlainValidator, StringConstraints, TypeAdapter, ValidationError, WrapValidator
@@ -71,7 +71,7 @@ def read(kind: type[T], text: str | bytes, where: str) -> T:
     """
     checked = _checked(text, where)
     try:
-        found: T = _adapter(kind).validate_json(checked, strict=True)
+        found: T = _adapter(cast(Any, kind)).validate_json(checked, strict=True)
     except ValidationError as error:
         raise _fault(kind, error.errors(include_url=False)[0], where) from error
     _parsed(checked, where)

@@ -57,7 +57,7 @@ def _loader() -> Any:
                 raise yaml.YAMLError(f"more than {limits.DEPTH} lists within one another")
             node = super().compose_node(parent, index)
             self.depth -= 1
-            if node.tag in _NUMBERS and len(node.value) > limits.DIGITS:
+            if node is not None and node.tag in _NUMBERS and len(node.value) > limits.DIGITS:
                 raise yaml.YAMLError(f"a number of more than {limits.DIGITS} digits")
             return node
 

@@ -16,8 +16,9 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,9 @@ def read_regular(path: Path, expected: str, *, largest: int) -> bytes:
 
 
 @contextlib.contextmanager
-def regular(path: Path, expected: str, *, largest: int, links: bool = True) -> Iterator[BinaryIO]:
+def regular(
+    path: Path, expected: str, *, largest: int, links: bool = True
+) -> Iterator[BufferedReader]:
     """Open a regular file, whoever put it there, without ever waiting for it.
 
     Args:
@@ -108,7 +111,7 @@ def _handle(path: Path, expected: str, flags: int) -> int:
         raise BadInput(shown(path), found, expected) from error
 
 
-def _bounded(path: Path, file: BinaryIO, largest: int) -> bytes:
+def _bounded(path: Path, file: BufferedReader, largest: int) -> bytes:
     """Read a file that may grow while it is read."""
     content = file.read(min(os.fstat(file.fileno()).st_size, largest) + 1)
     if len(content) > largest:

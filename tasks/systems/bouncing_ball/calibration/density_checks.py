@@ -84,8 +84,15 @@ def _integral(batch: TruncatedMixture, case: int) -> Tensor:
     """Integrate one mixture of two parameters by nodes that follow its components."""
     assert batch.coordinates is not None
     place = Coordinates(batch.coordinates.location[case], batch.coordinates.scale[case])
-    parts = (batch.log_weights, batch.mean, batch.sd, batch.slope, batch.low, batch.high)
-    one = TruncatedMixture(*(part[case] for part in parts), place)
+    one = TruncatedMixture(
+        log_weights=batch.log_weights[case],
+        mean=batch.mean[case],
+        sd=batch.sd[case],
+        slope=batch.slope[case],
+        low=batch.low[case],
+        high=batch.high[case],
+        coordinates=place,
+    )
     first = _nodes(one.mean[:, 0], one.sd[:, 0], one.low[0], one.high[0])
     shifted = one.mean[:, 1] + one.slope[:, 1, 0] * (first[:, None] - one.mean[:, 0])
     second = _nodes(shifted, one.sd[:, 1].expand_as(shifted), one.low[1], one.high[1])
