@@ -22,14 +22,16 @@ PAGE = {"Origin": "http://page.example", "Host": "rebound.example:4200"}
 
 
 def stranger(step, *words, given=""):
-    """Run a step of the attacker as another user, where this one may."""
+    """Run a step of the attacker as another user, where this one may, by the system's Python."""
+    if not Path("/usr/bin/python3").exists():
+        pytest.skip("no /usr/bin/python3, which another user could run")
     program = Path(tempfile.mkdtemp(dir="/tmp"))
     try:
         program.chmod(0o755)
         shutil.copy(attacker.__file__, program / "attacker.py")
         (program / "attacker.py").chmod(0o644)
         done = subprocess.run(
-            [sys._base_executable, "-I", str(program / "attacker.py"), step, *words],
+            ["/usr/bin/python3", "-I", str(program / "attacker.py"), step, *words],
             input=given,
             capture_output=True,
             text=True,
