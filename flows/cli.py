@@ -19,10 +19,11 @@ from typing import Any
 
 from ricochet.flows.command_line import parser
 from ricochet.flows.command_line.missing_packages import refusal
-from ricochet.flows.command_line.parser import BAD_INPUT, report_error
+from ricochet.flows.command_line.parser import BAD_INPUT, LONGEST, report_error
 from ricochet.flows.command_line.verb import Call, Takes, Verb
 from ricochet.flows.command_line.verbs import all_verbs
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.cluster.computing import computing
 from ricochet.tasks.console.threads import use_one_thread
 
@@ -66,8 +67,9 @@ def build_parser() -> parser.Parser:
 
 
 def print_line(line: str) -> None:
-    """Write a line on standard output."""
-    print(line, flush=True)  # noqa: T201 - the one place that prints
+    """Write text on standard output, nothing in it that a terminal would obey."""
+    for part in line.split("\n"):
+        print(one_line(part, longest=LONGEST), flush=True)  # noqa: T201 - the one place that prints
 
 
 def _run(verb: Verb, arguments: argparse.Namespace) -> None:

@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ricochet.flows.command_line.verb import RESULT, Call, Verb, prepare_servers, write_result
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.systems import catalogue
 
 if TYPE_CHECKING:
     from ricochet.tasks.registry.kinds import PackageKind
+    from ricochet.tasks.registry.runs import Tracker
     from ricochet.tasks.validation.listing import Detail, Entry, LastValidation
 
 WIDTH = 24  # of the labels of `show`
@@ -30,7 +32,7 @@ def list_names(call: Call) -> Mapping[str, Any]:
         names = listing.names(tracker)
         with bar("registry") as progress:
             for number, name in enumerate(names, start=1):
-                found.append(listing.entry(tracker, name, catalogue.kind_of(name)))
+                found.append(_entry(tracker, name))
                 progress(number, len(names))
     result = {"schema": LIST, "names": [_to_json(entry) for entry in found]}
     write_result(call.out, result)
@@ -40,6 +42,17 @@ def list_names(call: Call) -> Mapping[str, Any]:
         latest = max(found, key=lambda entry: entry.registered)
         call.report_next(f"ricochet show {latest.name}")
     return result
+
+
+def _entry(tracker: "Tracker", name: str) -> "Entry":
+    """Describe a name; of one that stands for nothing, why."""
+    from ricochet.models.core.bad_input import BadInput
+    from ricochet.tasks.validation import listing
+
+    try:
+        return listing.entry(tracker, name, catalogue.kind_of(name))
+    except BadInput as error:
+        return listing.Entry(name, {}, None, 0.0, (), None, str(error))
 
 
 def show(call: Call) -> Mapping[str, Any]:
@@ -81,13 +94,14 @@ def _rest(found: "Detail") -> dict[str, Any]:
 
 
 def _table(entries: "list[Entry]") -> list[str]:
-    """Return a line a name, in columns as wide as their widest."""
+    """Return a line a name, in columns as wide as their widest; no cell moves a cursor."""
     rows = [("name", "aliases", "numbers", "last validation", "age, days")]
     for entry in entries:
         numbers = ", ".join(f"{each.name} {each.text}" for each in entry.numbers)
         said = numbers if entry.fault is None else f"unreadable: {entry.fault}"
         last = _validated(entry.validation)
-        rows.append((entry.name, _aliases(entry), said or "-", last, f"{entry.age():.1f}"))
+        cells = (entry.name, _aliases(entry), said or "-", last, f"{entry.age():.1f}")
+        rows.append(tuple(one_line(cell) for cell in cells))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -126,7 +140,11 @@ def _validated(last: "LastValidation | None") -> str:
 
 
 def _date(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+    """Return a day; a server may say a time that is in no year."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+    except (ValueError, OverflowError, OSError):
+        return f"at a time in no year, {seconds:g} s"
 
 
 def _show_options(parser: argparse.ArgumentParser) -> None:

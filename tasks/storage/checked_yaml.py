@@ -5,7 +5,6 @@ from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import limits
-from ricochet.tasks.storage.files import read_bytes
 
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
@@ -20,6 +19,8 @@ def read(path: Path, expected: str, *, largest: int = limits.SETTINGS) -> Any:
     Raises:
         BadInput: It is no regular file, cannot be read, is larger or is no such YAML.
     """
+    from ricochet.tasks.storage.files import read_bytes  # with numpy, for which no help waits
+
     content = read_bytes(path, expected, largest=largest)
     try:
         text = content.decode()

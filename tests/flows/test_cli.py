@@ -87,7 +87,7 @@ def test_results_go_to_a_folder_named_after_the_verb(words):
     needed = {"completion": ["bash"], "capture": ["--session", "a"]}
     needed |= {"promote": ["ball-table", "1"], "rollback": ["ball-table"]}
     needed |= {"validate": ["ball-table"], "backup": ["kept"], "restore": ["kept"]}
-    needed["show"] = ["ball-table"]
+    needed |= {"show": ["ball-table"], "worker": ["rig"], "cluster worker": ["tls://a:1"]}
     needed["import"] = ["takes", "--ball", "a", "--surface", "b", "--microphones", "m.yaml"]
     needed |= {"validate": ["ball-table"], "plan": ["ball-table"]}
     needed["export"] = ["ball-table", "--to", "mujoco"]

@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from ricochet.flows import cli
+from ricochet.flows.command_line import listing_verbs
 from ricochet.flows.servers import up
 from ricochet.tasks.registry import packages, versions
 from ricochet.tasks.registry import runs as tracking
@@ -77,10 +79,11 @@ def test_list_and_show_say_what_is_registered_and_change_nothing(place, registry
     assert "restitution 0.8000 +- 0.0010, log10_concentration 3.00 +- 0.20" in line
     assert "refused 20" in line and line.endswith("  0.0")
     shown = said(capsys, "show", NAME, *out).out
+    draws = grid_packages.narrow(NAME, (0.8, 3.0), (1e-3, 0.2)).arrays["samples"][:, 0]
     for part in (
         "monday, tuesday",
         "0123456789abcdef0123456789abcdef.dir",
-        "90 %: 0.798355 to 0.801645",
+        "90 %: {:.6g} to {:.6g}".format(*np.quantile(draws, [0.05, 0.95])),
         "refused 20",
         registry,
         "validations as candidate: 1",
@@ -105,6 +108,22 @@ def test_json_holds_what_the_lines_say(place, registry, capsys):
 def test_a_name_that_is_not_registered_is_refused_with_those_that_are(place, registry, capsys):
     refused = said(capsys, "show", "golf-sand", "--out", str(place / "out"), status=2).err
     assert "expected one of golf-concrete" in refused.splitlines()[-1]
+
+
+def test_a_name_that_stands_for_nothing_is_listed_without_what_a_terminal_would_obey(
+    place, registry, capsys
+):
+    tracking.connect().client.create_registered_model("owned\x1b]0;x\x07\u202e")
+    listed = said(capsys, "list", "--out", str(place / "out")).out
+    assert all(line.isprintable() for line in listed.splitlines())
+    odd = next(line for line in listed.splitlines() if line.startswith("owned"))
+    assert "unreadable" in odd and "\\x1b" in odd
+    assert "restitution 0.8000 +- 0.0010" in listed
+
+
+@pytest.mark.parametrize("seconds", [1e305, -1e305, float("nan"), 1e12])
+def test_a_time_in_no_year_is_said(seconds):
+    assert listing_verbs._date(seconds).startswith("at a time in no year")
 
 
 def test_a_damaged_package_is_listed_with_its_fault(place, registry, capsys):
