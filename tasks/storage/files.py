@@ -93,7 +93,8 @@ def regular(
     try:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
-            raise BadInput(shown(path), "something that is no regular file", expected)
+            found = "a folder" if stat.S_ISDIR(facts.st_mode) else "no regular file"
+            raise BadInput(shown(path), found, expected)
         if facts.st_size > largest:
             raise BadInput(shown(path), f"{facts.st_size} bytes", f"at most {largest} bytes")
         with open(handle, "rb", closefd=False) as file:

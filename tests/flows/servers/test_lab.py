@@ -53,9 +53,9 @@ def test_the_example_in_the_documentation_is_one():
         ("host: 0.0.0.0", "0.0.0.0 without an encrypting proxy, expected loopback"),
         ("host: 0.0.0.0\nbehind_proxy: true\nlogin: false", "0.0.0.0 without a login"),
         ("[1]", "found list, expected keys with values"),
-        ("a: [", "expected YAML"),
-        ("a: !!python/object:os.system {}", "expected YAML"),
-        ("\x00", "expected YAML"),
+        ("a: [", "found no YAML"),
+        ("a: !!python/object:os.system {}", "found no YAML"),
+        ("\x00", "found no YAML"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(tmp_path, text, expected):

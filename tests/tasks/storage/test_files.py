@@ -156,7 +156,7 @@ def test_a_regular_file_is_read_up_to_its_bound(tmp_path):
         (lambda path: path, "no such file"),
         (lambda path: path / "x\0y", "embedded null byte"),
         (lambda path: path / ("a" * 5000), r"\(\d+ characters\): found file name too long"),
-        (lambda path: path.mkdir() or path, "no regular file"),
+        (lambda path: path.mkdir() or path, "a folder"),
         (lambda path: os.mkfifo(path) or path, "no regular file"),
         (lambda path: path.symlink_to("/dev/zero") or path, "a link"),
         (lambda path: path.symlink_to(path) or path, "a link"),

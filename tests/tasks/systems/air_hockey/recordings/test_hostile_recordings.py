@@ -59,10 +59,10 @@ def test_links_are_refused_wherever_they_lead(folder, name, target):
 
 @pytest.mark.parametrize("name", [ONE, MANIFEST])
 def test_pipes_and_folders_are_refused_without_waiting(folder, name):
-    for make in (os.mkfifo, os.mkdir):
+    for make, found in ((os.mkfifo, "no regular file"), (os.mkdir, "a folder")):
         (folder / name).unlink()
         make(folder / name)
-        refused(folder, f"{name}: found something that is no regular file")
+        refused(folder, f"{name}: found {found}")
 
 
 def test_large_files_are_refused_unread(folder):

@@ -423,7 +423,8 @@ UNKNOWN_BALLS = {
     "0.016": "DIAMETER,MASS",
     "0.016,-1": "DIAMETER,MASS",
     "0.016,nan": "DIAMETER,MASS",
-    "16,5.3": r"found 0.00247 kg/m\^3, expected a ball of",
+    "16,5.3": "found 16 m and 5.3 kg, expected a ball of at most 1 m and 20 kg",
+    "0.9,0.001": r"found 0.00262 kg/m\^3, expected a ball of",
     "1,2,3": "DIAMETER,MASS",
 }
 

@@ -101,8 +101,8 @@ def test_the_paddle_s_greatest_speed_is_that_of_the_fastest_joint():
     [
         ([], False, "--rig real: found no --arm"),
         (["real.robot=''"], True, "real.robot: found nothing, expected the robot's address"),
-        (["real.base=[1, 2]"], True, "real.base: found .* expected three finite numbers"),
-        (["real.base=[1, 2, .nan]"], True, "real.base: found"),
+        (["real.base=[1, 2]"], True, "real.base=.* expected a list of 3, each a number"),
+        (["real.base=[1, 2, .nan]"], True, "real.base=.* expected a list of 3, each a number"),
         (["real.base=[2.0, 0.0, 0.3]"], True, "base: found .* easy reach"),
         (["capture.microphones=[[0, 0, 0.1]]"], True, "capture.microphones: found 1 places"),
         (
