@@ -31,7 +31,7 @@ from ricochet.models.inference.multiple_shooting import Shooting
 from ricochet.models.inference.stein_newton import Posterior, Settings
 from ricochet.models.systems.rigid_bodies import double_pendulum, pendulum_parameters
 from ricochet.models.systems.rigid_bodies.pendulum_coordinates import PendulumCoordinates
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW, PARAMETERS
 from ricochet.tasks.console.jobs import Journal, run_all
 from ricochet.tasks.console.progress import bar
 

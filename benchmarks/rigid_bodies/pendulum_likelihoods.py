@@ -20,7 +20,7 @@ from ricochet.models.inference.fixed_noise_density import FixedNoiseDensity
 from ricochet.models.inference.limits import Limits, Shares
 from ricochet.models.inference.multiple_shooting import Shooting
 from ricochet.models.systems.rigid_bodies import double_pendulum
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW
 
 STEPS, PERIOD, SIGMA = 400, 2.5e-3, 1.0
 WINDOWS = (1, 20)

@@ -29,7 +29,7 @@ class Nature:
     """What a pendulum is like.
 
     Attributes:
-        theta: In the order of `pendulum_parameters.PARAMETERS`.
+        theta: In the order of `pendulum_limits.PARAMETERS`.
         dry: Dry friction of both joints, N m.
         departure: Deviations by which states are displaced, rad and rad/s.
         error: Deviations of angles in a frame, rad.

@@ -239,6 +239,7 @@ def test_every_setting_refuses_what_is_out_of_its_range_or_means_it(
     read = settings._read
     shipped = read(settings.PARAMS_FILE, settings._types(catalogue.sections()))
     monkeypatch.setattr(settings, "_read", lambda *_: dict(shipped))
+    sizes = {"free_space", "log_size"}  # of which so many bytes are a meaning
     meaning = {"no text", "a long text"}  # of null, and of texts, which a name or a file may be
     for section, kind in catalogue.sections():
         for field in fields(kind):
@@ -254,6 +255,8 @@ def test_every_setting_refuses_what_is_out_of_its_range_or_means_it(
                     value = getattr(
                         catalogue.load_settings(None, [f"{key}={text}"])[kind], field.name
                     )
+                    if field.name in sizes and name == "a thousand million":
+                        continue
                     assert value is None or isinstance(value, str | bool), answer.name
                     assert name in meaning or len(value) <= 4096, answer.name
                 else:

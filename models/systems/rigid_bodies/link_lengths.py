@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.systems.rigid_bodies import double_pendulum
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import PARAMETERS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import PARAMETERS
 
 _OF_LENGTH = {"centre_x_1": 0, "length": 0, "centre_x_2": 1}
 

@@ -18,11 +18,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.inference.limits import Limits, Shares
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import (
-    PARAMETERS,
-    combinations,
-    identified,
-)
+from ricochet.models.systems.rigid_bodies.pendulum_limits import PARAMETERS
+from ricochet.models.systems.rigid_bodies.pendulum_parameters import combinations, identified
 
 _AT_REST = 1e12
 _MASS_1, _MASS_2 = PARAMETERS.index("mass_1"), PARAMETERS.index("mass_2")

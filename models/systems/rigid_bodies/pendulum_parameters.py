@@ -10,24 +10,15 @@ combinations alone,
 and not on a common factor of all but l: eight can be identified, which here are b, u, v, p, q, d_1
 and d_2 over a, and l.
 
-Parameters and limits: Heiden et al., Fig. 7a; combinations: ours.
+Parameters: Heiden et al., Fig. 7a; combinations: ours. Limits: `pendulum_limits`.
 """
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-PARAMETERS = (
-    "mass_1", "inertia_1", "centre_x_1", "centre_y_1", "friction_1", "length",
-    "mass_2", "inertia_2", "centre_x_2", "centre_y_2", "friction_2",
-)  # fmt: skip
-UNITS = (
-    "kg", "kg m^2", "m", "m", "N m s/rad", "m",
-    "kg", "kg m^2", "m", "m", "N m s/rad",
-)  # fmt: skip
-LOW = np.array((0.05, 0.002, -0.2, -0.2, 0.0, 0.08, 0.05, 0.002, -0.2, -0.2, 0.0))
-HIGH = np.array((0.5, 1.0, 0.2, 0.2, 0.5, 0.3, 0.5, 1.0, 0.2, 0.2, 0.5))
+from ricochet.models.systems.rigid_bodies.pendulum_limits import PARAMETERS
+
 COMBINATIONS = 9
 """a, b, u, v, p, q, l, d_1, d_2."""
 _LENGTH = 6

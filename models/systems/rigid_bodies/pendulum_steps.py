@@ -31,7 +31,7 @@ class Bodies:
 
     @classmethod
     def of(cls, theta: Float[ndarray, "pendulum 11"]) -> "Bodies":
-        """Return those of parameters, in the order of `pendulum_parameters.PARAMETERS`.
+        """Return those of parameters, in the order of `pendulum_limits.PARAMETERS`.
 
         >>> Bodies.of(np.array([[1.0, 0.0, 0.5, 0.0, 0.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.1]])).a
         array([12.25])

@@ -32,7 +32,7 @@ class Draws:
     """Draws of a posterior.
 
     Attributes:
-        theta: Parameters, in the order of `pendulum_parameters.PARAMETERS`.
+        theta: Parameters, in the order of `pendulum_limits.PARAMETERS`.
         observation: Deviations of states as they are observed, rad and rad/s.
         departure: Those by which states depart from the equations at each window's start.
         rate: Frames a second.

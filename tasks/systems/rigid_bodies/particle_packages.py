@@ -18,7 +18,7 @@ import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies import pendulum_tracking
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import PARAMETERS, UNITS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import PARAMETERS, UNITS
 from ricochet.models.systems.rigid_bodies.pendulum_steps import Bodies
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
 from ricochet.tasks.registry import packages, quantities

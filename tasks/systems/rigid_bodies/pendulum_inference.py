@@ -14,7 +14,7 @@ from ricochet.models.inference.limits import Limits
 from ricochet.models.inference.multiple_shooting import Simulator
 from ricochet.models.systems.rigid_bodies import double_pendulum
 from ricochet.models.systems.rigid_bodies.pendulum_coordinates import PendulumCoordinates
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS, UNITS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW, PARAMETERS, UNITS
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
 from ricochet.tasks.systems.rigid_bodies import motion_inference
 from ricochet.tasks.systems.rigid_bodies.motion_inference import Amount, Inferred, Inputs, Problem

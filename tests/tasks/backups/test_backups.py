@@ -5,7 +5,6 @@ import os
 import shutil
 import sqlite3
 
-import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
@@ -17,15 +16,15 @@ from ricochet.tasks.registry.promotion_log import AliasPair, Entry
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests import grid_packages
 from tests.crash import kill
 from tests.stores import copied
-from tests.tasks.conftest import package  # noqa: F401
 
 NAME = "ping-pong-table"
 
 
 @pytest.fixture
-def state(tmp_path, monkeypatch, migrated_store, package):  # noqa: F811
+def state(tmp_path, monkeypatch, migrated_store):
     """A lab's outputs: two versions, a champion, its log, a remote, a session, flow runs."""
     place = tmp_path / "artifacts"
     monkeypatch.setenv("RICOCHET_ARTIFACTS", str(place))
@@ -36,8 +35,8 @@ def state(tmp_path, monkeypatch, migrated_store, package):  # noqa: F811
     (remote / "files" / "ab").mkdir(parents=True)
     (remote / "files" / "ab" / "cd").write_bytes(b"a recording" * 100)
     monkeypatch.setattr(dvc_publish, "remotes", lambda root: {"published": str(remote)})
-    register(place, package, 1)
-    tracker = register(place, package, 2)
+    register(place, 1)
+    tracker = register(place, 2)
     tracker.client.set_registered_model_alias(NAME, CHAMPION, "2")
     pairs = (AliasPair(None, None), AliasPair("2", None))
     promotion_log.settle(promotion_log.append(Entry("promote", NAME, *pairs, "run", "")), "done")
@@ -53,12 +52,9 @@ def state(tmp_path, monkeypatch, migrated_store, package):  # noqa: F811
     return place
 
 
-def register(place, plain, number):
+def register(place, number):
     tracker = runs.connect()
-    draw = np.random.default_rng(number)
-    moments = {"mean": np.array([0.8, 3.0]), "covariance": np.diag([1e-6, 0.02])}
-    arrays = plain.arrays | moments | {"samples": draw.normal((0.8, 3.0), (1e-3, 0.14), (4000, 2))}
-    made = type(plain)(**(vars(plain) | {"arrays": arrays, "checks": {"n": number}}))
+    made = grid_packages.narrow(NAME, (0.8, 3.0), (1e-3, 0.14), number=number)
     packages.write_package(place / f"package-{number}", made, reader=GRID)
     run = runs.open_run(tracker, "calibrate", str(number), name=NAME, tags={})
     words = {"kind": POSTERIOR, "run_id": run.run_id, "tags": {}}

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.constants import GRAVITY
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW, PARAMETERS
 from ricochet.tasks.systems.rigid_bodies.studies import likelihood_free, tables
 from ricochet.tasks.systems.rigid_bodies.studies.filmed_pendulum import RATE
 from ricochet.tasks.systems.rigid_bodies.studies.real_rows import (

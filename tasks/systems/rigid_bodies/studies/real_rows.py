@@ -28,7 +28,7 @@ from ricochet.models.inference.stein_newton import Settings
 from ricochet.models.probability.boxes import Box
 from ricochet.models.systems.rigid_bodies import marked_motion
 from ricochet.models.systems.rigid_bodies.pendulum_coordinates import PendulumCoordinates
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW, PARAMETERS
 from ricochet.tasks.systems.rigid_bodies import pendulum_inference
 from ricochet.tasks.systems.rigid_bodies.studies import filmed_pendulum, likelihood_free, methods
 from ricochet.tasks.systems.rigid_bodies.studies.filmed_pendulum import WINDOWS, Film

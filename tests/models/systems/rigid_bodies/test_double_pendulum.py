@@ -12,7 +12,7 @@ from ricochet.models.systems.rigid_bodies import (
     pendulum_parameters,
 )
 from ricochet.models.systems.rigid_bodies.articulated_bodies import Chain
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW, PARAMETERS
 
 STEP: dict[str, Any] = {"steps": 40, "duration": 2.5e-3}
 

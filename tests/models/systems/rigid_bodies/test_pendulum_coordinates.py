@@ -7,7 +7,7 @@ from ricochet.models.inference import shooting_moves
 from ricochet.models.inference.limits import Limits
 from ricochet.models.systems.rigid_bodies import double_pendulum
 from ricochet.models.systems.rigid_bodies.pendulum_coordinates import PendulumCoordinates
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW, PARAMETERS
 
 COORDINATES = PendulumCoordinates(Limits(torch.from_numpy(LOW), torch.from_numpy(HIGH)))
 

@@ -14,7 +14,7 @@ from ricochet.models.inference.shooting_density import Noise, ShootingDensity
 from ricochet.models.systems.rigid_bodies import (
     double_pendulum,
     marked_motion,
-    pendulum_parameters,
+    pendulum_limits,
     pendulum_tracking,
 )
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
@@ -48,8 +48,8 @@ def test_the_belief_is_the_law_that_the_posterior_gives_to_the_last_state() -> N
     simulate = partial(double_pendulum.move, duration=1.0 / rods.RATE, substeps=rods.SUBSTEPS)
     shooting = Shooting(simulate, torch.from_numpy(seen[None]), 2, scale)
     low, high = (
-        torch.from_numpy(pendulum_parameters.LOW),
-        torch.from_numpy(pendulum_parameters.HIGH),
+        torch.from_numpy(pendulum_limits.LOW),
+        torch.from_numpy(pendulum_limits.HIGH),
     )
     low = low.clone()
     low[[1, 7]] = 1e-5

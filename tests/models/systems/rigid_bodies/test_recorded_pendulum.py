@@ -14,7 +14,7 @@ from ricochet.models.inference.limits import Limits, Logistic
 from ricochet.models.inference.multiple_shooting import Shooting
 from ricochet.models.inference.shooting_density import ShootingDensity
 from ricochet.models.systems.rigid_bodies import double_pendulum, marked_motion
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW, PARAMETERS
 
 RATE, STEPS, WINDOWS = 400.0, 400, 20
 

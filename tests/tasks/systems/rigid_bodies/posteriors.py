@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ricochet.models.systems.rigid_bodies.pendulum_coordinates import PendulumCoordinates
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS, UNITS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW, PARAMETERS, UNITS
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import Package

@@ -10,7 +10,7 @@ import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies.disc_crossing import Crossing
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW, PARAMETERS, UNITS
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW, PARAMETERS, UNITS
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import Package

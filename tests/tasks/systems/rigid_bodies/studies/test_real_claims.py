@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ricochet.models.systems.rigid_bodies.pendulum_parameters import HIGH, LOW
+from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW
 from ricochet.tasks.systems.rigid_bodies.studies import likelihood_free, real_claims, real_rows
 from ricochet.tasks.systems.rigid_bodies.studies.real_rows import OURS, PARAMETERS_ALONE, Found
 
