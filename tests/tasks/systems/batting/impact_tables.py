@@ -42,9 +42,19 @@ def spoilt(folder: Path, changes: Mapping[str, Spoil], count: int = 120) -> Path
     return rewritten(file, values)
 
 
-def result_of(file: Path, out: Path, *, hold_out: float = 0.5, seed: int = 0) -> dict[str, Any]:
+def result_of(
+    file: Path, out: Path, *, hold_out: float = 0.5, seed: int = 0, name: str = "unregistered"
+) -> dict[str, Any]:
     settings = catalogue.load_settings().changed(LearntImpacts, particles=200)
     request = InferenceRequest(
-        (file,), None, (), settings, out, seed, no_progress, numbers={"hold_out": hold_out}
+        files=(file,),
+        rate=None,
+        predicted=(),
+        settings=settings,
+        out=out,
+        seed=seed,
+        progress=no_progress,
+        numbers={"hold_out": hold_out},
+        name=name,
     )
     return infer_impacts.run(request)

@@ -135,7 +135,7 @@ def test_an_option_of_motions_is_not_taken(capsys: pytest.CaptureFixture[str]) -
 
 def test_an_inference_is_registered_and_its_package_plays(tracker, tmp_path: Path) -> None:
     file = written(tmp_path)
-    result = result_of(file, tmp_path / "out")
+    result = result_of(file, tmp_path / "out", name="batting-lab")
     first, again = (
         publish.publish_batter(tracker, "batting-lab", tmp_path / "out", result) for _ in range(2)
     )

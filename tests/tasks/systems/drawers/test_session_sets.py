@@ -52,7 +52,7 @@ def test_sessions_of_one_drawer_and_ring_are_read_whole(folders: list[Path]) -> 
         (lambda c: c["rig"].update(sample_rate=44_100), "44100 Hz, expected 16000 Hz"),
         (
             lambda c: [
-                each.update(position=[1e3 * x for x in each["position"]])
+                each.update(position=[50.0 * x for x in each["position"]])
                 for each in c["rig"]["microphones"]
             ],
             "m from the front, expected 10 m at most",

@@ -145,7 +145,16 @@ def package() -> packages.Package:
     }  # fmt: skip
     parameters = tuple(Parameter(name, "kg", -9.0, 9.0) for name in ("a", "b"))
     inputs = model_packages.inputs()
-    return packages.Package("draws", parameters, arrays, inputs, {}, "0" * 64, "0" * 40)
+    return packages.Package(
+        kind="draws",
+        name="model-cart",
+        parameters=parameters,
+        arrays=arrays,
+        inputs=inputs,
+        checks={},
+        data_digest="0" * 64,
+        git_commit="0" * 40,
+    )
 
 
 BROKEN = {

@@ -60,7 +60,7 @@ def test_where_no_shot_is_allowed_the_surest_is_taken():
 def test_a_batch_equals_its_members(monkeypatch: pytest.MonkeyPatch):
     """Whatever the size of the chunks that are rolled out at a time."""
     pucks, angles, whole = tried(states=5, angles=20)
-    monkeypatch.setattr(objective, "_CHUNK", 7)
+    monkeypatch.setattr(objective, "CHUNK", 7)
     cut = objective.exhaustive(CONDITIONS, pucks, angles)
     one = objective.evaluate(CONDITIONS, pucks[3], np.array(angles[3, 4]))
     for name in ("goal", "speed", "banks", "y"):

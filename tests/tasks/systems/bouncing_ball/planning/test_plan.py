@@ -174,7 +174,7 @@ def test_the_command_line_plans_from_a_folder(tmp_path, monkeypatch, capsys):
     "words, said",
     [
         (["--sessions", "1"], "nothing wanted"),
-        (["--restitution-sd", "0.001"], "nothing that can be read"),
+        (["--restitution-sd", "0.001"], "result.json: found No such file"),
     ],
 )
 def test_a_plan_without_a_wish_or_a_calibration_is_refused(tmp_path, capsys, words, said):

@@ -66,8 +66,13 @@ def test_the_paddle_waits_where_the_settings_say():
     assert laboratory.workspace(chosen) == Workspace(home=(0.0, 0.10))
 
 
-@pytest.mark.parametrize("home", ["[0.0]", "[0, 0.51]", "[.nan, 0.1]", "[true, 0.1]", "[a, 0.1]"])
-def test_a_paddle_that_waits_nowhere_is_bad_input(home):
-    chosen = catalogue.load_settings(overrides=[f"toss.home={home}"])[Tosses]
+def test_a_paddle_that_waits_outside_its_workspace_is_bad_input():
+    chosen = catalogue.load_settings(overrides=["toss.home=[0, 0.51]"])[Tosses]
     with pytest.raises(BadInput, match=r"toss\.home: found .* expected y in"):
         laboratory.workspace(chosen)
+
+
+@pytest.mark.parametrize("home", ["[0.0]", "[.nan, 0.1]", "[true, 0.1]", "[a, 0.1]"])
+def test_a_paddle_that_waits_at_no_place_is_bad_input(home):
+    with pytest.raises(BadInput, match=r"toss\.home.* found .* expected a list of 2"):
+        catalogue.load_settings(overrides=[f"toss.home={home}"])
