@@ -36,6 +36,15 @@ def test_importing_the_package_imports_no_other():
 
 def test_a_package_of_constant_restitution_has_it_at_all_speeds():
     samples = np.array([[0.8, 3.0], [0.9, 3.5]])
-    package = ricochet.Package("grid", (), {"samples": samples}, {}, {}, "", "")
+    package = ricochet.Package(
+        kind="grid",
+        name="ball-table",
+        parameters=(),
+        arrays={"samples": samples},
+        inputs={},
+        checks={},
+        data_digest="",
+        git_commit="",
+    )
     found = ricochet.restitution(package, np.array([1.0, 2.0, 4.0]))
     np.testing.assert_array_equal(found, np.tile([0.8, 0.9], (3, 1)))
