@@ -13,6 +13,8 @@ from ricochet.tasks.storage.files import write_bytes
 COLUMNS = ("time", "position")
 FARTHEST = 2.0
 """Largest opening, m: what is more was written in other units."""
+LATEST = 86_400.0
+"""Longest time, s: a day."""
 LEAST = 0.02
 """Least way between both ends of a track that moves, m."""
 AGREE = 0.02
@@ -101,8 +103,10 @@ def check_on_time(file: Path, compared: Compared, *, seconds: float) -> str | No
 
 def _check_times(file: Path, track: Track) -> None:
     back = np.flatnonzero(np.diff(track.times) <= 0.0)
-    if track.times[0] < 0.0:
-        raise BadInput(str(file), f"a time of {track.times[0]:g} s", "times from 0 on")
+    first, last = float(track.times[0]), float(track.times[-1])
+    if first < 0.0 or last > LATEST:
+        found = f"a time of {first if first < 0.0 else last:g} s"
+        raise BadInput(str(file), found, f"times from 0 to {LATEST:g} s")
     if len(back):
         found = f"{track.times[back[0] + 1]:g} s after {track.times[back[0]]:g} s"
         raise BadInput(f"{file}: frame {back[0] + 2}", found, "times that increase")

@@ -100,7 +100,7 @@ def test_what_is_no_text_no_file_too_short_or_too_large_is_refused(
     monkeypatch.setattr(impact_files, "MOST", 50)
     assert "found 60 rows" in refused(written(tmp_path, 60))
     monkeypatch.setattr(number_tables, "LARGEST", 1000)
-    assert " bytes, expected a file of at most" in refused(file)
+    assert "10631 bytes, expected at most 1000 bytes" in refused(file)
 
 
 def test_rows_that_cannot_be_impacts_are_rejected_each_with_its_reason(tmp_path: Path) -> None:
