@@ -95,13 +95,13 @@ def _rest(found: "Detail") -> dict[str, Any]:
 
 def _table(entries: "list[Entry]") -> list[str]:
     """Return a line a name, in columns as wide as their widest; no cell moves a cursor."""
-    rows = [("name", "aliases", "numbers", "last validation", "age, days")]
+    rows = [["name", "aliases", "numbers", "last validation", "age, days"]]
     for entry in entries:
         numbers = ", ".join(f"{each.name} {each.text}" for each in entry.numbers)
         said = numbers if entry.fault is None else f"unreadable: {entry.fault}"
         last = _validated(entry.validation)
         cells = (entry.name, _aliases(entry), said or "-", last, f"{entry.age():.1f}")
-        rows.append(tuple(one_line(cell) for cell in cells))
+        rows.append([one_line(cell) for cell in cells])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
