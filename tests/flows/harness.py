@@ -35,7 +35,7 @@ deployments:
     work_pool: {name: compute}
     parameters: {path: %s/ticks}
     schedules:
-      - {interval: 5, active: true}
+      - {interval: 15, active: true}
 """
 
 
@@ -52,7 +52,7 @@ class Running:
 def started(folder, *, state=None, config=None, deployments=None):
     """Run `ricochet up` until the block ends.
 
-    By default with a deployment that fires every five seconds; `deployments` writes other ones.
+    By default with a deployment that fires every fifteen seconds; `deployments` writes other ones.
     """
     state = state or folder / "state"
     (deployments or deploy_tick)(folder)

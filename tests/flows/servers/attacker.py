@@ -34,7 +34,7 @@ def command(api, script, *, headers=None):
 
     flow = post("/flows/", {"name": "stranger"})
     step = {"prefect.deployments.steps.run_shell_script": {"script": script}}
-    words = {"name": "stranger", "work_pool_name": "ricochet", "entrypoint": "a.py:a"}
+    words = {"name": "stranger", "work_pool_name": "compute", "entrypoint": "a.py:a"}
     deployment = post("/deployments/", {**words, "flow_id": flow, "pull_steps": [step]})
     state = {"state": {"type": "SCHEDULED"}}
     post(f"/deployments/{deployment}/create_flow_run", state)

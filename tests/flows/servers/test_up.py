@@ -100,7 +100,7 @@ def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
         groups = groups_of(running.process.pid)
         assert len(groups) == 4
         assert all(members(group) for group in groups)
-        wait_for((tmp_path / "ticks").exists, seconds=90)
+        wait_for((tmp_path / "ticks").exists, seconds=300)
         running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(60) == 0
         assert not any(members(group) for group in groups)
