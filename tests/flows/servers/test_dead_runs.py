@@ -38,7 +38,7 @@ pull:
 deployments:
   - name: busy
     entrypoint: %s/busy.py:busy
-    work_pool: {name: ricochet}
+    work_pool: {name: compute}
     parameters: {path: %s/begun}
     concurrency_limit: {limit: 1, collision_strategy: CANCEL_NEW}
 """
@@ -56,7 +56,9 @@ with get_client(sync_client=True) as client:
 
 def ask(running, home, *words):
     """Return the states of all runs by name, and the slots taken; `start NAME` begins one."""
+    login = (home.parent / "state" / "secrets" / "prefect").read_text().strip()
     settings = {"PREFECT_API_URL": f"{running.prefect}/api", "PREFECT_HOME": str(home)}
+    settings["PREFECT_API_AUTH_STRING"] = login
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(ASK), *words],
         cwd=ROOT,
@@ -98,17 +100,17 @@ def test_a_run_of_a_dead_machine_does_not_cancel_the_next_and_a_living_one_does(
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))  # what a killed run leaves there
     with started(tmp_path, deployments=deploy) as running:
         ask(running, home, "start", "dead")
-        wait_for(lambda: begun(tmp_path), seconds=120)
+        wait_for(lambda: begun(tmp_path), seconds=300)
         assert ask(running, home, "look") == ({"dead": "RUNNING"}, 1)
         die(running, begun(tmp_path)[0])
     with started(tmp_path, deployments=deploy) as running:
         assert ask(running, home, "look") == ({"dead": "CRASHED"}, 0)
         ask(running, home, "start", "living")
-        wait_for(lambda: len(begun(tmp_path)) == 2, seconds=120)
+        wait_for(lambda: len(begun(tmp_path)) == 2, seconds=300)
         ask(running, home, "start", "too-soon")
-        wait_for(lambda: ask(running, home, "look")[0]["too-soon"] == "CANCELLED", seconds=120)
+        wait_for(lambda: ask(running, home, "look")[0]["too-soon"] == "CANCELLED", seconds=300)
         states, slots = ask(running, home, "look")
         assert (states["living"], slots) == ("RUNNING", 1)
         (tmp_path / "enough").touch()
-        wait_for(lambda: ask(running, home, "look")[1] == 0, seconds=60)
+        wait_for(lambda: ask(running, home, "look")[1] == 0, seconds=300)
         assert ask(running, home, "look")[0]["living"] == "COMPLETED"
