@@ -128,6 +128,12 @@ class Lab:
             return str(ledger.get("prefect", ""))
         return ""
 
+    def login(self) -> tuple[str, str]:
+        """Return the name and the password that Prefect's server asks for."""
+        text = (self.root / "artifacts" / "secrets" / "prefect").read_text().strip()
+        name, _, password = text.partition(":")
+        return name, password
+
     def family(self) -> list[psutil.Process]:
         """Return `up` and all that it started."""
         if self.process is None:
@@ -193,11 +199,12 @@ def wait(condition, *, seconds: float = PATIENCE) -> None:  # type: ignore[no-un
 class Clock:
     """Asks Prefect's server for nights; one that is busy (503) is asked again."""
 
-    def __init__(self, address: str) -> None:
-        """Connect to a server."""
+    def __init__(self, lab: Lab) -> None:
+        """Connect to the server of a lab."""
         import httpx
 
-        self.client = httpx.Client(base_url=f"{address}/api", timeout=120.0)
+        address = f"{lab.address()}/api"
+        self.client = httpx.Client(base_url=address, auth=lab.login(), timeout=120.0)
 
     def begin(self) -> str:
         """Ask for a night now; returns the id of its flow run."""
@@ -228,7 +235,7 @@ def runner(lab: Lab, run: str) -> Iterator[psutil.Process]:
 
 def one_night(lab: Lab, number: int, kill: str) -> Night:
     """Have a night, with a kill in its middle where one is due; the next start is up to `lab`."""
-    began, clock = time.monotonic(), Clock(lab.address())
+    began, clock = time.monotonic(), Clock(lab)
     run = clock.begin()
     wait(lambda: clock.state(run) in (*ENDED, "RUNNING"))
     if kill:
@@ -236,7 +243,7 @@ def one_night(lab: Lab, number: int, kill: str) -> Night:
     if kill == "machine":
         lab.lose_power()
         lab.switch_on()
-        clock = Clock(lab.address())
+        clock = Clock(lab)
     elif kill == "run":
         for process in list(runner(lab, run)):
             with contextlib.suppress(psutil.NoSuchProcess):
