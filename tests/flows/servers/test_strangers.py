@@ -4,6 +4,7 @@ Shown to work against a server of Prefect as its own command starts it, and to f
 """
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -62,7 +63,10 @@ def test_whoever_reaches_an_open_server_of_prefect_runs_commands(prefect_api, pl
         wait_for((place / "taken").exists, seconds=240)
     finally:
         worker.terminate()
-        worker.wait(600)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # one that waits for a run to end
+            worker.wait(60)
+        worker.kill()
+        worker.wait()
 
 
 @pytest.mark.slow
