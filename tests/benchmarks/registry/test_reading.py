@@ -7,7 +7,7 @@ import pytest
 from benchmarks.registry import reading
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_reading_takes_at_most_three_times_a_package_beside_it(tmp_path: Path) -> None:
     folders = reading.write_cases(tmp_path)
     assert len(folders) == 16
