@@ -6,6 +6,7 @@ there is touched. What was there stays beside it under another name. A database 
 must be empty, is filled in one transaction just before that.
 """
 
+import itertools
 import os
 import shutil
 from dataclasses import dataclass
@@ -124,10 +125,16 @@ def _swap(staged: Path, state: Path) -> Path | None:
     """Rename what was restored to the state; returns where what was there is now."""
     aside = None
     if state.exists() and any(state.iterdir()):
-        aside = state.with_name(f"{state.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%S}")
+        aside = _unused(state.with_name(f"{state.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%S}"))
         state.rename(aside)
     elif state.exists():
         state.rmdir()
     staged.rename(state)
     sync(state.parent)
     return aside
+
+
+def _unused(path: Path) -> Path:
+    """Return a path where nothing is: two restores may fall into one second."""
+    numbered = (path.with_name(f"{path.name}-{number}") for number in itertools.count(2))
+    return next(each for each in itertools.chain([path], numbered) if not each.exists())

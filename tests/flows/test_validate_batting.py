@@ -48,7 +48,7 @@ def register(rig, place, seed):
     folder = place / str(seed)
     folder.mkdir()
     file = written(folder, 200, seed)
-    result = result_of(file, folder / "out", seed=seed)
+    result = result_of(file, folder / "out", seed=seed, name=NAME)
     published = publish.publish_batter(rig.tracker, NAME, folder / "out", result)
     return published.result["registered"]["version"], file
 

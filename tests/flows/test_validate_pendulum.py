@@ -1,6 +1,7 @@
 """Validating a pendulum's posterior: promoted, refused and rolled back, by its own recordings."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -50,7 +51,7 @@ def register(rig, place, seed):
     folder = place / str(seed)
     folder.mkdir()
     file = posteriors.recorded(folder, 0.6, seed)
-    made = posteriors.package(rods.draws(20 + 10 * seed), [file])
+    made = replace(posteriors.package(rods.draws(20 + 10 * seed), [file]), name=NAME)
     packages.write_package(folder / "package", made, reader=READER)
     result = RESULT | {"files": {str(file): 241}}
     published = publish.publish_posterior(rig.tracker, NAME, folder, result, kind=PENDULUM)

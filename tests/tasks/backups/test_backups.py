@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sqlite3
+from datetime import datetime
 
 import pytest
 
@@ -142,6 +143,23 @@ def test_a_backup_never_overwrites_and_a_state_that_is_not_empty_stays(state, tm
     assert (done.aside / "mine").read_text() == "mine" and not (state / "mine").exists()
     assert tree(tmp_path / "monday") == before
     assert int(found()[0][CHAMPION]) == 2
+
+
+def test_restores_within_one_second_each_keep_what_was_there(state, tmp_path, monkeypatch):
+    class Stopped(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls(2026, 11, 26, tzinfo=tz)
+
+    monkeypatch.setattr(restore, "datetime", Stopped)
+    backup.make(tmp_path / "monday")
+    place = tmp_path / "lab" / "state"
+    for number in range(3):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"mine-{number}").write_text("mine")
+        restored = restore.put_back(tmp_path / "monday", place, replace=True)
+        assert (restored.aside / f"mine-{number}").exists()
+    assert len(list(place.parent.glob("state.before-*"))) == 3
 
 
 def test_too_little_space_is_said_before_anything_is_written(state, tmp_path, monkeypatch):

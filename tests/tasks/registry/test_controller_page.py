@@ -37,11 +37,8 @@ def run(program, address):
 
 
 @pytest.mark.slow
-def test_it_meets_the_ball_runs_on_the_last_good_package_and_stops_without_one(
-    program, tmp_path, package
-):
-    made(tmp_path / "package", 0.85)
-    registry = Registry(("1", tmp_path / "package"), registered=time.time() - DAY)
+def test_it_meets_the_ball_runs_on_the_last_good_package_and_stops_without_one(program, tmp_path):
+    registry = Registry(("1", made(tmp_path / "package", 0.85)), registered=time.time() - DAY)
     with serving(registry) as address:
         first = run(program, address)
     assert first.returncode == 0, first.stderr
@@ -82,9 +79,9 @@ def follow(program, address, swap):
 
 
 @pytest.mark.slow
-def test_it_follows_the_champion_while_it_runs(program, tmp_path, package):
+def test_it_follows_the_champion_while_it_runs(program, tmp_path):
     """Once swapped, two bounces are met as by a program that knew the new champion alone."""
-    first, second = (made(package, tmp_path / f"{e}", e) for e in (0.85, 0.6))
+    first, second = (made(tmp_path / f"{e}", e) for e in (0.85, 0.6))
     registry = Registry(("1", first), registered=time.time() - DAY)
 
     def swap(kept):

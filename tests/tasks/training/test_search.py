@@ -85,6 +85,7 @@ def test_other_databases_and_passwords_are_refused_without_being_shown(address) 
 
 PROGRAM = """
 import sys, time
+from pathlib import Path
 from ricochet.tasks.general_settings import Search
 from ricochet.tasks.training import search, trials
 from tests.tasks.training import test_search
