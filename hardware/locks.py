@@ -27,8 +27,11 @@ def rig_lock(name: str, folder: Path | None = None) -> Path:
 
 
 @contextmanager
-def hold(path: Path) -> Iterator[None]:
+def hold(path: Path) -> Iterator[int]:
     """Hold the lock on a file or a folder for the length of a `with` block.
+
+    Yields the descriptor that holds it. A process that inherits it holds the lock as well, until
+    it ends: beyond the block, and beyond the end of this process.
 
     Args:
         path: An existing folder, or a file, which is made where it is missing.
@@ -42,7 +45,7 @@ def hold(path: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise BusyError(f"{path}: in use by another process, wait for it to end") from error
-        yield
+        yield handle
     finally:
         os.close(handle)
 

@@ -25,6 +25,7 @@ PREFECT, MLFLOW_ADMIN, MLFLOW_READER = "prefect", "mlflow-admin", "mlflow-contro
 """Files of `name:password`, beside `pgpass` for databases."""
 PGPASS, SESSION_KEY, AUTH = "pgpass", "mlflow-session-key", "mlflow-auth.ini"
 SERVER_LOGIN, CLIENT_LOGIN = "PREFECT_SERVER_API_AUTH_STRING", "PREFECT_API_AUTH_STRING"
+LEASES = "prefect.server.concurrency.lease_storage.filesystem"
 QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "true",
@@ -141,8 +142,13 @@ def _mlflow_login(lab: Lab, folder: Path) -> dict[str, str]:
 
 
 def _of_prefect(lab: Lab, prefect: str, keep: Keep) -> dict[str, str]:
-    """Pages ask where they came from; a page of another origin is given no answer to read."""
+    """Pages ask where they came from; a page of another origin is given no answer to read.
+
+    Leases of slots lie in files: were they in memory, a server that is started anew would know
+    none, and the runs that hold one would be ended.
+    """
     found = {
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES,
         "PREFECT_UI_API_URL": "/api",
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": prefect,
         "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",

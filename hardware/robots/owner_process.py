@@ -33,8 +33,11 @@ class _Child:
         self.process.kill()
 
 
-def launch() -> tuple[socket.socket, OwnerProcess]:
+def launch(*inherited: int) -> tuple[socket.socket, OwnerProcess]:
     """Start `owner` as a process of its own session, which no terminal's signal reaches.
+
+    Args:
+        inherited: Descriptors that stay open in it until it ends.
 
     Returns:
         This side of the connection, and the process.
@@ -43,7 +46,7 @@ def launch() -> tuple[socket.socket, OwnerProcess]:
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "ricochet.hardware.robots.owner", str(theirs.fileno())],
-            pass_fds=(theirs.fileno(),),
+            pass_fds=(theirs.fileno(), *inherited),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             start_new_session=True,

@@ -45,6 +45,7 @@ class WatchedArm:
         workspace: Workspace,
         *,
         limits: Limits | None = None,
+        lock: int | None = None,
     ) -> None:
         """Start the owner and wait until the arm is there, at rest.
 
@@ -52,6 +53,8 @@ class WatchedArm:
             driver: What opens the arm in the owner's process.
             workspace: Where targets may lie.
             limits: How long anything may take; the standard ones when absent.
+            lock: Descriptor of `locks.hold` that the owner holds too: as long as it may still
+                command the arm nobody else can take it, even after this process has died.
 
         Raises:
             BadInput: What the driver refuses, or a driver that does not open the arm in time.
@@ -64,7 +67,7 @@ class WatchedArm:
         self._answers: dict[int, Future[Refusal | None]] = {}
         self._ended, self._over = threading.Event(), threading.Event()
         self._closing, self._failing = False, threading.Lock()
-        end, self._process = owner_process.launch()
+        end, self._process = owner_process.launch(*(() if lock is None else (lock,)))
         self._channel = Channel(end, sends=messages.TO_OWNER, receives=messages.TO_CLIENT)
         try:
             first = self._opened()

@@ -25,6 +25,7 @@ NO_PAGE = "127.0.0.1:0"
 CONFIG = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
+    "distributed.worker.profile.enabled": False,  # looks at the job's stack 100 times a second
     "distributed.scheduler.worker-saturation": 1.0,  # no job waits at a worker: a loss costs one
 }
 WAIT, START = 30.0, 300.0

@@ -289,7 +289,7 @@ def _journal(partial: Path, index: int) -> Path:
     return partial / f"take-{index:04d}.journal"
 
 
-def _device(recorder: Recorder, folder: Path | None) -> AbstractContextManager[None]:
+def _device(recorder: Recorder, folder: Path | None) -> AbstractContextManager[object]:
     """Return the lock on the rig; a simulated one needs none."""
     if not recorder.exclusive:
         return nullcontext()

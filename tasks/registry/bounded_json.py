@@ -1,5 +1,8 @@
 """JSON from outside, read within bounds: of bytes, of values, of levels, and of numbers.
 
+By the standard library alone, since a controller loads packages without pydantic;
+`storage.checked_json` reads files into dataclasses.
+
 Parsed, a value takes some sixty bytes: text of `LARGEST_TEXT` and `MOST_VALUES` takes 8 MB at most.
 """
 

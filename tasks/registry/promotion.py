@@ -126,7 +126,7 @@ def refuse_rolled_back(registered: Registered) -> None:
         raise RolledBackError(registered.where, found, expected)
 
 
-def lock() -> AbstractContextManager[None]:
+def lock() -> AbstractContextManager[object]:
     """Keep other processes from promoting while a block runs; BusyError if one does."""
     return locks.hold(output_folder(promotion_log.place().parent))
 

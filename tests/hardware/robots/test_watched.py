@@ -5,6 +5,7 @@ processes share. Times are asserted generously, for machines under load; `python
 benchmarks.bouncing_ball.watched_arm` prints them.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from ricochet.hardware import locks
 from ricochet.hardware.robots import owner_process
 from ricochet.hardware.robots.messages import Driver, Limits
 from ricochet.hardware.robots.paddle_arm import Refusal
@@ -339,6 +341,39 @@ def test_an_arm_whose_client_dies_or_pauses_is_stopped_and_closed(lab, number):
         assert not [row for row in lab.events("sent") if row["time"] > stop["time"]]
         client.kill()
     assert lab.wait("close") and gone(stop["pid"])
+
+
+LOCKED = """
+import sys, time
+from pathlib import Path
+from ricochet.hardware import locks
+from ricochet.hardware.robots.messages import Driver
+from ricochet.hardware.robots.watched import WatchedArm
+from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
+settings = {"log": sys.argv[2], "fault": "hold close", "held": 1.0}
+with locks.hold(Path(sys.argv[3])) as lock:
+    arm = WatchedArm(Driver(sys.argv[1], settings), Workspace(), lock=lock)
+    print("held", flush=True)
+    time.sleep(60.0)
+"""
+
+
+@pytest.mark.slow
+def test_the_lock_of_a_client_that_died_is_held_until_its_arm_is_let_go(lab, tmp_path):
+    words, lock = [FAKES, str(lab.log), str(tmp_path / "lock")], tmp_path / "lock"
+    command = [sys.executable, "-c", LOCKED, *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
+        assert client.stdout.readline() == "held\n"
+        client.kill()
+    (closing,) = lab.wait("hang")
+    assert not free(lock)
+    assert lab.wait("close") and gone(closing["pid"]) and until(lambda: free(lock))
+
+
+def free(lock):
+    with contextlib.suppress(locks.BusyError), locks.hold(lock):
+        return True
+    return False
 
 
 def test_a_simulated_arm_behind_it_is_moved_and_watched_as_ever(rig):

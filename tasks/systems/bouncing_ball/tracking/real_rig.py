@@ -81,10 +81,12 @@ def held(rig: RealRig) -> Iterator[WatchedArm]:
     it was when it was checked, `BusyError` if another process uses the robot or the card.
     """
     with ExitStack() as stack:
-        for name in (f"robot-{rig.host}", CARD):
+        robot, _ = (
             stack.enter_context(locks.hold(locks.rig_lock(name)))
+            for name in (f"robot-{rig.host}", CARD)
+        )
         driver = ur_driver.driver(rig.host, rig.workspace, base=rig.base, armed=True)
-        arm = WatchedArm(driver, rig.workspace)
+        arm = WatchedArm(driver, rig.workspace, lock=robot)
         stack.callback(arm.close)
         yield arm
 
