@@ -5,7 +5,8 @@
 A scheduler and workers run as processes of their own, on this machine. The same sessions are
 inferred in this process, by one worker, by all, and by all while all but one are killed (SIGKILL).
 Printed: seconds, the speed-up over one worker beside the processors that there are, how many jobs
-were begun again, and whether all results are those of this process bit for bit.
+were begun again (one a kill at most), and whether all results are those of this process bit for
+bit.
 """
 
 import argparse
@@ -16,6 +17,8 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from subprocess import Popen
+from threading import Thread
 
 import torch
 
@@ -72,8 +75,11 @@ def run(
     return seconds, digest.hexdigest(), count
 
 
-def killing(processes: Sequence[object], of: int) -> Progress:
-    """Kill processes one after the other as jobs are done, evenly over the first two thirds."""
+def killing(processes: Sequence[Popen[bytes]], of: int) -> Progress:
+    """Kill processes one after the other as jobs are done, evenly over the first two thirds.
+
+    In a thread: who takes the results does not wait for it.
+    """
     left = list(processes)
     steps = [
         max(1, round(of * 2 / 3 * (number + 1) / (len(left) + 1))) for number in range(len(left))
@@ -82,7 +88,7 @@ def killing(processes: Sequence[object], of: int) -> Progress:
     def report(done: int, total: int) -> None:
         while steps and done >= steps[0]:
             steps.pop(0)
-            cluster_processes.kill(left.pop())
+            Thread(target=cluster_processes.kill, args=(left.pop(),)).start()
 
     return report
 

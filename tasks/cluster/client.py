@@ -69,14 +69,14 @@ class Cluster:
         coming = as_completed(list(places), loop=client.loop)
         seen = looked = time.monotonic()
         while places:
-            for future in coming.next_batch(block=False) if coming.has_ready() else ():
-                try:
-                    result = self._result(future, places[future])
-                except _LostError:  # with its worker: it is made again
-                    self._check(client)
-                    coming.add(future)
-                    continue
-                yield places.pop(future), result
+            ready = coming.next_batch(block=False) if coming.has_ready() else ()
+            fetched, lost, failure = self._fetched(ready, places)
+            yield from fetched
+            if failure is not None:
+                raise failure
+            for future in lost:  # with their worker: they are made again
+                self._check(client)
+                coming.add(future)
             time.sleep(PERIOD)
             now = time.monotonic()
             if now > looked + LOOK:
@@ -85,6 +85,27 @@ class Cluster:
             if now > seen + self.compute.patience:
                 found = f"no worker at {self.compute.address} for {self.compute.patience:g} s"
                 raise RuntimeError(f"{found}; {GONE}")
+
+    def _fetched(
+        self, ready: Sequence[Any], places: dict[Any, int]
+    ) -> tuple[list[tuple[int, Any]], list[Any], Exception | None]:
+        """Fetch results at once, since whoever takes the first may be long about it.
+
+        Returns:
+            Results with their places, futures whose results are lost, and the first failure.
+        """
+        fetched: list[tuple[int, Any]] = []
+        lost: list[Any] = []
+        for future in ready:
+            try:
+                result = self._result(future, places[future])
+            except _LostError:
+                lost.append(future)
+            except Exception as error:
+                return fetched, lost, error
+            else:
+                fetched.append((places.pop(future), result))
+        return fetched, lost, None
 
     def _result(self, future: Any, place: int) -> Any:
         """Return the result of a job that has ended, or raise why there is none."""

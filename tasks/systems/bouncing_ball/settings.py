@@ -79,7 +79,7 @@ class Density:
 
     simulations: Simulations
     hidden: Units
-    components: Annotated[int, Interval(ge=1, le=100)]
+    components: Annotated[int, Interval(ge=1, le=32)]
     epochs: Epochs
     batch: Batch
     learning_rate: Rate
