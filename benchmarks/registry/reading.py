@@ -91,7 +91,7 @@ def write_cases(place: Path) -> dict[str, Path]:
     most = LARGEST_FILE // 8 // 18 - 100
     widest = draws(most, 16)
     packages.write_package(place / "draws, largest", widest, reader=model_packages.READER)
-    numbers = LARGEST_FILE // 8 - 1000
+    numbers = LARGEST_FILE // 8 - 20_000  # what a sound one holds lies beside
     for name, arrays in _hostile(numbers).items():
         packages.write_package(place / name, grid(), reader=GRID)
         _replace(place / name, "posterior.safetensors", packages._serialized(arrays))

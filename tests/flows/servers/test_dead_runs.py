@@ -1,17 +1,12 @@
 """A run whose machine died does not block the next: what it held is freed when servers are up."""
 
 import contextlib
-import json
-import os
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
-from tests.checkouts import ROOT, python_path
 from tests.flows.harness import guard_of, started, wait_for
 
 BUSY = '''"""A flow that goes on until a file is there."""
@@ -42,33 +37,25 @@ deployments:
     parameters: {path: %s/begun}
     concurrency_limit: {limit: 1, collision_strategy: CANCEL_NEW}
 """
-ASK = """
-import json, sys
-from prefect.client.orchestration import get_client
-with get_client(sync_client=True) as client:
-    deployment = client.read_deployment_by_name("busy/busy")
-    if sys.argv[1] == "start":
-        client.create_flow_run_from_deployment(deployment.id, name=sys.argv[2])
-    states = {run.name: run.state.type.value for run in client.read_flow_runs()}
-    print(json.dumps([states, deployment.global_concurrency_limit.active_slots]))
-"""
 
 
-def ask(running, home, *words):
-    """Return the states of all runs by name, and the slots taken; `start NAME` begins one."""
-    login = (home.parent / "state" / "secrets" / "prefect").read_text().strip()
-    settings = {"PREFECT_API_URL": f"{running.prefect}/api", "PREFECT_HOME": str(home)}
-    settings["PREFECT_API_AUTH_STRING"] = login
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(ASK), *words],
-        cwd=ROOT,
-        env=os.environ | settings | {"PYTHONPATH": python_path()},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    states, slots = json.loads(done.stdout.splitlines()[-1])
-    return states, slots
+def ask(running, folder, *, begin=None):
+    """Return the states of all runs by name, and the slots taken; begins one of a name before."""
+    name, _, password = (folder / "state/secrets/prefect").read_text().strip().partition(":")
+    words = {"base_url": f"{running.prefect}/api", "auth": (name, password), "timeout": 60.0}
+    with httpx.Client(**words) as client:
+        found = answer(client.get("/deployments/name/busy/busy"))
+        if begin:
+            given = {"name": begin, "state": {"type": "SCHEDULED"}}
+            answer(client.post(f"/deployments/{found['id']}/create_flow_run", json=given))
+            found = answer(client.get("/deployments/name/busy/busy"))
+        runs = answer(client.post("/flow_runs/filter", json={}))
+    states = {run["name"]: run["state"]["type"] for run in runs}
+    return states, found["global_concurrency_limit"]["active_slots"]
+
+
+def answer(response):
+    return response.raise_for_status().json()
 
 
 def begun(folder):
@@ -91,26 +78,25 @@ def deploy(folder: Path) -> None:
     (folder / "deployments.yaml").write_text(DEPLOYMENTS % (folder, folder))
 
 
-@pytest.mark.proof
+@pytest.mark.slow
 def test_a_run_of_a_dead_machine_does_not_cancel_the_next_and_a_living_one_does(
     tmp_path, monkeypatch
 ):
-    home = tmp_path / "home"
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))  # what a killed run leaves there
     with started(tmp_path, deployments=deploy) as running:
-        ask(running, home, "start", "dead")
+        ask(running, tmp_path, begin="dead")
         wait_for(lambda: begun(tmp_path), seconds=300)
-        assert ask(running, home, "look") == ({"dead": "RUNNING"}, 1)
+        assert ask(running, tmp_path) == ({"dead": "RUNNING"}, 1)
         die(running, begun(tmp_path)[0])
     with started(tmp_path, deployments=deploy) as running:
-        assert ask(running, home, "look") == ({"dead": "CRASHED"}, 0)
-        ask(running, home, "start", "living")
+        assert ask(running, tmp_path) == ({"dead": "CRASHED"}, 0)
+        ask(running, tmp_path, begin="living")
         wait_for(lambda: len(begun(tmp_path)) == 2, seconds=300)
-        ask(running, home, "start", "too-soon")
-        wait_for(lambda: ask(running, home, "look")[0]["too-soon"] == "CANCELLED", seconds=300)
-        states, slots = ask(running, home, "look")
+        ask(running, tmp_path, begin="too-soon")
+        wait_for(lambda: ask(running, tmp_path)[0]["too-soon"] == "CANCELLED", seconds=300)
+        states, slots = ask(running, tmp_path)
         assert (states["living"], slots) == ("RUNNING", 1)
         (tmp_path / "enough").touch()
-        wait_for(lambda: ask(running, home, "look")[1] == 0, seconds=300)
-        assert ask(running, home, "look")[0]["living"] == "COMPLETED"
+        wait_for(lambda: ask(running, tmp_path)[1] == 0, seconds=300)
+        assert ask(running, tmp_path)[0]["living"] == "COMPLETED"

@@ -20,7 +20,7 @@ from tests.flows.servers.test_strangers import stranger
 NAME = "ball-table"
 
 
-@pytest.mark.proof
+@pytest.mark.slow
 def test_a_lab_on_postgresql_runs_flows_and_hands_packages_to_who_may_read(
     place,
     package,
