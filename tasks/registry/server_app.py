@@ -3,7 +3,9 @@
 MLflow 3 also answers, on loopback without any question, an assistant that runs shell commands for a
 language model of whose choice the caller decides, a gateway and webhooks that call other hosts, and
 jobs. So only what is listed here is passed on, all else is 404; and a page of another origin, of
-another port of this machine too, is 403, whatever a browser sends along. `uvicorn --factory` makes
+another port of this machine too, is 403, whatever a browser sends along. The account of controllers
+reads and does nothing else, its own password included. Files are those of the server's store alone
+(`server_confinement`). `uvicorn --factory` makes
 the application; it reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its
 command line knows, so that no address or password is among the arguments of a process.
 """
@@ -12,8 +14,10 @@ import os
 import re
 import urllib.parse
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
+
+from ricochet.tasks.registry.server_confinement import confine
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -32,6 +36,10 @@ OPEN = re.compile(
     rf"|/signup|/(?:ajax-)?api/[23]\.0/mlflow/(?:{AREAS})(?:/.*)?"
     r"|/(?:ajax-)?api/2\.0/mlflow-artifacts/artifacts(?:/.*)?"
 )
+READS = re.compile(r".*/(?:search|search-datasets|get-history-bulk.*)|/graphql")
+"""What is asked by POST and changes nothing."""
+KEPT = re.compile(r".*/logged-models(?:/.*)?")
+"""Nothing of Ricochet's; MLflow lets whoever has one change those of others."""
 ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
 READER = "RICOCHET_READER"
 """Variable of the environment: name and password of the account that may only read."""
@@ -54,6 +62,10 @@ class Reduced:
             await _refuse(send, 404, b"not offered here\n")
         elif not is_own_page(dict(scope["headers"])):
             await _refuse(send, 403, b"not for pages of other origins\n")
+        elif changes(scope) and KEPT.fullmatch(scope["path"]):
+            await _refuse(send, 404, b"not offered here\n")
+        elif changes(scope) and may_only_read(scope["headers"]):
+            await _refuse(send, 403, b"this account reads\n")
         else:
             await self.application(scope, receive, send)
 
@@ -68,6 +80,25 @@ def is_own_page(headers: Mapping[bytes, bytes]) -> bool:
     origin = headers.get(b"origin", b"").decode("latin-1")
     own = urllib.parse.urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
     return not origin or own or origin in os.environ.get(ORIGINS, "").split(",")
+
+
+def changes(scope: Scope) -> bool:
+    """Tell whether a request may change something."""
+    asks = scope["method"] in ("GET", "HEAD", "OPTIONS")
+    reads = scope["method"] == "POST" and READS.fullmatch(scope["path"]) is not None
+    return not (asks or reads)
+
+
+def may_only_read(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Tell whether a request is of the account that reads, or of more than one at once."""
+    from werkzeug.datastructures import Authorization
+
+    reader = os.environ.get(READER, "").partition(":")[0]
+    stated = [value for name, value in headers if name.lower() == b"authorization"]
+    if not reader or not stated:
+        return False
+    found = Authorization.from_header(stated[0].decode("latin-1"))
+    return len(stated) > 1 or found is None or found.username in (reader, None)
 
 
 async def _refuse(send: Send, status: int, text: bytes) -> None:
@@ -91,6 +122,7 @@ def create_app() -> Reduced:
     from mlflow.server import handlers
 
     handlers.initialize_backend_stores(store, store, "mlflow-artifacts:/")
+    confine(destination)
     return Reduced(_asking() if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else _unasking())
 
 
@@ -107,6 +139,8 @@ def _asking() -> Application:
 
     found = auth.create_app()
     name, _, password = os.environ.get(READER, "").partition(":")
-    if name and not auth.store.has_user(name):
+    if name and auth.store.has_user(name):
+        auth.store.update_user(name, password=password)
+    elif name:
         auth.store.create_user(name, password)
     return found

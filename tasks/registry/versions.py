@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlflow.artifacts import download_artifacts
+from mlflow.artifacts import download_artifacts, list_artifacts
 from mlflow.entities.model_registry import ModelVersion
 from mlflow.exceptions import MlflowException
 
@@ -19,13 +19,23 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.nearest_name import did_you_mean
 from ricochet.tasks.registry import signatures, version_page
 from ricochet.tasks.registry.aliases import CANDIDATE
+from ricochet.tasks.registry.bounded_json import LARGEST_TEXT
 from ricochet.tasks.registry.kinds import PackageKind, Reader
-from ricochet.tasks.registry.packages import Package, read_package
+from ricochet.tasks.registry.packages import (
+    LARGEST_FILE,
+    LARGEST_REFERENCE,
+    Package,
+    read_package,
+)
 from ricochet.tasks.registry.pointers import DIGEST
 from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.registry.server_confinement import is_within
 from ricochet.tasks.storage.files import sha256, write_json
 
 FOLDER = "package"
+SERVED = ("mlflow-artifacts:/", "runs:/")
+MOST_FILES, LARGEST = 5, LARGEST_FILE + LARGEST_REFERENCE + 3 * LARGEST_TEXT
+"""Of a package, with its signature; and bytes of all together."""
 ABSENT = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 """How MLflow says that there is no such name, or no such alias of a name."""
 
@@ -148,12 +158,25 @@ def _fetch(
 ) -> tuple[Package, str]:
     """Download and verify a version; returns it and the digest of its manifest."""
     source = tracker.client.get_model_version_download_uri(registered.name, registered.version)
+    _check_source(tracker, source, registered.where)
     with tempfile.TemporaryDirectory() as place:
         found = download_artifacts(artifact_uri=source, dst_path=place, tracking_uri=tracker.uri)
         package = read_package(Path(found), reader=reader, name=registered.name)
         if key is not None:
             signatures.verify(Path(found), reader, key)
         return package, sha256(Path(found, reader.manifest))
+
+
+def _check_source(tracker: Tracker, source: str, where: str) -> None:
+    """Refuse files of another store, and what is no package by its size, before any is fetched."""
+    local = tracker.artifacts is None or is_within(source, tracker.artifacts)
+    if not (source.startswith(SERVED) or (source.startswith(("/", "file:")) and local)):
+        raise BadInput(f"{where}: source", source, "files of the registry's own store")
+    found = list_artifacts(artifact_uri=source, tracking_uri=tracker.uri)
+    size = sum(each.file_size or 0 for each in found)
+    if any(each.is_dir for each in found) or len(found) > MOST_FILES or size > LARGEST:
+        found_there = f"{len(found)} files and folders of {size} bytes"
+        raise BadInput(where, found_there, f"at most {MOST_FILES} files of {LARGEST} bytes")
 
 
 def _find_version(tracker: Tracker, name: str, run_id: str) -> ModelVersion | None:

@@ -6,7 +6,6 @@ import pytest
 
 from benchmarks.registry import reading
 
-
 SOUND = ("grid, largest", "draws, largest", "grid, JSON as wide as may be")
 HOSTILE = ("a table of 64 MiB", "draws of 64 MiB", "a header of many arrays", "wide JSON")
 """Of those that the benchmark prints: each is read by a process of its own."""

@@ -87,6 +87,15 @@ def reads(address, secrets, folder, monkeypatch):
     interface = f"{address}/api/2.0/mlflow/registered-models/alias"
     run = source.resolve(NAME, POSTERIOR.load_reader()).run
     upload = f"{address}/ajax-api/2.0/mlflow/upload-artifact?run_uuid={run}&path=package/a"
+    mlflow = f"{address}/api/2.0/mlflow"
+    renewed = {"username": environments.READER, "password": "a password of 1's own"}
+    changed = (
+        ("POST", f"{mlflow}/registered-models/create", {"name": "ping-pong-table"}),
+        ("POST", f"{mlflow}/experiments/create", {"name": "calibrate"}),
+        ("PATCH", f"{mlflow}/users/update-password", renewed),
+    )
     for login, status in ((logins.header(source.login), 403), ({}, 401)):
+        for method, asked, body in changed:
+            assert attacker.ask(asked, body=body, headers=login, method=method)[0] == status
         assert attacker.ask(interface, body=alias, headers=login)[0] == status
         assert attacker.ask(upload, body=alias, headers=login)[0] == status

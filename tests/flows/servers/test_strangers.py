@@ -90,6 +90,11 @@ def test_nobody_without_the_password_starts_a_flow_or_sees_the_password(place):
             attacker.ask(f"{api}/work_pools/compute", headers={"Authorization": "Basic x"})[0]
             == 401
         )
+        own = tempfile.mkdtemp(dir="/tmp")
+        Path(own).chmod(0o777)
+        target = str(place / "state" / "secrets" / "prefect")
+        assert stranger("place", running.mlflow, own, target) == [403, 0]
+        shutil.rmtree(own)
         wait_for((place / "ticks").exists, seconds=240)  # flows ran, and what they keep is there
         seen = stranger("spy", "", str(place), given=token)
         assert seen == [] or os.geteuid() != 0

@@ -1,10 +1,11 @@
 """What MLflow's server still answers: runs, files and models, and nothing that runs or calls."""
 
 import asyncio
+import base64
 
 import pytest
 
-from ricochet.tasks.registry.server_app import ORIGINS, Reduced, is_open, is_own_page
+from ricochet.tasks.registry.server_app import ORIGINS, READER, Reduced, is_open, is_own_page
 
 USED = [
     "/",
@@ -74,10 +75,52 @@ def answers(scope):
     return sent, asked
 
 
+def asks(method, path, login=None, *more):
+    """Return the status of a refusal, or None where a request is passed on."""
+    stated = [] if login is None else [(b"authorization", b"Basic " + base64.b64encode(login))]
+    scope = {"type": "http", "path": path, "method": method, "headers": [*stated, *more]}
+    sent, asked = answers(scope)
+    return None if asked else sent[0]["status"]
+
+
+def test_the_account_of_controllers_reads_and_does_nothing_else(monkeypatch):
+    monkeypatch.setenv(READER, "controller:secret")
+    area, theirs, other = "/api/2.0/mlflow", b"controller:secret", b"admin:x"
+    for method, path in (
+        ("POST", "registered-models/create"),
+        ("POST", "registered-models/alias"),
+        ("DELETE", "registered-models/alias"),
+        ("PATCH", "users/update-password"),
+        ("POST", "runs/create"),
+        ("POST", "artifacts/search/../create"),
+    ):
+        assert asks(method, f"{area}/{path}", theirs) == 403
+        assert asks(method, f"{area}/{path}", other) is None
+        assert asks(method, f"{area}/{path}") is None  # MLflow asks who it is
+        assert asks(method, f"{area}/{path}", other, (b"Authorization", b"Basic x")) == 403
+    assert asks("PUT", "/api/2.0/mlflow-artifacts/artifacts/1/a", theirs) == 403
+    assert asks("POST", f"{area}/runs/create", b"\xff") == 403
+    for method, path in (
+        ("GET", "registered-models/alias"),
+        ("GET", "artifacts/list"),
+        ("POST", "runs/search"),
+    ):
+        assert asks(method, f"{area}/{path}", theirs) is None
+
+
+def test_models_that_nobody_uses_are_looked_at_only():
+    assert asks("PATCH", "/api/2.0/mlflow/logged-models/m-1") == 404
+    assert asks("POST", "/api/2.0/mlflow/logged-models") == 404
+    assert asks("POST", "/ajax-api/2.0/mlflow/logged-models/search") is None
+
+
 def test_a_refused_request_never_reaches_the_application():
     sent, asked = answers({"type": "http", "path": "/gateway/a"})
     assert sent[0]["status"] == 404 and asked == []
-    assert answers({"type": "http", "path": "/health", "headers": []}) == ([], ["http"])
+    assert answers({"type": "http", "path": "/health", "headers": [], "method": "GET"}) == (
+        [],
+        ["http"],
+    )
     page = [(b"origin", b"http://localhost:9"), (b"host", b"localhost:5000")]
     sent, asked = answers({"type": "http", "path": "/health", "headers": page})
     assert sent[0]["status"] == 403 and asked == []

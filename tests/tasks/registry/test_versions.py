@@ -102,3 +102,37 @@ def test_the_package_of_another_ball_is_neither_registered_nor_loaded(tracker, t
     tracker.client.create_model_version("ball-e", source=source, run_id=run_id)
     with pytest.raises(BadInput, match="the package of ball-table"):
         versions.load(tracker, versions.Registered("ball-e", "1"), kind=POSTERIOR)
+
+
+def test_a_version_of_another_store_is_refused_before_anything_is_fetched(
+    tracker, tmp_path, package, monkeypatch
+):
+    """As whoever may write to the registry can make one."""
+    package = dataclasses.replace(package, name="ball-elsewhere")
+    packages.write_package(tmp_path / "package", package, reader=GRID)
+    create = tracker.client.create_model_version
+    tracker.client.create_registered_model("ball-elsewhere")
+    monkeypatch.setattr(versions, "download_artifacts", lambda **_: pytest.fail("fetched"))
+    for source in ("s3://bucket/package", str(tmp_path / "package"), "http://page.example/a"):
+        made = create("ball-elsewhere", source=source)
+        with pytest.raises(BadInput, match="expected files of the registry's own store"):
+            versions.load(
+                tracker, versions.Registered("ball-elsewhere", made.version), kind=POSTERIOR
+            )
+
+
+def test_what_is_no_package_by_its_size_is_not_fetched(tracker, tmp_path, package, monkeypatch):
+    package = dataclasses.replace(package, name="ball-large")
+    packages.write_package(tmp_path / "package", package, reader=GRID)
+    made = versions.register(
+        tracker,
+        "ball-large",
+        tmp_path / "package",
+        kind=POSTERIOR,
+        run_id=begin(tracker, "f"),
+        tags={},
+    )
+    monkeypatch.setattr(versions, "download_artifacts", lambda **_: pytest.fail("fetched"))
+    monkeypatch.setattr(versions, "LARGEST", 1000)
+    with pytest.raises(BadInput, match="expected at most 5 files of 1000 bytes"):
+        versions.load(tracker, made, kind=POSTERIOR)

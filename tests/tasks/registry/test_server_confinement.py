@@ -1,0 +1,50 @@
+"""MLflow's server reads and writes in its own store of files, whoever made the experiment."""
+
+import re
+
+import pytest
+
+from ricochet.tasks.registry import server_confinement
+from ricochet.tasks.registry.server_confinement import OWN_SOURCES, is_within
+
+
+def test_only_what_lies_in_the_store_is_within_it(tmp_path):
+    store = tmp_path / "artifacts"
+    (store / "calibrate").mkdir(parents=True)
+    (store / "out").symlink_to("/etc")
+    root = store.as_uri()
+    for place in (f"{root}/calibrate", str(store / "calibrate" / "run" / "artifacts")):
+        assert is_within(place, root)
+    for place in (
+        root, "/etc", f"{root}/../secrets", f"{root}/out/passwd", "file:///", "artifacts/calibrate",
+        "s3://bucket/a", "gs://bucket/a", "mlflow-artifacts:/1", f"{root}s/calibrate", "",
+    ):  # fmt: skip
+        assert not is_within(place, root), place
+    assert not is_within("s3://bucket/a", "s3://bucket")
+
+
+def test_an_experiment_is_placed_by_the_server_and_files_elsewhere_are_not_opened(tmp_path):
+    create = server_confinement._placed(lambda name, place, tags: name)
+    assert create("a") == create("a", "", []) == "a"
+    with pytest.raises(Exception, match="the server's to choose"):
+        create("a", "/etc")
+    opened = server_confinement._served(lambda uri: uri, tmp_path.as_uri())
+    assert opened(f"{tmp_path}/a") == f"{tmp_path}/a"
+    with pytest.raises(Exception, match="outside of the server's store"):
+        opened("/etc")
+
+
+@pytest.mark.parametrize(
+    ("source", "own"),
+    [
+        ("runs:/0123/package", True),
+        ("mlflow-artifacts:/1/0123/artifacts/package", True),
+        ("models:/ping-pong-table/3", True),
+        ("/lab/mlflow/artifacts/calibrate/0123/artifacts/package", True),
+        ("s3://bucket/package", False),
+        ("http://page.example/package", False),
+        ("dbfs:/package", False),
+    ],
+)
+def test_the_source_of_a_version_is_of_the_server(source, own):
+    assert bool(re.search(OWN_SOURCES, source)) == own
