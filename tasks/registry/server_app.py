@@ -4,10 +4,13 @@ MLflow 3 also answers, on loopback without any question, an assistant that runs 
 language model of whose choice the caller decides, a gateway and webhooks that call other hosts, and
 jobs. So only what is listed here is passed on, all else is 404; and a page of another origin, of
 another port of this machine too, is 403, whatever a browser sends along. The account of controllers
-reads and does nothing else, its own password included. Files are those of the server's store alone
-(`server_confinement`). `uvicorn --factory` makes
-the application; it reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its
-command line knows, so that no address or password is among the arguments of a process.
+reads and does nothing else, its own password included, and names in the registry with their
+versions and aliases are the administrator's alone to make and to change. Files are those of the
+server's store alone (`server_confinement`).
+
+`uvicorn --factory` makes the application; it reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI`
+and the others that its command line knows, so that no address or password is among the arguments of
+a process.
 """
 
 import os
@@ -40,9 +43,11 @@ READS = re.compile(r".*/(?:search|search-datasets|get-history-bulk.*)|/graphql")
 """What is asked by POST and changes nothing."""
 KEPT = re.compile(r".*/logged-models(?:/.*)?")
 """Nothing of Ricochet's; MLflow lets whoever has one change those of others."""
+NAMES = re.compile(r".*/(?:registered-models|model-versions)(?:/.*)?")
 ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
-READER = "RICOCHET_READER"
-"""Variable of the environment: name and password of the account that may only read."""
+READER, ADMIN = "RICOCHET_READER", "MLFLOW_AUTH_ADMIN_USERNAME"
+"""Variables of the environment: name and password of the account that may only read, and the
+administrator's name."""
 
 
 class Reduced:
@@ -64,8 +69,8 @@ class Reduced:
             await _refuse(send, 403, b"not for pages of other origins\n")
         elif changes(scope) and KEPT.fullmatch(scope["path"]):
             await _refuse(send, 404, b"not offered here\n")
-        elif changes(scope) and may_only_read(scope["headers"]):
-            await _refuse(send, 403, b"this account reads\n")
+        elif changes(scope) and not may_change(scope["path"], scope["headers"]):
+            await _refuse(send, 403, b"not for this account\n")
         else:
             await self.application(scope, receive, send)
 
@@ -89,16 +94,18 @@ def changes(scope: Scope) -> bool:
     return not (asks or reads)
 
 
-def may_only_read(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Tell whether a request is of the account that reads, or of more than one at once."""
+def may_change(path: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Tell whether an account may change something, as far as that is not MLflow's to say."""
     from werkzeug.datastructures import Authorization
 
     reader = os.environ.get(READER, "").partition(":")[0]
     stated = [value for name, value in headers if name.lower() == b"authorization"]
-    if not reader or not stated:
-        return False
+    if not reader or not stated:  # nobody is asked, or MLflow asks who it is
+        return True
     found = Authorization.from_header(stated[0].decode("latin-1"))
-    return len(stated) > 1 or found is None or found.username in (reader, None)
+    if len(stated) > 1 or found is None or found.username in (reader, None):
+        return False
+    return found.username == os.environ.get(ADMIN) or not NAMES.fullmatch(path)
 
 
 async def _refuse(send: Send, status: int, text: bytes) -> None:

@@ -5,7 +5,7 @@ import base64
 
 import pytest
 
-from ricochet.tasks.registry.server_app import ORIGINS, READER, Reduced, is_open, is_own_page
+from ricochet.tasks.registry.server_app import ADMIN, ORIGINS, READER, Reduced, is_open, is_own_page
 
 USED = [
     "/",
@@ -85,6 +85,7 @@ def asks(method, path, login=None, *more):
 
 def test_the_account_of_controllers_reads_and_does_nothing_else(monkeypatch):
     monkeypatch.setenv(READER, "controller:secret")
+    monkeypatch.setenv(ADMIN, "admin")
     area, theirs, other = "/api/2.0/mlflow", b"controller:secret", b"admin:x"
     for method, path in (
         ("POST", "registered-models/create"),
@@ -106,6 +107,17 @@ def test_the_account_of_controllers_reads_and_does_nothing_else(monkeypatch):
         ("POST", "runs/search"),
     ):
         assert asks(method, f"{area}/{path}", theirs) is None
+
+
+def test_names_of_the_registry_are_the_administrators_alone(monkeypatch):
+    monkeypatch.setenv(READER, "controller:secret")
+    monkeypatch.setenv(ADMIN, "admin")
+    for path in ("registered-models/create", "registered-models/alias", "model-versions/set-tag"):
+        assert asks("POST", f"/api/2.0/mlflow/{path}", b"person:x") == 403
+        assert asks("POST", f"/api/2.0/mlflow/{path}", b"admin:x") is None
+    assert asks("POST", "/api/2.0/mlflow/runs/create", b"person:x") is None
+    monkeypatch.delenv(READER)  # a server without logins
+    assert asks("POST", "/api/2.0/mlflow/registered-models/create", b"person:x") is None
 
 
 def test_models_that_nobody_uses_are_looked_at_only():
