@@ -43,13 +43,19 @@ def make(folder: Path) -> None:
 
 
 def check(folder: Path) -> None:
-    """Refuse a folder that lacks a file, or whose key others may read; `BadInput`."""
+    """Refuse a folder that lacks a file, whose key others may read, or where others may write.
+
+    Whoever may write there can put an authority of their own in its place; `BadInput`.
+    """
     for name in (AUTHORITY, CERTIFICATE, KEY):
         if not (folder / name).is_file():
             raise BadInput(str(folder / name), "no such file", MAKE)
-    found = (folder / KEY).stat()
-    if found.st_uid != os.geteuid():
-        raise BadInput(str(folder / KEY), "a file of another user", "one of yours")
+    for path in (folder, folder / AUTHORITY, folder / CERTIFICATE, folder / KEY):
+        found = path.stat()
+        if found.st_uid != os.geteuid():
+            raise BadInput(str(path), "a file of another user", "one of yours")
+        if stat.S_IMODE(found.st_mode) & 0o022:
+            raise BadInput(str(path), "a place where others may write", f"chmod go-w {path}")
     if stat.S_IMODE(found.st_mode) & 0o077:
         raise BadInput(str(folder / KEY), "a key that others may read", f"chmod 600 {folder / KEY}")
 

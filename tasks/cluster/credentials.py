@@ -18,7 +18,7 @@ def check_address(address: str, where: str) -> None:
         whole = found.scheme == "tls" and found.hostname and found.port
     except ValueError:
         whole = False
-    if not whole or found.path or found.query or "@" in address:
+    if not whole or found.path or found.query or "@" in address or not address.startswith("tls://"):
         raise BadInput(where, repr(address), EXPECTED)
 
 

@@ -37,6 +37,14 @@ def test_a_missing_file_is_named(tmp_path, name) -> None:
         certificates.check(tmp_path / "c")
 
 
+@pytest.mark.parametrize("name", ["", certificates.AUTHORITY])
+def test_where_others_may_write_is_refused(tmp_path, name) -> None:
+    certificates.make(tmp_path / "c")
+    (tmp_path / "c" / name).chmod(0o722 if name == "" else 0o620)
+    with pytest.raises(BadInput, match="others may write"):
+        certificates.check(tmp_path / "c")
+
+
 def test_a_key_that_others_may_read_is_refused(tmp_path) -> None:
     certificates.make(tmp_path / "c")
     certificates.check(tmp_path / "c")
@@ -48,7 +56,7 @@ def test_a_key_that_others_may_read_is_refused(tmp_path) -> None:
 @pytest.mark.parametrize(
     "address",
     ["tcp://127.0.0.1:8786", "127.0.0.1:8786", "tls://", "tls://a", "tls://a:b", "ws://a:1",
-     "inproc://x/1", "tls://u:p@a:1", "tls://a:1/x"],
+     "inproc://x/1", "tls://u:p@a:1", "tls://a:1/x", "TLS://127.0.0.1:8786"],
 )  # fmt: skip
 def test_an_address_that_is_not_encrypted_or_none_is_refused(address) -> None:
     with pytest.raises(BadInput, match=r"tls://HOST:PORT"):
