@@ -5,14 +5,15 @@ the four files of its package, by name and bounded in size; what it answers is c
 reader (ricochet.tasks.registry.champion), not believed.
 """
 
+import contextlib
 import http.client
-import time
-import urllib.error
+import socket
+import threading
 import urllib.parse
-import urllib.request
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.printable_text import one_line
@@ -25,7 +26,6 @@ from ricochet.tasks.registry.pointers import Pointer
 from ricochet.tasks.storage.files import read_regular, sha256
 
 LARGEST_ANSWER = 2**20
-_PART = 2**16
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -57,7 +57,7 @@ class Server:
         address: `http://` and a loopback host, or `https://` and any.
         package: Folder of the package among the files of its run.
         patience: Longest wait for an answer, and for more of it, s.
-        longest: For all of a file, s.
+        longest: For all of an answer, s.
         login: File of the name and password, for a server that asks (`tasks.registry.logins`).
     """
 
@@ -94,18 +94,22 @@ class Server:
             (folder / name).write_bytes(self._read("get-artifact", words, LARGEST_FILE))
 
     def _read(self, path: str, words: dict[str, str], most: int) -> bytes:
-        address = f"{self.address.rstrip('/')}/{path}?{urllib.parse.urlencode(words)}"
-        opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), _NoRedirect()
-        )  # neither a proxy nor a redirect may answer in the server's place
+        """Ask for a path, by no proxy and along no redirect: this address alone may answer."""
+        parts = urllib.parse.urlsplit(self.address)
+        encrypted = parts.scheme == "https"
+        make = http.client.HTTPSConnection if encrypted else http.client.HTTPConnection
+        target = f"{parts.path.rstrip('/')}/{path}?{urllib.parse.urlencode(words)}"
+        headers = {**logins.header(self.login), "Connection": "close"}
         try:
-            request = urllib.request.Request(address, headers=logins.header(self.login))
-            with opener.open(request, timeout=self.patience) as answer:
-                content = _read_within(answer, most, self.longest)
-        except urllib.error.HTTPError as error:
-            raise UnreachableError(f"{self.address}: answer {error.code} to {path}") from error
+            connection = make(parts.netloc.rpartition("@")[2], timeout=self.patience)
+            with contextlib.closing(connection), _ending(connection, self.longest):
+                connection.request("GET", target, headers=headers)
+                answer = connection.getresponse()
+                content = answer.read(most + 1) if answer.status == 200 else b""
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise UnreachableError(f"{self.address}: no answer ({one_line(error)})") from error
+        if answer.status != 200:
+            raise UnreachableError(f"{self.address}: answer {answer.status} to {path}")
         if len(content) > most:
             raise UnreachableError(f"{self.address}: more than {most} bytes from {path}")
         return content
@@ -145,19 +149,31 @@ def _names(reader: Reader, signed: bool) -> tuple[str, ...]:
     return (*names, reader.signature) if signed else names
 
 
-def _read_within(answer: Any, most: int, longest: float) -> bytes:
-    """Read at most a byte more than so many; TimeoutError where a server drips them."""
-    content, end = bytearray(), time.monotonic() + longest
-    while len(content) <= most and (part := answer.read1(min(_PART, most + 1 - len(content)))):
-        content += part
-        if time.monotonic() > end:
-            raise TimeoutError(f"not whole after {longest:g} s")
-    return bytes(content)
+@contextlib.contextmanager
+def _ending(connection: http.client.HTTPConnection, longest: float) -> Iterator[None]:
+    """Connect, and end the connection after so long, s: a server may drip its answer for ever.
 
+    Raises:
+        TimeoutError: It was ended.
+    """
+    connection.connect()
+    ended, stream = threading.Event(), connection.sock
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follow nothing: the address that was given is the one that answers."""
+    def end() -> None:
+        ended.set()
+        with contextlib.suppress(OSError):
+            stream.shutdown(socket.SHUT_RDWR)
 
-    def redirect_request(self, *arguments: Any, **options: Any) -> None:
-        """Refuse."""
-        return
+    timer = threading.Timer(longest, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (OSError, http.client.HTTPException) as error:
+        if ended.is_set():
+            raise TimeoutError(f"not whole after {longest:g} s") from error
+        raise
+    finally:
+        timer.cancel()
+    if ended.is_set():
+        raise TimeoutError(f"not whole after {longest:g} s")

@@ -136,16 +136,46 @@ def test_what_is_no_answer_of_http_is_refused_and_nothing_of_it_is_printed_raw(t
     assert len(said) == 1 and said[0].isprintable() and len(said[0]) < 1000
 
 
-def test_a_server_that_drips_is_left(held, tmp_path):
-    found, registry, said = held
-    whole, spoil = registry.champion[1], registry.spoil
-    registry.champion = ("2", whole)
-    registry.spoil = lambda name, content: spoil(name, content) + b" " * 3 * 2**16
-    source = Server(found._source.address, longest=0.0)
-    slow = Champion(
-        NAME, source, tmp_path / "x", kind=POSTERIOR, oldest=DAY, report_line=said.append
-    )
-    assert not slow.refresh() and "not whole after 0 s" in said[-1]
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"
+DRIPS = {
+    "a hundred and again": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "a header": (b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+    "the content": (HEAD, b" "),
+}
+
+
+@contextlib.contextmanager
+def dripping(first, again):
+    """Answer with something and then, for ever, with little more; yields the address."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        stop = threading.Event()
+
+        def answer():
+            with contextlib.suppress(OSError):
+                talk, _ = listening.accept()
+                with talk:
+                    talk.recv(65536)
+                    talk.sendall(first)
+                    while not stop.wait(0.02):
+                        talk.sendall(again)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            stop.set()
+            thread.join()
+
+
+@pytest.mark.parametrize("what", DRIPS)
+def test_a_server_that_drips_is_left(tmp_path, what):
+    said = []
+    with dripping(*DRIPS[what]) as address:
+        source = Server(address, patience=30.0, longest=0.3)
+        slow = Champion(NAME, source, tmp_path, kind=POSTERIOR, oldest=DAY, report_line=said.append)
+        assert not slow.refresh()
+    assert len(said) == 1 and "not whole after 0.3 s" in said[0]
 
 
 KEPT = (
