@@ -32,6 +32,7 @@ from ricochet.flows import validate as validation
 from ricochet.flows.job_places import jobs_by_settings
 from ricochet.flows.prefect_options import FLOW, RETRIED
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.general_settings import Capture, Nightly
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.recordings.dvc_publish import PublicationError
@@ -182,7 +183,7 @@ class Night:
         except CancelledRun:
             raise
         except Exception as error:
-            line = one_line(error)
+            line = reason(error)
             self.failures.append(f"{part}: {line}")
             _logger().error(self.failures[-1])
             return failed(line)
@@ -199,7 +200,7 @@ class Night:
         try:
             result = validation.validate(name=name, out=out, **self.given)
         except RolledBackError as error:  # until a better one comes: refused, no failure
-            return one_line(error)
+            return reason(error)
         if result["unchanged"]:
             return "champion already"
         return "promoted" if result["promoted"] else "refused by the gate"
@@ -238,7 +239,7 @@ def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], li
         except Exception as error:
             if session in own:
                 raise
-            reasons.append(one_line(error))
+            reasons.append(reason(error))
     return done, reasons
 
 
@@ -278,9 +279,9 @@ def tonight() -> str:
     return f"nightly-{planned:%Y%m%dT%H%M%S}"
 
 
-def one_line(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Return the text of an error in one line, after the name of its type where that is needed."""
-    text = " ".join(str(error).split())
+    text = one_line(" ".join(str(error).split()), longest=1000)
     return text if text and isinstance(error, PLAIN) else f"{type(error).__name__}: {text}"
 
 
