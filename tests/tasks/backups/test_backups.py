@@ -162,6 +162,18 @@ def test_restores_within_one_second_each_keep_what_was_there(state, tmp_path, mo
     assert len(list(place.parent.glob("state.before-*"))) == 3
 
 
+@pytest.mark.parametrize("lay", [os.mkfifo, lambda path: path.symlink_to("made")])
+def test_what_a_stranger_laid_in_place_of_a_lock_is_refused(state, tmp_path, lay):
+    lay(tmp_path / ".monday.lock")
+    with pytest.raises(BadInput, match="a file or a folder of yours"):
+        backup.make(tmp_path / "monday")
+    backup.make(tmp_path / "tuesday")
+    lay(tmp_path / ".new.lock")
+    with pytest.raises(BadInput, match="a file or a folder of yours"):
+        restore.put_back(tmp_path / "tuesday", tmp_path / "new")
+    assert not {"new", "made", "monday"} & {path.name for path in tmp_path.iterdir()}
+
+
 def test_too_little_space_is_said_before_anything_is_written(state, tmp_path, monkeypatch):
     backup.make(tmp_path / "monday")
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
