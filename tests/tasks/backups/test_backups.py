@@ -103,6 +103,17 @@ def test_all_comes_back_after_the_originals_are_destroyed(state, tmp_path, monke
     assert not [name for name in hidden if name.startswith(".")]
 
 
+def test_backups_and_what_is_restored_are_their_owners_alone(state, tmp_path):
+    before = os.umask(0o022)
+    try:
+        backup.make(tmp_path / "monday")
+        restore.put_back(tmp_path / "monday", tmp_path / "new")
+    finally:
+        assert os.umask(before) == 0o022
+    for folder in (tmp_path / "monday", tmp_path / "new"):
+        assert not [path for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077]
+
+
 def test_a_database_is_copied_as_of_one_instant_while_it_is_written(tmp_path):
     source, target = tmp_path / "a.db", tmp_path / "b.db"
     writer = sqlite3.connect(source)
