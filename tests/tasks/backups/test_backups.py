@@ -208,7 +208,35 @@ def rename(folder, name):
     change(folder, lambda content: content["files"].update({name: content["files"].popitem()[1]}))
 
 
+def plant(name):
+    """Have a backup hold a file more, and say so."""
+
+    def planted(folder):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("version: 1")
+        entry = vars(backup.entry_of(folder / name))
+        change(folder, lambda content: content["files"].update({name: entry}))
+
+    return planted
+
+
+STRANGE = (
+    "prefect/logging.yml",
+    "prefect/profiles.toml",
+    "prefect/session.json",
+    "secrets/prefect",
+    "secrets/session.json",
+    "cluster/key.pem",
+    "servers.json",
+    "session.json",
+    "mlflow/more.db",
+    "checkout/setup.py",
+    "a/b/c/d/session.json",
+    ".a/session.json",
+    "nightly/capture/a/take-0000.flac",
+)
 HOSTILE = {
+    **{name: plant(name) for name in STRANGE},
     "a byte changed": lambda f: (f / "registry/promotions.jsonl").write_bytes(
         (f / "registry/promotions.jsonl").read_bytes().replace(b"2", b"3", 1)
     ),
@@ -250,6 +278,24 @@ def test_a_backup_that_is_not_what_it_says_changes_nothing(tmp_path, how):
     assert tree(state) == {"mine": b"mine"}
     assert not (tmp_path / "evil").exists()
     assert sorted(path.name for path in tmp_path.iterdir() if "before" in path.name) == []
+
+
+def test_a_session_brings_back_its_own_files_alone(state, tmp_path):
+    session = state / "nightly" / "capture" / "tonight"
+    for name in ("take-0000.flac", "motion-0000.csv", "capture.json", "logging.yml", "key.pem"):
+        (session / name).write_text(name)
+    (session / "deep").mkdir()
+    (session / "deep" / "more.json").write_text("{}")
+    (session / "linked.json").symlink_to(session / "key.pem")
+    made = backup.make(tmp_path / "monday")
+    own = {"session.json", "take-0000.flac", "motion-0000.csv", "capture.json"}
+    place = "nightly/capture/tonight"
+    assert {name for name in made.files if "tonight" in name} == {f"{place}/{x}" for x in own}
+    restore.put_back(tmp_path / "monday", tmp_path / "new")
+    assert {path.name for path in (tmp_path / "new" / place).iterdir()} == own
+    plant(f"{place}/pgpass")(tmp_path / "monday")
+    with pytest.raises(BadInput, match="pgpass: found a file that no backup has"):
+        restore.put_back(tmp_path / "monday", tmp_path / "newer")
 
 
 def test_a_database_that_is_none_is_refused_before_anything_is_touched(state, tmp_path):
