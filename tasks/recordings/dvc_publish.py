@@ -140,10 +140,8 @@ def files(session: Path) -> list[Path]:
             raise BadInput(shown(path), "a link, folder or special file", "regular files alone")
     takes = checked_json.load(session / manifests.MANIFEST, "a session's file").get("takes")
     rows = [row for row in takes if isinstance(row, dict)] if isinstance(takes, list) else []
-    named = {
-        row.get(key) for row in rows for key in FILES_OF_TAKES if isinstance(row.get(key), str)
-    }
-    named |= {manifests.MANIFEST, recorder.REPORT, importing.REPORT}
+    named = [row.get(key) for row in rows for key in FILES_OF_TAKES]
+    named += [manifests.MANIFEST, recorder.REPORT, importing.REPORT]
     for path in found:
         if path.name not in named:
             expected = f"only what {manifests.MANIFEST} names: move it elsewhere"
@@ -178,9 +176,9 @@ def _place(session: Path, target: Path) -> None:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy a regular file to the disk, never through a link."""
-    with regular(source, "a session's file", largest=LARGEST, links=False) as file:
-        with target.open("xb") as copy:
-            shutil.copyfileobj(file, copy)
+    found = regular(source, "a session's file", largest=LARGEST, links=False)
+    with found as file, target.open("xb") as copy:
+        shutil.copyfileobj(file, copy)
     sync(target)
 
 

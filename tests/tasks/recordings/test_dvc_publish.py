@@ -68,7 +68,7 @@ def test_a_session_that_holds_anything_else_is_refused(tmp_path, monkeypatch, wh
     (tmp_path / ".dvc").mkdir()
     session = make(tmp_path / "sealed" / "a", 1)
     STRANGE[what](session / "notes.txt")
-    with pytest.raises(BadInput, match="expected (regular files alone|only what session.json)"):
+    with pytest.raises(BadInput, match=r"expected (regular files alone|only what session\.json)"):
         dvc_publish.publish(session, remote="published", root=tmp_path)
     assert not (tmp_path / "data").exists()
 
