@@ -6,7 +6,7 @@ All is named by its path within the state (`artifacts/`), the folder that a back
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups.postgres import Server
@@ -150,7 +150,7 @@ def _is_of_session(name: str, names: set[str]) -> bool:
     return sealed and path.suffix in SESSION_FILES and _may_hold_session(path.parent)
 
 
-def _may_hold_session(folder: PurePosixPath) -> bool:
+def _may_hold_session(folder: PurePath) -> bool:
     """Tell whether a session may be in a folder, given within the state."""
     parts = folder.parts
     hidden = any(part.startswith(".") for part in parts)
