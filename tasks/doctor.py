@@ -88,7 +88,7 @@ def _settled(tracker: Tracker, name: str) -> list[Finding]:
     try:
         with promotion.lock():
             entry = promotion.settle(tracker, name)
-    except locks.BusyError as error:
+    except (BadInput, locks.BusyError) as error:
         return [Finding(f"{name}: {error}", False)]
     if entry is None:
         return []

@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from annotated_types import Interval
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 
 from ricochet.models.core.bad_input import BadInput, unknown_key
 from ricochet.tasks.storage import checked_yaml
 from ricochet.tasks.storage.provenance import artifacts
 
 LOOPBACK = ("127.0.0.1", "localhost")
-Port = Annotated[int, Interval(ge=0, le=65535)]
-_NAME = re.compile(r"[A-Za-z0-9.:*\[\]-]{1,253}")
+Port = Annotated[int, Strict(), Interval(ge=0, le=65535)]
+Whether = Annotated[bool, Strict()]
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:(\d{1,5}|\*))?")
+_STORE = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#\s]*)?")
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,8 @@ class Lab:
     mlflow_database: str = ""
     prefect_database: str = ""
     artifact_store: str = ""
-    login: bool = True
-    behind_proxy: bool = False
+    login: Whether = True
+    behind_proxy: Whether = False
 
     @property
     def secrets_folder(self) -> Path:
@@ -78,11 +80,9 @@ def checked(lab: Lab, where: str) -> Lab:
     for key in ("mlflow_database", "prefect_database"):
         _check_database(getattr(lab, key), f"{where}: {key}")
     for name in lab.names:
-        if not _NAME.fullmatch(name) or name.startswith("*"):
+        if not _NAME.fullmatch(name):
             raise BadInput(f"{where}: names", repr(name), "host names, with `:port` or `:*`")
-    scheme = urllib.parse.urlsplit(lab.artifact_store).scheme
-    if scheme not in ("", "s3"):
-        raise BadInput(f"{where}: artifact_store", lab.artifact_store, "a folder or s3://bucket")
+    _check_store(lab.artifact_store, f"{where}: artifact_store")
     if lab.host not in LOOPBACK and not (lab.login and lab.behind_proxy):
         found = f"{lab.host} without {'an encrypting proxy' if lab.login else 'a login'}"
         raise BadInput(f"{where}: host", found, "loopback, or login and behind_proxy: true")
@@ -103,6 +103,18 @@ def _parsed(content: dict[Any, Any], where: str) -> Lab:
         raise BadInput(f"{where}: {key}", found, message) from error
 
 
+def _check_store(address: str, where: str) -> None:
+    """Refuse an address other than S3's; what may be a key is not shown."""
+    scheme, colon, _ = address.partition(":")
+    if not colon or "/" in scheme:
+        return
+    if "@" in address:
+        expected = "an address without it; boto3 finds keys in `~/.aws/credentials`"
+        raise BadInput(where, "a key", expected)
+    if not _STORE.fullmatch(address):
+        raise BadInput(where, repr(address), "a folder or s3://bucket/path")
+
+
 def _check_database(address: str, where: str) -> None:
     if not address:
         return
@@ -111,10 +123,11 @@ def _check_database(address: str, where: str) -> None:
         fits = parts.scheme == "postgresql" and len(parts.path) > 1 and parts.port != 0
     except ValueError:
         fits, parts = False, urllib.parse.urlsplit("")
-    if parts.password is not None or "password" in parts.query:
+    words = urllib.parse.parse_qs(f"{parts.query}&{parts.fragment}", keep_blank_values=True)
+    if parts.password is not None or any("pass" in word.lower() for word in words):
         expected = "an address without it; it belongs into `pgpass` in the folder of secrets"
         raise BadInput(where, "a password", expected)
-    if not fits:
+    if not fits or "#" in address:
         raise BadInput(where, repr(address), "postgresql://user@host:port/name")
 
 

@@ -3,7 +3,8 @@
 State lies under `artifacts/`: `mlflow/` and `prefect/` keep the databases, which runs without
 servers write too, so that everything done before is there to look at; `secrets/` keeps passwords,
 `servers/` the logs, and `servers.json` is how later commands find running servers, and the next
-`up` what a killed one left behind.
+`up` what a killed one left behind. All of it is for the user alone who runs `up`: others go through
+the servers.
 """
 
 import contextlib
@@ -24,7 +25,7 @@ from ricochet.flows.servers import children, environments, kill_guard, upkeep, w
 from ricochet.flows.servers.environments import QUIET, defaults
 from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import process_ids
+from ricochet.tasks.storage import process_ids, secret_files
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts
 from ricochet.tasks.upkeep_settings import Keep
@@ -101,7 +102,7 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
     _refuse_a_second(state)
     if left := children.end_orphans(state):
         report_line(f"ended {left} processes that an `up` which was killed had left running")
-    with _stoppable(), servers(request) as (addresses, processes, beside):
+    with _stoppable(), secret_files.private(), servers(request) as (addresses, processes, beside):
         if request.out is not None:
             write_json(request.out / "result.json", {"schema": "ricochet.up/1", **addresses})
         report_line(f"MLflow   {addresses['mlflow']}")
@@ -126,7 +127,8 @@ def servers(
     The block is given the addresses `mlflow` and `prefect`, once they answer, the processes, and
     what is to be done beside them. Before anything is deployed, dead runs have given up its slots.
     """
-    lab, state, host = request.lab, output_folder(request.lab.state), request.lab.host
+    lab, host = request.lab, request.lab.host
+    state = secret_files.taken_folder(lab.state)
     ports = [_port(host, port) for port in (lab.mlflow_port, lab.prefect_port)]
     reachable = "127.0.0.1" if host == "0.0.0.0" else host
     mlflow, prefect = (f"http://{reachable}:{port}" for port in ports)

@@ -2,8 +2,8 @@
 
 Databases come first, each as of one instant, MLflow's together with the log of promotions while
 nobody promotes; then files, which are written before a database names them and never changed. It
-is filled under a hidden name, forced to the disk and renamed; what a killed one left, the next one
-of that name removes.
+is filled under a hidden name, for its owner alone, forced to the disk and renamed; what a killed
+one left, the next one of that name removes.
 """
 
 import hashlib
@@ -22,6 +22,7 @@ from ricochet.tasks.backups import contents, databases, manifests
 from ricochet.tasks.backups.contents import Contents, Stated
 from ricochet.tasks.backups.manifests import Backup, Entry
 from ricochet.tasks.registry import promotion_log
+from ricochet.tasks.storage import secret_files
 from ricochet.tasks.storage.files import output_folder, sync, write_json, writing
 from ricochet.tasks.storage.free_space import refuse_below
 from ricochet.tasks.storage.provenance import git_commit
@@ -54,7 +55,7 @@ def make(
     earlier = {} if since is None else manifests.read(since).files
     found = contents.find(stated)
     output_folder(target.parent)
-    with locks.hold(target.with_name(f".{target.name}.lock")):
+    with locks.hold(target.with_name(f".{target.name}.lock")), secret_files.private():
         partial = _emptied(target.with_name(f".{target.name}.partial"))
         refuse_below(_size(found) + RESERVE, "what is backed up", partial)
         with writing(target):

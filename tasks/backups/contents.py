@@ -4,9 +4,9 @@ All is named by its path within the state (`artifacts/`), the folder that a back
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups.postgres import Server
@@ -22,8 +22,11 @@ SETTINGS = "checkout"
 """Folder of copies of what belongs to the checkout; to be compared and put back by hand."""
 CHECKOUT = ("data.dvc", "params.yaml", "prefect.yaml", "lab.yaml", ".dvc/config", "dvc.lock")
 SQLITE = "sqlite:///"
-FOREIGN = ("mlflow", "prefect", "published", "registry", "servers")
+FOREIGN = ("mlflow", "prefect", REMOTE, LOG, "servers", "secrets", "cluster", SETTINGS)
+"""Folders of a state in which no session lies."""
 DEEPEST = 4
+SESSION_FILES = (".json", ".csv", ".flac", ".wav", ".aif", ".aiff", ".ogg", ".mp3")
+"""Ends of the names of what a session holds."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,9 @@ def find(stated: Stated | None = None) -> Contents:
     folders = {PACKAGES: stated.packages or beside, LOG: promotion_log.place().parent}
     remote = _remote()
     folders |= {} if remote is None else {REMOTE: remote}
-    folders |= {path.relative_to(state).as_posix(): path for path in _unpublished(state)}
     files = {f"{SETTINGS}/{name}": workplace() / name for name in CHECKOUT}
+    for session in _unpublished(state):
+        files |= {path.relative_to(state).as_posix(): path for path in _of_session(session)}
     return Contents(
         there,
         {DUMPS[name]: server for name, server in stated.servers.items()},
@@ -86,6 +90,18 @@ def find(stated: Stated | None = None) -> Contents:
         {name: path for name, path in files.items() if path.is_file()},
         state,
     )
+
+
+def strangers(names: Iterable[str]) -> list[str]:
+    """Return those of the files of a backup that none is made with, by name.
+
+    A state holds settings of programs, keys and passwords too; those come from no backup.
+    """
+    all_names = {*names}
+    single = {MLFLOW, PREFECT, *DUMPS.values(), *(f"{SETTINGS}/{name}" for name in CHECKOUT)}
+    whole = tuple(f"{folder}/" for folder in (PACKAGES, LOG, REMOTE))
+    others = (name for name in all_names - single if not name.startswith(whole))
+    return sorted(name for name in others if not _is_of_session(name, all_names))
 
 
 def _mlflow(state: Path) -> Path:
@@ -115,5 +131,27 @@ def _unpublished(state: Path) -> Iterator[Path]:
         for parent in {
             path.parent.parent for path in state.glob("*/" * depth + manifests.MANIFEST)
         }:
-            if parent.relative_to(state).parts[:1] not in [(name,) for name in FOREIGN]:
-                yield from dvc_publish.waiting(parent)
+            for session in dvc_publish.waiting(parent):
+                if _may_hold_session(session.relative_to(state)):
+                    yield session
+
+
+def _of_session(folder: Path) -> Iterator[Path]:
+    """Yield the files of a session; links and other things are none of it."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix in SESSION_FILES and path.is_file() and not path.is_symlink():
+            yield path
+
+
+def _is_of_session(name: str, names: set[str]) -> bool:
+    """Tell whether a name is that of a file of a session that lies where sessions do."""
+    path = PurePosixPath(name)
+    sealed = (path.parent / manifests.MANIFEST).as_posix() in names
+    return sealed and path.suffix in SESSION_FILES and _may_hold_session(path.parent)
+
+
+def _may_hold_session(folder: PurePath) -> bool:
+    """Tell whether a session may be in a folder, given within the state."""
+    parts = folder.parts
+    hidden = any(part.startswith(".") for part in parts)
+    return 1 <= len(parts) < DEEPEST and parts[0] not in FOREIGN and not hidden

@@ -1,7 +1,8 @@
 """What a backup says of itself: `backup.json`, the size and the SHA-256 of each file.
 
-A manifest comes from outside: its paths stay within the backup, it is of bounded size, and the
-folder must hold exactly the regular files that it names, no link, device or other one.
+A manifest comes from outside: its paths stay within the backup and are such as backups have, it is
+of bounded size, and the folder must hold exactly the regular files that it names, no link, device
+or other one.
 """
 
 import os
@@ -15,6 +16,7 @@ from annotated_types import Ge
 from pydantic import BeforeValidator, StringConstraints
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.backups import contents
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.checked_json import EXACT, expecting
 from ricochet.tasks.storage.files import read_regular, shown
@@ -90,6 +92,9 @@ def read(folder: Path) -> Backup:
     found = checked_json.read(Backup, content, str(path))
     if found.schema != SCHEMA:
         raise BadInput(f"{path}: schema", repr(found.schema)[:100], SCHEMA)
+    if strangers := contents.strangers(found.files):
+        expected = "databases, packages, the log, recordings and settings"
+        raise BadInput(shown(folder / strangers[0]), "a file that no backup has", expected)
     there = sizes(folder)
     there.pop(MANIFEST, None)
     for name, entry in found.files.items():

@@ -15,6 +15,9 @@ from ricochet.tasks.storage.files import sync
 TABLES = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " \
     "WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema')"  # fmt: skip
 
+ACCOUNTS = ("users", "roles", "user_role_assignments", "*_permissions", "alembic_version_auth")
+"""Tables of MLflow's accounts, passwords' digests among them; `ricochet up` makes them anew."""
+
 
 @dataclass(frozen=True)
 class Server:
@@ -29,8 +32,9 @@ class Server:
     passwords: Path | None = None
 
     def dump(self, target: Path) -> None:
-        """Write all of it to a file, on the disk when this returns; BadInput if that fails."""
-        self._run("pg_dump", "--format=custom", "--no-owner", f"--file={target}")
+        """Write all but accounts to a file, on the disk when this returns; BadInput if not."""
+        without = (f"--exclude-table={name}" for name in ACCOUNTS)
+        self._run("pg_dump", "--format=custom", "--no-owner", f"--file={target}", *without)
         sync(target)
 
     def refuse_unless_empty(self) -> None:

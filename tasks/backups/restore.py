@@ -20,6 +20,7 @@ from ricochet.tasks.backups import backup, contents, databases, manifests
 from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.manifests import Backup
 from ricochet.tasks.backups.postgres import Server
+from ricochet.tasks.storage import secret_files
 from ricochet.tasks.storage.files import output_folder, shown, sync, writing
 from ricochet.tasks.storage.free_space import refuse_below
 
@@ -65,7 +66,7 @@ def put_back(
     servers = _servers(found, state, stated or Stated())
     output_folder(state.parent)
     lock = state.with_name(f".{state.name}.lock")
-    with locks.hold(lock):
+    with locks.hold(lock), secret_files.private():
         staged = state.with_name(f".{state.name}.restored")
         shutil.rmtree(staged, ignore_errors=True)
         refuse_below(found.size + backup.RESERVE, "what is restored", state.parent)
@@ -100,7 +101,7 @@ def _servers(found: Backup, state: Path, stated: Stated) -> dict[str, Server]:
 
 def _stage(folder: Path, staged: Path, found: Backup, progress: Progress) -> None:
     """Copy all files; BadInput at the first that is not what the manifest says."""
-    staged.mkdir(mode=0o755)
+    staged.mkdir(mode=0o700)
     for number, (name, entry) in enumerate(found.files.items(), start=1):
         target = staged / name
         target.parent.mkdir(parents=True, exist_ok=True)

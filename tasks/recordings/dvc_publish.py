@@ -1,5 +1,9 @@
 """Publishing: a sealed session goes under `data/`, into `data.dvc` and to a DVC remote.
 
+Only what a session consists of goes there: its manifest, what that names, and how it was made. A
+folder that holds anything else, a link among it, is refused, so that nothing leaves this machine by
+mistake or by somebody else's doing.
+
 There is one writer and one `data.dvc`: the session is added to it by itself, whether or not the
 other recordings are at hand. The remote then holds all that `data.dvc` names. DVC's word is not
 taken for it: the session is fetched into an empty folder and compared with its own digests. Nothing
@@ -14,14 +18,16 @@ import json
 import logging
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import dvc_program, manifests, sessions
-from ricochet.tasks.storage.files import sha256, sync, write_json, writing
+from ricochet.tasks.recordings import dvc_program, importing, manifests, recorder, sessions
+from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage.files import regular, sha256, shown, sync, write_json, writing
 from ricochet.tasks.storage.provenance import git, workplace
 
 logger = logging.getLogger(__name__)
@@ -29,6 +35,10 @@ logger = logging.getLogger(__name__)
 DATA = "data"
 PUBLISHED = "published.json"
 SAMPLE_REMOTE = "sample"
+LARGEST = 2**31
+"""Bytes of a file of a session."""
+FILES_OF_TAKES = ("file", "vision", "motion")
+"""Keys of a take that name files."""
 QUIET = {"DVC_NO_ANALYTICS": "1", "DO_NOT_TRACK": "true"}
 
 
@@ -46,8 +56,8 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
         root: Folder of `data.dvc`; the checkout when absent, as in all functions here.
 
     Raises:
-        BadInput: There is no DVC, the folder is no session, another session has its name, or
-            the remote is wrong.
+        BadInput: There is no DVC, the folder is no session or holds anything else, another
+            session has its name, or the remote is wrong.
         PublicationError: DVC failed, or the remote gave back something else.
     """
     root = check_repository(root)
@@ -118,8 +128,25 @@ def differs(root: Path | None = None) -> bool:
 
 
 def manifest(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of a session."""
-    return {path.name: sha256(path) for path in sorted(folder.iterdir()) if path.is_file()}
+    """Return the SHA-256 of each file in a session's folder, and no digest of anything else."""
+    return {path.name: sha256(path) if path.is_file() else "" for path in sorted(folder.iterdir())}
+
+
+def files(session: Path) -> list[Path]:
+    """Return the files of a session; BadInput where its folder holds anything else."""
+    found = sorted(session.iterdir())
+    for path in found:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise BadInput(shown(path), "a link, folder or special file", "regular files alone")
+    takes = checked_json.load(session / manifests.MANIFEST, "a session's file").get("takes")
+    rows = [row for row in takes if isinstance(row, dict)] if isinstance(takes, list) else []
+    named = [row.get(key) for row in rows for key in FILES_OF_TAKES]
+    named += [manifests.MANIFEST, recorder.REPORT, importing.REPORT]
+    for path in found:
+        if path.name not in named:
+            expected = f"only what {manifests.MANIFEST} names: move it elsewhere"
+            raise BadInput(shown(path), "a file that is no part of the session", expected)
+    return found
 
 
 def _published(folder: Path) -> dict[str, str]:
@@ -132,6 +159,7 @@ def _published(folder: Path) -> dict[str, str]:
 
 def _place(session: Path, target: Path) -> None:
     """Copy a session under `data/`, complete or not at all."""
+    own = files(session)
     if target.exists():
         if manifest(target) != manifest(session):
             raise BadInput(str(target), "another session of this name", "the same one, or none")
@@ -139,11 +167,19 @@ def _place(session: Path, target: Path) -> None:
     partial = target.with_name(f".{target.name}.partial")
     with writing(target):
         shutil.rmtree(partial, ignore_errors=True)
-        shutil.copytree(session, partial)
-        for path in partial.iterdir():
-            sync(path)
+        partial.mkdir(parents=True)
+        for path in own:
+            _copy(path, partial / path.name)
         partial.rename(target)
         sync(target.parent)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a regular file to the disk, never through a link."""
+    found = regular(source, "a session's file", largest=LARGEST, links=False)
+    with found as file, target.open("xb") as copy:
+        shutil.copyfileobj(file, copy)
+    sync(target)
 
 
 def _gather(root: Path) -> None:

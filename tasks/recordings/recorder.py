@@ -69,7 +69,7 @@ def record_session(
     duration: float,
     form: str = "flac",
     progress: Progress = no_progress,
-    lock_folder: Path | None = None,
+    lock_scope: str = "",
 ) -> RecordedSession:
     """Record and seal a session of the usual form; see `record`.
 
@@ -77,7 +77,7 @@ def record_session(
         plan: The session to make, without takes, at its final folder.
         duration: Length of a take, s.
         form: `flac` or `wav`.
-        lock_folder: Where the locks of rigs lie; that of the whole machine when absent.
+        lock_scope: Whose rigs are locked; those of the whole machine when empty.
 
     Raises:
         BusyError, BadInput: As `record`.
@@ -92,7 +92,7 @@ def record_session(
         duration=duration,
         form=form,
         progress=progress,
-        lock_folder=lock_folder,
+        lock_scope=lock_scope,
     )
     return RecordedSession(sessions.read_session(plan.folder), sealed.state)
 
@@ -107,7 +107,7 @@ def record(
     form: str = "flac",
     beside: Beside | None = None,
     progress: Progress = no_progress,
-    lock_folder: Path | None = None,
+    lock_scope: str = "",
 ) -> Sealed:
     """Record and seal a session of any kind; the same id is never recorded twice.
 
@@ -117,7 +117,7 @@ def record(
         duration: Length of a take, s.
         form: `flac` or `wav`.
         beside: Writes what belongs to a take beside its sound, and returns it for the manifest.
-        lock_folder: Where the locks of rigs lie; that of the whole machine when absent.
+        lock_scope: Whose rigs are locked; those of the whole machine when empty.
 
     Raises:
         BusyError: Another process records this session or uses this rig.
@@ -136,7 +136,7 @@ def record(
         if (partial / PLAN).exists() or (partial / MANIFEST).exists():
             return _salvage(folder)
         begin(folder, stated)
-        with _device(recorder, lock_folder):
+        with _device(recorder, lock_scope):
             for index in range(takes):
                 _record_take(recorder, partial, duration=duration, form=form, beside=beside)
                 progress(index + 1, takes)
@@ -289,11 +289,11 @@ def _journal(partial: Path, index: int) -> Path:
     return partial / f"take-{index:04d}.journal"
 
 
-def _device(recorder: Recorder, folder: Path | None) -> AbstractContextManager[object]:
+def _device(recorder: Recorder, scope: str) -> AbstractContextManager[object]:
     """Return the lock on the rig; a simulated one needs none."""
     if not recorder.exclusive:
         return nullcontext()
-    return locks.hold(locks.rig_lock(recorder.rig.name, folder))
+    return locks.hold(locks.RigLock(recorder.rig.name, scope))
 
 
 def _listed(partial: Path) -> list[dict[str, Any]]:

@@ -4,9 +4,11 @@ They go from here to a process through its environment, which another user canno
 through its arguments, which everybody can.
 """
 
+import contextlib
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
@@ -27,6 +29,30 @@ def own_folder(path: Path) -> Path:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     _check_owner(path, "0700")
     return path
+
+
+def taken_folder(path: Path) -> Path:
+    """Make a folder, or take one of one's own, for its owner alone; return its absolute path.
+
+    Raises:
+        BadInput: It belongs to somebody else, or cannot be made or written.
+    """
+    with writing(path):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.stat().st_uid == os.geteuid():
+            path.chmod(0o700)
+    _check_owner(path, "0700")
+    return path.resolve()
+
+
+@contextlib.contextmanager
+def private() -> Iterator[None]:
+    """Keep all that this process, and what it starts, makes in the block for its owner alone."""
+    before = os.umask(OTHERS)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def kept(folder: Path, name: str, *, prefix: str = "") -> str:

@@ -15,21 +15,26 @@ from tests.tasks.recordings import small_sessions
 from tests.tasks.recordings.test_recorder import record
 
 HOLDER = (
-    "import sys, time; from pathlib import Path; from ricochet.hardware import locks\n"
-    "with locks.hold(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
+    "import sys, time; from ricochet.hardware import locks\n"
+    "with locks.hold(locks.RigLock(*sys.argv[1:])): print('held', flush=True); time.sleep(60)"
 )
 
 
+def held(rig):
+    command = [sys.executable, "-c", HOLDER, rig.name, rig.scope]
+    return subprocess.Popen(command, stdout=subprocess.PIPE)
+
+
 def test_a_killed_holder_frees_the_lock(tmp_path):
-    path = locks.rig_lock("rig", tmp_path)
-    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE)
+    rig = locks.RigLock("rig", str(tmp_path))
+    holder = held(rig)
     try:
         assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
-        with pytest.raises(locks.BusyError), locks.hold(path):
+        with pytest.raises(locks.BusyError), locks.hold(rig):
             pass
         holder.send_signal(signal.SIGKILL)
         holder.wait()
-        with locks.hold(path):
+        with locks.hold(rig):
             pass
     finally:
         holder.kill()
@@ -39,17 +44,16 @@ def test_a_killed_holder_frees_the_lock(tmp_path):
 def test_a_rig_that_another_process_holds_records_nothing_until_that_is_killed(tmp_path):
     rig = small_sessions.NoiseRig()
     rig.exclusive = True
-    path = locks.rig_lock(rig.rig.name, tmp_path)
-    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE)
+    holder = held(locks.RigLock(rig.rig.name, str(tmp_path)))
     try:
         assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
         with pytest.raises(locks.BusyError, match="in use by another process"):
-            record(tmp_path / "a", rig, lock_folder=tmp_path)
+            record(tmp_path / "a", rig, lock_scope=str(tmp_path))
         assert rig.takes == 0
         holder.send_signal(signal.SIGKILL)
         holder.wait()
         assert not (tmp_path / "a").exists()
-        record(tmp_path / "b", rig, lock_folder=tmp_path)
+        record(tmp_path / "b", rig, lock_scope=str(tmp_path))
         assert rig.takes == 3
     finally:
         holder.kill()

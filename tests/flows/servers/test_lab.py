@@ -30,6 +30,12 @@ def test_paths_are_relative_to_the_file(tmp_path):
     assert found.artifact_store == str(tmp_path / "files")
 
 
+def test_names_may_have_a_port_and_stores_lie_in_s3(tmp_path):
+    stated = "names: [lab.example.org, 'lab-2:5000', 'lab:*', a]\nartifact_store: s3://my-lab/a/b"
+    found = load(tmp_path, f"{stated}\nlogin: yes")
+    assert len(found.names) == 4 and found.artifact_store == "s3://my-lab/a/b" and found.login
+
+
 def test_the_example_in_the_documentation_is_one():
     found = lab.load(ROOT / "docs" / "lab.yaml")
     assert found.login and found.mlflow_database and found.prefect_database
@@ -46,6 +52,20 @@ def test_the_example_in_the_documentation_is_one():
         ("names: ['a b']", "found 'a b', expected host names"),
         ("mlflow_database: postgresql://a:b@c/d", "found a password, expected an address without"),
         ("mlflow_database: postgresql://c/d?password=b", "found a password"),
+        ("mlflow_database: postgresql://c/d?pass%77ord=b", "found a password"),
+        ("mlflow_database: postgresql://c/d?sslmode=require&PASSWORD=b", "found a password"),
+        ("mlflow_database: 'postgresql://c/d#?password=b'", "found a password"),
+        ("mlflow_database: 'postgresql://c/d#e'", "expected postgresql://user@host"),
+        ("artifact_store: 's3://KEY:SECRET@bucket'", "found a key, expected an address without"),
+        ("artifact_store: s3:bucket", "expected a folder or s3://bucket"),
+        ("artifact_store: s3://KEY:SECRET/bucket", "expected a folder or s3://bucket"),
+        ("names: ['[a-z0-9]*']", "expected host names"),
+        ("names: ['a*']", "found 'a\\*', expected host names"),
+        ("names: ['?']", "expected host names"),
+        ("names: ['a:b']", "expected host names"),
+        ("login: 'no'", "login: found 'no', expected a valid boolean"),
+        ("behind_proxy: 1", "behind_proxy: found 1, expected a valid boolean"),
+        ("mlflow_port: true", "mlflow_port: found True, expected a valid integer"),
         ("prefect_database: mysql://c/d", "expected postgresql://user@host"),
         ("prefect_database: postgresql://c", "expected postgresql://user@host"),
         ("prefect_database: 'postgresql://c:x/d'", "expected postgresql://user@host"),

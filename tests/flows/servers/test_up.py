@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import time
 import urllib.request
 
@@ -14,7 +15,7 @@ from ricochet.flows import cli
 from ricochet.flows.servers import up
 from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import process_ids
+from ricochet.tasks.storage import process_ids, secret_files
 from tests.flows.harness import guard_of, members, started, wait_for
 
 
@@ -27,6 +28,34 @@ def test_a_port_in_use_is_bad_input_and_starts_nothing(tmp_path):
         with pytest.raises(BadInput, match="address already in use"), up.servers(request):
             pytest.fail("started")
         assert not (tmp_path / up.LOGS).exists()
+
+
+def test_what_up_and_its_children_make_is_for_its_user_alone(tmp_path, monkeypatch):
+    """Databases hold names and digests of passwords; they were readable by everybody."""
+
+    def fail(request):
+        subprocess.run(["touch", str(tmp_path / "made")], check=True)
+        raise BadInput("a", "b", "c")
+
+    monkeypatch.setattr(up, "servers", fail)
+    before = os.umask(0o022)
+    try:
+        with pytest.raises(BadInput):
+            up.up(up.Request(Lab(state=tmp_path)), report_line=print)
+    finally:
+        assert os.umask(before) == 0o022
+    assert (tmp_path / "made").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_state_is_made_and_taken_for_its_user_alone(tmp_path):
+    (tmp_path / "there").mkdir(mode=0o755)
+    for name in ("there", "new"):
+        assert secret_files.taken_folder(tmp_path / name) == (tmp_path / name).resolve()
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o700
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "there", 65534, 65534)
+        with pytest.raises(BadInput, match="found one of user 65534, expected one of yours"):
+            secret_files.taken_folder(tmp_path / "there")
 
 
 def write_ledger(folder, process, **addresses):
@@ -105,6 +134,8 @@ def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
         assert running.process.wait(60) == 0
         assert not any(members(group) for group in groups)
         assert up.find_running(tmp_path / "state") is None
+        paths = [path for path in (tmp_path / "state").rglob("*") if not path.is_symlink()]
+        assert len(paths) > 10 and not [path for path in paths if path.stat().st_mode & 0o077]
 
 
 @pytest.mark.slow

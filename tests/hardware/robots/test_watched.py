@@ -345,13 +345,12 @@ def test_an_arm_whose_client_dies_or_pauses_is_stopped_and_closed(lab, number):
 
 LOCKED = """
 import sys, time
-from pathlib import Path
 from ricochet.hardware import locks
 from ricochet.hardware.robots.messages import Driver
 from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 settings = {"log": sys.argv[2], "fault": "hold close", "held": 1.0}
-with locks.hold(Path(sys.argv[3])) as lock:
+with locks.hold(locks.RigLock("robot", sys.argv[3])) as lock:
     arm = WatchedArm(Driver(sys.argv[1], settings), Workspace(), lock=lock)
     print("held", flush=True)
     time.sleep(60.0)
@@ -360,7 +359,7 @@ with locks.hold(Path(sys.argv[3])) as lock:
 
 @pytest.mark.slow
 def test_the_lock_of_a_client_that_died_is_held_until_its_arm_is_let_go(lab, tmp_path):
-    words, lock = [FAKES, str(lab.log), str(tmp_path / "lock")], tmp_path / "lock"
+    words, lock = [FAKES, str(lab.log), str(tmp_path)], locks.RigLock("robot", str(tmp_path))
     command = [sys.executable, "-c", LOCKED, *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
         assert client.stdout.readline() == "held\n"

@@ -103,6 +103,17 @@ def test_all_comes_back_after_the_originals_are_destroyed(state, tmp_path, monke
     assert not [name for name in hidden if name.startswith(".")]
 
 
+def test_backups_and_what_is_restored_are_their_owners_alone(state, tmp_path):
+    before = os.umask(0o022)
+    try:
+        backup.make(tmp_path / "monday")
+        restore.put_back(tmp_path / "monday", tmp_path / "new")
+    finally:
+        assert os.umask(before) == 0o022
+    for folder in (tmp_path / "monday", tmp_path / "new"):
+        assert not [path for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077]
+
+
 def test_a_database_is_copied_as_of_one_instant_while_it_is_written(tmp_path):
     source, target = tmp_path / "a.db", tmp_path / "b.db"
     writer = sqlite3.connect(source)
@@ -162,6 +173,18 @@ def test_restores_within_one_second_each_keep_what_was_there(state, tmp_path, mo
     assert len(list(place.parent.glob("state.before-*"))) == 3
 
 
+@pytest.mark.parametrize("lay", [os.mkfifo, lambda path: path.symlink_to("made")])
+def test_what_a_stranger_laid_in_place_of_a_lock_is_refused(state, tmp_path, lay):
+    lay(tmp_path / ".monday.lock")
+    with pytest.raises(BadInput, match="a file or a folder of yours"):
+        backup.make(tmp_path / "monday")
+    backup.make(tmp_path / "tuesday")
+    lay(tmp_path / ".new.lock")
+    with pytest.raises(BadInput, match="a file or a folder of yours"):
+        restore.put_back(tmp_path / "tuesday", tmp_path / "new")
+    assert not {"new", "made", "monday"} & {path.name for path in tmp_path.iterdir()}
+
+
 def test_too_little_space_is_said_before_anything_is_written(state, tmp_path, monkeypatch):
     backup.make(tmp_path / "monday")
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
@@ -185,7 +208,35 @@ def rename(folder, name):
     change(folder, lambda content: content["files"].update({name: content["files"].popitem()[1]}))
 
 
+def plant(name):
+    """Have a backup hold a file more, and say so."""
+
+    def planted(folder):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("version: 1")
+        entry = vars(backup.entry_of(folder / name))
+        change(folder, lambda content: content["files"].update({name: entry}))
+
+    return planted
+
+
+STRANGE = (
+    "prefect/logging.yml",
+    "prefect/profiles.toml",
+    "prefect/session.json",
+    "secrets/prefect",
+    "secrets/session.json",
+    "cluster/key.pem",
+    "servers.json",
+    "session.json",
+    "mlflow/more.db",
+    "checkout/setup.py",
+    "a/b/c/d/session.json",
+    ".a/session.json",
+    "nightly/capture/a/take-0000.flac",
+)
 HOSTILE = {
+    **{name: plant(name) for name in STRANGE},
     "a byte changed": lambda f: (f / "registry/promotions.jsonl").write_bytes(
         (f / "registry/promotions.jsonl").read_bytes().replace(b"2", b"3", 1)
     ),
@@ -227,6 +278,24 @@ def test_a_backup_that_is_not_what_it_says_changes_nothing(tmp_path, how):
     assert tree(state) == {"mine": b"mine"}
     assert not (tmp_path / "evil").exists()
     assert sorted(path.name for path in tmp_path.iterdir() if "before" in path.name) == []
+
+
+def test_a_session_brings_back_its_own_files_alone(state, tmp_path):
+    session = state / "nightly" / "capture" / "tonight"
+    for name in ("take-0000.flac", "motion-0000.csv", "capture.json", "logging.yml", "key.pem"):
+        (session / name).write_text(name)
+    (session / "deep").mkdir()
+    (session / "deep" / "more.json").write_text("{}")
+    (session / "linked.json").symlink_to(session / "key.pem")
+    made = backup.make(tmp_path / "monday")
+    own = {"session.json", "take-0000.flac", "motion-0000.csv", "capture.json"}
+    place = "nightly/capture/tonight"
+    assert {name for name in made.files if "tonight" in name} == {f"{place}/{x}" for x in own}
+    restore.put_back(tmp_path / "monday", tmp_path / "new")
+    assert {path.name for path in (tmp_path / "new" / place).iterdir()} == own
+    plant(f"{place}/pgpass")(tmp_path / "monday")
+    with pytest.raises(BadInput, match="pgpass: found a file that no backup has"):
+        restore.put_back(tmp_path / "monday", tmp_path / "newer")
 
 
 def test_a_database_that_is_none_is_refused_before_anything_is_touched(state, tmp_path):

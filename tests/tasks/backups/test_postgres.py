@@ -1,7 +1,10 @@
 """A database of PostgreSQL is dumped while it is written, and put back into an empty one."""
 
+import fnmatch
+import importlib.util
 import os
 import pwd
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +14,7 @@ import pytest
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import backup, contents, manifests, restore
 from ricochet.tasks.backups.contents import Stated
-from ricochet.tasks.backups.postgres import Server
+from ricochet.tasks.backups.postgres import ACCOUNTS, TABLES, Server
 from ricochet.tasks.recordings import dvc_publish
 from tests.servers import free_port
 
@@ -63,7 +66,12 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
     monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
     (state / "mlflow" / "artifacts").mkdir(parents=True)
     (state / "mlflow" / "artifacts" / "package").write_text("package")
-    rows = ("CREATE TABLE runs (id int)", "INSERT INTO runs SELECT generate_series(1, 1000)")
+    accounts = ("CREATE TABLE users (id serial)", "CREATE TABLE role_permissions (id serial)")
+    rows = (
+        *accounts,
+        "CREATE TABLE runs (id int)",
+        "INSERT INTO runs SELECT generate_series(1, 1000)",
+    )
     servers = {
         contents.MLFLOW: database(address, "mlflow", *rows),
         contents.PREFECT: database(address, "prefect", "CREATE TABLE flow_run (id int)"),
@@ -71,7 +79,7 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
     backup.make(kept, stated=Stated(servers))
     assert {*contents.DUMPS.values()} < {*manifests.read(kept).files}
     shutil.rmtree(state)
-    with pytest.raises(BadInput, match="1 tables, expected an empty database"):
+    with pytest.raises(BadInput, match="3 tables, expected an empty database"):
         restore.put_back(kept, state, stated=Stated(servers))
     with pytest.raises(BadInput, match="--config"):
         restore.put_back(kept, state)
@@ -81,8 +89,22 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
         contents.PREFECT: database(address, "prefect2"),
     }
     restore.put_back(kept, state, stated=Stated(new))
+    assert new[contents.MLFLOW].ask(TABLES) == "1"
     assert new[contents.MLFLOW].ask("SELECT count(*), sum(id) FROM runs") == "1000|500500"
     assert (state / "mlflow" / "artifacts" / "package").read_text() == "package"
+
+
+def test_the_tables_of_accounts_are_those_of_mlflow():
+    """By its migrations, without importing its server."""
+    root = Path(importlib.util.find_spec("mlflow").origin).parent / "server" / "auth" / "db"
+    made = re.compile(r'op\.create_table\(\s*"(\w+)"')
+    names = {
+        name
+        for path in (root / "migrations" / "versions").glob("*.py")
+        for name in made.findall(path.read_text())
+    }
+    assert {"users", "roles"} < names
+    assert all(any(fnmatch.fnmatch(name, each) for each in ACCOUNTS) for name in names)
 
 
 def test_what_the_server_says_is_one_line_and_no_backup_is_left(address, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Publishing: into one data.dvc, to a remote that is checked by a fresh fetch, idempotently."""
 
+import json
 import logging
 import os
 import shutil
@@ -41,6 +42,45 @@ def make(folder, seed):
 def test_a_folder_without_dvc_is_refused_with_what_makes_one(tmp_path):
     with pytest.raises(BadInput, match=r"no DVC repository.*git init && dvc init"):
         dvc_publish.publish(make(tmp_path / "sealed" / "a", 1), remote="published", root=tmp_path)
+
+
+STRANGE = {
+    "a link": lambda path: path.symlink_to("/etc/passwd"),
+    "a dangling link": lambda path: path.symlink_to("nowhere"),
+    "a file": lambda path: path.write_text("private"),
+    "a folder": os.mkdir,
+    "a pipe": os.mkfifo,
+    "a take that is a link": lambda path: displaced(path.with_name("take-0000.flac")),
+    "a manifest that is a link": lambda path: displaced(path.with_name("session.json")),
+}
+
+
+def displaced(path):
+    path.rename(path.parent.parent / path.name)
+    path.symlink_to(path.parent.parent / path.name)
+
+
+@pytest.mark.parametrize("what", STRANGE)
+def test_a_session_that_holds_anything_else_is_refused(tmp_path, monkeypatch, what):
+    """DVC copied to the remote what a link led to."""
+    monkeypatch.setattr(dvc_publish, "remotes", lambda root: {"published": "somewhere"})
+    monkeypatch.setattr(dvc_publish, "_dvc", lambda *words, **_: pytest.fail("went on"))
+    (tmp_path / ".dvc").mkdir()
+    session = make(tmp_path / "sealed" / "a", 1)
+    STRANGE[what](session / "notes.txt")
+    with pytest.raises(BadInput, match=r"expected (regular files alone|only what session\.json)"):
+        dvc_publish.publish(session, remote="published", root=tmp_path)
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_files_of_a_session_are_those_of_its_takes_and_of_how_it_was_made(tmp_path):
+    session = make(tmp_path / "a", 1)
+    stated = json.loads((session / "session.json").read_text())
+    stated["takes"][0] |= {"vision": "vision-0000.csv", "motion": "motion-0000.csv"}
+    (session / "session.json").write_text(json.dumps(stated))
+    for name in ("vision-0000.csv", "motion-0000.csv", "import.json"):
+        (session / name).write_text("")
+    assert [path.name for path in dvc_publish.files(session)] == files(session)
 
 
 def files(folder):

@@ -192,9 +192,9 @@ def test_a_session_in_the_making_is_refused_to_another(tmp_path):
 def test_one_rig_has_one_user(tmp_path):
     rig = small_sessions.NoiseRig()
     rig.exclusive = True
-    lock = locks.rig_lock(rig.rig.name, tmp_path)
+    lock = locks.RigLock(rig.rig.name, str(tmp_path))
     with locks.hold(lock), pytest.raises(locks.BusyError):
-        record(tmp_path / "a", rig, lock_folder=tmp_path)
+        record(tmp_path / "a", rig, lock_scope=str(tmp_path))
 
 
 def test_encoding_is_the_same_twice():

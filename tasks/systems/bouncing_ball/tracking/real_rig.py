@@ -82,7 +82,7 @@ def held(rig: RealRig) -> Iterator[WatchedArm]:
     """
     with ExitStack() as stack:
         robot, _ = (
-            stack.enter_context(locks.hold(locks.rig_lock(name)))
+            stack.enter_context(locks.hold(locks.RigLock(name)))
             for name in (f"robot-{rig.host}", CARD)
         )
         driver = ur_driver.driver(rig.host, rig.workspace, base=rig.base, armed=True)

@@ -55,7 +55,7 @@ def install(monkeypatch, folder, *, room=None, **words):
     monkeypatch.setattr(ur_stop, "check", lambda host: None)
     monkeypatch.setattr(ur_stop, "stop", fakes.stopped_beside.append)
     monkeypatch.setattr(sound_device, "sounddevice", lambda: fakes.room)
-    monkeypatch.setattr(locks, "rig_lock", lambda name: folder / f"{name}.lock")
+    monkeypatch.setattr(locks, "RigLock", functools.partial(locks.RigLock, scope=str(folder)))
     monkeypatch.setattr(real_trials, "RETURN", 0.3)
     monkeypatch.setattr(real_trials, "REST", 0.2)
     return fakes

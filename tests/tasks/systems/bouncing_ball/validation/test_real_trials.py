@@ -153,7 +153,7 @@ def test_a_robot_that_changed_while_the_operator_read_is_refused(monkeypatch, tm
 def test_a_robot_that_another_process_uses_is_left_alone(monkeypatch, tmp_path):
     fakes = install(monkeypatch, tmp_path)
     made = setup(fakes, HOST)
-    with locks.hold(locks.rig_lock(f"robot-{HOST}")), pytest.raises(locks.BusyError):
+    with locks.hold(locks.RigLock(f"robot-{HOST}")), pytest.raises(locks.BusyError):
         real_trials.run_tosses(made, seed=1, folder=tmp_path)
     assert fakes.controller.sent == []
 
