@@ -8,7 +8,6 @@ servers write too, so that everything done before is there to look at; `secrets/
 
 import contextlib
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -20,7 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.servers import children, environments, kill_guard, upkeep, work_pools
+from ricochet.flows.servers import (
+    children,
+    environments,
+    kill_guard,
+    temporary_server,
+    upkeep,
+    work_pools,
+)
 from ricochet.flows.servers.environments import QUIET, defaults
 from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
@@ -32,11 +38,8 @@ from ricochet.tasks.upkeep_settings import Keep
 Process = subprocess.Popen[bytes]
 
 LOGS = "servers"
-EMBEDDED = {
-    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
-}
-"""For a verb that runs a flow itself, on a temporary server where none is up."""
+EMBEDDED = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL"}
+"""For a verb that runs a flow itself."""
 PATIENCE = 300.0
 """Longest wait for a server to answer, s."""
 
@@ -71,15 +74,17 @@ def prepare_environment() -> None:
     for name, value in {**QUIET, **EMBEDDED, "PREFECT_HOME": home}.items():
         os.environ.setdefault(name, value)
     output_folder(Path(os.environ["PREFECT_HOME"]))  # Prefect makes no parents, and waits in vain
-    if "PREFECT_API_URL" in os.environ:
+    if os.environ.get("PREFECT_API_URL"):
         return
+    os.environ.pop("PREFECT_API_URL", None)  # to Prefect an empty one is none
     alive = find_running(artifacts())
-    if alive is not None:
+    if alive is None:
+        os.environ |= temporary_server.offer()
+    else:
         for name, value in environments.of_clients(alive).items():
             os.environ.setdefault(name, value)
-    elif "prefect.settings" not in sys.modules:  # else its own calls would not know the login
-        login = f"{environments.USER}:{secrets.token_hex(24)}"
-        os.environ |= {environments.SERVER_LOGIN: login, environments.CLIENT_LOGIN: login}
+    if "prefect.context" in sys.modules:  # what is imported has read the environment already
+        sys.modules["prefect.context"].refresh_global_settings_context()
 
 
 def find_running(state: Path) -> dict[str, Any] | None:
