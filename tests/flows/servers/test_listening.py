@@ -1,12 +1,14 @@
 """A port on which a server will answer is taken before anybody can know of it, and stays so."""
 
+import contextlib
 import socket
 import subprocess
 import sys
 
 import pytest
 
-from ricochet.flows.servers import listening
+from ricochet.flows.servers import children, listening, up, upkeep
+from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
 from tests.flows.servers import attacker
 
@@ -59,3 +61,37 @@ def test_a_caller_who_is_there_before_the_server_is_answered_by_it(tmp_path):
                 early.settimeout(60)
                 assert early.makefile("rb").read().endswith(b"ours")
             assert server.returncode == 0
+
+
+def test_the_ports_of_up_are_taken_before_a_login_is_made_until_the_last_child_has_ended(
+    tmp_path, monkeypatch
+):
+    seen, ports = [], set()
+
+    def look(event):
+        assert all(attacker.take(port) == [] for port in ports)
+        seen.append(event)
+
+    @contextlib.contextmanager
+    def running(command, *, listeners, **_):
+        ports.update(each.getsockname()[1] for each in listeners)
+        assert not {str(port) for port in ports} & {*command}
+        look("begins")
+        try:
+            yield None
+        finally:
+            look("ended")
+
+    def refuse(*_):
+        raise RuntimeError("no answer")
+
+    monkeypatch.setattr(children, "running", running)
+    monkeypatch.setattr(up, "_await_answer", refuse)
+    monkeypatch.setattr(up, "_create_store", lambda state: None)
+    monkeypatch.setattr(upkeep, "settle", lambda environment: pytest.fail("a login was sent"))
+    request = up.Request(Lab(mlflow_port=0, prefect_port=0, state=tmp_path))
+    with pytest.raises(RuntimeError, match="no answer"), up.servers(request):
+        pytest.fail("announced")
+    assert len(ports) == 2 and seen == ["begins", "begins", "ended", "ended"]
+    assert all(attacker.take(port) for port in ports)
+    assert not (tmp_path / children.LEDGER).exists()
