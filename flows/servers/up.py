@@ -32,7 +32,7 @@ from ricochet.flows.servers import (
 from ricochet.flows.servers.environments import QUIET
 from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import process_ids
+from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts
 from ricochet.tasks.upkeep_settings import Keep
@@ -70,12 +70,16 @@ def prepare_environment() -> None:
     Runs are kept under `artifacts/`, nothing phones home, and servers started by `ricochet up` are
     used where they are alive; a temporary one does not outlive a verb that is killed, and answers
     that verb alone.
+
+    Raises:
+        BadInput: A login would be sent to Prefect over plain http to another machine.
     """
     kill_guard.guard_children()
     home = str(artifacts() / "prefect")
     for name, value in {**QUIET, **EMBEDDED, "PREFECT_HOME": home}.items():
         os.environ.setdefault(name, value)
     output_folder(Path(os.environ["PREFECT_HOME"]))  # Prefect makes no parents, and waits in vain
+    login_transport.check_variable("PREFECT_API_URL", login_transport.ORCHESTRATION, os.environ)
     if os.environ.get("PREFECT_API_URL"):
         return
     os.environ.pop("PREFECT_API_URL", None)  # to Prefect an empty one is none
