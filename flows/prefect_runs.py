@@ -31,6 +31,7 @@ from prefect.runtime import flow_run
 from prefect.states import Crashed
 
 from ricochet.flows import concurrency_slots
+from ricochet.flows.servers import temporary_server
 from ricochet.tasks.doctor import Finding
 from ricochet.tasks.storage import process_ids
 from ricochet.tasks.storage.provenance import artifacts
@@ -79,9 +80,10 @@ def settle() -> list[Finding]:
 
 
 def _is_any() -> bool:
-    """Return whether there is a server, or the database of one."""
-    home = Path(os.environ.get("PREFECT_HOME", artifacts() / "prefect"))
-    return "PREFECT_API_URL" in os.environ or (home / "prefect.db").is_file()
+    """Return whether there is a server, or the database of one that would be started for this."""
+    home, address = artifacts() / "prefect", os.environ.get("PREFECT_API_URL", "")
+    elsewhere = bool(address) and not temporary_server.is_offered(address)
+    return elsewhere or (Path(os.environ.get("PREFECT_HOME", home)) / "prefect.db").is_file()
 
 
 def _open(client: SyncPrefectClient) -> Iterator[FlowRun]:

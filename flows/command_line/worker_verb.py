@@ -15,14 +15,16 @@ def worker(call: Call) -> None:
     """Become the worker of a pool, in place of this process."""
     from ricochet.flows.servers import environments, up
     from ricochet.tasks.console.progress import announce
-    from ricochet.tasks.storage import process_ids
+    from ricochet.tasks.storage import login_transport, process_ids
     from ricochet.tasks.storage.provenance import artifacts, workplace
 
     running = up.find_running(artifacts())
     found = {} if ADDRESS in os.environ or not running else environments.of_clients(running)
-    address = {**found, **os.environ}.get(ADDRESS)
-    if not address:
-        raise BadInput(ADDRESS, "nothing", "the address of Prefect's server, http://HOST:PORT/api")
+    known = {**found, **os.environ}
+    if not (address := known.get(ADDRESS)):
+        raise BadInput(ADDRESS, "nothing", "the address of Prefect's server, https://HOST/api")
+    login_transport.check(ADDRESS, address, sent=True)  # who answers decides what is run here
+    login_transport.check_variable("MLFLOW_TRACKING_URI", login_transport.TRACKING, known)
     announce(f"a worker of the pool {call.arguments.pool} at {address}; Ctrl-C ends it")
     settings = {**environments.QUIET, "PREFECT_HOME": str(artifacts() / "prefect"), **found}
     settings |= {**os.environ, ADDRESS: address, "PWD": str(workplace())}
@@ -42,7 +44,8 @@ VERB = Verb(
     "ricochet worker compute",
     worker,
     _options,
-    details=f"{ADDRESS} says where Prefect's server is, https://HOST/api, and\n"
-    "PREFECT_API_AUTH_STRING the login: the file `prefect` among its lab's secrets.\n\n",
+    details=f"{ADDRESS} says where Prefect's server is: https://HOST/api, or plain\n"
+    "http to loopback, where `ssh -L` may end. PREFECT_API_AUTH_STRING is the login:\n"
+    "the file `prefect` among its lab's secrets.\n\n",
     takes=Takes(0),
 )

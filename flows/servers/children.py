@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,11 +24,17 @@ LEDGER = "servers.json"
 
 @contextlib.contextmanager
 def running(
-    command: Sequence[str], *, log: Path, environment: Mapping[str, str], patience: float = 15.0
+    command: Sequence[str],
+    *,
+    log: Path,
+    environment: Mapping[str, str],
+    listeners: Sequence[socket.socket] = (),
+    patience: float = 15.0,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a process in a group of its own, asked to stop and then made to when the block ends.
 
     The log is the file to which what it prints is added; it may take `patience` seconds to stop.
+    It inherits the sockets under their numbers.
     """
     kill_guard.guard_children()
     with log.open("ab") as file:
@@ -39,6 +46,7 @@ def running(
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=[each.fileno() for each in listeners],
         )
     try:
         yield child

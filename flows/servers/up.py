@@ -9,23 +9,31 @@ the servers.
 
 import contextlib
 import os
-import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ricochet.flows.servers import children, environments, kill_guard, upkeep, work_pools
-from ricochet.flows.servers.environments import QUIET, defaults
+from ricochet.flows.servers import (
+    children,
+    environments,
+    kill_guard,
+    listening,
+    serving,
+    temporary_server,
+    upkeep,
+    work_pools,
+)
+from ricochet.flows.servers.environments import QUIET
 from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import process_ids, secret_files
+from ricochet.tasks.storage import login_transport, process_ids, secret_files
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts
 from ricochet.tasks.upkeep_settings import Keep
@@ -33,11 +41,8 @@ from ricochet.tasks.upkeep_settings import Keep
 Process = subprocess.Popen[bytes]
 
 LOGS = "servers"
-EMBEDDED = {
-    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
-}
-"""For a verb that runs a flow itself, on a temporary server where none is up."""
+EMBEDDED = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL"}
+"""For a verb that runs a flow itself."""
 PATIENCE = 300.0
 """Longest wait for a server to answer, s."""
 
@@ -66,21 +71,27 @@ def prepare_environment() -> None:
     Runs are kept under `artifacts/`, nothing phones home, and servers started by `ricochet up` are
     used where they are alive; a temporary one does not outlive a verb that is killed, and answers
     that verb alone.
+
+    Raises:
+        BadInput: A login would be sent to Prefect over plain http to another machine.
     """
     kill_guard.guard_children()
     home = str(artifacts() / "prefect")
     for name, value in {**QUIET, **EMBEDDED, "PREFECT_HOME": home}.items():
         os.environ.setdefault(name, value)
     output_folder(Path(os.environ["PREFECT_HOME"]))  # Prefect makes no parents, and waits in vain
-    if "PREFECT_API_URL" in os.environ:
+    login_transport.check_variable("PREFECT_API_URL", login_transport.ORCHESTRATION, os.environ)
+    if os.environ.get("PREFECT_API_URL"):
         return
+    os.environ.pop("PREFECT_API_URL", None)  # to Prefect an empty one is none
     alive = find_running(artifacts())
-    if alive is not None:
+    if alive is None:
+        os.environ |= temporary_server.offer()
+    else:
         for name, value in environments.of_clients(alive).items():
             os.environ.setdefault(name, value)
-    elif "prefect.settings" not in sys.modules:  # else its own calls would not know the login
-        login = f"{environments.USER}:{secrets.token_hex(24)}"
-        os.environ |= {environments.SERVER_LOGIN: login, environments.CLIENT_LOGIN: login}
+    if "prefect.context" in sys.modules:  # what is imported has read the environment already
+        sys.modules["prefect.context"].refresh_global_settings_context()
 
 
 def find_running(state: Path) -> dict[str, Any] | None:
@@ -127,46 +138,57 @@ def servers(
     The block is given the addresses `mlflow` and `prefect`, once they answer, the processes, and
     what is to be done beside them. Before anything is deployed, dead runs have given up its slots.
     """
-    lab, host = request.lab, request.lab.host
-    state = secret_files.taken_folder(lab.state)
-    ports = [_port(host, port) for port in (lab.mlflow_port, lab.prefect_port)]
-    reachable = "127.0.0.1" if host == "0.0.0.0" else host
-    mlflow, prefect = (f"http://{reachable}:{port}" for port in ports)
-    logs = output_folder(state / LOGS)
-    given = environments.prepare(
-        lab, mlflow=mlflow, prefect=prefect, shared=request.shared, keep=request.keep
-    )
+    ports = (request.lab.mlflow_port, request.lab.prefect_port)
+    with listening.held(request.lab.host, ports) as sockets:
+        secret_files.taken_folder(request.lab.state)
+        children.write_ledger(request.lab.state)
+        if not request.lab.mlflow_database:
+            _create_store(request.lab.state)
+        with contextlib.ExitStack() as started:
+            yield _started(request, sockets, started)
+
+
+def _started(
+    request: Request, sockets: Sequence[list[socket.socket]], started: contextlib.ExitStack
+) -> tuple[dict[str, str], list[Process], upkeep.Upkeep]:
+    """Start everything in a stack, which ends it, on sockets that listen already."""
+    lab, ledger = request.lab, request.lab.state / children.LEDGER
+    started.callback(ledger.unlink, missing_ok=True)
+    addresses = dict(zip(("mlflow", "prefect"), map(listening.address, sockets), strict=True))
+    given = environments.prepare(lab, **addresses, shared=request.shared, keep=request.keep)
+    logs, every = output_folder(lab.state / LOGS), [each for one in sockets for each in one]
 
     def run(
-        name: str, command: list[str], environment: Mapping[str, str]
+        name: str,
+        command: list[str],
+        environment: Mapping[str, str],
+        listeners: Sequence[socket.socket] = every,  # whoever asks a server keeps its port taken
     ) -> contextlib.AbstractContextManager[Process]:
-        return children.running(command, log=logs / f"{name}.log", environment=environment)
+        log = logs / f"{name}.log"
+        return children.running(command, log=log, environment=environment, listeners=listeners)
 
-    children.write_ledger(state)
-    if not lab.mlflow_database:
-        _create_store(state)
-    with contextlib.ExitStack() as started:
-        started.callback((state / children.LEDGER).unlink, missing_ok=True)
-        serve = ("server", "start", "--host", host, "--port", str(ports[1]), "--analytics-off")
-        processes = [
-            started.enter_context(run("mlflow", _mlflow(host, ports[0]), given.mlflow)),
-            started.enter_context(run("prefect", _prefect(*serve), given.prefect)),
-        ]
-        for address in (f"{mlflow}/health", f"{prefect}/api/health"):
-            _await_answer(address, processes, logs)
-        upkeep.settle(given.worker)
-        for name, command in _deployment(request.deployments).items():
-            with run(name, command, given.worker) as process:
-                if process.wait(PATIENCE) != 0:
-                    raise RuntimeError(f"Prefect refused; see {logs / name}.log")
-        name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
-        for pool in work_pools.POOLS:
-            command = _prefect("worker", "start", "--pool", pool, "--name", name)
-            processes.append(started.enter_context(run(f"worker-{pool}", command, given.worker)))
-        children.write_ledger(state, **_facts(request, mlflow, prefect))
-        started.callback((state / children.LEDGER).unlink, missing_ok=True)  # before all else ends
-        beside = upkeep.Upkeep(logs, given.worker, request.keep)
-        yield {"mlflow": mlflow, "prefect": prefect}, processes, beside
+    def serve(name: str, listeners: list[socket.socket], environment: Mapping[str, str]) -> Process:
+        command = serving.command(name, listeners)
+        return started.enter_context(run(name, command, environment, listeners))
+
+    processes = [
+        serve(serving.MLFLOW, sockets[0], given.mlflow),
+        serve(serving.PREFECT, sockets[1], given.prefect),
+    ]
+    for address in (f"{addresses['mlflow']}/health", f"{addresses['prefect']}/api/health"):
+        _await_answer(address, processes, logs)
+    upkeep.settle(given.worker)
+    for name, command in _deployment(request.deployments).items():
+        with run(name, command, given.worker) as process:
+            if process.wait(PATIENCE) != 0:
+                raise RuntimeError(f"Prefect refused; see {logs / name}.log")
+    name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
+    for pool in work_pools.POOLS:
+        command = _prefect("worker", "start", "--pool", pool, "--name", name)
+        processes.append(started.enter_context(run(f"worker-{pool}", command, given.worker)))
+    children.write_ledger(lab.state, **_facts(request, **addresses))
+    started.callback(ledger.unlink, missing_ok=True)  # before all else ends
+    return addresses, processes, upkeep.Upkeep(logs, given.worker, request.keep)
 
 
 def _facts(request: Request, mlflow: str, prefect: str) -> dict[str, str]:
@@ -199,12 +221,6 @@ def _kept() -> Keep:
     return catalogue.load_settings(None, [])[Keep]
 
 
-def _mlflow(host: str, port: int) -> list[str]:
-    options = ("--host", host, "--port", str(port), "--workers", str(defaults()["workers"]))
-    program = ("uvicorn", "--factory", "ricochet.tasks.registry.server_app:create_app")
-    return [sys.executable, "-m", *program, *options, "--no-access-log"]
-
-
 def _prefect(*words: str) -> list[str]:
     return [sys.executable, "-m", "prefect", *words]
 
@@ -223,17 +239,6 @@ def _await_answer(address: str, processes: list[Process], logs: Path) -> None:
                 return
         time.sleep(0.2)
     raise RuntimeError(f"no answer from {address}; see the logs in {logs}")
-
-
-def _port(host: str, port: int) -> int:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            found = (error.strerror or str(error)).lower()
-            raise BadInput(f"{host}:{port}", found, "a free port, or another by option") from error
-        return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager

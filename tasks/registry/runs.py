@@ -24,8 +24,9 @@ from mlflow.entities import (
     RunTag,
     ViewType,
 )
+from mlflow.utils.credentials import read_mlflow_creds
 
-from ricochet.tasks.storage import process_ids
+from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts, git_commit
 
@@ -73,6 +74,9 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
         uri: Address of a tracking server or a database; by default `MLFLOW_TRACKING_URI` from the
             environment, else SQLite in `store`.
         store: Folder of the local store; by default `artifacts/mlflow`.
+
+    Raises:
+        BadInput: A login would be sent over plain http to another machine.
     """
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -81,6 +85,10 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
     if uri is None:
         place = output_folder(store or artifacts() / "mlflow")
         uri = f"sqlite:///{place / 'mlflow.db'}"
+    sent = any(os.environ.get(name) for name in login_transport.TRACKING) or any(
+        read_mlflow_creds()
+    )
+    login_transport.check("MLFLOW_TRACKING_URI", uri, sent=sent)
     files = None
     if uri.startswith("sqlite:///"):
         database = Path(uri.removeprefix("sqlite:///")).resolve()

@@ -24,9 +24,9 @@ from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import LARGEST_FILE
 from ricochet.tasks.registry.pointers import Pointer
 from ricochet.tasks.storage.files import read_regular, sha256
+from ricochet.tasks.storage.login_transport import LOOPBACK
 
 LARGEST_ANSWER = 2**20
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class UnreachableError(RuntimeError):

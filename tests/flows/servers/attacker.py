@@ -3,8 +3,13 @@
 It prints what it got, as JSON; run it as another user than the servers'.
 """
 
+import contextlib
 import json
+import re
+import socket
 import sys
+import threading
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -68,6 +73,56 @@ def spy(secret, folder):
     return [str(path) for path in places if secret in _content(path) and not _own(path)]
 
 
+def take(port):
+    """Try to listen on a port by every address that leads to loopback; return those that it got."""
+    wanted = ["127.0.0.1", "127.0.0.1", "0.0.0.0", "::", "::ffff:127.0.0.1"]
+    got = []
+    for number, address in enumerate(wanted):
+        option = socket.SO_REUSEPORT if number == 1 else socket.SO_REUSEADDR
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        with contextlib.suppress(OSError), socket.socket(family) as thief:  # taken, or no IPv6
+            if family == socket.AF_INET6:
+                thief.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+            thief.setsockopt(socket.SOL_SOCKET, option, 1)
+            thief.bind((address, int(port)))
+            thief.listen()
+            got.append(address)
+    return got
+
+
+def watch(parent):
+    """Take every port that arguments of a process's children name, until the input ends.
+
+    Returns the ports that were named, and those that could be taken; each is then held.
+    """
+    named, held = set(), []
+    threading.Thread(target=sys.stdin.read, daemon=True).start()
+    waiting = threading.enumerate()[-1]
+    while waiting.is_alive():
+        for words in _arguments_below(int(parent)):
+            for port in {*re.findall(r"\b\d{4,5}\b", words)} - named:
+                named.add(port)
+                with contextlib.suppress(OSError, OverflowError):
+                    held.append(socket.create_server(("127.0.0.1", int(port))))
+        time.sleep(0.02)
+    return [sorted(named), [str(each.getsockname()[1]) for each in held]]
+
+
+def _arguments_below(parent):
+    """Return the arguments of all processes that a process started."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError):
+            above = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            found[int(folder.name)] = (above, words)
+
+    def below(number):
+        return number == parent or (number in found and below(found[number][0]))
+
+    return [words for number, (above, words) in found.items() if number and below(above)]
+
+
 def _own(path):
     return path.match("/proc/*/cmdline") and b"attacker.py" in _content(path).encode()
 
@@ -83,4 +138,5 @@ if __name__ == "__main__":
     step, *words = sys.argv[1:]
     if step == "spy":
         words[0] = sys.stdin.read()
-    print(json.dumps({"command": command, "place": place, "spy": spy}[step](*words)))  # noqa: T201
+    steps = {"command": command, "place": place, "spy": spy, "take": take, "watch": watch}
+    print(json.dumps(steps[step](*words)))  # noqa: T201

@@ -13,8 +13,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import psutil
 import pytest
 
+from ricochet.flows.servers import kill_guard, serving
 from tests.flows.harness import started, wait_for
 from tests.flows.servers import attacker
 
@@ -23,6 +25,15 @@ PAGE = {"Origin": "http://page.example", "Host": "rebound.example:4200"}
 
 
 def stranger(step, *words, given=""):
+    """Run a step of the attacker to its end; return what it got."""
+    with attacking(step, *words) as running:
+        said, errors = running.communicate(given)
+    assert running.returncode == 0, errors
+    return json.loads(said)
+
+
+@contextlib.contextmanager
+def attacking(step, *words):
     """Run a step of the attacker as another user, where this one may, by the system's Python."""
     if not Path("/usr/bin/python3").exists():
         pytest.skip("no /usr/bin/python3, which another user could run")
@@ -31,19 +42,19 @@ def stranger(step, *words, given=""):
         program.chmod(0o755)
         shutil.copy(attacker.__file__, program / "attacker.py")
         (program / "attacker.py").chmod(0o644)
-        done = subprocess.run(
+        with subprocess.Popen(
             ["/usr/bin/python3", "-I", str(program / "attacker.py"), step, *words],
-            input=given,
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             cwd="/",
             env={"PATH": "/usr/bin:/bin"},  # not that of the test, which holds passwords
             user=NOBODY if os.geteuid() == 0 else None,
-        )
+        ) as running:
+            yield running
     finally:
         shutil.rmtree(program)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 @pytest.mark.slow
@@ -107,6 +118,12 @@ def _base64(text):
     return base64.b64encode(text.encode()).decode()
 
 
+PREFECTS_OWN = """
+from prefect.server.api.server import SubprocessASGIServer
+server = SubprocessASGIServer()
+server.port = server.find_available_port()
+print(server.port, server._run_uvicorn_command().wait())
+"""
 VERB = """
 from ricochet.flows.servers import up
 up.prepare_environment()
@@ -118,17 +135,66 @@ with get_client(sync_client=True) as client:
 """
 
 
-@pytest.mark.slow
-def test_the_temporary_server_of_a_verb_answers_that_verb_alone(tmp_path):
+def watched(program, folder):
+    """Run a program while a stranger takes the ports that its children name; yield both."""
     settled = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_")}
-    settled |= {"RICOCHET_ARTIFACTS": str(tmp_path)}
+    settled |= {"RICOCHET_ARTIFACTS": str(folder), "PREFECT_HOME": str(folder)}
     pipe = subprocess.PIPE
-    words = [sys.executable, "-c", VERB]
-    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=settled) as verb:
+    words = [sys.executable, "-c", program]
+    return subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=settled)
+
+
+@pytest.mark.slow
+def test_whoever_watches_takes_the_port_of_a_server_that_prefect_starts(tmp_path):
+    with (
+        watched(PREFECTS_OWN, tmp_path) as program,
+        attacking("watch", str(program.pid)) as thief,
+    ):
+        port, status = program.communicate(timeout=300)[0].split()
+        _, taken = json.loads(thief.communicate()[0])
+    assert port in taken and status != "0"
+
+
+@pytest.mark.slow
+def test_the_temporary_server_of_a_verb_answers_that_verb_alone_and_its_port_is_never_free(
+    tmp_path,
+):
+    with watched(VERB, tmp_path) as verb, attacking("watch", str(verb.pid)) as thief:
         api = verb.stdout.readline().strip().rstrip("/")
         try:
             assert api.startswith("http://127.0.0.1:")
+            port = api.split(":")[2].removesuffix("/api")
+            assert stranger("take", port) == []
             assert stranger("command", api, "true") == [401, 401, 401]
+            assert attacker.ask(f"{api}/health")[0] == 200
+            family = psutil.Process(verb.pid).children()
+            (server,) = (each for each in family if serving.__name__ in each.cmdline())
+            server.kill()
+            psutil.wait_procs([server], 60)
+            assert stranger("take", port) == []
+            with pytest.raises(OSError):
+                attacker.ask(f"{api}/health")
         finally:
             verb.communicate("\n", timeout=120)
+        named, taken = json.loads(thief.communicate()[0])
     assert verb.returncode == 0
+    assert port not in named and port not in taken
+    assert stranger("take", port)
+
+
+@pytest.mark.slow
+def test_a_verb_that_makes_no_flow_run_starts_no_server_and_one_that_is_killed_leaves_none(
+    tmp_path,
+):
+    idle = VERB.partition("from prefect")[0] + "print(1, flush=True)\ninput()\n"
+    with watched(idle, tmp_path) as verb:
+        assert verb.stdout.readline() == "1\n"
+        family = psutil.Process(verb.pid).children(recursive=True)
+        assert [kill_guard.__name__ in each.cmdline() for each in family] == [True]
+        verb.communicate("\n", timeout=60)
+    with watched(VERB, tmp_path) as verb:
+        verb.stdout.readline()
+        family = psutil.Process(verb.pid).children(recursive=True)
+        assert any(serving.__name__ in each.cmdline() for each in family)
+        verb.kill()
+    assert psutil.wait_procs(family, 60)[1] == []

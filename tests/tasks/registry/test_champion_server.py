@@ -5,13 +5,13 @@ import subprocess
 
 import pytest
 
-from ricochet.flows.servers import up
+from ricochet.flows.servers import environments, listening, serving
 from ricochet.tasks.registry import packages, runs, versions
 from ricochet.tasks.registry.champion import DAY, Champion
 from ricochet.tasks.registry.sources import Server
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
-from tests.servers import free_port, wait_until_it_answers
+from tests.servers import wait_until_it_answers
 
 
 @pytest.mark.slow
@@ -20,14 +20,16 @@ def test_the_champion_comes_from_a_real_server(tmp_path, package, through_server
     """Registered beside the server into the same database, or through it: both are found."""
     monkeypatch.setenv("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     packages.write_package(tmp_path / "package", package, reader=GRID)
-    beside, port = runs.connect(store=tmp_path / "mlflow"), free_port()
-    address = f"http://127.0.0.1:{port}"
+    beside = runs.connect(store=tmp_path / "mlflow")
     files = (tmp_path / "mlflow" / "artifacts").as_uri()
     stores = {"MLFLOW_BACKEND_STORE_URI": beside.uri, "MLFLOW_ARTIFACTS_DESTINATION": files}
-    command = up._mlflow("127.0.0.1", port)
-    environment = {**up.QUIET, **os.environ, **stores}
-    with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+    environment = {**environments.QUIET, **os.environ, **stores}
+    with (tmp_path / "log").open("wb") as log, listening.held("127.0.0.1", [0]) as [listeners]:
+        address, command = listening.address(listeners), serving.command("mlflow", listeners)
+        numbers = [each.fileno() for each in listeners]
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, env=environment, pass_fds=numbers
+        )
     try:
         wait_until_it_answers(f"{address}/health", process)
         tracker = runs.connect(address) if through_server else beside

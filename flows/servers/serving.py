@@ -1,0 +1,74 @@
+"""A server on sockets that the process which started it listens on (`flows.servers.listening`).
+
+python -m ricochet.flows.servers.serving mlflow|prefect|temporary NUMBER..
+
+The numbers are those of the sockets among the open files. What each server is reads its settings
+from the environment, as behind its own command.
+"""
+
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+
+from ricochet.flows.servers.environments import defaults
+
+MLFLOW, PREFECT, TEMPORARY = "mlflow", "prefect", "temporary"
+MLFLOW_APPLICATION = "ricochet.tasks.registry.server_app:create_app"
+PREFECT_APPLICATION = "prefect.server.api.server:create_app"
+LAST = {"PREFECT__SERVER_FINAL": "1"}
+"""Has Prefect make no second application in the process."""
+ALONE = {**LAST, "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT_UI_ENABLED": "0"}
+"""Of a server that Prefect starts for one program: no pages, and services for runs alone."""
+
+
+def command(name: str, listeners: Sequence[socket.socket]) -> list[str]:
+    """Return the command of a server; its process must be given the sockets by `pass_fds`."""
+    numbers = [str(each.fileno()) for each in listeners]
+    return [sys.executable, "-P", "-m", __name__, name, *numbers]
+
+
+def serve(name: str, listeners: list[socket.socket]) -> None:
+    """Serve until a signal asks for the end; exits with uvicorn's status if it does not start."""
+    config = {MLFLOW: _mlflow, PREFECT: _prefect, TEMPORARY: _temporary}[name]()
+    server = uvicorn.Server(config)
+    if config.workers > 1:
+        from uvicorn.supervisors import Multiprocess
+
+        Multiprocess(config, sockets=listeners).run()
+        return
+    server.run(sockets=listeners)
+    if not server.started:
+        sys.exit(STARTUP_FAILURE)
+
+
+def _mlflow() -> uvicorn.Config:
+    workers = defaults()["workers"]
+    return uvicorn.Config(MLFLOW_APPLICATION, factory=True, workers=workers, access_log=False)
+
+
+def _prefect() -> uvicorn.Config:
+    os.environ |= LAST
+    from prefect.settings import get_current_settings
+
+    server = get_current_settings().server
+    options: dict[str, Any] = {
+        "timeout_keep_alive": server.api.keepalive_timeout,
+        "ws_ping_interval": server.api.websocket_ping_interval,
+        "ws_ping_timeout": server.api.websocket_ping_timeout,
+        "log_level": server.logging_level.lower(),
+    }
+    return uvicorn.Config(PREFECT_APPLICATION, factory=True, **options)
+
+
+def _temporary() -> uvicorn.Config:
+    os.environ |= ALONE
+    return uvicorn.Config(PREFECT_APPLICATION, factory=True, lifespan="on", log_level="error")
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], [socket.socket(fileno=int(number)) for number in sys.argv[2:]])
