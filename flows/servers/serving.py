@@ -22,6 +22,8 @@ MLFLOW_APPLICATION = "ricochet.tasks.registry.server_app:create_app"
 PREFECT_APPLICATION = "prefect.server.api.server:create_app"
 LAST = {"PREFECT__SERVER_FINAL": "1"}
 """Has Prefect make no second application in the process."""
+PAGES = 2000
+"""KiB of a database that a connection keeps in memory."""
 ALONE = {**LAST, "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT_UI_ENABLED": "0"}
 """Of a server that Prefect starts for one program: no pages, and services for runs alone."""
 
@@ -53,6 +55,7 @@ def _mlflow() -> uvicorn.Config:
 
 def _prefect() -> uvicorn.Config:
     os.environ |= LAST
+    _bound_page_caches()
     from prefect.settings import get_current_settings
 
     server = get_current_settings().server
@@ -63,6 +66,25 @@ def _prefect() -> uvicorn.Config:
         "log_level": server.logging_level.lower(),
     }
     return uvicorn.Config(PREFECT_APPLICATION, factory=True, **options)
+
+
+def _bound_page_caches() -> None:
+    """Let each connection to Prefect's SQLite keep `PAGES` of the database in memory.
+
+    Prefect says 80 MB, of ten connections, so that the server would grow with its database.
+    """
+    from prefect.server.database.configurations import AioSqliteConfiguration
+
+    configured: Any = AioSqliteConfiguration
+    set_up = configured.setup_sqlite
+
+    def bounded(self: Any, connection: Any, record: Any) -> None:
+        set_up(self, connection, record)
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA cache_size = -{PAGES}")
+        cursor.close()
+
+    configured.setup_sqlite = bounded
 
 
 def _temporary() -> uvicorn.Config:
