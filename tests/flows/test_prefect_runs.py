@@ -223,9 +223,14 @@ def test_a_calibration_is_named_by_its_sessions(monkeypatch):
 
 def test_without_a_server_or_its_database_there_is_nothing_to_settle(monkeypatch, tmp_path):
     from ricochet.flows import prefect_runs
+    from ricochet.flows.servers import temporary_server
 
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    assert prefect_runs.settle() == []
+    address = "http://127.0.0.1:1/api"  # a temporary server that none of this would need
+    monkeypatch.setenv("PREFECT_API_URL", address)
+    monkeypatch.setattr(temporary_server, "_offered", [address])
     assert prefect_runs.settle() == []
 
 
