@@ -8,9 +8,8 @@ reads and does nothing else, its own password included, and names in the registr
 versions and aliases are the administrator's alone to make and to change. Files are those of the
 server's store alone (`server_confinement`).
 
-`uvicorn --factory` makes the application; it reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI`
-and the others that its command line knows, so that no address or password is among the arguments of
-a process.
+`create_app` reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its command
+line knows, so that no address or password is among the arguments of a process.
 """
 
 import os
