@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ricochet.hardware.microphones.frame_clock import Blocks, FrameClock, Slip, stepped
@@ -53,6 +53,7 @@ def test_a_clean_stream_is_never_flagged(case, stalls):
 
 
 @settings(deadline=None, max_examples=25)
+@example(seed=0, at=300, way=-1, frames=18240, late=0.0)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(300, 540),
@@ -62,10 +63,12 @@ def test_a_clean_stream_is_never_flagged(case, stalls):
 )
 def test_frames_that_are_missing_or_too_many_are_found_and_located(seed, at, way, frames, late):
     """400 frames are 9.1 ms, 4 ms above the tolerance. The least of the 18 blocks of a bin is late
-    by 4 of 10 ms once in 10 000; the median of three bins once in 30 million."""
+    by 4 of 10 ms once in 10 000; the median of three bins once in 30 million. Frames too many are
+    noted anywhere among themselves."""
     found = blocks(draw=np.random.default_rng(seed), late=late, lost=(at, way * frames))
     (slip,) = stepped(found, RATE)
-    assert abs(slip.frame - SIZE * at) <= 0.2 * RATE
+    among = frames / 2 if way < 0 else 0
+    assert abs(slip.frame - SIZE * at) <= 0.2 * RATE + among
     assert slip.frames == pytest.approx(way * frames, abs=0.005 * RATE)
 
 
