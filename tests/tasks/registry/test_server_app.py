@@ -100,7 +100,14 @@ def test_the_account_of_controllers_reads_and_does_nothing_else(monkeypatch):
         assert asks(method, f"{area}/{path}") is None  # MLflow asks who it is
         assert asks(method, f"{area}/{path}", other, (b"Authorization", b"Basic x")) == 403
     assert asks("PUT", "/api/2.0/mlflow-artifacts/artifacts/1/a", theirs) == 403
-    assert asks("POST", f"{area}/runs/create", b"\xff") == 403
+    for stated in (
+        b"Basic\t " + base64.b64encode(theirs) + b",username=admin",
+        b"Basic  " + base64.b64encode(other),
+        b"basic x",
+        b"Bearer a",
+        b"Basic \xff",
+    ):
+        assert asks("POST", f"{area}/runs/create", None, (b"authorization", stated)) == 403
     for method, path in (
         ("GET", "registered-models/alias"),
         ("GET", "artifacts/list"),
