@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import runpy
 import sys
 
 from ricochet.flows.command_line.verb import Call, Takes, Verb
@@ -12,7 +13,7 @@ ADDRESS = "PREFECT_API_URL"
 
 
 def worker(call: Call) -> None:
-    """Become the worker of a pool, in place of this process."""
+    """Be the worker of a pool, until it ends."""
     from ricochet.flows.servers import environments, up
     from ricochet.tasks.console.progress import announce
     from ricochet.tasks.storage import login_transport, process_ids
@@ -21,17 +22,18 @@ def worker(call: Call) -> None:
     running = up.find_running(artifacts())
     found = {} if ADDRESS in os.environ or not running else environments.of_clients(running)
     known = {**found, **os.environ}
+    if found and running:
+        up.hold_ports(running)
     if not (address := known.get(ADDRESS)):
         raise BadInput(ADDRESS, "nothing", "the address of Prefect's server, https://HOST/api")
     login_transport.check(ADDRESS, address, sent=True)  # who answers decides what is run here
     login_transport.check_variable("MLFLOW_TRACKING_URI", login_transport.TRACKING, known)
     announce(f"a worker of the pool {call.arguments.pool} at {address}; Ctrl-C ends it")
     settings = {**environments.QUIET, "PREFECT_HOME": str(artifacts() / "prefect"), **found}
-    settings |= {**os.environ, ADDRESS: address, "PWD": str(workplace())}
+    os.environ |= {**settings, **os.environ, ADDRESS: address, "PWD": str(workplace())}
     name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
-    command = [sys.executable, "-m", "prefect", "worker", "start"]
-    command += ["--pool", call.arguments.pool, "--name", name]
-    os.execve(sys.executable, command, settings)
+    sys.argv = ["prefect", "worker", "start", "--pool", call.arguments.pool, "--name", name]
+    runpy.run_module("prefect", run_name="__main__")
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

@@ -2,10 +2,13 @@
 
 A server that binds its port itself, seconds after its arguments show it, loses it to any user of
 the machine who watches them; whoever has the port is sent the logins, and is believed. A port that
-is listened on can be bound by nobody else, on no address that leads to it.
+is listened on can be bound by no other user, on no address that leads to it; nor can one that is
+bound still (`flows.servers.held_ports`), which its own user may listen on anew.
 """
 
 import contextlib
+import errno
+import os
 import socket
 from collections.abc import Iterator, Sequence
 
@@ -59,12 +62,24 @@ def address(listeners: Sequence[socket.socket]) -> str:
 
 def _listener(host: str, port: int) -> socket.socket:
     found = socket.socket()
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # after a server that just ended
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # for this user alone
     try:
         found.bind((host, port))
+        if port == 0:  # only a port that was asked for by its number outlives its listening
+            with found:
+                return _listener(host, found.getsockname()[1])
+        if _is_answered(LOOPBACK if host == EVERYWHERE else host, port):
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
         found.listen(BACKLOG)
     except OSError as error:
         found.close()
         said = (error.strerror or str(error)).lower()
         raise BadInput(f"{host}:{port}", said, "a free port, or another by option") from error
     return found
+
+
+def _is_answered(host: str, port: int) -> bool:
+    """Tell whether this user has another server there: with it, a port would be shared."""
+    with socket.socket() as asking:
+        asking.settimeout(1.0)
+        return asking.connect_ex((host, port)) != errno.ECONNREFUSED

@@ -8,6 +8,7 @@ the servers.
 """
 
 import contextlib
+import itertools
 import os
 import signal
 import socket
@@ -19,10 +20,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ricochet.flows.servers import (
     children,
     environments,
+    held_ports,
     kill_guard,
     listening,
     serving,
@@ -73,7 +76,8 @@ def prepare_environment() -> None:
     that verb alone.
 
     Raises:
-        BadInput: A login would be sent to Prefect over plain http to another machine.
+        BadInput: A login would be sent to Prefect over plain http to another machine, or to servers
+            that are ending.
     """
     kill_guard.guard_children()
     home = str(artifacts() / "prefect")
@@ -88,6 +92,7 @@ def prepare_environment() -> None:
     if alive is None:
         os.environ |= temporary_server.offer()
     else:
+        hold_ports(alive)
         for name, value in environments.of_clients(alive).items():
             os.environ.setdefault(name, value)
     if "prefect.context" in sys.modules:  # what is imported has read the environment already
@@ -98,6 +103,16 @@ def find_running(state: Path) -> dict[str, Any] | None:
     """Return the ledger of `ricochet up`, if that process lives and its servers answered."""
     found = children.ledger(state)
     return found if found is not None and "prefect" in found else None
+
+
+def hold_ports(running: Mapping[str, Any]) -> None:
+    """Keep the ports that the ledger of `up` names from other users while this process lives.
+
+    Raises:
+        BadInput: They are not handed over.
+    """
+    addresses = (running["mlflow"], running["prefect"])
+    held_ports.hold(artifacts(), [urlsplit(each).port or 0 for each in addresses])
 
 
 def up(request: Request, *, report_line: Callable[[str], None]) -> None:
@@ -144,7 +159,8 @@ def servers(
         children.write_ledger(request.lab.state)
         if not request.lab.mlflow_database:
             _create_store(request.lab.state)
-        with contextlib.ExitStack() as started:
+        every = tuple(itertools.chain(*sockets))
+        with held_ports.offered(request.lab.state, every), contextlib.ExitStack() as started:
             yield _started(request, sockets, started)
 
 
@@ -156,15 +172,15 @@ def _started(
     started.callback(ledger.unlink, missing_ok=True)
     addresses = dict(zip(("mlflow", "prefect"), map(listening.address, sockets), strict=True))
     given = environments.prepare(lab, **addresses, shared=request.shared, keep=request.keep)
-    logs, every = output_folder(lab.state / LOGS), [each for one in sockets for each in one]
+    logs = output_folder(lab.state / LOGS)
 
     def run(
         name: str,
         command: list[str],
         environment: Mapping[str, str],
-        listeners: Sequence[socket.socket] = every,  # whoever asks a server keeps its port taken
+        listeners: Sequence[socket.socket] = tuple(itertools.chain(*sockets)),
     ) -> contextlib.AbstractContextManager[Process]:
-        log = logs / f"{name}.log"
+        log = logs / f"{name}.log"  # whoever asks a server keeps its port taken
         return children.running(command, log=log, environment=environment, listeners=listeners)
 
     def serve(name: str, listeners: list[socket.socket], environment: Mapping[str, str]) -> Process:

@@ -9,6 +9,7 @@ in time, this one stops the arm beside the driver and ends the owner; every late
 A command has a deadline: it is executed before that, or never.
 """
 
+import contextlib
 import importlib
 import itertools
 import threading
@@ -72,8 +73,8 @@ class WatchedArm:
         try:
             first = self._opened()
         except BaseException:
-            self._end_process()
-            self._channel.close()
+            with contextlib.closing(self._channel):
+                self._end_process()
             raise
         track = deque([(time.monotonic(), first)], maxlen=round(KEPT / self._start.limits.period))
         self._track, self._energy = track, first.energy

@@ -15,7 +15,7 @@ from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from tests import postgres, s3
 from tests.flows.harness import started, wait_for
 from tests.flows.servers import attacker
-from tests.flows.servers.test_strangers import stranger
+from tests.flows.servers.strangers import stranger
 
 NAME = "ball-table"
 

@@ -10,7 +10,7 @@ import pytest
 from ricochet.flows.servers import children, listening, up, upkeep
 from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
-from tests.flows.servers import attacker
+from tests.flows.servers.strangers import takes
 
 ANSWER = """
 import socket, sys
@@ -21,10 +21,10 @@ connection.close()
 """
 
 
-def test_nobody_takes_a_port_that_is_listened_on_by_any_address_or_option():
+def test_no_other_user_takes_a_port_that_is_listened_on_by_any_address_or_option():
     (listener,) = listening.listen("127.0.0.1", 0)
     with listener:
-        assert attacker.take(listener.getsockname()[1]) == []
+        assert takes(listener.getsockname()[1]) == []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0", "127.0.0.2"])
@@ -35,7 +35,7 @@ def test_clients_of_this_machine_are_sent_to_loopback_by_number_and_find_the_ser
             assert address.startswith("http://127.0.0.1:")
             port = int(address.rpartition(":")[2])
             socket.create_connection(("127.0.0.1", port), 5).close()
-            assert attacker.take(port) == []
+            assert takes(port) == []
 
 
 def test_a_port_that_is_taken_on_loopback_alone_is_bad_input_and_nothing_is_left_listening():
@@ -46,7 +46,22 @@ def test_a_port_that_is_taken_on_loopback_alone_is_bad_input_and_nothing_is_left
             listening.listen("127.0.0.2", port)
     with listening.held("127.0.0.2", [port]):
         pass
-    assert attacker.take(port)
+    assert takes(port)
+
+
+def test_a_user_s_second_server_does_not_share_the_port_of_the_first():
+    (first,) = listening.listen("127.0.0.1", 0)
+    port = first.getsockname()[1]
+    with first:
+        for host in ("127.0.0.1", "0.0.0.0", "127.0.0.2"):
+            with pytest.raises(BadInput, match="already in use"):
+                listening.listen(host, port)
+        with socket.create_connection(("127.0.0.1", port), 5) as last:
+            for _ in range(4):  # three of them only looked whether somebody answers
+                first.accept()[0].close()  # so that the server's side waits for stray packets
+            assert last.recv(1) == b""
+    with listening.listen("127.0.0.1", port)[0]:
+        pass
 
 
 def test_a_caller_who_is_there_before_the_server_is_answered_by_it(tmp_path):
@@ -69,7 +84,7 @@ def test_the_ports_of_up_are_taken_before_a_login_is_made_until_the_last_child_h
     seen, ports = [], set()
 
     def look(event):
-        assert all(attacker.take(port) == [] for port in ports)
+        assert all(takes(port) == [] for port in ports)
         seen.append(event)
 
     @contextlib.contextmanager
@@ -93,5 +108,5 @@ def test_the_ports_of_up_are_taken_before_a_login_is_made_until_the_last_child_h
     with pytest.raises(RuntimeError, match="no answer"), up.servers(request):
         pytest.fail("announced")
     assert len(ports) == 2 and seen == ["begins", "begins", "ended", "ended"]
-    assert all(attacker.take(port) for port in ports)
+    assert all(takes(port) for port in ports)
     assert not (tmp_path / children.LEDGER).exists()

@@ -19,42 +19,9 @@ import pytest
 from ricochet.flows.servers import kill_guard, serving
 from tests.flows.harness import started, wait_for
 from tests.flows.servers import attacker
+from tests.flows.servers.strangers import attacking, stranger
 
-NOBODY = 65534
 PAGE = {"Origin": "http://page.example", "Host": "rebound.example:4200"}
-
-
-def stranger(step, *words, given=""):
-    """Run a step of the attacker to its end; return what it got."""
-    with attacking(step, *words) as running:
-        said, errors = running.communicate(given)
-    assert running.returncode == 0, errors
-    return json.loads(said)
-
-
-@contextlib.contextmanager
-def attacking(step, *words):
-    """Run a step of the attacker as another user, where this one may, by the system's Python."""
-    if not Path("/usr/bin/python3").exists():
-        pytest.skip("no /usr/bin/python3, which another user could run")
-    program = Path(tempfile.mkdtemp(dir="/tmp"))
-    try:
-        program.chmod(0o755)
-        shutil.copy(attacker.__file__, program / "attacker.py")
-        (program / "attacker.py").chmod(0o644)
-        with subprocess.Popen(
-            ["/usr/bin/python3", "-I", str(program / "attacker.py"), step, *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd="/",
-            env={"PATH": "/usr/bin:/bin"},  # not that of the test, which holds passwords
-            user=NOBODY if os.geteuid() == 0 else None,
-        ) as running:
-            yield running
-    finally:
-        shutil.rmtree(program)
 
 
 @pytest.mark.slow
@@ -198,3 +165,40 @@ def test_a_verb_that_makes_no_flow_run_starts_no_server_and_one_that_is_killed_l
         assert any(serving.__name__ in each.cmdline() for each in family)
         verb.kill()
     assert psutil.wait_procs(family, 60)[1] == []
+
+
+OUTLIVES = """
+import sys
+from ricochet.flows.servers import up
+up.prepare_environment()
+from prefect.client.orchestration import get_client
+with get_client(sync_client=True) as client:
+    client.read_flows()
+    print(client.api_url, flush=True)
+    input()
+    try:
+        client.read_flows()
+    except OSError as error:
+        print("refused", flush=True)
+    except Exception as error:
+        print(type(error.__cause__ or error).__name__, flush=True)
+input()
+"""
+
+
+@pytest.mark.slow
+def test_the_ports_of_servers_that_ended_stay_taken_while_a_verb_that_uses_them_lives(place):
+    with contextlib.ExitStack() as stack:
+        running = stack.enter_context(started(place))
+        verb = stack.enter_context(watched(OUTLIVES, place / "state"))
+        ports = [each.rpartition(":")[2] for each in (running.mlflow, running.prefect)]
+        assert verb.stdout.readline().strip().rstrip("/") == f"{running.prefect}/api"
+        running.process.terminate()
+        assert running.process.wait(60) == 0
+        assert [stranger("take", port) for port in ports] == [[], []]
+        verb.stdin.write("\n")
+        verb.stdin.flush()
+        assert verb.stdout.readline() in ("refused\n", "ConnectError\n")
+        assert [stranger("take", port) for port in ports] == [[], []]
+        verb.communicate("\n", timeout=60)
+        assert all(stranger("take", port) for port in ports)
