@@ -25,8 +25,6 @@ SQLITE = "sqlite:///"
 FOREIGN = ("mlflow", "prefect", REMOTE, LOG, "servers", "secrets", "cluster", SETTINGS)
 """Folders of a state in which no session lies."""
 DEEPEST = 4
-SESSION_FILES = (".json", ".csv", ".flac", ".wav", ".aif", ".aiff", ".ogg", ".mp3")
-"""Ends of the names of what a session holds."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,7 @@ def _unpublished(state: Path) -> Iterator[Path]:
 def _of_session(folder: Path) -> Iterator[Path]:
     """Yield the files of a session; links and other things are none of it."""
     for path in sorted(folder.iterdir()):
-        if path.suffix in SESSION_FILES and path.is_file() and not path.is_symlink():
+        if path.suffix.lower() in manifests.FILES and path.is_file() and not path.is_symlink():
             yield path
 
 
@@ -147,7 +145,7 @@ def _is_of_session(name: str, names: set[str]) -> bool:
     """Tell whether a name is that of a file of a session that lies where sessions do."""
     path = PurePosixPath(name)
     sealed = (path.parent / manifests.MANIFEST).as_posix() in names
-    return sealed and path.suffix in SESSION_FILES and _may_hold_session(path.parent)
+    return sealed and path.suffix.lower() in manifests.FILES and _may_hold_session(path.parent)
 
 
 def _may_hold_session(folder: PurePath) -> bool:

@@ -129,7 +129,8 @@ def differs(root: Path | None = None) -> bool:
 
 def manifest(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file in a session's folder, and no digest of anything else."""
-    return {path.name: sha256(path) if path.is_file() else "" for path in sorted(folder.iterdir())}
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {path.name: sha256(path) if path.is_file() else "" for path in found}
 
 
 def files(session: Path) -> list[Path]:
@@ -146,6 +147,9 @@ def files(session: Path) -> list[Path]:
         if path.name not in named:
             expected = f"only what {manifests.MANIFEST} names: move it elsewhere"
             raise BadInput(shown(path), "a file that is no part of the session", expected)
+        if path.name.startswith(".") or path.suffix.lower() not in manifests.FILES:
+            expected = f"one of {', '.join(manifests.FILES)}"
+            raise BadInput(shown(path), "a name that DVC or another program may read", expected)
     return found
 
 

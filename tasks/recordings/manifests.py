@@ -23,6 +23,8 @@ from ricochet.tasks.storage.checked_json import EXACT, LONGEST_NAME, NAME, Name,
 from ricochet.tasks.storage.files import sha256
 
 MANIFEST = "session.json"
+FILES = (".json", ".csv", ".flac", ".wav", ".aif", ".aiff", ".ogg", ".mp3")
+"""Ends of the names of what a session holds."""
 LOCATABLE = 3  # microphones from which a sound has a place
 LEAST_RATE = limits.RATES[0]  # Hz
 Coordinate = Annotated[float, Interval(ge=-limits.FARTHEST, le=limits.FARTHEST)]

@@ -26,12 +26,15 @@ from mlflow.entities import (
 )
 from mlflow.utils.credentials import read_mlflow_creds
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts, git_commit
 
 KEY = "ricochet.key"
 PROCESS = "ricochet.process"
+SERVED = "mlflow-artifacts:"
+"""Begins a place that only a server can find."""
 LARGEST_BATCH = 1000
 """Metrics that MLflow takes at once."""
 DESCRIPTION = "mlflow.note.content"
@@ -136,6 +139,9 @@ def open_run(
     """Find the run of a key, or make it and its experiment; the commit and process are tags too.
 
     A run that is not finished is now RUNNING under this process.
+
+    Raises:
+        BadInput: Its experiment was made through a server, which alone knows where its files lie.
     """
     run = find_run(tracker, experiment, key)
     if run is not None and run.info.status == "FINISHED":
@@ -221,6 +227,13 @@ def close_abandoned(tracker: Tracker) -> list[str]:
 def _experiment(tracker: Tracker, name: str) -> str:
     found = tracker.client.get_experiment_by_name(name)
     if found is not None:
+        _check_place(tracker, name, str(found.artifact_location))
         return str(found.experiment_id)
     place = None if tracker.artifacts is None else f"{tracker.artifacts}/{name}"
     return str(tracker.client.create_experiment(name, artifact_location=place))
+
+
+def _check_place(tracker: Tracker, name: str, place: str) -> None:
+    if tracker.artifacts is not None and place.startswith(SERVED):
+        said = "made through MLflow's server, which keeps its files"
+        raise BadInput(f"experiment {name!r}", said, "one made by a verb: rename it in MLflow")

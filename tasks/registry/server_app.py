@@ -4,9 +4,9 @@ MLflow 3 also answers, on loopback without any question, an assistant that runs 
 language model of whose choice the caller decides, a gateway and webhooks that call other hosts, and
 jobs. So only what is listed here is passed on, all else is 404; and a page of another origin, of
 another port of this machine too, is 403, whatever a browser sends along. The account of controllers
-reads and does nothing else, its own password included, and names in the registry with their
-versions and aliases are the administrator's alone to make and to change. Files are those of the
-server's store alone (`server_confinement`).
+reads and does nothing else, its own password included; experiments are the administrator's alone to
+make, names in the registry with their versions and aliases to make and to change. Files are those
+of the server's store alone (`server_confinement`).
 
 `create_app` reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its command
 line knows, so that no address or password is among the arguments of a process.
@@ -43,7 +43,8 @@ READS = re.compile(r".*/(?:search|search-datasets|get-history-bulk.*)|/graphql")
 """What is asked by POST and changes nothing."""
 KEPT = re.compile(r".*/logged-models(?:/.*)?")
 """Nothing of Ricochet's; MLflow lets whoever has one change those of others."""
-NAMES = re.compile(r".*/(?:registered-models|model-versions)(?:/.*)?")
+NAMES = re.compile(r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experiments/create/?)")
+"""What the lab's verbs find by its name, which is its maker's to spoil."""
 LOGIN = re.compile(rb"Basic ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)")
 ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
 READER, ADMIN = "RICOCHET_READER", "MLFLOW_AUTH_ADMIN_USERNAME"

@@ -49,7 +49,7 @@ def stranger(place, kind):
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self):  # noqa: N802
+        def do_POST(self):
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             found = next(said for path, said in known.items() if self.path.endswith(path))
             missing = "csrf" in self.path

@@ -55,6 +55,17 @@ STRANGE = {
 }
 
 
+@pytest.mark.parametrize("name", [".dvcignore", "dvc.yaml", ".hidden.csv", "a.dvc", ".git"])
+def test_a_take_named_as_what_dvc_reads_is_refused(tmp_path, name):
+    session = make(tmp_path / "a", 1)
+    stated = json.loads((session / "session.json").read_text())
+    (session / stated["takes"][0]["file"]).rename(session / name)
+    stated["takes"][0]["file"] = name
+    (session / "session.json").write_text(json.dumps(stated))
+    with pytest.raises(BadInput, match=r"expected one of \.json, \.csv"):
+        dvc_publish.files(session)
+
+
 def displaced(path):
     path.rename(path.parent.parent / path.name)
     path.symlink_to(path.parent.parent / path.name)

@@ -1,6 +1,9 @@
 import subprocess
 import sys
 
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import runs as tracking
 
 DIGEST = "0123456789abcdef0123456789abcdef.dir"
@@ -27,6 +30,12 @@ def test_a_failed_run_is_taken_up_under_its_own_id(tracker):
     assert second.run_id == first.run_id
     assert not second.finished
     assert tracker.client.get_run(first.run_id).info.status == "RUNNING"
+
+
+def test_an_experiment_that_was_made_through_a_server_is_bad_input(tracker):
+    tracker.client.create_experiment("served", artifact_location="mlflow-artifacts:/7")
+    with pytest.raises(BadInput, match=r"experiment 'served'.*expected one made by a verb"):
+        tracking.open_run(tracker, "served", "a", name="a", tags={})
 
 
 def test_another_key_is_another_run(tracker):

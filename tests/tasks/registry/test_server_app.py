@@ -116,10 +116,15 @@ def test_the_account_of_controllers_reads_and_does_nothing_else(monkeypatch):
         assert asks(method, f"{area}/{path}", theirs) is None
 
 
-def test_names_of_the_registry_are_the_administrators_alone(monkeypatch):
+def test_names_that_the_lab_finds_things_by_are_the_administrators_alone(monkeypatch):
     monkeypatch.setenv(READER, "controller:secret")
     monkeypatch.setenv(ADMIN, "admin")
-    for path in ("registered-models/create", "registered-models/alias", "model-versions/set-tag"):
+    for path in (
+        "registered-models/create",
+        "registered-models/alias",
+        "model-versions/set-tag",
+        "experiments/create",
+    ):
         assert asks("POST", f"/api/2.0/mlflow/{path}", b"person:x") == 403
         assert asks("POST", f"/api/2.0/mlflow/{path}", b"admin:x") is None
     assert asks("POST", "/api/2.0/mlflow/runs/create", b"person:x") is None
