@@ -14,10 +14,9 @@ from annotated_types import Interval
 from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 
 from ricochet.models.core.bad_input import BadInput, unknown_key
-from ricochet.tasks.storage import checked_yaml
+from ricochet.tasks.storage import checked_yaml, login_transport
 from ricochet.tasks.storage.provenance import artifacts
 
-LOOPBACK = ("127.0.0.1", "localhost")
 Port = Annotated[int, Strict(), Interval(ge=0, le=65535)]
 Whether = Annotated[bool, Strict()]
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:(\d{1,5}|\*))?")
@@ -83,7 +82,7 @@ def checked(lab: Lab, where: str) -> Lab:
         if not _NAME.fullmatch(name):
             raise BadInput(f"{where}: names", repr(name), "host names, with `:port` or `:*`")
     _check_store(lab.artifact_store, f"{where}: artifact_store")
-    if lab.host not in LOOPBACK and not (lab.login and lab.behind_proxy):
+    if lab.host not in login_transport.LOOPBACK and not (lab.login and lab.behind_proxy):
         found = f"{lab.host} without {'an encrypting proxy' if lab.login else 'a login'}"
         raise BadInput(f"{where}: host", found, "loopback, or login and behind_proxy: true")
     return lab

@@ -16,7 +16,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ricochet.models.probability import bijections, boxes, truncated_mixtures
-from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.probability.boxes import Box
 from ricochet.models.probability.truncated_mixtures import TruncatedMixture
 
@@ -59,22 +58,26 @@ def _along_second(mixture: TruncatedMixture, first: Tensor, most: int) -> Tensor
         raise ValueError(f"{second.shape[1]} nodes along an axis, at most {most}")
     rows = max(CELLS // (second.shape[1] * len(mixture.mean)), 1)
     parts = zip(first.split(rows), second.split(rows), weights.split(rows), strict=True)
-    return torch.cat([(part * _density(mixture, a, b)).sum(-1) for a, b, part in parts])
+    box = _box(mixture)
+    return torch.cat([(part * _density(mixture, box, a, b)).sum(-1) for a, b, part in parts])
 
 
-def _density(mixture: TruncatedMixture, first: Tensor, second: Tensor) -> Tensor:
+def _density(mixture: TruncatedMixture, box: Box, first: Tensor, second: Tensor) -> Tensor:
     """Return the density in y at values of the first axis, and several of the second at each."""
     y = torch.stack((first[:, None].expand_as(second), second), -1)
     place = mixture.coordinates
     if place is None:
         return truncated_mixtures.log_density(mixture, y).exp()
-    low, high = boxes.bounds(_box(mixture, place))
+    low, high = boxes.bounds(box)
     x = torch.minimum(torch.maximum(bijections.inverse(place, y), low), high)  # but for rounding
     return (truncated_mixtures.log_density(mixture, x) - bijections.log_slope(place, x)).exp()
 
 
-def _box(mixture: TruncatedMixture, place: Coordinates) -> Box:
-    first, second = (bijections.inverse(place, end) for end in (mixture.low, mixture.high))
+def _box(mixture: TruncatedMixture) -> Box:
+    """Return the box in x, or that in y where a mixture has no coordinates."""
+    first, second = mixture.low, mixture.high
+    if mixture.coordinates is not None:
+        first, second = (bijections.inverse(mixture.coordinates, end) for end in (first, second))
     low, high = torch.minimum(first, second), torch.maximum(first, second)
     return Box(tuple(low.tolist()), tuple(high.tolist()))
 

@@ -100,8 +100,8 @@ def test_answers_that_are_no_version_are_refused(held):
 
 
 @contextlib.contextmanager
-def speaking(content):
-    """Answer everything with the same bytes; yields the address."""
+def answering(first, again=b""):
+    """Answer everything with some bytes and, for ever, with more; yields the address."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         stop = threading.Event()
 
@@ -113,7 +113,9 @@ def speaking(content):
                     with talk:
                         talk.settimeout(1.0)
                         talk.recv(65536)
-                        talk.sendall(content)
+                        talk.sendall(first)
+                        while again and not stop.wait(0.02):
+                            talk.sendall(again)
 
         thread = threading.Thread(target=answer)
         thread.start()
@@ -127,7 +129,7 @@ def speaking(content):
 @pytest.mark.parametrize("content", STATUS, ids=range(len(STATUS)))
 def test_what_is_no_answer_of_http_is_refused_and_nothing_of_it_is_printed_raw(tmp_path, content):
     said = []
-    with speaking(content) as address:
+    with answering(content) as address:
         found = Champion(
             NAME, Server(address, patience=1.0), tmp_path, kind=POSTERIOR, oldest=DAY,
             report_line=said.append,
@@ -144,34 +146,10 @@ DRIPS = {
 }
 
 
-@contextlib.contextmanager
-def dripping(first, again):
-    """Answer with something and then, for ever, with little more; yields the address."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        stop = threading.Event()
-
-        def answer():
-            with contextlib.suppress(OSError):
-                talk, _ = listening.accept()
-                with talk:
-                    talk.recv(65536)
-                    talk.sendall(first)
-                    while not stop.wait(0.02):
-                        talk.sendall(again)
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            stop.set()
-            thread.join()
-
-
 @pytest.mark.parametrize("what", DRIPS)
 def test_a_server_that_drips_is_left(tmp_path, what):
     said = []
-    with dripping(*DRIPS[what]) as address:
+    with answering(*DRIPS[what]) as address:
         source = Server(address, patience=30.0, longest=0.3)
         slow = Champion(NAME, source, tmp_path, kind=POSTERIOR, oldest=DAY, report_line=said.append)
         assert not slow.refresh()
