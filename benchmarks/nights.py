@@ -93,6 +93,7 @@ def environment(root: Path) -> dict[str, str]:
         "RICOCHET_ARTIFACTS": str(root / "artifacts"),
         "PYTHONPATH": python_path(root),
         "OMP_NUM_THREADS": "1",
+        "PREFECT_WORKER_QUERY_SECONDS": "2",  # between a worker's looks for runs
     }
 
 

@@ -1,0 +1,36 @@
+"""Prefect's server keeps little of its database in memory, however large that grows."""
+
+import asyncio
+
+import pytest
+import sqlalchemy
+
+from ricochet.flows.servers import serving
+
+configurations = pytest.importorskip("prefect.server.database.configurations")
+
+
+def test_each_connection_keeps_as_much_as_is_stated(monkeypatch, tmp_path):
+    """Prefect's own configuration connects; both of its names are put back after the test."""
+    configured = configurations.AioSqliteConfiguration
+    monkeypatch.setattr(configured, "setup_sqlite", configured.setup_sqlite)
+    asked = []
+    create = configurations.create_async_engine
+
+    def noted(address, **options):
+        asked.append(options["connect_args"])
+        return create(address, **options)
+
+    monkeypatch.setattr(configurations, "create_async_engine", noted)
+    serving._bound_connections()
+
+    async def connected():
+        engine = await configured(f"sqlite+aiosqlite:///{tmp_path / 'a.db'}", timeout=5).engine()
+        async with engine.connect() as connection:
+            found = await connection.execute(sqlalchemy.text("PRAGMA cache_size"))
+            pages = found.scalar()
+        await engine.dispose()
+        return pages
+
+    assert asyncio.run(connected()) == -serving.PAGES
+    assert asked == [{"timeout": 5, "cached_statements": serving.STATEMENTS}]
