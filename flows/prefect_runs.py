@@ -53,9 +53,7 @@ NAMED = 3
 
 def note_process(_flow: Any, run: FlowRun, _state: Any) -> None:
     """Note this process in the labels of a run that begins, and hold its server's port."""
-    running, address = up.find_running(artifacts()), os.environ.get("PREFECT_API_URL")
-    if running is not None and address == f"{running['prefect']}/api":
-        up.hold_ports(running)  # a worker's run may outlive `up` by seconds
+    up.hold_ports(os.environ.get("PREFECT_API_URL", ""))  # a worker's run may outlive `up`
     with get_client(sync_client=True) as client:
         client.update_flow_run_labels(run.id, {LABEL: process_ids.name_of(os.getpid())})
 

@@ -22,10 +22,9 @@ def worker(call: Call) -> None:
     running = up.find_running(artifacts())
     found = {} if ADDRESS in os.environ or not running else environments.of_clients(running)
     known = {**found, **os.environ}
-    if found and running:
-        up.hold_ports(running)
     if not (address := known.get(ADDRESS)):
         raise BadInput(ADDRESS, "nothing", "the address of Prefect's server, https://HOST/api")
+    up.hold_ports(address)
     login_transport.check(ADDRESS, address, sent=True)  # who answers decides what is run here
     login_transport.check_variable("MLFLOW_TRACKING_URI", login_transport.TRACKING, known)
     announce(f"a worker of the pool {call.arguments.pool} at {address}; Ctrl-C ends it")

@@ -85,14 +85,15 @@ def prepare_environment() -> None:
         os.environ.setdefault(name, value)
     output_folder(Path(os.environ["PREFECT_HOME"]))  # Prefect makes no parents, and waits in vain
     login_transport.check_variable("PREFECT_API_URL", login_transport.ORCHESTRATION, os.environ)
-    if os.environ.get("PREFECT_API_URL"):
+    if address := os.environ.get("PREFECT_API_URL"):
+        hold_ports(address)
         return
     os.environ.pop("PREFECT_API_URL", None)  # to Prefect an empty one is none
     alive = find_running(artifacts())
     if alive is None:
         os.environ |= temporary_server.offer()
     else:
-        hold_ports(alive)
+        hold_ports(f"{alive['prefect']}/api")
         for name, value in environments.of_clients(alive).items():
             os.environ.setdefault(name, value)
     if "prefect.context" in sys.modules:  # what is imported has read the environment already
@@ -105,14 +106,16 @@ def find_running(state: Path) -> dict[str, Any] | None:
     return found if found is not None and "prefect" in found else None
 
 
-def hold_ports(running: Mapping[str, Any]) -> None:
-    """Keep the ports that the ledger of `up` names from other users while this process lives.
+def hold_ports(address: str) -> None:
+    """Keep the ports of `up` from others while this process lives, if that is where Prefect is.
 
     Raises:
         BadInput: They are not handed over.
     """
-    addresses = (running["mlflow"], running["prefect"])
-    held_ports.hold(artifacts(), [urlsplit(each).port or 0 for each in addresses])
+    running = find_running(artifacts())
+    if running is not None and address.rstrip("/") == f"{running['prefect']}/api":
+        addresses = (running["mlflow"], running["prefect"])
+        held_ports.hold(artifacts(), [urlsplit(each).port or 0 for each in addresses])
 
 
 def up(request: Request, *, report_line: Callable[[str], None]) -> None:
