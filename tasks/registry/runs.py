@@ -27,6 +27,7 @@ from mlflow.entities import (
 from mlflow.utils.credentials import read_mlflow_creds
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import client_confinement
 from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts, git_commit
@@ -84,6 +85,7 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    client_confinement.confine()
     uri = uri or os.environ.get("MLFLOW_TRACKING_URI")
     if uri is None:
         place = output_folder(store or artifacts() / "mlflow")
