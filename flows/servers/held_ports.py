@@ -21,6 +21,8 @@ MOST = 8
 """Sockets that are handed over: of two servers, on one or two addresses each."""
 PATIENCE = 10.0
 """Longest wait for what `up` hands over, s."""
+LINES = 200
+"""Programs that may hold ports at a time; more are sent away."""
 TICK = 0.5
 """Between two looks at whether `up` ends, s."""
 _held: dict[Path, list[socket.socket]] = {}
@@ -91,14 +93,21 @@ class _Door(socketserver.ThreadingUnixStreamServer):
     numbers: Sequence[int] = ()
 
     def __init__(self, *words: object) -> None:
-        self.ended = threading.Event()
+        self.ended, self.free = threading.Event(), threading.Semaphore(LINES)
         super().__init__(*words)  # type: ignore[arg-type]
+
+    def verify_request(self, *_: object) -> bool:
+        """Return whether there is a line left for a program."""
+        return self.free.acquire(blocking=False)
 
 
 class _Line(socketserver.BaseRequestHandler):
     """The connection of one program, open until it or `up` ends."""
 
     server: _Door
+
+    def finish(self) -> None:
+        self.server.free.release()
 
     def handle(self) -> None:
         with contextlib.suppress(OSError):

@@ -17,6 +17,8 @@ from ricochet.models.core.bad_input import BadInput, unknown_key
 from ricochet.tasks.storage import checked_yaml, login_transport
 from ricochet.tasks.storage.provenance import artifacts
 
+ENCRYPTED = {"require", "verify-ca", "verify-full"}
+"""What may be asked of a database; a word such as `hostaddr` could send its login elsewhere."""
 Port = Annotated[int, Strict(), Interval(ge=0, le=65535)]
 Whether = Annotated[bool, Strict()]
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:(\d{1,5}|\*))?")
@@ -128,6 +130,9 @@ def _check_database(address: str, where: str) -> None:
         raise BadInput(where, "a password", expected)
     if not fits or "#" in address:
         raise BadInput(where, repr(address), "postgresql://user@host:port/name")
+    if words and not (words.keys() == {"sslmode"} and {*words["sslmode"]} <= ENCRYPTED):
+        expected = f"no words but sslmode={', '.join(sorted(ENCRYPTED))}"
+        raise BadInput(where, repr(address), expected)
 
 
 def _placed(lab: Lab, folder: Path) -> Lab:

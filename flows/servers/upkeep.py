@@ -1,5 +1,6 @@
 """What `ricochet up` does beside its servers: dead runs are closed, full logs are moved aside."""
 
+import contextlib
 import os
 import time
 from collections.abc import Mapping
@@ -55,8 +56,9 @@ class Upkeep:
         now = time.monotonic()
         if now - self.rotated > ROTATION:
             self.rotated = now
-            for log in self.folder.glob("*.log"):
-                logs.rotate(log, largest=self.keep.log_size, kept=self.keep.logs)
+            with contextlib.suppress(OSError):  # out of open files: the next time
+                for log in self.folder.glob("*.log"):
+                    logs.rotate(log, largest=self.keep.log_size, kept=self.keep.logs)
         if now - self.settled > INTERVAL:
             settle(self.environment)
             self.settled = time.monotonic()

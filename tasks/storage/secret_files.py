@@ -35,14 +35,21 @@ def taken_folder(path: Path) -> Path:
     """Make a folder, or take one of one's own, for its owner alone; return its absolute path.
 
     Raises:
-        BadInput: It belongs to somebody else, or cannot be made or written.
+        BadInput: It belongs to somebody else or to all, another user could move it away, or it
+            cannot be made or written.
     """
     with writing(path):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.stat().st_uid == os.geteuid():
-            path.chmod(0o700)
-    _check_owner(path, "0700")
-    return path.resolve()
+        place = path.resolve()
+        for each in place.parents:
+            _check_parent(each)
+        facts = place.stat()
+        if place == place.parent or facts.st_mode & stat.S_ISVTX:
+            raise BadInput(str(path), "a folder of all users", "one of yours")
+        if facts.st_uid == os.geteuid():
+            place.chmod(0o700)
+    _check_owner(place, "0700")
+    return place
 
 
 @contextlib.contextmanager
@@ -89,6 +96,15 @@ def write(folder: Path, name: str, text: str) -> Path:
             os.fsync(handle)
         partial.rename(path)
     return path
+
+
+def _check_parent(path: Path) -> None:
+    """Refuse a folder in which another user may rename what is this one's."""
+    facts = path.stat()
+    if facts.st_uid not in (0, os.geteuid()):
+        raise BadInput(str(path), f"one of user {facts.st_uid}", "a way through your own or root's")
+    if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
+        raise BadInput(str(path), "a folder where all may rename", "one that is yours or sticky")
 
 
 def _check_owner(path: Path, mode: str) -> None:

@@ -75,6 +75,22 @@ def test_a_program_that_was_killed_holds_nothing_and_costs_the_servers_nothing(t
     assert takes(port)
 
 
+def test_programs_beyond_a_number_are_sent_away_and_there_is_room_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(held_ports, "LINES", 1)
+    with listening.held("127.0.0.1", [0]) as [[listener]]:
+        port = listener.getsockname()[1]
+        with held_ports.offered(tmp_path, [listener]):
+            with holder(tmp_path, port), pytest.raises(BadInput, match="do not hand over"):
+                held_ports.hold(tmp_path, [port])
+            wait_for(lambda: _is_taken(tmp_path, port), seconds=60)
+
+
+def _is_taken(state, port):
+    with contextlib.suppress(AssertionError), holder(state, port):
+        return True
+    return False
+
+
 def test_a_folder_of_any_length_has_a_door_and_leaves_none(tmp_path):
     state = tmp_path.joinpath(*["a" * 50] * 5)
     state.mkdir(parents=True)

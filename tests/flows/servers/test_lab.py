@@ -55,6 +55,8 @@ def test_the_example_in_the_documentation_is_one():
         ("mlflow_database: postgresql://c/d?pass%77ord=b", "found a password"),
         ("mlflow_database: postgresql://c/d?sslmode=require&PASSWORD=b", "found a password"),
         ("mlflow_database: 'postgresql://c/d#?password=b'", "found a password"),
+        ("mlflow_database: postgresql://c/d?hostaddr=192.0.2.1", "expected no words but sslmode="),
+        ("prefect_database: postgresql://c/d?sslmode=disable", "expected no words but sslmode="),
         ("mlflow_database: 'postgresql://c/d#e'", "expected postgresql://user@host"),
         ("artifact_store: 's3://KEY:SECRET@bucket'", "found a key, expected an address without"),
         ("artifact_store: s3:bucket", "expected a folder or s3://bucket"),

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import time
 import urllib.request
+from pathlib import Path
 
 import psutil
 import pytest
@@ -56,6 +57,24 @@ def test_the_state_is_made_and_taken_for_its_user_alone(tmp_path):
         os.chown(tmp_path / "there", 65534, 65534)
         with pytest.raises(BadInput, match="found one of user 65534, expected one of yours"):
             secret_files.taken_folder(tmp_path / "there")
+
+
+def test_a_state_that_others_could_move_away_or_that_is_everybody_s_is_refused(tmp_path):
+    (tmp_path / "open" / "sub").mkdir(parents=True)
+    (tmp_path / "open").chmod(0o777)
+    with pytest.raises(BadInput, match="a folder where all may rename"):
+        secret_files.taken_folder(tmp_path / "open" / "sub" / "state")
+    (tmp_path / "open").chmod(0o1777)
+    secret_files.taken_folder(tmp_path / "open" / "sub" / "state")
+    for path in (tmp_path / "open", Path("/")):
+        mode = path.stat().st_mode
+        with pytest.raises(BadInput, match="a folder of all users"):
+            secret_files.taken_folder(path)
+        assert path.stat().st_mode == mode
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "open", 65534, 65534)
+        with pytest.raises(BadInput, match=r"one of user 65534.*a way through your own"):
+            secret_files.taken_folder(tmp_path / "open" / "sub" / "state")
 
 
 def write_ledger(folder, process, **addresses):
