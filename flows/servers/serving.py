@@ -10,12 +10,12 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
-from typing import Any
-
-import uvicorn
-from uvicorn.config import STARTUP_FAILURE
+from typing import TYPE_CHECKING, Any
 
 from ricochet.flows.servers.environments import defaults
+
+if TYPE_CHECKING:
+    import uvicorn
 
 MLFLOW, PREFECT, TEMPORARY = "mlflow", "prefect", "temporary"
 MLFLOW_APPLICATION = "ricochet.tasks.registry.server_app:create_app"
@@ -36,6 +36,8 @@ def command(name: str, listeners: Sequence[socket.socket]) -> list[str]:
 
 def serve(name: str, listeners: list[socket.socket]) -> None:
     """Serve until a signal asks for the end; exits with uvicorn's status if it does not start."""
+    import uvicorn
+
     config = {MLFLOW: _mlflow, PREFECT: _prefect, TEMPORARY: _temporary}[name]()
     server = uvicorn.Server(config)
     if config.workers > 1:
@@ -45,15 +47,21 @@ def serve(name: str, listeners: list[socket.socket]) -> None:
         return
     server.run(sockets=listeners)
     if not server.started:
+        from uvicorn.config import STARTUP_FAILURE
+
         sys.exit(STARTUP_FAILURE)
 
 
-def _mlflow() -> uvicorn.Config:
+def _mlflow() -> "uvicorn.Config":
+    import uvicorn
+
     workers = defaults()["workers"]
     return uvicorn.Config(MLFLOW_APPLICATION, factory=True, workers=workers, access_log=False)
 
 
-def _prefect() -> uvicorn.Config:
+def _prefect() -> "uvicorn.Config":
+    import uvicorn
+
     os.environ |= LAST
     _bound_connections()
     from prefect.settings import get_current_settings
@@ -96,7 +104,9 @@ def _bound_connections() -> None:
     database.create_async_engine = created
 
 
-def _temporary() -> uvicorn.Config:
+def _temporary() -> "uvicorn.Config":
+    import uvicorn
+
     os.environ |= ALONE
     return uvicorn.Config(PREFECT_APPLICATION, factory=True, lifespan="on", log_level="error")
 
