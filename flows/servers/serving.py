@@ -88,8 +88,8 @@ def _bound_connections() -> None:
     configured, create = database.AioSqliteConfiguration, database.create_async_engine
     set_up = configured.setup_sqlite
 
-    def created(address: str, **options: Any) -> Any:
-        if address.startswith("sqlite"):
+    def created(address: Any, **options: Any) -> Any:
+        if str(address).startswith("sqlite"):
             known = options.get("connect_args", {})
             options["connect_args"] = {"cached_statements": STATEMENTS, **known}
         return create(address, **options)

@@ -18,7 +18,7 @@ def test_each_connection_keeps_as_much_as_is_stated(monkeypatch, tmp_path):
     create = configurations.create_async_engine
 
     def noted(address, **options):
-        asked.append(options["connect_args"])
+        asked.append(options.get("connect_args"))
         return create(address, **options)
 
     monkeypatch.setattr(configurations, "create_async_engine", noted)
@@ -34,3 +34,6 @@ def test_each_connection_keeps_as_much_as_is_stated(monkeypatch, tmp_path):
 
     assert asyncio.run(connected()) == -serving.PAGES
     assert asked == [{"timeout": 5, "cached_statements": serving.STATEMENTS}]
+    other = sqlalchemy.make_url("postgresql+asyncpg://a@127.0.0.1/b")
+    configurations.create_async_engine(other)
+    assert asked[1] is None
