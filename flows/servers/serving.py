@@ -79,8 +79,8 @@ def _prefect() -> "uvicorn.Config":
 def _bound_connections() -> None:
     """Let each connection to Prefect's SQLite keep `PAGES` and `STATEMENTS` in memory.
 
-    Prefect says 80 MB, of ten connections and more, and Python 128 statements of some 30 kB each,
-    so that the server would grow for months.
+    Prefect says 80 MB, and Python 128 statements, of each of ten connections and more, so that the
+    server would grow with its database and with the nights.
     """
     from prefect.server.database import configurations
 

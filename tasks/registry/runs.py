@@ -34,7 +34,7 @@ from ricochet.tasks.storage.provenance import artifacts, git_commit
 
 KEY = "ricochet.key"
 PROCESS = "ricochet.process"
-SERVED = "mlflow-artifacts:"
+BY_SERVER = "mlflow-artifacts:"
 """Begins a place that only a server can find."""
 LARGEST_BATCH = 1000
 """Metrics that MLflow takes at once."""
@@ -236,6 +236,6 @@ def _experiment(tracker: Tracker, name: str) -> str:
 
 
 def _check_place(tracker: Tracker, name: str, place: str) -> None:
-    if tracker.artifacts is not None and place.startswith(SERVED):
+    if tracker.artifacts is not None and place.startswith(BY_SERVER):
         said = "made through MLflow's server, which keeps its files"
         raise BadInput(f"experiment {name!r}", said, "one made by a verb: rename it in MLflow")

@@ -28,12 +28,12 @@ from ricochet.tasks.registry.packages import (
     read_package,
 )
 from ricochet.tasks.registry.pointers import DIGEST
-from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.registry.runs import BY_SERVER, Tracker
 from ricochet.tasks.registry.server_confinement import is_within
 from ricochet.tasks.storage.files import sha256, write_json
 
 FOLDER = "package"
-SERVED = ("mlflow-artifacts:/", "runs:/")
+SERVED = (f"{BY_SERVER}/", "runs:/")
 MOST_FILES, LARGEST = 5, LARGEST_FILE + LARGEST_REFERENCE + 3 * LARGEST_TEXT
 """Of a package, with its signature; and bytes of all together."""
 ABSENT = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
