@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,8 @@ def backup(call: Call) -> Mapping[str, Any]:
     call.report_line(_counted(made.counts))
     for line in _uncommitted(made):
         call.report_line(line)
-    call.report_next(f"ricochet restore {given.folder} --state ELSEWHERE   (to try it)")
+    folder = shlex.quote(str(given.folder))
+    call.report_next(f"ricochet restore {folder} --state ELSEWHERE   (to try it)")
     return {"schema": BACKUP, "folder": str(given.folder.resolve()), **_facts(made)}
 
 
@@ -62,7 +64,7 @@ def restore(call: Call) -> Mapping[str, Any]:
         call.report_line(f"what was there before is now {done.aside}")
     for line in _to_compare(done):
         call.report_line(line)
-    place = "" if given.state is None else f"RICOCHET_ARTIFACTS={state} "
+    place = "" if given.state is None else f"RICOCHET_ARTIFACTS={shlex.quote(str(state))} "
     call.report_next(f"{place}ricochet doctor")
     return {
         "schema": RESTORE,

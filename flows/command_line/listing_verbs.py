@@ -1,6 +1,7 @@
 """The verbs that say what is registered: list, show. They need no server and write to no store."""
 
 import argparse
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -40,7 +41,7 @@ def list_names(call: Call) -> Mapping[str, Any]:
         call.report_line(line)
     if found:
         latest = max(found, key=lambda entry: entry.registered)
-        call.report_next(f"ricochet show {latest.name}")
+        call.report_next(f"ricochet show {shlex.quote(latest.name)}")
     return result
 
 
@@ -81,7 +82,7 @@ def _after(entry: "Entry", kind: "PackageKind") -> str:
     """Return what makes a candidate a champion, where there is a gate, or else the other names."""
     validated = any(each.kind is kind for each in catalogue.validations())
     waiting = validated and CHAMPION not in entry.aliases
-    return f"ricochet validate {entry.name}" if waiting else "ricochet list"
+    return f"ricochet validate {shlex.quote(entry.name)}" if waiting else "ricochet list"
 
 
 def _to_json(entry: "Entry") -> dict[str, Any]:

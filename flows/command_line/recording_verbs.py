@@ -161,12 +161,12 @@ def _after(sessions: list[str], results: Mapping[str, Any], call: Call) -> str:
     if registered:
         outside = _outside_data(sessions)
         copied = f"cp -r {shlex.join(outside)} {DATA}/ && " if outside else ""
-        return f"{copied}ricochet validate {registered[0]}{stated}"
+        return f"{copied}ricochet validate {shlex.quote(registered[0])}{stated}"
     if any(entry["result"].get("unknown") for entry in results.values()):
         if call.arguments.ball is None:
             return f"ricochet calibrate {named} --ball NAME   (with the air's part)"
         if not call.arguments.page:
-            asked = f"ricochet calibrate {named} --ball {call.arguments.ball} --page"
+            asked = f"ricochet calibrate {named} --ball {shlex.quote(call.arguments.ball)} --page"
             return f"{asked}   (every bounce to look at and hear)"
         return "ricochet capture --help   (three microphones give the concentration too)"
     if any(entry["result"].get("withheld") for entry in results.values()):
@@ -212,7 +212,7 @@ def capture(call: Call) -> Mapping[str, Any]:
     call.report_line(f"{result['session']}: {result['takes']} takes, {result['state']}")
     report_published(call, result["published"])
     folder = "data" if result["published"] else call.out
-    call.report_next(f"ricochet calibrate {Path(folder) / result['session']}")
+    call.report_next(shlex.join(["ricochet", "calibrate", str(Path(folder) / result["session"])]))
     return result
 
 

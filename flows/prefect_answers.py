@@ -1,0 +1,86 @@
+"""What Prefect's server may say of a run of this process: that it may begin, waits or is aborted.
+
+Whether a run is complete, and with what result, this process alone knows. A server could say that
+one had ended which never began, that it is to be repeated, without end, where its result lies and
+how that is to be read: as code, or by a block that writes files where it likes. Nothing of that is
+believed: no run of ours is repeated by the server and no result is stored.
+"""
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any, NoReturn
+
+from prefect import flow_engine, results
+from prefect.client.schemas.objects import State
+
+from ricochet.models.core.bad_input import BadInput
+
+SERVER = "Prefect's server"
+
+
+def refuse_false() -> None:
+    """Have Prefect's engine refuse what a server has no business to say, in this process."""
+    _refuse_states()
+    _refuse_stored_results()
+
+
+def check(proposed: State[Any], answered: State[Any]) -> State[Any]:
+    """Return the state of a run after an answer to the one that was proposed for it.
+
+    Args:
+        proposed: What this process says of its run.
+        answered: The same object where the server accepts it, or what it says instead.
+
+    Raises:
+        BadInput: It is neither accepted nor, for a run that would begin, made to wait.
+    """
+    waits = proposed.is_running() and answered.is_pending()
+    if answered is proposed or waits:
+        return answered
+    said = f"{answered.type.value} for a run that is {proposed.type.value}"
+    raise BadInput(SERVER, said, f"{proposed.type.value}: what a run did its process knows")
+
+
+def _refuse_states() -> None:
+    engine: Any = flow_engine  # which looks these up among its own names
+    ask, ask_soon = engine.propose_state_sync, engine.propose_state
+
+    @functools.wraps(ask)
+    def asked(client: Any, state: State[Any], *rest: Any, **named: Any) -> State[Any]:
+        return check(state, ask(client, state, *rest, **named))
+
+    @functools.wraps(ask_soon)
+    async def asked_soon(client: Any, state: State[Any], *rest: Any, **named: Any) -> State[Any]:
+        return check(state, await ask_soon(client, state, *rest, **named))
+
+    _replace(engine, propose_state_sync=asked, propose_state=asked_soon)
+
+
+def _refuse_stored_results() -> None:
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise BadInput(SERVER, "named a stored result", "none: none of this project is stored")
+
+    def none() -> None:
+        return None
+
+    _replace(
+        results,
+        resolve_result_storage=refuse,
+        aresolve_result_storage=_soon(refuse),
+        _read_server_default_result_storage_block_id=none,
+        _aread_server_default_result_storage_block_id=_soon(none),
+    )
+    _replace(results.ResultStore, _from_metadata=_soon(refuse), read=refuse, aread=_soon(refuse))
+
+
+def _soon(call: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    async def soon(*given: Any, **named: Any) -> Any:
+        return call(*given, **named)
+
+    return soon
+
+
+def _replace(owner: Any, **functions: Callable[..., Any]) -> None:
+    for name, function in functions.items():
+        getattr(owner, name)  # an error where this version of Prefect has another
+        setattr(owner, name, function)
