@@ -142,6 +142,7 @@ def test_a_further_system_is_trained_validated_promoted_and_has_its_part_of_the_
     assert "found: data" in found and "coin" not in found
 
 
+@pytest.mark.proof
 def test_no_shared_test_must_be_edited_for_a_further_system(copy):
     compiled = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "tests", copy / "tests", ignore=compiled)

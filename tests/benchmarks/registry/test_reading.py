@@ -11,7 +11,7 @@ HOSTILE = ("a table of 64 MiB", "draws of 64 MiB", "a header of many arrays", "w
 """Of those that the benchmark prints: each is read by a process of its own."""
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_reading_takes_at_most_three_times_a_package_beside_it(tmp_path: Path) -> None:
     folders = reading.write_cases(tmp_path)
     for name in (*SOUND, *(f"grid, {each}" for each in HOSTILE)):

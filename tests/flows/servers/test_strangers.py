@@ -24,7 +24,7 @@ from tests.flows.servers.strangers import attacking, stranger
 PAGE = {"Origin": "http://page.example", "Host": "rebound.example:4200"}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_whoever_reaches_an_open_server_of_prefect_runs_commands(prefect_api, place, tmp_path):
     """The attack works where nothing stands against it, so that its failure below means much."""
     environment = {**os.environ, "PREFECT_API_URL": prefect_api, "PREFECT_HOME": str(place)}
@@ -111,7 +111,7 @@ def watched(program, folder):
     return subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=settled)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_whoever_watches_takes_the_port_of_a_server_that_prefect_starts(tmp_path):
     with (
         watched(PREFECTS_OWN, tmp_path) as program,

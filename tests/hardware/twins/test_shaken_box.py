@@ -66,6 +66,7 @@ def misses(truth: BoxTruth, weights: tuple = LOADS) -> float:
     return float(np.abs(angles(recorded(truth, weights)) - expected(truth, weights)).max())
 
 
+@pytest.mark.proof
 def test_without_departures_it_moves_as_the_equations_say() -> None:
     """Within a milliradian of some 150."""
     for weights in (LOADS, ()):
@@ -73,6 +74,7 @@ def test_without_departures_it_moves_as_the_equations_say() -> None:
         assert misses(SIMPLE, weights) < 1e-3
 
 
+@pytest.mark.proof
 def test_dry_friction_and_a_lid_that_bends_depart_from_the_equations() -> None:
     """The lid by 0.3 mrad at most: five standard errors of an amplitude in 1160 frames."""
     assert misses(replace(SIMPLE, dry_friction=0.005)) > 2e-3

@@ -21,7 +21,7 @@ from ricochet.models.inference.fixed_noise_density import FixedNoiseDensity
 from tests.models.inference.normal_throws import away, example
 
 
-@pytest.mark.parametrize("windows", [1, 3])
+@pytest.mark.parametrize("windows", [1, pytest.param(3, marks=pytest.mark.proof)])
 def test_stein_particles(windows: int) -> None:
     """Means hit; of ten unknowns the particles are too narrow, as theory has it: from 0.3."""
     density, u = example(windows)
@@ -32,7 +32,7 @@ def test_stein_particles(windows: int) -> None:
     assert float(spread.max()) < 1.1
 
 
-@pytest.mark.parametrize("windows", [1, 3])
+@pytest.mark.parametrize("windows", [1, pytest.param(3, marks=pytest.mark.proof)])
 def test_langevin_chains(windows: int) -> None:
     """A hundred last states: means within 4 standard errors, and a tenth for what is discrete."""
     density, u = example(windows)

@@ -83,6 +83,7 @@ def test_an_oscillator_has_the_posterior_of_a_grid() -> None:
     agrees(found.unknowns.x.numpy(), mean, covariance)
 
 
+@pytest.mark.proof
 def test_noise_that_is_inferred_widens_the_law_as_the_integral_over_it_does() -> None:
     density = ShootingDensity(thrown(windows=1, runs=1, steps=6), SHARES)
     centre = begun(density, 1, (-2.0, 0.5))

@@ -62,6 +62,7 @@ def test_in_a_mirror_the_decision_is_the_same() -> None:
         assert one == two
 
 
+@pytest.mark.proof
 def test_chances_come_true() -> None:
     """Of pendulums whose parameters are draws like those of the controller."""
     count, generator = 150, np.random.default_rng(4)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 import torch
 
 from ricochet.models.arms import panda
@@ -88,6 +89,7 @@ def test_it_comes_to_rest_with_its_centre_below_the_joint() -> None:
     torch.testing.assert_close(down / down.norm(), DOWN, rtol=0.0, atol=1e-3)
 
 
+@pytest.mark.proof
 def test_steps_converge_with_their_first_power() -> None:
     start = torch.tensor((0.3, -0.2, 0.5, 1.0)).double()
     ends = []

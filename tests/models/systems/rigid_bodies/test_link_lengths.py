@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from scipy.integrate import solve_ivp
 
@@ -32,6 +33,7 @@ def textbook(lengths: np.ndarray, seconds: float) -> np.ndarray:
     return np.array([a, b - a, u, v - u])
 
 
+@pytest.mark.proof
 def test_small_steps_come_to_the_textbook_s_motion() -> None:
     """First order: four times as many steps, a quarter of the error."""
     errors = []

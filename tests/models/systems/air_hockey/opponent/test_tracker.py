@@ -66,6 +66,7 @@ def test_the_velocity_is_the_change_of_the_place() -> None:
     np.testing.assert_allclose(steps, found.velocity[:-1], atol=5e-3)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_forecasts_of_motions_that_are_no_law_s_are_within_their_deviations(noise: float) -> None:
     """Half a second ahead, 0.9 of 200 errors of 10 wanderers are within 2 deviations: at 0.95

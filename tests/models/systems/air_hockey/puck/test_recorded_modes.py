@@ -64,6 +64,7 @@ def test_the_laws_are_no_narrower_than_what_made_them(learnt):
     assert np.linalg.eigvalsh(modes.floating.covariance)[0] > 0.0
 
 
+@pytest.mark.proof
 def test_order_and_mirror_do_not_change_what_is_learnt(places, learnt):
     mirrored = Places(places.puck[::-1] * (1.0, -1.0), places.mallet[::-1] * (1.0, -1.0))
     found = dynamics.to_arrays(recorded_modes.fit(mirrored, TABLE)[0])
@@ -71,6 +72,7 @@ def test_order_and_mirror_do_not_change_what_is_learnt(places, learnt):
         np.testing.assert_allclose(found[name], array, atol=1e-3)  # of a search's end
 
 
+@pytest.mark.proof
 def test_scatter_is_no_less_than_the_likeliest_and_grows_where_there_is_some():
     """White accelerations of 5e-3 m^2/s^3 are found to a third: 40 flights of 50 samples."""
     draw, law = np.random.default_rng(0), flights.FlightLaw(0.5, NOISE, 0.07, 5e-3)

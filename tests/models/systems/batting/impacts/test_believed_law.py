@@ -1,6 +1,7 @@
 """One law in place of a posterior: its regions hold what the posterior's hold."""
 
 import numpy as np
+import pytest
 
 from ricochet.models.systems.batting.impacts import inference
 from ricochet.models.systems.batting.impacts.believed_law import believed_law
@@ -14,6 +15,7 @@ def covered(law, impacts) -> float:
     return inference.predict(ImpactPosterior(theta), impacts, draw).coverage
 
 
+@pytest.mark.proof
 def test_its_regions_hold_nine_of_ten_of_further_impacts() -> None:
     """Over eight tables of 60 learnt and 200 fresh: within three errors of both counts."""
     shares = []

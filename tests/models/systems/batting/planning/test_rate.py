@@ -18,6 +18,7 @@ def swing_again(angle: float, turning: float, count: int, world: World) -> swing
     )
 
 
+@pytest.mark.proof
 def test_rates_are_passes_and_guide_over_time() -> None:
     tried = swing_again(0.1, 0.2, 50, scenes.noisy())
     guide = np.mean([0.02 * np.exp(-near / (2 * 0.3**2)) for near in tried.closest[0]])

@@ -92,6 +92,7 @@ def louder(frames: list[Heard], by: float) -> list[Heard]:
     ]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("by", [0.75, 1.0, 1.3])
 def test_a_session_that_is_louder_or_quieter_is_paced_while_it_is_seen(by: float) -> None:
     """Of 20 s of light some metres of path remain, beside which the prior's half a metre counts."""

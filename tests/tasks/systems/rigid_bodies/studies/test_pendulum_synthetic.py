@@ -40,6 +40,7 @@ def test_claims_are_answered_by_the_numbers() -> None:
     assert holding(table(population={**row(0.1), "kl_sim_real": 0.3}))[3] is False
 
 
+@pytest.mark.proof
 def test_particles_that_are_the_same_have_no_divergence_and_are_ahead_of_none() -> None:
     same = synthetic_rows.Inferred([[1.5, 2.0]] * 100, 0.1)
     numbers = study.Judge.of(0).numbers(same)

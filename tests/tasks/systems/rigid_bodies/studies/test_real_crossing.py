@@ -39,6 +39,7 @@ def test_passes_and_contacts_are_counted() -> None:
     assert found["calibration"][1]["contacts"] == 0.5
 
 
+@pytest.mark.proof
 def test_a_controller_that_knows_the_pendulum_passes_nearly_when_the_oracle_does(
     recording: np.ndarray,
 ) -> None:
