@@ -81,7 +81,13 @@ def opened(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connectio
     address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
     with contextlib.closing(sqlite3.connect(address, uri=True, timeout=60.0)) as database:
         database.execute("PRAGMA trusted_schema=OFF")
+        database.set_authorizer(_by_nobody_else)
         yield database
+
+
+def _by_nobody_else(_action: int, *given: str | None) -> int:
+    """Refuse what a trigger or a view of the database would do."""
+    return sqlite3.SQLITE_OK if given[-1] is None else sqlite3.SQLITE_DENY
 
 
 @contextlib.contextmanager

@@ -76,7 +76,7 @@ def promote(
         before = present(tracker, registered.name)
         after = AliasPair(registered.version, before.champion)
         why = " ".join(reason.split())
-        begun = Entry(PROMOTE, registered.name, before, after, validation, why)
+        begun = Entry(PROMOTE, registered.name, before, after, validation, why, tracker.uri)
         return _complete(tracker, promotion_log.append(begun))
 
 
@@ -98,17 +98,23 @@ def rollback(tracker: Tracker, name: str, *, kind: PackageKind, reason: str) -> 
     """Restore the aliases of before the last promotion; a second call changes nothing.
 
     Raises:
-        BadInput: If nothing was ever promoted, or the package to return to is not whole.
+        BadInput: If nothing was ever promoted, the aliases are not as the last promotion left them,
+            or the package to return to is not whole.
         BusyError: If another process promotes.
     """
     with lock():
         settle(tracker, name)
-        before, after = present(tracker, name), _logged_pair(name)
+        done, before = _last_done(name), present(tracker, name)
+        after = done.before if done.action == PROMOTE else done.after
         if before == after:
             return Moved(name, before, changed=False)
+        if before != done.after:  # of another registry's promotion, or moved by hand since
+            left = f"{done.after.words}, as left on {done.when}"
+            raise BadInput(f"{name}: {tracker.uri}", before.words, left)
         if after.champion is not None:
             versions.load(tracker, Registered(name, after.champion), kind=kind)
-        begun = Entry(ROLLBACK, name, before, after, "", " ".join(reason.split()))
+        why = " ".join(reason.split())
+        begun = Entry(ROLLBACK, name, before, after, "", why, tracker.uri)
         promotion_log.append(begun)
         _point(tracker, name, CHAMPION, after.champion)
         _point(tracker, name, PREVIOUS, after.previous)
@@ -134,11 +140,14 @@ def lock() -> AbstractContextManager[object]:
 def settle(tracker: Tracker, name: str) -> Entry | None:
     """End what a crash interrupted, if anything; return the line of the log that ends it.
 
-    It is done where `champion` had moved, else undone and dropped.
+    It is done where `champion` had moved, else undone and dropped. What was under way at another
+    registry is dropped, and nothing moved here.
     """
     begun = promotion_log.unsettled(promotion_log.read(name))
     if begun is None:
         return None
+    if begun.registry != tracker.uri:
+        return promotion_log.settle(begun, DROPPED)
     if present(tracker, name).champion == begun.after.champion:
         _point(tracker, name, PREVIOUS, begun.after.previous)
         return promotion_log.settle(begun, DONE)
@@ -149,7 +158,8 @@ def settle(tracker: Tracker, name: str) -> Entry | None:
 def _finish(tracker: Tracker, registered: Registered, kind: PackageKind) -> Moved | None:
     name, version = registered.name, registered.version
     begun = promotion_log.unsettled(promotion_log.read(name))
-    if begun is not None and begun.action == PROMOTE and begun.after.champion == version:
+    passed = begun is not None and begun.action == PROMOTE and begun.after.champion == version
+    if begun is not None and passed and begun.registry == tracker.uri:
         versions.load(tracker, registered, kind=kind)
         return _complete(tracker, begun)
     settle(tracker, name)
@@ -165,12 +175,12 @@ def _complete(tracker: Tracker, begun: Entry) -> Moved:
     return Moved(begun.name, begun.after, changed=True)
 
 
-def _logged_pair(name: str) -> AliasPair:
+def _last_done(name: str) -> Entry:
     done = promotion_log.last_done(promotion_log.read(name))
     if done is None:
         where = str(promotion_log.place())
         raise BadInput(where, f"no promotion of {name!r}", "one that can be undone")
-    return done.before if done.action == PROMOTE else done.after
+    return done
 
 
 def _version(tracker: Tracker, name: str, alias: str) -> str | None:

@@ -2,7 +2,7 @@
 
     {"step": "begun", "action": "promote", "name": "ping-pong-table", "from": "2", "to": "3",
      "previous_before": "1", "previous": "2", "validation": "<run>", "commit": "..", "reason": "..",
-     "when": "2026-11-20T20:13:00+00:00", "identity": ".."}
+     "registry": "http://127.0.0.1:5000", "when": "2026-11-20T20:13:00+00:00", "identity": ".."}
 
 An action is begun, then done; or dropped, if a crash came before `champion` moved. `from` and `to`
 are the versions behind `champion` before and after, `previous_before` and `previous` those behind
@@ -30,6 +30,11 @@ class AliasPair:
     champion: str | None
     previous: str | None
 
+    @property
+    def words(self) -> str:
+        """The pair as a line says it."""
+        return f"champion {self.champion or 'none'} and previous {self.previous or 'none'}"
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -37,6 +42,8 @@ class Entry:
 
     Attributes:
         validation: Run of the validation that allowed it; empty for a rollback.
+        registry: Address of the registry, whose word alone the versions are: what was under way
+            there is completed nowhere else. Empty in lines of before it was noted.
         when: Time in UTC.
         identity: The same for all lines of one action.
     """
@@ -47,6 +54,7 @@ class Entry:
     after: AliasPair
     validation: str
     reason: str
+    registry: str = ""
     step: str = BEGUN
     commit: str = field(default_factory=git_commit)
     when: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))

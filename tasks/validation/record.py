@@ -7,7 +7,6 @@ same metric names, so that MLflow's own comparison lays them side by side; the p
 as `candidate/..` and `champion/..`.
 """
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,10 +14,12 @@ from typing import Any, TypeVar
 
 from mlflow.artifacts import download_artifacts
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import runs, version_page
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.verdicts import Verdict
-from ricochet.tasks.storage.files import digest_of
+from ricochet.tasks.storage import checked_json, limits
+from ricochet.tasks.storage.files import digest_of, read_regular
 from ricochet.tasks.validation import page
 from ricochet.tasks.validation.outcomes import versions_by_role
 from ricochet.tasks.validation.report import Report
@@ -98,12 +99,21 @@ def find(
 
 
 def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, Any]:
-    """Read a JSON file of a run."""
+    """Read a JSON file of a run.
+
+    Raises:
+        BadInput: It is larger than is read, or holds what `tasks.storage.checked_json` refuses.
+    """
+    where = f"{name} of run {run_id}"
+    stated = tracker.client.list_artifacts(run_id)
+    if any(file.path == name and (file.file_size or 0) > limits.TEXT for file in stated):
+        raise BadInput(where, "a larger file", f"one of at most {limits.TEXT >> 20} MiB")
     with tempfile.TemporaryDirectory() as place:
         path = download_artifacts(
             run_id=run_id, artifact_path=name, dst_path=place, tracking_uri=tracker.uri
         )
-        return dict(json.loads(Path(path).read_text()))
+        content = read_regular(Path(path), "a file of a run", largest=limits.TEXT)
+        return checked_json.parse_object(content, where)
 
 
 def _log_numbers(tracker: Tracker, run: OpenRun, report: Report) -> None:

@@ -159,8 +159,9 @@ def test_nothing_promoted_is_nothing_to_undo(tracker, log):
         promotion.rollback(tracker, "ball-never", kind=POSTERIOR, reason="a test")
 
 
-def begin(name, before, after):
-    return promotion_log.append(Entry(PROMOTE, name, before, after, "run", "a test"))
+def begin(tracker, name, before, after):
+    begun = Entry(PROMOTE, name, before, after, "run", "a test", tracker.uri)
+    return promotion_log.append(begun)
 
 
 @pytest.mark.slow
@@ -168,7 +169,7 @@ def test_a_promotion_that_never_moved_champion_is_dropped(tracker, versions, log
     first, second, _ = versions
     for version in (first, second):
         promote(tracker, version)
-    begin(first.name, AliasPair("2", "1"), AliasPair("3", "2"))
+    begin(tracker, first.name, AliasPair("2", "1"), AliasPair("3", "2"))
     tracker.client.set_registered_model_alias(first.name, "previous", "2")
     assert promotion.settle(tracker, first.name).step == DROPPED
     assert promotion.present(tracker, first.name) == AliasPair("2", "1")
@@ -179,18 +180,18 @@ def test_a_promotion_that_never_moved_champion_is_dropped(tracker, versions, log
 def test_a_promotion_that_moved_champion_is_done(tracker, versions, log):
     first, *_ = versions
     promote(tracker, first)
-    begin(first.name, AliasPair("1", None), AliasPair("2", "1"))
+    begin(tracker, first.name, AliasPair("1", None), AliasPair("2", "1"))
     for alias, version in (("previous", "1"), ("champion", "2")):
         tracker.client.set_registered_model_alias(first.name, alias, version)
     assert promotion.settle(tracker, first.name).step == DONE
     assert roll_back(tracker, first).pair == AliasPair("1", None)
 
 
-def test_a_torn_line_is_passed_over_and_the_next_is_whole(log):
-    begin("a", AliasPair(None, None), AliasPair("1", None))
+def test_a_torn_line_is_passed_over_and_the_next_is_whole(tracker, log):
+    begin(tracker, "a", AliasPair(None, None), AliasPair("1", None))
     with log.open("ab") as file:
         file.write(b'{"action": "promote", "na')
-    begin("b", AliasPair(None, None), AliasPair("1", None))
+    begin(tracker, "b", AliasPair(None, None), AliasPair("1", None))
     assert [entry.name for entry in promotion_log.read()] == ["a", "b"]
     assert promotion_log.read("b")[0].line.count("\n") == 0
 
@@ -202,3 +203,52 @@ def test_a_log_that_cannot_be_written_moves_nothing(tracker, versions, log):
     with pytest.raises((BadInput, OSError)):
         promote(tracker, versions[0])
     assert promotion.present(tracker, versions[0].name) == AliasPair(None, None)
+
+
+ELSEWHERE = "http://127.0.0.1:1"
+"""Where another server was asked, which may have been anybody's."""
+
+
+def elsewhere(name, before, after, step):
+    """Leave in the log what was done, or begun, at another server."""
+    entry = Entry(PROMOTE, name, before, after, "run", "a test", ELSEWHERE)
+    begun = promotion_log.append(entry)
+    if step == DONE:
+        promotion_log.settle(begun, DONE)
+
+
+@pytest.mark.slow
+def test_a_promotion_at_another_server_decides_nothing_of_a_rollback(tracker, versions, log):
+    """It says that champion was 1; here it is 2, and was never 3."""
+    first, second, _ = versions
+    for version in (first, second):
+        promote(tracker, version)
+    elsewhere(first.name, AliasPair("1", None), AliasPair("3", "1"), DONE)
+    with pytest.raises(
+        BadInput, match="found champion 2 and previous 1, expected champion 3 and previous 1"
+    ):
+        roll_back(tracker, first)
+    assert promotion.present(tracker, first.name) == AliasPair("2", "1")
+
+
+@pytest.mark.slow
+def test_what_was_judged_at_another_server_is_judged_here_before_it_is_champion(
+    tracker, versions, log
+):
+    first, _, third = versions
+    promote(tracker, first)
+    elsewhere(first.name, AliasPair("1", None), AliasPair("3", "1"), promotion_log.BEGUN)
+    assert promotion.finish(tracker, third, kind=POSTERIOR) is None
+    assert promotion_log.read(first.name)[-1].step == DROPPED
+    assert promotion.present(tracker, first.name) == AliasPair("1", None)
+
+
+@pytest.mark.slow
+def test_what_was_moved_by_hand_is_not_undone(tracker, versions, log):
+    first, second, _ = versions
+    for version in (first, second):
+        promote(tracker, version)
+    tracker.client.set_registered_model_alias(first.name, "champion", "3")
+    with pytest.raises(BadInput, match="found champion 3 and previous 1, expected champion 2"):
+        roll_back(tracker, first)
+    assert promotion.present(tracker, first.name) == AliasPair("3", "1")
