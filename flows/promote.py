@@ -82,7 +82,7 @@ def promote(
     if moved is not None:
         return Promotion(registered, None, moved)
     if not again:
-        promotion.refuse_rolled_back(registered)
+        promotion.refuse_rolled_back(tracker, registered)
     judged = judge_only(registered, settings=settings, seed=seed, sessions=sessions).judged
     if judged is None or not judged.verdict.passed:
         return Promotion(registered, judged, None)

@@ -71,12 +71,20 @@ def promote(
         if moved is not None:
             return moved
         if not again:
-            refuse_rolled_back(registered)
+            refuse_rolled_back(tracker, registered)
         versions.load(tracker, registered, kind=kind)
         before = present(tracker, registered.name)
         after = AliasPair(registered.version, before.champion)
         why = " ".join(reason.split())
-        begun = Entry(PROMOTE, registered.name, before, after, validation, why, tracker.uri)
+        begun = Entry(
+            PROMOTE,
+            registered.name,
+            before,
+            after,
+            validation,
+            why,
+            promotion_log.address(tracker.uri),
+        )
         return _complete(tracker, promotion_log.append(begun))
 
 
@@ -104,17 +112,18 @@ def rollback(tracker: Tracker, name: str, *, kind: PackageKind, reason: str) -> 
     """
     with lock():
         settle(tracker, name)
-        done, before = _last_done(name), present(tracker, name)
+        done, before = _last_done(tracker, name), present(tracker, name)
         after = done.before if done.action == PROMOTE else done.after
         if before == after:
             return Moved(name, before, changed=False)
-        if before != done.after:  # of another registry's promotion, or moved by hand since
+        if before != done.after:  # moved by hand since
             left = f"{done.after.words}, as left on {done.when}"
-            raise BadInput(f"{name}: {tracker.uri}", before.words, left)
+            raise BadInput(f"{name}: {done.registry}", before.words, left)
         if after.champion is not None:
             versions.load(tracker, Registered(name, after.champion), kind=kind)
         why = " ".join(reason.split())
-        begun = Entry(ROLLBACK, name, before, after, "", why, tracker.uri)
+        where = promotion_log.address(tracker.uri)
+        begun = Entry(ROLLBACK, name, before, after, "", why, where)
         promotion_log.append(begun)
         _point(tracker, name, CHAMPION, after.champion)
         _point(tracker, name, PREVIOUS, after.previous)
@@ -122,10 +131,10 @@ def rollback(tracker: Tracker, name: str, *, kind: PackageKind, reason: str) -> 
         return Moved(name, after, changed=True)
 
 
-def refuse_rolled_back(registered: Registered) -> None:
+def refuse_rolled_back(tracker: Tracker, registered: Registered) -> None:
     """Refuse with a RolledBackError a version that was champion until a rollback."""
     name, version = registered.name, registered.version
-    away = promotion_log.rolled_back(promotion_log.read(name), version)
+    away = promotion_log.rolled_back(promotion_log.read_of(tracker.uri, name), version)
     if away is not None:
         found = f"rolled back on {away.when} because {away.reason!r}"
         expected = f"another version, or ricochet promote {name} {version} --again"
@@ -140,14 +149,11 @@ def lock() -> AbstractContextManager[object]:
 def settle(tracker: Tracker, name: str) -> Entry | None:
     """End what a crash interrupted, if anything; return the line of the log that ends it.
 
-    It is done where `champion` had moved, else undone and dropped. What was under way at another
-    registry is dropped, and nothing moved here.
+    It is done where `champion` had moved, else undone and dropped.
     """
-    begun = promotion_log.unsettled(promotion_log.read(name))
+    begun = promotion_log.unsettled(promotion_log.read_of(tracker.uri, name))
     if begun is None:
         return None
-    if begun.registry != tracker.uri:
-        return promotion_log.settle(begun, DROPPED)
     if present(tracker, name).champion == begun.after.champion:
         _point(tracker, name, PREVIOUS, begun.after.previous)
         return promotion_log.settle(begun, DONE)
@@ -157,9 +163,8 @@ def settle(tracker: Tracker, name: str) -> Entry | None:
 
 def _finish(tracker: Tracker, registered: Registered, kind: PackageKind) -> Moved | None:
     name, version = registered.name, registered.version
-    begun = promotion_log.unsettled(promotion_log.read(name))
-    passed = begun is not None and begun.action == PROMOTE and begun.after.champion == version
-    if begun is not None and passed and begun.registry == tracker.uri:
+    begun = promotion_log.unsettled(promotion_log.read_of(tracker.uri, name))
+    if begun is not None and begun.action == PROMOTE and begun.after.champion == version:
         versions.load(tracker, registered, kind=kind)
         return _complete(tracker, begun)
     settle(tracker, name)
@@ -175,11 +180,11 @@ def _complete(tracker: Tracker, begun: Entry) -> Moved:
     return Moved(begun.name, begun.after, changed=True)
 
 
-def _last_done(name: str) -> Entry:
-    done = promotion_log.last_done(promotion_log.read(name))
+def _last_done(tracker: Tracker, name: str) -> Entry:
+    done = promotion_log.last_done(promotion_log.read_of(tracker.uri, name))
     if done is None:
         where = str(promotion_log.place())
-        raise BadInput(where, f"no promotion of {name!r}", "one that can be undone")
+        raise BadInput(where, f"no promotion of {name!r} here", "one that can be undone")
     return done
 
 

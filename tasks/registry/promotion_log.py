@@ -15,6 +15,7 @@ import uuid
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 from ricochet.tasks.storage.files import output_folder, sync, writing
 from ricochet.tasks.storage.provenance import artifacts, git_commit
@@ -42,8 +43,8 @@ class Entry:
 
     Attributes:
         validation: Run of the validation that allowed it; empty for a rollback.
-        registry: Address of the registry, whose word alone the versions are: what was under way
-            there is completed nowhere else. Empty in lines of before it was noted.
+        registry: Address of the registry, whose word alone the versions are. Empty in lines of
+            before it was noted.
         when: Time in UTC.
         identity: The same for all lines of one action.
     """
@@ -92,6 +93,21 @@ def settle(entry: Entry, step: str) -> Entry:
     return append(replace(entry, step=step, when=now))
 
 
+def address(uri: str) -> str:
+    """Return the address of a registry as the log notes it, without a login.
+
+    That of a database beside the log goes with it, wherever both are restored.
+
+    >>> address("https://who:secret@lab.example.org:5000/?a=b")
+    'https://lab.example.org:5000/'
+    """
+    beside = f"sqlite:///{place().parent.parent.resolve()}/"
+    if uri.startswith(beside):
+        return f"sqlite:{uri.removeprefix(beside)}"
+    parts = urlsplit(uri)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
+
+
 def read(name: str | None = None) -> tuple[Entry, ...]:
     """Read the entries of one name, or of all, oldest first; no file is an empty log.
 
@@ -103,6 +119,15 @@ def read(name: str | None = None) -> tuple[Entry, ...]:
         return ()
     entries = [entry for entry in map(_from_json, lines) if entry is not None]
     return tuple(entry for entry in entries if name in (None, entry.name))
+
+
+def read_of(uri: str, name: str | None = None) -> tuple[Entry, ...]:
+    """Read the entries of one registry, as `read`: what another said of a name is not of this one.
+
+    Args:
+        uri: The registry's. Lines of before it was noted are of every one.
+    """
+    return tuple(entry for entry in read(name) if entry.registry in ("", address(uri)))
 
 
 def unsettled(entries: tuple[Entry, ...]) -> Entry | None:
@@ -142,5 +167,5 @@ def _from_json(line: bytes) -> Entry | None:
         before = AliasPair(content.pop("from"), content.pop("previous_before"))
         after = AliasPair(content.pop("to"), content.pop("previous"))
         return Entry(before=before, after=after, **content)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

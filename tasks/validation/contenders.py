@@ -61,7 +61,7 @@ def load(tracker: Tracker, name: str, kind: PackageKind) -> Contenders | None:
         raise _no_candidate(tracker, name, kind)
     if candidate == found[CHAMPION]:
         return None
-    promotion.refuse_rolled_back(candidate)
+    promotion.refuse_rolled_back(tracker, candidate)
     packages = {CANDIDATE: registry.load(tracker, candidate, kind=kind)}
     versions, champion = {CANDIDATE: candidate.version}, found[CHAMPION]
     if champion is not None:

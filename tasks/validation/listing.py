@@ -187,14 +187,14 @@ def _sessions(tracker: Tracker, version: ModelVersion) -> tuple[str, ...]:
     """Return the sessions that the run names; packages that are trained have none."""
     try:
         named = record.load_json(tracker, str(version.run_id), "result.json")["sessions"]
-    except (MlflowException, OSError, KeyError, ValueError):
+        return tuple(str(name) for name in named)
+    except (MlflowException, OSError, KeyError, ValueError, TypeError):
         return ()
-    return tuple(str(name) for name in named)
 
 
 def _used(tracker: Tracker, found: Entry) -> tuple[str, ...]:
     """Say what resolves the name: validations and promotions are recorded, controllers are not."""
-    done = promotion_log.last_done(promotion_log.read(found.name))
+    done = promotion_log.last_done(promotion_log.read_of(tracker.uri, found.name))
     lines = [] if done is None else [f"alias champion: {done.line}"]
     played = [
         (role, len(_validations(tracker, condition, most=MOST)))

@@ -23,6 +23,7 @@ from ricochet.tasks.validation.outcomes import Paired
 from tests.tasks.systems.bouncing_ball.validation.test_report import contenders as packaged
 
 NAME = "tennis-table"
+TRACKER = SimpleNamespace(uri="http://127.0.0.1:1")
 PASSED = Check("a check", True, "good", "good")
 REFUSED = Check("a check", False, "bad", "good")
 RESULT = TwinResult(
@@ -130,11 +131,11 @@ def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch
     found = {"candidate": Registered(NAME, "2"), "champion": Registered(NAME, "1")}
     monkeypatch.setattr(contenders.registry, "resolve", lambda tracker, name, role: found[role])
     with pytest.raises(BadInput, match=r"found rolled back on .* because 'it misses'"):
-        contenders.load(None, NAME, VALIDATION.kind)
+        contenders.load(TRACKER, NAME, VALIDATION.kind)
     monkeypatch.setattr(
         nightly.validation,
         "validate",
-        lambda name, **_: contenders.load(None, name, VALIDATION.kind),
+        lambda name, **_: contenders.load(TRACKER, name, VALIDATION.kind),
     )
     night = nightly.Night(None, "tonight", tmp_path, {})
     line = night.validate(NAME)
