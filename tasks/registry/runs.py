@@ -84,6 +84,7 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
     """
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("mlflow.exceptions").setLevel(logging.CRITICAL)  # it writes a server's words
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     client_confinement.confine()
     uri = uri or os.environ.get("MLFLOW_TRACKING_URI")

@@ -5,6 +5,7 @@ the self-test, and only then the alias. Each step finds its own earlier result, 
 nothing, and a crash leaves at worst a version without an alias.
 """
 
+import re
 import tempfile
 import time
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from mlflow.artifacts import download_artifacts, list_artifacts
 from mlflow.entities.model_registry import ModelVersion
 from mlflow.exceptions import MlflowException
 
-from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.bad_input import BadInput, shown
 from ricochet.models.core.nearest_name import did_you_mean
 from ricochet.tasks.registry import signatures, version_page
 from ricochet.tasks.registry.aliases import CANDIDATE
@@ -33,6 +34,8 @@ from ricochet.tasks.registry.server_confinement import is_within
 from ricochet.tasks.storage.files import sha256, write_json
 
 FOLDER = "package"
+NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+"""Of a version."""
 SERVED = (f"{BY_SERVER}/", "runs:/")
 MOST_FILES, LARGEST = 5, LARGEST_FILE + LARGEST_REFERENCE + 3 * LARGEST_TEXT
 """Of a package, with its signature; and bytes of all together."""
@@ -42,10 +45,20 @@ ABSENT = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 
 @dataclass(frozen=True)
 class Registered:
-    """A version of a named package."""
+    """A version of a named package.
+
+    Raises:
+        BadInput: The version is no number as MLflow gives them. A server may say anything, and
+            files are named by it.
+    """
 
     name: str
     version: str
+
+    def __post_init__(self) -> None:
+        """Look at the version."""
+        if not NUMBER.fullmatch(self.version):
+            raise BadInput(f"{self.name}: its version", shown(self.version), "a number from 1")
 
     @property
     def where(self) -> str:

@@ -1,6 +1,7 @@
 """The registry never points at a package that did not come back whole."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -117,7 +118,7 @@ def test_a_version_of_another_store_is_refused_before_anything_is_fetched(
         made = create("ball-elsewhere", source=source)
         with pytest.raises(BadInput, match="expected files of the registry's own store"):
             versions.load(
-                tracker, versions.Registered("ball-elsewhere", made.version), kind=POSTERIOR
+                tracker, versions.Registered("ball-elsewhere", str(made.version)), kind=POSTERIOR
             )
 
 
@@ -136,3 +137,13 @@ def test_what_is_no_package_by_its_size_is_not_fetched(tracker, tmp_path, packag
     monkeypatch.setattr(versions, "LARGEST", 1000)
     with pytest.raises(BadInput, match="expected at most 5 files of 1000 bytes"):
         versions.load(tracker, made, kind=POSTERIOR)
+
+
+@pytest.mark.parametrize(
+    "said", ["", "0", "1/../../.ssh", "/../../.ssh", "..", "1\n", "\u0661", "9" * 10, "None"]
+)
+def test_what_a_server_names_as_a_version_is_a_number_or_refused(said):
+    """Files of a validation are named by it, and uploaded."""
+    client = SimpleNamespace(get_model_version_by_alias=lambda *_: SimpleNamespace(version=said))
+    with pytest.raises(BadInput, match="its version"):
+        versions.resolve(SimpleNamespace(client=client), "ball")
