@@ -16,7 +16,7 @@ DIGEST = "package.sha256"
 """Tag of a version: the digest of its package's manifest."""
 MOST_TAGS = 1000
 EARLIEST, LATEST = 946_684_800.0, 4_102_444_800.0  # 2000 and 2100
-_NUMBER, _VERSION = re.compile(r"[0-9]{1,9}"), re.compile(r"[0-9a-f]{1,12}")
+NUMBER, _VERSION = re.compile(r"[1-9][0-9]{0,8}"), re.compile(r"[0-9a-f]{1,12}")
 _RUN, _SHA256 = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{64}")
 
 
@@ -43,7 +43,7 @@ def of_answer(answer: Mapping[str, Any], where: str) -> Pointer:
         raise BadInput(where, "no version", "one")
     made: Any = found.get("creation_timestamp")
     return Pointer(
-        version=_text(f"{where}: version", found.get("version"), _NUMBER, "a number"),
+        version=_text(f"{where}: version", found.get("version"), NUMBER, "a number"),
         digest=_text(f"{where}: {DIGEST}", _tag(found.get("tags"), where), _SHA256, "a sha256"),
         registered=time_of(where, made / 1000.0 if type(made) in (int, float) else made),
         run=_text(f"{where}: run_id", found.get("run_id"), _RUN, "32 hexadecimal digits"),

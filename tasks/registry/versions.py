@@ -5,7 +5,6 @@ the self-test, and only then the alias. Each step finds its own earlier result, 
 nothing, and a crash leaves at worst a version without an alias.
 """
 
-import re
 import tempfile
 import time
 from collections.abc import Mapping
@@ -28,14 +27,12 @@ from ricochet.tasks.registry.packages import (
     Package,
     read_package,
 )
-from ricochet.tasks.registry.pointers import DIGEST
+from ricochet.tasks.registry.pointers import DIGEST, NUMBER
 from ricochet.tasks.registry.runs import BY_SERVER, Tracker
 from ricochet.tasks.registry.server_confinement import is_within
 from ricochet.tasks.storage.files import sha256, write_json
 
 FOLDER = "package"
-NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
-"""Of a version."""
 SERVED = (f"{BY_SERVER}/", "runs:/")
 MOST_FILES, LARGEST = 5, LARGEST_FILE + LARGEST_REFERENCE + 3 * LARGEST_TEXT
 """Of a package, with its signature; and bytes of all together."""

@@ -1,7 +1,9 @@
+import logging
 import subprocess
 import sys
 
 import pytest
+from mlflow.exceptions import RestException
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import runs as tracking
@@ -78,3 +80,18 @@ def test_an_experiment_says_what_its_runs_are(tracker):
         tracking.describe_experiment(tracker, run, text)
         found = tracker.client.get_experiment(run.experiment_id)
         assert found.tags[tracking.DESCRIPTION] == text
+
+
+@pytest.mark.parametrize("connected", [False, True])
+def test_what_a_server_writes_in_a_refusal_is_not_logged(tmp_path, connected):
+    """MLflow logs an error code that it does not know as it came, escapes and lines and all."""
+    log, heard = logging.getLogger("mlflow.exceptions"), []
+    handler = logging.Handler()
+    handler.emit = heard.append
+    log.addHandler(handler)
+    log.setLevel(logging.NOTSET)
+    if connected:
+        tracking.connect(f"sqlite:///{tmp_path / 'mlflow.db'}")
+    RestException({"error_code": "\x1b]0;evil\x07\nnext: ls", "message": "x"})
+    log.removeHandler(handler)
+    assert bool(heard) != connected
