@@ -2,8 +2,6 @@
 
 import argparse
 import os
-import runpy
-import sys
 
 from ricochet.flows.command_line.verb import Call, Takes, Verb
 from ricochet.flows.servers import work_pools
@@ -14,7 +12,7 @@ ADDRESS = "PREFECT_API_URL"
 
 def worker(call: Call) -> None:
     """Be the worker of a pool, until it ends."""
-    from ricochet.flows.servers import environments, up
+    from ricochet.flows.servers import environments, pool_worker, up
     from ricochet.tasks.console.progress import announce
     from ricochet.tasks.storage import login_transport, process_ids
     from ricochet.tasks.storage.provenance import artifacts, workplace
@@ -31,8 +29,7 @@ def worker(call: Call) -> None:
     settings = {**environments.QUIET, "PREFECT_HOME": str(artifacts() / "prefect"), **found}
     os.environ |= {**settings, **os.environ, ADDRESS: address, "PWD": str(workplace())}
     name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
-    sys.argv = ["prefect", "worker", "start", "--pool", call.arguments.pool, "--name", name]
-    runpy.run_module("prefect", run_name="__main__")
+    pool_worker.work(call.arguments.pool, name)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

@@ -28,6 +28,7 @@ from ricochet.flows.servers import (
     held_ports,
     kill_guard,
     listening,
+    pool_worker,
     serving,
     temporary_server,
     upkeep,
@@ -203,7 +204,7 @@ def _started(
                 raise RuntimeError(f"Prefect refused; see {logs / name}.log")
     name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
     for pool in work_pools.POOLS:
-        command = _prefect("worker", "start", "--pool", pool, "--name", name)
+        command = pool_worker.command(pool, name)
         processes.append(started.enter_context(run(f"worker-{pool}", command, given.worker)))
     children.write_ledger(lab.state, **_facts(request, **addresses))
     started.callback(ledger.unlink, missing_ok=True)  # before all else ends
