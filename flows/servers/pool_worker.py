@@ -1,17 +1,17 @@
 """A worker of a work pool, which runs for months: Prefect's, with its memory kept level.
 
-Each run leaves half a megabyte of closed connections in cycles. Python collects old objects once
-70,000 new ones have come, and a quarter as many as there are: for a worker that begins with 160,000,
-after dozens of runs. Here it does so after two or three.
+Each run leaves some half a megabyte of closed connections in cycles. Python looks for cycles among
+old objects once there are a quarter more of them, which takes a worker dozens of runs or hundreds.
 """
 
 import gc
 import runpy
 import sys
+import threading
+import time
 
-
-THRESHOLDS = (200, 1, 1)
-"""How many new objects, and how many collections of younger ones, a collection waits for."""
+COLLECT_EVERY = 60.0
+"""Time between two collections of all garbage, s; each takes some 20 ms."""
 
 
 def command(pool: str, name: str) -> list[str]:
@@ -25,19 +25,24 @@ def command(pool: str, name: str) -> list[str]:
 
 def work(pool: str, name: str) -> None:
     """Be the worker of a pool until it ends."""
+    from prefect import cli, workers  # noqa: F401 - nearly all that it begins with
+
     keep_memory_level()
     sys.argv = ["prefect", "worker", "start", "--pool", pool, "--name", name]
     runpy.run_module("prefect", run_name="__main__")
 
 
-def keep_memory_level() -> None:
-    """Have what runs leave collected soon, and what a worker begins with not counted again."""
-    from prefect import cli, workers  # noqa: F401 - nearly all that it begins with
-
+def keep_memory_level(every: float = COLLECT_EVERY) -> None:
+    """Collect garbage every so often, s; what there is by now is not looked at again."""
     gc.collect()
     gc.freeze()
-    gc.collect()  # which counts the old ones anew
-    gc.set_threshold(*THRESHOLDS)
+    threading.Thread(target=_collect, args=(every,), daemon=True, name="garbage").start()
+
+
+def _collect(every: float) -> None:
+    while True:
+        time.sleep(every)
+        gc.collect()
 
 
 if __name__ == "__main__":
