@@ -12,9 +12,11 @@ back is promoted only by a call that says `again`.
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from mlflow.exceptions import MlflowException
+
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import promotion_log, versions
+from ricochet.tasks.registry import promotion_log, verdicts, versions
 from ricochet.tasks.registry.aliases import CHAMPION, PREVIOUS
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, AliasPair, Entry
@@ -77,13 +79,13 @@ def promote(
         after = AliasPair(registered.version, before.champion)
         why = " ".join(reason.split())
         begun = Entry(
-            PROMOTE,
-            registered.name,
-            before,
-            after,
-            validation,
-            why,
-            promotion_log.address(tracker.uri),
+            action=PROMOTE,
+            name=registered.name,
+            before=before,
+            after=after,
+            validation=validation,
+            reason=why,
+            registry=promotion_log.address(tracker.uri),
         )
         return _complete(tracker, promotion_log.append(begun))
 
@@ -149,12 +151,16 @@ def lock() -> AbstractContextManager[object]:
 def settle(tracker: Tracker, name: str) -> Entry | None:
     """End what a crash interrupted, if anything; return the line of the log that ends it.
 
-    It is done where `champion` had moved, else undone and dropped.
+    It is done where `champion` had moved, else undone and dropped; only dropped where the aliases
+    are not as it leaves them.
     """
     begun = promotion_log.unsettled(promotion_log.read_of(tracker.uri, name))
     if begun is None:
         return None
-    if present(tracker, name).champion == begun.after.champion:
+    pair = present(tracker, name)
+    if not begun.leaves(pair):
+        return promotion_log.settle(begun, DROPPED)
+    if pair.champion == begun.after.champion:
         _point(tracker, name, PREVIOUS, begun.after.previous)
         return promotion_log.settle(begun, DONE)
     _point(tracker, name, PREVIOUS, begun.before.previous)
@@ -164,12 +170,27 @@ def settle(tracker: Tracker, name: str) -> Entry | None:
 def _finish(tracker: Tracker, registered: Registered, kind: PackageKind) -> Moved | None:
     name, version = registered.name, registered.version
     begun = promotion_log.unsettled(promotion_log.read_of(tracker.uri, name))
-    if begun is not None and begun.action == PROMOTE and begun.after.champion == version:
+    if begun is not None and begun.after.champion == version and _is_borne_out(tracker, begun):
         versions.load(tracker, registered, kind=kind)
         return _complete(tracker, begun)
     settle(tracker, name)
     pair = present(tracker, name)
     return Moved(name, pair, changed=False) if pair.champion == version else None
+
+
+def _is_borne_out(tracker: Tracker, begun: Entry) -> bool:
+    """Tell whether a registry holds what the promotion that a line of the log began stood on."""
+    if begun.action != PROMOTE or not begun.leaves(present(tracker, begun.name)):
+        return False
+    try:
+        run = tracker.client.get_run(begun.validation)
+    except MlflowException as error:
+        if error.error_code not in versions.ABSENT:
+            raise
+        return False
+    expected = verdicts.compared(begun.name, str(begun.after.champion), begun.before.champion)
+    expected[verdicts.GATE] = verdicts.PASSED
+    return run.info.status == "FINISHED" and expected.items() <= run.data.tags.items()
 
 
 def _complete(tracker: Tracker, begun: Entry) -> Moved:

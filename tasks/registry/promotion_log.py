@@ -4,7 +4,8 @@
      "previous_before": "1", "previous": "2", "validation": "<run>", "commit": "..", "reason": "..",
      "registry": "http://127.0.0.1:5000", "when": "2026-11-20T20:13:00+00:00", "identity": ".."}
 
-An action is begun, then done; or dropped, if a crash came before `champion` moved. `from` and `to`
+An action is begun, then done; or dropped, if a crash came before `champion` moved, or the registry
+does not bear it out. `from` and `to`
 are the versions behind `champion` before and after, `previous_before` and `previous` those behind
 `previous`; null is no alias. A line cut by a crash is ignored, and the next starts a new one.
 """
@@ -67,6 +68,14 @@ class Entry:
         moved = f"champion {self.before.champion or 'none'} -> {self.after.champion or 'none'}"
         kept = f"previous {self.before.previous or 'none'} -> {self.after.previous or 'none'}"
         return f"{self.when} {self.action} {self.name} {self.step}: {moved}, {kept} ({self.reason})"
+
+    def leaves(self, pair: AliasPair) -> bool:
+        """Tell whether its steps, however far they came, leave such a pair of aliases."""
+        before, after = self.before, self.after
+        half = AliasPair(before.champion, after.previous)
+        if self.action == ROLLBACK:
+            half = AliasPair(after.champion, before.previous)
+        return pair in (before, half, after)
 
 
 def place() -> Path:

@@ -26,6 +26,7 @@ from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from tests import grid_packages
 from tests.crash import kill
+from tests.tasks.registry import validations
 
 PASSED = Verdict((Check("all", True, "well", "well"),))
 CLIENT_STEPS = {
@@ -65,6 +66,7 @@ def prepare(folder: Path, name: str, verb: str) -> None:
     tracker = runs.connect(store=folder / "mlflow")
     for number in (1, 2):
         _version(folder, name, number)
+        validations.make(tracker, name, str(number), str(number - 1) if number > 1 else None)
         if number == 1 or verb == "rollback":
             promote(tracker, name, str(number))
 
@@ -99,7 +101,7 @@ def promote(tracker: runs.Tracker, name: str, version: str) -> None:
         Registered(name, version),
         kind=POSTERIOR,
         verdict=PASSED,
-        validation="run",
+        validation=validations.of(tracker, name, version),
         reason="a test",
     )
 

@@ -1,17 +1,19 @@
 """Promotion and rollback: `previous` first, logged, undone by one word, twice as once."""
 
 import dataclasses
+import itertools
 
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import packages, promotion, promotion_log, runs
+from ricochet.tasks.registry import packages, promotion, promotion_log, runs, verdicts
 from ricochet.tasks.registry import versions as registry
-from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, AliasPair, Entry
+from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, AliasPair, Entry
 from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests.tasks.registry import validations
 
 PASSED = Verdict((Check("all", True, "well", "well"),))
 REFUSED = Verdict((Check("coverage at 90 %", False, "0.44", "0.9"),))
@@ -159,9 +161,9 @@ def test_nothing_promoted_is_nothing_to_undo(tracker, log):
         promotion.rollback(tracker, "ball-never", kind=POSTERIOR, reason="a test")
 
 
-def begin(tracker, name, before, after):
+def begin(tracker, name, before, after, validation="run"):
     where = promotion_log.address(tracker.uri)
-    begun = Entry(PROMOTE, name, before, after, "run", "a test", where)
+    begun = Entry(PROMOTE, name, before, after, validation, "a test", where)
     return promotion_log.append(begun)
 
 
@@ -247,3 +249,79 @@ def test_what_was_moved_by_hand_is_not_undone(tracker, versions, log):
     with pytest.raises(BadInput, match="found champion 3 and previous 1, expected champion 2"):
         roll_back(tracker, first)
     assert promotion.present(tracker, first.name) == AliasPair("3", "1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moved", [(), ("previous",), ("previous", "champion")])
+def test_what_a_crash_interrupted_is_completed_by_its_validation(tracker, versions, log, moved):
+    first, second, _ = versions
+    promote(tracker, first)
+    run = validations.make(tracker, first.name, "2", "1")
+    begin(tracker, first.name, AliasPair("1", None), AliasPair("2", "1"), run)
+    for alias in moved:
+        version = {"previous": "1", "champion": "2"}[alias]
+        tracker.client.set_registered_model_alias(first.name, alias, version)
+    assert promotion.finish(tracker, second, kind=POSTERIOR).pair == AliasPair("2", "1")
+    assert promotion.present(tracker, first.name) == AliasPair("2", "1")
+    assert promotion_log.read()[-1].step == DONE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"champion": "3"},
+        {"champion": None},
+        {"candidate": "3"},
+        {"name": "ball-other"},
+        {"gate": verdicts.REFUSED},
+        {"finished": False},
+    ],
+)
+def test_what_the_registry_never_validated_so_is_judged_before_it_is_champion(
+    tracker, versions, log, facts
+):
+    """A line of the log that another server at the registry's address left, which holds no run."""
+    first, second, _ = versions
+    promote(tracker, first)
+    facts = {"name": first.name, "candidate": "2", "champion": "1"} | facts
+    run = validations.make(tracker, **facts)
+    begin(tracker, first.name, AliasPair("1", None), AliasPair("2", "1"), run)
+    assert promotion.finish(tracker, second, kind=POSTERIOR) is None
+    assert promotion.present(tracker, first.name) == AliasPair("1", None)
+    assert promotion_log.read()[-1].step == DROPPED
+
+
+@pytest.mark.slow
+def test_a_validation_that_is_not_there_completes_nothing(tracker, versions, log):
+    first, second, _ = versions
+    promote(tracker, first)
+    begin(tracker, first.name, AliasPair("1", None), AliasPair("2", "1"), "0" * 32)
+    assert promotion.finish(tracker, second, kind=POSTERIOR) is None
+    assert promotion.present(tracker, first.name) == AliasPair("1", None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("champion", ["1", "2"])
+def test_aliases_that_no_step_leaves_are_left_as_they_are(tracker, versions, log, champion):
+    """Said by a server that took the address, or moved by hand since."""
+    first, second, third = versions
+    for version in (first, second):
+        promote(tracker, version)
+    run = validations.make(tracker, first.name, "3", champion)
+    begin(tracker, first.name, AliasPair(champion, None), AliasPair("3", champion), run)
+    assert promotion.settle(tracker, first.name).step == DROPPED
+    assert promotion.present(tracker, first.name) == AliasPair("2", "1")
+    begin(tracker, first.name, AliasPair(champion, None), AliasPair("3", champion), run)
+    assert promotion.finish(tracker, third, kind=POSTERIOR) is None
+    assert promotion.present(tracker, first.name) == AliasPair("2", "1")
+
+
+@pytest.mark.parametrize(
+    ("action", "half"), [(PROMOTE, AliasPair("1", "1")), (ROLLBACK, AliasPair("2", "0"))]
+)
+def test_an_action_leaves_what_was_and_what_is_wanted_and_one_pair_between(action, half):
+    entry = Entry(action, "a", AliasPair("1", "0"), AliasPair("2", "1"), "", "")
+    pairs = itertools.product((None, "0", "1", "2"), repeat=2)
+    left = [pair for pair in itertools.starmap(AliasPair, pairs) if entry.leaves(pair)]
+    assert left == sorted([entry.before, half, entry.after], key=dataclasses.astuple)
