@@ -7,6 +7,7 @@ one left, the next one of that name removes.
 """
 
 import hashlib
+import math
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -22,8 +23,8 @@ from ricochet.tasks.backups import contents, databases, manifests
 from ricochet.tasks.backups.contents import Contents, Stated
 from ricochet.tasks.backups.manifests import Backup, Entry
 from ricochet.tasks.registry import promotion_log
-from ricochet.tasks.storage import secret_files
-from ricochet.tasks.storage.files import output_folder, sync, write_json, writing
+from ricochet.tasks.storage import limits, secret_files
+from ricochet.tasks.storage.files import output_folder, shown, sync, write_json, writing
 from ricochet.tasks.storage.free_space import refuse_below
 from ricochet.tasks.storage.provenance import git_commit
 
@@ -47,7 +48,8 @@ def make(
         stated: What a lab's file says of its databases.
 
     Raises:
-        BadInput: The target is there, something cannot be read, or space is short.
+        BadInput: The target is there, something cannot be read, space is short, or there are more
+            files than a manifest names.
         BusyError: Another process makes this one, or promotes.
     """
     if target.exists():
@@ -63,6 +65,7 @@ def make(
             _fill(copier, found, progress)
             made = _manifest(copier, found)
             write_json(partial / manifests.MANIFEST, {**asdict(made)})
+            manifests.read(partial)  # or it could not be restored
             _sync_folders(partial)
             partial.rename(target)
             sync(target.parent)
@@ -92,6 +95,7 @@ class _Copier:
     def __init__(self, folder: Path, earlier: Mapping[str, Entry], since: Path | None) -> None:
         self.folder, self.earlier, self.since = folder, earlier, since
         self.entries: dict[str, Entry] = {}
+        self.left_out: list[str] = []
 
     def copy(self, source: Path, name: str) -> None:
         """Copy a file, or link the same one of an earlier backup."""
@@ -115,14 +119,20 @@ def entry_of(path: Path) -> Entry:
         return Entry(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def copied(source: Path, target: Path) -> Entry:
-    """Copy a regular file to the disk; returns what was written."""
+def copied(source: Path, target: Path, *, largest: float = math.inf) -> Entry:
+    """Copy a regular file to the disk; returns what was written.
+
+    Args:
+        largest: Bytes after which it is not copied to its end.
+    """
     digest, size = hashlib.sha256(), 0
     handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(handle, "rb") as file, target.open("xb") as copy:
         while chunk := file.read(CHUNK):
             digest.update(chunk)
             size += copy.write(chunk)
+            if size > largest:
+                break
         copy.flush()
         os.fsync(copy.fileno())
     return Entry(size, digest.hexdigest())
@@ -146,6 +156,11 @@ def _fill(copier: _Copier, found: Contents, progress: Progress) -> None:
     files = dict(found.files)
     for name, path in others.items():
         files |= _files_in(name, path)
+    copier.left_out = sorted(shown(Path(name)) for name in files if not manifests.can_hold(name))
+    files = {name: path for name, path in files.items() if manifests.can_hold(name)}
+    if manifests.room_for([*files, *copier.left_out]) > limits.MANIFEST:
+        expected = f"fewer: a manifest is of at most {limits.MANIFEST >> 20} MiB"
+        raise BadInput(str(found.state), f"{len(files)} files", expected)
     _copy_all(copier, files, progress)
 
 
@@ -189,6 +204,7 @@ def _manifest(copier: _Copier, found: Contents) -> Backup:
         state=str(found.databases.get(contents.MLFLOW, found.state / contents.MLFLOW).parents[1]),
         counts=counts(copier.folder),
         files=copier.entries,
+        left_out=tuple(copier.left_out),
     )
 
 

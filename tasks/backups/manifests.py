@@ -5,9 +5,10 @@ of bounded size, and the folder must hold exactly the regular files that it name
 or other one.
 """
 
+import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
@@ -17,20 +18,30 @@ from pydantic import BeforeValidator, StringConstraints
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import contents
-from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage import checked_json, limits
 from ricochet.tasks.storage.checked_json import EXACT, expecting
 from ricochet.tasks.storage.files import read_regular, shown
 
 MANIFEST = "backup.json"
 SCHEMA = "ricochet.backup/1"
-LARGEST = 2**28
-"""Bytes of a manifest: a million files and more."""
 _LONGEST = 1024
+_FACTS = 200
+"""Bytes of a manifest for each file beside its name, at most."""
+
+
+def can_hold(path: str) -> bool:
+    """Tell whether a manifest can name a file so."""
+    return 0 < len(path) <= _LONGEST and path.isprintable()
+
+
+def room_for(names: Iterable[str]) -> int:
+    """Return how many bytes a manifest has at most that names these files."""
+    return sum(len(json.dumps(name)) + _FACTS for name in names)
 
 
 def _inside(path: Any) -> Any:
     """Refuse a path that leads out of its folder, or is not written the usual way."""
-    if not isinstance(path, str) or not 0 < len(path) <= _LONGEST or not path.isprintable():
+    if not isinstance(path, str) or not can_hold(path):
         raise ValueError("path")
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or str(pure) != path or path in (".", MANIFEST):
@@ -64,6 +75,7 @@ class Backup:
         state: Folder that was backed up; MLflow's database names files by it.
         counts: How many runs, versions, aliases, flow runs and promotions there were.
         files: By path within the backup, which is that within the state.
+        left_out: Names of files that no manifest can hold, as they are shown.
     """
 
     schema: str
@@ -72,6 +84,7 @@ class Backup:
     state: str
     counts: Mapping[str, int]
     files: Mapping[Inside, Entry]
+    left_out: tuple[str, ...] = ()
 
     __pydantic_config__ = EXACT
 
@@ -88,8 +101,8 @@ def read(folder: Path) -> Backup:
         BadInput: It is no backup, is damaged, or holds something else than it says.
     """
     path = folder / MANIFEST
-    content = read_regular(path, "the manifest of a backup", largest=LARGEST)
-    found = checked_json.read(Backup, content, str(path))
+    content = read_regular(path, "the manifest of a backup", largest=limits.MANIFEST)
+    found = checked_json.read(Backup, content, str(path), largest=limits.MANIFEST)
     if found.schema != SCHEMA:
         raise BadInput(f"{path}: schema", repr(found.schema)[:100], SCHEMA)
     if strangers := contents.strangers(found.files):

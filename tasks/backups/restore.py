@@ -105,7 +105,7 @@ def _stage(folder: Path, staged: Path, found: Backup, progress: Progress) -> Non
     for number, (name, entry) in enumerate(found.files.items(), start=1):
         target = staged / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if backup.copied(folder / name, target) != entry:
+        if backup.copied(folder / name, target, largest=entry.size) != entry:
             raise BadInput(shown(folder / name), "other bytes", f"SHA-256 {entry.sha256}")
         progress(number, len(found.files))
 

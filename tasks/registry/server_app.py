@@ -6,7 +6,7 @@ jobs. So only what is listed here is passed on, all else is 404; and a page of a
 another port of this machine too, is 403, whatever a browser sends along. The account of controllers
 reads and does nothing else, its own password included; experiments are the administrator's alone to
 make, names in the registry with their versions and aliases to make and to change. Files are those
-of the server's store alone (`server_confinement`).
+of the server's store alone (`server_confinement`), and named so that a backup can hold them.
 
 `create_app` reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its command
 line knows, so that no address or password is among the arguments of a process.
@@ -46,6 +46,8 @@ KEPT = re.compile(r".*/logged-models(?:/.*)?")
 NAMES = re.compile(r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experiments/create/?)")
 """What the lab's verbs find by its name, which is its maker's to spoil."""
 LOGIN = re.compile(rb"Basic ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)")
+LONGEST = 900
+"""Characters of what a request that changes something names."""
 ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
 READER, ADMIN = "RICOCHET_READER", "MLFLOW_AUTH_ADMIN_USERNAME"
 """Variables of the environment: name and password of the account that may only read, and the
@@ -69,6 +71,8 @@ class Reduced:
             await _refuse(send, 404, b"not offered here\n")
         elif not is_own_page(dict(scope["headers"])):
             await _refuse(send, 403, b"not for pages of other origins\n")
+        elif changes(scope) and not is_plain(scope):
+            await _refuse(send, 400, b"expected short names of letters that are shown\n")
         elif changes(scope) and KEPT.fullmatch(scope["path"]):
             await _refuse(send, 404, b"not offered here\n")
         elif changes(scope) and not may_change(scope["path"], scope["headers"]):
@@ -94,6 +98,12 @@ def changes(scope: Scope) -> bool:
     asks = scope["method"] in ("GET", "HEAD", "OPTIONS")
     reads = scope["method"] == "POST" and READS.fullmatch(scope["path"]) is not None
     return not (asks or reads)
+
+
+def is_plain(scope: Scope) -> bool:
+    """Tell whether a file that a request names can be shown, listed and kept in a backup."""
+    stated = urllib.parse.unquote(scope.get("query_string", b"").decode("latin-1"))
+    return all(len(text) <= LONGEST and text.isprintable() for text in (scope["path"], stated))
 
 
 def may_change(path: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -62,14 +62,17 @@ _TOKEN = re.compile(
 _DEPTH = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
-def read(kind: type[T], text: str | bytes, where: str) -> T:
+def read(kind: type[T], text: str | bytes, where: str, *, largest: int = limits.TEXT) -> T:
     """Read JSON as an instance of a dataclass.
+
+    Args:
+        largest: Bytes that it may have.
 
     Raises:
         BadInput: It is no JSON, a key is missing, repeated or unknown, or a value is not of its
             type.
     """
-    checked = _checked(text, where)
+    checked = _checked(text, where, largest)
     try:
         found: T = _adapter(cast(Any, kind)).validate_json(checked, strict=True)
     except ValidationError as error:
@@ -90,7 +93,7 @@ def parse(text: str | bytes, where: str) -> Any:
         BadInput: It is no JSON, too large or too deep, a key stands twice, or a number has too many
             digits or is none.
     """
-    return _parsed(_checked(text, where), where)
+    return _parsed(_checked(text, where, limits.TEXT), where)
 
 
 def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
@@ -113,10 +116,10 @@ def load(path: Path, expected: str = "a file of JSON") -> dict[str, Any]:
     return parse_object(read_bytes(path, expected), str(path))
 
 
-def _checked(text: str | bytes, where: str) -> str:
+def _checked(text: str | bytes, where: str, largest: int) -> str:
     """Refuse what is too large, too deep or has a number without end, before it is parsed."""
-    if len(text) > limits.TEXT:
-        raise BadInput(where, f"{len(text)} bytes", f"at most {limits.TEXT} bytes")
+    if len(text) > largest:
+        raise BadInput(where, f"{len(text)} bytes", f"at most {largest} bytes")
     try:
         text = text.decode() if isinstance(text, bytes) else text
     except UnicodeDecodeError as error:

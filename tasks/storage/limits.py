@@ -6,6 +6,8 @@ most a gigabyte. What is registered has limits of its own (`tasks/registry`).
 
 TEXT = 2**24
 """Bytes of a file of JSON or XML: a manifest, a result, a model."""
+MANIFEST = 2**26
+"""Bytes of the manifest of a backup: some 250,000 files."""
 SETTINGS = 2**18
 """Bytes of a file of YAML, and characters of a `--set`."""
 TABLE = 2**25

@@ -15,6 +15,7 @@ from ricochet.tasks.registry import packages, promotion_log, runs, versions
 from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.registry.promotion_log import AliasPair, Entry
 from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.storage import limits
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from tests import grid_packages
@@ -336,3 +337,65 @@ def test_a_restore_that_is_killed_at_any_step_can_be_done_again(state, tmp_path)
         if place.exists() and not (place / "mine").exists():  # it was done already
             assert backup.counts(place) == expected
     assert backup.counts(place) == expected
+
+
+LONG = "/".join(["n" * 200] * 6)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "caf\udce9", LONG])
+def test_a_file_that_no_manifest_can_name_is_left_out_and_the_rest_comes_back(
+    state, tmp_path, name
+):
+    before, folder = tree(state), state / "mlflow" / "artifacts" / "0"
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text("in nobody's way")
+    made = backup.make(tmp_path / "monday")
+    assert len(made.left_out) == 1 and made.left_out[0].isprintable()
+    done = restore.put_back(tmp_path / "monday", tmp_path / "new")
+    assert done.counts == made.counts
+    packages_of = {path for path in before if path.startswith("mlflow/artifacts")}
+    assert packages_of and packages_of <= tree(tmp_path / "new").keys()
+
+
+def test_a_manifest_may_be_larger_than_other_texts(state, tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "TEXT", 1000)
+    made = backup.make(tmp_path / "monday")
+    assert (tmp_path / "monday" / manifests.MANIFEST).stat().st_size > limits.TEXT
+    assert restore.put_back(tmp_path / "monday", tmp_path / "new").counts == made.counts
+
+
+def test_more_files_than_a_manifest_names_make_no_backup(state, tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MANIFEST", 1000)
+    with pytest.raises(BadInput, match=r"found \d+ files, expected fewer: a manifest"):
+        backup.make(tmp_path / "monday")
+    assert not (tmp_path / "monday").exists()
+
+
+def test_a_manifest_is_no_larger_than_its_estimate(state, tmp_path):
+    made = backup.make(tmp_path / "monday")
+    written = (tmp_path / "monday" / manifests.MANIFEST).stat().st_size
+    most = len(str(2**53)) + 64  # of a size and a digest
+    assert written < manifests.room_for(made.files) + len(made.state) + 1000
+    assert len(json.dumps({"f": {"size": 0, "sha256": ""}}, indent=2)) + most + 12 < 200
+
+
+def test_a_file_that_grows_after_the_check_is_not_copied_to_its_end(state, tmp_path, monkeypatch):
+    backup.make(tmp_path / "monday")
+    log, read = tmp_path / "monday" / "registry" / "promotions.jsonl", manifests.read
+    monkeypatch.setattr(backup, "CHUNK", 1000)
+    written = []
+
+    def grown(folder):
+        found = read(folder)
+        with log.open("ab") as file:
+            file.write(bytes(10**6))
+        return found
+
+    copied = backup.copied
+    monkeypatch.setattr(manifests, "read", grown)
+    monkeypatch.setattr(
+        backup, "copied", lambda *a, **k: written.append(copied(*a, **k)) or written[-1]
+    )
+    with pytest.raises(BadInput, match="other bytes"):
+        restore.put_back(tmp_path / "monday", tmp_path / "new")
+    assert written[-1].size <= log.stat().st_size - 10**6 + 1000

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import urllib.parse
 
 import pytest
 
@@ -169,3 +170,15 @@ def test_pages_of_other_origins_and_of_other_ports_are_none_of_its_own(origin, o
     monkeypatch.setenv(ORIGINS, "https://other.example,https://lab.example")
     assert is_own_page({b"origin": origin, b"host": b"localhost:5000"}) == own
     assert is_own_page({b"host": b"localhost:5000"})
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "n" * 900])
+def test_a_file_that_no_backup_can_name_is_not_taken(name):
+    artifacts, upload = "/api/2.0/mlflow-artifacts/artifacts/1/", "/ajax-api/2.0/mlflow"
+    assert asks("PUT", artifacts + name) in (400, 404)
+    stated = f"run_uuid=1&path={urllib.parse.quote(name)}".encode()
+    scope = {"type": "http", "path": f"{upload}/upload-artifact", "method": "POST", "headers": []}
+    sent, asked = answers(scope | {"query_string": stated})
+    assert not asked and sent[0]["status"] == 400
+    assert asks("PUT", artifacts + "Häuser/1.json") is None
+    assert asks("GET", artifacts + "n" * 900) is None
