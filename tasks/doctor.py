@@ -57,7 +57,7 @@ def folders(place: Path, data: Path) -> list[Finding]:
 
 def aliases(tracker: Tracker) -> list[Finding]:
     """Settle interrupted promotions, and compare every alias with the log and its package."""
-    names = [model.name for model in tracker.client.search_registered_models()]
+    names = versions.names(tracker)
     found = []
     for name in names:
         found += [*_settled(tracker, name), *_against_log(tracker, name)]

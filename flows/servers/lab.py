@@ -14,7 +14,8 @@ from annotated_types import Interval
 from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 
 from ricochet.models.core.bad_input import BadInput, unknown_key
-from ricochet.tasks.storage import checked_yaml, login_transport
+from ricochet.tasks.storage import checked_yaml, limits, login_transport
+from ricochet.tasks.storage.files import shown
 from ricochet.tasks.storage.provenance import artifacts
 
 ENCRYPTED = {"require", "verify-ca", "verify-full"}
@@ -73,7 +74,7 @@ def load(path: Path) -> Lab:
     content = checked_yaml.read(path, "a file of a lab's servers")
     if not isinstance(content, dict):
         raise BadInput(str(path), type(content).__name__, "keys with values")
-    return _placed(checked(_parsed(content, str(path)), str(path)), path.resolve().parent)
+    return _placed(checked(_parsed(content, str(path)), str(path)), path)
 
 
 def checked(lab: Lab, where: str) -> Lab:
@@ -135,11 +136,22 @@ def _check_database(address: str, where: str) -> None:
         raise BadInput(where, repr(address), expected)
 
 
-def _placed(lab: Lab, folder: Path) -> Lab:
+def _placed(lab: Lab, file: Path) -> Lab:
     """Return a lab whose paths are absolute."""
-    state = (folder / lab.state.expanduser()).resolve()
-    secrets = None if lab.secrets is None else (folder / lab.secrets.expanduser()).resolve()
+    state = _place(lab.state, file, "state")
+    secrets = None if lab.secrets is None else _place(lab.secrets, file, "secrets")
     store = lab.artifact_store
     if store and "://" not in store:
-        store = str((folder / Path(store).expanduser()).resolve())
+        store = str(_place(Path(store), file, "artifact_store"))
     return replace(lab, state=state, secrets=secrets, artifact_store=store)
+
+
+def _place(path: Path, file: Path, key: str) -> Path:
+    """Return where a path of a lab's file leads; BadInput where that is no folder's name."""
+    where, expected = f"{file}: {key}", "the name of a folder"
+    if path == Path() or not str(path).isprintable() or len(str(path)) > limits.LONGEST:
+        raise BadInput(where, shown(path), expected)
+    try:
+        return (file.resolve().parent / path.expanduser()).resolve()
+    except RuntimeError as error:  # of no such user
+        raise BadInput(where, shown(path), expected) from error

@@ -9,12 +9,13 @@ log of promotions are never removed, nor is a run that is open.
 import re
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 
 from mlflow.entities import Run, ViewType
 from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
-from ricochet.tasks.registry import promotion_log
+from ricochet.tasks.registry import pages, promotion_log
 from ricochet.tasks.registry.runs import Tracker
 
 EXPERIMENTS = ("calibrate", "validate")
@@ -59,15 +60,10 @@ def _all_runs(tracker: Tracker) -> Iterator[Run]:
         for found in tracker.client.search_experiments()
         if found.name in EXPERIMENTS
     ]
-    token = None
-    while places:
-        page = tracker.client.search_runs(
-            places, run_view_type=ViewType.ACTIVE_ONLY, max_results=PAGE, page_token=token
-        )
-        yield from page
-        token = page.token
-        if not token:
-            return
+    search = partial(
+        tracker.client.search_runs, places, run_view_type=ViewType.ACTIVE_ONLY, max_results=PAGE
+    )
+    return pages.every(search) if places else iter(())
 
 
 def _families(found: Iterable[Run]) -> Iterator[set[str]]:
@@ -92,7 +88,8 @@ def _named(tracker: Tracker) -> set[str]:
 
 
 def _registered(tracker: Tracker) -> Iterator[str]:
-    for model in tracker.client.search_registered_models():
+    for model in pages.every(tracker.client.search_registered_models):
         yield f"{model.description} {model.tags}"
-        for version in tracker.client.search_model_versions(f"name = '{model.name}'"):
+        versions = partial(tracker.client.search_model_versions, f"name = '{model.name}'")
+        for version in pages.every(versions):
             yield f"{version.run_id} {version.source} {version.description} {version.tags}"

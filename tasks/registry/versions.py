@@ -17,7 +17,7 @@ from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput, shown
 from ricochet.models.core.nearest_name import did_you_mean
-from ricochet.tasks.registry import signatures, version_page
+from ricochet.tasks.registry import pages, signatures, version_page
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.bounded_json import LARGEST_TEXT
 from ricochet.tasks.registry.kinds import PackageKind, Reader
@@ -117,7 +117,7 @@ def resolve(tracker: Tracker, name: str, alias: str = CANDIDATE) -> Registered |
 
 def names(tracker: Tracker) -> list[str]:
     """Return all names in the registry."""
-    return [found.name for found in tracker.client.search_registered_models()]
+    return [found.name for found in pages.every(tracker.client.search_registered_models)]
 
 
 def exists(tracker: Tracker, registered: Registered) -> bool:
@@ -180,7 +180,9 @@ def _fetch(
 def _check_source(tracker: Tracker, source: str, where: str) -> None:
     """Refuse files of another store, and what is no package by its size, before any is fetched."""
     local = tracker.artifacts is None or is_within(source, tracker.artifacts)
-    if not (source.startswith(SERVED) or (source.startswith(("/", "file:")) and local)):
+    if not source.isprintable() or not (
+        source.startswith(SERVED) or (source.startswith(("/", "file:")) and local)
+    ):
         raise BadInput(f"{where}: source", source, "files of the registry's own store")
     found = list_artifacts(artifact_uri=source, tracking_uri=tracker.uri)
     size = sum(each.file_size or 0 for each in found)

@@ -8,6 +8,8 @@ TEXT = 2**24
 """Bytes of a file of JSON or XML: a manifest, a result, a model."""
 MANIFEST = 2**26
 """Bytes of the manifest of a backup: some 250,000 files."""
+JOURNAL = 2**27
+"""Bytes of the journal of a search."""
 SETTINGS = 2**18
 """Bytes of a file of YAML, and characters of a `--set`."""
 TABLE = 2**25

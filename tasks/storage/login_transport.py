@@ -20,7 +20,7 @@ def check(where: str, address: str, *, sent: bool) -> None:
 
     Args:
         where: What holds the address.
-        sent: Whether there is a login; one in the address is always sent.
+        sent: Whether there is a login; one in the address, which lines show, is refused.
     """
     try:
         parts = urllib.parse.urlsplit(address)
@@ -28,7 +28,9 @@ def check(where: str, address: str, *, sent: bool) -> None:
         named = parts.username is not None or parts.password is not None
     except ValueError as error:
         raise BadInput(where, "no address", "https://HOST") from error
-    if plain and (sent or named):
+    if named and parts.scheme in ("http", "https"):
+        raise BadInput(where, "a login in the address", "it in variables of its own")
+    if plain and sent:
         expected = "https://, or http:// to 127.0.0.1, where `ssh -L` may end"
         raise BadInput(where, f"plain http to {parts.hostname}", expected)
 

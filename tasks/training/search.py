@@ -87,7 +87,7 @@ def search(
 
 def completed(name: str, folder: Path) -> tuple[Tried, ...]:
     """Return the completed trials of a study in a folder's journal; nothing is tried or written."""
-    if not (folder / JOURNAL).is_file():
+    if not (folder / JOURNAL).exists():
         return ()
     try:
         return _completed(optuna.load_study(study_name=name, storage=kept.journal(folder)))

@@ -22,6 +22,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import Trial, TrialState
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import files, limits
 
 JOURNAL = "search.journal"
 HEARTBEAT, GRACE = 15, 90
@@ -31,8 +32,12 @@ ATTEMPTS = 5
 
 
 def journal(folder: Path) -> JournalStorage:
-    """Return the journal of a folder of results."""
-    return JournalStorage(JournalFileBackend(str(folder / JOURNAL)))
+    """Return the journal of a folder of results; BadInput where something else is there."""
+    path = folder / JOURNAL
+    if path.is_symlink() or path.exists():
+        with files.regular(path, "the journal of a search", largest=limits.JOURNAL, links=False):
+            pass
+    return JournalStorage(JournalFileBackend(str(path)))
 
 
 @contextlib.contextmanager

@@ -79,8 +79,7 @@ def refuse_unregistered(tracker: Tracker, name: str, *, kind: PackageKind) -> No
 
 def _no_candidate(tracker: Tracker, name: str, kind: PackageKind) -> BadInput:
     """Name those that there are."""
-    models = tracker.client.search_registered_models()
-    there = sorted(model.name for model in models if kind.matches(model.name))
+    there = sorted(filter(kind.matches, registry.names(tracker)))
     others = f" of {', '.join(there)}" if there else ""
     expected = f"one{others}, or one that `{kind.made_by}` makes"
     return BadInput(name, "no candidate in the registry", expected)

@@ -195,12 +195,12 @@ def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:
         content = record.load_json(tracker, str(run_id), "result.json")
         if FILES in content:
             return files_at(registered, content[FILES])
-        named = content["sessions"]
-    except (MlflowException, OSError, KeyError) as error:
+        named = [str(name) for name in content["sessions"]]
+    except (MlflowException, OSError, KeyError, TypeError) as error:
         found = "a run that names no sessions"
         expected = "the folders of its recordings after VERSION"
         raise BadInput(registered.where, found, expected) from error
-    folders = [workplace() / DATA / Path(str(name)).name for name in named]
+    folders = [workplace() / DATA / Path(name).name for name in named]
     for folder in folders:
         if not folder.is_dir():
             expected = (

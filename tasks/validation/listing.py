@@ -97,7 +97,7 @@ def tracker() -> Tracker | None:
 
 def names(tracker: Tracker) -> tuple[str, ...]:
     """Return all registered names in their order."""
-    return tuple(sorted(model.name for model in tracker.client.search_registered_models()))
+    return tuple(sorted(versions.names(tracker)))
 
 
 def entry(tracker: Tracker, name: str, kind: PackageKind) -> Entry:

@@ -122,6 +122,18 @@ def test_a_version_of_another_store_is_refused_before_anything_is_fetched(
             )
 
 
+def test_a_place_of_files_that_cannot_be_one_is_refused(tracker, tmp_path, package, monkeypatch):
+    package = dataclasses.replace(package, name="ball-nowhere")
+    packages.write_package(tmp_path / "package", package, reader=GRID)
+    run = runs.open_run(tracker, "places", "nowhere", name="nowhere", tags={})
+    words = {"kind": POSTERIOR, "run_id": run.run_id, "tags": {}}
+    made = versions.register(tracker, "ball-nowhere", tmp_path / "package", **words)
+    place = f"{tracker.artifacts}/a\0b"
+    monkeypatch.setattr(tracker.client, "get_model_version_download_uri", lambda *_: place)
+    with pytest.raises(BadInput, match="expected files of the registry's own store"):
+        versions.load(tracker, made, kind=POSTERIOR)
+
+
 def test_what_is_no_package_by_its_size_is_not_fetched(tracker, tmp_path, package, monkeypatch):
     package = dataclasses.replace(package, name="ball-large")
     packages.write_package(tmp_path / "package", package, reader=GRID)

@@ -1,5 +1,6 @@
 """A search proposes by number: the same on any number of processes, and nothing twice."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console import jobs
 from ricochet.tasks.general_settings import Search
+from ricochet.tasks.storage import limits
 from ricochet.tasks.training import search, trials
 from tests.tasks.training import postgres
 
@@ -64,6 +66,24 @@ def test_a_batch_proposes_the_same_on_any_number_of_processes(tmp_path) -> None:
     with jobs.running_on(partial(jobs.in_processes, workers=2)):
         assert tried(tmp_path / "2", rules=rules) == alone
     assert alone != tried(tmp_path / "3")
+
+
+@pytest.mark.parametrize("there", ["a pipe", "a link", "a folder", "too large"])
+def test_a_journal_that_is_none_is_refused_at_once(tmp_path, monkeypatch, there) -> None:
+    path = tmp_path / trials.JOURNAL
+    match there:
+        case "a pipe":
+            os.mkfifo(path)
+        case "a link":
+            (tmp_path / "other").touch()
+            path.symlink_to(tmp_path / "other")
+        case "a folder":
+            path.mkdir()
+        case _:
+            monkeypatch.setattr(limits, "JOURNAL", 1)
+            path.write_text("{}")
+    with pytest.raises(BadInput, match=r"search\.journal: found"):
+        search.completed("a study", tmp_path)
 
 
 def test_a_trial_that_fails_is_not_completed_and_leaves_none_running(tmp_path) -> None:

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from mlflow.store.entities import PagedList
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
@@ -13,8 +14,9 @@ from ricochet.tasks.validation.contenders import Contenders
 @pytest.mark.parametrize("candidate", [None, "same"])
 def test_who_is_compared_is_looked_up_first(monkeypatch, candidate):
     found = {"candidate": candidate, "champion": "same"}
-    there = [SimpleNamespace(name=name) for name in ("golf-concrete", "nonsense")]
-    tracker = SimpleNamespace(client=SimpleNamespace(search_registered_models=lambda: there))
+    there = PagedList([SimpleNamespace(name=name) for name in ("golf-concrete", "nonsense")], None)
+    client = SimpleNamespace(search_registered_models=lambda page_token: there)
+    tracker = SimpleNamespace(client=client)
     monkeypatch.setattr(contenders.registry, "resolve", lambda tracker, name, role: found[role])
     if candidate is None:
         with pytest.raises(BadInput, match=r"no candidate .* one of golf-concrete, or .*calibrate"):

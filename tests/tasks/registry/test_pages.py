@@ -1,0 +1,31 @@
+"""Answers that come in pages are read to their end, and no further than is believed."""
+
+import itertools
+
+import pytest
+from mlflow.store.entities import PagedList
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import pages, versions
+
+
+def test_all_pages_are_read_in_their_order():
+    answers = {None: PagedList([1, 2], "a"), "a": PagedList([], "b"), "b": PagedList([3], None)}
+    assert list(pages.every(lambda page_token: answers[page_token])) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("length", [0, 1000, pages.MOST + 1])
+def test_a_server_with_pages_without_end_is_refused(length):
+    page = PagedList(range(length), "more")
+    with pytest.raises(BadInput, match=r"found \d+ entries, expected at most"):
+        sum(1 for _ in itertools.islice(pages.every(lambda page_token: page), 10**6))
+
+
+@pytest.mark.slow
+def test_names_beyond_a_page_are_found(tracker):
+    there = [f"paged-{number}" for number in range(120)]  # MLflow answers with 100 at once
+    for name in there:
+        tracker.client.create_registered_model(name)
+    assert {*there} <= {*versions.names(tracker)}
+    for name in there:
+        tracker.client.delete_registered_model(name)
