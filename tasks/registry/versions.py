@@ -179,16 +179,21 @@ def _fetch(
 
 def _check_source(tracker: Tracker, source: str, where: str) -> None:
     """Refuse files of another store, and what is no package by its size, before any is fetched."""
-    local = tracker.artifacts is None or is_within(source, tracker.artifacts)
-    if not source.isprintable() or not (
-        source.startswith(SERVED) or (source.startswith(("/", "file:")) and local)
-    ):
+    if not source.isprintable() or not _is_own(tracker, source):
         raise BadInput(f"{where}: source", source, "files of the registry's own store")
     found = list_artifacts(artifact_uri=source, tracking_uri=tracker.uri)
     size = sum(each.file_size or 0 for each in found)
     if any(each.is_dir for each in found) or len(found) > MOST_FILES or size > LARGEST:
         found_there = f"{len(found)} files and folders of {size} bytes"
         raise BadInput(where, found_there, f"at most {MOST_FILES} files of {LARGEST} bytes")
+
+
+def _is_own(tracker: Tracker, source: str) -> bool:
+    """Tell whether files are of the store that is asked."""
+    if source.startswith(SERVED):
+        return True
+    local = tracker.artifacts is None or is_within(source, tracker.artifacts)
+    return local and source.startswith(("/", "file:"))
 
 
 def _find_version(tracker: Tracker, name: str, run_id: str) -> ModelVersion | None:
