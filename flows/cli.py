@@ -108,8 +108,9 @@ def _remove_empty(folders: Sequence[Path]) -> None:
 
 
 def _written(folder: Path) -> Mapping[str, Any]:
-    content: Mapping[str, Any] = json.loads((folder / "result.json").read_text())
-    return content
+    from ricochet.tasks.storage import checked_json
+
+    return checked_json.load(folder / "result.json", "a result")
 
 
 class _Nowhere(io.TextIOBase):

@@ -96,7 +96,7 @@ def _settled(tracker: Tracker, name: str) -> list[Finding]:
 
 
 def _against_log(tracker: Tracker, name: str) -> list[Finding]:
-    done = promotion_log.last_done(promotion_log.read_of(tracker.uri, name))
+    done = promotion_log.last_done(promotion.entries(tracker, name))
     logged = vars(AliasPair(None, None) if done is None else done.after)
     return [
         Finding(

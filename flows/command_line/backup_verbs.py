@@ -31,9 +31,8 @@ def backup(call: Call) -> Mapping[str, Any]:
         made = backups.make(given.folder.resolve(), since=since, stated=stated, progress=progress)
     call.report_line(f"{given.folder}: {len(made.files)} files, {made.size / 1e6:.1f} MB")
     call.report_line(_counted(made.counts))
-    if made.left_out:
-        names = f"{made.left_out[0]}{', ..' if len(made.left_out) > 1 else ''}"
-        call.report_line(f"{len(made.left_out)} files left out, whose names none can hold: {names}")
+    for place, count in made.left_out.items():
+        call.report_line(f"{place}: {count} files left out, which no manifest can name")
     for line in _uncommitted(made):
         call.report_line(line)
     folder = shlex.quote(str(given.folder))
@@ -101,7 +100,7 @@ def _stated(call: Call) -> "Stated | None":
 
 def _facts(made: "Backup") -> dict[str, Any]:
     facts = {"when": made.when, "commit": made.commit, "counts": dict(made.counts)}
-    files = {"files": len(made.files), "bytes": made.size, "left_out": len(made.left_out)}
+    files = {"files": len(made.files), "bytes": made.size, "left_out": dict(made.left_out)}
     return {**facts, **files}
 
 

@@ -2,8 +2,8 @@
 
 Databases come first, each as of one instant, MLflow's together with the log of promotions while
 nobody promotes; then files, which are written before a database names them and never changed. It
-is filled under a hidden name, for its owner alone, forced to the disk and renamed; what a killed
-one left, the next one of that name removes.
+is filled under a hidden name, for its owner alone, forced to the disk, read once as `restore` does
+and renamed; what a killed one left, the next one of that name removes.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ from ricochet.tasks.backups import contents, databases, manifests
 from ricochet.tasks.backups.contents import Contents, Stated
 from ricochet.tasks.backups.manifests import Backup, Entry
 from ricochet.tasks.registry import promotion_log
-from ricochet.tasks.storage import limits, secret_files
-from ricochet.tasks.storage.files import output_folder, shown, sync, write_json, writing
+from ricochet.tasks.storage import secret_files
+from ricochet.tasks.storage.files import output_folder, sync, write_json, writing
 from ricochet.tasks.storage.free_space import refuse_below
 from ricochet.tasks.storage.provenance import git_commit
 
@@ -44,12 +44,12 @@ def make(
 
     Args:
         target: Folder that is not there.
-        since: An earlier backup on the same file system; files that it holds too are linked.
+        since: An earlier backup on the same file system; files that it holds too are linked, where
+            nobody else can change them.
         stated: What a lab's file says of its databases.
 
     Raises:
-        BadInput: The target is there, something cannot be read, space is short, or there are more
-            files than a manifest names.
+        BadInput: The target is there, something cannot be read, or space is short.
         BusyError: Another process makes this one, or promotes.
     """
     if target.exists():
@@ -57,19 +57,18 @@ def make(
     earlier = {} if since is None else manifests.read(since).files
     found = contents.find(stated)
     output_folder(target.parent)
-    with locks.hold(target.with_name(f".{target.name}.lock")), secret_files.private():
+    lock = target.with_name(f".{target.name}.lock")
+    with locks.hold(lock), secret_files.private():
         partial = _emptied(target.with_name(f".{target.name}.partial"))
-        refuse_below(_size(found) + RESERVE, "what is backed up", partial)
-        with writing(target):
-            copier = _Copier(partial, earlier, since)
-            _fill(copier, found, progress)
-            made = _manifest(copier, found)
-            write_json(partial / manifests.MANIFEST, {**asdict(made)})
-            manifests.read(partial)  # or it could not be restored
-            _sync_folders(partial)
-            partial.rename(target)
-            sync(target.parent)
-        target.with_name(f".{target.name}.lock").unlink(missing_ok=True)
+        try:
+            refuse_below(_size(found) + RESERVE, "what is backed up", partial)
+            with writing(target):
+                made = _filled(_Copier(partial, earlier, since), found, progress)
+                partial.rename(target)
+                sync(target.parent)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+            lock.unlink(missing_ok=True)
     return made
 
 
@@ -95,15 +94,16 @@ class _Copier:
     def __init__(self, folder: Path, earlier: Mapping[str, Entry], since: Path | None) -> None:
         self.folder, self.earlier, self.since = folder, earlier, since
         self.entries: dict[str, Entry] = {}
-        self.left_out: list[str] = []
+        self.left_out: dict[str, int] = {}
 
     def copy(self, source: Path, name: str) -> None:
         """Copy a file, or link the same one of an earlier backup."""
         target = self.folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         before = self.earlier.get(name)
-        if before is not None and self.since is not None and _is(source, before):
-            os.link(self.since / name, target)
+        older = None if before is None or self.since is None else self.since / name
+        if before is not None and older is not None and _is(source, before) and _is_own(older):
+            os.link(older, target)
             self.entries[name] = before
             return
         self.entries[name] = copied(source, target)
@@ -138,6 +138,16 @@ def copied(source: Path, target: Path, *, largest: float = math.inf) -> Entry:
     return Entry(size, digest.hexdigest())
 
 
+def _filled(copier: _Copier, found: Contents, progress: Progress) -> Backup:
+    """Fill a folder, on the disk when this returns; BadInput where `restore` would not take it."""
+    _fill(copier, found, progress)
+    made = _manifest(copier, found)
+    write_json(copier.folder / manifests.MANIFEST, {**asdict(made)})
+    manifests.read(copier.folder)
+    _sync_folders(copier.folder)
+    return made
+
+
 def _fill(copier: _Copier, found: Contents, progress: Progress) -> None:
     with ExitStack() as stack:
         stack.enter_context(locks.hold(output_folder(promotion_log.place().parent)))
@@ -156,12 +166,8 @@ def _fill(copier: _Copier, found: Contents, progress: Progress) -> None:
     files = dict(found.files)
     for name, path in others.items():
         files |= _files_in(name, path)
-    copier.left_out = sorted(shown(Path(name)) for name in files if not manifests.can_hold(name))
-    files = {name: path for name, path in files.items() if manifests.can_hold(name)}
-    if manifests.room_for([*files, *copier.left_out]) > limits.MANIFEST:
-        expected = f"fewer: a manifest is of at most {limits.MANIFEST >> 20} MiB"
-        raise BadInput(str(found.state), f"{len(files)} files", expected)
-    _copy_all(copier, files, progress)
+    held, copier.left_out = manifests.split(files)
+    _copy_all(copier, {name: files[name] for name in held}, progress)
 
 
 def _copy_all(copier: _Copier, files: Mapping[str, Path], progress: Progress) -> None:
@@ -196,6 +202,12 @@ def _is(source: Path, entry: Entry) -> bool:
     return source.stat().st_size == entry.size and entry_of(source) == entry
 
 
+def _is_own(path: Path) -> bool:
+    """Tell whether a file, and its folder, are this user's alone to change."""
+    facts = (path.lstat(), path.parent.stat())
+    return all(each.st_uid == os.geteuid() and not each.st_mode & 0o022 for each in facts)
+
+
 def _manifest(copier: _Copier, found: Contents) -> Backup:
     return Backup(
         schema=manifests.SCHEMA,
@@ -204,7 +216,7 @@ def _manifest(copier: _Copier, found: Contents) -> Backup:
         state=str(found.databases.get(contents.MLFLOW, found.state / contents.MLFLOW).parents[1]),
         counts=counts(copier.folder),
         files=copier.entries,
-        left_out=tuple(copier.left_out),
+        left_out=copier.left_out,
     )
 
 

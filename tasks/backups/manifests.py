@@ -6,10 +6,12 @@ or other one.
 """
 
 import json
+import math
 import os
 import stat
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -25,8 +27,10 @@ from ricochet.tasks.storage.files import read_regular, shown
 MANIFEST = "backup.json"
 SCHEMA = "ricochet.backup/1"
 _LONGEST = 1024
-_FACTS = 200
-"""Bytes of a manifest for each file beside its name, at most."""
+_FACTS, _SELF = 200, 2**16
+"""Bytes of a manifest for each file beside its name, and for all else, at most."""
+_DEPTH, _MOST_SAID = 4, 20
+"""Of the folder of a run, `mlflow/artifacts/EXPERIMENT/RUN`; folders of what is left out."""
 
 
 def can_hold(path: str) -> bool:
@@ -34,9 +38,40 @@ def can_hold(path: str) -> bool:
     return 0 < len(path) <= _LONGEST and path.isprintable()
 
 
+def split(names: Iterable[str]) -> tuple[list[str], dict[str, int]]:
+    """Choose the files that a manifest can name.
+
+    Where they are too many, those of the folders that have most are left out: no run, whoever wrote
+    it, takes the room of the others.
+
+    Returns:
+        The names that it holds, and how many of each folder it does not, as those are shown.
+    """
+    folders: defaultdict[str, list[str]] = defaultdict(list)
+    left: Counter[str] = Counter()
+    for name in names:
+        folder = "/".join(PurePosixPath(name).parent.parts[:_DEPTH])
+        if can_hold(name):
+            folders[folder].append(name)
+        else:
+            left[shown(Path(folder))] += 1
+    held: list[str] = []
+    room = limits.MANIFEST - _SELF
+    for size, folder in sorted((room_for(found), folder) for folder, found in folders.items()):
+        room -= size
+        if room >= 0:
+            held += folders[folder]
+        else:
+            left[shown(Path(folder))] += len(folders[folder])
+    shortened = dict(left.most_common(_MOST_SAID))
+    others = left.total() - sum(shortened.values())
+    return held, shortened | ({"others": others} if others else {})
+
+
 def room_for(names: Iterable[str]) -> int:
-    """Return how many bytes a manifest has at most that names these files."""
-    return sum(len(json.dumps(name)) + _FACTS for name in names)
+    """Return how many bytes of a manifest these files take at most."""
+    least = limits.MANIFEST / limits.FILES
+    return math.ceil(sum(max(len(json.dumps(name)) + _FACTS, least) for name in names))
 
 
 def _inside(path: Any) -> Any:
@@ -75,7 +110,7 @@ class Backup:
         state: Folder that was backed up; MLflow's database names files by it.
         counts: How many runs, versions, aliases, flow runs and promotions there were.
         files: By path within the backup, which is that within the state.
-        left_out: Names of files that no manifest can hold, as they are shown.
+        left_out: How many files it cannot name, by folder.
     """
 
     schema: str
@@ -84,7 +119,7 @@ class Backup:
     state: str
     counts: Mapping[str, int]
     files: Mapping[Inside, Entry]
-    left_out: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     __pydantic_config__ = EXACT
 

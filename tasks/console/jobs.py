@@ -24,6 +24,8 @@ from typing import Any, Generic, TypeVar
 
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console.threads import use_one_thread
+from ricochet.tasks.storage import limits
+from ricochet.tasks.storage.files import read_bytes
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -61,7 +63,9 @@ class Journal(Generic[Result]):
 
         Lines that were cut short and jobs of other studies are passed over.
         """
-        text = self.file.read_text() if self.file.exists() else ""
+        text = ""
+        if self.file.exists():
+            text = read_bytes(self.file, "a journal of jobs", largest=limits.JOURNAL).decode()
         if text and not text.endswith("\n"):
             self._append("")
         entries = [entry for line in text.splitlines() if (entry := _parsed(line)) is not None]
@@ -178,5 +182,5 @@ def _dumped(value: Any) -> str:
 def _parsed(line: str) -> dict[str, Any] | None:
     try:
         return dict(json.loads(line))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return None

@@ -156,7 +156,7 @@ def files(session: Path) -> list[Path]:
 def _published(folder: Path) -> dict[str, str]:
     """Read what was published; without the file nothing was, and doing it again does no harm."""
     try:
-        return dict(json.loads((folder / PUBLISHED).read_text()))
+        return checked_json.load(folder / PUBLISHED, "what was published")
     except (OSError, ValueError, TypeError):
         return {}
 

@@ -1,22 +1,24 @@
 """Aliases behind the gate: `previous`, then `champion`; logged before, undone by one word.
 
-    verify the package -> log "begun" -> previous -> champion -> log "done"
+    verify the package -> tag the version -> log "begun" -> previous -> champion -> log "done"
 
 Each step looks first whether it is done already. A process killed between any two leaves both
 aliases on versions that were whole when they were pointed at, and a log that says what was under
 way: the same call completes it, `ricochet doctor` settles it (done if `champion` had moved,
 dropped if not), and `rollback` restores the aliases that the log holds. A version that was rolled
 back is promoted only by a call that says `again`.
+
+A tag of the version in the registry says which action made it champion. Lines of the log that no
+tag bears out are passed over: they may say what another answered in the registry's place.
 """
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-
-from mlflow.exceptions import MlflowException
+from functools import partial
 
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import promotion_log, verdicts, versions
+from ricochet.tasks.registry import pages, promotion_log, versions
 from ricochet.tasks.registry.aliases import CHAMPION, PREVIOUS
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, AliasPair, Entry
@@ -24,6 +26,9 @@ from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage.files import output_folder
+
+TAGS = {PROMOTE: "ricochet.promotion", ROLLBACK: "ricochet.rollback"}
+"""Of a version: the identity of the action that last made it champion, or took it back."""
 
 
 class RolledBackError(BadInput):
@@ -77,17 +82,16 @@ def promote(
         versions.load(tracker, registered, kind=kind)
         before = present(tracker, registered.name)
         after = AliasPair(registered.version, before.champion)
-        why = " ".join(reason.split())
         begun = Entry(
             action=PROMOTE,
             name=registered.name,
             before=before,
             after=after,
             validation=validation,
-            reason=why,
+            reason=" ".join(reason.split()),
             registry=promotion_log.address(tracker.uri),
         )
-        return _complete(tracker, promotion_log.append(begun))
+        return _complete(tracker, _begin(tracker, begun))
 
 
 def finish(tracker: Tracker, registered: Registered, *, kind: PackageKind) -> Moved | None:
@@ -123,10 +127,16 @@ def rollback(tracker: Tracker, name: str, *, kind: PackageKind, reason: str) -> 
             raise BadInput(f"{name}: {done.registry}", before.words, left)
         if after.champion is not None:
             versions.load(tracker, Registered(name, after.champion), kind=kind)
-        why = " ".join(reason.split())
-        where = promotion_log.address(tracker.uri)
-        begun = Entry(ROLLBACK, name, before, after, "", why, where)
-        promotion_log.append(begun)
+        begun = Entry(
+            action=ROLLBACK,
+            name=name,
+            before=before,
+            after=after,
+            validation="",
+            reason=" ".join(reason.split()),
+            registry=promotion_log.address(tracker.uri),
+        )
+        _begin(tracker, begun)
         _point(tracker, name, CHAMPION, after.champion)
         _point(tracker, name, PREVIOUS, after.previous)
         promotion_log.settle(begun, DONE)
@@ -136,11 +146,24 @@ def rollback(tracker: Tracker, name: str, *, kind: PackageKind, reason: str) -> 
 def refuse_rolled_back(tracker: Tracker, registered: Registered) -> None:
     """Refuse with a RolledBackError a version that was champion until a rollback."""
     name, version = registered.name, registered.version
-    away = promotion_log.rolled_back(promotion_log.read_of(tracker.uri, name), version)
+    away = promotion_log.rolled_back(entries(tracker, name), version)
     if away is not None:
         found = f"rolled back on {away.when} because {away.reason!r}"
         expected = f"another version, or ricochet promote {name} {version} --again"
         raise RolledBackError(registered.where, found, expected)
+
+
+def entries(tracker: Tracker, name: str) -> tuple[Entry, ...]:
+    """Read the lines of the log on a name that the registry bears out, oldest first."""
+    lines = promotion_log.read(name)
+    search = partial(tracker.client.search_model_versions, f"name = '{name}'")
+    found = pages.every(search) if lines else ()
+    tags = {str(version.version): version.tags for version in found}
+    return tuple(
+        line
+        for line in lines
+        if tags.get(str(line.version), {}).get(TAGS.get(line.action)) == line.identity
+    )
 
 
 def lock() -> AbstractContextManager[object]:
@@ -152,13 +175,13 @@ def settle(tracker: Tracker, name: str) -> Entry | None:
     """End what a crash interrupted, if anything; return the line of the log that ends it.
 
     It is done where `champion` had moved, else undone and dropped; only dropped where the aliases
-    are not as it leaves them.
+    are as no step of it leaves them.
     """
-    begun = promotion_log.unsettled(promotion_log.read_of(tracker.uri, name))
+    begun = promotion_log.unsettled(entries(tracker, name))
     if begun is None:
         return None
     pair = present(tracker, name)
-    if not begun.leaves(pair):
+    if not begun.leaves(pair):  # moved by hand since
         return promotion_log.settle(begun, DROPPED)
     if pair.champion == begun.after.champion:
         _point(tracker, name, PREVIOUS, begun.after.previous)
@@ -169,8 +192,9 @@ def settle(tracker: Tracker, name: str) -> Entry | None:
 
 def _finish(tracker: Tracker, registered: Registered, kind: PackageKind) -> Moved | None:
     name, version = registered.name, registered.version
-    begun = promotion_log.unsettled(promotion_log.read_of(tracker.uri, name))
-    if begun is not None and begun.after.champion == version and _is_borne_out(tracker, begun):
+    begun = promotion_log.unsettled(entries(tracker, name))
+    same = begun is not None and (begun.action, begun.version) == (PROMOTE, version)
+    if begun is not None and same and begun.leaves(present(tracker, name)):
         versions.load(tracker, registered, kind=kind)
         return _complete(tracker, begun)
     settle(tracker, name)
@@ -178,19 +202,11 @@ def _finish(tracker: Tracker, registered: Registered, kind: PackageKind) -> Move
     return Moved(name, pair, changed=False) if pair.champion == version else None
 
 
-def _is_borne_out(tracker: Tracker, begun: Entry) -> bool:
-    """Tell whether a registry holds what the promotion that a line of the log began stood on."""
-    if begun.action != PROMOTE or not begun.leaves(present(tracker, begun.name)):
-        return False
-    try:
-        run = tracker.client.get_run(begun.validation)
-    except MlflowException as error:
-        if error.error_code not in versions.ABSENT:
-            raise
-        return False
-    expected = verdicts.compared(begun.name, str(begun.after.champion), begun.before.champion)
-    expected[verdicts.GATE] = verdicts.PASSED
-    return run.info.status == "FINISHED" and expected.items() <= run.data.tags.items()
+def _begin(tracker: Tracker, begun: Entry) -> Entry:
+    """Say in the registry, then in the log, what begins."""
+    tag, version = TAGS[begun.action], begun.version
+    tracker.client.set_model_version_tag(begun.name, version, tag, begun.identity)
+    return promotion_log.append(begun)
 
 
 def _complete(tracker: Tracker, begun: Entry) -> Moved:
@@ -202,7 +218,7 @@ def _complete(tracker: Tracker, begun: Entry) -> Moved:
 
 
 def _last_done(tracker: Tracker, name: str) -> Entry:
-    done = promotion_log.last_done(promotion_log.read_of(tracker.uri, name))
+    done = promotion_log.last_done(entries(tracker, name))
     if done is None:
         where = str(promotion_log.place())
         raise BadInput(where, f"no promotion of {name!r} here", "one that can be undone")

@@ -4,8 +4,7 @@
      "previous_before": "1", "previous": "2", "validation": "<run>", "commit": "..", "reason": "..",
      "registry": "http://127.0.0.1:5000", "when": "2026-11-20T20:13:00+00:00", "identity": ".."}
 
-An action is begun, then done; or dropped, if a crash came before `champion` moved, or the registry
-does not bear it out. `from` and `to`
+An action is begun, then done; or dropped, if a crash came before `champion` moved. `from` and `to`
 are the versions behind `champion` before and after, `previous_before` and `previous` those behind
 `previous`; null is no alias. A line cut by a crash is ignored, and the next starts a new one.
 """
@@ -44,10 +43,9 @@ class Entry:
 
     Attributes:
         validation: Run of the validation that allowed it; empty for a rollback.
-        registry: Address of the registry, whose word alone the versions are. Empty in lines of
-            before it was noted.
+        registry: Address of the registry.
         when: Time in UTC.
-        identity: The same for all lines of one action.
+        identity: The same for all lines of one action, and a tag of its version in the registry.
     """
 
     action: str
@@ -68,6 +66,11 @@ class Entry:
         moved = f"champion {self.before.champion or 'none'} -> {self.after.champion or 'none'}"
         kept = f"previous {self.before.previous or 'none'} -> {self.after.previous or 'none'}"
         return f"{self.when} {self.action} {self.name} {self.step}: {moved}, {kept} ({self.reason})"
+
+    @property
+    def version(self) -> str | None:
+        """The version that was made champion, or taken back."""
+        return self.after.champion if self.action == PROMOTE else self.before.champion
 
     def leaves(self, pair: AliasPair) -> bool:
         """Tell whether its steps, however far they came, leave such a pair of aliases."""
@@ -105,14 +108,9 @@ def settle(entry: Entry, step: str) -> Entry:
 def address(uri: str) -> str:
     """Return the address of a registry as the log notes it, without a login.
 
-    That of a database beside the log goes with it, wherever both are restored.
-
     >>> address("https://who:secret@lab.example.org:5000/?a=b")
     'https://lab.example.org:5000/'
     """
-    beside = f"sqlite:///{place().parent.parent.resolve()}/"
-    if uri.startswith(beside):
-        return f"sqlite:{uri.removeprefix(beside)}"
     parts = urlsplit(uri)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
@@ -128,15 +126,6 @@ def read(name: str | None = None) -> tuple[Entry, ...]:
         return ()
     entries = [entry for entry in map(_from_json, lines) if entry is not None]
     return tuple(entry for entry in entries if name in (None, entry.name))
-
-
-def read_of(uri: str, name: str | None = None) -> tuple[Entry, ...]:
-    """Read the entries of one registry, as `read`: what another said of a name is not of this one.
-
-    Args:
-        uri: The registry's. Lines of before it was noted are of every one.
-    """
-    return tuple(entry for entry in read(name) if entry.registry in ("", address(uri)))
 
 
 def unsettled(entries: tuple[Entry, ...]) -> Entry | None:
@@ -175,6 +164,10 @@ def _from_json(line: bytes) -> Entry | None:
         content = json.loads(line)
         before = AliasPair(content.pop("from"), content.pop("previous_before"))
         after = AliasPair(content.pop("to"), content.pop("previous"))
-        return Entry(before=before, after=after, **content)
+        entry = Entry(before=before, after=after, **content)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+    versions = (before.champion, before.previous, after.champion, after.previous)
+    texts = (*content.values(), *(version for version in versions if version is not None))
+    means = entry.action in (PROMOTE, ROLLBACK) and entry.step in (BEGUN, DONE, DROPPED)
+    return entry if means and all(isinstance(text, str) for text in texts) else None

@@ -48,6 +48,8 @@ NAMES = re.compile(r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experime
 LOGIN = re.compile(rb"Basic ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)")
 LONGEST = 900
 """Characters of what a request that changes something names."""
+DECODED = 10
+"""Times that a name is decoded; MLflow gives up after as many."""
 ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
 READER, ADMIN = "RICOCHET_READER", "MLFLOW_AUTH_ADMIN_USERNAME"
 """Variables of the environment: name and password of the account that may only read, and the
@@ -102,8 +104,10 @@ def changes(scope: Scope) -> bool:
 
 def is_plain(scope: Scope) -> bool:
     """Tell whether a file that a request names can be shown, listed and kept in a backup."""
-    stated = urllib.parse.unquote(scope.get("query_string", b"").decode("latin-1"))
-    return all(len(text) <= LONGEST and text.isprintable() for text in (scope["path"], stated))
+    texts = [scope["path"], scope.get("query_string", b"").decode("latin-1")]
+    for _ in range(DECODED):  # MLflow takes a name that is coded more than once
+        texts += [urllib.parse.unquote(text) for text in texts[-2:]]
+    return all(len(text) <= LONGEST and text.isprintable() for text in texts)
 
 
 def may_change(path: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -3,9 +3,6 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-GATE, PASSED, REFUSED = "ricochet.gate", "passed", "refused"
-"""Tag of the run of a validation: what the gate said."""
-
 
 @dataclass(frozen=True)
 class Check:
@@ -41,12 +38,3 @@ class Verdict:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
         return {"passed": self.passed, "checks": [asdict(check) for check in self.checks]}
-
-
-def compared(name: str, candidate: str, champion: str | None) -> dict[str, str]:
-    """Return the tags by which the run of a validation is found, from the versions it compared."""
-    return {
-        "ricochet.name": name,
-        "ricochet.candidate": candidate,
-        "ricochet.champion": champion or "none",
-    }

@@ -25,6 +25,8 @@ from ricochet.tasks.storage.files import read_bytes
 
 EXACT = {"extra": "forbid", "allow_inf_nan": False}
 T = TypeVar("T")
+FAULTS = 10_000
+"""As many are listed, to say the first in words: a million would take a gigabyte."""
 
 
 def expecting(words: str) -> WrapValidator:
@@ -56,9 +58,10 @@ Name = Annotated[
 
 
 _TOKEN = re.compile(
-    rf'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{{]|[\]}}]|[\d.]{{{limits.DIGITS + 1}}}', re.DOTALL
+    rf'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{{,]|[\]}}]|[\d.]{{{limits.DIGITS + 1}}}', re.DOTALL
 )
-"""A text, whose end may be missing, a bracket, or a number that is too long."""
+"""A text, whose end may be missing, a bracket, a comma, or a number that is too long."""
+_BEFORE_VALUES = {"[", "{", ","}
 _DEPTH = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
@@ -72,10 +75,12 @@ def read(kind: type[T], text: str | bytes, where: str, *, largest: int = limits.
         BadInput: It is no JSON, a key is missing, repeated or unknown, or a value is not of its
             type.
     """
-    checked = _checked(text, where, largest)
+    checked = _checked(text, where, largest, limits.VALUES)
     try:
         found: T = _adapter(cast(Any, kind)).validate_json(checked, strict=True)
     except ValidationError as error:
+        if (count := error.error_count()) > FAULTS:
+            raise BadInput(where, f"{count} faults", f"a {kind.__name__}") from None
         raise _fault(kind, error.errors(include_url=False)[0], where) from error
     _parsed(checked, where)
     return found
@@ -93,7 +98,7 @@ def parse(text: str | bytes, where: str) -> Any:
         BadInput: It is no JSON, too large or too deep, a key stands twice, or a number has too many
             digits or is none.
     """
-    return _parsed(_checked(text, where, limits.TEXT), where)
+    return _parsed(_checked(text, where), where)
 
 
 def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
@@ -116,7 +121,9 @@ def load(path: Path, expected: str = "a file of JSON") -> dict[str, Any]:
     return parse_object(read_bytes(path, expected), str(path))
 
 
-def _checked(text: str | bytes, where: str, largest: int) -> str:
+def _checked(
+    text: str | bytes, where: str, largest: int = limits.TEXT, values: float = math.inf
+) -> str:
     """Refuse what is too large, too deep or has a number without end, before it is parsed."""
     if len(text) > largest:
         raise BadInput(where, f"{len(text)} bytes", f"at most {largest} bytes")
@@ -124,9 +131,12 @@ def _checked(text: str | bytes, where: str, largest: int) -> str:
         text = text.decode() if isinstance(text, bytes) else text
     except UnicodeDecodeError as error:
         raise BadInput(where, "no JSON: bytes that are no UTF-8", "JSON") from error
-    depth = 0
+    depth, count = 0, 0
     for token in _TOKEN.finditer(text):
         depth += _DEPTH.get(token[0], 0)
+        count += token[0] in _BEFORE_VALUES
+        if count > values:
+            raise BadInput(where, f"more than {values} values", f"at most {values}")
         if depth > limits.DEPTH:
             expected = f"at most {limits.DEPTH}"
             raise BadInput(where, f"more than {limits.DEPTH} lists within one another", expected)

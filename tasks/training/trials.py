@@ -33,11 +33,19 @@ ATTEMPTS = 5
 
 def journal(folder: Path) -> JournalStorage:
     """Return the journal of a folder of results; BadInput where something else is there."""
-    path = folder / JOURNAL
+    path, expected = folder.absolute() / JOURNAL, "the journal of a search"
     if path.is_symlink() or path.exists():
-        with files.regular(path, "the journal of a search", largest=limits.JOURNAL, links=False):
+        with files.regular(path, expected, largest=limits.JOURNAL, links=False):
             pass
-    return JournalStorage(JournalFileBackend(str(path)))
+    lock = path.with_name(f"{JOURNAL}.lock")  # a link to the journal, while Optuna writes it
+    if lock.is_symlink() and not lock.exists():  # Optuna would wait for ever
+        lock.unlink()
+    elif lock.exists() and not lock.is_symlink():
+        raise BadInput(files.shown(lock), "no link", "none, or Optuna's")
+    try:
+        return JournalStorage(JournalFileBackend(str(path)))
+    except (ValueError, AssertionError, RecursionError, KeyError, TypeError) as error:
+        raise BadInput(files.shown(path), f"none: {error}"[:200], expected) from error
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from mlflow.entities.model_registry import ModelVersion, RegisteredModel
 from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import promotion_log, quantities, runs, versions
+from ricochet.tasks.registry import promotion, promotion_log, quantities, runs, versions
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.packages import Package
@@ -194,7 +194,7 @@ def _sessions(tracker: Tracker, version: ModelVersion) -> tuple[str, ...]:
 
 def _used(tracker: Tracker, found: Entry) -> tuple[str, ...]:
     """Say what resolves the name: validations and promotions are recorded, controllers are not."""
-    done = promotion_log.last_done(promotion_log.read_of(tracker.uri, found.name))
+    done = promotion_log.last_done(promotion.entries(tracker, found.name))
     lines = [] if done is None else [f"alias champion: {done.line}"]
     played = [
         (role, len(_validations(tracker, condition, most=MOST)))

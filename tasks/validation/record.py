@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from mlflow.artifacts import download_artifacts
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import runs, verdicts, version_page
+from ricochet.tasks.registry import runs, version_page
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.storage import checked_json, limits
@@ -49,8 +49,8 @@ def publish(
         digest_of([report.content, judged]),
         name=page.title(result, verdict),
         tags={
-            **verdicts.compared(result.name, result.candidate, result.champion),
-            verdicts.GATE: verdicts.PASSED if verdict.passed else verdicts.REFUSED,
+            **_compared(result.name, result.candidate, result.champion),
+            "ricochet.gate": "passed" if verdict.passed else "refused",
             "prefect.flow_run_id": flow_run,
         },
     )
@@ -84,7 +84,7 @@ def find(
     found = tracker.client.get_experiment_by_name(EXPERIMENT)
     if found is None:
         return None
-    tags = verdicts.compared(name, candidate, champion)
+    tags = _compared(name, candidate, champion)
     conditions = [f"tags.`{key}` = '{value}'" for key, value in tags.items()]
     finished = tracker.client.search_runs(
         [found.experiment_id],
@@ -158,3 +158,12 @@ def _describe(
     before = tracker.client.get_model_version(result.name, result.candidate).description or ""
     said = version_page.with_validation(said, before)
     tracker.client.update_model_version(result.name, result.candidate, said)
+
+
+def _compared(name: str, candidate: str, champion: str | None) -> dict[str, str]:
+    """Return the tags by which a validation is found."""
+    return {
+        "ricochet.name": name,
+        "ricochet.candidate": candidate,
+        "ricochet.champion": champion or "none",
+    }

@@ -59,14 +59,14 @@ def test_a_kill_while_registering_leaves_no_alias_or_a_whole_package(folder):
 
 @pytest.mark.slow
 def test_a_kill_while_promoting_leaves_whole_packages_and_again_completes_it_once(folder):
-    """Steps: log, previous, champion, log, each before and after: eight kills."""
+    """Steps: tag, log, previous, champion, log, each before and after: ten kills."""
     rows, last = kills("promote", folder)
-    assert len(rows) == 8
+    assert len(rows) == 10
     for row in rows:
         assert all_whole(row)
         aliases = row["after_kill"]["aliases"]
-        assert aliases["champion"] == ("1" if row["step"] < 6 else "2")
-        assert aliases["previous"] == (None if row["step"] < 4 else "1")
+        assert aliases["champion"] == ("1" if row["step"] < 8 else "2")
+        assert aliases["previous"] == (None if row["step"] < 6 else "1")
         done = row["after_again"]
         assert (done["aliases"]["champion"], done["aliases"]["previous"]) == ("2", "1")
         assert done["log"] == ["promote begun", "promote done"] * 2
@@ -76,12 +76,12 @@ def test_a_kill_while_promoting_leaves_whole_packages_and_again_completes_it_onc
 
 @pytest.mark.slow
 def test_a_kill_while_rolling_back_leaves_whole_packages_and_again_restores_the_pair(folder):
-    """Steps: log, champion, previous taken away, log, each before and after: eight kills."""
+    """Steps: tag, log, champion, previous taken away, log, each before and after: ten kills."""
     rows, last = kills("rollback", folder)
-    assert len(rows) == 8
+    assert len(rows) == 10
     for row in rows:
         assert all_whole(row)
-        assert row["after_kill"]["aliases"]["champion"] == ("2" if row["step"] < 4 else "1")
+        assert row["after_kill"]["aliases"]["champion"] == ("2" if row["step"] < 6 else "1")
         restored = row["after_again"]
         assert (restored["aliases"]["champion"], restored["aliases"]["previous"]) == ("1", None)
         assert restored["log"][-1] == "rollback done"

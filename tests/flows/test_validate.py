@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pytest
+from mlflow.store.entities import PagedList
 
 from ricochet.flows import cli, nightly, validate
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import promotion_log
+from ricochet.tasks.registry import promotion, promotion_log
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry.promotion import Moved
 from ricochet.tasks.registry.promotion_log import DONE, ROLLBACK, AliasPair, Entry
@@ -23,7 +24,6 @@ from ricochet.tasks.validation.outcomes import Paired
 from tests.tasks.systems.bouncing_ball.validation.test_report import contenders as packaged
 
 NAME = "tennis-table"
-TRACKER = SimpleNamespace(uri="http://127.0.0.1:1")
 PASSED = Check("a check", True, "good", "good")
 REFUSED = Check("a check", False, "bad", "good")
 RESULT = TwinResult(
@@ -128,14 +128,18 @@ def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch
         ROLLBACK, NAME, AliasPair("2", "1"), AliasPair("1", None), "", "it misses", step=DONE
     )
     promotion_log.append(undone)
+    version = SimpleNamespace(version="2", tags={promotion.TAGS[ROLLBACK]: undone.identity})
+    there = PagedList([version], None)
+    client = SimpleNamespace(search_model_versions=lambda condition, page_token: there)
+    tracker = SimpleNamespace(client=client)
     found = {"candidate": Registered(NAME, "2"), "champion": Registered(NAME, "1")}
     monkeypatch.setattr(contenders.registry, "resolve", lambda tracker, name, role: found[role])
     with pytest.raises(BadInput, match=r"found rolled back on .* because 'it misses'"):
-        contenders.load(TRACKER, NAME, VALIDATION.kind)
+        contenders.load(tracker, NAME, VALIDATION.kind)
     monkeypatch.setattr(
         nightly.validation,
         "validate",
-        lambda name, **_: contenders.load(TRACKER, name, VALIDATION.kind),
+        lambda name, **_: contenders.load(tracker, name, VALIDATION.kind),
     )
     night = nightly.Night(None, "tonight", tmp_path, {})
     line = night.validate(NAME)

@@ -8,7 +8,6 @@
 `train.json` is written last and has the key of all that decides the package.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.batting.belief import flights
 from ricochet.tasks.registry.packages import read_package
+from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import (
     digest_of,
     output_folder,
@@ -199,4 +199,4 @@ def _held(request: TrainingRequest, name: str, key: str | None = None) -> dict[s
 
 
 def _read(request: TrainingRequest, name: str) -> dict[str, Any]:
-    return dict(json.loads((request.out / name).read_text()))
+    return checked_json.load(request.out / name, "what a training wrote")

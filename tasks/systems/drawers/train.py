@@ -7,7 +7,6 @@ The package and a picture are written beside the result; `train.json` is written
 key of all that decides them.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,6 +17,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.registry.packages import read_package
+from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import digest_of, output_folder, write_json
 from ricochet.tasks.storage.provenance import code_digest, git_commit
 from ricochet.tasks.systems.drawers import calibration, capture, packages, sessions
@@ -189,4 +189,4 @@ def _held(request: TrainingRequest) -> dict[str, Any] | None:
 
 
 def _read(request: TrainingRequest) -> dict[str, Any]:
-    return dict(json.loads((request.out / DONE).read_text()))
+    return checked_json.load(request.out / DONE, "what a training wrote")

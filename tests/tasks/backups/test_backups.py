@@ -350,7 +350,7 @@ def test_a_file_that_no_manifest_can_name_is_left_out_and_the_rest_comes_back(
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("in nobody's way")
     made = backup.make(tmp_path / "monday")
-    assert len(made.left_out) == 1 and made.left_out[0].isprintable()
+    assert [*made.left_out.values()] == [1] and all(map(str.isprintable, made.left_out))
     done = restore.put_back(tmp_path / "monday", tmp_path / "new")
     assert done.counts == made.counts
     packages_of = {path for path in before if path.startswith("mlflow/artifacts")}
@@ -364,11 +364,34 @@ def test_a_manifest_may_be_larger_than_other_texts(state, tmp_path, monkeypatch)
     assert restore.put_back(tmp_path / "monday", tmp_path / "new").counts == made.counts
 
 
-def test_more_files_than_a_manifest_names_make_no_backup(state, tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "MANIFEST", 1000)
-    with pytest.raises(BadInput, match=r"found \d+ files, expected fewer: a manifest"):
-        backup.make(tmp_path / "monday")
-    assert not (tmp_path / "monday").exists()
+def test_whoever_writes_very_many_files_takes_no_room_of_others(state, tmp_path, monkeypatch):
+    spoilt = state / "mlflow" / "artifacts" / "1" / "run"
+    for number in range(100):
+        path = spoilt / str(number % 7) / f"{number:0100d}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    others = len(manifests.split(tree(state))[0]) - 100
+    monkeypatch.setattr(limits, "MANIFEST", 2**16 + 100 * 300)
+    made = backup.make(tmp_path / "monday")
+    assert made.left_out == {"mlflow/artifacts/1/run": 100}
+    restore.put_back(tmp_path / "monday", tmp_path / "new")
+    assert others > 5 and len(manifests.split(tree(tmp_path / "new"))[0]) >= others
+
+
+def test_what_is_left_out_is_said_in_few_words(monkeypatch):
+    names = [f"a/b/c/{number}/\n" for number in range(1000)]
+    held, left = manifests.split([*names, "a/b/c/7/x\0", "fine"])
+    assert held == ["fine"] and sum(left.values()) == 1001
+    assert len(left) == 21 and left["a/b/c/7"] == 2 and left["others"] == 980
+    monkeypatch.setattr(limits, "MANIFEST", 0)
+    assert manifests.split(["fine"]) == ([], {".": 1})
+
+
+def test_a_backup_that_fails_leaves_nothing_behind(state, tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MANIFEST", 100)  # of which its own databases take more
+    with pytest.raises(BadInput, match="at most 100 bytes"):
+        backup.make(tmp_path / "kept" / "monday")
+    assert [*(tmp_path / "kept").iterdir()] == []
 
 
 def test_a_manifest_is_no_larger_than_its_estimate(state, tmp_path):

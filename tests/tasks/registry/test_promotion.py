@@ -2,18 +2,19 @@
 
 import dataclasses
 import itertools
+import json
 
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import packages, promotion, promotion_log, runs, verdicts
+from ricochet.tasks.registry import packages, promotion, promotion_log, runs
 from ricochet.tasks.registry import versions as registry
+from ricochet.tasks.registry.promotion import TAGS
 from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, AliasPair, Entry
 from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
-from tests.tasks.registry import validations
 
 PASSED = Verdict((Check("all", True, "well", "well"),))
 REFUSED = Verdict((Check("coverage at 90 %", False, "0.44", "0.9"),))
@@ -161,9 +162,10 @@ def test_nothing_promoted_is_nothing_to_undo(tracker, log):
         promotion.rollback(tracker, "ball-never", kind=POSTERIOR, reason="a test")
 
 
-def begin(tracker, name, before, after, validation="run"):
+def begin(tracker, name, before, after):
     where = promotion_log.address(tracker.uri)
-    begun = Entry(PROMOTE, name, before, after, validation, "a test", where)
+    begun = Entry(PROMOTE, name, before, after, "run", "a test", where)
+    tracker.client.set_model_version_tag(name, after.champion, TAGS[PROMOTE], begun.identity)
     return promotion_log.append(begun)
 
 
@@ -190,11 +192,12 @@ def test_a_promotion_that_moved_champion_is_done(tracker, versions, log):
     assert roll_back(tracker, first).pair == AliasPair("1", None)
 
 
-def test_a_torn_line_is_passed_over_and_the_next_is_whole(tracker, log):
-    begin(tracker, "a", AliasPair(None, None), AliasPair("1", None))
+def test_a_torn_line_is_passed_over_and_the_next_is_whole(log):
+    pairs = (AliasPair(None, None), AliasPair("1", None))
+    promotion_log.append(Entry(PROMOTE, "a", *pairs, "", ""))
     with log.open("ab") as file:
         file.write(b'{"action": "promote", "na')
-    begin(tracker, "b", AliasPair(None, None), AliasPair("1", None))
+    promotion_log.append(Entry(PROMOTE, "b", *pairs, "", ""))
     assert [entry.name for entry in promotion_log.read()] == ["a", "b"]
     assert promotion_log.read("b")[0].line.count("\n") == 0
 
@@ -208,56 +211,80 @@ def test_a_log_that_cannot_be_written_moves_nothing(tracker, versions, log):
     assert promotion.present(tracker, versions[0].name) == AliasPair(None, None)
 
 
-ELSEWHERE = "http://127.0.0.1:1"
-"""Where another server was asked, which may have been anybody's."""
-
-
-def elsewhere(name, before, after, step):
-    """Leave in the log what was done, or begun, at another server."""
-    entry = Entry(PROMOTE, name, before, after, "run", "a test", ELSEWHERE)
+def elsewhere(tracker, name, before, after, *steps, action=PROMOTE):
+    """Leave in the log what another said that answered at the registry's address."""
+    where = promotion_log.address(tracker.uri)
+    entry = Entry(action, name, AliasPair(*before), AliasPair(*after), "run", "a test", where)
     begun = promotion_log.append(entry)
-    if step == DONE:
-        promotion_log.settle(begun, DONE)
+    for step in steps:
+        promotion_log.settle(begun, step)
 
 
 @pytest.mark.slow
-def test_a_promotion_at_another_server_decides_nothing_of_a_rollback(tracker, versions, log):
+def test_a_promotion_that_another_server_said_is_done_decides_nothing_of_a_rollback(
+    tracker, versions, log
+):
     first, second, _ = versions
     for version in (first, second):
         promote(tracker, version)
-    elsewhere(first.name, AliasPair("3", None), AliasPair("2", "1"), DONE)
+    elsewhere(tracker, first.name, ("1", "3"), ("2", "1"), DONE)
     assert roll_back(tracker, first).pair == AliasPair("1", None)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("said", [("1", None), ("2", "3"), ("3", "2")])
 def test_what_was_judged_at_another_server_is_judged_here_before_it_is_champion(
-    tracker, versions, log
+    tracker, versions, log, said
 ):
-    first, _, third = versions
+    """Neither completed by its own promotion, nor settled, nor does it hide what is so."""
+    first, second, third = versions
     promote(tracker, first)
-    elsewhere(first.name, AliasPair("1", None), AliasPair("3", "1"), promotion_log.BEGUN)
+    elsewhere(tracker, first.name, said, ("3", said[0]))
     assert promotion.finish(tracker, third, kind=POSTERIOR) is None
+    assert promotion.settle(tracker, first.name) is None
     assert promotion.present(tracker, first.name) == AliasPair("1", None)
+    begin(tracker, first.name, AliasPair("1", None), AliasPair("2", "1"))
+    elsewhere(tracker, first.name, said, ("3", said[0]))
+    assert promotion.finish(tracker, second, kind=POSTERIOR).pair == AliasPair("2", "1")
 
 
 @pytest.mark.slow
-def test_what_was_moved_by_hand_is_not_undone(tracker, versions, log):
-    first, second, _ = versions
+def test_what_another_server_said_neither_rolls_a_version_back_nor_puts_it_back(
+    tracker, versions, log
+):
+    first, second, third = versions
     for version in (first, second):
         promote(tracker, version)
-    tracker.client.set_registered_model_alias(first.name, "champion", "3")
-    with pytest.raises(BadInput, match="found champion 3 and previous 1, expected champion 2"):
-        roll_back(tracker, first)
-    assert promotion.present(tracker, first.name) == AliasPair("3", "1")
+    roll_back(tracker, first)
+    elsewhere(tracker, first.name, ("1", None), ("2", "1"), DONE)
+    with pytest.raises(BadInput, match="rolled back on"):
+        promote(tracker, second)
+    elsewhere(tracker, first.name, ("3", "1"), ("1", None), DONE, action=ROLLBACK)
+    assert promote(tracker, third).pair == AliasPair("3", "1")
+
+
+@pytest.mark.slow
+def test_a_promotion_by_another_machine_is_not_undone_by_this_ones_log(
+    tracker, versions, log, tmp_path, monkeypatch
+):
+    for version in versions[:2]:
+        promote(tracker, version)
+    with monkeypatch.context() as other:
+        other.setenv("RICOCHET_ARTIFACTS", str(tmp_path / "other"))
+        promote(tracker, versions[2])
+        with pytest.raises(BadInput, match="expected champion"):
+            other.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
+            roll_back(tracker, versions[0])
+        other.setenv("RICOCHET_ARTIFACTS", str(tmp_path / "other"))
+        assert roll_back(tracker, versions[0]).pair == AliasPair("2", "1")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moved", [(), ("previous",), ("previous", "champion")])
-def test_what_a_crash_interrupted_is_completed_by_its_validation(tracker, versions, log, moved):
+def test_what_a_crash_interrupted_is_completed(tracker, versions, log, moved):
     first, second, _ = versions
     promote(tracker, first)
-    run = validations.make(tracker, first.name, "2", "1")
-    begin(tracker, first.name, AliasPair("1", None), AliasPair("2", "1"), run)
+    begin(tracker, first.name, AliasPair("1", None), AliasPair("2", "1"))
     for alias in moved:
         version = {"previous": "1", "champion": "2"}[alias]
         tracker.client.set_registered_model_alias(first.name, alias, version)
@@ -267,52 +294,15 @@ def test_what_a_crash_interrupted_is_completed_by_its_validation(tracker, versio
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {"champion": "3"},
-        {"champion": None},
-        {"candidate": "3"},
-        {"name": "ball-other"},
-        {"gate": verdicts.REFUSED},
-        {"finished": False},
-    ],
-)
-def test_what_the_registry_never_validated_so_is_judged_before_it_is_champion(
-    tracker, versions, log, facts
-):
-    """A line of the log that another server at the registry's address left, which holds no run."""
-    first, second, _ = versions
-    promote(tracker, first)
-    facts = {"name": first.name, "candidate": "2", "champion": "1"} | facts
-    run = validations.make(tracker, **facts)
-    begin(tracker, first.name, AliasPair("1", None), AliasPair("2", "1"), run)
-    assert promotion.finish(tracker, second, kind=POSTERIOR) is None
-    assert promotion.present(tracker, first.name) == AliasPair("1", None)
-    assert promotion_log.read()[-1].step == DROPPED
-
-
-@pytest.mark.slow
-def test_a_validation_that_is_not_there_completes_nothing(tracker, versions, log):
-    first, second, _ = versions
-    promote(tracker, first)
-    begin(tracker, first.name, AliasPair("1", None), AliasPair("2", "1"), "0" * 32)
-    assert promotion.finish(tracker, second, kind=POSTERIOR) is None
-    assert promotion.present(tracker, first.name) == AliasPair("1", None)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("champion", ["1", "2"])
-def test_aliases_that_no_step_leaves_are_left_as_they_are(tracker, versions, log, champion):
-    """Said by a server that took the address, or moved by hand since."""
+def test_aliases_that_no_step_leaves_are_left_as_they_are(tracker, versions, log):
+    """Moved by hand since."""
     first, second, third = versions
     for version in (first, second):
         promote(tracker, version)
-    run = validations.make(tracker, first.name, "3", champion)
-    begin(tracker, first.name, AliasPair(champion, None), AliasPair("3", champion), run)
+    begin(tracker, first.name, AliasPair("1", None), AliasPair("3", "1"))
     assert promotion.settle(tracker, first.name).step == DROPPED
     assert promotion.present(tracker, first.name) == AliasPair("2", "1")
-    begin(tracker, first.name, AliasPair(champion, None), AliasPair("3", champion), run)
+    begin(tracker, first.name, AliasPair("1", None), AliasPair("3", "1"))
     assert promotion.finish(tracker, third, kind=POSTERIOR) is None
     assert promotion.present(tracker, first.name) == AliasPair("2", "1")
 
@@ -325,3 +315,28 @@ def test_an_action_leaves_what_was_and_what_is_wanted_and_one_pair_between(actio
     pairs = itertools.product((None, "0", "1", "2"), repeat=2)
     left = [pair for pair in itertools.starmap(AliasPair, pairs) if entry.leaves(pair)]
     assert left == sorted([entry.before, half, entry.after], key=dataclasses.astuple)
+
+
+@pytest.mark.parametrize(
+    "key", ["action", "step", "name", "from", "to", "previous", "identity", "registry", "when"]
+)
+@pytest.mark.parametrize("value", [7, [], {}, True, ["promote"]])
+def test_a_line_that_means_nothing_is_passed_over(log, key, value):
+    whole = Entry(PROMOTE, "a", AliasPair("1", None), AliasPair("2", "1"), "", "")
+    promotion_log.append(whole)
+    line = json.loads(log.read_text())
+    log.write_text(json.dumps(line | {key: value}) + "\n")
+    assert promotion_log.read() == ()
+    promotion_log.append(whole)
+    assert promotion_log.read() == (whole,)
+
+
+@pytest.mark.slow
+def test_what_was_moved_by_hand_is_not_undone(tracker, versions, log):
+    first, second, _ = versions
+    for version in (first, second):
+        promote(tracker, version)
+    tracker.client.set_registered_model_alias(first.name, "champion", "3")
+    with pytest.raises(BadInput, match="found champion 3 and previous 1, expected champion 2"):
+        roll_back(tracker, first)
+    assert promotion.present(tracker, first.name) == AliasPair("3", "1")

@@ -176,6 +176,8 @@ def test_pages_of_other_origins_and_of_other_ports_are_none_of_its_own(origin, o
 def test_a_file_that_no_backup_can_name_is_not_taken(name):
     artifacts, upload = "/api/2.0/mlflow-artifacts/artifacts/1/", "/ajax-api/2.0/mlflow"
     assert asks("PUT", artifacts + name) in (400, 404)
+    coded = urllib.parse.quote(urllib.parse.quote(name))
+    assert asks("PUT", artifacts + coded) in (400, 404)
     stated = f"run_uuid=1&path={urllib.parse.quote(name)}".encode()
     scope = {"type": "http", "path": f"{upload}/upload-artifact", "method": "POST", "headers": []}
     sent, asked = answers(scope | {"query_string": stated})

@@ -1,5 +1,6 @@
 """JSON into frozen dataclasses: strict types, known keys, and every fault one line."""
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
@@ -7,7 +8,7 @@ from typing import Annotated
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage import checked_json, limits
 from ricochet.tasks.storage.checked_json import EXACT, Moment, Name, Whole, expecting
 
 
@@ -16,6 +17,15 @@ class Leaf:
     __pydantic_config__ = EXACT
     count: Whole
     share: Annotated[float, expecting("a share")] = 0.5
+
+
+@dataclass(frozen=True)
+class Note:
+    """A text, and nothing else."""
+
+    text: str
+
+    __pydantic_config__ = EXACT
 
 
 @dataclass(frozen=True)
@@ -90,3 +100,20 @@ def test_a_fault_names_its_key_in_one_short_line(arguments, says):
     line = str(caught.value)
     assert line.startswith("tree.json: ") and says in line
     assert "\n" not in line and len(line) < 160
+
+
+@pytest.mark.parametrize(
+    "values", ["1,", "[],", '"",', "{},"], ids=["numbers", "lists", "texts", "objects"]
+)
+def test_more_values_than_are_read_are_refused_before_they_are(values):
+    many = f"[{values * limits.VALUES}0]"
+    with pytest.raises(BadInput, match=f"^a: found more than {limits.VALUES} values"):
+        checked_json.read(Tree, many, "a")
+    text = '","' * limits.VALUES  # commas in a text are none between values
+    assert checked_json.read(Note, f'{{"text": {json.dumps(text)}}}', "a") == Note(text)
+
+
+def test_of_very_many_faults_the_number_is_said():
+    faults = ",".join(f'"{number}": 0' for number in range(checked_json.FAULTS + 1))
+    with pytest.raises(BadInput, match=r"^a: found \d+ faults, expected a Note$"):
+        checked_json.read(Note, f"{{{faults}}}", "a")

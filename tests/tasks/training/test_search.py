@@ -86,6 +86,24 @@ def test_a_journal_that_is_none_is_refused_at_once(tmp_path, monkeypatch, there)
         search.completed("a study", tmp_path)
 
 
+@pytest.mark.parametrize(
+    "text", ["garbage\n" * 3, "[" * 100_000 + "\n", '{"op_code": 99}\n', "[]\n", "{}\n"]
+)
+def test_a_journal_that_means_nothing_is_refused_in_a_line(tmp_path, text) -> None:
+    (tmp_path / trials.JOURNAL).write_text(text)
+    with pytest.raises(BadInput, match=r"search\.journal: found none: ") as error:
+        search.completed("a study", tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_lock_that_a_kill_left_in_a_folder_that_was_moved_holds_nothing_up(tmp_path) -> None:
+    (tmp_path / f"{trials.JOURNAL}.lock").symlink_to(tmp_path / "where it was")
+    assert len(tried(tmp_path, trials=1)) == 1
+    (tmp_path / f"{trials.JOURNAL}.lock").mkdir()
+    with pytest.raises(BadInput, match=r"search\.journal\.lock: found no link"):
+        search.completed("a study", tmp_path)
+
+
 def test_a_trial_that_fails_is_not_completed_and_leaves_none_running(tmp_path) -> None:
     with pytest.raises(OSError, match="disk full"):
         search.search(space(failing), tmp_path, trials=2, seed=0)

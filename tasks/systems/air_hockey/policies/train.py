@@ -8,7 +8,6 @@
 What trains and draws is imported when a step needs it: a training that is there loads neither.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
@@ -18,6 +17,7 @@ from typing import Any
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console.progress import part
 from ricochet.tasks.registry.packages import Package, read_package
+from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import digest_of, write_json
 from ricochet.tasks.storage.provenance import code_digest
 from ricochet.tasks.systems.air_hockey.policies import packages, training_data
@@ -148,6 +148,6 @@ def _drawn_key(request: TrainingRequest) -> str:
 def _predicted(request: TrainingRequest) -> dict[str, Any]:
     """Return what the last step wrote; nothing where it did not."""
     try:
-        return dict(json.loads((request.out / PREDICTION).read_text()))
+        return checked_json.load(request.out / PREDICTION, "what a training wrote")
     except (OSError, ValueError, TypeError):
         return {}
