@@ -91,6 +91,7 @@ def promote(
         registered,
         kind=kind,
         verdict=judged.verdict,
+        against=judged.champion,
         validation=judged.validation,
         reason=reason,
         again=again,

@@ -22,7 +22,7 @@ from ricochet.flows.mlflow_links import link
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import promotion, runs
-from ricochet.tasks.registry.aliases import CANDIDATE
+from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 from ricochet.tasks.registry.promotion import Moved
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.verdicts import Verdict
@@ -149,6 +149,7 @@ def _compare(
             found.registered,
             kind=validation.kind,
             verdict=verdict,
+            against=found.versions.get(CHAMPION),
             validation=recorded.run_id,
             reason="validated",
         )

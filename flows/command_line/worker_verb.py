@@ -7,7 +7,7 @@ from ricochet.flows.command_line.verb import Call, Takes, Verb
 from ricochet.flows.servers import work_pools
 from ricochet.models.core.bad_input import BadInput
 
-ADDRESS = "PREFECT_API_URL"
+ADDRESS, TRACKING = "PREFECT_API_URL", "MLFLOW_TRACKING_URI"
 
 
 def worker(call: Call) -> None:
@@ -24,7 +24,10 @@ def worker(call: Call) -> None:
         raise BadInput(ADDRESS, "nothing", "the address of Prefect's server, https://HOST/api")
     up.hold_ports(address)
     login_transport.check(ADDRESS, address, sent=True)  # who answers decides what is run here
-    login_transport.check_variable("MLFLOW_TRACKING_URI", login_transport.TRACKING, known)
+    if not found and not known.get(TRACKING):  # what runs find would stay on this machine
+        expected = "the address of MLflow's server, https://HOST, or sqlite:///FILE of this machine"
+        raise BadInput(TRACKING, "nothing", expected)
+    login_transport.check_variable(TRACKING, login_transport.TRACKING, known)
     announce(f"a worker of the pool {call.arguments.pool} at {address}; Ctrl-C ends it")
     settings = {**environments.QUIET, "PREFECT_HOME": str(artifacts() / "prefect"), **found}
     os.environ |= {**settings, **os.environ, ADDRESS: address, "PWD": str(workplace())}
@@ -44,6 +47,6 @@ VERB = Verb(
     _options,
     details=f"{ADDRESS} says where Prefect's server is: https://HOST/api, or plain\n"
     "http to loopback, where `ssh -L` may end. PREFECT_API_AUTH_STRING is the login:\n"
-    "the file `prefect` among its lab's secrets.\n\n",
+    "the file `prefect` among its lab's secrets. MLFLOW_TRACKING_URI says where MLflow's is.\n\n",
     takes=Takes(0),
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MLFLOW, PREFECT, TEMPORARY = "mlflow", "prefect", "temporary"
 MLFLOW_APPLICATION = "ricochet.tasks.registry.server_app:create_app"
-PREFECT_APPLICATION = "prefect.server.api.server:create_app"
+PREFECT_APPLICATION = "ricochet.flows.servers.prefect_app:create_app"
 LAST = {"PREFECT__SERVER_FINAL": "1"}
 """Has Prefect make no second application in the process."""
 PAGES, STATEMENTS = 500, 16

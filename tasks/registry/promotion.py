@@ -55,6 +55,7 @@ def promote(
     *,
     kind: PackageKind,
     verdict: Verdict,
+    against: str | None,
     validation: str,
     reason: str,
     again: bool = False,
@@ -62,12 +63,13 @@ def promote(
     """Make a version the champion, if the gate lets it pass.
 
     Args:
+        against: The version of the champion that it was compared with; None without one.
         validation: Run of the validation.
         again: Whether it may have been rolled back before.
 
     Raises:
-        BadInput: If the gate refuses it, it is not there, its package is not whole, or it was
-            rolled back.
+        BadInput: If the gate refuses it, it is not there, its package is not whole, it was rolled
+            back, or another version is champion by now.
         BusyError: If another process promotes.
     """
     if not verdict.passed:
@@ -81,6 +83,10 @@ def promote(
             refuse_rolled_back(tracker, registered)
         versions.load(tracker, registered, kind=kind)
         before = present(tracker, registered.name)
+        if before.champion != against:
+            found = f"champion {before.champion or 'none'} by now"
+            expected = f"{against or 'none'}, with which it was compared"
+            raise BadInput(registered.where, found, expected)
         after = AliasPair(registered.version, before.champion)
         begun = Entry(
             action=PROMOTE,

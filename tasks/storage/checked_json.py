@@ -80,7 +80,7 @@ def read(kind: type[T], text: str | bytes, where: str, *, largest: int = limits.
         found: T = _adapter(cast(Any, kind)).validate_json(checked, strict=True)
     except ValidationError as error:
         if (count := error.error_count()) > FAULTS:
-            raise BadInput(where, f"{count} faults", f"a {kind.__name__}") from None
+            raise BadInput(where, f"{count} faults", "none") from None
         raise _fault(kind, error.errors(include_url=False)[0], where) from error
     _parsed(checked, where)
     return found

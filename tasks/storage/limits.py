@@ -6,7 +6,7 @@ most a gigabyte. What is registered has limits of its own (`tasks/registry`).
 
 TEXT = 2**24
 """Bytes of a file of JSON or XML: a manifest, a result, a model."""
-MANIFEST, FILES = 2**26, 250_000
+MANIFEST, FILES = 2**26, 200_000
 """Bytes of the manifest of a backup, and files that it names."""
 JOURNAL = 2**27
 """Bytes of the journal of a search."""
@@ -19,7 +19,7 @@ SOUND = 2**28
 ARRAYS = 2**27
 """Bytes of an archive of arrays, packed or unpacked."""
 
-VALUES = 800_000
+VALUES = 650_000
 """In the lists and objects of JSON that is read as a dataclass."""
 DEPTH = 32
 """Lists and objects within one another, in JSON and YAML."""

@@ -105,9 +105,15 @@ class Validation(Generic[Evidence, Result]):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the gate says of a version, and the run of the validation it is based on."""
+    """What the gate says of a version, and what it is based on.
+
+    Attributes:
+        champion: The version that it was compared with; None without one.
+        validation: The run of the validation.
+    """
 
     verdict: Verdict
+    champion: str | None
     validation: str
 
 
@@ -182,7 +188,7 @@ def judge(
         tracker, validation, registered, package, settings=settings, seed=seed, sessions=sessions
     )
     run, result = found or ("", None)
-    return Judgement(validation.judge(evidence, result), run)
+    return Judgement(validation.judge(evidence, result), champion, run)
 
 
 def recordings_of(tracker: Tracker, registered: Registered) -> list[Path]:

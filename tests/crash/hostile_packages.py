@@ -328,6 +328,15 @@ SHOOTING: dict[str, Change] = {
         ("modes.airflow", 0, -1.0), ("modes.delay", 0, 1e6),
     )
 }  # fmt: skip
+
+
+def _alike(arrays: Arrays) -> Arrays:
+    """Return a posterior that knows everything, with the moments that belong to it."""
+    samples = np.repeat(arrays["samples"][:1], len(arrays["samples"]), axis=0)
+    moments = {"mean": samples.mean(0), "covariance": np.atleast_2d(np.cov(samples.T))}
+    return {"samples": samples, **moments}
+
+
 DENSITY: dict[str, Change] = {
     "another box": lambda a: {"box": a["box"] * 2.0},
     "a box turned": lambda a: {"box": a["box"][::-1].copy()},
@@ -348,6 +357,7 @@ DENSITY: dict[str, Change] = {
     },
 }  # fmt: skip
 PARTICLES: dict[str, Change] = {
+    "one draw again and again": lambda a: _alike(a),
     "a clock that stands": lambda a: {"clock": _at(a["clock"], 0.0)},
     "half a window": lambda a: {"clock": _at(a["clock"], 20.5, 1)},
     "10^9 steps a frame": lambda a: {"clock": _at(a["clock"], 1e9, 2)},
@@ -356,6 +366,7 @@ PARTICLES: dict[str, Change] = {
     "noise of fewer draws": lambda a: {"departure": a["departure"][:-1]},
 }
 DRAWS: dict[str, Change] = {
+    "one draw again and again": lambda a: _alike(a),
     "noise of nothing": lambda a: {"observation": 0.0 * a["observation"]},
     "negative noise": lambda a: {"departure": -a["departure"]},
     "noise of fewer draws": lambda a: {"observation": a["observation"][:-1]},

@@ -99,6 +99,7 @@ def promote(tracker: runs.Tracker, name: str, version: str) -> None:
         Registered(name, version),
         kind=POSTERIOR,
         verdict=PASSED,
+        against=None if version == "1" else str(int(version) - 1),
         validation="run",
         reason="a test",
     )

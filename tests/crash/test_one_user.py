@@ -69,6 +69,7 @@ def test_two_promotions_at_once_are_refused(tmp_path, monkeypatch):
             Registered("b", "1"),
             kind=POSTERIOR,
             verdict=passed,
+            against=None,
             validation="",
             reason="",
         )

@@ -51,6 +51,8 @@ SCHEMA, KIND = "ricochet.drawer/2", "drawer-hearing"
 NETWORKS = ("speed", "place", "direction")
 GRAMMAR = len(fields(Grammar))
 LAYERS, MOST_MEMBERS, MOST_UNITS = 3, 64, 4096
+MOST_TOGETHER = 20_000
+"""Units of a layer in all members: of a hundred frames 16 MB."""
 CHANNELS = (3, 64)
 LARGEST = 1e6
 """Of any number."""
@@ -235,6 +237,7 @@ def _network(name: str, arrays: Arrays, width: int) -> Network:
         bias = _finite(f"{name}_biases_{layer}", arrays[f"{name}_biases_{layer}"], 3)
         members, into, units = weight.shape
         fits = into == before and bias.shape == (members, 1, units)
+        fits &= members * units <= MOST_TOGETHER
         if not (fits and 1 <= members <= MOST_MEMBERS and 1 <= units <= MOST_UNITS):
             raise ValueError(f"{name}: layer {layer} of shape {weight.shape} after {before}")
         weights.append(weight)

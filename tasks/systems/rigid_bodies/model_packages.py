@@ -54,6 +54,8 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     noise, seen = (_shape(name, arrays[name]) for name in ("departure", "observation"))
     if not FEWEST <= count <= MOST or noise[0] != count or seen[0] != count:
         raise ValueError(f"{count} samples, or noise of another length")
+    if not np.ptp(samples, axis=0).any():
+        raise ValueError("samples that are all alike")
     if seen[1] > noise[1] or not (arrays["observation"] > 0.0).all():
         raise ValueError("observation of more than there is, or not positive")
     if not (arrays["departure"] >= 0.0).all():

@@ -34,6 +34,7 @@ FEWEST, MOST = 8, 100_000
 ARRAYS = ("samples", "observation", "departure", "clock", "mean", "covariance")
 LARGEST = 10.0
 """Limit of any parameter, in its unit."""
+OF_EITHER_SIGN = ("centre_x_1", "centre_y_1", "centre_x_2", "centre_y_2")
 CLOCK = {"rate": (1.0, 1e5), "window": (1.0, 1e4), "substeps": (1.0, 100.0)}
 """Bounds of the numbers of `clock`."""
 ROUNDING = 1e-9
@@ -122,6 +123,8 @@ def check(package: Package, where: str) -> None:
         raise BadInput(f"{where}: parameters", f"{stated}"[:200], "those of a pendulum")
     if max(max(-each.low, each.high) for each in package.parameters) > LARGEST:
         raise BadInput(f"{where}: parameters", "limits beyond all measure", f"{LARGEST:g} at most")
+    if any(each.low < 0.0 for each in package.parameters if each.name not in OF_EITHER_SIGN):
+        raise BadInput(f"{where}: parameters", "a negative mass, length or friction", "none")
     draws_of(package)
 
 
@@ -144,6 +147,8 @@ def _draws(arrays: Mapping[str, Any]) -> Draws:
     for (name, (low, high)), value in zip(CLOCK.items(), arrays["clock"], strict=True):
         if not low <= value <= high or (name != "rate" and value != round(value)):
             raise ValueError(f"clock: {name} {value:g}")
+    if not np.ptp(samples, axis=0).any():
+        raise ValueError("draws that are all alike")
     rate, window, substeps = arrays["clock"]
     _check_moments(arrays, samples)
     rest = arrays["observation"], arrays["departure"]

@@ -72,6 +72,10 @@ def test_a_login_in_mlflows_own_file_is_one(settled, tmp_path):
             },
             "MLFLOW_TRACKING_URI: found plain http to 192.0.2.1",
         ),
+        (
+            {"PREFECT_API_URL": "https://lab.example.org/api", "MLFLOW_TRACKING_URI": ""},
+            "MLFLOW_TRACKING_URI: found nothing, expected the address of MLflow's server",
+        ),
     ],
 )
 def test_a_worker_is_refused_before_it_begins(settled, monkeypatch, capsys, variables, said):

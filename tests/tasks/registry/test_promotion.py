@@ -50,6 +50,7 @@ def promote(tracker, version, verdict=PASSED, **words):
         version,
         kind=POSTERIOR,
         verdict=verdict,
+        against=words.pop("against", promotion.present(tracker, version.name).champion),
         validation="run",
         reason="a test",
         **words,
@@ -329,6 +330,18 @@ def test_a_line_that_means_nothing_is_passed_over(log, key, value):
     assert promotion_log.read() == ()
     promotion_log.append(whole)
     assert promotion_log.read() == (whole,)
+
+
+@pytest.mark.slow
+def test_a_version_that_was_judged_against_another_champion_is_judged_again(tracker, versions, log):
+    first, second, third = versions
+    for version in (first, second):
+        promote(tracker, version)
+    for judged in ("1", None):
+        with pytest.raises(BadInput, match=f"found champion 2 by now, expected {judged or 'none'}"):
+            promote(tracker, third, against=judged)
+    assert promotion.present(tracker, first.name) == AliasPair("2", "1")
+    assert promotion_log.read()[-1].step == DONE
 
 
 @pytest.mark.slow

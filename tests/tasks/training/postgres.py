@@ -14,10 +14,12 @@ import optuna
 import pytest
 
 from ricochet.tasks.training import trials
+from tests.postgres import PLACES
 from tests.servers import free_port
 
+PROGRAMS = os.pathsep.join([*map(str, PLACES), os.environ["PATH"]])
 NEEDED = pytest.mark.skipif(
-    shutil.which("initdb") is None or shutil.which("postgres") is None,
+    shutil.which("initdb", path=PROGRAMS) is None,
     reason="Debian's postgresql is not installed",
 )
 PASSWORD = "only-in-the-file"  # of a server that lives as long as a test
@@ -53,9 +55,20 @@ def server(folder: Path) -> Iterator[Server]:
         plain = {"cwd": name, "check": True, "capture_output": True, **as_owner}
         data = str(place / "data")
         words = ["-D", data, "-U", "lab", "-A", "scram-sha-256", f"--pwfile={place / 'password'}"]
-        subprocess.run(["initdb", *words, "--no-sync"], **plain)
+        subprocess.run([_program("initdb"), *words, "--no-sync"], **plain)
         options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={name}"
-        start = ["pg_ctl", "-D", data, "-w", "-t", "120", "-l", str(place / "log"), "-o", options]
+        start = [
+            _program("pg_ctl"),
+            "-D",
+            data,
+            "-w",
+            "-t",
+            "120",
+            "-l",
+            str(place / "log"),
+            "-o",
+            options,
+        ]
         subprocess.run([*start, "start"], **{**plain, "capture_output": False})
         try:
             passwords = folder / "pgpass"
@@ -64,7 +77,11 @@ def server(folder: Path) -> Iterator[Server]:
             address = f"postgresql://lab@127.0.0.1:{port}/postgres"
             yield Server(address, {**os.environ, "PGPASSFILE": str(passwords)})
         finally:
-            subprocess.run(["pg_ctl", "-D", data, "-m", "immediate", "stop"], **plain)
+            subprocess.run([_program("pg_ctl"), "-D", data, "-m", "immediate", "stop"], **plain)
+
+
+def _program(name: str) -> str:
+    return shutil.which(name, path=PROGRAMS) or name
 
 
 def states(folder: Path) -> list[str]:

@@ -26,6 +26,8 @@ from ricochet.tasks.systems.bouncing_ball.calibration.density import SEARCHED, T
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY
 
 KIND = "conditional-density"
+MOST_OUTPUTS = 2**21
+"""Numbers that a layer gives in the self-test, in all members and rows: 16 MB."""
 REFERENCES = 16
 
 
@@ -77,6 +79,9 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     tensors = {name: torch.from_numpy(np.array(array)) for name, array in inputs.items()}
     where = Coordinates(tensors["location"], tensors["scale"])
     density = density_arrays.from_arrays(arrays)
+    widest = max(weight.shape[0] * weight.shape[-1] for weight in density.layers.weights)
+    if widest * len(tensors["theta"]) > MOST_OUTPUTS:
+        raise ValueError(f"{widest} units for {len(tensors['theta'])} rows")
     value = density.log_density(tensors["theta"], Inputs(tensors["values"], where))
     return {"log_density": value.numpy()}
 

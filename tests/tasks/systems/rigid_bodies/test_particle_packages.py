@@ -38,7 +38,8 @@ def package(**changed: np.ndarray) -> Package:
     draws = rods.draws(20)
     bounds = zip(PARAMETERS, UNITS, np.minimum(LOW, 1e-6), HIGH, strict=True)
     parameters = tuple(Parameter(n, u, float(low), float(high)) for n, u, low, high in bounds)
-    low = tuple(replace(each, low=-1.0) for each in parameters)
+    either = particle_packages.OF_EITHER_SIGN
+    low = tuple(replace(p, low=-1.0) if p.name in either else p for p in parameters)
     return Package(
         kind=particle_packages.KIND,
         name="pendulum-lab",
