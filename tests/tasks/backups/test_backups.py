@@ -422,3 +422,15 @@ def test_a_file_that_grows_after_the_check_is_not_copied_to_its_end(state, tmp_p
     with pytest.raises(BadInput, match="other bytes"):
         restore.put_back(tmp_path / "monday", tmp_path / "new")
     assert written[-1].size <= log.stat().st_size - 10**6 + 1000
+
+
+@pytest.mark.parametrize("whose", ["another user's", "open to all"])
+def test_what_others_may_change_later_is_copied(state, tmp_path, monkeypatch, whose):
+    backup.make(tmp_path / "monday")
+    file = "published/files/ab/cd"
+    if whose == "open to all":
+        (tmp_path / "monday" / file).parent.chmod(0o777)
+    else:
+        monkeypatch.setattr(backup.os, "geteuid", lambda: os.getuid() + 1)
+    backup.make(tmp_path / "tuesday", since=tmp_path / "monday")
+    assert not (tmp_path / "monday" / file).samefile(tmp_path / "tuesday" / file)

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.jobs import Journal, run_all
 from ricochet.tasks.console.threads import use_one_thread
-from ricochet.tasks.storage import process_ids
+from ricochet.tasks.storage import limits, process_ids
 
 ROOT = Path(__file__).parents[3]
 
@@ -148,3 +149,14 @@ def test_one_thread_holds_for_what_is_imported_and_for_what_is_not(monkeypatch) 
         assert os.environ["OMP_NUM_THREADS"] == "1"
     finally:
         torch.set_num_threads(before)
+
+
+def test_a_journal_that_is_a_pipe_or_too_large_is_refused_at_once(tmp_path, monkeypatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_text("{}\n" * 10)
+    monkeypatch.setattr(limits, "JOURNAL", 10)
+    for name in ("pipe", "large"):
+        with pytest.raises(BadInput, match=f"{name}: found"):
+            journal(tmp_path / name).read(["a"])
+    (tmp_path / "deep").write_text("[" * 9)
+    assert journal(tmp_path / "deep").read(["a"]) == {}

@@ -226,3 +226,18 @@ def test_the_sample_comes_out_of_a_bare_copy_complete_and_small(tmp_path):
     }
     assert all(len(session.takes) == 20 and not session.rejected for session in found)
     assert sum(path.stat().st_size for path in (tmp_path / "data").rglob("*")) < 12e6
+
+
+@pytest.mark.parametrize("there", ["a pipe", "a device", "deep", "a list"])
+def test_what_is_no_note_of_publication_is_none_at_once(tmp_path, there):
+    path = tmp_path / dvc_publish.PUBLISHED
+    match there:
+        case "a pipe":
+            os.mkfifo(path)
+        case "a device":
+            path.symlink_to("/dev/zero")
+        case "deep":
+            path.write_text("[" * 100_000)
+        case _:
+            path.write_text("[1, 2]")
+    assert dvc_publish._published(tmp_path) == {}

@@ -138,3 +138,16 @@ def test_names_of_drawers_are_known(name: str) -> None:
 def test_names_that_cannot_be_are_refused(name: str) -> None:
     with pytest.raises(BadInput, match="small letters, digits and hyphens"):
         kinds.DRAWER.refuse(name)
+
+
+def test_layers_that_multiply_beyond_all_measure_are_refused(
+    drawer: Drawer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred frames in 64 members of 4096 units are 200 MB a layer."""
+    arrays = packages._arrays(drawer)
+    members, _, units = arrays["speed_weights_0"].shape
+    monkeypatch.setattr(packages, "MOST_TOGETHER", members * units)
+    assert packages.evaluate(arrays, packages.inputs(3))
+    monkeypatch.setattr(packages, "MOST_TOGETHER", members * units - 1)
+    with pytest.raises(ValueError, match="speed: layer 0 of shape"):
+        packages.evaluate(arrays, packages.inputs(3))
