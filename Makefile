@@ -10,7 +10,8 @@ $(error found no Python 3.11, 3.12 or 3.13, expected one on the path or PYTHON=/
 endif
 PYTEST = $(VENV)/bin/python -m pytest
 WORKERS ?= 2
-# Annotations of the science are checked as it runs, an int passing for a float.
+# Annotations of the science are checked as its own tests run, an int passing for a float; that takes
+# two to five times as long, so the others run without.
 TYPED = ricochet.models,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))
 digest = $(shell $(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(1)").read_bytes()).hexdigest()[:16])')
 PACKAGES = $(VENV)/.packages-$(call digest,requirements.lock)
@@ -92,7 +93,8 @@ calibrate: pull ## recordings to a registered posterior for every ball-surface p
 
 # A file's tests run on one worker, so that what they share is made once.
 fast: setup ## tests of a second or two each
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile --jaxtyping-packages="$(TYPED)"
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile tests/models --jaxtyping-packages="$(TYPED)"
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile tests --ignore=tests/models
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m "slow and not proof" --durations=30 --durations-min=8
