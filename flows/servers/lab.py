@@ -15,7 +15,6 @@ from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 
 from ricochet.models.core.bad_input import BadInput, unknown_key
 from ricochet.tasks.storage import checked_yaml, limits, login_transport
-from ricochet.tasks.storage.files import shown
 from ricochet.tasks.storage.provenance import artifacts
 
 ENCRYPTED = {"require", "verify-ca", "verify-full"}
@@ -148,6 +147,8 @@ def _placed(lab: Lab, file: Path) -> Lab:
 
 def _place(path: Path, file: Path, key: str) -> Path:
     """Return where a path of a lab's file leads; BadInput where that is no folder's name."""
+    from ricochet.tasks.storage.files import shown  # with numpy, for which no help waits
+
     where, expected = f"{file}: {key}", "the name of a folder"
     if path == Path() or not str(path).isprintable() or len(str(path)) > limits.LONGEST:
         raise BadInput(where, shown(path), expected)

@@ -25,7 +25,6 @@ from typing import Any, Generic, TypeVar
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console.threads import use_one_thread
 from ricochet.tasks.storage import limits
-from ricochet.tasks.storage.files import read_bytes
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -63,6 +62,8 @@ class Journal(Generic[Result]):
 
         Lines that were cut short and jobs of other studies are passed over.
         """
+        from ricochet.tasks.storage.files import read_bytes  # with numpy, for which no help waits
+
         text = ""
         if self.file.exists():
             text = read_bytes(self.file, "a journal of jobs", largest=limits.JOURNAL).decode()
