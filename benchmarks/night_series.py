@@ -91,6 +91,12 @@ def trend(nights: Sequence[Night], name: str) -> tuple[float, float]:
     return float(found[0]), float(student.ppf(0.975, free) * spread)
 
 
+def growing(nights: Sequence[Night]) -> list[str]:
+    """Return what should have no trend and has one: 0 lies outside its 95 % interval."""
+    trends = {name: trend(steady(nights), name) for name in STEADY}
+    return [name for name, (change, half) in trends.items() if abs(change) > half + 1e-9]
+
+
 def lines(nights: Sequence[Night]) -> list[str]:
     """Return what is printed: how the nights ended, and each trend."""
     after = steady(nights)

@@ -298,6 +298,8 @@ def main() -> None:
             print(line)
         if nights:
             night_series.draw(nights, folder / "nights.png")
+    if found := night_series.growing(nights):
+        raise SystemExit(f"a trend of {', '.join(found)}; expected none")
 
 
 if __name__ == "__main__":

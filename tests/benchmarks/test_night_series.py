@@ -31,6 +31,12 @@ def test_a_trend_is_found_whatever_the_level_after_a_restart(slope):
     )
 
 
+def test_what_grows_is_named_and_what_stands_still_is_not():
+    assert night_series.growing(nights(slope=1e6)) == ["memory"]
+    level = sum(bool(night_series.growing(nights(slope=0.0, seed=seed))) for seed in range(100))
+    assert level <= 13  # of 100 at 5 %: more than 13 are less likely than one in a thousand
+
+
 def test_the_warm_up_of_each_start_is_left_out_and_lines_name_kills(tmp_path):
     rows = nights(slope=0.0)
     left = {night.number for night in rows} - {n.number for n in night_series.steady(rows)}

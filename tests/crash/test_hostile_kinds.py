@@ -11,7 +11,6 @@ from tests.crash import hostile_packages, whole_packages
 
 FEWEST = {"density": 70}
 """Cases of a kind that has few arrays; the others have a hundred or more."""
-ALL = 700
 
 
 def answers(kind, place):
